@@ -1,0 +1,102 @@
+"""Everything that can be refused at the door, and how it is said.
+
+One root, a handful of children.  Each message says what was received, what was expected and which names exist.  Inside a control loop
+nothing raises: trouble with numbers is a status there, never one of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class HumanoidDynamicsError(Exception):
+    """Root of every error this package raises on purpose."""
+
+
+class SourceError(HumanoidDynamicsError):
+    """A robot source (name, path, XML text, object) that cannot be read at all."""
+
+
+class UrdfError(HumanoidDynamicsError):
+    """A URDF that was read but is not a robot.
+
+    Attributes:
+        element: The offending element, such as ``joint 'left_knee'``.
+        origin: The file or source it came from.
+        line: Line in that file, or None where it is unknown.
+    """
+
+    def __init__(self, origin: str, element: str, problem: str, line: int | None = None) -> None:
+        self.origin, self.element, self.line = origin, element, line
+        place = origin if line is None else f"{origin}:{line}"
+        super().__init__(f"{place}: {element}: {problem}")
+
+
+class DescriptionError(HumanoidDynamicsError):
+    """A robot YAML file that breaks its schema or names what does not exist.
+
+    Attributes:
+        origin: The YAML file.
+        key: Dotted path of the offending key, such as ``surfaces.left_foot.link``.
+    """
+
+    def __init__(self, origin: str, key: str, problem: str) -> None:
+        self.origin, self.key = origin, key
+        super().__init__(f"{origin}: {key}: {problem}")
+
+
+class UnknownNameError(HumanoidDynamicsError, KeyError):
+    """A name that does not exist, told together with those that do.
+
+    Attributes:
+        kind: What was looked for, such as ``joint``.
+        name: The name that was asked for.
+        known: The names that exist.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        self.kind, self.name, self.known = kind, name, tuple(known)
+        close = get_close_matches(name, self.known, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        listed = ", ".join(self.known) if self.known else "none"
+        super().__init__(f"no {kind} named {name!r}.{hint} Known: {listed}")
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class ShapeError(HumanoidDynamicsError, ValueError):
+    """An array of the wrong size or with entries that are not finite.
+
+    Attributes:
+        field: Name of the argument.
+    """
+
+    def __init__(self, field: str, received: str, expected: str) -> None:
+        self.field = field
+        super().__init__(f"{field}: received {received}, expected {expected}")
+
+
+class SingularInertiaError(HumanoidDynamicsError):
+    """A question that needs an inertia, asked of links that have none.
+
+    Attributes:
+        links: Links whose motion carries no inertia.
+    """
+
+    def __init__(self, question: str, links: Iterable[str]) -> None:
+        self.links = tuple(links)
+        super().__init__(f"{question} needs a positive definite mass matrix, but these links move without inertia: {', '.join(self.links)}")
+
+
+class MissingExtraError(HumanoidDynamicsError, ImportError):
+    """An optional dependency that is not installed.
+
+    Attributes:
+        extra: The extra that brings it.
+    """
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        self.extra = extra
+        super().__init__(f"{purpose} needs the package {package!r}: pip install 'humanoid_dynamics[{extra}]'")

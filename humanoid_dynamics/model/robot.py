@@ -1,0 +1,172 @@
+"""What the robot is: one frozen record, made once, shared by every question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pinocchio as pin
+
+from humanoid_dynamics.errors import SingularInertiaError, UnknownNameError
+from humanoid_dynamics.model.joint import Joint, Limits, Mimic
+from humanoid_dynamics.model.loop import LoopClosure, Wheel
+from humanoid_dynamics.model.surface import ContactSurface
+from humanoid_dynamics.spatial.arrays import Indices, Vector
+
+
+@dataclass(frozen=True, eq=False)
+class ControlPoint:
+    """A named frame that tasks and teleoperation refer to, such as ``left_hand`` or ``head``.
+
+    Attributes:
+        name: Its name.
+        link: Link that carries it.
+        frame: Index of the frame in the pinocchio model.
+        X_LP: Pose of the point in the link.
+    """
+
+    name: str
+    link: str
+    frame: int
+    X_LP: pin.SE3
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something about a robot that its user should know.
+
+    Attributes:
+        severity: ``info`` for an assumption that was made, ``warning`` for a defect that can be lived with.
+        element: What it is about, such as ``link 'left_foot'``.
+        text: The message.
+    """
+
+    severity: str
+    element: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.element}: {self.text}"
+
+
+@dataclass(frozen=True, eq=False)
+class RobotModel:
+    """A robot, complete: tree, limits, surfaces, loops, names.
+
+    Nothing here changes after loading, and any number of threads may read it; each owner makes its own ``data()``.
+
+    Attributes:
+        name: Name of the robot.
+        origin: Where it came from: catalogue name, path, or kind of object.
+        urdf: The URDF it was built from, whole.
+        root: How it hangs in the world: ``free_flyer``, ``fixed`` or ``planar`` (x, z and pitch).
+        model: The pinocchio model; frames of surfaces and control points are part of it.
+        joints: All joints in tree order, the root joint first where there is one.
+        links: All links of the URDF, root first.
+        actuated: Names of the velocity coordinates a motor drives, in tree order.
+        actuated_v: (na,) their indices in the velocity.
+        limits: Position, velocity and effort limits.
+        friction: (nv,) Coulomb friction of each coordinate [N or N·m].
+        damping: (nv,) viscous friction of each coordinate [N·s/m or N·m·s/rad].
+        surfaces: Contact surfaces by name.
+        control_points: Control points by name.
+        loops: Loop closures.
+        wheels: Wheels that may not slip sideways.
+        mimics: Joints that follow others and are still coordinates of the model.
+        aliases: REP-120 frame name -> link.
+        posture: (nq,) the pose the robot rests in, half-sitting for a humanoid, soles on the ground z = 0.
+        inertialess: Links whose motion carries no inertia; where there are any the mass matrix is singular.
+        notices: What was assumed and what is wrong.
+    """
+
+    name: str
+    origin: str
+    urdf: str = field(repr=False)
+    root: str
+    model: pin.Model = field(repr=False)
+    joints: tuple[Joint, ...] = field(repr=False)
+    links: tuple[str, ...] = field(repr=False)
+    actuated: tuple[str, ...] = field(repr=False)
+    actuated_v: Indices = field(repr=False)
+    limits: Limits = field(repr=False)
+    friction: Vector = field(repr=False)
+    damping: Vector = field(repr=False)
+    surfaces: Mapping[str, ContactSurface] = field(repr=False)
+    control_points: Mapping[str, ControlPoint] = field(repr=False)
+    loops: tuple[LoopClosure, ...] = field(repr=False)
+    wheels: tuple[Wheel, ...] = field(repr=False)
+    mimics: tuple[Mimic, ...] = field(repr=False)
+    aliases: Mapping[str, str] = field(repr=False)
+    posture: Vector = field(repr=False)
+    inertialess: tuple[str, ...] = field(repr=False)
+    notices: tuple[Notice, ...] = field(repr=False)
+
+    @property
+    def nq(self) -> int:
+        """Numbers in a configuration."""
+        return int(self.model.nq)
+
+    @property
+    def nv(self) -> int:
+        """Numbers in a velocity."""
+        return int(self.model.nv)
+
+    @property
+    def mass(self) -> float:
+        """Total mass [kg]."""
+        return float(sum(inertia.mass for inertia in self.model.inertias))
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of all nv velocity coordinates, in order."""
+        return tuple(name for joint in self.joints for name in joint.coordinates)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Texts of the notices that are warnings."""
+        return tuple(str(notice) for notice in self.notices if notice.severity == "warning")
+
+    def data(self) -> pin.Data:
+        """Fresh pinocchio work space, one per thread."""
+        return self.model.createData()
+
+    def joint(self, name: str) -> Joint:
+        """Return the joint of that name.
+
+        Raises:
+            UnknownNameError: If there is none.
+        """
+        for joint in self.joints:
+            if joint.name == name:
+                return joint
+        raise UnknownNameError("joint", name, (joint.name for joint in self.joints))
+
+    def surface(self, name: str) -> ContactSurface:
+        """Return the contact surface of that name.
+
+        Raises:
+            UnknownNameError: If there is none.
+        """
+        if name not in self.surfaces:
+            raise UnknownNameError("contact surface", name, self.surfaces)
+        return self.surfaces[name]
+
+    def link_frame(self, name: str) -> int:
+        """Return the pinocchio frame index of a link or of a REP-120 alias.
+
+        Raises:
+            UnknownNameError: If there is neither.
+        """
+        link = self.aliases.get(name, name)
+        if link not in self.links:
+            raise UnknownNameError("link", name, (*self.links, *self.aliases))
+        return int(self.model.getFrameId(link, pin.FrameType.BODY))
+
+    def check_inertia(self, question: str) -> None:
+        """Refuse a question that needs an inertia where a link moves without one.
+
+        Raises:
+            SingularInertiaError: If the mass matrix is singular.
+        """
+        if self.inertialess:
+            raise SingularInertiaError(question, self.inertialess)

@@ -1,0 +1,47 @@
+"""Arrays as values: float64, contiguous, read-only once they belong to a record."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from humanoid_dynamics.errors import ShapeError
+
+Vector: TypeAlias = NDArray[np.float64]
+Matrix: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.intp]
+
+
+def read_only(values: ArrayLike) -> Vector:
+    """Copy values into a float64 array that cannot be written to."""
+    array = np.array(values, dtype=np.float64, order="C")
+    array.flags.writeable = False
+    return array
+
+
+def check_vector(field: str, values: ArrayLike, size: int) -> Vector:
+    """Return values as a finite float64 vector of the given size.
+
+    Args:
+        field: Name of the argument, for the message.
+        values: (size,) numbers.
+        size: Expected length.
+
+    Returns:
+        (size,) the same numbers, float64; not copied where they already are.
+
+    Raises:
+        ShapeError: If the shape is different or an entry is not finite.
+    """
+    try:
+        vector = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as cause:
+        raise ShapeError(field, f"{type(values).__name__} {values!r:.60}", f"{size} numbers") from cause
+    if vector.shape != (size,):
+        raise ShapeError(field, f"shape {vector.shape}", f"({size},)")
+    if not np.isfinite(vector).all():
+        bad = int(np.flatnonzero(~np.isfinite(vector))[0])
+        raise ShapeError(field, f"{vector[bad]} at index {bad}", "finite numbers")
+    return vector
