@@ -13,6 +13,7 @@ from humanoid_dynamics.model.urdf import Urdf, UrdfJoint, UrdfLink
 AXIS_KINDS = ("revolute", "continuous", "prismatic", "planar")
 TRIANGLE_TOLERANCE = 1e-3
 INFINITESIMAL_MASS = 1e-6
+NO_INERTIA = 1e-12
 
 
 def check_urdf(urdf: Urdf) -> tuple[Notice, ...]:
@@ -22,7 +23,7 @@ def check_urdf(urdf: Urdf) -> tuple[Notice, ...]:
         urdf: The records.
 
     Returns:
-        Warnings: inertias no rigid body has, axes that are not of unit length, limits that are missing.
+        Warnings: inertias no rigid body has, axes that are not of unit length, leaders that do not exist.
 
     Raises:
         UrdfError: If the links do not form one tree, or a joint or a mass makes no sense.
@@ -31,7 +32,7 @@ def check_urdf(urdf: Urdf) -> tuple[Notice, ...]:
     for joint in urdf.joints.values():
         _check_joint(urdf, joint)
     notices = [notice for link in urdf.links.values() for notice in _check_inertia(urdf, link)]
-    notices += [notice for joint in urdf.joints.values() for notice in _check_limits(joint)]
+    notices += [notice for joint in urdf.joints.values() for notice in _check_manners(urdf, joint)]
     return tuple(notices)
 
 
@@ -96,8 +97,6 @@ def _check_joint(urdf: Urdf, joint: UrdfJoint) -> None:
     for key in ("velocity", "effort"):
         if joint.limit.get(key, 0.0) < 0.0:
             raise UrdfError(urdf.origin, where, f"negative {key} limit {joint.limit[key]:g}", joint.line)
-    if joint.mimic is not None and joint.mimic[0] not in urdf.joints:
-        raise UrdfError(urdf.origin, where, f"mimics joint {joint.mimic[0]!r}, which does not exist", joint.line)
     if joint.mimic is not None and joint.mimic[0] == joint.name:
         raise UrdfError(urdf.origin, where, "mimics itself", joint.line)
 
@@ -109,6 +108,8 @@ def _check_inertia(urdf: Urdf, link: UrdfLink) -> Iterator[Notice]:
     if link.mass <= INFINITESIMAL_MASS:
         return
     low, middle, high = np.linalg.eigvalsh(link.inertia)
+    if high < NO_INERTIA:
+        return
     if low < -TRIANGLE_TOLERANCE * high:
         yield Notice("warning", where, f"inertia has a negative principal moment ({low:.3g} kg·m²); no body has that")
     elif low + middle < high * (1.0 - TRIANGLE_TOLERANCE):
@@ -116,10 +117,10 @@ def _check_inertia(urdf: Urdf, link: UrdfLink) -> Iterator[Notice]:
         yield Notice("warning", where, f"inertia violates the triangle inequality (principal moments {principal}); no body has that")
 
 
-def _check_limits(joint: UrdfJoint) -> Iterator[Notice]:
+def _check_manners(urdf: Urdf, joint: UrdfJoint) -> Iterator[Notice]:
     where = f"joint {joint.name!r}"
     length = float(np.linalg.norm(joint.axis))
     if joint.kind in AXIS_KINDS and abs(length - 1.0) > TRIANGLE_TOLERANCE:
         yield Notice("info", where, f"axis of length {length:g} was scaled to one")
-    if joint.kind in {"revolute", "prismatic"} and not {"lower", "upper"} <= joint.limit.keys():
-        yield Notice("info", where, "no position limit given, so it has none here")
+    if joint.mimic is not None and joint.mimic[0] not in urdf.joints:
+        yield Notice("warning", where, f"mimics joint {joint.mimic[0]!r}, which does not exist; it moves by itself, without a motor")

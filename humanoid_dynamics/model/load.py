@@ -1,0 +1,182 @@
+"""The door: any robot in, one ``RobotModel`` out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_dynamics.errors import DescriptionError, SourceError, UnknownNameError
+from humanoid_dynamics.model.checks import check_urdf, root_link, walk
+from humanoid_dynamics.model.coordinates import Coordinates, read_coordinates
+from humanoid_dynamics.model.description import ROOTS, Description, FrameSpec, SurfaceSpec
+from humanoid_dynamics.model.description_file import load_description
+from humanoid_dynamics.model.inertia import find_inertialess
+from humanoid_dynamics.model.loop import LoopClosure, Wheel
+from humanoid_dynamics.model.meshes import check_meshes
+from humanoid_dynamics.model.posture import resting_posture
+from humanoid_dynamics.model.robot import ControlPoint, Notice, RobotModel
+from humanoid_dynamics.model.soles import find_soles
+from humanoid_dynamics.model.source import read_source
+from humanoid_dynamics.model.surface import ContactSurface
+from humanoid_dynamics.model.tree import Replacement, build_tree
+from humanoid_dynamics.model.urdf import Urdf, read_urdf
+
+WORLD_LINK = "world"
+MIMIC_CHOICES = ("constraint", "reduced")
+
+
+def load_robot(
+    source: object,
+    *,
+    root: str | None = None,
+    description: str | os.PathLike[str] | Description | None = None,
+    mimic: str = "constraint",
+    xacro_arguments: Mapping[str, str] | None = None,
+) -> RobotModel:
+    """Load a robot from anything that names or holds a URDF.
+
+    Args:
+        source: Catalogue name, URDF or xacro path, XML text (also a ROS ``robot_description``), or a URDF object of yourdfpy,
+            urchin or urdfpy.
+        root: ``free_flyer``, ``fixed`` or ``planar``; where None the description decides, then whether the root link is ``world``.
+        description: YAML file or description that says what the URDF cannot; where None that of the catalogue, or the YAML file of
+            the same name beside the URDF.
+        mimic: ``constraint`` keeps a coordinate for each follower, ``reduced`` takes it away.
+        xacro_arguments: Arguments for a xacro file.
+
+    Returns:
+        The robot.
+
+    Raises:
+        SourceError: If the source cannot be read.
+        UrdfError: If it is not a robot.
+        DescriptionError: If the description names what does not exist.
+    """
+    found = read_source(source, xacro_arguments)
+    described = _choose_description(description, found.description)
+    urdf = read_urdf(found.text, found.origin)
+    notices = check_urdf(urdf) + check_meshes(urdf, found.folder)
+    check_description(described, urdf)
+    if mimic not in MIMIC_CHOICES:
+        raise UnknownNameError("choice for mimic joints", mimic, MIMIC_CHOICES)
+    root = _choose_root(root, described, urdf)
+    replacements = list_replacements(urdf, described)
+    model = build_tree(urdf, root, replacements, reduce_mimics=mimic == "reduced")
+    coordinates = read_coordinates(model, urdf, root, replacements, described)
+    model.armature = np.array(coordinates.armature)
+    return _assemble(urdf, model, root=root, coordinates=coordinates, description=described, notices=notices, folder=found.folder)
+
+
+def check_description(description: Description, urdf: Urdf) -> None:
+    """Refuse a description that names links or joints the URDF does not have.
+
+    Raises:
+        DescriptionError: Naming the key, the name and those that exist.
+    """
+    frames = {f"surfaces.{name}.link": spec.frame.link for name, spec in description.surfaces.items()}
+    frames |= {f"control_points.{name}.link": spec.link for name, spec in description.control_points.items()}
+    frames |= {f"wheels.{name}.link": spec.link for name, spec in description.wheels.items()}
+    frames |= {f"aliases.{name}": link for name, link in description.aliases.items()}
+    for name, loop in description.loops.items():
+        frames |= {f"loops.{name}.a.link": loop.a.link, f"loops.{name}.b.link": loop.b.link}
+    joints = {f"spherical.{name}[{i}]": joint for name, group in description.spherical.items() for i, joint in enumerate(group)}
+    groups = (*urdf.joints, *urdf.spherical, *description.spherical)
+    for key in ("posture", "armature", "friction", "damping", "effort", "substitutions"):
+        joints |= {f"{key}.{name}": name for name in getattr(description, key)}
+    owners = {f"passive[{i}]": name for i, name in enumerate(description.passive)}
+    owners |= {f"motors[{i}]": name for i, name in enumerate(description.motors or ())}
+    for kind, asked, known in (("link", frames, (*urdf.links,)), ("joint", joints, (*urdf.joints,)), ("joint", owners, groups)):
+        for key, name in asked.items():
+            if name not in known:
+                raise DescriptionError(description.origin, key, str(UnknownNameError(kind, name, known)))
+
+
+def list_replacements(urdf: Urdf, description: Description) -> tuple[Replacement, ...]:
+    """List the joints that stand for URDF joints: spherical groups of the URDF and of the description, and substitutions."""
+    groups = {**urdf.spherical, **description.spherical}
+    triples = tuple(Replacement(name, "SPHERICAL", joints) for name, joints in groups.items())
+    return triples + tuple(Replacement(name, kind, (name,)) for name, kind in description.substitutions.items())
+
+
+def _choose_description(given: str | os.PathLike[str] | Description | None, found: Description) -> Description:
+    if given is None:
+        return found
+    if isinstance(given, Description):
+        return given
+    path = Path(given)
+    if not path.is_file():
+        raise SourceError(f"no robot description file {path}")
+    return load_description(path)
+
+
+def _choose_root(given: str | None, description: Description, urdf: Urdf) -> str:
+    if given is not None and given not in ROOTS:
+        raise UnknownNameError("kind of root", given, ROOTS)
+    return given or description.root or ("fixed" if root_link(urdf) == WORLD_LINK else "free_flyer")
+
+
+def _assemble(
+    urdf: Urdf,
+    model: pin.Model,
+    *,
+    root: str,
+    coordinates: Coordinates,
+    description: Description,
+    notices: tuple[Notice, ...],
+    folder: Path | None,
+) -> RobotModel:
+    specs: Mapping[str, SurfaceSpec] = description.surfaces
+    if not specs and root == "free_flyer":
+        specs, found = find_soles(urdf, model, folder)
+        notices += found
+    surfaces = {name: _add_surface(model, name, spec) for name, spec in specs.items()}
+    points = {name: _add_point(model, name, spec) for name, spec in description.control_points.items()}
+    inertialess = find_inertialess(model, coordinates.joints)
+    if inertialess:
+        text = "move without inertia, so the mass matrix is singular; torques can be asked for, accelerations cannot"
+        notices += (Notice("warning", f"links {', '.join(inertialess)}", text),)
+    posture, told = resting_posture(model, root, coordinates, description.posture, surfaces)
+    actuated = [(name, joint.v.start + i) for joint in coordinates.joints if joint.actuated for i, name in enumerate(joint.coordinates)]
+    return RobotModel(
+        name=urdf.name,
+        origin=urdf.origin,
+        urdf=urdf.text,
+        root=root,
+        model=model,
+        joints=coordinates.joints,
+        links=tuple(walk(urdf, root_link(urdf))),
+        actuated=tuple(name for name, _ in actuated),
+        actuated_v=np.array([index for _, index in actuated], dtype=np.intp),
+        limits=coordinates.limits,
+        friction=coordinates.friction,
+        damping=coordinates.damping,
+        surfaces=MappingProxyType(surfaces),
+        control_points=MappingProxyType(points),
+        loops=tuple(LoopClosure(name, s.kind, s.a.link, s.a.X_L, s.b.link, s.b.X_L) for name, s in description.loops.items()),
+        wheels=tuple(Wheel(name, spec.link, spec.X_L) for name, spec in description.wheels.items()),
+        mimics=coordinates.mimics,
+        aliases=MappingProxyType(dict(description.aliases)),
+        posture=posture,
+        inertialess=inertialess,
+        notices=notices + coordinates.notices + told,
+    )
+
+
+def _add_surface(model: pin.Model, name: str, spec: SurfaceSpec) -> ContactSurface:
+    frame = _add_frame(model, f"surface:{name}", spec.frame)
+    return ContactSurface(name, spec.frame.link, frame, spec.frame.X_L, spec.vertices, spec.friction, spec.normal_force_limit, spec.assumed)
+
+
+def _add_point(model: pin.Model, name: str, spec: FrameSpec) -> ControlPoint:
+    return ControlPoint(name, spec.link, _add_frame(model, f"point:{name}", spec), spec.X_L)
+
+
+def _add_frame(model: pin.Model, name: str, spec: FrameSpec) -> int:
+    parent = int(model.getFrameId(spec.link, pin.FrameType.BODY))
+    body = model.frames[parent]
+    return int(model.addFrame(pin.Frame(name, body.parentJoint, parent, body.placement * spec.X_L, pin.FrameType.OP_FRAME), False))
