@@ -1,0 +1,1 @@
+"""Contacts: which wrenches a surface can carry, and how close one comes to what it cannot."""

@@ -1,0 +1,106 @@
+"""A robot told in plain data: what ``describe`` prints and ``--json`` writes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.model.surface import ContactSurface
+from humanoid_dynamics.spatial.arrays import Vector
+
+REP_120_FRAMES = (
+    "base_link",
+    "base_footprint",
+    "torso",
+    "gaze",
+    "l_wrist",
+    "r_wrist",
+    "l_gripper",
+    "r_gripper",
+    "l_ankle",
+    "r_ankle",
+    "l_sole",
+    "r_sole",
+    "l_toe",
+    "r_toe",
+)
+
+
+def describe_robot(robot: RobotModel) -> dict[str, Any]:
+    """Tell what a robot is.
+
+    Args:
+        robot: The robot.
+
+    Returns:
+        Plain data, ready for JSON: lengths in m, angles in rad, masses in kg, forces in N, torques in N·m; None for no limit.
+    """
+    data = robot.data()
+    pin.framesForwardKinematics(robot.model, data, robot.posture)
+    com = pin.centerOfMass(robot.model, data, robot.posture)
+    masses = _link_masses(robot)
+    return {
+        "name": robot.name,
+        "origin": robot.origin,
+        "root": robot.root,
+        "nq": robot.nq,
+        "nv": robot.nv,
+        "mass": robot.mass,
+        "links": len(robot.links),
+        "massless_links": sum(mass == 0.0 for mass in masses.values()),
+        "actuated": list(robot.actuated),
+        "passive": [joint.name for joint in robot.joints if not joint.actuated and joint.kind not in {"free_flyer", "planar", "mimic"}],
+        "joints": [_joint_facts(robot, index) for index in range(len(robot.joints))],
+        "centre_of_mass": [float(x) for x in com],
+        "surfaces": {name: _surface_facts(surface, data) for name, surface in robot.surfaces.items()},
+        "control_points": {name: point.link for name, point in robot.control_points.items()},
+        "loops": [{"name": loop.name, "kind": loop.kind, "a": loop.link_a, "b": loop.link_b} for loop in robot.loops],
+        "wheels": [wheel.name for wheel in robot.wheels],
+        "mimics": [{"joint": m.joint, "leader": m.leader, "ratio": m.ratio, "offset": m.offset} for m in robot.mimics],
+        "aliases": dict(robot.aliases),
+        "inertia_sound": not robot.inertialess,
+        "inertialess": list(robot.inertialess),
+        "notes": [str(notice) for notice in robot.notices if notice.severity == "info"],
+        "warnings": list(robot.warnings),
+    }
+
+
+def _link_masses(robot: RobotModel) -> dict[str, float]:
+    return {frame.name: float(frame.inertia.mass) for frame in robot.model.frames if frame.type == pin.FrameType.BODY}
+
+
+def _joint_facts(robot: RobotModel, index: int) -> dict[str, Any]:
+    joint, limits = robot.joints[index], robot.limits
+    return {
+        "name": joint.name,
+        "kind": joint.kind,
+        "parent": joint.parent,
+        "child": joint.child,
+        "actuated": joint.actuated,
+        "lower": _finite(limits.lower[joint.q]),
+        "upper": _finite(limits.upper[joint.q]),
+        "velocity": _finite(limits.velocity[joint.v]),
+        "effort": _finite(limits.effort[joint.v]),
+        "posture": [float(x) for x in robot.posture[joint.q]],
+    }
+
+
+def _surface_facts(surface: ContactSurface, data: pin.Data) -> dict[str, Any]:
+    X_WC = data.oMf[surface.frame]
+    return {
+        "link": surface.link,
+        "kind": surface.kind,
+        "size": list(surface.size),
+        "position": [float(x) for x in X_WC.translation],
+        "normal": [float(x) for x in X_WC.rotation[:, 2]],
+        "friction": surface.friction,
+        "vertices": surface.vertices.tolist(),
+        "assumed": surface.assumed,
+    }
+
+
+def _finite(values: Vector) -> list[float | None]:
+    return [float(x) if np.isfinite(x) else None for x in values]

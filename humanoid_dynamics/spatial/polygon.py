@@ -1,0 +1,44 @@
+"""Convex polygons in a plane: how far inside a point lies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+
+def half_planes(vertices: Matrix) -> tuple[Matrix, Vector]:
+    """Describe a convex polygon by its edges: the points p with A p <= b.
+
+    Args:
+        vertices: (k, 2) corners, counter-clockwise, k >= 3 [m].
+
+    Returns:
+        A: (k, 2) outward unit normals of the edges [-].
+        b: (k,) distances of the edges from the origin along them [m].
+    """
+    edges = np.roll(vertices, -1, axis=0) - vertices
+    A = np.column_stack((edges[:, 1], -edges[:, 0])) / np.linalg.norm(edges, axis=1)[:, None]
+    return A, np.einsum("ij,ij->i", A, vertices)
+
+
+def margin_inside(vertices: Matrix, p: Vector) -> float:
+    """Return how far a point lies inside a patch [m]; negative outside.
+
+    A face has its nearest edge, an edge its nearer end less the distance beside it, a point the distance to it.
+
+    Args:
+        vertices: (k, 2) corners, counter-clockwise [m].
+        p: (2,) the point [m].
+    """
+    if len(vertices) >= 3:
+        A, b = half_planes(vertices)
+        return float(np.min(b - A @ p))
+    if len(vertices) == 1:
+        return -float(np.linalg.norm(p - vertices[0]))
+    along = vertices[1] - vertices[0]
+    length = float(np.linalg.norm(along))
+    direction = along / length
+    s = float(direction @ (p - vertices[0]))
+    beside = abs(float(direction[0] * (p - vertices[0])[1] - direction[1] * (p - vertices[0])[0]))
+    return min(s, length - s) - beside
