@@ -18,7 +18,7 @@ from humanoid_dynamics.model.description_file import load_description
 from humanoid_dynamics.model.inertia import find_inertialess
 from humanoid_dynamics.model.loop import LoopClosure, Wheel
 from humanoid_dynamics.model.meshes import check_meshes
-from humanoid_dynamics.model.posture import resting_posture
+from humanoid_dynamics.model.posture import find_stance, resting_posture
 from humanoid_dynamics.model.robot import ControlPoint, Notice, RobotModel
 from humanoid_dynamics.model.soles import find_soles
 from humanoid_dynamics.model.source import read_source
@@ -162,6 +162,7 @@ def _assemble(
         mimics=coordinates.mimics,
         aliases=MappingProxyType(dict(description.aliases)),
         posture=posture,
+        stance=find_stance(model, posture, surfaces),
         inertialess=inertialess,
         notices=notices + coordinates.notices + told,
     )

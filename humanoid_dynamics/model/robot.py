@@ -75,6 +75,7 @@ class RobotModel:
         mimics: Joints that follow others and are still coordinates of the model.
         aliases: REP-120 frame name -> link.
         posture: (nq,) the pose the robot rests in, half-sitting for a humanoid, soles on the ground z = 0.
+        stance: Surfaces the resting posture stands on.
         inertialess: Links whose motion carries no inertia; where there are any the mass matrix is singular.
         notices: What was assumed and what is wrong.
     """
@@ -98,6 +99,7 @@ class RobotModel:
     mimics: tuple[Mimic, ...] = field(repr=False)
     aliases: Mapping[str, str] = field(repr=False)
     posture: Vector = field(repr=False)
+    stance: tuple[str, ...] = field(repr=False)
     inertialess: tuple[str, ...] = field(repr=False)
     notices: tuple[Notice, ...] = field(repr=False)
 

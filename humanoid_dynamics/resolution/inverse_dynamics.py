@@ -31,7 +31,7 @@ def inverse_dynamics(
         robot: The robot.
         state: Configuration and velocity.
         a: (nv,) wanted acceleration, in the coordinates of the velocity [m/s², rad/s²].
-        contacts: Names of the contact surfaces that touch; all of them where None.
+        contacts: Names of the contact surfaces that touch; those the robot rests on, ``robot.stance``, where None.
         rule: Name of a rule, or a rule, that chooses among the answers.
 
     Returns:
@@ -58,10 +58,10 @@ class InverseDynamics:
 
         Args:
             robot: The robot.
-            contacts: Names of the surfaces that touch; all of them where None.
+            contacts: Names of the surfaces that touch; ``robot.stance`` where None.
             rule: The rule.
         """
-        names = tuple(robot.surfaces) if contacts is None else tuple(contacts)
+        names = robot.stance if contacts is None else tuple(contacts)
         self._robot = robot
         self._rule = find_rule(rule)
         self._surfaces = tuple(robot.surface(name) for name in names)

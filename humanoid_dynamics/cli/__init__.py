@@ -1,0 +1,11 @@
+"""The command ``humanoid-dynamics``: one verb per file, each a thin layer over a library call."""
+
+from humanoid_dynamics.program import use_one_blas_thread
+
+
+def main() -> None:
+    """Run the command line."""
+    use_one_blas_thread()
+    from humanoid_dynamics.cli.app import run
+
+    run()
