@@ -1,0 +1,1 @@
+"""ROS 2 nodes: convert a message, call one library function, convert back, report."""
