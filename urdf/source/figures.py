@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from source import anthropometry as body
 from source.anthropometry import length
@@ -14,6 +14,7 @@ from source.tree import Inertia, Joint, Link, Range, Shape, Tree, Vector, vector
 
 SIDES = {"left": 1.0, "right": -1.0}
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+Solid: TypeAlias = tuple[Inertia, tuple[Shape, ...]]
 TURNS = {"x": "roll", "y": "pitch", "z": "yaw"}
 
 DEGREES = {
@@ -29,19 +30,19 @@ DEGREES = {
     "elbow": {"y": (-145, 0)},
     "wrist": {"x": (-60, 60), "y": (-60, 60), "z": (-60, 60)},
 }
-EFFORT = {
-    "waist": 150,
-    "chest": 150,
-    "neck": 20,
-    "nod": 20,
-    "hip": 150,
-    "knee": 180,
-    "ankle": 140,
-    "shoulder": 60,
-    "elbow": 50,
-    "wrist": 15,
+STRENGTH = {
+    # speed [rad/s], torque [N m]
+    "waist": (10, 150),
+    "chest": (10, 150),
+    "neck": (10, 20),
+    "nod": (10, 20),
+    "hip": (12, 150),
+    "knee": (15, 180),
+    "ankle": (15, 140),
+    "shoulder": (12, 60),
+    "elbow": (15, 50),
+    "wrist": (20, 15),
 }
-VELOCITY = {"waist": 10, "chest": 10, "neck": 10, "nod": 10, "hip": 12, "knee": 15, "ankle": 15, "shoulder": 12, "elbow": 15, "wrist": 20}
 
 KNEE = 0.4
 """Flexion of the knees in the half-sitting pose [rad]."""
@@ -141,7 +142,7 @@ def build_figure(figure: Figure) -> tuple[Tree, dict[str, Any], dict[str, tuple[
             places[bone.child] = (parent, offset + bone.xyz)
             continue
         places[bone.child] = (figure.links.get(bone.child, bone.child), vector(0, 0, 0))
-        _hang(tree, figure, bone, parent, Link(places[bone.child][0], *bodies[bone.child]), offset + bone.xyz)
+        _hang(tree, figure, bone, Link(places[bone.child][0], *bodies[bone.child]), places[bone.parent])
     return tree, _half_sitting(tree, figure, places), places
 
 
@@ -169,15 +170,14 @@ def _inertia(segment: str) -> Inertia:
     return body.trunk_section(name) if name in {"pelvis", "abdomen", "thorax"} else body.limb(name)
 
 
-def _joined(
-    host: tuple[Inertia, tuple[Shape, ...]], part: tuple[Inertia, tuple[Shape, ...]], xyz: Vector
-) -> tuple[Inertia, tuple[Shape, ...]]:
+def _joined(host: Solid, part: Solid, xyz: Vector) -> Solid:
     return host[0].joined(part[0].seen_from(-xyz)), (*host[1], *(shape.moved(xyz) for shape in part[1]))
 
 
-def _hang(tree: Tree, figure: Figure, bone: Bone, parent: str, link: Link, origin: Vector) -> None:
+def _hang(tree: Tree, figure: Figure, bone: Bone, link: Link, place: tuple[str, Vector]) -> None:
     freedoms, name = figure.freedoms[bone.joint], _joint_name(figure, bone.joint, bone.side)
-    x, y, z = (float(value) for value in origin)
+    parent = place[0]
+    x, y, z = (float(value) for value in place[1] + bone.xyz)
     if freedoms == "fixed":
         tree.add(link, Joint(f"{name}_fixed", "fixed", parent, link.name, (x, y, z)))
     elif freedoms == "ball":
@@ -192,7 +192,7 @@ def _hang(tree: Tree, figure: Figure, bone: Bone, parent: str, link: Link, origi
 
 def _range(bone: Bone, axis: str) -> Range:
     lower, upper = (math.radians(degrees) for degrees in DEGREES[bone.joint][axis])
-    limits = Range(lower, upper, VELOCITY[bone.joint], EFFORT[bone.joint])
+    limits = Range(lower, upper, *STRENGTH[bone.joint])
     return limits.mirrored() if bone.side == "right" and axis != "y" else limits
 
 

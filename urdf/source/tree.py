@@ -151,7 +151,8 @@ class Tree:
         poses = self.poses(q)
         bodies = [(link.inertia, *poses[link.name]) for link in self.links if link.inertia is not None]
         total = sum(inertia.mass for inertia, _, _ in bodies)
-        return sum((inertia.mass * (p + R @ inertia.com) for inertia, R, p in bodies), np.zeros(3)) / total
+        weighted = [inertia.mass * (p + R @ inertia.com) for inertia, R, p in bodies]
+        return np.asarray(np.sum(weighted, axis=0) / total)
 
 
 def rotation(axis: Triple, angle: float) -> Matrix:
