@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from source.anthropometry import check_tables
+from source.biped import build_biped
 from source.figures import FIGURES
 from source.people import describe_figure
+from source.planar import Built, build_fivebar, build_fourbar, build_parallelogram, build_two_arms_bar
+from source.scenes import build_highbar, build_rigid_swing, build_ropes, build_swing
+from source.snake import build_snake
+from source.spatial_loops import build_bennett, build_stewart
 from source.text import write_urdf, write_yaml
-from source.tree import Tree
 
 
-def build_robots() -> list[tuple[Tree, list[str], dict[str, Any]]]:
+def build_robots() -> list[Built]:
     """Return every robot: its tree, the comment lines of its YAML, and its description."""
-    return [describe_figure(figure) for figure in FIGURES]
+    figures = [describe_figure(figure) for figure in FIGURES]
+    planar = [build_fourbar(), build_fivebar(), build_parallelogram(), build_two_arms_bar()]
+    scenes = [build_swing(), build_rigid_swing(), build_highbar(), build_ropes()]
+    return [build_biped(), *figures, *planar, build_bennett(), build_stewart(), *scenes, build_snake(5)]
 
 
 def build_files() -> dict[str, str]:

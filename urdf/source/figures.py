@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from source import anthropometry as body
 from source.anthropometry import length
 from source.looks import segment_shapes
-from source.tree import Inertia, Joint, Link, Range, Shape, Tree, Vector, vector
+from source.tree import Inertia, Joint, Link, Range, Shape, Tree, Vector, vector, zero_between
 
 SIDES = {"left": 1.0, "right": -1.0}
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
@@ -208,11 +208,7 @@ def _half_sitting(tree: Tree, figure: Figure, places: Mapping[str, tuple[str, Ve
         R, p = tree.poses(q)[foot]
         return float(tree.com(q)[0] - (p + R @ offset)[0] - length("foot") / 4)
 
-    low, high = 0.0, KNEE
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if ahead(middle) * ahead(low) > 0 else (low, middle)
-    return _named(figure, _legs(round(low, 6)) | ARMS)
+    return _named(figure, _legs(round(zero_between(ahead, 0.0, KNEE), 6)) | ARMS)
 
 
 def _legs(hip: float) -> dict[tuple[str, str], float]:

@@ -24,7 +24,7 @@ def number(value: float) -> str:
     if abs(value) < 1e-15:
         return "0"
     short = f"{value:.15g}"
-    return short if abs(float(short) - value) <= 4e-16 * abs(value) else repr(value)
+    return short if abs(float(short) - value) <= 6e-16 * abs(value) else repr(value)
 
 
 def write_urdf(tree: Tree, about: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -126,8 +126,7 @@ class Tree:
         above = parent
         for number, (member, below, limits) in enumerate(zip(members, between, ranges, strict=True)):
             axis = tuple(float(number == k) for k in range(3))
-            kind = "continuous" if math.isinf(limits.upper) else "revolute"
-            self.add(below, Joint(member, kind, above, below.name, xyz if number == 0 else (0, 0, 0), axis=axis, range=limits))  # type: ignore[arg-type]
+            self.add(below, Joint(member, "revolute", above, below.name, xyz if number == 0 else (0, 0, 0), axis=axis, range=limits))  # type: ignore[arg-type]
             above = below.name
         self.spherical[name] = members
 
@@ -155,11 +154,20 @@ class Tree:
         return np.asarray(np.sum(weighted, axis=0) / total)
 
 
+def zero_between(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a function changes its sign, by halving the interval."""
+    at_low = function(low)
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if function(middle) * at_low > 0 else (low, middle)
+    return low
+
+
 def rotation(axis: Triple, angle: float) -> Matrix:
     """Return the rotation about a unit axis."""
     x, y, z = axis
     K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return np.eye(3) + math.sin(angle) * K + (1 - math.cos(angle)) * (K @ K)
+    return np.asarray(np.eye(3) + math.sin(angle) * K + (1 - math.cos(angle)) * (K @ K))
 
 
 def rotation_rpy(rpy: Triple) -> Matrix:
