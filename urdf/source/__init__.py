@@ -1,0 +1,1 @@
+"""Where the bundled robots come from: one table of the human body, mechanisms of the papers, and two writers."""
