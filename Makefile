@@ -1,0 +1,57 @@
+# Everything runs in .venv, which `make setup` makes with any Python 3.10 to 3.13: make setup PYTHON=/path/to/python
+
+BIN := .venv/bin
+export PYTHON
+unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE PYTHONHOME
+# A sourced ROS installation stays out of .venv, which has ROS wheels of its own.
+ifdef AMENT_PREFIX_PATH
+unexport AMENT_PREFIX_PATH PYTHONPATH LD_LIBRARY_PATH
+endif
+
+# run(name, command): one line when it passes, everything it printed when it fails.
+run = @output=$$($(2) 2>&1) && echo "ok      $(1)" || { status=$$?; echo "$$output"; echo "FAILED  $(1)"; exit $$status; }
+threads = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+pytest = $(threads) $(BIN)/pytest -q -n 2 --timeout 300
+
+help:  ## list these targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "make %-9s %s\n", $$1, $$2 }'
+
+setup: .venv/ready  ## make .venv with this package and all its extras (instant when nothing changed)
+	@:
+
+# The stamp says where .venv was made and with which PYTHON: another place or another choice makes it anew.
+current := $(shell { read -r place; read -r python; } 2>/dev/null <.venv/ready && [ "$$place" = "$(CURDIR)" ] && [ "$${python:-}" = "$(or $(PYTHON),$$python)" ] && echo yes)
+ifneq ($(current),yes)
+.PHONY: .venv/ready
+endif
+.venv/ready: setup.py pyproject.toml Makefile tools/find_python tools/make_venv.py
+	@python=$$(tools/find_python) && "$$python" tools/make_venv.py && printf '%s\n' "$(CURDIR)" "$(PYTHON)" >$@
+
+demo: setup  ## stand, push and drag a humanoid in the browser
+	@$(BIN)/humanoid-dynamics demo
+
+test: check  ## check, then the fast tests
+	@$(pytest) -m "not slow"
+
+test-all: check  ## check, then all tests, the long sweeps too
+	@$(pytest)
+
+check: setup  ## format, lint, types, layers, generated robots: read only
+	$(call run,format,$(BIN)/ruff format --check .)
+	$(call run,lint,$(BIN)/ruff check .)
+	$(call run,types,$(BIN)/mypy)
+	$(call run,layers,$(BIN)/lint-imports)
+	$(call run,robots,$(BIN)/python urdf/generate.py --check)
+	@$(BIN)/python tools/size_report.py
+
+format: setup  ## rewrite the code in the one format
+	$(call run,format,$(BIN)/ruff format . && $(BIN)/ruff check --fix .)
+
+clean:  ## remove .venv and everything built
+	@rm -rf .venv build dist install log *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+ci:  ## what the server runs: all of test, then a wheel and a colcon workspace from scratch
+	@.ci/run
+
+.PHONY: help setup demo test test-all check format clean ci

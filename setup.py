@@ -1,0 +1,94 @@
+"""Everything pip and colcon know about the package; pyproject.toml only names the build back end and configures tools."""
+
+import os
+import sys
+from glob import glob
+
+from setuptools import find_packages, setup
+
+NAME = "humanoid_dynamics"
+
+# The ROS wheels exist for this platform alone; a real ROS installation brings its own.
+WHEELS = '; sys_platform == "linux" and platform_machine == "x86_64"'
+
+CORE = [
+    "numpy>=1.26",
+    "scipy>=1.11",
+    "pin>=4.1",
+    "yourdfpy>=0.0.56",
+    "lxml",
+    "pyyaml",
+    "typer>=0.9",
+    "rich",
+    "xacro>=2",
+]
+
+EXTRAS = {
+    "ros": [
+        "ros-jazzy-rclpy[fastrtps]==7.1.6" + WHEELS,
+        "ros-jazzy-sensor-msgs==5.3.6" + WHEELS,
+        "ros-jazzy-trajectory-msgs==5.3.6" + WHEELS,
+        "ros-jazzy-visualization-msgs==5.3.6" + WHEELS,
+        "ros-jazzy-diagnostic-msgs==5.3.6" + WHEELS,
+        "ros-jazzy-nav-msgs==5.3.6" + WHEELS,
+        "ros-jazzy-std-srvs==5.3.6" + WHEELS,
+    ],
+    "viewer": ["viser>=1.0"],
+    "robots": ["example-robot-data"],
+    "plot": ["matplotlib"],
+    "bags": ["rosbags>=0.11"],
+    "speed": ["numba"],
+    "bench": ["mujoco==3.17.0"],
+    "test": ["pytest>=7.4", "pytest-xdist", "pytest-timeout", "hypothesis", "sympy", "urchin"],
+    "dev": ["ruff==0.17.5", "mypy==2.4.1", "import-linter>=2.5", "types-PyYAML", "scipy-stubs"],
+}
+EXTRAS["dev"] = EXTRAS["test"] + EXTRAS["dev"]
+EXTRAS["all"] = sorted({requirement for group in EXTRAS.values() for requirement in group})
+
+COMMANDS = [
+    "humanoid-dynamics = humanoid_dynamics.cli:main",
+    "standing_torques = humanoid_dynamics.nodes.standing_torques:main",
+]
+
+
+def resources(folder):
+    """List the files of a folder that belong to the product, not the scripts that generate them."""
+    paths = (os.path.join(path, name) for path, _, names in sorted(os.walk(folder)) for name in sorted(names))
+    return [p for p in paths if not os.path.basename(p).startswith(".") and (p.endswith(".launch.py") or not p.endswith((".py", ".pyc")))]
+
+
+def share(folder):
+    """Give each file of a folder its place below share/humanoid_dynamics, where ros2 looks."""
+    return [(os.path.join("share", NAME, os.path.dirname(path)), [path]) for path in resources(folder)]
+
+
+# colcon puts commands into lib/humanoid_dynamics, where ros2 run looks; pip puts them into bin, so its wheel carries forwarders.
+forwarders = [("lib/" + NAME, sorted(glob("scripts/*")))] if "bdist_wheel" in sys.argv else []
+
+setup(
+    name=NAME,
+    version="0.1.0",
+    description="Dynamics of humanoids: torques with physically right contact forces, at kilohertz, from a URDF alone",
+    long_description="Dynamics of humanoids for ROS 2 and for plain Python. See README.md.",
+    author="humanoid_dynamics maintainers",
+    author_email="maintainers@humanoid-dynamics.example",
+    maintainer="humanoid_dynamics maintainers",
+    maintainer_email="maintainers@humanoid-dynamics.example",
+    license="Apache-2.0",
+    license_files=["LICENSE"],
+    python_requires=">=3.10",
+    packages=find_packages(include=[NAME, NAME + ".*"]),
+    package_data={NAME: ["py.typed", *resources("urdf"), *resources("config")]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", ["resource/" + NAME]),
+        ("share/" + NAME, ["package.xml"]),
+        *share("launch"),
+        *share("config"),
+        *share("urdf"),
+        *forwarders,
+    ],
+    install_requires=CORE,
+    extras_require=EXTRAS,
+    entry_points={"console_scripts": COMMANDS},
+    zip_safe=False,
+)
