@@ -47,7 +47,7 @@ EXTRAS["all"] = sorted({requirement for group in EXTRAS.values() for requirement
 
 COMMANDS = [
     "humanoid-dynamics = humanoid_dynamics.cli:main",
-    "standing_torques = humanoid_dynamics.nodes.standing_torques:main",
+    "standing_torques = humanoid_dynamics.nodes.programs:standing_torques",
 ]
 
 
