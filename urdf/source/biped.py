@@ -74,7 +74,8 @@ def _foot_shapes(y: float) -> tuple[Shape, ...]:
 def _trunk_shapes() -> tuple[Shape, ...]:
     head = Shape("sphere", (0.1,), (0, 0, TRUNK + 0.2))
     visor = Shape("box", (0.03, 0.12, 0.03), (0.09, 0, TRUNK + 0.22), material="accent")
-    return (*capsule(0.10, (0, 0, 0.02), (0, 0, TRUNK - 0.04), "accent"), head, visor)
+    neck = capsule(0.05, (0, 0, TRUNK), (0, 0, TRUNK + 0.12), "joint")
+    return (*capsule(0.10, (0, 0, 0.02), (0, 0, TRUNK - 0.04), "accent"), *neck, head, visor)
 
 
 def _description(tree: Tree) -> dict[str, Any]:
