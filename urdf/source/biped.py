@@ -15,6 +15,11 @@ SHANK, THIGH, TRUNK = 0.4182, 0.4165, 0.4896
 FOOT, ANKLE_HEIGHT = 0.2584, 0.0663
 HEEL, TOE = 0.0646, 0.1938
 KNEE = 0.4
+HIP = Range(math.radians(-120), math.radians(60), 12, 150)
+KNEE_RANGE = Range(0, math.radians(140), 15, 180)
+ANKLE = Range(math.radians(-60), math.radians(45), 15, 140)
+# wider than a person's: the gait walks crouched and takes the hip to 42 degrees of extension, the ankle to 46 degrees of flexion
+
 ASIDE = 0.06
 """How far the legs are drawn beside the plane; their joints and masses lie in it [m]."""
 
@@ -37,9 +42,9 @@ def build_biped() -> tuple[Tree, list[str], dict[str, Any]]:
         thigh = Link(f"{side}_thigh", _slender("thigh", THIGH, -0.433 * THIGH), capsule(0.06, (0, y, 0), (0, y, -THIGH)))
         shank = Link(f"{side}_shank", _slender("shank", SHANK, -0.433 * SHANK), capsule(0.045, (0, y, 0), (0, y, -SHANK)))
         foot = Link(f"{side}_foot", _foot(), _foot_shapes(y))
-        tree.add(thigh, _joint(f"{side}_hip", "trunk", thigh, 0.0, Range(math.radians(-120), math.radians(30), 12, 150)))
-        tree.add(shank, _joint(f"{side}_knee", thigh.name, shank, -THIGH, Range(0, math.radians(140), 15, 180)))
-        tree.add(foot, _joint(f"{side}_ankle", shank.name, foot, -SHANK, Range(math.radians(-40), math.radians(40), 15, 140)))
+        tree.add(thigh, _joint(f"{side}_hip", "trunk", thigh, 0.0, HIP))
+        tree.add(shank, _joint(f"{side}_knee", thigh.name, shank, -THIGH, KNEE_RANGE))
+        tree.add(foot, _joint(f"{side}_ankle", shank.name, foot, -SHANK, ANKLE))
     return tree, ABOUT, _description(tree)
 
 
@@ -69,7 +74,8 @@ def _foot_shapes(y: float) -> tuple[Shape, ...]:
 def _trunk_shapes() -> tuple[Shape, ...]:
     head = Shape("sphere", (0.1,), (0, 0, TRUNK + 0.2))
     visor = Shape("box", (0.03, 0.12, 0.03), (0.09, 0, TRUNK + 0.22), material="accent")
-    return (*capsule(0.10, (0, 0, 0.02), (0, 0, TRUNK - 0.04), "accent"), head, visor)
+    neck = capsule(0.05, (0, 0, TRUNK), (0, 0, TRUNK + 0.12), "joint")
+    return (*capsule(0.10, (0, 0, 0.02), (0, 0, TRUNK - 0.04), "accent"), *neck, head, visor)
 
 
 def _description(tree: Tree) -> dict[str, Any]:
