@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from source import anthropometry as body
 from source.anthropometry import length
 from source.looks import segment_shapes
@@ -43,6 +45,10 @@ STRENGTH = {
     "elbow": (15, 50),
     "wrist": (20, 15),
 }
+
+HOUSING_SHARE = 0.03
+"""Mass of a link between two hinges of one joint, as a share of the segment: simulators refuse links without any."""
+HOUSING_RADIUS = 0.03  # m
 
 KNEE = 0.4
 """Flexion of the knees in the half-sitting pose [rad]."""
@@ -183,11 +189,20 @@ def _hang(tree: Tree, figure: Figure, bone: Bone, link: Link, place: tuple[str, 
     elif freedoms == "ball":
         tree.add_spherical(name, parent, link, (x, y, z), tuple(_range(bone, axis) for axis in "xyz"))  # type: ignore[arg-type]
     else:
+        housing = _housing(link)
+        for _ in freedoms[1:]:
+            link = Link(link.name, link.inertia.without(housing) if link.inertia else None, link.shapes)
         for number, axis in enumerate(freedoms):
             member = str(coordinate(figure, bone.joint, bone.side, axis))
-            below = link if number == len(freedoms) - 1 else Link(f"{member}_link")
+            below = link if number == len(freedoms) - 1 else Link(f"{member}_link", housing)
             tree.add(below, Joint(member, "revolute", parent, below.name, (x, y, z), axis=AXES[axis], range=_range(bone, axis)))
             parent, (x, y, z) = below.name, (0.0, 0.0, 0.0)
+
+
+def _housing(link: Link) -> Inertia:
+    """Return what a link between two hinges weighs: a ball at the joint's centre, taken from the segment, so that no pose changes by it."""
+    mass = HOUSING_SHARE * (link.inertia.mass if link.inertia else 0.0)
+    return Inertia(mass, vector(0, 0, 0), 0.4 * mass * HOUSING_RADIUS**2 * np.eye(3))
 
 
 def _range(bone: Bone, axis: str) -> Range:
