@@ -13,9 +13,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(PROJECT))
-
 from humanoid_dynamics.cli.app import app
 from humanoid_dynamics.control import holding
 from humanoid_dynamics.errors import MissingExtraError
@@ -24,6 +21,7 @@ from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.resolution import answer
 from humanoid_dynamics.resolution.rules import RULES
 
+PROJECT = Path(__file__).resolve().parents[1]
 PAGES = ("README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((PROJECT / "docs").glob("*.md"))))
 TABLE = re.compile(r"(<!-- table ([a-z_]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 NODE = PROJECT / "humanoid_dynamics" / "nodes" / "standing_torques.py"
@@ -88,7 +86,7 @@ def build_robots(current: str) -> str:
 def build_robots_short(current: str) -> str:
     """Return name and purpose of every robot."""
     del current
-    return write_table(("robot", "what it is"), ((f"`{name}`", summarise(name)) for name in catalogue_names()))
+    return write_table(("robot", "what it is"), ((f"`{name}`", re.split("[:;] ", summarise(name))[0]) for name in catalogue_names()))
 
 
 def build_topics(current: str) -> str:
@@ -148,16 +146,20 @@ def read_parameters(source: str) -> list[tuple[str, ...]]:
 
 
 def summarise(name: str) -> str:
-    """Return the first comment line of a robot's YAML file, up to its first semicolon or colon, or to its first full stop."""
+    """Return the first sentence of the comment at the head of a robot's YAML file."""
     first = (PROJECT / "config" / "robots" / f"{name}.yaml").read_text(encoding="utf-8").partition("\n")[0]
-    return re.split(r"[.:;](?:\s|$)", first.lstrip("# ").strip())[0] if first.startswith("#") else ""
+    return re.split(r"\.(?:\s|$)", first.removeprefix("#").strip())[0] if first.startswith("#") else ""
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun, or nothing for none."""
+    return f"{number} {noun}{'s' if number > 1 else ''}" if number else ""
 
 
 def _robot_line(name: str) -> str:
     robot = load_robot(name)
     entry = find_entry(name)
     source = f" (`{entry.description.package}`)" if entry and entry.description.package else ""
-    extras = (f"{len(robot.loops)} loops" * bool(robot.loops), f"{len(robot.wheels)} wheels" * bool(robot.wheels))
     row = (
         f"`{name}`",
         summarise(name) + source,
@@ -165,8 +167,8 @@ def _robot_line(name: str) -> str:
         f"{robot.nq} / {robot.nv}",
         len(robot.actuated),
         f"{robot.mass:.2f}",
-        ", ".join(robot.surfaces) or "–",
-        ", ".join(filter(None, extras)) or "–",
+        ", ".join(robot.surfaces),
+        ", ".join(filter(None, (count(len(robot.loops), "loop"), count(len(robot.wheels), "wheel")))),
     )
     return f"| {' | '.join(str(cell) for cell in row)} |\n"
 
