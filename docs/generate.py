@@ -61,6 +61,14 @@ TOPICS = (
         "`rate`",
         "as above",
     ),
+    (
+        "/diagnostics",
+        "out",
+        "diagnostic_msgs/DiagnosticArray",
+        "status and reason in words, largest torque",
+        "1 Hz, and at once when the status changes",
+        "goes on whatever else happens",
+    ),
 )
 
 
@@ -90,10 +98,11 @@ def build_robots_short(current: str) -> str:
 
 
 def build_topics(current: str) -> str:
-    """Return the topics of the node ``standing_torques``."""
+    """Return the topics of the node ``standing_torques``: those of the table above that its source makes."""
     del current
     header = ("topic", "", "type", "content", "rate", "when something is wrong")
-    return write_table(header, ((f"`{topic}`", way, f"`{kind}`", *rest) for topic, way, kind, *rest in TOPICS))
+    made = {topic for topic, _, _ in read_topics(NODE.read_text(encoding="utf-8"))}
+    return write_table(header, ((f"`{topic}`", way, f"`{kind}`", *rest) for topic, way, kind, *rest in TOPICS if topic in made))
 
 
 def build_parameters(current: str) -> str:
@@ -129,6 +138,13 @@ def build_command_statuses(current: str) -> str:
     """Return the statuses of a command."""
     del current
     return _statuses(holding.STATUSES)
+
+
+def read_topics(source: str) -> set[tuple[str, str, str]]:
+    """Return topic, direction and type of every publisher and subscription a source text makes."""
+    ways = {"create_publisher": "out", "create_subscription": "in"}
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    return {(ast.literal_eval(c.args[1]), ways[c.func.attr], ast.unparse(c.args[0])) for c in calls if c.func.attr in ways}
 
 
 def read_parameters(source: str) -> list[tuple[str, ...]]:
