@@ -1,0 +1,237 @@
+"""Write the tables of the documentation from what they describe.
+
+``python docs/generate.py`` rewrites every table between ``<!-- table NAME -->`` and ``<!-- end -->``; ``python docs/generate.py --check``
+writes nothing, exits 1 and names the tables that differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from humanoid_dynamics.cli.app import app
+from humanoid_dynamics.control import holding
+from humanoid_dynamics.errors import MissingExtraError
+from humanoid_dynamics.model.catalogue import catalogue_names, find_entry
+from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.resolution import answer
+from humanoid_dynamics.resolution.rules import RULES
+
+PROJECT = Path(__file__).resolve().parents[1]
+PAGES = ("README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((PROJECT / "docs").glob("*.md"))))
+TABLE = re.compile(r"(<!-- table ([a-z_]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+NODE = PROJECT / "humanoid_dynamics" / "nodes" / "standing_torques.py"
+
+# Topic, direction, type, content, rate, and what happens when something is wrong.
+TOPICS = (
+    (
+        "joint_states",
+        "in",
+        "sensor_msgs/JointState",
+        "`position` [rad, m] by joint name",
+        "any",
+        "sensor-data QoS; a message that is not finite is not used, the last good one is",
+    ),
+    (
+        "robot_description",
+        "in",
+        "std_msgs/String",
+        "URDF",
+        "once, latched",
+        "read only where no robot was named; a refused one is logged, and the node keeps the robot it has",
+    ),
+    (
+        "joint_torque_commands",
+        "out",
+        "sensor_msgs/JointState",
+        "`effort` [N·m, N] by joint name, stamped",
+        "`rate`",
+        "nothing before the robot is known; zero before the first joint state; fades to zero over `decay` once the state is older "
+        "than `timeout`; always finite and within the limits",
+    ),
+    (
+        "effort_commands",
+        "out",
+        "std_msgs/Float64MultiArray",
+        "the same torques, in the order of `robot.actuated`",
+        "`rate`",
+        "as above",
+    ),
+    (
+        "/diagnostics",
+        "out",
+        "diagnostic_msgs/DiagnosticArray",
+        "status and reason in words, largest torque",
+        "1 Hz, and at once when the status changes",
+        "goes on whatever else happens",
+    ),
+)
+
+
+def write_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join(f"| {' | '.join(str(cell) for cell in line)} |\n" for line in lines)
+
+
+def build_robots(current: str) -> str:
+    """Return the catalogue; the row of a robot whose files are not installed stays as it is."""
+    kept = {match[1]: match[0] for match in re.finditer(r"^\| `([a-z0-9_]+)` .*\n", current, re.MULTILINE)}
+    header = ("robot", "what it is", "root", "nq / nv", "motors", "mass [kg]", "surfaces", "loops, wheels")
+    table = write_table(header, ())
+    for name in catalogue_names():
+        try:
+            table += _robot_line(name)
+        except MissingExtraError:
+            table += kept.get(name, "")
+    return table
+
+
+def build_robots_short(current: str) -> str:
+    """Return name and purpose of every robot."""
+    del current
+    return write_table(("robot", "what it is"), ((f"`{name}`", re.split("[:;] ", summarise(name))[0]) for name in catalogue_names()))
+
+
+def build_topics(current: str) -> str:
+    """Return the topics of the node ``standing_torques``: those of the table above that its source makes."""
+    del current
+    header = ("topic", "", "type", "content", "rate", "when something is wrong")
+    made = {topic for topic, _, _ in read_topics(NODE.read_text(encoding="utf-8"))}
+    return write_table(header, ((f"`{topic}`", way, f"`{kind}`", *rest) for topic, way, kind, *rest in TOPICS if topic in made))
+
+
+def build_parameters(current: str) -> str:
+    """Return the parameters of the node ``standing_torques``, read from its source so that ROS need not be there."""
+    del current
+    return write_table(("parameter", "default", "unit", "range", "what it does"), read_parameters(NODE.read_text(encoding="utf-8")))
+
+
+def build_commands(current: str) -> str:
+    """Return the verbs of the command line."""
+    del current
+    rows = []
+    for command in app.registered_commands:
+        summary, _, rest = (command.callback.__doc__ or "").partition("\n")
+        example = re.search(r"Example: (.*)", rest)
+        rows.append((f"`{example[1]}`" if example else f"`humanoid-dynamics {command.name}`", summary))
+    return write_table(("command", "what it does"), rows)
+
+
+def build_rules(current: str) -> str:
+    """Return the rules that choose among torques."""
+    del current
+    return write_table(("rule", "what it makes small", "source"), ((f"`{r.name}`", r.summary, r.source) for r in RULES.values()))
+
+
+def build_answer_statuses(current: str) -> str:
+    """Return the statuses of a certificate."""
+    del current
+    return _statuses(answer.STATUSES)
+
+
+def build_command_statuses(current: str) -> str:
+    """Return the statuses of a command."""
+    del current
+    return _statuses(holding.STATUSES)
+
+
+def read_topics(source: str) -> set[tuple[str, str, str]]:
+    """Return topic, direction and type of every publisher and subscription a source text makes."""
+    ways = {"create_publisher": "out", "create_subscription": "in"}
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    return {(ast.literal_eval(c.args[1]), ways[c.func.attr], ast.unparse(c.args[0])) for c in calls if c.func.attr in ways}
+
+
+def read_parameters(source: str) -> list[tuple[str, ...]]:
+    """Return name, default, unit, range and description of every field of the one configuration class in a source text."""
+    kind = next(node for node in ast.parse(source).body if isinstance(node, ast.ClassDef) and node.name.endswith("Config"))
+    rows = []
+    for field in kind.body:
+        if isinstance(field, ast.AnnAssign) and isinstance(field.value, ast.Call):
+            default, description = (ast.literal_eval(value) for value in field.value.args)
+            named = {keyword.arg: ast.literal_eval(keyword.value) for keyword in field.value.keywords}
+            span = f"{named['lowest']:g} .. {named['highest']:g}" if "lowest" in named else ""
+            shown = f"`{default}`" if default != "" else "empty"
+            rows.append((f"`{ast.unparse(field.target)}`", shown, named.get("unit", ""), span, description))
+    return rows
+
+
+def summarise(name: str) -> str:
+    """Return the first sentence of the comment at the head of a robot's YAML file."""
+    first = (PROJECT / "config" / "robots" / f"{name}.yaml").read_text(encoding="utf-8").partition("\n")[0]
+    return re.split(r"\.(?:\s|$)", first.removeprefix("#").strip())[0] if first.startswith("#") else ""
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun, or nothing for none."""
+    return f"{number} {noun}{'s' if number > 1 else ''}" if number else ""
+
+
+def _robot_line(name: str) -> str:
+    robot = load_robot(name)
+    entry = find_entry(name)
+    source = f" (`{entry.description.package}`)" if entry and entry.description.package else ""
+    row = (
+        f"`{name}`",
+        summarise(name) + source,
+        robot.root.replace("_", "-"),
+        f"{robot.nq} / {robot.nv}",
+        len(robot.actuated),
+        f"{robot.mass:.2f}",
+        ", ".join(robot.surfaces),
+        ", ".join(filter(None, (count(len(robot.loops), "loop"), count(len(robot.wheels), "wheel")))),
+    )
+    return f"| {' | '.join(str(cell) for cell in row)} |\n"
+
+
+def _statuses(statuses: Mapping[str, str]) -> str:
+    return write_table(("status", "meaning"), ((f"`{name}`", meaning) for name, meaning in statuses.items()))
+
+
+TABLES: Mapping[str, Callable[[str], str]] = {
+    "robots": build_robots,
+    "robots_short": build_robots_short,
+    "topics": build_topics,
+    "parameters": build_parameters,
+    "commands": build_commands,
+    "rules": build_rules,
+    "answer_statuses": build_answer_statuses,
+    "command_statuses": build_command_statuses,
+}
+
+
+def regenerate(text: str) -> str:
+    """Return a page with every table in it written anew."""
+    return TABLE.sub(lambda match: match[1] + TABLES[match[2]](match[3]) + match[4], text)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write or check the tables.
+
+    Returns:
+        Exit code: 1 where ``--check`` found a difference.
+    """
+    parser = argparse.ArgumentParser(description="Write the tables of the documentation, or check that they are what this script writes.")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 and name the tables that differ")
+    check = parser.parse_args(arguments).check
+    differing = []
+    for page in PAGES:
+        path = PROJECT / page
+        before = path.read_text(encoding="utf-8")
+        after = regenerate(before)
+        names = [old[2] for old, new in zip(TABLE.finditer(before), TABLE.finditer(after), strict=True) if old[3] != new[3]]
+        differing += [f"{page}: table {name} is not what docs/generate.py writes" for name in names]
+        if not check and before != after:
+            path.write_text(after, encoding="utf-8")
+    if check:
+        sys.stdout.write("".join(f"{line}\n" for line in differing))
+    return 1 if check and differing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
