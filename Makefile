@@ -24,7 +24,7 @@ current := $(shell { read -r place; read -r python; } 2>/dev/null <.venv/ready &
 ifneq ($(current),yes)
 .PHONY: .venv/ready
 endif
-.venv/ready: setup.py pyproject.toml Makefile tools/find_python tools/make_venv.py
+.venv/ready: setup.py pyproject.toml Makefile tools/find_python tools/install.py tools/make_venv.py
 	@python=$$(tools/find_python) && "$$python" tools/make_venv.py && printf '%s\n' "$(CURDIR)" "$(PYTHON)" >$@
 
 demo: setup  ## stand, push and drag a humanoid in the browser

@@ -7,11 +7,10 @@ import pytest
 
 PACKAGE = Path(__file__).parents[2] / "humanoid_dynamics"
 
-MUTABLE_LITERALS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
-MUTABLE_CALLS = {
-    "list", "dict", "set", "bytearray", "defaultdict", "deque", "Counter", "OrderedDict", "SimpleNamespace",
-    "array", "asarray", "zeros", "ones", "eye", "empty", "full", "identity", "arange", "linspace", "diag",
-}  # fmt: skip
+CONTAINERS = {"list", "dict", "set", "bytearray", "defaultdict", "deque", "Counter", "OrderedDict"}
+ARRAYS = {"array", "asarray", "zeros", "ones", "eye", "empty", "full", "identity", "arange", "linspace", "diag"}
+CHANGES = {"append", "add", "update", "setdefault", "pop", "popitem", "clear", "extend", "insert", "remove", "discard", "sort"}
+TABLES = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 BROAD = {"Exception", "BaseException"}
 
 
@@ -21,19 +20,42 @@ def called_name(node):
 
 
 def top_level_values(tree):
-    """Yield the line and value of each assignment made on import: in the module, and in its classes."""
+    """Yield the line, name and value of each assignment made on import: in the module, and in its classes."""
     bodies = [tree.body, *(node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef))]
     for statement in (statement for body in bodies for statement in body):
-        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-        is_export_list = any(isinstance(target, ast.Name) and target.id in {"__all__", "__slots__"} for target in targets)
-        if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None and not is_export_list:
-            yield statement.lineno, statement.value
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
+            target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+            yield statement.lineno, target.id if isinstance(target, ast.Name) else "", statement.value
+
+
+def changed_names(tree):
+    """Collect the names whose content some statement changes: name[...] = , del name[...], name.append(...)."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Name):
+            yield node.value.id
+        if called_name(node) in CHANGES and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            yield node.func.value.id
+
+
+def starts_empty(value):
+    """Tell whether a container is made to be filled later: a table written out in full is a constant."""
+    empty_literal = (isinstance(value, ast.Dict) and not value.keys) or (isinstance(value, ast.List | ast.Set) and not value.elts)
+    return empty_literal or (called_name(value) in CONTAINERS and not (value.args or value.keywords))
+
+
+def mutable_array(value):
+    """Tell whether a value is an array with entries that anybody may overwrite."""
+    empty = isinstance(value, ast.Call) and value.args and isinstance(value.args[0], ast.Constant) and value.args[0].value == 0
+    return called_name(value) in ARRAYS and not empty
 
 
 def mutable_state(tree):
-    """Yield lines that leave a value on module or class level which somebody could change later."""
-    for line, value in top_level_values(tree):
-        if isinstance(value, MUTABLE_LITERALS) or called_name(value) in MUTABLE_CALLS:
+    """Yield lines that keep, on module or class level, a value that changes later."""
+    changed = set(changed_names(tree))
+    for line, name, value in top_level_values(tree):
+        if starts_empty(value) or called_name(value) in {"defaultdict", "deque"} or mutable_array(value):
+            yield line
+        elif name in changed and (isinstance(value, TABLES) or called_name(value) in CONTAINERS):
             yield line
     yield from (node.lineno for node in ast.walk(tree) if isinstance(node, ast.Global))
 
@@ -70,9 +92,10 @@ def test_package_obeys(rule):
         (mutable_state, "CACHE = {}", "NAMES: Final = ('a', 'b')"),
         (mutable_state, "UP: Array = np.array([0.0, 0.0, 1.0])", "UP = read_only(np.array([0.0, 0.0, 1.0]))"),
         (mutable_state, "class A:\n    seen = []", "class A:\n    seen: tuple[int, ...] = ()"),
-        (mutable_state, "TABLE = dict(a=1)", "TABLE = MappingProxyType({'a': 1})"),
+        (mutable_state, "TABLE = {'a': 1}\ndef f(k):\n    TABLE[k] = 2", "TABLE = {'a': 1}\ndef f(k):\n    return TABLE[k]"),
+        (mutable_state, "SEEN = ['a']\ndef f(k):\n    SEEN.append(k)", "SEEN = ['a']\ndef f(k):\n    return SEEN.index(k)"),
+        (mutable_state, "COUNT = defaultdict(int)", "def f():\n    count = defaultdict(int)\n    count[1] += 1"),
         (mutable_state, "def f():\n    global n\n    n = 1", "def f():\n    found = []\n    return found"),
-        (mutable_state, "__all__ += [x for x in y]\nCACHE = [0]", "__all__ = ['f']"),
         (broad_handlers, "try:\n    f()\nexcept:\n    pass", "try:\n    f()\nexcept ValueError:\n    pass"),
         (broad_handlers, "try:\n    f()\nexcept (OSError, Exception):\n    pass", "try:\n    f()\nexcept (OSError, KeyError):\n    pass"),
         (prints, "print('x')", "console.print('x')"),
