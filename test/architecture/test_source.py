@@ -53,9 +53,8 @@ def mutable_state(tree):
     """Yield lines that keep, on module or class level, a value that changes later."""
     changed = set(changed_names(tree))
     for line, name, value in top_level_values(tree):
-        if starts_empty(value) or called_name(value) in {"defaultdict", "deque"} or mutable_array(value):
-            yield line
-        elif name in changed and (isinstance(value, TABLES) or called_name(value) in CONTAINERS):
+        filled_later = name in changed and (isinstance(value, TABLES) or called_name(value) in CONTAINERS)
+        if filled_later or starts_empty(value) or called_name(value) in {"defaultdict", "deque"} or mutable_array(value):
             yield line
     yield from (node.lineno for node in ast.walk(tree) if isinstance(node, ast.Global))
 
