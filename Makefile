@@ -1,4 +1,4 @@
-# Everything runs in .venv, which `make setup` makes with any Python 3.10 to 3.13: make setup PYTHON=/path/to/python
+# Everything runs in .venv, which `make setup` makes with a Python 3.10 to 3.13: make setup PYTHON=/path/to/python
 
 BIN := .venv/bin
 export PYTHON

@@ -14,6 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+UNREACHABLE = "The package index cannot be reached. Check the network, HTTPS_PROXY, or name a mirror with PIP_INDEX_URL."
+
 # What a failed installation says, and what to do about it.
 ADVICE = (
     (
@@ -23,7 +25,7 @@ ADVICE = (
     (
         r"Failed to establish a new connection|Connection ?(refused|reset|error)|ConnectTimeout|timed out|ProxyError"
         r"|(Temporary failure|failure) in name resolution|Name or service not known|Network is unreachable|dns error",
-        "The package index cannot be reached. Check the network, HTTPS_PROXY, or name a mirror with PIP_INDEX_URL.",
+        UNREACHABLE,
     ),
     (
         r"command '?\S*(gcc|cc|c\+\+|clang)'? failed|No such file or directory: '(gcc|cc|c\+\+)'|Python\.h",
@@ -49,7 +51,8 @@ def advise(output: str) -> str:
 
 def give_up(what: str, output: str) -> None:
     """End with the last lines of the failed command and, where known, its remedy."""
-    tail = "\n".join("  " + line for line in output.strip().splitlines()[-12:])
+    told = [line for line in output.splitlines() if line.strip() and not re.match(r"\s*(WARNING: (Retrying|Location)|INFO|\[notice)", line)]
+    tail = "\n".join("  " + line for line in told[-8:])
     sys.exit("\n".join(line for line in (what, tail, advise(output)) if line))
 
 
@@ -71,9 +74,8 @@ def pip_settings(python: Path) -> dict[str, str]:
     return {name: value for name, (_, value) in settings.items()}
 
 
-def uv_environment(python: Path) -> dict[str, str]:
+def uv_environment(pip: dict[str, str]) -> dict[str, str]:
     """Tell uv what pip was told: indexes, links, certificates, proxy. Variables of uv's own that are set already stay."""
-    pip = pip_settings(python)
     wanted = {
         "UV_SYSTEM_CERTS": "1",
         "UV_INDEX_STRATEGY": "unsafe-best-match" if pip.get("extra-index-url") else "",  # as pip does
@@ -93,11 +95,16 @@ def uv_environment(python: Path) -> dict[str, str]:
 def install_with_uv(python: Path, arguments: list[str]) -> bool:
     """Install with uv, itself installed by pip; return False where pip has to do all."""
     had, output = run([str(python), "-m", "pip", "install", "--quiet", "--retries", "1", "uv"])
+    settings = pip_settings(python)
     if not had:
-        if "index cannot be reached" in advise(output):
+        elsewhere = settings.get("extra-index-url") or settings.get("find-links")
+        if advise(output) == UNREACHABLE and not elsewhere:
             give_up("Nothing can be downloaded:", output)
         return False
-    done, output = run([str(python.with_name("uv")), "pip", "install", "--python", str(python), *arguments], uv_environment(python))
+    command = [str(python.with_name("uv")), "pip", "install", "--python", str(python), *arguments]
+    done, output = run(command, uv_environment(settings))
+    if not done and advise(output) == UNREACHABLE:  # what was downloaded before may do
+        done, output = run([*command, "--offline"], uv_environment(settings))
     return done
 
 
@@ -107,7 +114,7 @@ def install(environment: Path, arguments: list[str]) -> str:
     if install_with_uv(python, arguments):
         return "uv"
     say("        uv cannot do it here; pip takes some minutes ...")
-    done, output = run([str(python), "-m", "pip", "install", *arguments])
+    done, output = run([str(python), "-m", "pip", "install", "--retries", "2", *arguments])
     if not done:
         give_up("The packages could not be installed:", output)
     return "pip"
