@@ -1,4 +1,4 @@
-# Everything runs in .venv, which `make setup` makes with any Python 3.10 to 3.13: make setup PYTHON=/path/to/python
+# Everything runs in .venv, which `make setup` makes with a Python 3.10 to 3.13: make setup PYTHON=/path/to/python
 
 BIN := .venv/bin
 export PYTHON
@@ -24,7 +24,7 @@ current := $(shell { read -r place; read -r python; } 2>/dev/null <.venv/ready &
 ifneq ($(current),yes)
 .PHONY: .venv/ready
 endif
-.venv/ready: setup.py pyproject.toml Makefile tools/find_python tools/make_venv.py
+.venv/ready: setup.py pyproject.toml Makefile tools/find_python tools/install.py tools/make_venv.py
 	@python=$$(tools/find_python) && "$$python" tools/make_venv.py && printf '%s\n' "$(CURDIR)" "$(PYTHON)" >$@
 
 demo: setup  ## stand, push and drag a humanoid in the browser
