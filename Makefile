@@ -27,7 +27,7 @@ endif
 .venv/ready: setup.py pyproject.toml Makefile tools/find_python tools/install.py tools/make_venv.py
 	@python=$$(tools/find_python) && "$$python" tools/make_venv.py && printf '%s\n' "$(CURDIR)" "$(PYTHON)" >$@
 
-demo: setup  ## stand, push and drag a humanoid in the browser
+demo: setup  ## show what holds a humanoid still: torques, foot forces, certificate
 	@$(BIN)/humanoid-dynamics demo
 
 test: check  ## check, then the fast tests
