@@ -26,6 +26,7 @@ CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 LOWEST_SHARE = 0.15  # feet reach into this share of the robot's height, from below
 LEAST_DROP = 0.25  # and hang this share of it below the root
 LONGEST_TOE = 0.25  # of the leg
+NEAR_GROUND = 0.25  # share of the leg below which its last joint is an ankle
 LONGEST_ANKLE = 3  # joints that may lie between two bodies of one foot
 
 
@@ -95,7 +96,8 @@ def find_feet(urdf: Urdf, model: pin.Model) -> Stance:
         left, right = (X_BJ[joint].translation for _, joint in sorted(zip(names, joints, strict=True)))
         R_UB = _upright(up, left - right)
     X_UJ = _rotate(R_UB, X_BJ)
-    feet = tuple(_measure(urdf, model, X_UJ, joint, joints, name, links) for name, joint in zip(names, joints, strict=True))
+    legs = tuple(_leg(model, joint, joints) for joint in joints)
+    feet = tuple(_measure(urdf, model, X_UJ, leg, name=name, links=links[leg[-1]]) for name, leg in zip(names, legs, strict=True))
     return Stance(R_UB, X_UJ, feet)
 
 
@@ -232,9 +234,7 @@ def _skip_toe(model: pin.Model, X_UJ: tuple[pin.SE3, ...], joint: int, length: f
     return joint
 
 
-def _name_feet(
-    model: pin.Model, joints: tuple[int, ...], links: dict[int, tuple[str, ...]], X_UJ: tuple[pin.SE3, ...]
-) -> tuple[str, ...]:
+def _name_feet(model: pin.Model, joints: tuple[int, ...], links: dict[int, tuple[str, ...]], X_UJ: tuple[pin.SE3, ...]) -> tuple[str, ...]:
     """Call two feet left and right, by their names or else by where they are; call any other number by their links."""
     if len(joints) != 2:
         return tuple(min(links[joint], key=_rank) for joint in joints)
@@ -255,21 +255,24 @@ def _names_along(model: pin.Model, joint: int, links: dict[int, tuple[str, ...]]
         yield str(model.names[index])
 
 
-def _measure(
-    urdf: Urdf,
-    model: pin.Model,
-    X_UJ: tuple[pin.SE3, ...],
-    joint: int,
-    joints: tuple[int, ...],
-    name: str,
-    links: dict[int, tuple[str, ...]],
-) -> Foot:
+def _leg(model: pin.Model, joint: int, joints: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the joints that move one foot and no other, hip first."""
     shared = {index for other in joints if other != joint for index in (other, *_ancestors(model, other))}
-    leg = tuple(index for index in reversed((joint, *_ancestors(model, joint))) if index not in shared)
-    low = lowest_point(urdf, model, X_UJ, links[joint])
+    return tuple(index for index in reversed((joint, *_ancestors(model, joint))) if index not in shared)
+
+
+def _measure(urdf: Urdf, model: pin.Model, X_UJ: tuple[pin.SE3, ...], leg: tuple[int, ...], *, name: str, links: tuple[str, ...]) -> Foot:
+    joint = leg[-1]
+    low = lowest_point(urdf, model, X_UJ, links)
     length = max(float(X_UJ[leg[0]].translation[2]) - low, 1e-3)
-    has_ankle = float(X_UJ[joint].translation[2]) - low < 0.25 * length
-    ordered = tuple(sorted(links[joint], key=_rank))
+    ordered = tuple(sorted(links, key=_rank))
     best = _rank(ordered[0])
-    named = sum(_rank(link) == best for link in ordered) if best < len(FOOT_WORDS) else 0
-    return Foot(name, joint, ordered, named, leg, length, has_ankle)
+    return Foot(
+        name=name,
+        joint=joint,
+        links=ordered,
+        named=sum(_rank(link) == best for link in ordered) if best < len(FOOT_WORDS) else 0,
+        leg=leg,
+        length=length,
+        has_ankle=float(X_UJ[joint].translation[2]) - low < NEAR_GROUND * length,
+    )

@@ -20,7 +20,7 @@ RING = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
 CORNERS = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 
 
-def shape_points(shape: Geometry, up: Vector, folder: Path | None, *, shadow: bool = False) -> Matrix:
+def shape_points(shape: Geometry, up: Vector, folder: Path | None, *, shadow: bool = False, turn_y_up: bool = False) -> Matrix:
     """Return the points a shape could touch the ground with.
 
     Args:
@@ -28,6 +28,7 @@ def shape_points(shape: Geometry, up: Vector, folder: Path | None, *, shadow: bo
         up: (3,) direction away from the ground, in the link.
         folder: Folder of the URDF, where meshes are looked for.
         shadow: Whether a round shape stands for a flat one, and touches with all of its shadow.
+        turn_y_up: Whether COLLADA meshes with y up are turned.
 
     Returns:
         (n, 3) points [m] in the link; none for a mesh that cannot be read.
@@ -35,8 +36,8 @@ def shape_points(shape: Geometry, up: Vector, folder: Path | None, *, shadow: bo
     R, centre = shape.X_LG.rotation, shape.X_LG.translation
     if shape.kind == "mesh":
         path = find_mesh(shape.filename, folder)
-        points = NO_POINTS if path is None else read_mesh_points(path) * np.array(shape.size)
-        return np.asarray(points @ R.T + centre)
+        points = NO_POINTS if path is None else read_mesh_points(path, turn_y_up=turn_y_up)
+        return np.asarray((points * np.array(shape.size)) @ R.T + centre)
     if shape.kind == "box":
         return np.asarray((CORNERS * np.array(shape.size)) @ R.T + centre)
     points = _round_points(shape, up, shadow=shadow) + centre
@@ -133,7 +134,7 @@ def _round_points(shape: Geometry, up: Vector, *, shadow: bool) -> Matrix:
         around = around if shape.kind == "cylinder" else around - radius * up
     else:
         around = -radius * up[None]
-    return np.vstack((around + half * axis, around - half * axis) if half > 0.0 else (around,))
+    return np.asarray(np.vstack((around + half * axis, around - half * axis)) if half > 0.0 else around)
 
 
 def _across(axis: Vector, towards: Vector) -> Vector:

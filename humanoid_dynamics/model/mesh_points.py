@@ -12,26 +12,35 @@ from humanoid_dynamics.spatial.arrays import Matrix
 LARGEST_MESH = 50_000_000
 STL_HEADER = 80
 STL_TRIANGLE = np.dtype([("normal", "<f4", 3), ("vertices", "<f4", (3, 3)), ("attribute", "<u2")])
+Y_UP_TO_Z_UP = np.array([1.0, -1.0, 1.0])  # signs of (x, z, y)
 NO_POINTS = np.zeros((0, 3))
 
 
-def read_mesh_points(path: Path) -> Matrix:
+def read_mesh_points(path: Path, *, turn_y_up: bool = False) -> Matrix:
     """Read the vertices of a mesh.
 
     Args:
         path: STL, OBJ or DAE file.
+        turn_y_up: Whether a COLLADA file that says its y axis points up is turned until z does.  Viewers disagree about that, and
+            so do the robots made for them.
 
     Returns:
         (n, 3) vertices [m] in the frame of the mesh, each once; none where the file is of another kind, too large or broken.
     """
-    reader = {".stl": _read_stl, ".obj": _read_obj, ".dae": _read_dae}.get(path.suffix.lower())
     try:
-        if reader is None or path.stat().st_size > LARGEST_MESH:
+        if path.stat().st_size > LARGEST_MESH:
             return NO_POINTS
-        points = np.asarray(reader(path.read_bytes()), dtype=np.float64).reshape(-1, 3)
+        points = np.asarray(_read(path.suffix.lower(), path.read_bytes(), turn_y_up), dtype=np.float64).reshape(-1, 3)
     except (OSError, ValueError, TypeError, KeyError, IndexError, etree.XMLSyntaxError):
         return NO_POINTS  # a broken mesh is a missing mesh: the robot is complete without it
     return np.unique(points, axis=0) if np.isfinite(points).all() else NO_POINTS
+
+
+def _read(suffix: str, content: bytes, turn_y_up: bool) -> Matrix:
+    if suffix == ".dae":
+        return _read_dae(content, turn_y_up)
+    reader = {".stl": _read_stl, ".obj": _read_obj}.get(suffix)
+    return NO_POINTS if reader is None else reader(content)
 
 
 def _read_stl(content: bytes) -> Matrix:
@@ -51,8 +60,8 @@ def _read_lines(content: bytes, keyword: bytes) -> Matrix:
     return np.array([[float(word) for word in row[1:4]] for row in rows if row and row[0] == keyword])
 
 
-def _read_dae(content: bytes) -> Matrix:
-    """Read the vertices a COLLADA scene shows; its unit counts, its up axis does not, as in the viewers of ROS."""
+def _read_dae(content: bytes, turn_y_up: bool) -> Matrix:
+    """Read the vertices a COLLADA scene shows, in its unit."""
     root = etree.fromstring(content, etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True, huge_tree=True))
     unit = root.find("{*}asset/{*}unit")
     scale = 1.0 if unit is None else float(unit.get("meter", "1"))
@@ -65,7 +74,9 @@ def _read_dae(content: bytes) -> Matrix:
         pending.extend((child, X) for child in node.iterfind("{*}node"))
         for instance in node.iterfind("{*}instance_geometry"):
             points.append(shapes[instance.get("url", "").lstrip("#")] @ X[:3, :3].T + X[:3, 3])
-    return scale * np.vstack(points or [*shapes.values(), NO_POINTS])
+    vertices = scale * np.vstack(points or [*shapes.values(), NO_POINTS])
+    turned = turn_y_up and (root.findtext("{*}asset/{*}up_axis") or "Y_UP").strip() == "Y_UP"
+    return vertices[:, [0, 2, 1]] * Y_UP_TO_Z_UP if turned else vertices
 
 
 def _read_dae_positions(geometry: etree._Element) -> Matrix:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,6 +26,10 @@ SAME_AREA = 0.9
 MIRRORED = 0.01  # left and right patches this near to mirror images become mirror images [m]
 ON_SOLE = 1e-9
 SHORTEST_FACE, LONGEST_FACE = 0.1, 0.9  # plausible lengths of a face, shares of the leg
+
+WIDEST_FACE = 1.2  # breadth of a face as a share of its length
+# How shapes are read: as they are; with the y axis of COLLADA meshes up; with round shapes standing for flat ones.
+READINGS: tuple[Mapping[str, bool], ...] = ({}, {"turn_y_up": True}, {"shadow": True})
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +67,8 @@ def find_soles(urdf: Urdf, model: pin.Model, folder: Path | None) -> tuple[dict[
     """
     stance = find_feet(urdf, model)
     if not stance.feet:
-        return {}, (Notice("warning", "soles", "no foot was found by name or by reach, so nothing carries this robot; describe its surfaces"),)
+        text = "no foot was found by name or by reach, so nothing carries this robot; describe its surfaces"
+        return {}, (Notice("warning", "soles", text),)
     patches = {foot.name: _find_patch(urdf, model, stance, foot, folder) for foot in stance.feet}
     if {"left_foot", "right_foot"} == set(patches):
         patches["right_foot"] = _mirror(patches["left_foot"], patches["right_foot"])
@@ -79,24 +84,24 @@ def _find_patch(urdf: Urdf, model: pin.Model, stance: Stance, foot: Foot, folder
     for kind in ("collision", "visual"):
         for links in dict.fromkeys((foot.links[: foot.named], foot.links)):
             shapes = [(link, shape) for link in links for shape in getattr(urdf.links[link], f"{kind}s")]
-            for shadow in (False, True) if foot.has_ankle else (False,):
-                found = _from_shapes(model, stance, foot, shapes, folder, shadow=shadow)
+            for reading in READINGS:
+                found = _from_shapes(model, stance, foot, shapes, folder, reading=reading)
                 if found is not None and _is_plausible(found, foot):
                     return replace(found, source=f"the {kind} shapes of link {found.link!r}")
     return _from_proportions(urdf, model, stance, foot)
 
 
 def _from_shapes(
-    model: pin.Model, stance: Stance, foot: Foot, shapes: list[tuple[str, Geometry]], folder: Path | None, *, shadow: bool
+    model: pin.Model, stance: Stance, foot: Foot, shapes: list[tuple[str, Geometry]], folder: Path | None, *, reading: Mapping[str, bool]
 ) -> Patch | None:
     """Return the patch the shapes of a foot touch level ground with, along the candidate axes that make it largest."""
-    meshes = {shape: shape_points(shape, UP, folder) for _, shape in shapes if shape.kind == "mesh"}
+    meshes = {shape: shape_points(shape, UP, folder, **reading) for _, shape in shapes if shape.kind == "mesh"}
     best: Patch | None = None
     for R_JC in _candidate_axes(model, stance, foot):
         clouds = []
         for link, shape in shapes:
             X_JL = _placement(model, link)
-            cloud = meshes[shape] if shape in meshes else shape_points(shape, X_JL.rotation.T @ R_JC[:, 2], None, shadow=shadow)
+            cloud = meshes[shape] if shape in meshes else shape_points(shape, X_JL.rotation.T @ R_JC[:, 2], None, **reading)
             if len(cloud):
                 clouds.append((link, (cloud @ X_JL.rotation.T + X_JL.translation) @ R_JC))
         if not clouds:
@@ -130,8 +135,8 @@ def _is_plausible(patch: Patch, foot: Foot) -> bool:
         return False
     if len(patch.corners) < 3:
         return not foot.has_ankle
-    longest = float(np.ptp(patch.corners, axis=0).max())
-    return SHORTEST_FACE * foot.length < longest < LONGEST_FACE * foot.length
+    length, breadth = np.ptp(patch.corners, axis=0)
+    return bool(SHORTEST_FACE * foot.length < length < LONGEST_FACE * foot.length and breadth < WIDEST_FACE * length)
 
 
 def _candidate_axes(model: pin.Model, stance: Stance, foot: Foot) -> Iterator[Matrix]:
