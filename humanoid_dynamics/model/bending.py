@@ -77,7 +77,8 @@ def _bend(coordinates: Coordinates, q: Vector, v: Vector, hinges: list[Hinge], g
     if min(thigh, shank) < SHORTEST * (thigh + shank) or reach < BENT * (thigh + shank):
         return
     angle = _flexion(BENT * (thigh + shank), thigh, shank) - _flexion(reach, thigh, shank)
-    angle *= _way(coordinates, q, knee, angle, (knee.place - hip.place)[0] - (end - hip.place)[0] * thigh / reach, thigh + shank)
+    offset = ((knee.place - hip.place)[0] - (end - hip.place)[0] * thigh / reach) / (thigh + shank)
+    angle *= _way(coordinates, q, knee, angle, offset)
     v[knee.joint.v] += knee.sign * angle
     v[hip.joint.v] -= 0.5 * hip.sign * angle
     if has_ankle:
@@ -90,9 +91,9 @@ def _flexion(reach: float, thigh: float, shank: float) -> float:
     return float(np.arccos(np.clip(cosine, -1.0, 1.0)))
 
 
-def _way(coordinates: Coordinates, q: Vector, knee: Hinge, angle: float, offset: float, length: float) -> float:
+def _way(coordinates: Coordinates, q: Vector, knee: Hinge, angle: float, offset: float) -> float:
     """Return 1 for a knee that bends forward, -1 for one that bends back, 0 for one that cannot bend so far."""
-    if abs(offset) > ALREADY_BENT * length:
+    if abs(offset) > ALREADY_BENT:
         return float(np.sign(offset))
     if knee.joint.kind == "continuous":
         return 1.0

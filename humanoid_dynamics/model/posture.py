@@ -7,10 +7,12 @@ smallest step; what is wished for (balance, an upright root, joints where they w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 import pinocchio as pin
+from numpy.typing import NDArray
 
 from humanoid_dynamics.model.bending import bend_knees
 from humanoid_dynamics.model.closing import Rows, loop_rows, mimic_rows
@@ -23,10 +25,13 @@ from humanoid_dynamics.model.tree import Replacement
 from humanoid_dynamics.model.urdf import Urdf
 from humanoid_dynamics.spatial.arrays import Vector, read_only
 
-MOST_STEPS = 40
+Flags: TypeAlias = NDArray[np.bool_]
+
+MOST_STEPS = 30
+MOST_REPAIRS = 15  # steps after that for what must hold alone
 LONGEST_STEP = 0.3  # largest change of one coordinate in a step [rad or m]
 CONVERGED = 1e-12  # error of what must hold [m or rad]
-SETTLED = 1e-10  # last step [m or rad]
+SETTLED = 1e-9  # last step [m or rad]
 ACCEPTED = 1e-9
 SMALL_REPAIR = 0.05  # a described posture this near to level soles and closed loops is repaired [m or rad]
 LIMIT_SHARE = 0.01  # of its range that a joint keeps from its limits, where the zero pose breaks them
@@ -46,7 +51,7 @@ class Problem:
         root_frame: Frame of the root link.
         reference: (nq,) posture to stay near.
         weight: (nv,) wish to stay near it; zero for the root.
-        free: (nv,) coordinates that may move.
+        free: (nv,) whether a coordinate may move; those that neither a sole nor a loop depends on may not.
         lower: (nv,) lowest change from the reference.
         upper: (nv,) highest change from the reference.
     """
@@ -58,7 +63,7 @@ class Problem:
     root_frame: int
     reference: Vector
     weight: Vector
-    free: Vector
+    free: Flags
     lower: Vector
     upper: Vector
 
@@ -90,7 +95,7 @@ def resting_posture(
     """
     start = described_posture(model, coordinates, described, urdf, replacements)
     try:
-        q, notices = _search(model, coordinates, described, surfaces, loops, start)
+        q, notices = _search(model, coordinates, described, surfaces, loops=loops, start=start)
     except (np.linalg.LinAlgError, ValueError, RuntimeError) as cause:
         return read_only(start), (Notice("warning", "posture", f"left at zero, as no resting posture was found: {cause}"),)
     if not np.isfinite(q).all():
@@ -155,6 +160,7 @@ def _search(
     coordinates: Coordinates,
     described: Mapping[str, float],
     surfaces: Mapping[str, ContactSurface],
+    *,
     loops: tuple[LoopClosure, ...],
     start: Vector,
 ) -> tuple[Vector, tuple[Notice, ...]]:
@@ -164,7 +170,7 @@ def _search(
     if not described and soles:
         q = bend_knees(model, coordinates, q, tuple(sole.frame for sole in soles))
         q = _lift(model, q, soles)
-    problem = _pose(model, coordinates, described, loops, soles, q)
+    problem = _pose(model, coordinates, described, q, loops=loops, soles=soles)
     stages = [_fix(problem, described), problem] if described else [problem]
     for stage in stages:
         found, error = _solve(stage)
@@ -212,9 +218,10 @@ def _pose(
     model: pin.Model,
     coordinates: Coordinates,
     described: Mapping[str, float],
+    q: Vector,
+    *,
     loops: tuple[LoopClosure, ...],
     soles: tuple[Sole, ...],
-    q: Vector,
 ) -> Problem:
     """Write the search down: where to stand, which coordinates may move, and how far."""
     data = model.createData()
@@ -229,6 +236,9 @@ def _pose(
             places[:, 0] = 0.0
         goal = Goal(soles, places, X_WB.rotation.copy(), float(X_WB.translation[2]), balanced=not described)
         legs = frozenset(int(i) for sole in soles for i in model.supports[model.frames[sole.frame].parentJoint])
+    movers = _movers(model, coordinates, loops) - (
+        {1} if goal is None and coordinates.joints and coordinates.joints[0].index == 1 else set()
+    )
     weight = np.full(model.nv, OTHER_WEIGHT)
     lower, upper = np.full(model.nv, -np.inf), np.full(model.nv, np.inf)
     for joint in coordinates.joints:
@@ -239,7 +249,18 @@ def _pose(
         if joint.q.stop - joint.q.start == joint.v.stop - joint.v.start == 1:
             lower[joint.v] = np.minimum(coordinates.limits.lower[joint.q] - q[joint.q], 0.0)
             upper[joint.v] = np.maximum(coordinates.limits.upper[joint.q] - q[joint.q], 0.0)
-    return Problem(model, coordinates, loops, goal, root_frame, q, weight, np.ones(model.nv), lower, upper)
+    free = np.zeros(model.nv, dtype=bool)
+    for joint in coordinates.joints:
+        free[joint.v] = joint.index in legs or joint.index in movers
+    return Problem(model, coordinates, loops, goal, root_frame, q, weight, free, lower, upper)
+
+
+def _movers(model: pin.Model, coordinates: Coordinates, loops: tuple[LoopClosure, ...]) -> frozenset[int]:
+    """Return the joints that loops and mimic joints depend on."""
+    frames = [int(model.getFrameId(link, pin.FrameType.BODY)) for loop in loops for link in (loop.link_a, loop.link_b)]
+    chains = {int(i) for frame in frames for i in model.supports[model.frames[frame].parentJoint]}
+    names = {name for mimic in coordinates.mimics for name in (mimic.joint, mimic.leader)}
+    return frozenset(chains | {joint.index for joint in coordinates.joints if joint.name in names})
 
 
 def _fix(problem: Problem, described: Mapping[str, float]) -> Problem:
@@ -247,20 +268,20 @@ def _fix(problem: Problem, described: Mapping[str, float]) -> Problem:
     free = problem.free.copy()
     for joint in problem.coordinates.joints:
         if joint.name in described:
-            free[joint.v] = 0.0
-    return Problem(**{**vars(problem), "free": free})
+            free[joint.v] = False
+    return replace(problem, free=free)
 
 
-def _rows(problem: Problem, q: Vector) -> tuple[Rows, Rows]:
+def _rows(problem: Problem, data: pin.Data, q: Vector) -> tuple[Rows, Rows]:
     """Return what must hold and what is wished for, at a configuration."""
     model, goal = problem.model, problem.goal
-    data = model.createData()
     pin.computeJointJacobians(model, data, q)
     pin.updateFramePlacements(model, data)
     joints = {joint.name: joint for joint in problem.coordinates.joints}
     hard = [loop_rows(model, data, loop) for loop in problem.loops]
     hard.append(mimic_rows(model, q, problem.coordinates.mimics, joints))
-    soft = [Rows(problem.weight * pin.difference(model, problem.reference, q), np.diag(problem.weight))]
+    moved = pin.difference(model, problem.reference, q)
+    soft = [Rows((problem.weight * moved)[problem.free], np.diag(problem.weight)[problem.free])]
     if goal is not None:
         pin.jacobianCenterOfMass(model, data, q)
         hard.append(flat_rows(model, data, goal.soles))
@@ -269,20 +290,21 @@ def _rows(problem: Problem, q: Vector) -> tuple[Rows, Rows]:
 
 
 def _hard_error(problem: Problem, q: Vector) -> float:
-    return float(np.abs(_rows(problem, q)[0].error).max(initial=0.0))
+    return float(np.abs(_rows(problem, problem.model.createData(), q)[0].error).max(initial=0.0))
 
 
 def _solve(problem: Problem) -> tuple[Vector, float]:
     """Search from the reference; return the last configuration and the largest error of what must hold."""
-    q = problem.reference
-    for _ in range(MOST_STEPS):
-        hard, soft = _rows(problem, q)
-        if not len(hard.error) and problem.goal is None:
-            return q, 0.0
+    q, data = problem.reference, problem.model.createData()
+    for number in range(MOST_STEPS + MOST_REPAIRS):
+        hard, soft = _rows(problem, data, q)
+        error = float(np.abs(hard.error).max(initial=0.0))
+        if number >= MOST_STEPS:  # near a stretched leg or a dead centre only what must hold is worth searching for
+            soft = Rows.stack([], problem.model.nv)
         dq = _bounded_step(problem, hard, soft, pin.difference(problem.model, problem.reference, q))
         longest = float(np.abs(dq).max(initial=0.0))
-        if longest < SETTLED and np.abs(hard.error).max(initial=0.0) < CONVERGED:
-            break
+        if error < CONVERGED and (longest < SETTLED or number >= MOST_STEPS):
+            return q, error
         q = np.asarray(pin.integrate(problem.model, q, dq * min(1.0, LONGEST_STEP / max(longest, 1e-12))))
     return q, _hard_error(problem, q)
 
@@ -290,7 +312,7 @@ def _solve(problem: Problem) -> tuple[Vector, float]:
 def _bounded_step(problem: Problem, hard: Rows, soft: Rows, moved: Vector) -> Vector:
     """Return a step that keeps the limits: coordinates that would break them stop there, and the others make up for it."""
     lower, upper = problem.lower - moved, problem.upper - moved
-    free = problem.free > 0.0
+    free = problem.free.copy()
     dq = np.zeros(len(moved))
     for _ in range(4):
         rest = Rows(hard.error + hard.J @ np.where(free, 0.0, dq), hard.J[:, free])
@@ -313,7 +335,7 @@ def _step(hard: Rows, soft: Rows) -> Vector:
         rank = int(np.sum(sigma > RANK_TOLERANCE * sigma[0])) if sigma[0] > 0.0 else 0
         particular = -Vt[:rank].T @ ((U[:, :rank].T @ hard.error) / sigma[:rank])
         null = Vt[rank:].T
-    if not null.shape[1]:
+    if not null.shape[1] or not len(soft.error):
         return particular
     A = soft.J @ null
     return np.asarray(particular - null @ np.linalg.lstsq(A, soft.error + soft.J @ particular, rcond=None)[0])
