@@ -32,11 +32,12 @@ MOST_REPAIRS = 15  # steps after that for what must hold alone
 LONGEST_STEP = 0.3  # largest change of one coordinate in a step [rad or m]
 CONVERGED = 1e-12  # error of what must hold [m or rad]
 SETTLED = 1e-9  # last step [m or rad]
-ACCEPTED = 1e-9
+EXACT = 1e-9  # error that is none [m or rad]
+ACCEPTED = 1e-4  # error that rounded numbers in a URDF may leave [m or rad]
 SMALL_REPAIR = 0.05  # a described posture this near to level soles and closed loops is repaired [m or rad]
 LIMIT_SHARE = 0.01  # of its range that a joint keeps from its limits, where the zero pose breaks them
 LEG_WEIGHT, OTHER_WEIGHT = 0.02, 1.0  # joints where they were, per radian
-RANK_TOLERANCE = 1e-9
+RANK_TOLERANCE = 1e-4  # a motion this much weaker than the strongest is none: it would repair rounded numbers by large steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,13 +172,19 @@ def _search(
         q = bend_knees(model, coordinates, q, tuple(sole.frame for sole in soles))
         q = _lift(model, q, soles)
     problem = _pose(model, coordinates, described, q, loops=loops, soles=soles)
-    stages = [_fix(problem, described), problem] if described else [problem]
+    if described and _hard_error(problem, q) > SMALL_REPAIR and not loops:
+        found, left = _solve(_fix(problem, described))
+        aside = (Notice("info", "posture", "as described, with a sole that is not level on the ground"),)
+        return (found, _tell_balance(model, found, soles)) if left < EXACT else (q, aside)
+    stages = (_fix(problem, described), problem) if described else (problem,)
+    best, error = q, np.inf
     for stage in stages:
-        found, error = _solve(stage)
-        if error < ACCEPTED:
-            return found, _tell_balance(model, found, soles)
-        if described and stage is not problem and _hard_error(problem, q) > SMALL_REPAIR:
-            return q, (Notice("info", "posture", "as described, though not every sole is level on the ground or not every loop is closed"),)
+        found, left = _solve(stage)
+        best, error = (found, left) if left < error else (best, error)
+        if error < EXACT:
+            break
+    if error < ACCEPTED:
+        return best, _tell_balance(model, best, soles)
     text = f"left near zero: soles and loops could not be brought together, {error:.2g} m or rad are missing"
     return q, (Notice("warning", "posture", text),)
 
@@ -187,8 +194,8 @@ def _place(model: pin.Model, surfaces: Mapping[str, ContactSurface], q: Vector, 
     data = model.createData()
     pin.framesForwardKinematics(model, data, q)
     soles = pick_soles(data, surfaces)
-    R = upright_rotation(data, soles, snap=snap)
-    q = _move_root(model, q, pin.SE3(R, np.zeros(3)))
+    R_WB = upright_rotation(model, data, soles, snap=snap)
+    q = _move_root(model, q, pin.SE3(R_WB, np.zeros(3)))
     pin.framesForwardKinematics(model, data, q)
     middle = np.mean([data.oMf[sole.frame].act(sole.centre) for sole in soles], axis=0)
     q = _move_root(model, q, pin.SE3(np.eye(3), -np.array([*middle[:2], 0.0])))
@@ -303,7 +310,7 @@ def _solve(problem: Problem) -> tuple[Vector, float]:
             soft = Rows.stack([], problem.model.nv)
         dq = _bounded_step(problem, hard, soft, pin.difference(problem.model, problem.reference, q))
         longest = float(np.abs(dq).max(initial=0.0))
-        if error < CONVERGED and (longest < SETTLED or number >= MOST_STEPS):
+        if longest < SETTLED or (error < CONVERGED and number >= MOST_STEPS):
             return q, error
         q = np.asarray(pin.integrate(problem.model, q, dq * min(1.0, LONGEST_STEP / max(longest, 1e-12))))
     return q, _hard_error(problem, q)

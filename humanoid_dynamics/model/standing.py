@@ -73,17 +73,20 @@ def pick_soles(data: pin.Data, surfaces: Mapping[str, ContactSurface]) -> tuple[
     return tuple(_as_sole(surface) for surface in named)
 
 
-def upright_rotation(data: pin.Data, soles: tuple[Sole, ...], *, snap: bool) -> Matrix:
-    """Return R_WB that sets the root link upright: soles level and pointing forward.
+def upright_rotation(model: pin.Model, data: pin.Data, soles: tuple[Sole, ...], *, snap: bool) -> Matrix:
+    """Return R_WB that sets the root link upright: soles level and pointing forward; over points, the mass above them.
 
     Args:
+        model: The tree.
         data: With frames placed, the root at the origin.
         soles: The soles.
         snap: Whether the axes of the root link that are nearest to upright and forward count, not the soles themselves.
     """
     R = sum((data.oMf[sole.frame].rotation for sole in soles), np.zeros((3, 3)))
-    level = not snap and any(len(sole.tilts) == 2 for sole in soles)
-    z = _unit(R[:, 2]) if level else _snap(R[:, 2])
+    faces = any(len(sole.tilts) == 2 for sole in soles)
+    level = faces and not snap
+    rise = pin.centerOfMass(model, data) - np.mean([data.oMf[sole.frame].act(sole.centre) for sole in soles], axis=0)
+    z = _unit(R[:, 2]) if level else _snap(R[:, 2] if faces else rise)
     x = R[:, 0] if level else _snap(R[:, 0] - (R[:, 0] @ z) * z)
     x = _unit(x - (x @ z) * z)
     return np.array([x, np.cross(z, x), z])
