@@ -114,7 +114,7 @@ def patch_of(points: Matrix, length: float) -> Matrix:
     minima, maxima = flat.min(axis=0), flat.max(axis=0)
     extent, middle = maxima - minima, 0.5 * (minima + maxima)
     if extent.max() < POINT_SHARE * length:
-        return middle[None]
+        return np.asarray(middle[None])
     if extent.min() < EDGE_SHARE * length:
         along = int(np.argmax(extent))
         edge = np.array([middle, middle])
