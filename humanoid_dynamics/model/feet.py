@@ -265,7 +265,7 @@ def _measure(urdf: Urdf, model: pin.Model, X_UJ: tuple[pin.SE3, ...], leg: tuple
     joint = leg[-1]
     low = lowest_point(urdf, model, X_UJ, links)
     length = max(float(X_UJ[leg[0]].translation[2]) - low, 1e-3)
-    ordered = tuple(sorted(links, key=_rank))
+    ordered = tuple(sorted(links, key=lambda link: (_rank(link), len(link))))
     best = _rank(ordered[0])
     return Foot(
         name=name,
