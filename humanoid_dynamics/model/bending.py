@@ -37,7 +37,7 @@ class Hinge:
 def bend_knees(model: pin.Model, coordinates: Coordinates, q: Vector, soles: tuple[int, ...]) -> Vector:
     """Bend straight legs a little, each hip and ankle by half of its knee, so that the soles stay level.
 
-    Knees bend the way they are bent, or else the way their limits let them, or else forward.
+    Knees bend the way their limits let them; where both ways are open the way they are bent, or else forward.
 
     Args:
         model: The tree.
@@ -93,12 +93,11 @@ def _flexion(reach: float, thigh: float, shank: float) -> float:
 
 def _way(coordinates: Coordinates, q: Vector, knee: Hinge, angle: float, offset: float) -> float:
     """Return 1 for a knee that bends forward, -1 for one that bends back, 0 for one that cannot bend so far."""
-    if abs(offset) > ALREADY_BENT:
-        return float(np.sign(offset))
+    first = -1.0 if offset < -ALREADY_BENT else 1.0
     if knee.joint.kind == "continuous":
-        return 1.0
+        return first
     lower, upper, now = (float(bound[knee.joint.q][0]) for bound in (coordinates.limits.lower, coordinates.limits.upper, q))
-    return next((way for way in (1.0, -1.0) if lower <= now + way * knee.sign * angle <= upper), 0.0)
+    return next((way for way in (first, -first) if lower <= now + way * knee.sign * angle <= upper), 0.0)
 
 
 def _keep_limits(coordinates: Coordinates, q: Vector) -> Vector:

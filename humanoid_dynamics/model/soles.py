@@ -27,6 +27,7 @@ MIRRORED = 0.01  # left and right patches this near to mirror images become mirr
 ON_SOLE = 1e-9
 SHORTEST_FACE, LONGEST_FACE = 0.1, 0.9  # plausible lengths of a face, shares of the leg
 
+NARROWEST_FACE = 0.06  # breadth of a face that is not doubted, as a share of the leg
 WIDEST_FACE = 1.2  # breadth of a face as a share of its length
 # How shapes are read: as they are; with the y axis of COLLADA meshes up; with round shapes standing for flat ones.
 READINGS: tuple[Mapping[str, bool], ...] = ({}, {"turn_y_up": True}, {"shadow": True})
@@ -42,6 +43,7 @@ class Patch:
         height: Height of the ankle above the patch [m].
         corners: (k, 2) corners forward and left of the ankle [m].
         source: What it was guessed from.
+        is_guess: Whether that was the length of the leg and no shape.
     """
 
     link: str
@@ -49,6 +51,7 @@ class Patch:
     height: float
     corners: Matrix
     source: str
+    is_guess: bool = False
 
 
 def find_soles(urdf: Urdf, model: pin.Model, folder: Path | None) -> tuple[dict[str, SurfaceSpec], tuple[Notice, ...]]:
@@ -72,6 +75,7 @@ def find_soles(urdf: Urdf, model: pin.Model, folder: Path | None) -> tuple[dict[
     patches = {foot.name: _find_patch(urdf, model, stance, foot, folder) for foot in stance.feet}
     if {"left_foot", "right_foot"} == set(patches):
         patches["right_foot"] = _mirror(patches["left_foot"], patches["right_foot"])
+        patches["left_foot"] = _mirror(patches["right_foot"], patches["left_foot"])
     else:
         patches = {patch.link: patch for patch in patches.values()}
     specs = {name: _write_down(model, patch) for name, patch in sorted(patches.items())}
@@ -84,10 +88,11 @@ def _find_patch(urdf: Urdf, model: pin.Model, stance: Stance, foot: Foot, folder
     for kind in ("collision", "visual"):
         for links in dict.fromkeys((foot.links[: foot.named], foot.links)):
             shapes = [(link, shape) for link in links for shape in getattr(urdf.links[link], f"{kind}s")]
-            for reading in READINGS:
-                found = _from_shapes(model, stance, foot, shapes, folder, reading=reading)
-                if found is not None and _is_plausible(found, foot):
-                    return replace(found, source=f"the {kind} shapes of link {found.link!r}")
+            readings = [_from_shapes(model, stance, foot, shapes, folder, reading=reading) for reading in READINGS]
+            found = [patch for patch in readings if patch is not None and _is_plausible(patch, foot)]
+            if found:
+                best = next((patch for patch in found if _is_broad(patch, foot)), found[0])
+                return replace(best, source=f"the {kind} shapes of link {best.link!r}")
     return _from_proportions(urdf, model, stance, foot)
 
 
@@ -126,7 +131,7 @@ def _from_proportions(urdf: Urdf, model: pin.Model, stance: Stance, foot: Foot) 
     length, breadth = FOOT_LENGTH * foot.length, FOOT_BREADTH * foot.length
     front, back, side = (1.0 - HEEL_SHARE) * length, -HEEL_SHARE * length, 0.5 * breadth
     corners = np.array([[back, -side], [front, -side], [front, side], [back, side]])
-    return Patch(link, R_JC, height, corners, f"the length of the leg above link {link!r}, with human proportions")
+    return Patch(link, R_JC, height, corners, f"the length of the leg above link {link!r}, with human proportions", is_guess=True)
 
 
 def _is_plausible(patch: Patch, foot: Foot) -> bool:
@@ -137,6 +142,11 @@ def _is_plausible(patch: Patch, foot: Foot) -> bool:
         return not foot.has_ankle
     length, breadth = np.ptp(patch.corners, axis=0)
     return bool(SHORTEST_FACE * foot.length < length < LONGEST_FACE * foot.length and breadth < WIDEST_FACE * length)
+
+
+def _is_broad(patch: Patch, foot: Foot) -> bool:
+    """Return whether a face is as broad as a foot, and no mere line that a round shape leaves on the ground."""
+    return not foot.has_ankle or bool(np.ptp(patch.corners, axis=0)[1] > NARROWEST_FACE * foot.length)
 
 
 def _candidate_axes(model: pin.Model, stance: Stance, foot: Foot) -> Iterator[Matrix]:
@@ -177,13 +187,15 @@ def _placement(model: pin.Model, link: str) -> pin.SE3:
 
 
 def _mirror(left: Patch, right: Patch) -> Patch:
-    """Return the right patch as the mirror image of the left one, if it nearly is."""
+    """Return the second patch as the mirror image of the first one, if it nearly is or is no more than a guess from proportions."""
     image = left.corners[::-1] * np.array([1.0, -1.0])
     gap = max(np.linalg.norm(right.corners - corner, axis=1).min() for corner in image)
     back = max(np.linalg.norm(image - corner, axis=1).min() for corner in right.corners)
-    if max(gap, back, abs(left.height - right.height)) > MIRRORED:
+    weaker = right.is_guess and not left.is_guess
+    if max(gap, back, abs(left.height - right.height)) > MIRRORED and not weaker:
         return right
-    return replace(right, corners=image, height=left.height)
+    source = f"the mirror image of the other foot, on link {right.link!r}" if weaker else right.source
+    return replace(right, corners=image, height=left.height, source=source)
 
 
 def _write_down(model: pin.Model, patch: Patch) -> SurfaceSpec:

@@ -71,6 +71,14 @@ def test_knees_that_only_bend_back_bend_back() -> None:
     assert_soles_on_the_ground(robot)
 
 
+def test_knees_set_back_still_bend_the_way_their_limits_let_them() -> None:
+    text = biped().replace('<origin xyz="0 0 -0.4" rpy="0 0 0"/>', '<origin xyz="-0.04 0 -0.4" rpy="0 0 0"/>')
+    text = text.replace('<origin xyz="0 0 -0.38" rpy="0 0 0"/>', '<origin xyz="0.04 0 -0.38" rpy="0 0 0"/>')
+    robot = load_robot(text)
+    assert 0.1 < angle(robot, "left_knee") < 0.9
+    assert_soles_on_the_ground(robot)
+
+
 def test_knees_that_cannot_bend_stay_straight() -> None:
     robot = load_robot(biped(knee=(0.0, 0.0)))
     assert angle(robot, "left_knee") == 0.0

@@ -151,6 +151,13 @@ def test_left_and_right_whatever_they_are_called(names: tuple[str, str], foot: s
     assert robot.surfaces["right_foot"].link == f"{names[1]}_{foot}"
 
 
+def test_a_foot_without_shapes_takes_those_of_the_other() -> None:
+    robot = load_robot(biped(feet={"left": "", "right": BOX}))
+    assert "mirror image" in robot.surfaces["left_foot"].assumed
+    left, right = (robot.surfaces[name].vertices for name in ("left_foot", "right_foot"))
+    assert np.array_equal(left[::-1] * [1.0, -1.0, 1.0] + 0.0, right + 0.0)
+
+
 def test_names_that_say_nothing_leave_the_reach_to_say_it() -> None:
     robot = load_robot(strip(biped(), shapes=False, names=True))
     assert {name: surface.link for name, surface in robot.surfaces.items()} == {"left_foot": "body6", "right_foot": "body12"}
