@@ -9,6 +9,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.model.bending import bend_knees
 from humanoid_dynamics.model.coordinates import Coordinates
+from humanoid_dynamics.model.joint import Mimic
 from humanoid_dynamics.model.loop import LoopClosure
 from humanoid_dynamics.model.posture_search import Problem, hard_error, hold_joints, solve_posture
 from humanoid_dynamics.model.robot import Notice
@@ -185,21 +186,12 @@ def _pose(
     soles: tuple[Sole, ...],
 ) -> Problem:
     """Write the search down: where to stand, which coordinates may move, and how far."""
-    data = model.createData()
-    pin.framesForwardKinematics(model, data, q)
-    goal, legs, root_frame = None, frozenset[int](), 0
-    if soles:
-        root_frame = int(model.getFrameId(coordinates.joints[0].child, pin.FrameType.BODY))
-        X_WB = data.oMf[root_frame]
-        places = np.array([data.oMf[sole.frame].act(sole.centre)[:2] for sole in soles])
-        places = places - places.mean(axis=0)
-        if len(soles) == 2 and not described:
-            places[:, 0] = 0.0
-        goal = Goal(soles, places, X_WB.rotation.copy(), float(X_WB.translation[2]), balanced=not described)
-        legs = frozenset(int(i) for sole in soles for i in model.supports[model.frames[sole.frame].parentJoint])
-    movers = _movers(model, coordinates, loops) - (
-        {1} if goal is None and coordinates.joints and coordinates.joints[0].index == 1 else set()
-    )
+    root_frame = int(model.getFrameId(coordinates.joints[0].child, pin.FrameType.BODY)) if soles else 0
+    goal = _goal(model, q, soles, root_frame, balanced=not described) if soles else None
+    legs = frozenset(int(i) for sole in soles for i in model.supports[model.frames[sole.frame].parentJoint])
+    movers, mimics = _movers(model, coordinates, loops, legs)
+    if goal is None:
+        movers -= {joint.index for joint in coordinates.joints[:1] if joint.kind in {"free_flyer", "planar"}}
     weight = np.full(model.nv, OTHER_WEIGHT)
     lower, upper = np.full(model.nv, -np.inf), np.full(model.nv, np.inf)
     for joint in coordinates.joints:
@@ -212,16 +204,33 @@ def _pose(
             upper[joint.v] = np.maximum(coordinates.limits.upper[joint.q] - q[joint.q], 0.0)
     free = np.zeros(model.nv, dtype=bool)
     for joint in coordinates.joints:
-        free[joint.v] = joint.index in legs or joint.index in movers
-    return Problem(model, coordinates, loops, goal, root_frame, q, weight, free, lower, upper)
+        free[joint.v] = joint.index in movers
+    return Problem(model, coordinates, loops, mimics, goal, root_frame, q, weight, free, lower, upper)
 
 
-def _movers(model: pin.Model, coordinates: Coordinates, loops: tuple[LoopClosure, ...]) -> frozenset[int]:
-    """Return the joints that loops and mimic joints depend on."""
+def _goal(model: pin.Model, q: Vector, soles: tuple[Sole, ...], root_frame: int, *, balanced: bool) -> Goal:
+    """Wish for what there is: the root as it stands, the soles where they are; two feet of a free choice side by side."""
+    data = model.createData()
+    pin.framesForwardKinematics(model, data, q)
+    X_WB = data.oMf[root_frame]
+    places = np.array([data.oMf[sole.frame].act(sole.centre)[:2] for sole in soles])
+    places = places - places.mean(axis=0)
+    if len(soles) == 2 and balanced:
+        places[:, 0] = 0.0
+    return Goal(soles, places, X_WB.rotation.copy(), float(X_WB.translation[2]), balanced=balanced)
+
+
+def _movers(
+    model: pin.Model, coordinates: Coordinates, loops: tuple[LoopClosure, ...], legs: frozenset[int]
+) -> tuple[frozenset[int], tuple[Mimic, ...]]:
+    """Return the joints that soles and loops depend on, with those that follow or lead them, and the mimic joints among these."""
     frames = [int(model.getFrameId(link, pin.FrameType.BODY)) for loop in loops for link in (loop.link_a, loop.link_b)]
-    chains = {int(i) for frame in frames for i in model.supports[model.frames[frame].parentJoint]}
-    names = {name for mimic in coordinates.mimics for name in (mimic.joint, mimic.leader)}
-    return frozenset(chains | {joint.index for joint in coordinates.joints if joint.name in names})
+    movers = set(legs) | {int(i) for frame in frames for i in model.supports[model.frames[frame].parentJoint]}
+    index = {joint.name: joint.index for joint in coordinates.joints}
+    pairs = {mimic: {index[mimic.joint], index[mimic.leader]} for mimic in coordinates.mimics}
+    for _ in pairs:  # followers may lead others
+        movers.update(*(pair for pair in pairs.values() if pair & movers))
+    return frozenset(movers), tuple(mimic for mimic, pair in pairs.items() if pair & movers)
 
 
 def _tell_balance(model: pin.Model, q: Vector, soles: tuple[Sole, ...]) -> tuple[Notice, ...]:

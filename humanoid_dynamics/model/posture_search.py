@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from humanoid_dynamics.model.closing import Rows, loop_rows, mimic_rows
 from humanoid_dynamics.model.coordinates import Coordinates
+from humanoid_dynamics.model.joint import Mimic
 from humanoid_dynamics.model.loop import LoopClosure
 from humanoid_dynamics.model.standing import Goal, flat_rows, goal_rows
 from humanoid_dynamics.spatial.arrays import Vector
@@ -38,6 +39,7 @@ class Problem:
         model: The tree.
         coordinates: Its joints and limits.
         loops: Loops to close.
+        mimics: Followers to keep in step with their leaders.
         goal: Where to stand, or None for a robot that hangs or is fixed.
         root_frame: Frame of the root link.
         reference: (nq,) posture to stay near.
@@ -50,6 +52,7 @@ class Problem:
     model: pin.Model
     coordinates: Coordinates
     loops: tuple[LoopClosure, ...]
+    mimics: tuple[Mimic, ...]
     goal: Goal | None
     root_frame: int
     reference: Vector
@@ -80,7 +83,7 @@ def _rows(problem: Problem, data: pin.Data, q: Vector) -> tuple[Rows, Rows]:
     pin.updateFramePlacements(model, data)
     joints = {joint.name: joint for joint in problem.coordinates.joints}
     hard = [loop_rows(model, data, loop) for loop in problem.loops]
-    hard.append(mimic_rows(model, q, problem.coordinates.mimics, joints))
+    hard.append(mimic_rows(model, q, problem.mimics, joints))
     moved = pin.difference(model, problem.reference, q)
     soft = [Rows((problem.weight * moved)[problem.free], np.diag(problem.weight)[problem.free])]
     if goal is not None:

@@ -143,6 +143,17 @@ def test_zero_outside_the_limits_moves_inside() -> None:
     assert 0.5 <= angle(robot, "left_knee") < 0.6
 
 
+def test_followers_in_a_leg_keep_step_with_their_leaders() -> None:
+    text = biped()
+    for side in ("left", "right"):
+        head, joint, tail = text.partition(f'<joint name="{side}_pitch2" type="revolute">')
+        text = head + joint + f'<mimic joint="{side}_hip_pitch" multiplier="1.1" offset="0.02"/>' + tail
+    robot = load_robot(text)
+    for side in ("left", "right"):
+        assert angle(robot, f"{side}_pitch2") == pytest.approx(1.1 * angle(robot, f"{side}_hip_pitch") + 0.02, abs=1e-9)
+    assert_soles_on_the_ground(robot)
+
+
 def test_planar_root_stands_upright() -> None:
     robot = load_robot(biped(), root="planar")
     assert_soles_on_the_ground(robot)
