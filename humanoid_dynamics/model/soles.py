@@ -16,7 +16,7 @@ from humanoid_dynamics.model.robot import Notice
 from humanoid_dynamics.model.urdf import Geometry, Urdf
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-FOOT_LENGTH = 0.152 / 0.530  # foot, its breadth and its height of the ankle, as shares of the leg [Drillis-Contini]
+FOOT_LENGTH = 0.152 / 0.530  # foot, its breadth and its height of the ankle, as shares of the leg (Drillis and Contini)
 FOOT_BREADTH = 0.055 / 0.530
 ANKLE_HEIGHT = 0.039 / 0.530
 HEEL_SHARE = 0.25  # of the foot behind the ankle

@@ -11,15 +11,27 @@ import pytest
 from bipeds import strip
 from scipy.optimize import nnls
 
-from humanoid_dynamics.errors import HumanoidDynamicsError
-from humanoid_dynamics.model.catalogue import _shares, catalogue_names, find_entry
+from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError
+from humanoid_dynamics.model.catalogue import catalogue_names, find_entry
 from humanoid_dynamics.model.description import Description
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.standing import pick_soles, support_margin
 
 PACKAGE = "example-robot-data"
-SHARE = next((share / "robots" for share in _shares(PACKAGE) if share.is_dir()), None)
+
+
+def find_share() -> Path | None:
+    """The folder of robots of the package, or None where it is not installed."""
+    entry = find_entry("talos")
+    assert entry is not None
+    try:
+        return entry.urdf_path().parents[2]
+    except MissingExtraError:
+        return None
+
+
+SHARE = find_share()
 DATA = Path(__file__).parents[2] / "../shared/data/robots"
 DESCRIBED = ("talos", "talos_reduced", "g1", "romeo", "icub", "bolt", "alexander", "sr1", "human")
 HUMANOIDS = (
