@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.snake.kane import Links
-from humanoid_dynamics.snake.unfolded import UnfoldedChain, build_unfolded_chain
-from humanoid_dynamics.spatial.arrays import Vector, check_vector, read_only
+from humanoid_dynamics.snake.unfolded import ChainRows, ChainSums, build_tables
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
 
 STANDARD_GRAVITY = 9.81
 
@@ -26,13 +26,13 @@ class SnakeModel:
         masses: (n,) [kg].
         inertias: (n,) about the centre of mass [kg·m²].
         half_lengths: (n,) distance from the centre of mass to either end [m].
-        unfolded: The same numbers in the form the O(n) equations read them.
+        tables: The same numbers as the O(n) equations read them, (5, n-1) of links 2..n and (4,) of the whole chain.
     """
 
     masses: Vector
     inertias: Vector
     half_lengths: Vector
-    unfolded: UnfoldedChain = field(init=False, repr=False)
+    tables: tuple[Matrix, Vector] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         n = np.size(self.masses)
@@ -44,7 +44,7 @@ class SnakeModel:
                 bad = int(np.flatnonzero(values <= 0.0)[0])
                 raise ShapeError(name, f"{values[bad]} at index {bad}", "positive numbers")
             object.__setattr__(self, name, read_only(values))
-        object.__setattr__(self, "unfolded", build_unfolded_chain(self.masses, self.inertias, self.half_lengths))
+        object.__setattr__(self, "tables", build_tables(self.masses, self.inertias, self.half_lengths))
 
     @classmethod
     def uniform(cls, n: int, mass: float = 1.0, inertia: float = 0.005, length: float = 0.2) -> SnakeModel:
@@ -70,6 +70,16 @@ class SnakeModel:
     def n(self) -> int:
         """Number of links."""
         return self.masses.size
+
+    @property
+    def rows(self) -> ChainRows:
+        """The first table with its names."""
+        return ChainRows(*self.tables[0])
+
+    @property
+    def sums(self) -> ChainSums:
+        """The second table with its names."""
+        return ChainSums(*(float(entry) for entry in self.tables[1]))
 
     @property
     def links(self) -> Links:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -35,23 +36,34 @@ class KaneEquations:
     F: Vector
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class SnakeRates:
     """How the state of a snake changes.
 
     Attributes:
-        u_dot: (2,) rates of the generalized speeds [m/s², rad/s²].
-        theta_dot: (n,) angular velocities of the links [rad/s].
-        position_dot: (2,) velocity of the centre of link 1 [m/s] in the world.
+        rates: (n+4,) rates of theta [rad/s], position [m/s] and u [m/s², rad/s²], in this order, as integrators hold the state.
         status: ``ok``, or ``invalid_input`` where a number was not finite; then all rates are zero.
         reason: What was wrong, or an empty string.
     """
 
-    u_dot: Vector
-    theta_dot: Vector
-    position_dot: Vector
+    rates: Vector
     status: str = "ok"
     reason: str = ""
+
+    @property
+    def theta_dot(self) -> Vector:
+        """(n,) angular velocities of the links [rad/s]."""
+        return self.rates[:-4]
+
+    @property
+    def position_dot(self) -> Vector:
+        """(2,) velocity of the centre of link 1 [m/s] in the world."""
+        return self.rates[-4:-2]
+
+    @property
+    def u_dot(self) -> Vector:
+        """(2,) rates of the generalized speeds [m/s², rad/s²]."""
+        return self.rates[-2:]
 
 
 def compute_link_speeds(model: SnakeModel, state: SnakeState) -> tuple[Vector, Vector]:
@@ -67,10 +79,10 @@ def compute_link_speeds(model: SnakeModel, state: SnakeState) -> tuple[Vector, V
         (n,) speeds along the links [m/s] and (n,) angular velocities [rad/s].
     """
     check_state(model, state)
-    chain = model.unfolded
-    c, z = unfolded.unfold(state.theta, chain)
-    speeds = np.concatenate((state.u[:1], c * state.u[0] - z * (chain.half_length * state.u[1])))
-    return speeds, unfolded.link_rates(c, z, state.u, state.theta, chain)
+    c, z = unfolded.unfold(state.theta, model.rows.mirror)
+    v, w = state.u[0], model.sums.half_length * state.u[1]
+    omega = unfolded.link_rates(c, z, v, w, model.rows.lever)
+    return np.concatenate((state.u[:1], c * v - z * w)), np.concatenate((state.u[1:], omega))
 
 
 def compute_kinetic_energy(model: SnakeModel, state: SnakeState) -> float:
@@ -109,12 +121,10 @@ def compute_equations(model: SnakeModel, state: SnakeState, torques: ArrayLike, 
         return KaneEquations(M, N, N @ w, F)
     if mode != "linear":
         raise UnknownNameError("mode of Kane's equations", mode, MODES[:2])
-    chain = model.unfolded
-    c, z = unfolded.unfold(state.theta, chain)
-    (m_11, m_12, m_22), bias, _omega = unfolded.motion_terms(c, z, state.theta, state.u, chain)
-    scale = np.array([1.0, chain.half_length])  # from (u_1, h_1 u_2) back to (u_1, u_2)
+    m_11, m_12, m_22, n_1, n_2, f_1, f_2 = unfolded.equation_terms(state.theta, state.u, T, model.tables, np.empty(model.n))
+    scale = np.array([1.0, model.sums.half_length])  # from (u_1, h_1 u_2) back to (u_1, u_2)
     M = np.array([[m_11, m_12], [m_12, m_22]]) * np.outer(scale, scale)
-    return KaneEquations(M, None, scale * np.array(bias), scale * np.array(unfolded.torque_force(c, z, T, chain)))
+    return KaneEquations(M, None, scale * np.array([n_1, n_2]), scale * np.array([f_1, f_2]))
 
 
 def forward_dynamics(model: SnakeModel, state: SnakeState, torques: ArrayLike, mode: str = "linear") -> SnakeRates:
@@ -143,14 +153,16 @@ class PreparedSnake:
         if mode not in MODES:
             raise UnknownNameError("mode", mode, MODES)
         self.model, self.mode = model, mode
+        tables = tuple(table.copy() for table in model.tables)  # its own: compiled code takes writable arrays faster
         choices: dict[str, tuple[Kernel, tuple[Any, ...]]] = {
-            "linear": (unfolded.forward, (model.unfolded,)),
+            "linear": (unfolded.forward, tables),
             "paper": (kane.forward, (model.links, False)),
             "lagrange": (lagrange.forward, (model.links,)),
             "newton_euler": (newton_euler.forward, (model.links,)),
         }
         kernel, self._constants = choices[mode]
         self._kernel = select_kernel(kernel, compiled)
+        self._shapes = ((model.n,), (2,), (model.n - 1,))
 
     def tick(self, theta: Vector, u: Vector, torques: Vector) -> SnakeRates:
         """Return the rates of the state under joint torques.
@@ -166,14 +178,13 @@ class PreparedSnake:
         Raises:
             ShapeError: If an array has the wrong shape.
         """
-        n = self.model.n
-        if theta.shape != (n,) or u.shape != (2,) or torques.shape != (n - 1,):
-            raise ShapeError("theta, u, torques", f"shapes {theta.shape}, {u.shape}, {torques.shape}", f"({n},), (2,), ({n - 1},)")
-        u_dot_1, u_dot_2, theta_dot = self._kernel(theta, u, torques, *self._constants)
-        if not np.isfinite(u_dot_1 + u_dot_2):  # every input enters both: one number tells
-            return SnakeRates(np.zeros(2), np.zeros(n), np.zeros(2), "invalid_input", _tell_what_is_not_finite(theta, u, torques))
-        position_dot = np.array([u[0] * np.cos(theta[0]), u[0] * np.sin(theta[0])])
-        return SnakeRates(np.array([u_dot_1, u_dot_2]), theta_dot, position_dot)
+        shapes = theta.shape, u.shape, torques.shape
+        if shapes != self._shapes:
+            raise ShapeError("theta, u, torques", f"shapes {shapes}", f"{self._shapes}")
+        rates = self._kernel(theta, u, torques, *self._constants)
+        if not isfinite(rates[-1] + rates[-2]):  # every input enters both accelerations: one number tells
+            return SnakeRates(np.zeros_like(rates), "invalid_input", _tell_what_is_not_finite(theta, u, torques))
+        return SnakeRates(rates)
 
 
 def _tell_what_is_not_finite(theta: Vector, u: Vector, torques: Vector) -> str:

@@ -48,11 +48,10 @@ def compute_torque_map(model: SnakeModel, theta: Vector) -> Matrix:
     Returns:
         (2, n-1) the map [1/m].
     """
-    chain = model.unfolded
-    c, z = unfolded.unfold(theta, chain)
+    c, z = unfolded.unfold(theta, model.rows.mirror)
     rates = np.zeros((2, model.n))  # angular velocities of the links for unit speeds
-    rates[1, 0] = chain.first_lever
-    rates[0, 1:], rates[1, 1:] = chain.lever * z, chain.lever * c
+    rates[1, 0] = model.sums.first_lever
+    rates[0, 1:], rates[1, 1:] = model.rows.lever * z, model.rows.lever * c
     return np.diff(rates, axis=1)
 
 
@@ -68,11 +67,9 @@ def compute_required_force(model: SnakeModel, theta: Vector, u: Vector, u_dot: V
     Returns:
         (2,) M u_dot + N w [N].
     """
-    chain = model.unfolded
-    c, z = unfolded.unfold(theta, chain)
-    (m_11, m_12, m_22), bias, _omega = unfolded.motion_terms(c, z, theta, u, chain)
-    x_1, x_2 = u_dot[0], chain.half_length * u_dot[1]
-    return np.array([m_11 * x_1 + m_12 * x_2 + bias[0], m_12 * x_1 + m_22 * x_2 + bias[1]])
+    m_11, m_12, m_22, n_1, n_2, *_ = unfolded.equation_terms(theta, u, np.zeros(model.n - 1), model.tables, np.empty(model.n))
+    x_1, x_2 = u_dot[0], model.sums.half_length * u_dot[1]
+    return np.array([m_11 * x_1 + m_12 * x_2 + n_1, m_12 * x_1 + m_22 * x_2 + n_2])
 
 
 def inverse_dynamics(model: SnakeModel, state: SnakeState, u_dot: ArrayLike, damping: float = 0.0) -> SnakeTorques:

@@ -152,12 +152,27 @@ def equations(theta: Numbers, u: Numbers, torques: Numbers, links: Links, litera
     return mass_matrix(V_u, w_u, mV_u, Iw_u), bias_matrix(V_q, w_q, mV_u, Iw_u), generalized_force(w_u, torques), w
 
 
-def forward(theta: Numbers, u: Numbers, torques: Numbers, links: Links, literal: bool) -> tuple[Numbers, Numbers, Numbers]:
+def accelerate(theta: Numbers, u: Numbers, torques: Numbers, links: Links, literal: bool) -> tuple[Numbers, Numbers, Numbers]:
     """u_dot_1, u_dot_2 and the angular velocities of all links, equation (8) solved."""
     M, N, F, w = equations(theta, u, torques, links, literal)
     n = bias_force(N, w)
-    x_1, x_2 = solve_two((M[0, 0], M[0, 1], M[1, 1]), F[0] - n[0], F[1] - n[1])
+    x_1, x_2 = solve_two(M[0, 0], M[0, 1], M[1, 1], F[0] - n[0], F[1] - n[1])
     return x_1, x_2, w
+
+
+def state_rates(theta: Numbers, u: Numbers, acceleration: tuple[Numbers, Numbers, Numbers]) -> Numbers:
+    """Rates of (theta, x, y, u), (n+4,), in the order integrators hold the state, from those of u and the angular velocities."""
+    n = theta.size
+    rates = np.empty(n + 4, theta.dtype)
+    rates[:n] = acceleration[2]
+    rates[n], rates[n + 1] = u[0] * np.cos(theta[0]), u[0] * np.sin(theta[0])
+    rates[n + 2], rates[n + 3] = acceleration[0], acceleration[1]
+    return rates
+
+
+def forward(theta: Numbers, u: Numbers, torques: Numbers, links: Links, literal: bool) -> Numbers:
+    """Rates of (theta, x, y, u) under joint torques."""
+    return state_rates(theta, u, accelerate(theta, u, torques, links, literal))
 
 
 PARTS = (
@@ -171,5 +186,7 @@ PARTS = (
     generalized_force,
     bias_force,
     equations,
+    accelerate,
+    state_rates,
 )
 """What ``forward`` calls; the compiler has to know them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.snake.kane import Links, link_speeds, shape_cosines
+from humanoid_dynamics.snake.kane import Links, link_speeds, shape_cosines, state_rates
 from humanoid_dynamics.snake.lagrange import allowed_rates, saddle_system
 from humanoid_dynamics.snake.triangular import solve_symmetric
 from humanoid_dynamics.snake.unfolded import Numbers
@@ -116,12 +116,13 @@ def accelerations(theta: Numbers, q_dot: Numbers, torques: Numbers, links: Links
     return solve_symmetric(K, right)
 
 
-def forward(theta: Numbers, u: Numbers, torques: Numbers, links: Links) -> tuple[Numbers, Numbers, Numbers]:
-    """u_dot_1, u_dot_2 and the angular velocities of all links, for a state the wheels allow."""
+def forward(theta: Numbers, u: Numbers, torques: Numbers, links: Links) -> Numbers:
+    """Rates of (theta, x, y, u) under joint torques, for a state the wheels allow."""
     C, S = shape_cosines(theta)
     w = link_speeds(C, S, links.h, u)[1]
     q_ddot = accelerations(theta, allowed_rates(theta, u, w), torques, links)
-    return np.cos(theta[0]) * q_ddot[0] + np.sin(theta[0]) * q_ddot[1], q_ddot[2], w
+    u_dot_1 = np.cos(theta[0]) * q_ddot[0] + np.sin(theta[0]) * q_ddot[1]
+    return state_rates(theta, u, (u_dot_1, q_ddot[2], w))
 
 
 PARTS = (link_vectors, composite_inertia, bias_forces, wheel_rows, wheel_row_rates, accelerations)

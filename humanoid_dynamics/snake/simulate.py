@@ -136,7 +136,9 @@ def build_rate(
         raise UnknownNameError("mode", mode, MODES)
     links = kane.Links(*(values.astype(dtype) for values in model.links))
     if mode == "linear":
-        return _build_kane_rate(select_kernel(unfolded.forward, compiled), (_cast_chain(model, dtype),), law, model.n)
+        return _build_kane_rate(
+            select_kernel(unfolded.forward, compiled), tuple(table.astype(dtype) for table in model.tables), law, model.n
+        )
     if mode == "paper":
         return _build_kane_rate(select_kernel(kane.forward, compiled), (links, False), law, model.n)
     if mode == "lagrange":
@@ -144,19 +146,13 @@ def build_rate(
     return _build_newton_euler_rate(select_kernel(newton_euler.accelerations, compiled), links, law, model.n)
 
 
-def _cast_chain(model: SnakeModel, dtype: DTypeLike) -> unfolded.UnfoldedChain:
-    return unfolded.UnfoldedChain(*(np.asarray(entry, dtype)[()] for entry in model.unfolded))
-
-
 def _build_kane_rate(kernel: Callable[..., Any], constants: tuple[Any, ...], law: TorqueLaw, n: int) -> Rate:
     def rate(t: float, y: Floats) -> Floats:
         theta, u = y[:n], y[n + 2 : n + 4]
         torques = law(t, theta, u).astype(y.dtype)
         y_dot = np.empty_like(y)
-        y_dot[n + 2], y_dot[n + 3], omega = kernel(theta, u, torques, *constants)
-        y_dot[:n] = omega
-        y_dot[n], y_dot[n + 1] = u[0] * np.cos(theta[0]), u[0] * np.sin(theta[0])
-        y_dot[n + 4] = torques @ (omega[1:] - omega[:-1])
+        y_dot[:-1] = kernel(theta, u, torques, *constants)
+        y_dot[-1] = torques @ (y_dot[1:n] - y_dot[: n - 1])
         return y_dot
 
     return rate

@@ -43,14 +43,14 @@ def compute_side_forces(model: SnakeModel, state: SnakeState, torques: ArrayLike
     """
     check_state(model, state)
     T, rates = model.check_torques(torques), check_vector("u_dot", u_dot, 2)
-    chain, u = model.unfolded, state.u
-    c, z = (np.concatenate(([first], rest)) for first, rest in zip((1.0, 0.0), unfolded.unfold(state.theta, chain), strict=True))
-    w = chain.half_length * u[1]
+    rows, sums, u = model.rows, model.sums, state.u
+    c, z = (np.concatenate(([first], rest)) for first, rest in zip((1.0, 0.0), unfolded.unfold(state.theta, rows.mirror), strict=True))
+    w = sums.half_length * u[1]
     V, y = c * u[0] - z * w, z * u[0] + c * w  # speed, and s_i h_i w_i
-    lever = np.concatenate(([chain.first_lever], chain.lever))
+    lever = np.concatenate(([sums.first_lever], rows.lever))
     omega = lever * y
-    a = np.concatenate(([0.0], unfolded.angle_rates(omega, chain)))
-    w_dot = chain.half_length * rates[1]
+    a = np.concatenate(([0.0], unfolded.angle_rates(omega, rows.mirror)))
+    w_dot = sums.half_length * rates[1]
     V_dot, y_dot = c * rates[0] - z * w_dot - a * y, z * rates[0] + c * w_dot + a * V
     along = model.masses * V_dot
     across = model.inertias * lever**2 * y_dot + lever * np.diff(T, prepend=0.0, append=0.0)
