@@ -45,7 +45,8 @@ def compile_kernel(kernel: Kernel) -> Kernel:
         kernel: A kernel written in the part of Python that numba reads.
 
     Returns:
-        The compiled kernel; each type of argument is compiled at its first call and kept on disk.
+        The compiled kernel; each type of argument is compiled at its first call and kept on disk, by the date of the kernel's own file:
+        who edits only a part it calls has to remove ``__pycache__``.
 
     Raises:
         MissingExtraError: If numba is not installed.

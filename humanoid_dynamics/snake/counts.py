@@ -43,11 +43,13 @@ def _formula(multiplications: str, additions: str) -> Formula:
     return Formula(*(tuple(Fraction(c) for c in side.split()) for side in (multiplications, additions)))
 
 
-_WHEEL_STEPS = {
-    "wheel rows": _formula("3/2 -3/2 0", "1/2 -1/2 0"),
-    "wheel row rates": _formula("3/2 -1/2 0", "1 -1 0"),
-    "solve": _formula("4/3 10 44/3 6", "4/3 8 29/3 3"),
-}
+_WHEEL_STEPS = MappingProxyType(
+    {
+        "wheel rows": _formula("3/2 -3/2 0", "1/2 -1/2 0"),
+        "wheel row rates": _formula("3/2 -1/2 0", "1 -1 0"),
+        "solve": _formula("4/3 10 44/3 6", "4/3 8 29/3 3"),
+    }
+)
 
 PAPER_STEPS: Mapping[str, Mapping[str, Formula]] = MappingProxyType(
     {

@@ -161,7 +161,8 @@ class PreparedSnake:
             "newton_euler": (newton_euler.forward, (model.links,)),
         }
         kernel, self._constants = choices[mode]
-        self._kernel = select_kernel(kernel, compiled)
+        selected = select_kernel(kernel, compiled)
+        self._kernel = _silence(kernel) if selected is kernel else selected
         self._shapes = ((model.n,), (2,), (model.n - 1,))
 
     def tick(self, theta: Vector, u: Vector, torques: Vector) -> SnakeRates:
@@ -185,6 +186,16 @@ class PreparedSnake:
         if not isfinite(rates[-1] + rates[-2]):  # every input enters both accelerations: one number tells
             return SnakeRates(np.zeros_like(rates), "invalid_input", _tell_what_is_not_finite(theta, u, torques))
         return SnakeRates(rates)
+
+
+def _silence(kernel: Kernel) -> Kernel:
+    """Keep numpy from warning about numbers that are not finite; the answer has a status for them."""
+
+    def silent(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return kernel(*arguments)
+
+    return silent
 
 
 def _tell_what_is_not_finite(theta: Vector, u: Vector, torques: Vector) -> str:

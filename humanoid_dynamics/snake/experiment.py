@@ -139,21 +139,29 @@ def compare_operations(links: Sequence[int] = (2, 3, 12, 20)) -> tuple[CountRow,
     return tuple(rows)
 
 
-def compare_times(links: Sequence[int] = (2, 3, 5, 10, 20, 30), seconds_each: float = 0.05) -> tuple[TimeRow, ...]:
+def compare_times(
+    links: Sequence[int] = (2, 3, 5, 10, 20, 30),
+    seconds_each: float = 0.05,
+    modes: Sequence[str] = MODES,
+    ways: Sequence[bool] | None = None,
+) -> tuple[TimeRow, ...]:
     """Time one evaluation of all methods, interpreted and compiled; times are of this machine, at this moment.
 
     Args:
         links: Numbers of links.
         seconds_each: Time spent on each figure, at least three evaluations [s].
+        modes: Methods, of ``MODES``.
+        ways: Whether to compile, each way in turn; None for both where numba is installed.
 
     Returns:
         One row per number, mode and way of running.
     """
-    ways = (False, True) if is_compiler_installed() else (False,)
+    if ways is None:
+        ways = (False, True) if is_compiler_installed() else (False,)
     return tuple(
         TimeRow(mode, n, compiled, _time_evaluation(PreparedSnake(SnakeModel.uniform(n), mode, compiled), seconds_each))
         for n in links
-        for mode in MODES
+        for mode in modes
         for compiled in ways
     )
 

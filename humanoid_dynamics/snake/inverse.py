@@ -101,7 +101,8 @@ def solve_torques(model: SnakeModel, theta: Vector, u: Vector, u_dot: Vector, da
     Returns:
         The torques.
     """
-    force = compute_required_force(model, theta, u, u_dot)
+    with np.errstate(all="ignore"):
+        force = compute_required_force(model, theta, u, u_dot)
     if not np.isfinite(force).all():
         return SnakeTorques(np.zeros(model.n - 1), np.zeros(2), "invalid_input", "theta, u or u_dot is not finite")
     G = compute_torque_map(model, theta)

@@ -85,20 +85,31 @@ def compute_steering_torques(
 
     Returns:
         (n-1,) torques [N·m], scaled down together where one would exceed its limit, then with the status ``saturated``.
+
+    Raises:
+        ShapeError: If the snake has fewer than three links, whose joints cannot choose speed and turning.
     """
+    if model.n < 3:
+        raise ShapeError("model.n", f"{model.n}", "at least three links")
     theta, u = motion
+    with np.errstate(all="ignore"):
+        u_dot = _compute_speed_rates(model, gait, (t, heading), theta, u)
+    answer = solve_torques(model, theta, u, u_dot, gait.singular_value)
+    peak = float(np.abs(answer.torques).max())
+    if peak <= gait.largest_torque:
+        return answer
+    scaled = answer.torques * (gait.largest_torque / peak)
+    return SnakeTorques(scaled, answer.missing, "saturated", f"{peak:.3g} N·m wanted, {gait.largest_torque:.3g} N·m allowed")
+
+
+def _compute_speed_rates(model: SnakeModel, gait: SerpentineGait, goal: tuple[float, float], theta: Vector, u: Vector) -> Vector:
+    """Rates of the generalized speeds, (2,), that give the head the accelerations wanted at a time for a heading."""
     rows, sums = model.rows, model.sums
     c, z = unfolded.unfold(theta, rows.mirror)
     v, w = u[0], sums.half_length * u[1]
     omega = np.concatenate((u[1:], unfolded.link_rates(c, z, v, w, rows.lever)))
     V, y = c[-1] * v - z[-1] * w, z[-1] * v + c[-1] * w
-    V_dot, omega_dot = compute_head_command(gait, t, heading, (theta[-1], V, omega[-1]))
+    V_dot, omega_dot = compute_head_command(gait, *goal, (theta[-1], V, omega[-1]))
     a = unfolded.angle_rates(omega, rows.mirror)[-1]
     along, across = V_dot + a * y, omega_dot / rows.lever[-1] - a * V  # less the bias, still in the frame of the head
-    u_dot = np.array([c[-1] * along + z[-1] * across, sums.first_lever * (c[-1] * across - z[-1] * along)])
-    answer = solve_torques(model, theta, u, u_dot, gait.singular_value)
-    peak = float(np.abs(answer.torques).max(initial=0.0))
-    if peak <= gait.largest_torque:
-        return answer
-    scaled = answer.torques * (gait.largest_torque / peak)
-    return SnakeTorques(scaled, answer.missing, "saturated", f"{peak:.3g} N·m wanted, {gait.largest_torque:.3g} N·m allowed")
+    return np.array([c[-1] * along + z[-1] * across, sums.first_lever * (c[-1] * across - z[-1] * along)])
