@@ -229,7 +229,8 @@ def simulate_snake(
     history = np.empty((steps + 1, _start(model, state, mode).size), dtype)
     history[0] = _start(model, state, mode)
     for i in range(steps):
-        history[i + 1] = step_rk4(rate, i * dt, history[i], dt)
+        with np.errstate(all="ignore"):
+            history[i + 1] = step_rk4(rate, i * dt, history[i], dt)
         if not np.isfinite(history[i + 1]).all():
             return _build_trajectory(model, dt * np.arange(i + 1, dtype=np.float64), history[: i + 1], "diverged")
     return _build_trajectory(model, dt * np.arange(steps + 1, dtype=np.float64), history, "ok")

@@ -83,10 +83,8 @@ def test_a_loop_gets_a_status_instead_of_an_exception():
     rates = snake.tick(theta, u, np.array([0.0, np.nan, 0.0]))
     assert (rates.status, rates.reason) == ("invalid_input", "not finite: torques")
     np.testing.assert_array_equal(rates.rates, 0.0)
-    with np.errstate(invalid="ignore"):
-        assert snake.tick(np.array([0.0, np.inf, 0.0, 0.0]), u, np.zeros(3)).reason == "not finite: theta"
-    with np.errstate(over="ignore", invalid="ignore"):
-        assert snake.tick(np.arange(4.0), np.array([1e200, 1e200]), np.zeros(3)).reason == "the accelerations overflow"
+    assert snake.tick(np.array([0.0, np.inf, 0.0, 0.0]), u, np.zeros(3)).reason == "not finite: theta"
+    assert snake.tick(np.arange(4.0), np.array([1e200, 1e200]), np.zeros(3)).reason == "the accelerations overflow"
 
 
 def test_a_loop_still_refuses_wrong_shapes():
