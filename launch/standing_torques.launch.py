@@ -15,7 +15,7 @@ def generate_launch_description() -> LaunchDescription:
     """Describe the graph: one node, its parameter file, the robot by argument."""
     return LaunchDescription(
         [
-            DeclareLaunchArgument("robot", default_value="", description="Catalogue name or URDF path; empty: params_file, /robot_description"),
+            DeclareLaunchArgument("robot", default_value="", description="Catalogue name or URDF path; empty for /robot_description"),
             DeclareLaunchArgument("config", default_value="", description="Catalogue name or YAML path that says what the URDF cannot"),
             DeclareLaunchArgument("params_file", default_value=str(PARAMETERS), description="Parameter file of the node"),
             OpaqueFunction(function=start_node),
