@@ -273,7 +273,8 @@ def with_feet(vertices):
     """legs12 with a patch of these corners under either foot."""
     legs = hd.load_robot("legs12")
     surfaces = {
-        name: SurfaceSpec(FrameSpec(surface.link, surface.X_LC), np.asarray(vertices, dtype=float)) for name, surface in legs.surfaces.items()
+        name: SurfaceSpec(FrameSpec(surface.link, surface.X_LC), np.asarray(vertices, dtype=float))
+        for name, surface in legs.surfaces.items()
     }
     posture = {j.name: float(legs.posture[j.q][0]) for j in legs.joints if j.kind == "revolute"}
     return hd.load_robot(legs.urdf, description=Description(surfaces=surfaces, posture=posture))
