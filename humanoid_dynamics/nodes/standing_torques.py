@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import array
 import threading
-from dataclasses import dataclass
 from time import monotonic
 
 import numpy as np
@@ -19,7 +18,8 @@ from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.model.catalogue import find_description
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.nodes.parameters import declare_parameters, parameter
+from humanoid_dynamics.nodes.configs import StandingTorquesConfig
+from humanoid_dynamics.nodes.parameters import declare_parameters
 from humanoid_dynamics.nodes.running import keep_rate, run
 from humanoid_dynamics.resolution.rules import find_rule
 
@@ -27,18 +27,6 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 DIAGNOSTICS_PERIOD = 0.5  # s
 NO_ROBOT = Command(np.zeros(0), "no_robot", "no robot description has come on /robot_description")
 LEVELS = {"holding": DiagnosticStatus.OK, "stale": DiagnosticStatus.ERROR, "infeasible": DiagnosticStatus.ERROR}
-
-
-@dataclass(frozen=True)
-class StandingTorquesConfig:
-    """Parameters of the node ``standing_torques``."""
-
-    robot: str = parameter("", "Catalogue name or URDF path; empty to wait for /robot_description")
-    config: str = parameter("", "Catalogue name or YAML path that says what the URDF cannot")
-    rule: str = parameter("minimum_torque", "Rule that chooses among the torques")
-    rate: float = parameter(500.0, "Rate of the torque commands", unit="Hz", lowest=1.0, highest=2000.0)
-    timeout: float = parameter(0.1, "Age at which a joint state is stale", unit="s", lowest=0.001, highest=10.0)
-    decay: float = parameter(0.5, "Time in which the torques of a stale state fade to zero", unit="s", lowest=0.001, highest=60.0)
 
 
 class StandingTorques(Node):
