@@ -1,6 +1,6 @@
 """The family of verbs, and what they share: one console, one way to fail."""
 
-from __future__ import annotations
+# No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
 
 import sys
 from importlib.metadata import PackageNotFoundError, version

@@ -1,6 +1,6 @@
 """``humanoid-dynamics demo``: what a robot is, and what holds it still."""
 
-from __future__ import annotations
+# No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
 
 import json
 from typing import Annotated, Any
@@ -33,12 +33,12 @@ Examples:
 def demo(
     robot: RobotOption = "human28",
     config: ConfigOption = "",
-    root: RootOption = None,
+    root: RootOption = "",
     rule: RuleOption = "minimum_torque",
     as_json: JsonOption = False,
 ) -> None:
     """Show a robot and the torques and contact forces that hold it still, with their certificate."""
-    loaded = load_robot(robot, description=find_description(config), root=root)
+    loaded = load_robot(robot, description=find_description(config), root=root or None)
     answer = inverse_dynamics(loaded, State.at_rest(loaded), np.zeros(loaded.nv), rule=rule)
     if as_json:
         typer.echo(json.dumps(answer_facts(loaded, answer), indent=2, allow_nan=False))

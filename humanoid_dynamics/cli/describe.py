@@ -1,6 +1,6 @@
 """``humanoid-dynamics describe``: what a robot is."""
 
-from __future__ import annotations
+# No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
 
 import json
 from typing import Annotated, Any
@@ -18,7 +18,7 @@ from humanoid_dynamics.model.load import load_robot
 RobotArgument = Annotated[str, typer.Argument(help="Catalogue name, or path of a URDF or xacro file.", metavar="ROBOT")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Write JSON instead of tables.")]
 ConfigOption = Annotated[str, typer.Option("--config", help="Catalogue name, or YAML file that says what the URDF cannot.")]
-RootOption = Annotated[str | None, typer.Option("--root", help="free_flyer, fixed or planar; by itself where not given.")]
+RootOption = Annotated[str, typer.Option("--root", help="free_flyer, fixed or planar; by itself where not given.")]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics describe human28
@@ -26,9 +26,9 @@ Examples:
 """
 
 
-def describe(robot: RobotArgument, config: ConfigOption = "", root: RootOption = None, as_json: JsonOption = False) -> None:
+def describe(robot: RobotArgument, config: ConfigOption = "", root: RootOption = "", as_json: JsonOption = False) -> None:
     """Tell what a robot is: joints, freedoms, mass, limits, contact surfaces, loops, frames, and what is wrong with it."""
-    facts = describe_robot(load_robot(robot, description=find_description(config), root=root))
+    facts = describe_robot(load_robot(robot, description=find_description(config), root=root or None))
     if as_json:
         typer.echo(json.dumps(facts, indent=2, allow_nan=False))
     else:

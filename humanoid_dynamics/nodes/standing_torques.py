@@ -25,7 +25,7 @@ from humanoid_dynamics.resolution.rules import find_rule
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 DIAGNOSTICS_PERIOD = 0.5  # s
-NO_ROBOT = Command(np.zeros(0), "no_robot", "no robot description has come on /robot_description")
+NO_ROBOT = Command(np.zeros(0), "no_robot", "no robot_description has come")
 LEVELS = {"holding": DiagnosticStatus.OK, "stale": DiagnosticStatus.ERROR, "infeasible": DiagnosticStatus.ERROR}
 
 

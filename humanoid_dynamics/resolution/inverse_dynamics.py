@@ -96,7 +96,7 @@ class InverseDynamics:
         if not (np.isfinite(q).all() and np.isfinite(v).all() and np.isfinite(a).all()):
             return self._refuse("q, v or a holds a number that is not finite", perf_counter() - start)
         tau_0 = np.array(pin.rnea(self._robot.model, self._data, q, v, a))
-        J = np.vstack((self._contact_jacobian(q), self._J_mimic))
+        J = self._jacobian(q)
         if not (np.isfinite(tau_0).all() and np.isfinite(J).all()):
             return self._refuse("q, v or a holds a number too large to compute with", perf_counter() - start)
         chosen = self._choose(tau_0, J)
@@ -114,15 +114,15 @@ class InverseDynamics:
         ]
         return np.asarray(block_diag(*blocks, rule.wrench_weight * np.eye(len(self._J_mimic))))
 
-    def _contact_jacobian(self, q: Vector) -> Matrix:
-        """Stack the Jacobians of the wrenches each surface can carry, in its own axes, (r, nv)."""
+    def _jacobian(self, q: Vector) -> Matrix:
+        """Stack the Jacobians of the wrenches each surface can carry, in its own axes, and of the gears, (r, nv)."""
         model, data = self._robot.model, self._data
         pin.computeJointJacobians(model, data, q)
         rows = [
             basis.T @ pin.getFrameJacobian(model, data, surface.frame, pin.ReferenceFrame.LOCAL)
             for surface, basis in zip(self._surfaces, self._bases, strict=True)
         ]
-        return np.vstack(rows) if rows else np.zeros((0, self._robot.nv))
+        return np.vstack((*rows, self._J_mimic))
 
     def _choose(self, tau_0: Vector, J: Matrix) -> ConstrainedMinimum:
         """Choose the wrenches: undriven rows are equations, driven rows are what the rule makes small."""

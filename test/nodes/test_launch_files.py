@@ -33,7 +33,7 @@ def environment(tmp_path):
     packages = pytest.importorskip("ament_index_python.packages")
     environment = os.environ | {
         "AMENT_PREFIX_PATH": os.environ.get("AMENT_PREFIX_PATH", sys.prefix),
-        "ROS_DOMAIN_ID": str(random.SystemRandom().randint(1, 101)),
+        "ROS_DOMAIN_ID": str(random.SystemRandom().randint(51, 101)),
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
         "ROS_LOG_DIR": str(tmp_path),
         "PYTHONUNBUFFERED": "1",

@@ -170,7 +170,7 @@ def dict_of(status):
 def surroundings(tmp_path_factory):
     """A private domain on this machine alone, for this process and those it starts."""
     patch = pytest.MonkeyPatch()
-    patch.setenv("ROS_DOMAIN_ID", str(random.SystemRandom().randint(1, 101)))
+    patch.setenv("ROS_DOMAIN_ID", str(random.SystemRandom().randint(1, 50)))
     patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     patch.setenv("ROS_LOG_DIR", str(tmp_path_factory.mktemp("ros_log")))
     patch.setenv("ROS_PYTHON_CHECK_FIELDS", "1")
@@ -398,7 +398,7 @@ class TestRobotDescription:
     def test_announced_late_wrong_and_right(self, watcher, announcer, human28, posture):
         watcher.forget()
         with Running(parameters={"config": "human28", "timeout": TIMEOUT}) as node:
-            assert watcher.wait_for_status("no_robot", "/robot_description").level == DiagnosticStatus.WARN
+            assert watcher.wait_for_status("no_robot", "robot_description").level == DiagnosticStatus.WARN
             assert not watcher.named
             announcer("<robot name='half'><link")
             node.wait_to_say("[ERROR]")
