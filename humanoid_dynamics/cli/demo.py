@@ -73,6 +73,8 @@ def print_answer(robot: RobotModel, answer: Answer, console: Console) -> None:
         console.print(make_table("contact forces", columns, _wrench_rows(answer)))
         total = sum(w.normal_force for w in answer.wrenches.values())
         console.print(f"sum of normal forces {total:.9f} N, weight {robot.mass * np.linalg.norm(robot.model.gravity.linear):.9f} N")
+    elif robot.root != "fixed":
+        console.print("\nno contact surface rests on the ground: nothing bears the weight")
     _print_certificate(answer, console)
 
 

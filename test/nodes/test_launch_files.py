@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("launch", reason="needs ROS 2's launch, which pip does not have")
-pytest.importorskip("launch_ros", reason="needs ROS 2's launch_ros, which pip does not have")
+pytest.importorskip("launch.actions", reason="needs ROS 2's launch, which pip does not have")
+pytest.importorskip("launch_ros.actions", reason="needs ROS 2's launch_ros, which pip does not have")
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 30.0  # s
