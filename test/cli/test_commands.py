@@ -149,8 +149,8 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("arguments", "texts"),
         [
-            (("describe", "human"), ("no robot named 'human'", "human16, human28, human40", "fourbar")),
-            (("demo", "--robot", "human"), ("no robot named 'human'",)),
+            (("describe", "humanoid"), ("no robot named 'humanoid'", "human16, human28, human40", "fourbar")),
+            (("demo", "--robot", "humanoid"), ("no robot named 'humanoid'",)),
             (("describe", "/nowhere/r.urdf"), ("/nowhere/r.urdf",)),
             (("describe", "human28", "--root", "floating"), ("no kind of root named 'floating'", "free_flyer, fixed, planar")),
             (("describe", "human28", "--config", "humen28"), ("humen28", "Did you mean 'human28'?")),
