@@ -11,19 +11,21 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.errors import DescriptionError, SourceError, UnknownNameError
-from humanoid_dynamics.model.checks import check_urdf, root_link, walk
+from humanoid_dynamics.model.checks import branches, check_urdf, root_link, walk
 from humanoid_dynamics.model.coordinates import Coordinates, read_coordinates
 from humanoid_dynamics.model.description import ROOTS, Description, FrameSpec, SurfaceSpec
 from humanoid_dynamics.model.description_file import load_description
 from humanoid_dynamics.model.inertia import find_inertialess
+from humanoid_dynamics.model.joint import Mimic
 from humanoid_dynamics.model.loop import LoopClosure, Wheel
 from humanoid_dynamics.model.meshes import check_meshes
+from humanoid_dynamics.model.mimic import find_mimics
 from humanoid_dynamics.model.posture import resting_posture
 from humanoid_dynamics.model.robot import ControlPoint, Notice, RobotModel
 from humanoid_dynamics.model.soles import find_soles
 from humanoid_dynamics.model.source import read_source
 from humanoid_dynamics.model.surface import ContactSurface
-from humanoid_dynamics.model.tree import Replacement, build_tree
+from humanoid_dynamics.model.tree import Replacement, build_tree, reduce_mimics
 from humanoid_dynamics.model.urdf import Urdf, read_urdf
 
 WORLD_LINK = "world"
@@ -57,19 +59,31 @@ def load_robot(
         UrdfError: If it is not a robot.
         DescriptionError: If the description names what does not exist.
     """
+    if mimic not in MIMIC_CHOICES:
+        raise UnknownNameError("choice for mimic joints", mimic, MIMIC_CHOICES)
     found = read_source(source, xacro_arguments)
     described = _choose_description(description, found.description)
     urdf = read_urdf(found.text, found.origin)
-    notices = check_urdf(urdf) + check_meshes(urdf, found.folder)
+    notices = found.notices + check_urdf(urdf) + check_meshes(urdf, found.folder)
     check_description(described, urdf)
-    if mimic not in MIMIC_CHOICES:
-        raise UnknownNameError("choice for mimic joints", mimic, MIMIC_CHOICES)
     root = _choose_root(root, described, urdf)
     replacements = list_replacements(urdf, described)
-    model = build_tree(urdf, root, replacements, reduce_mimics=mimic == "reduced")
+    mimics, told = find_mimics(urdf, {name for replacement in replacements for name in replacement.joints})
+    model = build_tree(urdf, root, replacements)
+    if mimic == "reduced":
+        model, mimics = reduce_mimics(model, mimics)
     coordinates = read_coordinates(model, urdf, root, replacements, described)
-    model.armature = np.array(coordinates.armature)
-    return _assemble(urdf, model, root=root, coordinates=coordinates, description=described, notices=notices, folder=found.folder)
+    _write_numbers(model, coordinates)
+    return _assemble(
+        urdf,
+        model,
+        root=root,
+        coordinates=coordinates,
+        mimics=mimics,
+        description=described,
+        notices=notices + told,
+        folder=found.folder,
+    )
 
 
 def check_description(description: Description, urdf: Urdf) -> None:
@@ -94,6 +108,9 @@ def check_description(description: Description, urdf: Urdf) -> None:
         for key, name in asked.items():
             if name not in known:
                 raise DescriptionError(description.origin, key, str(UnknownNameError(kind, name, known)))
+    for name, link in description.aliases.items():
+        if name in urdf.links and name != link:
+            raise DescriptionError(description.origin, f"aliases.{name}", f"is a link of the robot already, it cannot stand for {link!r}")
 
 
 def list_replacements(urdf: Urdf, description: Description) -> tuple[Replacement, ...]:
@@ -117,7 +134,18 @@ def _choose_description(given: str | os.PathLike[str] | Description | None, foun
 def _choose_root(given: str | None, description: Description, urdf: Urdf) -> str:
     if given is not None and given not in ROOTS:
         raise UnknownNameError("kind of root", given, ROOTS)
-    return given or description.root or ("fixed" if root_link(urdf) == WORLD_LINK else "free_flyer")
+    link = root_link(urdf)
+    stuck = link == WORLD_LINK and not any(joint.kind == "floating" for joint in branches(urdf).get(link, []))
+    return given or description.root or ("fixed" if stuck else "free_flyer")
+
+
+def _write_numbers(model: pin.Model, coordinates: Coordinates) -> None:
+    """Let the pinocchio model say the same as our records, for those who use it alone."""
+    limits = coordinates.limits
+    model.armature = np.array(coordinates.armature)
+    model.lowerPositionLimit, model.upperPositionLimit = np.array(limits.lower), np.array(limits.upper)
+    model.lowerVelocityLimit, model.upperVelocityLimit = -limits.velocity, np.array(limits.velocity)
+    model.lowerEffortLimit, model.upperEffortLimit = -limits.effort, np.array(limits.effort)
 
 
 def _assemble(
@@ -126,6 +154,7 @@ def _assemble(
     *,
     root: str,
     coordinates: Coordinates,
+    mimics: tuple[Mimic, ...],
     description: Description,
     notices: tuple[Notice, ...],
     folder: Path | None,
@@ -159,7 +188,7 @@ def _assemble(
         control_points=MappingProxyType(points),
         loops=tuple(LoopClosure(name, s.kind, s.a.link, s.a.X_L, s.b.link, s.b.X_L) for name, s in description.loops.items()),
         wheels=tuple(Wheel(name, spec.link, spec.X_L) for name, spec in description.wheels.items()),
-        mimics=coordinates.mimics,
+        mimics=mimics,
         aliases=MappingProxyType(dict(description.aliases)),
         posture=posture,
         inertialess=inertialess,

@@ -9,6 +9,8 @@ import numpy as np
 import pinocchio as pin
 from lxml import etree
 
+from humanoid_dynamics.errors import SourceError
+
 SIZES = {"box": ("size",), "sphere": ("radius",), "cylinder": ("radius", "length"), "mesh": ("scale",)}
 
 
@@ -17,15 +19,26 @@ def is_urdf_object(source: object) -> bool:
     return hasattr(source, "write_xml_string") or all(hasattr(source, name) for name in ("links", "joints", "base_link"))
 
 
-def write_object(source: Any) -> str:
+def write_object(source: Any, origin: str) -> str:
     """Write a URDF object as URDF text.
 
     Args:
         source: A ``yourdfpy.URDF``, ``urchin.URDF`` or ``urdfpy.URDF``.
+        origin: What it is, for messages.
 
     Returns:
         XML text; transmissions and materials are left out.
+
+    Raises:
+        SourceError: If the object lacks what a URDF object has.
     """
+    try:
+        return _write(source)
+    except (AttributeError, TypeError, ValueError, IndexError) as cause:
+        raise SourceError(f"{origin}: cannot be written as URDF: {cause}") from cause
+
+
+def _write(source: Any) -> str:
     if hasattr(source, "write_xml_string"):
         text = source.write_xml_string()
         return text.decode() if isinstance(text, bytes) else str(text)

@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 from lxml import etree
 
-from humanoid_dynamics.errors import SourceError, UrdfError
+from humanoid_dynamics.errors import UrdfError
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 MOVING_KINDS = ("revolute", "continuous", "prismatic", "floating", "planar")
@@ -24,6 +24,9 @@ GEOMETRIES = {
     "capsule": ("radius", "length"),
     "mesh": ("scale",),
 }
+MOST_ELEMENTS = 10_000
+LARGEST_NUMBER = 1e9  # of metres, kilograms or kg·m²
+XACRO = "http://www.ros.org/wiki/xacro"
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +54,8 @@ class UrdfLink:
         name: Its name.
         line: Line of the file.
         mass: Mass [kg], zero where the link has no inertial element.
-        inertia: (3, 3) inertia about the centre of mass, axes of the inertial origin [kg·m²].
+        X_LI: Pose of the inertial frame, at the centre of mass, in the link.
+        inertia: (3, 3) inertia about the centre of mass, axes of the inertial frame [kg·m²].
         visuals: Shapes to draw.
         collisions: Shapes that touch.
     """
@@ -59,6 +63,7 @@ class UrdfLink:
     name: str
     line: int
     mass: float
+    X_LI: pin.SE3
     inertia: Matrix
     visuals: tuple[Geometry, ...]
     collisions: tuple[Geometry, ...]
@@ -104,6 +109,7 @@ class Urdf:
         links: Links by name, in the order of the file.
         joints: Joints by name, in the order of the file.
         spherical: Groups of three revolutes that mean one spherical joint, by name.
+        ignored: Links with a shape no URDF has, with the name of its element.
     """
 
     name: str
@@ -112,6 +118,7 @@ class Urdf:
     links: Mapping[str, UrdfLink] = field(repr=False)
     joints: Mapping[str, UrdfJoint] = field(repr=False)
     spherical: Mapping[str, tuple[str, ...]] = field(repr=False)
+    ignored: tuple[tuple[str, str], ...] = field(repr=False)
 
     @property
     def mesh_files(self) -> tuple[str, ...]:
@@ -134,33 +141,51 @@ def read_urdf(text: str, origin: str) -> Urdf:
         UrdfError: If an element is malformed or a name is used twice.
     """
     root = _parse_xml(text, origin)
+    if len(root) > MOST_ELEMENTS:
+        raise UrdfError(origin, "robot", f"has {len(root)} elements, expected at most {MOST_ELEMENTS}", _line(root))
     links = [_read_link(element, origin) for element in root.findall("link")]
     joints = [_read_joint(element, origin) for element in root.findall("joint")]
+    groups = [(_name_of(element, origin), element) for element in root.findall("spherical")]
     if not links:
         raise UrdfError(origin, "robot", "has no link", _line(root))
-    _check_unique("link", links, origin)
-    _check_unique("joint", joints, origin)
+    _check_unique("link", [(link.name, link.line) for link in links], origin)
+    _check_unique("joint", [(joint.name, joint.line) for joint in joints], origin)
+    _check_unique("spherical joint", [(name, _line(element)) for name, element in groups], origin)
     return Urdf(
         name=root.get("name", "") or "robot",
         origin=origin,
         text=text,
         links={link.name: link for link in links},
         joints={joint.name: joint for joint in joints},
-        spherical={_name_of(group, origin): tuple(group.get("joints", "").split()) for group in root.findall("spherical")},
+        spherical={name: _read_group(name, element, origin) for name, element in groups},
+        ignored=tuple((_name_of(link, origin), shape.tag) for link in root.findall("link") for shape in _shapes(link, known=False)),
     )
 
 
 def _parse_xml(text: str, origin: str) -> etree._Element:
-    parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False, remove_comments=True)
+    entity = text.find("<!ENTITY")
+    if entity >= 0:
+        raise UrdfError(
+            origin, "<!ENTITY>", "a robot description needs no XML entities; they are refused unread", text.count("\n", 0, entity) + 1
+        )
+    parser = etree.XMLParser(
+        encoding="utf-8", resolve_entities=False, load_dtd=False, no_network=True, remove_comments=True, remove_pis=True
+    )
     try:
         root = etree.fromstring(text.encode(), parser)
     except etree.XMLSyntaxError as cause:
         raise UrdfError(origin, "XML", str(cause.msg), cause.lineno) from cause
-    dtd = root.getroottree().docinfo.internalDTD
-    if dtd is not None and any(True for _ in dtd.iterentities()):
-        raise SourceError(f"{origin}: declares XML entities, which a robot description never needs; they are refused unread")
+    except UnicodeEncodeError as cause:
+        raise UrdfError(origin, "XML", f"character {cause.object[cause.start]!a} is half of a pair") from cause
+    namespace = root.nsmap.get(None)
+    for element in root.iter(f"{{{namespace}}}*") if namespace else ():
+        element.tag = etree.QName(element).localname
     if root.tag != "robot":
         raise UrdfError(origin, f"<{root.tag}>", "is the root element, expected <robot>", _line(root))
+    if next(root.iter(f"{{{XACRO}}}*"), None) is not None:
+        raise UrdfError(
+            origin, "robot", "holds xacro macros that were not expanded; a xacro file is read by its ending .xacro", _line(root)
+        )
     return root
 
 
@@ -169,9 +194,17 @@ def _read_link(element: etree._Element, origin: str) -> UrdfLink:
     where = f"link {name!r}"
     inertial = element.find("inertial")
     mass, inertia = (0.0, np.zeros((3, 3))) if inertial is None else _read_inertial(inertial, origin, where)
-    visuals = tuple(_read_geometry(part, origin, where) for part in element.findall("visual") if part.find("geometry") is not None)
-    collisions = tuple(_read_geometry(part, origin, where) for part in element.findall("collision") if part.find("geometry") is not None)
-    return UrdfLink(name, _line(element), mass, inertia, visuals, collisions)
+    X_LI = pin.SE3.Identity() if inertial is None else _read_origin(inertial, origin, where)
+    visuals, collisions = (
+        tuple(_read_geometry(shape, origin, where) for shape in _shapes(element, tag)) for tag in ("visual", "collision")
+    )
+    return UrdfLink(name, _line(element), mass, X_LI, inertia, visuals, collisions)
+
+
+def _shapes(link: etree._Element, *tags: str, known: bool = True) -> list[etree._Element]:
+    """Return the shapes of the visual or collision elements of a link, of the kinds a URDF has or of all others."""
+    shapes = [shape for tag in tags or ("visual", "collision") for shape in link.findall(f"{tag}/geometry/*")]
+    return [shape for shape in shapes if (shape.tag in GEOMETRIES) == known]
 
 
 def _read_inertial(element: etree._Element, origin: str, where: str) -> tuple[float, Matrix]:
@@ -188,17 +221,22 @@ def _read_inertial(element: etree._Element, origin: str, where: str) -> tuple[fl
     return value, np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def _read_geometry(element: etree._Element, origin: str, where: str) -> Geometry:
-    shape = next((child for child in element.find("geometry") if isinstance(child.tag, str)), None)
-    if shape is None or shape.tag not in GEOMETRIES:
-        found = "nothing" if shape is None else f"<{shape.tag}>"
-        raise UrdfError(origin, where, f"geometry holds {found}, expected one of {', '.join(GEOMETRIES)}", _line(element))
+def _read_geometry(shape: etree._Element, origin: str, where: str) -> Geometry:
     size: tuple[float, ...] = ()
     for key in GEOMETRIES[shape.tag]:
         count = 3 if key in {"size", "scale"} else 1
         default = (1.0, 1.0, 1.0) if key == "scale" else None
         size += _numbers(shape, key, count, origin, where, default=default)
-    return Geometry(shape.tag, size, _read_origin(element, origin, where), shape.get("filename", ""))
+    return Geometry(shape.tag, size, _read_origin(shape.getparent().getparent(), origin, where), shape.get("filename", ""))
+
+
+def _read_group(name: str, element: etree._Element, origin: str) -> tuple[str, ...]:
+    joints = tuple(element.get("joints", "").split())
+    if len(set(joints)) != 3:
+        raise UrdfError(
+            origin, f"spherical joint {name!r}", f"joints={element.get('joints')!r}, expected the names of three joints", _line(element)
+        )
+    return joints
 
 
 def _read_joint(element: etree._Element, origin: str) -> UrdfJoint:
@@ -242,11 +280,18 @@ def _read_origin(element: etree._Element, origin: str, where: str) -> pin.SE3:
 def _attributes(element: etree._Element | None, keys: tuple[str, ...], origin: str, where: str) -> dict[str, float]:
     if element is None:
         return {}
-    return {key: _numbers(element, key, 1, origin, where)[0] for key in keys if element.get(key) is not None}
+    return {key: _numbers(element, key, 1, origin, where, largest=np.inf)[0] for key in keys if element.get(key) is not None}
 
 
 def _numbers(
-    element: etree._Element, key: str, count: int, origin: str, where: str, *, default: tuple[float, ...] | None = None
+    element: etree._Element,
+    key: str,
+    count: int,
+    origin: str,
+    where: str,
+    *,
+    default: tuple[float, ...] | None = None,
+    largest: float = LARGEST_NUMBER,
 ) -> tuple[float, ...]:
     text = element.get(key)
     if text is None and default is not None:
@@ -255,9 +300,9 @@ def _numbers(
         values = tuple(float(word) for word in (text or "").split())
     except ValueError:
         values = ()
-    if len(values) != count or not np.isfinite(values).all():
-        wanted = "one finite number" if count == 1 else f"{count} finite numbers"
-        raise UrdfError(origin, where, f"<{element.tag}> {key}={text!r}, expected {wanted}", _line(element))
+    if len(values) != count or not all(abs(value) <= largest for value in values):
+        wanted = ("one number" if count == 1 else f"{count} numbers") + ("" if largest == np.inf else f" up to {largest:g}")
+        raise UrdfError(origin, where, f"<{element.tag}> {key}={text!r:.80}, expected {wanted}", _line(element))
     return values
 
 
@@ -280,9 +325,9 @@ def _link_of(element: etree._Element, role: str, origin: str, where: str) -> str
     return str(name)
 
 
-def _check_unique(kind: str, records: list[UrdfLink] | list[UrdfJoint], origin: str) -> None:
+def _check_unique(kind: str, named: list[tuple[str, int]], origin: str) -> None:
     seen: dict[str, int] = {}
-    for record in records:
-        if record.name in seen:
-            raise UrdfError(origin, f"{kind} {record.name!r}", f"is defined twice, first on line {seen[record.name]}", record.line)
-        seen[record.name] = record.line
+    for name, line in named:
+        if name in seen:
+            raise UrdfError(origin, f"{kind} {name!r}", f"is defined twice, first on line {seen[name]}", line)
+        seen[name] = line

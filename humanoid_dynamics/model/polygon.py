@@ -1,0 +1,53 @@
+"""Corners of a convex face, counter-clockwise."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from humanoid_dynamics.errors import ShapeError
+from humanoid_dynamics.spatial.arrays import Matrix
+
+FLAT = 1e-9
+STRAIGHT = 1e-6
+
+
+def order_corners(corners: Matrix, field: str, *, sort: bool = False) -> Matrix:
+    """Return the corners of a convex face counter-clockwise about z, from the first one on.
+
+    Args:
+        corners: (k, 3) corners one after the other, either way round [m].
+        field: What they are, for messages.
+        sort: Whether they may come in any order.
+
+    Returns:
+        (k, 3) the same corners.
+
+    Raises:
+        ShapeError: If there are fewer than three, they are not of one height, or one is not a corner of a convex face.
+    """
+    if len(corners) < 3:
+        raise ShapeError(field, f"{len(corners)} corners", "three or more")
+    if np.ptp(corners[:, 2]) > FLAT:
+        raise ShapeError(field, f"heights from {corners[:, 2].min():g} to {corners[:, 2].max():g} m", "corners of one height z")
+    if sort:
+        x, y, _ = (corners - corners.mean(axis=0)).T
+        corners = corners[np.argsort(np.arctan2(y, x), kind="stable")]
+    turns = _turns(corners)
+    if turns.sum() < 0.0:
+        corners = np.concatenate((corners[:1], corners[:0:-1]))
+        turns = _turns(corners)
+    if turns.min() < STRAIGHT or turns.sum() > 2.0 * np.pi + STRAIGHT:
+        worst = corners[int(np.argmin(turns))]
+        raise ShapeError(
+            field, f"corner ({worst[0]:g}, {worst[1]:g}) with a turn of {turns.min():.3g} rad", "a convex polygon, every corner turning"
+        )
+    return corners
+
+
+def _turns(corners: Matrix) -> Matrix:
+    """Return the (k,) angle by which the outline turns left at each corner [rad], zero where corners coincide."""
+    before = corners - np.roll(corners, 1, axis=0)
+    after = np.roll(before, -1, axis=0)
+    sine = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]
+    cosine = before[:, 0] * after[:, 0] + before[:, 1] * after[:, 1]
+    return np.arctan2(sine, cosine)
