@@ -16,7 +16,7 @@ import yaml
 from humanoid_dynamics.errors import DescriptionError, ShapeError
 from humanoid_dynamics.model.description import ROOTS, Description, FrameSpec, LoopSpec, SurfaceSpec
 from humanoid_dynamics.model.loop import LOOP_KINDS
-from humanoid_dynamics.model.polygon import order_corners
+from humanoid_dynamics.model.corners import order_corners
 from humanoid_dynamics.model.surface import DEFAULT_FRICTION
 from humanoid_dynamics.spatial.arrays import Matrix
 
