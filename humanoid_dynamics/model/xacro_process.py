@@ -15,26 +15,9 @@ import resource
 import sys
 from typing import Any
 
-HARMLESS = (
-    "compile",
-    "exec",
-    "glob.glob",
-    "glob.glob/2",
-    "marshal.loads",
-    "object.__getattr__",
-    "os.listdir",
-    "os.scandir",
-    "sys._getframe",
-)
-USED_LATER = (
-    "yaml",
-    "xacro.substitution_args",
-    "ament_index_python.packages",
-    "rospkg",
-    "encodings.idna",
-    "encodings.utf_16",
-    "encodings.latin_1",
-)
+HARMLESS = frozenset({"builtins.id", "compile", "exec", "glob.glob", "glob.glob/2", "object.__getattr__", "os.listdir", "os.scandir", "sys._getframe"})
+USED_LATER = ("yaml", "xacro.substitution_args", "ament_index_python.packages", "rospkg", "encodings.utf_16", "encodings.latin_1")
+REHEARSAL = '<robot xmlns:xacro="http://www.ros.org/wiki/xacro">${1 + 1}</robot>'
 
 
 def expand(request: dict[str, Any]) -> str:
@@ -46,7 +29,10 @@ def expand(request: dict[str, Any]) -> str:
             importlib.import_module(name)
         except ImportError:
             continue
-    resource.setrlimit(resource.RLIMIT_CPU, (request["seconds"], request["seconds"]))
+    rehearsed = xacro.parse(REHEARSAL)  # imports what it needs while it may
+    xacro.process_doc(rehearsed)
+    rehearsed.toprettyxml()
+    resource.setrlimit(resource.RLIMIT_CPU, (request["seconds"], request["seconds"] + 1))
     resource.setrlimit(resource.RLIMIT_AS, (request["bytes"], request["bytes"]))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     sys.addaudithook(refuse)
@@ -71,12 +57,20 @@ def main() -> dict[str, str]:
     sys.path[:] = request["path"]
     try:
         return {"text": expand(request)}
-    except RecursionError:
-        return {"problem": "it never ends"}
-    except MemoryError:
-        return {"problem": f"it needs more than {request['bytes'] / 1e9:g} GB"}
     except Exception as cause:  # noqa: BLE001 - xacro lets anything through that an expression raises
-        return {"problem": " ".join(f"{cause}".split()) or type(cause).__name__}
+        return {"problem": explain(cause, request["bytes"])}
+
+
+def explain(problem: BaseException, memory: int) -> str:
+    """Say in one line what went wrong; xacro wraps what an expression raised."""
+    cause: BaseException | None = problem
+    while cause is not None:
+        if isinstance(cause, RecursionError):
+            return "it never ends"
+        if isinstance(cause, MemoryError):
+            return f"it needs more than {memory / 1e9:g} GB"
+        cause = cause.__context__
+    return " ".join(str(problem).split()) or type(problem).__name__
 
 
 if __name__ == "__main__":

@@ -49,14 +49,14 @@ def quick(seconds=1.0):
 
 
 @contextmanager
-def nothing_happens():
+def nothing_happens(but=()):
     """No file is opened for writing, nothing started and nothing fetched while this runs."""
     seen = []
 
     def watch(event, arguments):
-        if watching and event.split(".")[0] in {"socket", "subprocess", "os.system", "urllib", "ctypes"}:
+        if watching and event not in but and event.startswith(("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "urllib.")):
             seen.append(event)
-        if watching and event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+"):
+        if watching and event == "open" and not isinstance(arguments[0], int) and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+"):
             seen.append(f"write {arguments[0]}")
 
     watching = True
