@@ -128,6 +128,9 @@ def _check_joint(urdf: Urdf, joint: UrdfJoint) -> None:
     for key in ("velocity", "effort"):
         if joint.limit.get(key, 0.0) < 0.0 and joint.limit[key] != UNLIMITED:
             raise UrdfError(urdf.origin, where, f"negative {key} limit {joint.limit[key]:g}", joint.line)
+    for key, value in joint.dynamics.items():
+        if value < 0.0:
+            raise UrdfError(urdf.origin, where, f"negative {key} {value:g}", joint.line)
 
 
 def _check_inertia(urdf: Urdf, link: UrdfLink) -> Iterator[Notice]:

@@ -26,10 +26,12 @@ SAME_POINT = 1e-9
 SAME_AXIS = 1e-6
 TURNS = {"X": pin.JointModelRX, "Y": pin.JointModelRY, "Z": pin.JointModelRZ}
 ALIGNED = {
-    "revolute": (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ, pin.JointModelRevoluteUnaligned),
-    "continuous": (pin.JointModelRUBX, pin.JointModelRUBY, pin.JointModelRUBZ, pin.JointModelRevoluteUnboundedUnaligned),
-    "prismatic": (pin.JointModelPX, pin.JointModelPY, pin.JointModelPZ, pin.JointModelPrismaticUnaligned),
+    "revolute": (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ),
+    "continuous": (pin.JointModelRUBX, pin.JointModelRUBY, pin.JointModelRUBZ),
+    "prismatic": (pin.JointModelPX, pin.JointModelPY, pin.JointModelPZ),
 }
+UNALIGNED = {"revolute": pin.JointModelRevoluteUnaligned, "prismatic": pin.JointModelPrismaticUnaligned}
+ABOUT_Z = {"continuous": pin.JointModelRUBZ, "planar": pin.JointModelPlanar}
 
 
 @dataclass(frozen=True)
@@ -199,7 +201,7 @@ def _add_body(model: pin.Model, link: UrdfLink, joint: int, X: pin.SE3, frame: i
 
 
 def _joint_model(joint: UrdfJoint, replacement: Replacement | None) -> tuple[pin.JointModel, pin.SE3]:
-    """Return the joint, and the turn that brings z to the normal of a planar one."""
+    """Return the joint, and the turn that brings z to its axis where the joint knows no other."""
     here = pin.SE3.Identity()
     if replacement is not None:
         if replacement.kind == "SPHERICAL":
@@ -208,14 +210,13 @@ def _joint_model(joint: UrdfJoint, replacement: Replacement | None) -> tuple[pin
     if joint.kind == "floating":
         return pin.JointModelFreeFlyer(), here
     axis = unit(joint.axis)
-    if joint.kind == "planar":
-        turn = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), axis).matrix()
-        return pin.JointModelPlanar(), pin.SE3(turn, np.zeros(3))
-    *aligned, unaligned = ALIGNED[joint.kind]
-    for model, direction in zip(aligned, np.eye(3), strict=True):
+    for model, direction in zip(ALIGNED.get(joint.kind, ()), np.eye(3), strict=False):
         if np.allclose(axis, direction, rtol=0.0, atol=1e-12):
             return model(), here
-    return unaligned(axis), here
+    if joint.kind in UNALIGNED:
+        return UNALIGNED[joint.kind](axis), here
+    turn = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), axis).matrix()
+    return ABOUT_Z[joint.kind](), pin.SE3(turn, np.zeros(3))
 
 
 def _composite(*parts: type[pin.JointModel]) -> pin.JointModel:
