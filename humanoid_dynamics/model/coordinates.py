@@ -187,4 +187,6 @@ def _tell(kind: str, joints: list[str]) -> tuple[Notice, ...]:
     if not joints:
         return ()
     listed = ", ".join(joints[:4]) + (", ..." if len(joints) > 4 else "")
+    if len(joints) == 1:
+        return (Notice("info", "1 joint", f"gives no {kind} limit, so it has none here ({listed})"),)
     return (Notice("info", f"{len(joints)} joints", f"give no {kind} limit, so they have none here ({listed})"),)

@@ -15,7 +15,9 @@ import resource
 import sys
 from typing import Any
 
-HARMLESS = frozenset({"builtins.id", "compile", "exec", "glob.glob", "glob.glob/2", "object.__getattr__", "os.listdir", "os.scandir", "sys._getframe"})
+HARMLESS = frozenset(
+    {"builtins.id", "compile", "exec", "glob.glob", "glob.glob/2", "object.__getattr__", "os.listdir", "os.scandir", "sys._getframe"}
+)
 USED_LATER = ("yaml", "xacro.substitution_args", "ament_index_python.packages", "rospkg", "encodings.utf_16", "encodings.latin_1")
 REHEARSAL = '<robot xmlns:xacro="http://www.ros.org/wiki/xacro">${1 + 1}</robot>'
 

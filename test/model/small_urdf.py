@@ -54,9 +54,19 @@ def nothing_happens(but=()):
     seen = []
 
     def watch(event, arguments):
-        if watching and event not in but and event.startswith(("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "urllib.")):
+        if (
+            watching
+            and event not in but
+            and event.startswith(("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "urllib."))
+        ):
             seen.append(event)
-        if watching and event == "open" and not isinstance(arguments[0], int) and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+"):
+        if (
+            watching
+            and event == "open"
+            and not isinstance(arguments[0], int)
+            and isinstance(arguments[1], str)
+            and set(arguments[1]) & set("wax+")
+        ):
             seen.append(f"write {arguments[0]}")
 
     watching = True

@@ -23,7 +23,10 @@ REFUSED = {
     "no link": ("<robot/>", ":1: robot: has no link"),
     "nothing but a comment": ("<!-- -->", "XML: "),
     "two roots in XML": (two_links() + two_links(), "XML: Extra content"),
-    "billion laughs": (BOMB + f"]><r>&i;</r>{two_links()}", "<!ENTITY>: a robot description needs no XML entities; they are refused unread"),
+    "billion laughs": (
+        BOMB + f"]><r>&i;</r>{two_links()}",
+        "<!ENTITY>: a robot description needs no XML entities; they are refused unread",
+    ),
     "bomb in an attribute": (BOMB + ']><robot name="&i;"/>', "<!ENTITY>"),
     "quadratic bomb": ('<!DOCTYPE r [<!ENTITY a "' + "x" * 50_000 + '">]><r>' + "&a;" * 50_000 + "</r>", "<!ENTITY>"),
     "external entity": ('<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]><r>&a;</r>', "<!ENTITY>"),
@@ -38,16 +41,40 @@ REFUSED = {
     "joint without a child": (robot(*TWO, '<joint name="j" type="fixed"><parent link="base"/></joint>'), "joint 'j': names no child link"),
     "joint without a parent": (robot(*TWO, '<joint name="j" type="fixed"><child link="arm"/></joint>'), "joint 'j': names no parent link"),
     "duplicate link": (robot(*TWO, link("arm"), joint("j", "base", "arm")), "small.urdf:4: link 'arm': is defined twice, first on line 3"),
-    "duplicate joint": (robot(*TWO, link("c"), joint("j", "base", "arm"), joint("j", "base", "c")), "joint 'j': is defined twice, first on line 5"),
-    "unknown parent": (robot(*TWO, joint("elbow", "bas", "arm")), r"small.urdf:4: joint 'elbow': parent link 'bas' does not exist; did you mean 'base'\?"),
+    "duplicate joint": (
+        robot(*TWO, link("c"), joint("j", "base", "arm"), joint("j", "base", "c")),
+        "joint 'j': is defined twice, first on line 5",
+    ),
+    "unknown parent": (
+        robot(*TWO, joint("elbow", "bas", "arm")),
+        r"small.urdf:4: joint 'elbow': parent link 'bas' does not exist; did you mean 'base'\?",
+    ),
     "unknown child": (robot(*TWO, joint("j", "base", "q")), "joint 'j': child link 'q' does not exist$"),
-    "two parents": (robot(*TWO, joint("a", "base", "arm"), joint("b", "base", "arm")), "joint 'b': carries link 'arm', which joint 'a' carries already"),
-    "two roots": (robot(*TWO, link("c"), joint("j", "base", "arm")), "small.urdf:4: link 'c': is a second root beside 'base': no joint carries it"),
+    "two parents": (
+        robot(*TWO, joint("a", "base", "arm"), joint("b", "base", "arm")),
+        "joint 'b': carries link 'arm', which joint 'a' carries already",
+    ),
+    "two roots": (
+        robot(*TWO, link("c"), joint("j", "base", "arm")),
+        "small.urdf:4: link 'c': is a second root beside 'base': no joint carries it",
+    ),
     "onto itself": (robot(*TWO, joint("j", "base", "base")), "joint 'j': is part of a cycle of links: base -> base"),
-    "cycle": (robot(*TWO, joint("j", "base", "arm"), joint("k", "arm", "base")), "joint '.': is part of a cycle of links: (base -> arm -> base|arm -> base -> arm)"),
-    "cycle beside a root": (robot(link("root"), *TWO, joint("j", "base", "arm"), joint("k", "arm", "base")), "is part of a cycle of links: "),
-    "cycle with a tail": (robot(link("tail"), *TWO, joint("t", "arm", "tail"), joint("j", "base", "arm"), joint("k", "arm", "base")), "joint '[jk]': is part"),
-    "long cycle": (chain(30).replace("</robot>", joint("back", "l30", "l0") + "</robot>"), r"cycle of links: l\d+ -> l\d+ -> l\d+ -> l\d+ -> \.\.\. -> l\d+ -> l\d+$"),
+    "cycle": (
+        robot(*TWO, joint("j", "base", "arm"), joint("k", "arm", "base")),
+        "joint '.': is part of a cycle of links: (base -> arm -> base|arm -> base -> arm)",
+    ),
+    "cycle beside a root": (
+        robot(link("root"), *TWO, joint("j", "base", "arm"), joint("k", "arm", "base")),
+        "is part of a cycle of links: ",
+    ),
+    "cycle with a tail": (
+        robot(link("tail"), *TWO, joint("t", "arm", "tail"), joint("j", "base", "arm"), joint("k", "arm", "base")),
+        "joint '[jk]': is part",
+    ),
+    "long cycle": (
+        chain(30).replace("</robot>", joint("back", "l30", "l0") + "</robot>"),
+        r"cycle of links: l\d+ -> l\d+ -> l\d+ -> l\d+ -> \.\.\. -> l\d+ -> l\d+$",
+    ),
     "negative mass": (robot(link("base", mass=-2)), "small.urdf:2: link 'base': negative mass -2 kg"),
     "mass NaN": (robot(link("base", mass="nan")), "link 'base': <mass> value='nan', expected one number up to 1e.09"),
     "mass infinite": (robot(link("base", mass="inf")), "link 'base': <mass> value='inf', expected one number"),
@@ -61,19 +88,34 @@ REFUSED = {
     "zero axis": (two_links(axis="0 0 0"), "small.urdf:4: joint 'elbow': has a zero axis"),
     "zero axis of a plane": (two_links(axis="0 0 0", kind="planar"), "joint 'elbow': has a zero axis"),
     "axis of one number": (two_links(axis="1"), "joint 'elbow': <axis> xyz='1', expected 3 numbers"),
-    "axis without xyz": (robot(*TWO, joint("j", "base", "arm").replace('xyz="0 0 1"', "")), "joint 'j': <axis> xyz=None, expected 3 numbers"),
+    "axis without xyz": (
+        robot(*TWO, joint("j", "base", "arm").replace('xyz="0 0 1"', "")),
+        "joint 'j': <axis> xyz=None, expected 3 numbers",
+    ),
     "limits upside down": (two_links('<limit lower="1" upper="-1"/>'), "joint 'elbow': limits upside down: lower 1 above upper -1"),
     "negative effort": (two_links('<limit effort="-5"/>'), "joint 'elbow': negative effort limit -5"),
     "negative velocity": (two_links('<limit velocity="-5"/>'), "joint 'elbow': negative velocity limit -5"),
     "limit NaN": (two_links('<limit upper="nan"/>'), "joint 'elbow': <limit> upper='nan', expected one number"),
     "damping in words": (two_links('<dynamics damping="much"/>'), "joint 'elbow': <dynamics> damping='much', expected one number"),
     "negative damping": (two_links('<dynamics damping="-1"/>'), "joint 'elbow': negative damping -1"),
-    "unknown type": (two_links(kind="ball"), "joint 'elbow': type 'ball', expected one of revolute, continuous, prismatic, floating, planar, fixed"),
+    "unknown type": (
+        two_links(kind="ball"),
+        "joint 'elbow': type 'ball', expected one of revolute, continuous, prismatic, floating, planar, fixed",
+    ),
     "no type": (two_links().replace('type="revolute"', ""), "joint 'elbow': type '', expected one of"),
     "mimics itself": (two_links('<mimic joint="elbow"/>'), "joint 'elbow': mimics itself"),
-    "mimic in words": (two_links('<mimic joint="x" multiplier="twice"/>'), "joint 'elbow': <mimic> multiplier='twice', expected one number"),
-    "size of a box": (robot(link("base", '<visual><geometry><box size="1"/></geometry></visual>')), "link 'base': <box> size='1', expected 3 numbers"),
-    "name of the world's joint": (two_links().replace("elbow", "universe"), "joint 'universe': has a name that the joint of the root or the world has already"),
+    "mimic in words": (
+        two_links('<mimic joint="x" multiplier="twice"/>'),
+        "joint 'elbow': <mimic> multiplier='twice', expected one number",
+    ),
+    "size of a box": (
+        robot(link("base", '<visual><geometry><box size="1"/></geometry></visual>')),
+        "link 'base': <box> size='1', expected 3 numbers",
+    ),
+    "name of the world's joint": (
+        two_links().replace("elbow", "universe"),
+        "joint 'universe': has a name that the joint of the root or the world has already",
+    ),
     "name of the root's joint": (two_links().replace("elbow", "root_joint"), "joint 'root_joint': has a name that"),
     "ten thousand links": (chain(10_000), "robot: has 20001 elements, expected at most"),
     "too many freedoms": (chain(300), "joint 'j194': is more than the 200 degrees of freedom a robot may have"),
@@ -99,7 +141,9 @@ def test_refused(tmp_path, case, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("content", [bytes(range(256)) * 100, b"\x7fELF\x02\x01\x01", b"\x89PNG\r\n\x1a\n\x00", b"PK\x03\x04", b"\xff\xfe\x00\xd8"])
+@pytest.mark.parametrize(
+    "content", [bytes(range(256)) * 100, b"\x7fELF\x02\x01\x01", b"\x89PNG\r\n\x1a\n\x00", b"PK\x03\x04", b"\xff\xfe\x00\xd8"]
+)
 def test_binary_file(tmp_path, content):
     path = tmp_path / "robot.urdf"
     path.write_bytes(content)
@@ -147,7 +191,14 @@ def test_an_inertial_without_an_inertia_is_a_point():
 
 def test_mesh_that_is_not_there_is_warned_of():
     mesh = MASS.format(mass=1) + '<visual><geometry><mesh filename="{}"/></geometry></visual>'
-    for name in ("package://nowhere/a.stl", "http://localhost:1/a.stl", "a.stl", "file:///nowhere/a.stl", "x" * 5000, "package://../../../etc"):
+    for name in (
+        "package://nowhere/a.stl",
+        "http://localhost:1/a.stl",
+        "a.stl",
+        "file:///nowhere/a.stl",
+        "x" * 5000,
+        "package://../../../etc",
+    ):
         with quick(), nothing_happens():
             _, warnings = warned(robot(link("base", mesh.format(name))))
         assert warnings == [f"link 'base': mesh {name} not found; not needed"]
@@ -175,7 +226,9 @@ def test_shapes_no_urdf_has_are_left_out():
     assert "link 'base': has a shape <ellipsoid>, which URDF does not know; left out" in map(str, found.notices)
 
 
-@pytest.mark.parametrize("name", ["left arm", "Ellenbogen_größe", "右腕", "a&#10;b", "a/b", "world/arm", "-1", "'", "universe", "root_joint"])
+@pytest.mark.parametrize(
+    "name", ["left arm", "Ellenbogen_größe", "右腕", "a&#10;b", "a/b", "world/arm", "-1", "'", "universe", "root_joint"]
+)
 def test_odd_names_are_names(name):
     text = two_links().replace('"arm"', f'"{name}"')
     found = load_robot(text)

@@ -117,7 +117,9 @@ def test_fixed_root_does_not_move():
 
 
 def test_a_floating_joint_on_a_massless_root_is_the_free_root():
-    text = robot(link("world", ""), link("pelvis"), link("arm"), joint("base", "world", "pelvis", "floating", ""), joint("e", "pelvis", "arm"))
+    text = robot(
+        link("world", ""), link("pelvis"), link("arm"), joint("base", "world", "pelvis", "floating", ""), joint("e", "pelvis", "arm")
+    )
     found = load_robot(text)
     assert (found.root, found.nv, found.coordinates[0], found.joints[0].kind) == ("free_flyer", 7, "base.vx", "free_flyer")
     assert not found.joints[0].actuated
@@ -141,12 +143,21 @@ def spherical_text(rng, axes, rotated):
         joint("s3", "m2", "arm", axis=axes[2], origin=origin((0, 0, 0), turns[2])),
     ]
     rest = [joint("elbow", "arm", "hand", axis="0 1 1", origin=origin((0.2, 0, -0.3), (0.1, 0.2, 0.3))), joint("a_tail", "base", "tail")]
-    links = [link("base", inertial(3)), link("m1", ""), link("m2", ""), link("arm", inertial(2)), link("hand", inertial(1)), link("tail", inertial(0.5))]
+    links = [
+        link("base", inertial(3)),
+        link("m1", ""),
+        link("m2", ""),
+        link("arm", inertial(2)),
+        link("hand", inertial(1)),
+        link("tail", inertial(0.5)),
+    ]
     return robot(*links, *shoulder, *rest)
 
 
 @pytest.mark.parametrize("rotated", [False, True])
-@pytest.mark.parametrize("axes", [("1 0 0", "0 1 0", "0 0 1"), ("0 0 1", "1 0 0", "0 1 0"), ("0 0 1", "1 0 0", "0 0 1"), ("1 0 0", "1 2 0", "0 0 -3")])
+@pytest.mark.parametrize(
+    "axes", [("1 0 0", "0 1 0", "0 0 1"), ("0 0 1", "1 0 0", "0 1 0"), ("0 0 1", "1 0 0", "0 0 1"), ("1 0 0", "1 2 0", "0 0 -3")]
+)
 @pytest.mark.parametrize("root", ["fixed", "free_flyer"])
 def test_three_revolutes_are_one_spherical_joint(axes, rotated, root):
     """Same kinetic energy, same momentum, same torque power, at configurations matched by the pose of the arm."""
@@ -172,7 +183,10 @@ def test_three_revolutes_are_one_spherical_joint(axes, rotated, root):
         A = jacobian_between(three, one, q3, q1)
         np.testing.assert_allclose(A.T @ mass_matrix(one.model, q1) @ A, mass_matrix(three.model, q3), rtol=0, atol=1e-11)
         np.testing.assert_allclose(A @ v3, v1, rtol=0, atol=1e-11)
-        h3, h1 = pin.computeCentroidalMomentum(three.model, three.data(), q3, v3), pin.computeCentroidalMomentum(one.model, one.data(), q1, v1)
+        h3, h1 = (
+            pin.computeCentroidalMomentum(three.model, three.data(), q3, v3),
+            pin.computeCentroidalMomentum(one.model, one.data(), q1, v1),
+        )
         np.testing.assert_allclose(h1.vector, h3.vector, rtol=0, atol=1e-11)
 
 
@@ -204,7 +218,9 @@ def relative_turning(three, q3):
     data = three.data()
     pin.computeJointJacobians(three.model, data, q3)
     pin.updateFramePlacements(three.model, data)
-    J_arm, J_base = (pin.getFrameJacobian(three.model, data, three.link_frame(name), pin.ReferenceFrame.WORLD)[3:] for name in ("arm", "base"))
+    J_arm, J_base = (
+        pin.getFrameJacobian(three.model, data, three.link_frame(name), pin.ReferenceFrame.WORLD)[3:] for name in ("arm", "base")
+    )
     return data.oMf[three.link_frame("arm")].rotation.T @ (J_arm - J_base)
 
 
@@ -301,7 +317,9 @@ def test_universal_joint_turns_about_its_axes_in_turn():
     np.testing.assert_allclose(turned, pin.rpy.rpyToMatrix(0, 0.3, 0) @ pin.rpy.rpyToMatrix(0.4, 0, 0), rtol=0, atol=1e-15)
 
 
-@pytest.mark.parametrize(("kind", "words"), [("prismatic", "universal joint 'elbow': is made of joint 'elbow', which is prismatic"), ("fixed", "which is fixed")])
+@pytest.mark.parametrize(
+    ("kind", "words"), [("prismatic", "universal joint 'elbow': is made of joint 'elbow', which is prismatic"), ("fixed", "which is fixed")]
+)
 def test_what_cannot_be_replaced(kind, words):
     with pytest.raises(UrdfError, match=words):
         load_robot(two_links(kind=kind), description=described(joint_name=["elbow"], joint_type=["UJOINT_XY"]))
@@ -322,7 +340,13 @@ def test_parallel_robots_are_read_as_they_are(name, nv, motors, loops):
 
 
 def test_inertias_are_summed_over_fixed_joints():
-    text = robot(link("base", inertial(1)), link("a", inertial(2)), link("b", inertial(3)), joint("f", "base", "a", "fixed", ""), joint("g", "a", "b", "fixed", ""))
+    text = robot(
+        link("base", inertial(1)),
+        link("a", inertial(2)),
+        link("b", inertial(3)),
+        joint("f", "base", "a", "fixed", ""),
+        joint("g", "a", "b", "fixed", ""),
+    )
     found = load_robot(text)
     X = pin.SE3(np.eye(3), np.array([0.1, 0.2, 0.3]))
     body = [pin.Inertia(mass, np.array([0.1, -0.05, 0.2]), np.eye(3)) for mass in (1.0, 2.0, 3.0)]

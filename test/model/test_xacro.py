@@ -173,10 +173,14 @@ def test_the_file_has_a_largest_size(tmp_path):
 
 def test_without_xacro_the_extra_is_named(write, monkeypatch):
     monkeypatch.setattr(xacro_file, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match=r"reading .*robot\.urdf\.xacro needs the package 'xacro': pip install 'humanoid_dynamics\[xacro\]'"):
+    with pytest.raises(
+        MissingExtraError, match=r"reading .*robot\.urdf\.xacro needs the package 'xacro': pip install 'humanoid_dynamics\[xacro\]'"
+    ):
         load_robot(write(link("base")))
 
 
 def test_what_macros_print_stays_away(write, capfd):
-    load_robot(write("${xacro.warning('beware')}${xacro.message('hello')}" + link("base") + link("arm") + joint("j", "base", "arm", inside=LIMIT)))
+    load_robot(
+        write("${xacro.warning('beware')}${xacro.message('hello')}" + link("base") + link("arm") + joint("j", "base", "arm", inside=LIMIT))
+    )
     assert capfd.readouterr() == ("", "")
