@@ -14,15 +14,15 @@ import pinocchio as pin
 import yaml
 
 from humanoid_dynamics.errors import DescriptionError, ShapeError
+from humanoid_dynamics.model.corners import order_corners, order_points
 from humanoid_dynamics.model.description import ROOTS, Description, FrameSpec, LoopSpec, SurfaceSpec
 from humanoid_dynamics.model.loop import LOOP_KINDS
-from humanoid_dynamics.model.corners import order_corners
 from humanoid_dynamics.model.surface import DEFAULT_FRICTION
-from humanoid_dynamics.spatial.arrays import Matrix
 
 PARALLEL_LOOP_KINDS = {"6d": "fixed", "3d": "spherical"}
 SUBSTITUTES = ("SPHERICAL", "UJOINT_XY", "UJOINT_YX", "UJOINT_XZ", "UJOINT_ZX", "UJOINT_YZ", "UJOINT_ZY")
 LARGEST_YAML = 200_000
+DEEPEST_YAML = 20
 MERGE = "tag:yaml.org,2002:merge"
 
 
@@ -94,11 +94,22 @@ def _load_yaml(path: Path) -> object:
         if size > LARGEST_YAML:
             raise DescriptionError(str(path), "file", f"has {size} bytes, expected at most {LARGEST_YAML}")
         text = path.read_text(encoding="utf-8-sig")
+        _check_depth(text)
         return yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader
     except (OSError, UnicodeDecodeError) as cause:
         raise DescriptionError(str(path), "file", f"cannot be read: {cause}") from cause
-    except (yaml.YAMLError, ValueError, RecursionError) as cause:
+    except (yaml.YAMLError, ValueError) as cause:
         raise DescriptionError(str(path), "YAML", " ".join(str(cause).split())) from cause
+
+
+def _check_depth(text: str) -> None:
+    """Refuse what would overflow the stack of libyaml, which builds nested data by recursion and does not look."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST_YAML:
+            line = event.start_mark.line + 1 if event.start_mark else 1
+            raise ValueError(f"nested deeper than {DEEPEST_YAML} on line {line}")
 
 
 class _Reader:
@@ -172,19 +183,15 @@ class _Reader:
         corners = table[given[0]]
         if not isinstance(corners, list) or not corners:
             raise self.fail(f"{key}.{given[0]}", corners, "a list of points")
-        points = [self.vector(corner, f"{key}.{given[0]}[{i}]", (2, 3)) for i, corner in enumerate(corners)]
-        vertices = self.corners(np.array([(*point, 0.0)[:3] for point in points]), f"{key}.{given[0]}", whole=given[0] == "points")
+        where = f"{key}.{given[0]}"
+        points = np.array([(*self.vector(corner, f"{where}[{i}]", (2, 3)), 0.0)[:3] for i, corner in enumerate(corners)])
+        try:
+            vertices = (order_corners if given[0] == "polygon" else order_points)(points, where)
+        except ShapeError as cause:
+            raise DescriptionError(self._origin, where, str(cause).removeprefix(f"{where}: ")) from cause
         friction = self.positive(table.get("friction", DEFAULT_FRICTION), f"{key}.friction")
         limit = table.get("normal_force_limit")
         return SurfaceSpec(frame, vertices, friction, np.inf if limit is None else self.positive(limit, f"{key}.normal_force_limit"))
-
-    def corners(self, vertices: Matrix, key: str, *, whole: bool) -> Matrix:
-        if whole and len(vertices) < 3:
-            return vertices
-        try:
-            return order_corners(vertices, key, sort=whole)
-        except ShapeError as cause:
-            raise DescriptionError(self._origin, key, str(cause)) from cause
 
     def loop(self, value: object, key: str) -> LoopSpec:
         table = self.table(value, key, ("kind", "a", "b"))
@@ -232,7 +239,10 @@ def _read_parallel(reader: _Reader, table: Mapping[str, Any]) -> dict[str, Any]:
         kinds = [
             reader.choice(kind, f"type[{i}]", tuple(PARALLEL_LOOP_KINDS)) for i, kind in enumerate(_list(reader, table.get("type"), "type"))
         ]
-        if len(kinds) != len(pairs) or any(len(pair) != 2 for pair in pairs):
+        for i, pair in enumerate(pairs):
+            if len(pair) != 2:
+                raise reader.fail(f"closed_loop[{i}]", list(pair), "the names of two frames")
+        if len(kinds) != len(pairs):
             raise reader.fail("type", kinds, f"{len(pairs)} kinds for {len(pairs)} pairs of frames")
         here = pin.SE3.Identity()
         read["loops"] = {

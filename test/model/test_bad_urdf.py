@@ -273,8 +273,13 @@ def test_axis_of_another_length_is_scaled_and_told():
     np.testing.assert_allclose(data.oMi[2].rotation, turned, rtol=0, atol=1e-15)
 
 
-@pytest.mark.parametrize(("option", "words"), [({"root": "flying"}, "no kind of root named 'flying'. Known: free_flyer, fixed, planar"),
-                                               ({"mimic": "copy"}, "no choice for mimic joints named 'copy'. Known: constraint, reduced")])  # fmt: skip
+UNKNOWN = [
+    ({"root": "flying"}, "no kind of root named 'flying'. Known: free_flyer, fixed, planar"),
+    ({"mimic": "copy"}, "no choice for mimic joints named 'copy'. Known: constraint, reduced"),
+]
+
+
+@pytest.mark.parametrize(("option", "words"), UNKNOWN)
 def test_options_that_do_not_exist(option, words):
     with pytest.raises(UnknownNameError, match=words):
         load_robot(two_links(LIMIT), **option)

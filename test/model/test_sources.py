@@ -69,8 +69,19 @@ def test_path_in_the_home_folder(reference, file, monkeypatch):
     assert_same(load_robot("~/leg.urdf"), reference)
 
 
-@pytest.mark.parametrize("before", ["", "\ufeff", " \n\t", '<?xml version="1.0"?>\n', '\ufeff<?xml version="1.0" encoding="utf-8"?>\n',
-                                    '<?xml version="1.0" encoding="latin-1"?>', '\n <?xml version="1.0"?>', "<!-- said by a person -->\n"])  # fmt: skip
+BEFORE = (
+    "",
+    "\ufeff",
+    " \n\t",
+    '<?xml version="1.0"?>\n',
+    '\ufeff<?xml version="1.0" encoding="utf-8"?>\n',
+    '<?xml version="1.0" encoding="latin-1"?>',
+    '\n <?xml version="1.0"?>',
+    "<!-- said by a person -->\n",
+)
+
+
+@pytest.mark.parametrize("before", BEFORE)
 def test_text(reference, before):
     assert_same(load_robot(before + TEXT), reference)
 
@@ -129,8 +140,9 @@ def test_object_with_the_attributes_of_urdfpy(reference):
     def pose(xyz, rpy=(0, 0, 0)):
         return pin.SE3(pin.rpy.rpyToMatrix(*map(float, rpy)), np.array(xyz, dtype=float)).homogeneous
 
-    def urdfpy_link(name, mass=1.0, inertia=np.diag([0.02, 0.03, 0.04]), origin=None, visuals=()):
+    def urdfpy_link(name, mass=1.0, inertia=None, origin=None, visuals=()):
         origin = pose((0, 0, 0)) if origin is None else origin
+        inertia = np.diag([0.02, 0.03, 0.04]) if inertia is None else inertia
         return new(name=name, inertial=new(mass=mass, inertia=inertia, origin=origin), visuals=list(visuals), collisions=[])
 
     def urdfpy_joint(name, parent, child, axis, kind="revolute", mimic=None, dynamics=None):
@@ -139,8 +151,11 @@ def test_object_with_the_attributes_of_urdfpy(reference):
                    limit=limit, dynamics=dynamics, mimic=mimic)  # fmt: skip
 
     thigh = np.array([[0.12, 0.001, 0.002], [0.001, 0.11, 0.003], [0.002, 0.003, 0.02]])
-    links = [urdfpy_link("pelvis"), urdfpy_link("shin"), urdfpy_link("tool"), urdfpy_link("wheel"),
-             urdfpy_link("thigh", 7.5, thigh, pose((0, 0.01, -0.2), (0.1, 0.2, 0.3)), [new(origin=np.eye(4), geometry=geometry)])]  # fmt: skip
+    drawn = [new(origin=np.eye(4), geometry=geometry)]
+    links = [
+        *(urdfpy_link(name) for name in ("pelvis", "shin", "tool", "wheel")),
+        urdfpy_link("thigh", 7.5, thigh, pose((0, 0.01, -0.2), (0.1, 0.2, 0.3)), drawn),
+    ]
     joints = [
         urdfpy_joint("hip", "pelvis", "thigh", (0, 1, 0), dynamics=new(damping=0.5, friction=0.25)),
         urdfpy_joint("knee", "thigh", "shin", (0, 0.6, 0.8)),
@@ -152,7 +167,7 @@ def test_object_with_the_attributes_of_urdfpy(reference):
 
 def test_object_that_lacks_something_is_one_error():
     broken = types.SimpleNamespace(name="x", links=[types.SimpleNamespace(name="a")], joints=[], base_link=None)
-    with pytest.raises(SourceError, match="types object: cannot be written as URDF: .*inertial"):
+    with pytest.raises(SourceError, match=r"types object: cannot be written as URDF: .*inertial"):
         load_robot(broken)
 
 
@@ -163,7 +178,7 @@ def test_what_is_no_source(nonsense):
 
 
 def test_missing_file():
-    with quick(), pytest.raises(SourceError, match="no file robots/nobody.urdf"):
+    with quick(), pytest.raises(SourceError, match=r"no file robots/nobody.urdf"):
         load_robot("robots/nobody.urdf")
 
 
@@ -218,7 +233,7 @@ def test_catalogue_robot_whose_package_has_no_such_file(catalogued, monkeypatch)
     (catalogued / "cmeel.prefix" / "share" / "some-robots").mkdir(parents=True)
     monkeypatch.setattr(sys, "path", [*sys.path, str(catalogued)])
     (catalogued / "config" / "robots" / "other.yaml").write_text("urdf: x.urdf\npackage: some-robots\n")
-    with pytest.raises(SourceError, match="robot 'other': package 'some-robots' has no file 'x.urdf'"):
+    with pytest.raises(SourceError, match=r"robot 'other': package 'some-robots' has no file 'x.urdf'"):
         load_robot("other")
 
 
@@ -278,12 +293,12 @@ def test_hundred_megabytes(tmp_path):
     path = tmp_path / "big.urdf"
     with path.open("wb") as stream:
         stream.truncate(100_000_000)
-    with quick(), pytest.raises(SourceError, match="big.urdf: has 100 MB, expected a robot description of at most 5 MB"):
+    with quick(), pytest.raises(SourceError, match=r"big.urdf: has 100 MB, expected a robot description of at most 5 MB"):
         load_robot(path)
     shutil.rmtree(tmp_path)
 
 
 def test_arguments_without_xacro(file):
     for given in (file, TEXT):
-        with pytest.raises(SourceError, match="xacro_arguments were given, but the source is no .xacro file"):
+        with pytest.raises(SourceError, match=r"xacro_arguments were given, but the source is no .xacro file"):
             load_robot(given, xacro_arguments={"a": "b"})

@@ -1,6 +1,7 @@
 """The tree is the robot: as pinocchio reads it where it reads it right, and with joints put in place of others."""
 
 from functools import reduce
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -233,14 +234,13 @@ def jacobian_between(three, one, q3, q1):
 
 
 def test_one_ball_below_another():
-    text = robot(
-        *(link(name, "") for name in ("a1", "a2", "b1", "b2")),
-        link("base"),
-        link("upper"),
-        link("lower"),
-        *(joint(f"a{k}", *ends, axis=axis, origin="0 0 0") for k, ends, axis in zip("xyz", [("base", "a1"), ("a1", "a2"), ("a2", "upper")], ["1 0 0", "0 1 0", "0 0 1"], strict=True)),
-        *(joint(f"b{k}", *ends, axis=axis, origin="0 0 0") for k, ends, axis in zip("xyz", [("upper", "b1"), ("b1", "b2"), ("b2", "lower")], ["1 0 0", "0 1 0", "0 0 1"], strict=True)),
-    )  # fmt: skip
+    def three(letter, *links):
+        axes = {"x": "1 0 0", "y": "0 1 0", "z": "0 0 1"}
+        return [joint(f"{letter}{k}", *ends, axis=axes[k], origin="0 0 0") for k, ends in zip("xyz", pairwise(links), strict=True)]
+
+    middle = [link(name, "") for name in ("a1", "a2", "b1", "b2")]
+    bodies = [link(name) for name in ("base", "upper", "lower")]
+    text = robot(*middle, *bodies, *three("a", "base", "a1", "a2", "upper"), *three("b", "upper", "b1", "b2", "lower"))
     groups = {"one": ["ax", "ay", "az"], "two": ["bx", "by", "bz"]}
     found = load_robot(text, description=described(spherical=groups))
     assert [item.name for item in found.joints] == ["root_joint", "one", "two"]
@@ -299,13 +299,19 @@ def test_a_spherical_joint_may_have_the_name_of_its_first():
 # Single joints that are more than a URDF could say
 
 
-@pytest.mark.parametrize(("kind", "freedoms", "names"), [("SPHERICAL", 3, ("elbow.wx", "elbow.wy", "elbow.wz")), ("UJOINT_XY", 2, ("elbow.x", "elbow.y")),
-                                                         ("UJOINT_ZX", 2, ("elbow.z", "elbow.x"))])  # fmt: skip
-def test_single_joint_is_replaced(kind, freedoms, names):
+SINGLE = [
+    ("SPHERICAL", ("elbow.wx", "elbow.wy", "elbow.wz")),
+    ("UJOINT_XY", ("elbow.x", "elbow.y")),
+    ("UJOINT_ZX", ("elbow.z", "elbow.x")),
+]
+
+
+@pytest.mark.parametrize(("kind", "names"), SINGLE)
+def test_single_joint_is_replaced(kind, names):
     text = two_links(origin='0.1 0.2 0.3" rpy="0.4 0.5 0.6')
     plain = load_robot(text)
     found = load_robot(text, description=described(joint_name=["elbow"], joint_type=[kind]))
-    assert found.nv == 6 + freedoms
+    assert found.nv == 6 + len(names)
     assert found.joint("elbow").coordinates == names
     for key, pose in frames(plain.model, pin.neutral(plain.model)).items():
         np.testing.assert_allclose(frames(found.model, pin.neutral(found.model))[key].homogeneous, pose.homogeneous, rtol=0, atol=1e-12)

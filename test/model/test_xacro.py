@@ -1,7 +1,9 @@
 """Xacro files: what they are for works, and what they could be abused for does not."""
 
+import os
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 from small_urdf import LIMIT, joint, link, nothing_happens, quick
@@ -97,17 +99,18 @@ def nothing_happened_but_the_macro():
     return nothing_happens(but=("subprocess.Popen",))
 
 
+WRAP = "[c for c in [].__class__.__base__.__subclasses__() if c.__name__ == '_wrap_close'][0].__init__.__globals__"
 ESCAPES = {
     "import": "${__import__('os').system('touch WITNESS')}",
-    "lambda": "${(lambda: [c for c in ().__class__.__base__.__subclasses__() if c.__name__ == '_wrap_close'][0].__init__.__globals__['system']('touch WITNESS'))()}",
-    "comprehension": "${[c.__init__.__globals__['system']('touch WITNESS') for c in [].__class__.__base__.__subclasses__() if c.__name__ == '_wrap_close']}",
+    "lambda": f"${{(lambda: {WRAP}['system']('touch WITNESS'))()}}",
+    "comprehension": f"${{[{WRAP}['system']('touch WITNESS') for k in [0]]}}",
     "vars": "${[c for c in python.vars(python.type)['__subclasses__'](python.type.mro(list)[1])][0]}",
-    "open": "${[f.__init__.__globals__['__builtins__']['open']('WITNESS', 'w') for f in [c for c in [].__class__.__base__.__subclasses__() if c.__name__ == '_wrap_close']]}",
-    "socket": "${[c.__init__.__globals__['sys'].modules['os'].posix_spawn('/bin/touch', ['touch', 'WITNESS'], dict()) for c in [].__class__.__base__.__subclasses__() if c.__name__ == '_wrap_close']}",
-    "write": "${[c.__init__.__globals__['sys'].modules['os'].open('WITNESS', 65) for c in [].__class__.__base__.__subclasses__() if c.__name__ == '_wrap_close']}",
-    "eval": "$(eval [g for g in [(x.gi_frame.f_back.f_back.f_globals for x in [0])]])",
+    "open": f"${{[{WRAP}['__builtins__']['open']('WITNESS', 'w') for k in [0]]}}",
+    "spawn": f"${{[{WRAP}['sys'].modules['os'].posix_spawn('/bin/touch', ['touch', 'WITNESS'], dict()) for k in [0]]}}",
+    "write": f"${{[{WRAP}['sys'].modules['os'].open('WITNESS', 65) for k in [0]]}}",
+    "socket": f"${{[{WRAP}['__builtins__']['__import__']('socket').create_connection(('localhost', 1)) for k in [0]]}}",
     "eval import": "$(eval __import__('os').system('touch WITNESS'))",
-    "eval frame": "$(eval [[(yes.gi_frame.f_back for yes in y) for y in [[]]], (x for x in [1]).gi_frame.f_builtins['eval'](chr(95)*2+'import'+chr(95)*2+'(\"os\").system(\"touch WITNESS\")')])",
+    "eval frame": "$(eval [g for g in [(x.gi_frame.f_back.f_back.f_globals for x in [0])]])",
     "find": "$(find ../../../../etc)/passwd",
 }
 
@@ -117,19 +120,16 @@ def test_escapes_do_nothing(write, tmp_path, escape, monkeypatch):
     witness = tmp_path / "witness"
     monkeypatch.chdir(tmp_path)
     path = write(ESCAPES[escape].replace("WITNESS", str(witness)).replace('"', "&quot;") + link("base"))
-    try:
-        with quick(3.0):
-            load_robot(path)
-    except SourceError as refused:
-        assert "\n" not in str(refused)
+    with quick(3.0), suppress(SourceError):
+        load_robot(path)
     assert not witness.exists()
     assert sorted(entry.name for entry in tmp_path.iterdir()) == [path.name]
 
 
-@pytest.mark.parametrize("escape", ["lambda", "comprehension", "open", "socket", "write"])
+@pytest.mark.parametrize("escape", ["lambda", "comprehension", "open", "spawn", "write", "socket"])
 def test_escapes_that_reach_python_are_stopped_at_what_they_do(write, tmp_path, escape):
     path = write(ESCAPES[escape].replace("WITNESS", str(tmp_path / "witness")))
-    with pytest.raises(SourceError, match="a macro may compute and read files; it tried (os.system|open|os.posix_spawn)|invalid name"):
+    with pytest.raises(SourceError, match=r"a macro may compute and read files; it tried (os.system|open|os.posix_spawn|import)"):
         load_robot(path)
 
 
@@ -150,13 +150,11 @@ def test_endless_computing_is_cut_off(write, monkeypatch):
 
 def test_a_process_that_breaks_off_says_why(write, monkeypatch):
     monkeypatch.setattr(xacro_file, "LARGEST", 2**100)
-    with pytest.raises(SourceError, match="xacro (broke off|cannot expand it): .*(Overflow|too large|int)"):
+    with pytest.raises(SourceError, match=r"xacro (broke off|cannot expand it): .*(Overflow|too large|int)"):
         load_robot(write(""))
 
 
 def test_a_pipe_that_never_fills_is_cut_off(write, monkeypatch, tmp_path):
-    import os
-
     os.mkfifo(tmp_path / "pipe.xacro")
     monkeypatch.setattr(xacro_file, "LONGEST", 1)
     with quick(5.0), pytest.raises(SourceError, match="xacro did not come to an end in 2 s"):
