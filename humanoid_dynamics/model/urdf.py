@@ -25,7 +25,7 @@ GEOMETRIES = {
     "mesh": ("scale",),
 }
 MOST_ELEMENTS = 10_000
-LARGEST_NUMBER = 1e9  # of metres, kilograms or kg·m²
+LARGEST_NUMBER = 1e12  # of metres, kilograms or kg·m²
 XACRO = "http://www.ros.org/wiki/xacro"
 
 
