@@ -26,7 +26,8 @@ from humanoid_dynamics.model.soles import find_soles
 from humanoid_dynamics.model.source import read_source
 from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.model.tree import Replacement, build_tree, reduce_mimics
-from humanoid_dynamics.model.urdf import Urdf, read_urdf
+from humanoid_dynamics.model.urdf import Urdf
+from humanoid_dynamics.model.urdf_file import read_urdf
 
 WORLD_LINK = "world"
 MIMIC_CHOICES = ("constraint", "reduced")

@@ -263,7 +263,7 @@ REFUSED = {
     "following": ("s1 s2 s3", "is made of joint 's2', which mimics 'elbow'"),
     "named as another": ("s1 s2 s3", "has the name of another joint"),
     "twice": ("s1 s2 s3", "spherical joint 't': is made of joint 's1', which is part of 's' already"),
-    "same name twice": ("s1 s2 s3", "spherical joint 's': is defined twice, first on line"),
+    "same name twice": ("s1 s2 s3", "spherical 's': is defined twice, first on line"),
     "without a name": ("s1 s2 s3", "<spherical>: has no name"),
 }
 BREAK = {
