@@ -11,44 +11,29 @@ SAME = 1e-9
 STRAIGHT = 1e-6
 
 
-def order_points(points: Matrix, field: str) -> Matrix:
-    """Return one point, two, or the corners of a convex face counter-clockwise about z, given in any order.
-
-    Args:
-        points: (k, 3) points [m].
-        field: What they are, for messages.
-
-    Returns:
-        (k, 3) the same points.
-
-    Raises:
-        ShapeError: If two points are one, or one of several is not a corner of a convex face.
-    """
-    if len(points) > 2:
-        x, y, _ = (points - points.mean(axis=0)).T
-        return order_corners(points[np.argsort(np.arctan2(y, x), kind="stable")], field)
-    if len(points) == 2 and np.linalg.norm(points[1] - points[0]) < SAME:
-        raise ShapeError(field, f"the point ({points[0, 0]:g}, {points[0, 1]:g}) twice", "two different points")
-    return points
-
-
-def order_corners(corners: Matrix, field: str) -> Matrix:
-    """Return the corners of a convex face counter-clockwise about z, from the first one on.
+def order_corners(corners: Matrix, field: str, *, any_order: bool = False) -> Matrix:
+    """Return one point, two, or the corners of a convex face counter-clockwise about z.
 
     Args:
         corners: (k, 3) corners one after the other, either way round [m].
         field: What they are, for messages.
+        any_order: Whether they come in any order instead.
 
     Returns:
-        (k, 3) the same corners.
+        (k, 3) the same corners, from the first one on where they came in order.
 
     Raises:
-        ShapeError: If there are fewer than three, they are not of one height, or one is not a corner of a convex face.
+        ShapeError: If two points are one, or of more they are not of one height, or one is not a corner of a convex face.
     """
+    if len(corners) == 2 and np.linalg.norm(corners[1] - corners[0]) < SAME:
+        raise ShapeError(field, f"the point ({corners[0, 0]:g}, {corners[0, 1]:g}) twice", "two different points")
     if len(corners) < 3:
-        raise ShapeError(field, f"{len(corners)} corners", "three or more")
+        return corners
     if np.ptp(corners[:, 2]) > SAME:
         raise ShapeError(field, f"heights from {corners[:, 2].min():g} to {corners[:, 2].max():g} m", "corners of one height z")
+    if any_order:
+        x, y, _ = (corners - corners.mean(axis=0)).T
+        corners = corners[np.argsort(np.arctan2(y, x), kind="stable")]
     turns = _turns(corners)
     if turns.sum() < 0.0:
         corners = np.concatenate((corners[:1], corners[:0:-1]))

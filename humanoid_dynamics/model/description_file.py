@@ -14,7 +14,7 @@ import pinocchio as pin
 import yaml
 
 from humanoid_dynamics.errors import DescriptionError, ShapeError
-from humanoid_dynamics.model.corners import order_corners, order_points
+from humanoid_dynamics.model.corners import order_corners
 from humanoid_dynamics.model.description import ROOTS, Description, FrameSpec, LoopSpec, SurfaceSpec
 from humanoid_dynamics.model.loop import LOOP_KINDS
 from humanoid_dynamics.model.surface import DEFAULT_FRICTION
@@ -186,7 +186,7 @@ class _Reader:
         where = f"{key}.{given[0]}"
         points = np.array([(*self.vector(corner, f"{where}[{i}]", (2, 3)), 0.0)[:3] for i, corner in enumerate(corners)])
         try:
-            vertices = (order_corners if given[0] == "polygon" else order_points)(points, where)
+            vertices = order_corners(points, where, any_order=given[0] == "points")
         except ShapeError as cause:
             raise DescriptionError(self._origin, where, str(cause).removeprefix(f"{where}: ")) from cause
         friction = self.positive(table.get("friction", DEFAULT_FRICTION), f"{key}.friction")

@@ -31,6 +31,7 @@ from humanoid_dynamics.model.urdf_file import read_urdf
 
 WORLD_LINK = "world"
 MIMIC_CHOICES = ("constraint", "reduced")
+NOT_REDUCED = "keeps its coordinate, as a constraint: only a follower behind its leader can lose it, and none that turns without end"
 
 
 def load_robot(
@@ -73,6 +74,7 @@ def load_robot(
     model = build_tree(urdf, root, replacements)
     if mimic == "reduced":
         model, mimics = reduce_mimics(model, mimics)
+        told += tuple(Notice("info", f"joint {kept.joint!r}", NOT_REDUCED) for kept in mimics)
     coordinates = read_coordinates(model, urdf, root, replacements, described)
     _write_numbers(model, coordinates)
     return _assemble(

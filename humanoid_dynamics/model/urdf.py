@@ -1,4 +1,8 @@
-"""A URDF as typed records."""
+"""A URDF as typed records.
+
+One element is our own, since URDF has no spherical joint: ``<spherical name="hip" joints="hip_x hip_y hip_z"/>`` beside the joints says
+that three revolutes about one point are one.  Other tools overlook it and see three revolutes.
+"""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ root: fixed
 surfaces:
   hand: {link: arm, xyz: [0, 0, -0.1], rpy: [3.141592653589793, 0, 0], polygon: [[1, 1], [-1, 1], [-1, -1], [1, -1]], friction: 0.5}
   tip: {link: arm, points: [[0, 0, -0.1]], normal_force_limit: 200}
-  edge: {link: base, points: [[0, 0], [0.1, 0]]}
+  edge: {link: base, polygon: [[0, 0], [0.1, 0]]}
 control_points: {tool: {link: arm, xyz: [0, 0, 1e-1]}}
 posture: {elbow: 0.4}
 passive: [elbow]
@@ -242,7 +242,7 @@ def test_points_may_come_in_any_order(seed):
 @pytest.mark.parametrize(
     ("corners", "words"),
     [
-        ([[0, 0], [1, 0]], "received 2 corners, expected three or more"),
+        ([[1, 2], [1, 2]], r"received the point \(1, 2\) twice, expected two different points"),
         ([[0, 0], [1, 0], [2, 0]], r"received corner \(0, 0\) with a turn of -3.14 rad, expected a convex polygon, every corner turning"),
         ([[0, 0], [1, 0], [2, 0], [1, 1]], r"corner \(1, 0\) with a turn of 0 rad"),
         ([[0, 0], [2, 0], [2, 2], [1.5, 0.5]], r"corner \(1.5, 0.5\) with a turn of -"),

@@ -363,6 +363,12 @@ def test_inertias_are_summed_over_fixed_joints():
     np.testing.assert_allclose(found.model.inertias[1].toDynamicParameters(), whole.toDynamicParameters(), rtol=0, atol=1e-14)
 
 
+def test_every_tree_is_asked_whether_it_is_depth_first(monkeypatch):
+    monkeypatch.setattr(pin.Model, "check", lambda model, data: False)
+    with pytest.raises(UrdfError, match="robot: the joints are not in depth-first order"):
+        load_robot(two_links())
+
+
 def test_limits_are_in_the_model_too():
     model = load_robot(two_links(LIMIT), description=described(armature={"elbow": 0.25})).model
     numbers = (model.lowerPositionLimit, model.upperPositionLimit, model.upperVelocityLimit, model.upperEffortLimit, model.armature)
