@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
-from humanoid_dynamics.errors import MissingExtraError, SourceError
+from humanoid_dynamics.errors import SourceError
 
 LONGEST = 10  # seconds of computing
 LARGEST = 1_000_000_000  # bytes of memory
@@ -29,11 +29,10 @@ def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
         URDF text.
 
     Raises:
-        MissingExtraError: If xacro is not installed.
-        SourceError: If xacro refuses the file, or it does not come to an end.
+        SourceError: If xacro is not installed, refuses the file, or does not come to an end.
     """
     if find_spec("xacro") is None:
-        raise MissingExtraError("xacro", "xacro", f"reading {path}")
+        raise SourceError(f"{path}: reading it needs the package xacro: pip install xacro")
     words = {str(name): str(value) for name, value in arguments.items()}
     request = {"path": sys.path, "file": str(path), "arguments": words, "seconds": LONGEST, "bytes": LARGEST}
     command = [sys.executable, str(Path(__file__).with_name("xacro_process.py"))]

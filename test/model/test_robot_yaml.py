@@ -97,7 +97,7 @@ BROKEN = {
     "alias bomb": (BOMB + "posture: *i", "is not a key|posture: holds"),
     "alias bomb in a key": (BOMB.replace("a: &a", "posture: &a", 1), "b: is not a key"),
     "alias bomb in a list": (f"passive: [{BOMB.splitlines()[0][3:]}]", r"passive\[0\]: holds \['ha'\], expected a name"),
-    "deep": ("posture: " + "[" * 50_000, "YAML: "),
+    "deep": ("posture: " + "[" * 50_000, "YAML: nested deeper than 20 on line 1"),
     "deep and closed": ("posture: " + "[" * 50_000 + "]" * 50_000, "YAML: |posture: "),
     "deep mapping": ("posture: " + "{a: " * 20_000 + "1" + "}" * 20_000, "YAML: |posture"),
     "latin": ("root: é".encode("latin-1"), "file: cannot be read: .*utf-8"),

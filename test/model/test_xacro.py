@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 from small_urdf import LIMIT, joint, link, nothing_happens, quick
 
-from humanoid_dynamics.errors import MissingExtraError, SourceError, UrdfError
+from humanoid_dynamics.errors import SourceError, UrdfError
 from humanoid_dynamics.model import xacro_file
 from humanoid_dynamics.model.load import load_robot
 
@@ -169,11 +169,9 @@ def test_the_file_has_a_largest_size(tmp_path):
         load_robot(path)
 
 
-def test_without_xacro_the_extra_is_named(write, monkeypatch):
+def test_without_xacro_the_package_is_named(write, monkeypatch):
     monkeypatch.setattr(xacro_file, "find_spec", lambda name: None)
-    with pytest.raises(
-        MissingExtraError, match=r"reading .*robot\.urdf\.xacro needs the package 'xacro': pip install 'humanoid_dynamics\[xacro\]'"
-    ):
+    with pytest.raises(SourceError, match=r"robot\.urdf\.xacro: reading it needs the package xacro: pip install xacro"):
         load_robot(write(link("base")))
 
 
