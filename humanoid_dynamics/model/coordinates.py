@@ -11,7 +11,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.model.checks import root_link
 from humanoid_dynamics.model.description import Description
-from humanoid_dynamics.model.joint import Joint, Limits
+from humanoid_dynamics.model.joint import Joint, Limits, Mimic
 from humanoid_dynamics.model.robot import Notice
 from humanoid_dynamics.model.tree import Replacement, unit
 from humanoid_dynamics.model.urdf import Urdf, UrdfJoint
@@ -37,6 +37,7 @@ class Coordinates:
         armature: (nv,) rotor inertia seen at the joint [kg·m² or kg].
         friction: (nv,) Coulomb friction [N·m or N].
         damping: (nv,) viscous friction [N·m·s/rad or N·s/m].
+        mimics: Followers that have a coordinate of their own.
         notices: What was assumed.
     """
 
@@ -45,11 +46,18 @@ class Coordinates:
     armature: Vector
     friction: Vector
     damping: Vector
+    mimics: tuple[Mimic, ...]
     notices: tuple[Notice, ...]
 
 
 def read_coordinates(
-    model: pin.Model, urdf: Urdf, root: str, replacements: tuple[Replacement, ...], description: Description
+    model: pin.Model,
+    urdf: Urdf,
+    root: str,
+    replacements: tuple[Replacement, ...],
+    description: Description,
+    *,
+    mimics: tuple[Mimic, ...] = (),
 ) -> Coordinates:
     """Collect the joints of a tree and what the URDF and its description say of each.
 
@@ -59,6 +67,7 @@ def read_coordinates(
         root: ``free_flyer``, ``fixed`` or ``planar``.
         replacements: Joints that stand for URDF joints.
         description: What the YAML file adds.
+        mimics: Followers that have a coordinate of their own.
 
     Returns:
         Joints, limits and per-coordinate numbers.
@@ -99,6 +108,7 @@ def read_coordinates(
         armature=read_only(gather(description.armature, "dynamics", "armature")),
         friction=read_only(gather(description.friction, "dynamics", "friction")),
         damping=read_only(gather(description.damping, "dynamics", "damping")),
+        mimics=mimics,
         notices=_tell("effort", silent) + _tell("position", unbounded),
     )
 

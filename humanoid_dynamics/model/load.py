@@ -16,7 +16,6 @@ from humanoid_dynamics.model.coordinates import Coordinates, read_coordinates
 from humanoid_dynamics.model.description import ROOTS, Description, FrameSpec, SurfaceSpec
 from humanoid_dynamics.model.description_file import load_description
 from humanoid_dynamics.model.inertia import find_inertialess
-from humanoid_dynamics.model.joint import Mimic
 from humanoid_dynamics.model.loop import LoopClosure, Wheel
 from humanoid_dynamics.model.meshes import check_meshes
 from humanoid_dynamics.model.mimic import find_mimics
@@ -75,14 +74,13 @@ def load_robot(
     if mimic == "reduced":
         model, mimics = reduce_mimics(model, mimics)
         told += tuple(Notice("info", f"joint {kept.joint!r}", NOT_REDUCED) for kept in mimics)
-    coordinates = read_coordinates(model, urdf, root, replacements, described)
+    coordinates = read_coordinates(model, urdf, root, replacements, described, mimics=mimics)
     _write_numbers(model, coordinates)
     return _assemble(
         urdf,
         model,
         root=root,
         coordinates=coordinates,
-        mimics=mimics,
         description=described,
         notices=notices + told,
         folder=found.folder,
@@ -157,7 +155,6 @@ def _assemble(
     *,
     root: str,
     coordinates: Coordinates,
-    mimics: tuple[Mimic, ...],
     description: Description,
     notices: tuple[Notice, ...],
     folder: Path | None,
@@ -191,7 +188,7 @@ def _assemble(
         control_points=MappingProxyType(points),
         loops=tuple(LoopClosure(name, s.kind, s.a.link, s.a.X_L, s.b.link, s.b.X_L) for name, s in description.loops.items()),
         wheels=tuple(Wheel(name, spec.link, spec.X_L) for name, spec in description.wheels.items()),
-        mimics=mimics,
+        mimics=coordinates.mimics,
         aliases=MappingProxyType(dict(description.aliases)),
         posture=posture,
         inertialess=inertialess,
