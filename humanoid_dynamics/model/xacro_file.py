@@ -43,7 +43,8 @@ def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
     if done.returncode == -signal.SIGXCPU:
         raise SourceError(f"{path}: xacro did not come to an end in {LONGEST} s of computing")
     if done.returncode != 0:
-        raise SourceError(f"{path}: xacro broke off: {done.stderr.decode(errors='replace')[-500:]}")
+        last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        raise SourceError(f"{path}: xacro broke off with {done.returncode}: {last:.500}")
     answer = json.loads(done.stdout)
     if "problem" in answer:
         raise SourceError(f"{path}: xacro cannot expand it: {answer['problem']:.500}")

@@ -13,11 +13,9 @@ import json
 import os
 import resource
 import sys
+from types import TracebackType
 from typing import Any
 
-HARMLESS = frozenset(
-    {"builtins.id", "compile", "exec", "glob.glob", "glob.glob/2", "object.__getattr__", "os.listdir", "os.scandir", "sys._getframe"}
-)
 USED_LATER = ("yaml", "xacro.substitution_args", "ament_index_python.packages", "rospkg", "encodings.utf_16", "encodings.latin_1")
 REHEARSAL = '<robot xmlns:xacro="http://www.ros.org/wiki/xacro">${1 + 1}</robot>'
 
@@ -44,38 +42,42 @@ def expand(request: dict[str, Any]) -> str:
 def refuse(event: str, arguments: tuple[Any, ...]) -> None:
     """Refuse every audited event but reading and computing.
 
+    No name is looked up here, since an expression that has got hold of Python can give any name another meaning; the flags are those
+    of Linux for writing only, reading and writing, creating and truncating.
+
     Raises:
         PermissionError: Naming the event.
     """
-    if event == "open" and isinstance(arguments[0], str | bytes) and not arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+    if event == "open" and not arguments[2] & (0o1 | 0o2 | 0o100 | 0o1000):
         return
-    if event not in HARMLESS:
-        raise PermissionError(f"a macro may compute and read files; it tried {event}")
+    if event in ("compile", "exec", "builtins.id", "object.__getattr__", "sys._getframe", "sys.excepthook"):
+        return
+    if event in ("os.listdir", "os.scandir", "glob.glob", "glob.glob/2"):
+        return
+    raise PermissionError(f"a macro may compute and read files; it tried {event}")
 
 
-def main() -> dict[str, str]:
-    """Answer the request on standard input."""
-    request = json.load(sys.stdin)
-    sys.path[:] = request["path"]
-    try:
-        return {"text": expand(request)}
-    except Exception as cause:  # noqa: BLE001 - xacro lets anything through that an expression raises
-        return {"problem": explain(cause, request["bytes"])}
+def answer(**answer: str) -> None:
+    """Say it and end, without the tear-down of modules, which the audit hook would watch."""
+    sys.stdout.write(json.dumps(answer))
+    sys.stdout.flush()
+    os._exit(0)
 
 
-def explain(problem: BaseException, memory: int) -> str:
-    """Say in one line what went wrong; xacro wraps what an expression raised."""
+def report(kind: type[BaseException], problem: BaseException, _: TracebackType | None) -> None:
+    """Answer in one line what went wrong; xacro wraps what an expression raised."""
     cause: BaseException | None = problem
     while cause is not None:
         if isinstance(cause, RecursionError):
-            return "it never ends"
+            answer(problem="it never ends")
         if isinstance(cause, MemoryError):
-            return f"it needs more than {memory / 1e9:g} GB"
+            answer(problem="it needs more memory than a robot may")
         cause = cause.__context__
-    return " ".join(str(problem).split()) or type(problem).__name__
+    answer(problem=" ".join(str(problem).split()) or kind.__name__)
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(main()))
-    sys.stdout.flush()
-    os._exit(0)  # without the tear-down of modules, which the audit hook would watch
+    sys.excepthook = report
+    request = json.load(sys.stdin)
+    sys.path[:] = request["path"]
+    answer(text=expand(request))

@@ -30,7 +30,7 @@ def ball(inside=(LIMIT, LIMIT, LIMIT), axes=("1 0 0", "0 1 0", "0 0 1")):
 
 
 def notices(found, severity="info"):
-    return [str(notice) for notice in found.notices if notice.severity == severity]
+    return [str(notice) for notice in found.notices if notice.severity == severity and notice.element != "soles"]
 
 
 def test_names_and_slices_cover_the_velocity():

@@ -83,7 +83,7 @@ def test_macros_in_plain_text_are_told_apart(tmp_path):
         ('<xacro:macro name="m"><xacro:m/></xacro:macro><xacro:m/>', "never ends|[Rr]ecursion"),
         ('<xacro:property name="a" value="${a}"/>${a}', "circular variable definition|never ends"),
         ("<a><b></a>", "mismatched tag"),
-        ("${'a' * 10**10}", "needs more than 1 GB"),
+        ("${'a' * 10**10}", "it needs more memory than a robot may"),
         ("${(lambda f: f(f))(lambda f: f(f))}", "never ends|[Rr]ecursion"),
     ],
 )
@@ -100,6 +100,13 @@ def nothing_happened_but_the_macro():
 
 
 WRAP = "[c for c in [].__class__.__base__.__subclasses__() if c.__name__ == '_wrap_close'][0].__init__.__globals__"
+
+
+def hidden(expression):
+    """Return an expression on the globals g of a module, where xacro does not look: inside a comprehension."""
+    return f"${{[[{expression} for g in [{WRAP}]] for k in [0]]}}"
+
+
 ESCAPES = {
     "import": "${__import__('os').system('touch WITNESS')}",
     "lambda": f"${{(lambda: {WRAP}['system']('touch WITNESS'))()}}",
@@ -109,6 +116,11 @@ ESCAPES = {
     "spawn": f"${{[{WRAP}['sys'].modules['os'].posix_spawn('/bin/touch', ['touch', 'WITNESS'], dict()) for k in [0]]}}",
     "write": f"${{[{WRAP}['sys'].modules['os'].open('WITNESS', 65) for k in [0]]}}",
     "socket": f"${{[{WRAP}['__builtins__']['__import__']('socket').create_connection(('localhost', 1)) for k in [0]]}}",
+    "truncate": f"${{[{WRAP}['sys'].modules['os'].open('KEPT', 512) for k in [0]]}}",
+    "rename": hidden("[g['__builtins__'].update(isinstance=lambda *a: True), g['system']('touch WITNESS')]"),
+    "undo": hidden("[g['__builtins__']['setattr'](g['sys'].modules['__main__'], 'refuse', len), g['system']('touch WITNESS')]"),
+    "code": hidden("g['sys'].modules['__main__'].refuse.__setattr__('__code__', (lambda a, b: None).__code__)"),
+    "limits": f"${{[{WRAP}['sys'].modules['resource'].setrlimit(0, (99, 99)) for k in [0]]}}",
     "eval import": "$(eval __import__('os').system('touch WITNESS'))",
     "eval frame": "$(eval [g for g in [(x.gi_frame.f_back.f_back.f_globals for x in [0])]])",
     "find": "$(find ../../../../etc)/passwd",
@@ -117,19 +129,26 @@ ESCAPES = {
 
 @pytest.mark.parametrize("escape", ESCAPES)
 def test_escapes_do_nothing(write, tmp_path, escape, monkeypatch):
-    witness = tmp_path / "witness"
+    witness, kept = tmp_path / "witness", tmp_path / "kept"
+    kept.write_text("kept")
     monkeypatch.chdir(tmp_path)
-    path = write(ESCAPES[escape].replace("WITNESS", str(witness)).replace('"', "&quot;") + link("base"))
+    path = write(ESCAPES[escape].replace("WITNESS", str(witness)).replace("KEPT", str(kept)).replace('"', "&quot;") + link("base"))
     with quick(3.0), suppress(SourceError):
         load_robot(path)
     assert not witness.exists()
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == [path.name]
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["kept", path.name]
+    assert kept.read_text() == "kept"
 
 
-@pytest.mark.parametrize("escape", ["lambda", "comprehension", "open", "spawn", "write", "socket"])
+@pytest.mark.parametrize(
+    "escape", ["lambda", "comprehension", "open", "spawn", "write", "socket", "truncate", "rename", "undo", "code", "limits"]
+)
 def test_escapes_that_reach_python_are_stopped_at_what_they_do(write, tmp_path, escape):
     path = write(ESCAPES[escape].replace("WITNESS", str(tmp_path / "witness")))
-    with pytest.raises(SourceError, match=r"a macro may compute and read files; it tried (os.system|open|os.posix_spawn|import)"):
+    with pytest.raises(
+        SourceError,
+        match=r"a macro may compute and read files; it tried (os.system|open|os.posix_spawn|import|object.__setattr__|resource.setrlimit)|broke off with 1",
+    ):
         load_robot(path)
 
 
@@ -149,8 +168,8 @@ def test_endless_computing_is_cut_off(write, monkeypatch):
 
 
 def test_a_process_that_breaks_off_says_why(write, monkeypatch):
-    monkeypatch.setattr(xacro_file, "LARGEST", 2**100)
-    with pytest.raises(SourceError, match=r"xacro (broke off|cannot expand it): .*(Overflow|too large|int)"):
+    monkeypatch.setattr(xacro_file.sys, "executable", "/bin/false")
+    with pytest.raises(SourceError, match=r"robot\.urdf\.xacro: xacro broke off"):
         load_robot(write(""))
 
 
