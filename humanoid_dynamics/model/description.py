@@ -40,7 +40,7 @@ class FrameSpec:
     """A pose in a link, as written.
 
     Attributes:
-        link: Link, or a frame of that name.
+        link: Name of the link.
         X_L: Pose in the link.
     """
 

@@ -126,6 +126,8 @@ def _choose_description(given: str | os.PathLike[str] | Description | None, foun
         return found
     if isinstance(given, Description):
         return given
+    if not isinstance(given, str | os.PathLike):
+        raise SourceError(f"a robot description cannot be read from {type(given).__name__}; expected a path or a Description")
     path = Path(given)
     if not path.is_file():
         raise SourceError(f"no robot description file {path}")

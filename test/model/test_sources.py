@@ -261,6 +261,8 @@ def test_yaml_given_by_hand(file, tmp_path):
     (tmp_path / "mine.yaml").write_text("root: planar\n")
     assert load_robot(file, description=tmp_path / "mine.yaml").root == "planar"
     assert load_robot(file, description=str(tmp_path / "mine.yaml"), root="free_flyer").root == "free_flyer"
+    with pytest.raises(SourceError, match="a robot description cannot be read from dict; expected a path or a Description"):
+        load_robot(file, description={})
     with pytest.raises(SourceError, match=r"no robot description file .*nobody\.yaml"):
         load_robot(file, description=tmp_path / "nobody.yaml")
 
