@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import permutations
+from typing import TypeAlias
 
 import numpy as np
 import pinocchio as pin
@@ -16,6 +17,9 @@ from humanoid_dynamics.model.robot import Notice
 from humanoid_dynamics.model.tree import Replacement, unit
 from humanoid_dynamics.model.urdf import Urdf, UrdfJoint
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
+
+Share: TypeAlias = tuple[Joint, UrdfJoint, slice]
+"""A joint, a URDF joint behind it, and the velocity coordinates the latter speaks for."""
 
 UNDRIVEN_KINDS = ("free_flyer", "planar", "mimic")
 BOUNDED_KINDS = ("revolute", "prismatic")
@@ -78,39 +82,48 @@ def read_coordinates(
         _read_joint(model, urdf, index + 1, root=root, records=members[name], replaced=replaced, description=description)
         for index, name in enumerate(members)
     )
-    owned = [(joint, record, v) for joint in joints for record, v in _shares(joint, members[joint.name])]
-
-    def gather(given: Mapping[str, float], part: str, key: str) -> Vector:
-        values = np.zeros(model.nv)
-        for _, record, v in owned:
-            values[v] = given.get(record.name, getattr(record, part).get(key, 0.0))
-        return values
-
-    driven = np.zeros(model.nv, dtype=bool)
-    for joint in joints:
-        driven[joint.v] = joint.actuated
-    velocity, effort = gather({}, "limit", "velocity"), gather(description.effort, "limit", "effort")
-    bounded = [(joint, record) for joint, record, _ in owned if joint.kind in BOUNDED_KINDS]
-    lower, upper = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
-    for joint, record in bounded:
-        # An absent bound is zero by the letter of URDF, which would lock the joint; nobody means that.
-        lower[joint.q], upper[joint.q] = record.limit.get("lower", -np.inf), record.limit.get("upper", np.inf)
-    silent = [record.name for joint, record, v in owned if joint.actuated and (effort[v] <= 0.0).any()]
-    unbounded = [record.name for _, record in bounded if not {"lower", "upper"} <= record.limit.keys()]
+    shares = tuple((joint, record, v) for joint in joints for record, v in _shares(joint, members[joint.name]))
+    limits, notices = _read_limits(model, shares, description)
     return Coordinates(
         joints=joints,
-        limits=Limits(
-            read_only(lower),
-            read_only(upper),
-            read_only(np.where(velocity > 0.0, velocity, np.inf)),
-            read_only(np.where(driven, np.where(effort > 0.0, effort, np.inf), 0.0)),
+        limits=limits,
+        armature=read_only(_gather(model.nv, shares, lambda record: description.armature.get(record.name, 0.0))),
+        friction=read_only(
+            _gather(model.nv, shares, lambda record: description.friction.get(record.name, record.dynamics.get("friction", 0.0)))
         ),
-        armature=read_only(gather(description.armature, "dynamics", "armature")),
-        friction=read_only(gather(description.friction, "dynamics", "friction")),
-        damping=read_only(gather(description.damping, "dynamics", "damping")),
+        damping=read_only(
+            _gather(model.nv, shares, lambda record: description.damping.get(record.name, record.dynamics.get("damping", 0.0)))
+        ),
         mimics=mimics,
-        notices=_tell("effort", silent) + _tell("position", unbounded),
+        notices=notices,
     )
+
+
+def _gather(nv: int, shares: tuple[Share, ...], number: Callable[[UrdfJoint], float]) -> Vector:
+    """Return (nv,) a number of each URDF joint at the coordinates it speaks for, zero elsewhere."""
+    values = np.zeros(nv)
+    for _, record, v in shares:
+        values[v] = number(record)
+    return values
+
+
+def _read_limits(model: pin.Model, shares: tuple[Share, ...], description: Description) -> tuple[Limits, tuple[Notice, ...]]:
+    """Return the limits, infinite where none is given, and what was not given; nothing but a motor has an effort."""
+    lower, upper = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
+    effort = np.zeros(model.nv)
+    silent, unbounded = [], []
+    for joint, record, v in shares:
+        if joint.kind in BOUNDED_KINDS:
+            # An absent bound is zero by the letter of URDF, which would lock the joint; nobody means that.
+            lower[joint.q], upper[joint.q] = record.limit.get("lower", -np.inf), record.limit.get("upper", np.inf)
+            unbounded += [] if {"lower", "upper"} <= record.limit.keys() else [record.name]
+        if joint.actuated:
+            strength = description.effort.get(record.name, record.limit.get("effort", 0.0))
+            effort[v] = strength if strength > 0.0 else np.inf
+            silent += [] if strength > 0.0 else [record.name]
+    velocity = _gather(model.nv, shares, lambda record: record.limit.get("velocity", 0.0))
+    limits = Limits(read_only(lower), read_only(upper), read_only(np.where(velocity > 0.0, velocity, np.inf)), read_only(effort))
+    return limits, _tell("effort", silent) + _tell("position", unbounded)
 
 
 def _members(urdf: Urdf, name: str, replaced: Mapping[str, Replacement]) -> tuple[UrdfJoint, ...]:
