@@ -115,7 +115,7 @@ def _nothing_there(name: str, path: Path) -> str:
         return f"no file {name:.200}"
     close = get_close_matches(name, catalogue_names(), n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
-    return f"no robot and no file named {name!r:.200}.{hint} Catalogue: {', '.join(catalogue_names())}"
+    return f"no robot named {name!r:.200} and no such file.{hint} Catalogue: {', '.join(catalogue_names())}"
 
 
 def _read_text(path: Path) -> str:

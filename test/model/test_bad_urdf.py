@@ -14,7 +14,7 @@ INERTIA = '<inertial><mass value="1"/><inertia ixx="{}" ixy="0" ixz="0" iyy="{}"
 BOMB = '<!DOCTYPE r [<!ENTITY a "ha">' + "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcdefgh", "bcdefghi", strict=True))
 
 REFUSED = {
-    "empty": ("", "no robot and no file named ''"),
+    "empty": ("", "no robot named '' and no such file"),
     "blank XML": ("<", "XML: "),
     "truncated": (two_links()[:-60], "XML: .*line"),
     "not XML": ("<robot name='x'><link name=base/></robot>", "XML: AttValue"),

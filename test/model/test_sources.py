@@ -217,7 +217,7 @@ def test_catalogue_name(catalogued):
 
 
 def test_misspelt_catalogue_name(catalogued):
-    with quick(), pytest.raises(SourceError, match=r"no robot and no file named 'longlag'\. Did you mean 'longleg'\? Catalogue: longleg"):
+    with quick(), pytest.raises(SourceError, match=r"no robot named 'longlag' and no such file\. Did you mean 'longleg'\? Catalogue: longleg"):
         load_robot("longlag")
 
 
