@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
@@ -10,6 +11,7 @@ from scipy.linalg import lapack
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 BLOCK = 32
+_lange: Any = lapack.dlange
 
 
 def singular_values(A: Matrix) -> Vector:
@@ -147,3 +149,28 @@ def decompose(A: Matrix, tolerance: float, rank: int | None = None) -> CompleteO
     packed, scales, _, _ = lapack.dgeqrf(R, lwork=rank * BLOCK)
     Z = apply_q(packed, scales, np.eye(n), transposed=False)
     return CompleteOrthogonal(rank, Q1, np.triu(packed[:rank]), Z)
+
+
+def reciprocal_condition(factor: Matrix, norm: float) -> float:
+    """Return an estimate of 1 / condition number in the 1-norm from a triangular factorisation.
+
+    Args:
+        factor: (n, n) packed L and U of ``dgetrf``.
+        norm: 1-norm of the matrix that was factored.
+
+    Returns:
+        The estimate, 0 for a singular matrix.
+    """
+    return float(lapack.dgecon(factor, norm)[0])
+
+
+def one_norm(A: Matrix) -> float:
+    """Return the largest column sum of magnitudes.
+
+    Args:
+        A: (m, n) matrix.
+
+    Returns:
+        The norm.
+    """
+    return float(_lange("1", A))
