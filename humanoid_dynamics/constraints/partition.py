@@ -160,7 +160,7 @@ class CoordinatePartition:
         diagonal = np.abs(self._factor.diagonal())
         tolerance = self.policy.tolerance * self.sigma[0]
         hidden = np.abs(turned[self.rank :, :-1]).max(initial=0.0)
-        good = bool(diagonal.min() > tolerance and hidden <= self.policy.hysteresis * tolerance)
+        good = bool(diagonal.min() > tolerance and hidden <= tolerance)
         if diagonal.min() == 0.0:
             return None, False
         return solve_triangular(self._factor[: self.rank], turned[: self.rank]), good
