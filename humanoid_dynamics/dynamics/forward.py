@@ -42,7 +42,7 @@ def solve_forward(mechanism: Mechanism, q: Vector, v: Vector, tau: Vector, force
     if not finite:
         return _refuse(mechanism)
     mechanism.update(q, v)
-    M, h = mechanism.equations()
+    M, h = mechanism.inertia(), mechanism.bias()
     applied = mechanism.spread(tau, force)
     space = mechanism.null_space
     projected = project(M, h, space.Gamma, space.beta)

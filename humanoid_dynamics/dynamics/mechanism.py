@@ -87,16 +87,23 @@ class Mechanism:
         self.kinematics.move(q, v)
         self._map(drift=True)
 
-    def equations(self) -> tuple[Matrix, Vector]:
-        """Return M and h of the tree at the last update.
+    def inertia(self) -> Matrix:
+        """Return M of the tree at the last update.
 
         Returns:
-            (nv, nv) mass matrix of which the *upper triangle* counts, and (nv,) Coriolis, centrifugal and gravity forces.
+            (nv, nv) mass matrix of which the *upper triangle* counts.
         """
-        model, data = self.kinematics.model, self.kinematics.data
-        M: Matrix = pin.crba(model, data, self.kinematics.q)
-        h: Vector = pin.nonLinearEffects(model, data, self.kinematics.q, self.kinematics.v)
-        return M, h
+        M: Matrix = pin.crba(self.kinematics.model, self.kinematics.data, self.kinematics.q)
+        return M
+
+    def bias(self) -> Vector:
+        """Return h of the tree at the last update.
+
+        Returns:
+            (nv,) Coriolis, centrifugal and gravity forces.
+        """
+        h: Vector = pin.nonLinearEffects(self.kinematics.model, self.kinematics.data, self.kinematics.q, self.kinematics.v)
+        return h
 
     def tree_torque(self, a: Vector) -> Vector:
         """Return tau_O, the joint torques of the cut tree [CK, eq. 7], at the last update.
