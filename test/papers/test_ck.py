@@ -664,6 +664,17 @@ def test_ck14_swing_keeps_energy_and_cuts_do_not_jolt():
     assert abs(after.energy - end.energy) < 1e-10 * abs(end.energy)
 
 
+@pytest.mark.slow
+def test_ck14_two_seconds_on_the_swing():
+    mechanism, q = closed_swing()
+    v = project_velocity(mechanism, q, 0.5 * np.random.default_rng(6).normal(size=mechanism.robot.nv))
+    start = take_audit(mechanism, q, v)
+    q, v, outcome = run(mechanism, q, v, 2.0)
+    end = take_audit(mechanism, q, v)
+    assert abs(end.energy - start.energy) < 1e-3 * start.kinetic
+    assert outcome.closure < 1e-6
+
+
 def test_ck14_after_both_cuts_the_figure_falls_with_g():
     mechanism, q = closed_swing()
     rng = np.random.default_rng(5)
