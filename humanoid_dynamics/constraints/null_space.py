@@ -47,7 +47,6 @@ class NullSpace(Protocol):
     """A back-end: fed with rows, it holds the map until it is fed again.
 
     Attributes:
-        Gamma: (nv, nu) velocities.
         beta: (nv,) accelerations at u' = 0.
         rank: Number of rows that count.
         rows: (rank,) independent rows.
@@ -56,13 +55,16 @@ class NullSpace(Protocol):
         sigma: Singular values of the scaled rows when the rank was last decided.
     """
 
-    Gamma: Matrix
     beta: Vector
     rank: int
     rows: Indices
     indep: Indices
     dep: Indices
     sigma: Vector
+
+    @property
+    def Gamma(self) -> Matrix:
+        """(nv, nu) velocities."""
 
     def update(self, kinematics: Kinematics, J: Matrix, gamma: Vector | None, scale: Vector) -> None:
         """Take new rows.

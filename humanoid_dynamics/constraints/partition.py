@@ -6,6 +6,8 @@ every tick.  A partition is kept while it is well conditioned, so that generaliz
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy.linalg import lapack
 
@@ -25,13 +27,13 @@ from humanoid_dynamics.spatial.orthogonal import (
 )
 
 KEEP = 1e-3
+MARGIN, SHRUNK = 10.0, 0.5
 
 
 class CoordinatePartition:
     """Null space by choosing generalized coordinates among the coordinates.
 
     Attributes:
-        Gamma: (nv, nu) rows of H for dependent coordinates, unit rows for independent ones.
         beta: (nv,) H' theta_G' for dependent coordinates, zero for independent ones [CK, eq. 22].
         rank: m, the number of rows that count.
         rows: (m,) independent rows, J_Cm.
@@ -57,6 +59,7 @@ class CoordinatePartition:
         if self._preference is not None and not (self._preference > 0.0).all():
             raise ShapeError("preference", f"{self._preference.min():g}", "positive weights")
         self.nv = nv
+        self._stale = True
         self.choices = 0
         self.rank, self.rows, self.dep, self.indep = 0, NO_INDICES, NO_INDICES, np.arange(nv)
         self.sigma: Vector = np.zeros(0)
@@ -86,7 +89,17 @@ class CoordinatePartition:
         Returns:
             (k,) forces on the robot.
         """
-        wanted = force[self.dep]
+        return self.multipliers_of(force.take(self.dep))
+
+    def multipliers_of(self, wanted: Vector) -> Vector:
+        """Return the smallest lam whose force on the dependent coordinates is given.
+
+        Args:
+            wanted: (m,) generalized force on ``dep``.
+
+        Returns:
+            (k,) forces on the robot.
+        """
         if self.rank == 0:
             return np.zeros(self._count)
         if self._square:
@@ -94,6 +107,20 @@ class CoordinatePartition:
         y = np.zeros((self._count, 1))
         y[: self.rank, 0] = solve_triangular(self._factor[: self.rank], wanted, transposed=True)
         return self._scale * apply_q(self._factor, self._scratch, y, transposed=False)[:, 0]
+
+    @property
+    def H(self) -> Matrix:
+        """(m, nu) rates of the dependent coordinates per rate of the generalized ones, -J_S^-1 J_G [CK, eq. 18]."""
+        return self._H
+
+    @property
+    def Gamma(self) -> Matrix:
+        """(nv, nu) rows of H for dependent coordinates, unit rows for independent ones [CK, fig. 5]."""
+        if self._stale:
+            self._stack[: self.rank] = self._H
+            self._stack.take(self._order, 0, out=self._Gamma, mode="clip")
+            self._stale = False
+        return self._Gamma
 
     def _choose(self, J: Matrix, scale: Vector) -> None:
         """Decide rank, rows and columns anew [CK, eq. 13, 15]."""
@@ -108,7 +135,6 @@ class CoordinatePartition:
             dep = self.dep
         self.rank, self.rows, self.dep = rank, rows, dep
         self.indep = np.setdiff1d(np.arange(self.nv), dep)
-        self._scale = scale
         self._best = _condition(J[np.ix_(rows, dep)])
         self.choices += 1
         self._lay_out(J.shape[0])
@@ -119,36 +145,57 @@ class CoordinatePartition:
         self._count, self._square = count, count == self.rank
         self._left = np.zeros((count, self.rank), order="F")
         self._right = np.zeros((count, free + 1), order="F")
-        self.Gamma: Matrix = np.zeros((self.nv, free))
-        self.Gamma[self.indep, np.arange(free)] = 1.0
+        self._left_columns, self._right_columns, self._right_drift = self._left.T, self._right.T[:-1], self._right[:, -1]
+        self._H: Matrix = np.zeros((self.rank, free), order="F")
+        self._stack = np.vstack((np.zeros((self.rank, free)), np.eye(free)))
+        self._order = np.argsort(np.concatenate((self.dep, self.indep)))
+        self._Gamma: Matrix = np.zeros((self.nv, free))
         self.beta: Vector = np.zeros(self.nv)
+        self._stale = True
+        self._volume = 0.0
         self._factor: Matrix = self._left
         self._scratch: Vector = np.zeros(0)
 
     def _solve(self, J: Matrix, gamma: Vector | None, scale: Vector) -> bool:
         """Compute H and the drift on the present partition; return whether it is still good."""
+        self._stale = True
         if self.rank == 0:
             return not J.any()
         columns = J.T
-        columns.take(self.dep, 0, out=self._left.T, mode="clip")
-        columns.take(self.indep, 0, out=self._right.T[:-1], mode="clip")
-        self._right[:, -1] = 0.0 if gamma is None else gamma
+        columns.take(self.dep, 0, out=self._left_columns, mode="clip")
+        columns.take(self.indep, 0, out=self._right_columns, mode="clip")
+        self._right_drift[:] = 0.0 if gamma is None else gamma
         solution, good = self._solve_square() if self._square else self._solve_least_squares(scale)
-        if solution is not None:
-            np.negative(solution, out=solution)
-            self.Gamma[self.dep] = solution[:, :-1]
-            self.beta[self.dep] = solution[:, -1]
+        if solution is None:
+            return False
+        np.negative(solution, out=solution)
+        self._H = solution[:, :-1]
+        self.beta[self.dep] = solution[:, -1]
         return good
 
     def _solve_square(self) -> tuple[Matrix | None, bool]:
         """All rows count: H = -J_S^-1 J_G by elimination [CK, eq. 18]."""
-        norm = one_norm(self._left)
         self._factor, self._scratch, info = lapack.dgetrf(self._left, overwrite_a=1)
         if info != 0:
             return None, False
-        condition = reciprocal_condition(self._factor, norm)
         solution, _ = lapack.dgetrs(self._factor, self._scratch, self._right, overwrite_b=1)
-        return solution, condition > max(KEEP * self._best, self.policy.hysteresis * self.policy.tolerance)
+        return solution, self._is_sound()
+
+    def _is_sound(self) -> bool:
+        """Return whether J_S is well enough conditioned.
+
+        Where it was so with a wide margin, the volume |det J_S| tells at next to no cost that little has changed since; the condition is
+        estimated only where the volume has shrunk, or the margin is narrow.
+        """
+        volume = abs(math.prod(self._factor.diagonal().tolist()))
+        if volume > SHRUNK * self._volume > 0.0:
+            self._volume = max(volume, self._volume)
+            return True
+        lower = np.tril(self._factor, -1) + np.eye(self.rank)  # rows come permuted, which the column sums do not notice
+        condition = reciprocal_condition(self._factor, one_norm(lower @ np.triu(self._factor)))
+        sound = max(KEEP * self._best, self.policy.hysteresis * self.policy.tolerance)
+        self._volume = volume if condition > MARGIN * sound else 0.0
+        return condition > sound
 
     def _solve_least_squares(self, scale: Vector) -> tuple[Matrix | None, bool]:
         """Some rows repeat others: the same by QR, contradictions in gamma spread evenly over the scaled rows."""
@@ -158,11 +205,11 @@ class CoordinatePartition:
         self._factor, self._scratch, _, _ = lapack.dgeqrf(self._left, lwork=self.rank * BLOCK)
         turned = apply_q(self._factor, self._scratch, self._right, transposed=True)
         diagonal = np.abs(self._factor.diagonal())
+        if not diagonal.min() > 0.0:
+            return None, False
         tolerance = self.policy.tolerance * self.sigma[0]
         hidden = np.abs(turned[self.rank :, :-1]).max(initial=0.0)
         good = bool(diagonal.min() > tolerance and hidden <= tolerance)
-        if diagonal.min() == 0.0:
-            return None, False
         return solve_triangular(self._factor[: self.rank], turned[: self.rank]), good
 
 

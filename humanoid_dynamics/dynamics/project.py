@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 from scipy.linalg import blas
 
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -38,8 +39,10 @@ def project(M: Matrix, h: Vector, Gamma: Matrix, beta: Vector) -> Projection:
     Returns:
         The projected equation.
     """
-    bias = h + blas.dsymv(1.0, M, beta)
+    lower = M.T  # column-major, as LAPACK wants it
+    bias = h + blas.dsymv(1.0, lower, beta, lower=1)
     if Gamma.shape[1] == 0:
-        return Projection(Gamma.T @ Gamma, Gamma.T @ h, Gamma, bias)
-    M_Gamma = blas.dsymm(1.0, M, Gamma)
-    return Projection(blas.dgemm(1.0, Gamma, M_Gamma, trans_a=1), blas.dgemv(1.0, Gamma, bias, trans=1), M_Gamma, bias)
+        return Projection(np.zeros((0, 0)), np.zeros(0), Gamma, bias)
+    rows = Gamma.T
+    product = blas.dsymm(1.0, lower, rows, side=1, lower=1)  # Gamma^T M
+    return Projection(blas.dgemm(1.0, product, rows, trans_b=1), bias.dot(Gamma), product.T, bias)
