@@ -175,7 +175,7 @@ class ConstraintSet:
         Returns:
             The rows, valid until the next evaluation.
         """
-        rows = self._current()
+        rows = self._rows if self._plan is not None else self._current()
         for block, J, _, _ in self._plan or ():
             block.write_jacobian(kinematics, J)
         return rows.J
@@ -189,7 +189,7 @@ class ConstraintSet:
         Returns:
             The drift, valid until the next evaluation.
         """
-        rows = self._current()
+        rows = self._rows if self._plan is not None else self._current()
         for block, _, gamma, _ in self._plan or ():
             block.write_drift(kinematics, gamma)
         return rows.gamma

@@ -38,6 +38,7 @@ class ContactBlock:
         R_WG: (3, 3) axes of the ground in the world; z is the normal.
         anchor: Pose X_WC the contact holds, or None where only velocities are constrained.
         friction: Coulomb coefficient [-].
+        plain: Whether it is a face on level ground, whose rows need no turning.
     """
 
     name: str
@@ -46,6 +47,10 @@ class ContactBlock:
     R_WG: Matrix = field(default_factory=lambda: np.eye(3))
     anchor: pin.SE3 | None = None
     friction: float = 0.7
+    plain: bool = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "plain", self.kind == "face" and bool((np.eye(3) == self.R_WG).all()))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -74,8 +79,8 @@ class ContactBlock:
 
     def write_jacobian(self, kinematics: Kinematics, out: Matrix) -> None:
         """Write J into (k, nv)."""
-        rows = pin.getFrameJacobian(kinematics.model, kinematics.data, self.C.joint, self.C.X_JF, pin.LOCAL_WORLD_ALIGNED)
-        if self.kind == "face" and self._level:
+        rows = pin.getFrameJacobian(kinematics.model, kinematics.data, self.C.joint, self.C.X_JF, _WORLD_AXES)
+        if self.plain:
             out[:] = rows
             return
         out[:3] = self.R_WG.T @ rows[:3]
@@ -84,8 +89,8 @@ class ContactBlock:
 
     def write_drift(self, kinematics: Kinematics, out: Vector) -> None:
         """Write gamma, the classical acceleration of the contact frame at zero generalized acceleration, into (k,)."""
-        drift = pin.getFrameClassicalAcceleration(kinematics.model, kinematics.data, self.C.joint, self.C.X_JF, pin.LOCAL_WORLD_ALIGNED)
-        if self.kind == "face" and self._level:
+        drift = pin.getFrameClassicalAcceleration(kinematics.model, kinematics.data, self.C.joint, self.C.X_JF, _WORLD_AXES)
+        if self.plain:
             out[:] = drift.vector
             return
         out[:3] = self.R_WG.T @ drift.linear
@@ -101,10 +106,6 @@ class ContactBlock:
         out[:3] = self.R_WG.T @ (X_WC.translation - self.anchor.translation)
         if self.kind != "point":
             out[3:] = self._angular_axes(kinematics) @ self._turned(X_WC.rotation, self.anchor.rotation)
-
-    @property
-    def _level(self) -> bool:
-        return bool(self.R_WG[2, 2] == 1.0 and self.R_WG[0, 0] == 1.0)
 
     def _angular_axes(self, kinematics: Kinematics) -> Matrix:
         """Return the directions, in the world, about which the contact cannot turn."""
@@ -179,3 +180,6 @@ def _frame_of(corners: Matrix) -> pin.SE3:
     y = np.cross(np.array([0.0, 0.0, 1.0]), x)
     y = y / np.sqrt(y @ y) if y @ y > 1e-12 else np.array([0.0, 1.0, 0.0])
     return pin.SE3(np.column_stack((x, y, np.cross(x, y))), corners.mean(axis=0))
+
+
+_WORLD_AXES = pin.LOCAL_WORLD_ALIGNED

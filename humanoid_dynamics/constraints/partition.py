@@ -151,8 +151,7 @@ class CoordinatePartition:
         self._order = np.argsort(np.concatenate((self.dep, self.indep)))
         self._Gamma: Matrix = np.zeros((self.nv, free))
         self.beta: Vector = np.zeros(self.nv)
-        self._stale = True
-        self._volume = 0.0
+        self._stale, self._drifting, self._volume = True, True, 0.0
         self._factor: Matrix = self._left
         self._scratch: Vector = np.zeros(0)
 
@@ -164,13 +163,18 @@ class CoordinatePartition:
         columns = J.T
         columns.take(self.dep, 0, out=self._left_columns, mode="clip")
         columns.take(self.indep, 0, out=self._right_columns, mode="clip")
-        self._right_drift[:] = 0.0 if gamma is None else gamma
+        if gamma is not None:
+            self._right_drift[:] = gamma
+        elif self._drifting:
+            self._right_drift[:] = self.beta[:] = 0.0
+        self._drifting = gamma is not None
         solution, good = self._solve_square() if self._square else self._solve_least_squares(scale)
         if solution is None:
             return False
         np.negative(solution, out=solution)
         self._H = solution[:, :-1]
-        self.beta[self.dep] = solution[:, -1]
+        if self._drifting:
+            self.beta[self.dep] = solution[:, -1]
         return good
 
     def _solve_square(self) -> tuple[Matrix | None, bool]:

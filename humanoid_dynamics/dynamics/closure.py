@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.constraints.status import Status
-from humanoid_dynamics.dynamics.mechanism import Mechanism
+from humanoid_dynamics.dynamics.mechanism import Mechanism, all_finite
 from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.spatial.arrays import Indices, Vector
 from humanoid_dynamics.spatial.orthogonal import decompose
@@ -52,7 +52,8 @@ def close_position(mechanism: Mechanism, q: Vector, *, held: Iterable[str] = (),
     """
     free = _free_coordinates(mechanism, held)
     kinematics, constraints = mechanism.kinematics, mechanism.constraints
-    if not mechanism.check("q", q, mechanism.robot.nq):
+    mechanism.check_sizes(q=q, v=kinematics.rest)
+    if not all_finite(q):
         return ClosureResult(mechanism.robot.posture, np.inf, 0, Status.INVALID_INPUT)
     best, residual, used = q, np.inf, 0
     for used in range(most + 1):

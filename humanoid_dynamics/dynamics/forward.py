@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
-from scipy.linalg import blas
+from scipy.linalg import lapack
 
 from humanoid_dynamics.constraints.status import Status
 from humanoid_dynamics.dynamics.kkt import solve_kkt, symmetric
-from humanoid_dynamics.dynamics.mechanism import Mechanism
+from humanoid_dynamics.dynamics.mechanism import Mechanism, all_finite
 from humanoid_dynamics.dynamics.project import Projection, project
 from humanoid_dynamics.dynamics.results import ForwardResult
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.cholesky import factor_positive, pivot_ratio, solve_factored
 
 ILL_CONDITIONED = 1e12
 
@@ -36,34 +37,33 @@ def solve_forward(mechanism: Mechanism, q: Vector, v: Vector, tau: Vector, force
         ShapeError: If an array has the wrong size.
         SingularInertiaError: If links without inertia can move freely.
     """
-    robot = mechanism.robot
-    finite = mechanism.check("q", q, robot.nq) and mechanism.check("v", v, robot.nv)
-    finite &= mechanism.check("tau", tau, len(mechanism.actuated)) and (force is None or mechanism.check("force", force, robot.nv))
-    if not finite:
+    mechanism.check_sizes(q=q, v=v, tau=tau, force=force)
+    mechanism.kinematics.move(q, v)
+    M, h, applied = mechanism.inertia(), mechanism.bias(), mechanism.spread(tau, force)
+    if not all_finite(h, applied):
         return _refuse(mechanism)
-    mechanism.update(q, v)
-    M, h = mechanism.inertia(), mechanism.bias()
-    applied = mechanism.spread(tau, force)
+    mechanism.build_map()
     space = mechanism.null_space
     projected = project(M, h, space.Gamma, space.beta)
     u_dot, ok = _accelerate(projected, space.Gamma, applied)
     if not ok:
         return _solve_densely(mechanism, M, h, applied)
-    a, supplied = space.beta, projected.bias - applied
+    a, supplied = np.array(space.beta), projected.bias - applied
     if len(u_dot):
-        a = a + space.Gamma @ u_dot
-        supplied += projected.M_Gamma @ u_dot
-    return _report(mechanism, np.array(a), space.multipliers(supplied))
+        a += space.Gamma.dot(u_dot)
+        supplied += projected.M_Gamma.dot(u_dot)
+    return _report(mechanism, a, space.multipliers(supplied))
 
 
 def _accelerate(projected: Projection, Gamma: Matrix, applied: Vector) -> tuple[Vector, bool]:
     """Solve the projected equation; tell whether its inertia could be trusted."""
     if Gamma.shape[1] == 0:
         return np.zeros(0), True
-    U, positive = factor_positive(projected.M_u)
-    if not positive or pivot_ratio(U) > ILL_CONDITIONED:
-        return np.zeros(0), False
-    return solve_factored(U, blas.dgemv(1.0, Gamma, applied, trans=1) - projected.h_u), True
+    U, u_dot, info = lapack.dposv(projected.M_u, applied.dot(Gamma) - projected.h_u, overwrite_a=1)
+    if info != 0:
+        return u_dot, False
+    pivots = U.diagonal().tolist()
+    return u_dot, max(pivots) ** 2 < ILL_CONDITIONED * min(pivots) ** 2
 
 
 def _solve_densely(mechanism: Mechanism, M: Matrix, h: Vector, applied: Vector) -> ForwardResult:
@@ -75,12 +75,13 @@ def _solve_densely(mechanism: Mechanism, M: Matrix, h: Vector, applied: Vector) 
 
 
 def _report(mechanism: Mechanism, a: Vector, lam: Vector) -> ForwardResult:
-    count = mechanism.J.shape[0]
-    indeterminate = mechanism.null_space.rank < count
-    residual = np.abs(mechanism.scale * (mechanism.J @ a + mechanism.gamma)).max() if count else 0.0
+    indeterminate = mechanism.null_space.rank < len(lam)
+    gap = mechanism.J.dot(a)
+    gap += mechanism.gamma
+    gap *= mechanism.scale
     a.flags.writeable = False
     lam.flags.writeable = False
-    return ForwardResult(a, lam, indeterminate, float(residual), Status.INDETERMINATE if indeterminate else Status.OK)
+    return ForwardResult(a, lam, indeterminate, math.sqrt(gap.dot(gap)), Status.INDETERMINATE if indeterminate else Status.OK)
 
 
 def _refuse(mechanism: Mechanism) -> ForwardResult:

@@ -12,7 +12,7 @@ import numpy as np
 
 from humanoid_dynamics.constraints.status import Status
 from humanoid_dynamics.dynamics.kkt import symmetric
-from humanoid_dynamics.dynamics.mechanism import Mechanism
+from humanoid_dynamics.dynamics.mechanism import Mechanism, all_finite
 from humanoid_dynamics.dynamics.project import project
 from humanoid_dynamics.dynamics.results import ImpactResult
 from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
@@ -38,7 +38,8 @@ def solve_impact(mechanism: Mechanism, q: Vector, v: Vector, restitution: Mappin
         HumanoidDynamicsError: If a coefficient lies outside [0, 1] or belongs to a block that cannot bounce.
     """
     robot = mechanism.robot
-    if not (mechanism.check("q", q, robot.nq) and mechanism.check("v", v, robot.nv)):
+    mechanism.check_sizes(q=q, v=v)
+    if not all_finite(q, v):
         return ImpactResult(np.zeros(robot.nv), np.zeros(mechanism.constraints.size), 0.0, Status.INVALID_INPUT)
     mechanism.place(q)
     rebound = _restitution_of_rows(mechanism, restitution or {}) * (mechanism.J @ v)

@@ -12,10 +12,13 @@ from humanoid_dynamics.constraints.block import ConstraintBlock
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
 from humanoid_dynamics.constraints.kinematics import Kinematics
 from humanoid_dynamics.constraints.null_space import NullSpace, NullSpaceResult, report
-from humanoid_dynamics.constraints.partition import CoordinatePartition
+from humanoid_dynamics.constraints.partition import CoordinatePartition, prefer
+from humanoid_dynamics.dynamics.actuation import MotorPattern, match_motors
 from humanoid_dynamics.errors import ShapeError, UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+
+PREFERENCE = 0.1
 
 
 class Mechanism:
@@ -30,7 +33,7 @@ class Mechanism:
         null_space: Back-end of the map v = Gamma u.
         actuated: (na,) indices of the motor coordinates.
         J: (k, nv) rows of the last update.
-        gamma: (k,) drift of the last update.
+        gamma: (k,) drift of the last ``update``.
         scale: (k,) factors that make rows comparable.
     """
 
@@ -47,7 +50,7 @@ class Mechanism:
         Args:
             robot: The robot.
             constraints: A set, or blocks; the constraints the robot comes with where left out.
-            null_space: Back-end; a coordinate partition where left out.
+            null_space: Back-end; a coordinate partition that prefers motor coordinates as generalized coordinates where left out.
             actuated: Names of the motor coordinates; those of the robot where left out.
 
         Raises:
@@ -56,8 +59,11 @@ class Mechanism:
         self.robot = robot
         self.constraints = _constraints_of(robot, constraints)
         self.kinematics = Kinematics(robot)
-        self.null_space: NullSpace = null_space or CoordinatePartition(robot.nv)
         self.actuated = _actuated_of(robot, actuated)
+        preference = prefer(robot.nv, self.actuated, PREFERENCE)
+        self.null_space: NullSpace = null_space or CoordinatePartition(robot.nv, preference=preference)
+        self._pattern: MotorPattern | None = None
+        self._matched = self.actuated
         self.J: Matrix = np.zeros((0, robot.nv))
         self.gamma: Vector = np.zeros(0)
         self.scale: Vector = np.zeros(0)
@@ -75,7 +81,7 @@ class Mechanism:
             q: (nq,) configuration.
         """
         self.kinematics.place(q)
-        self._map(drift=False)
+        self.build_map(drift=False)
 
     def update(self, q: Vector, v: Vector) -> None:
         """Evaluate rows, drift and null space.
@@ -85,7 +91,7 @@ class Mechanism:
             v: (nv,) velocity.
         """
         self.kinematics.move(q, v)
-        self._map(drift=True)
+        self.build_map()
 
     def inertia(self) -> Matrix:
         """Return M of the tree at the last update.
@@ -127,8 +133,12 @@ class Mechanism:
         Returns:
             (nv,) generalized force.
         """
-        spread = np.zeros(self.robot.nv) if force is None else force.copy()
-        spread[self.actuated] += tau
+        if force is None:
+            spread = np.zeros(self.robot.nv)
+            spread[self.actuated] = tau
+        else:
+            spread = force.copy()
+            spread[self.actuated] += tau
         return spread
 
     def mobility(self, q: Vector) -> NullSpaceResult:
@@ -140,32 +150,53 @@ class Mechanism:
         Returns:
             The null space.
         """
-        self.check("q", q, self.robot.nq)
+        self.check_sizes(q=q, v=self.kinematics.rest)
         self.place(q)
         return report(self.null_space, self.J.shape[0])
 
-    def check(self, field: str, values: Vector, size: int) -> bool:
-        """Refuse a vector of the wrong size; tell whether its numbers are finite.
+    @property
+    def pattern(self) -> MotorPattern | None:
+        """Which motors sit on which coordinates of the present partition; None where u are no coordinates."""
+        space = self.null_space
+        if len(space.dep) + len(space.indep) != self.robot.nv:
+            return None
+        if self._pattern is None or self._pattern.dep is not space.dep or self._matched is not self.actuated:
+            self._pattern, self._matched = match_motors(space.dep, space.indep, self.actuated), self.actuated
+        return self._pattern
+
+    def check_sizes(self, *, q: Vector, v: Vector, a: Vector | None = None, tau: Vector | None = None, force: Vector | None = None) -> None:
+        """Refuse vectors of the wrong size.
 
         Args:
-            field: Name of the argument, for the message.
-            values: The vector.
-            size: Expected length.
-
-        Returns:
-            Whether all numbers are finite.
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+            a: (nv,) acceleration.
+            tau: (na,) motor torques.
+            force: (nv,) generalized force.
 
         Raises:
-            ShapeError: If the size is wrong.
+            ShapeError: If a size is wrong.
         """
-        if values.shape != (size,):
-            raise ShapeError(field, f"shape {values.shape}", f"({size},)")
-        return math.isfinite(values.dot(values))
+        shape = self.kinematics.rest.shape
+        fits = v.shape == shape and (a is None or a.shape == shape) and (force is None or force.shape == shape)
+        if fits and q.shape == self.robot.posture.shape and (tau is None or tau.shape == self.actuated.shape):
+            return
+        expected = {"q": self.robot.posture.shape, "v": shape, "a": shape, "tau": self.actuated.shape, "force": shape}
+        for field, values in (("q", q), ("v", v), ("a", a), ("tau", tau), ("force", force)):
+            if values is not None and values.shape != expected[field]:
+                raise ShapeError(field, f"shape {values.shape}", f"{expected[field]}")
 
-    def _map(self, drift: bool) -> None:
-        self.J = self.constraints.jacobian(self.kinematics)
-        self.scale = self.constraints.scale
-        self.gamma = self.constraints.drift(self.kinematics) if drift else np.zeros(self.J.shape[0])
+    def build_map(self, *, drift: bool = True) -> None:
+        """Evaluate rows and null space where the kinematics are now.
+
+        Args:
+            drift: Whether accelerations will be asked for.
+        """
+        constraints = self.constraints
+        self.J = constraints.jacobian(self.kinematics)
+        self.scale = constraints.scale
+        if drift:
+            self.gamma = constraints.drift(self.kinematics)
         self.null_space.update(self.kinematics, self.J, self.gamma if drift else None, self.scale)
 
 
@@ -185,3 +216,11 @@ def _actuated_of(robot: RobotModel, actuated: Iterable[str] | None) -> Indices:
             raise UnknownNameError("coordinate", name, coordinates)
         indices.append(coordinates.index(name))
     return np.array(indices, dtype=np.intp)
+
+
+def all_finite(*vectors: Vector) -> bool:
+    """Return whether all numbers of some vectors are finite."""
+    total = 0.0
+    for vector in vectors:
+        total += vector.dot(vector)
+    return math.isfinite(total)
