@@ -79,7 +79,7 @@ class ContactBlock:
 
     def write_jacobian(self, kinematics: Kinematics, out: Matrix) -> None:
         """Write J into (k, nv)."""
-        rows = pin.getFrameJacobian(kinematics.model, kinematics.data, self.C.joint, self.C.X_JF, _WORLD_AXES)
+        rows = kinematics.jacobian(self.C, _WORLD_AXES)
         if self.plain:
             out[:] = rows
             return

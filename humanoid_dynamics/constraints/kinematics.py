@@ -9,7 +9,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.model import robot as robots
-from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 WORLD_NAMES = ("world", "universe")
 
@@ -95,3 +95,16 @@ class Kinematics:
     def pose(self, frame: Attachment) -> pin.SE3:
         """Return the pose X_WF of an attached frame."""
         return self.data.oMi[frame.joint] * frame.X_JF
+
+    def jacobian(self, frame: Attachment, axes: pin.ReferenceFrame) -> Matrix:
+        """Return the Jacobian of an attached frame.
+
+        Args:
+            frame: The frame.
+            axes: In which axes, at the origin of the frame.
+
+        Returns:
+            (6, nv) rows, linear then angular.
+        """
+        rows: Matrix = pin.getFrameJacobian(self.model, self.data, frame.joint, frame.X_JF, axes)
+        return rows if rows.ndim == 2 else rows.reshape(6, 1)  # a single coordinate comes back as a vector

@@ -29,12 +29,11 @@ def relative_jacobian(kinematics: Kinematics, A: Attachment, B: Attachment) -> M
     Returns:
         (6, nv) rows, linear then angular, at the origin of A in axes of B.
     """
-    model, data = kinematics.model, kinematics.data
     X_BA = relative_pose(kinematics, A, B)
     X_AP = pin.SE3(X_BA.rotation.T, _ORIGIN)  # P: origin of A, axes of B
-    rows: Matrix = pin.getFrameJacobian(model, data, A.joint, A.X_JF * X_AP, pin.LOCAL)
+    rows = kinematics.jacobian(Attachment(A.joint, A.X_JF * X_AP), pin.LOCAL)
     if B.joint:
-        rows -= pin.getFrameJacobian(model, data, B.joint, B.X_JF * pin.SE3(_AXES, X_BA.translation), pin.LOCAL)
+        rows -= kinematics.jacobian(Attachment(B.joint, B.X_JF * pin.SE3(_AXES, X_BA.translation)), pin.LOCAL)
     return rows
 
 

@@ -56,7 +56,7 @@ class WheelBlock:
 
     def write_jacobian(self, kinematics: Kinematics, out: Matrix) -> None:
         """Write the axle row of the Jacobian in axes of the wheel into (1, nv)."""
-        out[0] = pin.getFrameJacobian(kinematics.model, kinematics.data, self.C.joint, self.C.X_JF, pin.LOCAL)[AXLE]
+        out[0] = kinematics.jacobian(self.C, pin.LOCAL)[AXLE]
 
     def write_drift(self, kinematics: Kinematics, out: Vector) -> None:
         """Write the spatial acceleration along the axle at zero generalized acceleration into (1,)."""

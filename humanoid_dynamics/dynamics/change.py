@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
+from humanoid_dynamics.constraints.contact import build_contact, hold
 from humanoid_dynamics.constraints.loop import build_loop
 from humanoid_dynamics.constraints.partition import CoordinatePartition
 from humanoid_dynamics.constraints.rebind import rebind
@@ -14,7 +15,7 @@ from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.dynamics.results import ImpactResult
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.structure.detach import detach, transfer
-from humanoid_dynamics.structure.events import Break, Connect, Cut, Event
+from humanoid_dynamics.structure.events import Break, Connect, Cut, Event, Touch
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,15 +55,24 @@ def apply_events(mechanism: Mechanism, state: State, events: Sequence[Event], re
     for event in events:
         if isinstance(event, Break):
             mechanism, state = _break(mechanism, state, event)
+    mechanism.kinematics.move(state.q, state.v)
     for event in events:
-        if isinstance(event, Cut):
-            mechanism.constraints.remove(event.name)
-        elif isinstance(event, Connect):
-            mechanism.constraints.add(build_loop(mechanism.robot, event.loop))
-    if not any(isinstance(event, Connect) for event in events):
+        _edit(mechanism, event)
+    if not any(isinstance(event, Connect | Touch) for event in events):
         return Change(mechanism, state, None)
     impact = solve_impact(mechanism, state.q, state.v, restitution)
     return Change(mechanism, State(state.q, impact.v_plus), impact)
+
+
+def _edit(mechanism: Mechanism, event: Event) -> None:
+    """Let one event change the constraints."""
+    constraints = mechanism.constraints
+    if isinstance(event, Cut):
+        constraints.remove(event.name)
+    elif isinstance(event, Connect):
+        constraints.add(build_loop(mechanism.robot, event.loop))
+    elif isinstance(event, Touch):
+        constraints.add(hold(build_contact(mechanism.robot, event.surface, vertices=event.vertices), mechanism.kinematics))
 
 
 def _break(mechanism: Mechanism, state: State, event: Break) -> tuple[Mechanism, State]:

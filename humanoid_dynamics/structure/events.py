@@ -20,6 +20,19 @@ class Connect:
 
 
 @dataclass(frozen=True)
+class Touch:
+    """A contact surface, or some of its corners, comes to rest on the ground where it is.
+
+    Attributes:
+        surface: Name of the surface, and of the constraint.
+        vertices: Corners that touch; the whole surface where left out.
+    """
+
+    surface: str
+    vertices: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
 class Cut:
     """A connection ends: a closed loop, a contact, or a joint declared breakable.  Velocities stay.
 
@@ -41,4 +54,4 @@ class Break:
     joint: str
 
 
-Event: TypeAlias = Connect | Cut | Break
+Event: TypeAlias = Connect | Touch | Cut | Break
