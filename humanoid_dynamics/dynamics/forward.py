@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from humanoid_dynamics.constraints.status import Status
 from humanoid_dynamics.dynamics.kkt import solve_kkt, symmetric
@@ -81,7 +79,7 @@ def _report(mechanism: Mechanism, a: Vector, lam: Vector) -> ForwardResult:
     gap *= mechanism.scale
     a.flags.writeable = False
     lam.flags.writeable = False
-    return ForwardResult(a, lam, indeterminate, math.sqrt(gap.dot(gap)), Status.INDETERMINATE if indeterminate else Status.OK)
+    return ForwardResult(a, lam, indeterminate, blas.dnrm2(gap) if len(gap) else 0.0, Status.INDETERMINATE if indeterminate else Status.OK)
 
 
 def _refuse(mechanism: Mechanism) -> ForwardResult:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pinocchio as pin
+from scipy.linalg import blas
 
 from humanoid_dynamics.constraints.null_space import NullSpace
 from humanoid_dynamics.constraints.partition import CoordinatePartition
@@ -103,12 +104,14 @@ def measure_motion(mechanism: Mechanism, v: Vector, a: Vector) -> float:
     Returns:
         The larger of both [m/s, m/s²].
     """
+    if not len(mechanism.gamma):
+        return 0.0
     slip = mechanism.J.dot(v)
     gap = mechanism.J.dot(a)
     gap += mechanism.gamma
     slip *= mechanism.scale
     gap *= mechanism.scale
-    return math.sqrt(max(slip.dot(slip), gap.dot(gap)))
+    return float(max(blas.dnrm2(slip), blas.dnrm2(gap)))
 
 
 def _build(mechanism: Mechanism, q: Vector, v: Vector, a: Vector, verify: bool) -> float:
