@@ -28,6 +28,7 @@ ROWS = {
     "planar": (2, 3, 4),
 }
 ALIGNED = ("revolute", "planar")
+LINEAR_FIRST = ("fixed", "revolute", "spherical")  # rows are the first so many of the six
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,11 +80,11 @@ class LoopBlock:
     def write_jacobian(self, kinematics: Kinematics, out: Matrix) -> None:
         """Write J = J_A - J_B into (k, nv)."""
         rows = relative_jacobian(kinematics, self.A, self.B)
-        if self.kind == "fixed":
-            out[:] = rows
-        elif self.kind == "universal":
+        if self.kind == "universal":
             out[:3] = rows[:3]
             out[3] = self._normal(kinematics) @ rows[3:]
+        elif self.kind in LINEAR_FIRST:
+            out[:] = rows[: len(out)]
         else:
             out[:] = rows[list(self.axes)]
 
@@ -95,6 +96,10 @@ class LoopBlock:
             turning = cross(cross(omega, x), _Y)
             out[:3] = linear
             out[3] = cross(x, _Y) @ angular + turning @ omega
+            return
+        if self.kind in LINEAR_FIRST:
+            out[:3] = linear
+            out[3:] = angular[: len(out) - 3]
             return
         for row, axis in enumerate(self.axes):
             out[row] = linear[axis] if axis < 3 else angular[axis - 3]

@@ -10,7 +10,6 @@ import pinocchio as pin
 
 from humanoid_dynamics.constraints.kinematics import Attachment, Kinematics
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.wrench import cross
 
 
 def relative_pose(kinematics: Kinematics, A: Attachment, B: Attachment) -> pin.SE3:
@@ -60,8 +59,8 @@ def relative_drift(kinematics: Kinematics, A: Attachment, B: Attachment) -> tupl
         A_B = X_BA.actInv(pin.getFrameAcceleration(model, data, B.joint, B.X_JF, pin.LOCAL))
         V -= V_B
         drift = drift - A_B + V.cross(V_B)
-    R_BA, omega = X_BA.rotation, V.angular
-    return R_BA @ (drift.linear + cross(omega, V.linear)), R_BA @ drift.angular, R_BA @ omega
+    R_BA = X_BA.rotation
+    return R_BA.dot(pin.classicAcceleration(V, drift)), R_BA.dot(drift.angular), R_BA.dot(V.angular)
 
 
 _ORIGIN = pin.SE3.Identity().translation
