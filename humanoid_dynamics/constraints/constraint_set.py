@@ -11,12 +11,14 @@ from humanoid_dynamics.constraints.block import ConstraintBlock
 from humanoid_dynamics.constraints.coordinate import build_mimic
 from humanoid_dynamics.constraints.kinematics import Kinematics
 from humanoid_dynamics.constraints.loop import build_loop
+from humanoid_dynamics.constraints.user import UserBlock
 from humanoid_dynamics.constraints.wheel import build_wheel
 from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
 from humanoid_dynamics.model.robot import Notice, RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 CHARACTERISTIC_LENGTH = 0.3
+NOTHING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +29,8 @@ class ConstraintRows:
         J: (k, nv) Jacobian.
         gamma: (k,) drift J' v.
         phi: (k,) position error, zero where ``holonomic`` is not set.
-        scale: (k,) 1 for linear rows, the characteristic length [m] for angular ones; rank decisions look at scale * J.
+        scale: (k,) 1 for linear rows, the characteristic length [m] for angular ones, 1 / |row| for rows the caller wrote, whose units
+            nobody knows; rank decisions look at scale * J.
         labels: Name of every row.
         unilateral: (k,) which rows can only push.
         holonomic: (k,) which rows come from a position.
@@ -60,6 +63,7 @@ class ConstraintSet:
         self.generation = 0
         self._blocks: dict[str, ConstraintBlock] = {}
         self._plan: list[tuple[ConstraintBlock, Matrix, Vector, Vector]] | None = None
+        self._unitless: list[tuple[Matrix, Vector]] = []
         for block in blocks:
             self.add(block)
         self._rows = self._lay_out()
@@ -178,6 +182,8 @@ class ConstraintSet:
         rows = self._rows if self._plan is not None else self._current()
         for block, J, _, _ in self._plan or ():
             block.write_jacobian(kinematics, J)
+        for J, scale in self._unitless:
+            scale[:] = _unit_scale(J)
         return rows.J
 
     def drift(self, kinematics: Kinematics) -> Vector:
@@ -242,18 +248,27 @@ class ConstraintSet:
         total = sum(len(block.labels) for block in active)
         J = np.zeros((total, self.robot.nv), order="F")
         gamma, phi = np.zeros(total), np.zeros(total)
-        self._plan, start = [], 0
+        scale = np.array([self.length if flag else 1.0 for block in active for flag in block.rotational])
+        self._plan, self._unitless, start = [], [], 0
         for block in active:
             part = slice(start, start + len(block.labels))
             self._plan.append((block, J[part], gamma[part], phi[part]))
+            if isinstance(block, UserBlock):
+                self._unitless.append((J[part], scale[part]))
             start = part.stop
-        rotational = [flag for block in active for flag in block.rotational]
         return ConstraintRows(
             J,
             gamma,
             phi,
-            np.where(rotational, self.length, 1.0) if total else np.zeros(0),
+            scale,
             tuple(label for block in active for label in block.labels),
             tuple(flag for block in active for flag in block.unilateral),
             tuple(block.holonomic for block in active for _ in block.labels),
         )
+
+
+def _unit_scale(J: Matrix) -> Vector:
+    """Return factors that make every row of unit length; 1 for a row of zeros."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", J, J))
+    factors: Vector = 1.0 / np.where(lengths > NOTHING, lengths, 1.0)
+    return factors

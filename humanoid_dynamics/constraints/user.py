@@ -1,4 +1,4 @@
-"""Rows that a caller writes."""
+"""Rows that a caller writes, in whatever units: rank decisions look at them as rows of unit length."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from humanoid_dynamics.constraints.block import no_rows
 from humanoid_dynamics.constraints.kinematics import Kinematics
-from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 
@@ -21,7 +20,6 @@ class UserBlock:
         jacobian: q -> (k, nv) J.
         drift: (q, v) -> (k,) gamma = J' v.
         error: q -> (k,) phi, or None where no position stands behind the rows.
-        rotational: Which rows are angular velocities; none where left empty.
     """
 
     name: str
@@ -29,13 +27,11 @@ class UserBlock:
     jacobian: Callable[[Vector], Matrix]
     drift: Callable[[Vector, Vector], Vector]
     error: Callable[[Vector], Vector] | None = None
-    rotational: tuple[bool, ...] = ()
 
-    def __post_init__(self) -> None:
-        if not self.rotational:
-            object.__setattr__(self, "rotational", no_rows(len(self.labels)))
-        if len(self.rotational) != len(self.labels):
-            raise ShapeError("rotational", f"{len(self.rotational)} flags", f"one per row, {len(self.labels)}")
+    @property
+    def rotational(self) -> tuple[bool, ...]:
+        """None: units are the caller's."""
+        return no_rows(len(self.labels))
 
     @property
     def unilateral(self) -> tuple[bool, ...]:

@@ -29,7 +29,7 @@ def detach(robot: RobotModel, joint: str) -> RobotModel:
         joint: Name of the joint.
 
     Returns:
-        Another robot, its tree built depth-first; loops stay.
+        Another robot, its tree built depth-first; loops stay, joints that followed the broken one no longer do.
 
     Raises:
         UnknownNameError: If there is no such joint.
@@ -37,7 +37,8 @@ def detach(robot: RobotModel, joint: str) -> RobotModel:
     record = robot.joint(joint)
     bodies = [_freed(body, parent="", X_PJ=pin.SE3.Identity()) if body.name == record.name else body for body in list_bodies(robot)]
     freed = rebuild(robot, bodies, robot.loops)
-    return replace(freed, posture=transfer(robot, freed, State.at_rest(robot)).q)
+    mimics = tuple(mimic for mimic in robot.mimics if joint not in {mimic.joint, mimic.leader})
+    return replace(freed, mimics=mimics, posture=transfer(robot, freed, State.at_rest(robot)).q)
 
 
 def make_breakable(robot: RobotModel, joint: str) -> RobotModel:
@@ -52,11 +53,13 @@ def make_breakable(robot: RobotModel, joint: str) -> RobotModel:
 
     Raises:
         UnknownNameError: If there is no such joint.
-        HumanoidDynamicsError: If the joint is of another kind.
+        HumanoidDynamicsError: If the joint is of another kind, or mimics.
     """
     record = robot.joint(joint)
     if record.kind not in BREAKABLE:
         raise HumanoidDynamicsError(f"joint {joint!r} is {record.kind}; breakable are {', '.join(BREAKABLE)}")
+    if any(joint in {mimic.joint, mimic.leader} for mimic in robot.mimics):
+        raise HumanoidDynamicsError(f"joint {joint!r} follows or leads another one; a breakable joint has no coordinate for that")
     bodies = [_freed(body, body.parent, body.X_PJ) if body.name == joint else body for body in list_bodies(robot)]
     broken = rebuild(robot, bodies, (*robot.loops, _closure_of(robot, record)))
     return replace(broken, posture=transfer(robot, broken, State.at_rest(robot)).q)

@@ -12,6 +12,8 @@ from humanoid_dynamics.constraints.kinematics import Kinematics
 from humanoid_dynamics.constraints.loop import ROWS, build_loop
 from humanoid_dynamics.constraints.user import UserBlock
 from humanoid_dynamics.constraints.wheel import build_wheel
+from humanoid_dynamics.dynamics.forward import solve_forward
+from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError, UnknownNameError
 from humanoid_dynamics.model.joint import Mimic
 from humanoid_dynamics.model.loop import LoopClosure, Wheel
@@ -185,8 +187,23 @@ def test_user_rows():
     C = rng.normal(size=(2, robot.nv))
     block = UserBlock("mine", ("mine.0", "mine.1"), lambda q: C, lambda q, v: np.zeros(2))
     check_derivatives(robot, block, random_configuration(robot.model, rng), rng.normal(size=robot.nv), check_error=False)
-    with pytest.raises(ShapeError, match="one per row"):
-        UserBlock("mine", ("a",), lambda q: C, lambda q, v: np.zeros(1), rotational=(True, False))
+
+
+def test_units_of_user_rows_do_not_matter():
+    """Each row times another power of ten: the same mobility, the same acceleration, forces that go with the rows."""
+    rng = np.random.default_rng(3)
+    robot = random_tree(rng, 6)
+    q, v = random_configuration(robot.model, rng), rng.normal(size=robot.nv)
+    J, gamma, power = rng.normal(size=(4, robot.nv)), rng.normal(size=4), np.array([1e6, 1.0, 1e-6, 1e3])
+    answers = []
+    for factor in (np.ones(4), power):
+        rows, drift = factor[:, None] * J, factor * gamma
+        block = UserBlock("mine", tuple("abcd"), lambda q, rows=rows: rows, lambda q, v, drift=drift: drift)
+        mechanism = Mechanism(robot, [block])
+        answers.append(solve_forward(mechanism, q, v, np.zeros(len(mechanism.actuated))))
+        assert mechanism.null_space.rank == 4
+    np.testing.assert_allclose(answers[1].a, answers[0].a, rtol=1e-9, atol=1e-9 * np.abs(answers[0].a).max())
+    np.testing.assert_allclose(answers[1].lam * power, answers[0].lam, rtol=1e-8)
 
 
 def test_unknown_links_and_kinds_are_refused():

@@ -1,11 +1,14 @@
 """Other trees of the same bodies: depth-first, every pose, twist and momentum kept."""
 
+import dataclasses
+
 import numpy as np
 import pinocchio as pin
 import pytest
 from mechanisms import Tree, random_configuration, random_inertia, random_pose, random_tree
 
 from humanoid_dynamics.errors import HumanoidDynamicsError
+from humanoid_dynamics.model.joint import Mimic
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.structure.detach import detach, make_breakable, transfer
 
@@ -78,3 +81,12 @@ def test_only_joints_that_hold_something_can_be_breakable():
     robot = Tree().add("base", pin.JointModelFreeFlyer(), inertia=random_inertia(rng)).robot()
     with pytest.raises(HumanoidDynamicsError, match="free_flyer"):
         make_breakable(robot, "base")
+
+
+def test_a_joint_that_breaks_no_longer_leads():
+    rng = np.random.default_rng(4)
+    tree = Tree().add("a", pin.JointModelRX(), inertia=random_inertia(rng)).add("b", pin.JointModelRX(), inertia=random_inertia(rng))
+    robot = dataclasses.replace(tree.robot(), mimics=(Mimic("b", "a", 2.0, 0.0),))
+    assert detach(robot, "a").mimics == ()
+    with pytest.raises(HumanoidDynamicsError, match="follows or leads"):
+        make_breakable(robot, "a")
