@@ -67,6 +67,7 @@ class Kinematics:
         self.model = robot.model
         self.data = robot.data()
         self.rest = np.zeros(robot.nv)
+        self._relative: dict[tuple[Attachment, Attachment], pin.SE3] = {}
         self.q: Vector = pin.neutral(self.model)
         self.v: Vector = self.rest
         self.move(self.q, self.v)
@@ -78,6 +79,7 @@ class Kinematics:
             q: (nq,) configuration.
         """
         self.q, self.v = q, self.rest
+        self._relative.clear()
         pin.computeJointJacobians(self.model, self.data, q)
 
     def move(self, q: Vector, v: Vector, a: Vector | None = None) -> None:
@@ -89,12 +91,20 @@ class Kinematics:
             a: (nv,) generalized acceleration; zero where left out, which makes every acceleration a drift.
         """
         self.q, self.v = q, v
+        self._relative.clear()
         pin.forwardKinematics(self.model, self.data, q, v, self.rest if a is None else a)
         pin.computeJointJacobians(self.model, self.data)
 
     def pose(self, frame: Attachment) -> pin.SE3:
         """Return the pose X_WF of an attached frame."""
-        return self.data.oMi[frame.joint] * frame.X_JF
+        return self.data.oMi[frame.joint] * frame.X_JF if frame.joint else frame.X_JF
+
+    def relative(self, A: Attachment, B: Attachment) -> pin.SE3:
+        """Return X_BA, the pose of frame A in frame B; asked again before the next move it is not computed again."""
+        X_BA = self._relative.get((A, B))
+        if X_BA is None:
+            X_BA = self._relative[A, B] = self.pose(B).actInv(self.pose(A))
+        return X_BA
 
     def jacobian(self, frame: Attachment, axes: pin.ReferenceFrame) -> Matrix:
         """Return the Jacobian of an attached frame.

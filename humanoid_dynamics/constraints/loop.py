@@ -12,7 +12,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.constraints.block import AXES, no_rows, row_labels
 from humanoid_dynamics.constraints.kinematics import Attachment, Kinematics, attach
-from humanoid_dynamics.constraints.relative import relative_drift, relative_jacobian, relative_pose
+from humanoid_dynamics.constraints.relative import relative_drift, relative_jacobian
 from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.model.loop import LoopClosure
 from humanoid_dynamics.model.robot import RobotModel
@@ -92,7 +92,7 @@ class LoopBlock:
         """Write gamma into (k,)."""
         linear, angular, omega = relative_drift(kinematics, self.A, self.B)
         if self.kind == "universal":
-            x = relative_pose(kinematics, self.A, self.B).rotation[:, 0]
+            x = kinematics.relative(self.A, self.B).rotation[:, 0]
             turning = cross(cross(omega, x), _Y)
             out[:3] = linear
             out[3] = cross(x, _Y) @ angular + turning @ omega
@@ -106,7 +106,7 @@ class LoopBlock:
 
     def write_error(self, kinematics: Kinematics, out: Vector) -> None:
         """Write phi into (k,): position of A in B, then the angles by which the axes fail to meet."""
-        X_BA = relative_pose(kinematics, self.A, self.B)
+        X_BA = kinematics.relative(self.A, self.B)
         if self.kind == "universal":
             out[:3] = X_BA.translation
             out[3] = X_BA.rotation[1, 0]  # y of B against x of A
@@ -117,7 +117,7 @@ class LoopBlock:
 
     def _normal(self, kinematics: Kinematics) -> Vector:
         """Return x of A times y of B, the direction about which a universal joint cannot turn, in axes of B."""
-        return cross(relative_pose(kinematics, self.A, self.B).rotation[:, 0], _Y)
+        return cross(kinematics.relative(self.A, self.B).rotation[:, 0], _Y)
 
 
 def build_loop(robot: RobotModel, loop: LoopClosure) -> LoopBlock:

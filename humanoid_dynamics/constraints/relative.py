@@ -12,11 +12,6 @@ from humanoid_dynamics.constraints.kinematics import Attachment, Kinematics
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 
-def relative_pose(kinematics: Kinematics, A: Attachment, B: Attachment) -> pin.SE3:
-    """Return X_BA, the pose of A in B."""
-    return kinematics.pose(B).actInv(kinematics.pose(A))
-
-
 def relative_jacobian(kinematics: Kinematics, A: Attachment, B: Attachment) -> Matrix:
     """Return the Jacobian of the twist of A relative to B.
 
@@ -28,7 +23,7 @@ def relative_jacobian(kinematics: Kinematics, A: Attachment, B: Attachment) -> M
     Returns:
         (6, nv) rows, linear then angular, at the origin of A in axes of B.
     """
-    X_BA = relative_pose(kinematics, A, B)
+    X_BA = kinematics.relative(A, B)
     X_AP = pin.SE3(X_BA.rotation.T, _ORIGIN)  # P: origin of A, axes of B
     rows = kinematics.jacobian(Attachment(A.joint, A.X_JF * X_AP), pin.LOCAL)
     if B.joint:
@@ -53,7 +48,7 @@ def relative_drift(kinematics: Kinematics, A: Attachment, B: Attachment) -> tupl
     model, data = kinematics.model, kinematics.data
     V = pin.getFrameVelocity(model, data, A.joint, A.X_JF, pin.LOCAL)
     drift = pin.getFrameAcceleration(model, data, A.joint, A.X_JF, pin.LOCAL)
-    X_BA = relative_pose(kinematics, A, B)
+    X_BA = kinematics.relative(A, B)
     if B.joint:
         V_B = X_BA.actInv(pin.getFrameVelocity(model, data, B.joint, B.X_JF, pin.LOCAL))
         A_B = X_BA.actInv(pin.getFrameAcceleration(model, data, B.joint, B.X_JF, pin.LOCAL))
