@@ -93,8 +93,9 @@ class CompiledForward:
         if constraints.generation == self._generation:
             return
         self._generation = constraints.generation
-        self._blocks = [block for block in constraints if not block.inert]
-        contacts = [_compile(block, self._mechanism.robot.model) for block in self._blocks]
+        blocks = [block for block in constraints if not block.inert]
+        self._parts: list[tuple[ConstraintBlock, int, pin.RigidConstraintData]] = []
+        contacts = [_compile(block, self._mechanism.robot.model) for block in blocks]
         known = [contact for contact in contacts if contact is not None]
         self._known = len(known) == len(contacts)
         self._models, self._works = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
@@ -104,12 +105,12 @@ class CompiledForward:
             self._models.append(contact)
             self._works.append(contact.createData())
         pin.initConstraintDynamics(self._mechanism.robot.model, self._data, self._models, self._works)
+        self._parts = [(block, len(block.labels), work) for block, work in zip(blocks, self._works, strict=True)]
 
     def _forces(self) -> Vector:
         """Collect the constraint forces, in axes of frame B for loops and of the world for contacts."""
         forces = [np.zeros(0)]
-        for block, work in zip(self._blocks, self._works, strict=True):
-            count = len(block.labels)
+        for block, count, work in self._parts:
             force = work.contact_force.vector[:count]
             forces.append(_turn(self._axes(block), force) if isinstance(block, LoopBlock) else force)
         return np.concatenate(forces)
