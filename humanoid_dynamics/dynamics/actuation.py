@@ -19,12 +19,14 @@ class MotorPattern:
         complete: Whether every generalized coordinate has a motor.
         rows: (nd,) rows of H that belong to motors.
         order: (na,) position of every motor in (motors on dependent coordinates, generalized coordinates).
+        unit: (nd, nd) unit matrix, column-major, ready for LAPACK.
     """
 
     dep: Indices
     complete: bool
     rows: Indices
     order: Indices
+    unit: Matrix
 
 
 def match_motors(dep: Indices, indep: Indices, actuated: Indices) -> MotorPattern:
@@ -43,31 +45,42 @@ def match_motors(dep: Indices, indep: Indices, actuated: Indices) -> MotorPatter
     stacked = [*(int(dep[row]) for row in rows), *indep.tolist()]
     complete = bool(len(indep)) and driven.issuperset(indep.tolist())
     order = [stacked.index(coordinate) for coordinate in actuated.tolist()] if complete else []
-    return MotorPattern(dep, complete, np.array(rows, dtype=np.intp), np.array(order, dtype=np.intp))
+    return MotorPattern(dep, complete, np.array(rows, dtype=np.intp), np.array(order, dtype=np.intp), np.eye(len(rows), order="F"))
 
 
-def share_on_coordinates(H_A: Matrix, tau_G: Vector, weight_dep: Vector | None = None, weight_indep: Vector | None = None) -> Vector:
-    """Return the torques of the motors on dependent coordinates that make the weighted sum of all squared torques least.
+def share_on_coordinates(H_A: Matrix, tau_G: Vector, unit: Matrix) -> Vector:
+    """Return the torques of the motors on dependent coordinates that make the sum of all squared torques least.
 
     With a motor on every generalized coordinate S = [H_A; E], so those motors take what is left, tau_G - H_A^T tau_d, and the minimum is
-    (R_d + H_A R_i H_A^T) tau_d = H_A R_i tau_G: as small as the number of redundant motors, and never singular.
+    (E + H_A H_A^T) tau_d = H_A tau_G: as small as the number of redundant motors, and never singular.
 
     Args:
-        H_A: (nd, nu) rows of H that belong to motors.
+        H_A: (nd, nu) rows of H that belong to motors, column-major.
         tau_G: (nu,) generalized force.
-        weight_dep: (nd,) positive cost R_d; one where left out.
-        weight_indep: (nu,) positive cost R_i; one where left out.
+        unit: (nd, nd) unit matrix, column-major; not changed.
 
     Returns:
         (nd,) torques tau_d.
     """
-    count = H_A.shape[0]
-    if count == 0:
+    if not len(unit):
         return np.zeros(0)
-    ridge = np.asfortranarray(np.eye(count) if weight_dep is None else np.diag(weight_dep))
-    if weight_indep is None:
-        A, rhs = blas.dsyrk(1.0, H_A, beta=1.0, c=ridge, overwrite_c=1), H_A.dot(tau_G)
-    else:
-        A, rhs = ridge + (H_A * weight_indep) @ H_A.T, H_A.dot(weight_indep * tau_G)
-    torque: Vector = lapack.dposv(A, rhs)[1]
+    torque: Vector = lapack.dposv(blas.dsyrk(1.0, H_A, beta=1.0, c=unit), H_A.dot(tau_G), overwrite_a=1)[1]
+    return torque
+
+
+def share_by_cost(H_A: Matrix, tau_G: Vector, cost_dep: Vector, cost_indep: Vector) -> Vector:
+    """Return the same for the weighted sum of squared torques: (R_d + H_A R_i H_A^T) tau_d = H_A R_i tau_G.
+
+    Args:
+        H_A: (nd, nu) rows of H that belong to motors.
+        tau_G: (nu,) generalized force.
+        cost_dep: (nd,) positive cost R_d of the motors on dependent coordinates.
+        cost_indep: (nu,) positive cost R_i of those on generalized coordinates.
+
+    Returns:
+        (nd,) torques tau_d.
+    """
+    if not len(cost_dep):
+        return np.zeros(0)
+    torque: Vector = lapack.dposv(np.diag(cost_dep) + (H_A * cost_indep) @ H_A.T, H_A.dot(cost_indep * tau_G))[1]
     return torque

@@ -11,7 +11,7 @@ from scipy.linalg import blas
 from humanoid_dynamics.constraints.null_space import NullSpace
 from humanoid_dynamics.constraints.partition import CoordinatePartition
 from humanoid_dynamics.constraints.status import Status
-from humanoid_dynamics.dynamics.actuation import MotorPattern, share_on_coordinates
+from humanoid_dynamics.dynamics.actuation import MotorPattern, share_by_cost, share_on_coordinates
 from humanoid_dynamics.dynamics.mechanism import Mechanism, all_finite
 from humanoid_dynamics.dynamics.results import InverseResult
 from humanoid_dynamics.dynamics.torque import share_torque
@@ -150,11 +150,11 @@ def _solve_on_coordinates(  # noqa: PLR0917
     """The same where every generalized coordinate has a motor: S = [H_A; E] leaves a small system and nothing undone."""
     H_A = space.H.T.take(pattern.rows, 1).T
     if weight is None:
-        tau_dep = share_on_coordinates(H_A, tau_G)
+        tau_dep = share_on_coordinates(H_A, tau_G, pattern.unit)
     else:
         cost = np.zeros(len(mechanism.robot.coordinates))
         cost[mechanism.actuated] = weight
-        tau_dep = share_on_coordinates(H_A, tau_G, cost[space.dep[pattern.rows]], cost[space.indep])
+        tau_dep = share_by_cost(H_A, tau_G, cost[space.dep[pattern.rows]], cost[space.indep])
     tau = np.concatenate((tau_dep, tau_G - tau_dep.dot(H_A))).take(pattern.order)
     supplied = tau_O.take(space.dep)
     supplied[pattern.rows] -= tau_dep

@@ -158,11 +158,12 @@ class Mechanism:
     @property
     def pattern(self) -> MotorPattern | None:
         """Which motors sit on which coordinates of the present partition; None where u are no coordinates."""
-        space = self.null_space
+        space, pattern = self.null_space, self._pattern
+        if pattern is not None and pattern.dep is space.dep and self._matched is self.actuated:
+            return pattern
         if len(space.dep) + len(space.indep) != self.robot.nv:
             return None
-        if self._pattern is None or self._pattern.dep is not space.dep or self._matched is not self.actuated:
-            self._pattern, self._matched = match_motors(space.dep, space.indep, self.actuated), self.actuated
+        self._pattern, self._matched = match_motors(space.dep, space.indep, self.actuated), self.actuated
         return self._pattern
 
     def check_sizes(self, *, q: Vector, v: Vector, a: Vector | None = None, tau: Vector | None = None, force: Vector | None = None) -> None:
