@@ -54,15 +54,13 @@ def test_loop(kind, seed):
     assert np.abs(gamma).max() > 1e-3
 
 
-@pytest.mark.parametrize("kind", ROWS)
+@pytest.mark.parametrize("kind", sorted(set(ROWS) - {"universal"}))  # which names its two axes by the side they are on
 def test_loop_to_world_either_way_round_spans_the_same_rows(kind):
     rng = np.random.default_rng(3)
     robot = random_tree(rng, 6)
     q = random_configuration(robot.model, rng)
     kinematics = Kinematics(robot)
     kinematics.place(q)
-    if kind == "universal":
-        pytest.skip("a universal joint names its two axes by the side they are on")
     loop = random_loop(robot, q, rng, kind, links=("link4", "world"))
     turned = LoopClosure("turned", kind, "world", loop.X_LB, "link4", loop.X_LA)
     forward, backward = (ConstraintSet(robot, [build_loop(robot, item)]).jacobian(kinematics) for item in (loop, turned))

@@ -206,6 +206,9 @@ def test_torques_from_the_small_system_are_those_of_the_whole(seed):
         expected = np.linalg.pinv(S.T / root) @ answer.tau_G / root
         np.testing.assert_allclose(answer.tau, expected, atol=1e-9 * (1 + np.abs(expected).max()))
         np.testing.assert_allclose(S.T @ answer.tau, answer.tau_G, atol=1e-10 * (1 + np.abs(answer.tau_G).max()))
+        left = mechanism.tree_torque(np.zeros(8)) - mechanism.spread(answer.tau) - mechanism.J.T @ answer.lam
+        np.testing.assert_allclose(left, 0.0, atol=1e-9 * (1 + np.abs(answer.lam).max()))
+        assert np.abs(answer.tau[mechanism.pattern.rows]).max() > 1e-3
     assert mechanism.pattern.complete
 
 
