@@ -106,6 +106,7 @@ def robot_of(model, loops=(), *, actuated=None, posture=None, surfaces=None):
         mimics=(),
         aliases={},
         posture=pin.neutral(model) if posture is None else np.asarray(posture, dtype=float),
+        stance=(),
         inertialess=(),
         notices=(),
     )

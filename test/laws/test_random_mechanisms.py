@@ -1,4 +1,4 @@
-"""Laws on random trees under random rows: redundant, empty, zero, contradictory; against the dense saddle point [ENG-12]."""
+"""Laws on random trees under random rows: redundant, empty, zero, contradictory; against the dense saddle point."""
 
 import numpy as np
 import pinocchio as pin
