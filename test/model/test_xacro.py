@@ -161,7 +161,7 @@ def test_the_attacks_are_real(write, tmp_path):
 
 def test_endless_computing_is_cut_off(write, monkeypatch):
     monkeypatch.setattr(xacro_file, "LONGEST", 1)
-    with quick(5.0), pytest.raises(SourceError, match="xacro did not come to an end in 1 s of computing"):
+    with quick(5.0), pytest.raises(SourceError, match="xacro did not come to an end"):
         load_robot(write("${[0 for a in range(10**6) for b in range(10**6)][0]}"))
 
 
