@@ -49,8 +49,9 @@ class ShareInterval:
         return self.lower > self.upper
 
     def clip(self, share: float) -> float:
-        """Return the nearest share that is possible; the middle of the gap where none is."""
-        return 0.5 * (self.lower + self.upper) if self.empty else min(max(share, self.lower), self.upper)
+        """Return the nearest share that is possible; the middle of the gap, within 0 and 1, where none is."""
+        nearest = 0.5 * (self.lower + self.upper) if self.empty else min(max(share, self.lower), self.upper)
+        return min(max(nearest, 0.0), 1.0)
 
 
 def quintic(x: float) -> float:
@@ -135,7 +136,7 @@ def find_interval(zmp: float, points: FootPoints, phase: str) -> ShareInterval:
         phase: ``DSP1``, rear foot flat and front foot on its heel, or ``DSP2``, front foot flat and rear foot on its toe.
 
     Returns:
-        The interval, within 0 and 1.
+        The interval, cut at 0 and 1; empty where the zero moment point lies where no share helps.
 
     Raises:
         ShapeError: If it is another phase.

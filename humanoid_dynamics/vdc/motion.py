@@ -108,17 +108,26 @@ def compute_required_motion(decomposition: Decomposition, frames: Frames, v: Vec
     Returns:
         Required velocities and the derivatives of their components.
     """
-    V, A = np.empty((len(decomposition.cuts), 6)), np.empty((len(decomposition.cuts), 6))
-    for i, cut in enumerate(decomposition.cuts):
-        S, part = frames.S[i], cut.coordinates
-        V[i], A[i] = S @ v_r[part], S @ a_r[part]
+    own, V, A = (np.zeros((len(decomposition.cuts), 6)) for _ in range(3))
+    for cut, S in zip(decomposition.cuts, frames.S, strict=True):
+        i, part = cut.driven, cut.coordinates
+        own[i], V[i], A[i] = S @ v[part], S @ v_r[part], S @ a_r[part]
         if len(cut.groups) > 1:
             A[i] += _subspace_rate(cut, S, v[part]) @ v_r[part]
-        if cut.driving != WORLD:
-            carried = np.column_stack((V[cut.driving], A[cut.driving])).T @ frames.U[i]
-            V[i] += carried[0]
-            A[i] += carried[1] - motion_cross(S @ v[part]) @ carried[0]
+    carried = _carry_outward(decomposition, frames, V)
+    A -= (motion_cross(own) @ carried[..., None])[..., 0]
+    _carry_outward(decomposition, frames, A)
     return LinkMotion(V, A)
+
+
+def _carry_outward(decomposition: Decomposition, frames: Frames, values: Matrix) -> Matrix:
+    """Add to every row U' times that of the link before it, in place; return what was added."""
+    carried = np.zeros_like(values)
+    for i, parent in enumerate(decomposition.parent):
+        if parent != WORLD:
+            carried[i] = values[parent] @ frames.U[i]
+            values[i] += carried[i]
+    return carried
 
 
 def _subspace_rate(cut: Cut, S: Matrix, rate: Vector) -> Matrix:
