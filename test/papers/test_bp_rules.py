@@ -1,5 +1,7 @@
 """The biped paper: torques in double support, from (26) to (74); one test for each item, misprints as negative controls."""
 
+from time import perf_counter
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -26,6 +28,7 @@ from humanoid_dynamics.biped.transition import (
     two_segment_share,
 )
 from humanoid_dynamics.errors import ShapeError, UnknownNameError
+from humanoid_dynamics.vdc.double_support import build_double_support, choose_minimum_torque
 from humanoid_dynamics.vdc.inverse import solve_subsystems
 
 BODY = R1.parameters.body
@@ -506,9 +509,8 @@ def test_floating_base_agrees(t):
         answer = compute_step_torques(STEP, t, rule)
         contacts = urdf_contacts(answer, motion, phase)
         tau = solve_subsystems(robot, hd.State(q, v), a, contacts).tau
-        sides = [robot.joint(name).v.start for name in ("left_ankle", "left_knee", "left_hip", "right_hip", "right_knee", "right_ankle")]
         assert np.abs(tau[:3]).max() < 1e-9
-        assert np.abs(tau[sides] * FRONT_SIGN - answer.tau).max() < 1e-9
+        assert np.abs(tau[leg_coordinates(robot)] * FRONT_SIGN - answer.tau).max() < 1e-9
         data = robot.data()
         expected = np.array(pin.rnea(robot.model, data, q, v, a))
         pin.computeJointJacobians(robot.model, data, q)
@@ -516,6 +518,24 @@ def test_floating_base_agrees(t):
             frame = robot.surface(name).frame
             expected -= pin.getFrameJacobian(robot.model, data, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED).T @ wrench
         assert np.abs(tau - expected).max() < 1e-10
+
+
+@pytest.mark.parametrize(("phase", "t"), INSTANTS)
+def test_three_dimensional_procedures_contain_the_planar_ones(phase, t):
+    """The URDF biped, an internal wrench of six components, no moment about heel or toe: torques of procedures 1 and 3."""
+    robot = hd.load_robot("biped7")
+    q, v, a = urdf_motion(robot, t)
+    flat, other = ("left_foot", "right_foot") if phase.base == "rear" else ("right_foot", "left_foot")
+    support = build_double_support(solve_subsystems(robot, hd.State(q, v), a), flat, other)
+    reach = -BODY.heel if phase.tip == "heel" else BODY.toe
+    choice = choose_minimum_torque(support, np.array([[0.0, 0.0, reach, 0.0, 1.0, 0.0]]), split=0.4)
+    tau = np.zeros(robot.nv)
+    tau[np.concatenate((support.first.coordinates, support.second.coordinates))] = choice.loads
+    assert np.abs(tau[leg_coordinates(robot)] * FRONT_SIGN - compute_torques(BODY, R1.at(t), phase, "minimum_torque").tau).max() < 1e-9
+
+
+def leg_coordinates(robot):
+    return [robot.joint(name).v.start for name in ("left_ankle", "left_knee", "left_hip", "right_hip", "right_knee", "right_ankle")]
 
 
 def urdf_motion(robot, t):
@@ -577,3 +597,37 @@ def test_what_is_refused():
         build_step(BODY, R1.at, (0.6, 0.92, 0.76))
     with pytest.raises(ShapeError, match=r"lam: received shape \(3,\), expected \(2,\)"):
         solve_procedure_3(build_legs(BODY, chain_at(R1, 0.68), "heel"), np.zeros(3))
+
+
+# BP-24: cost
+
+
+def test_newton_euler_is_cheaper_than_lagrange():
+    """Torques of a long chain by recursion against M, C and g one by one, in the same compiled library; the gain grows with the chain."""
+
+    def gain(links):
+        model = pin.Model()
+        for i in range(links):
+            joint = model.addJoint(i, pin.JointModelRZ(), pin.SE3(np.eye(3), np.array([0.1, 0.0, 0.0])), f"joint_{i + 1}")
+            model.appendBodyToJoint(joint, pin.Inertia.FromSphere(1.0, 0.1), pin.SE3.Identity())
+        data, q, v = model.createData(), np.full(links, 0.1), np.full(links, 0.2)
+
+        def lagrange():
+            M = pin.crba(model, data, q)
+            M = np.triu(M) + np.triu(M, 1).T
+            return M @ v + pin.computeCoriolisMatrix(model, data, q, v) @ v + pin.computeGeneralizedGravity(model, data, q)
+
+        assert np.abs(lagrange() - pin.rnea(model, data, q, v, v)).max() < 1e-9 * links**3
+        return fastest(lagrange) / fastest(lambda: pin.rnea(model, data, q, v, v))
+
+    assert gain(40) > 2.0
+    assert gain(160) > 1.5 * gain(40)
+
+
+def fastest(function):
+    times = []
+    for _ in range(50):
+        start = perf_counter()
+        function()
+        times.append(perf_counter() - start)
+    return min(times)
