@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import pinocchio as pin
@@ -13,11 +14,14 @@ from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 from humanoid_dynamics.vdc.adaptation import ParameterBounds, update_parameters
 from humanoid_dynamics.vdc.decomposition import Decomposition
-from humanoid_dynamics.vdc.inverse import NO_CONTACTS
+from humanoid_dynamics.vdc.inverse import NO_CONTACTS, SubsystemAnswer
 from humanoid_dynamics.vdc.joint import JOINT_PARAMETERS, build_joint_regressor
-from humanoid_dynamics.vdc.motion import FrameFinder, compute_link_motion, compute_required_motion
+from humanoid_dynamics.vdc.motion import FrameFinder, Frames, LinkMotion, compute_link_motion, compute_required_motion
 from humanoid_dynamics.vdc.regressor import build_local_regressors
 from humanoid_dynamics.vdc.wrench import compute_cut_wrenches, compute_loads, shift_contacts
+
+Contacts: TypeAlias = Mapping[str, ArrayLike] | Callable[[SubsystemAnswer], Mapping[str, ArrayLike]]
+"""Required contact wrenches, or who chooses them from the required wrenches of the robot without contacts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +125,7 @@ class AdaptiveController:
         """Estimates of the link parameters, (n, 10), in the order of ``LINK_PARAMETERS``."""
         return read_only(self._links)
 
-    def tick(self, q: Vector, v: Vector, desired: Desired, dt: float, contacts: Mapping[str, ArrayLike] = NO_CONTACTS) -> AdaptiveAnswer:
+    def tick(self, q: Vector, v: Vector, desired: Desired, dt: float, contacts: Contacts = NO_CONTACTS) -> AdaptiveAnswer:
         """Send torques for one instant, then learn for the time until the next.
 
         Args:
@@ -129,7 +133,8 @@ class AdaptiveController:
             v: (nv,) measured velocity.
             desired: What is to be tracked.
             dt: Time until the next tick [s].
-            contacts: Required contact wrenches, as in ``solve_subsystems``.
+            contacts: Required contact wrenches, as in ``solve_subsystems``; or a function that finds them from the required wrenches of
+                the robot without contacts, such as one that shares between two feet what ``build_double_support`` leaves open.
 
         Returns:
             Torques and estimates.
@@ -145,8 +150,8 @@ class AdaptiveController:
         Y = build_local_regressors(body, frames, motion, required)
         Y_joint = build_joint_regressor(body.joint_parameters, v, v_r, a_r)
         net = (Y @ self._links[..., None])[..., 0] + gains.link * error
-        f = compute_cut_wrenches(body, frames, net, shift_contacts(body, frames, contacts))
-        tau = compute_loads(body, frames, f) + np.sum(Y_joint * self._joints, axis=1) + gains.joint * rate_error
+        own = np.sum(Y_joint * self._joints, axis=1) + gains.joint * rate_error
+        tau = own + self._compute_loads(frames, required, net, contacts)
         answer = AdaptiveAnswer(
             read_only(tau),
             read_only(self._links),
@@ -157,6 +162,16 @@ class AdaptiveController:
         self._links = update_parameters(self._links, drive, gains.link_learning, self._link_bounds, dt)
         self._joints = update_parameters(self._joints, Y_joint * rate_error[:, None], gains.joint_learning, self._joint_bounds, dt)
         return answer
+
+    def _compute_loads(self, frames: Frames, required: LinkMotion, net: Matrix, contacts: Contacts) -> Vector:
+        """Return z'f_r of all joints, after contacts have taken their part."""
+        body = self._body
+        f = compute_cut_wrenches(body, frames, net)
+        loads = compute_loads(body, frames, f)
+        chosen = contacts(SubsystemAnswer(body, frames, required, net, f, loads)) if callable(contacts) else contacts
+        if not chosen:
+            return loads
+        return compute_loads(body, frames, compute_cut_wrenches(body, frames, net, shift_contacts(body, frames, chosen)))
 
     def _require(self, q: Vector, v: Vector, desired: Desired) -> tuple[Vector, Vector]:
         """Return v_r = v_d + Lambda (q_d - q) and its derivative; the difference lives in the tangent space at q."""
