@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from humanoid_dynamics.biped.body import BipedBody
 from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
+from humanoid_dynamics.spatial.records import Sealed
 
 BASES = ("rear", "front")
 TIPS = ("heel", "toe")
@@ -39,7 +40,7 @@ class BipedMotion:
 
 
 @dataclass(frozen=True, eq=False)
-class ChainMotion:
+class ChainMotion(Sealed):
     """The same seen from a base foot: the six links beyond it, q of the paper.
 
     Attributes:

@@ -13,13 +13,14 @@ from humanoid_dynamics.biped.linear import solve, solve_least_norm
 from humanoid_dynamics.biped.reduction import REDUCTIONS, Reduction, reduce_constraint
 from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.records import Sealed
 
 UDWADIA_KALABA = "udwadia_kalaba"
 METHODS = (*REDUCTIONS, UDWADIA_KALABA)
 
 
 @dataclass(frozen=True, eq=False)
-class ConstrainedMotion:
+class ConstrainedMotion(Sealed):
     """What torques do to a constrained biped.
 
     Attributes:

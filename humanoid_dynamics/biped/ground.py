@@ -9,10 +9,11 @@ import numpy as np
 from humanoid_dynamics.biped.body import BipedBody
 from humanoid_dynamics.biped.chain import ChainMotion, build_com_offsets, compute_links, link_masses
 from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.records import Sealed
 
 
 @dataclass(frozen=True, eq=False)
-class GroundWrench:
+class GroundWrench(Sealed):
     """The whole wrench of the ground on the biped, base foot included.
 
     Attributes:

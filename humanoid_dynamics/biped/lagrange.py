@@ -9,13 +9,14 @@ import numpy as np
 from humanoid_dynamics.biped.body import BipedBody
 from humanoid_dynamics.biped.chain import ChainMotion, build_com_offsets, build_tip_offsets, compute_links, link_masses
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
+from humanoid_dynamics.spatial.records import Sealed
 
 TORQUE_MAP = read_only(np.eye(6) - np.eye(6, k=1))
 """A: the torque of a joint acts on the link farther from the base and, reversed, on the one before; det A = 1."""
 
 
 @dataclass(frozen=True, eq=False)
-class LagrangeTerms:
+class LagrangeTerms(Sealed):
     """The equations at one instant.
 
     Attributes:
@@ -32,7 +33,7 @@ class LagrangeTerms:
 
 
 @dataclass(frozen=True, eq=False)
-class TipConstraint:
+class TipConstraint(Sealed):
     """The heel or toe of the moving foot, held by the ground [BP, eq. 7-9].
 
     Attributes:

@@ -14,12 +14,13 @@ from humanoid_dynamics.biped.linear import solve, solve_least_norm
 from humanoid_dynamics.biped.recursion import FRONT_SIGN, Legs, compute_serial_torques, solve_hip_wrench
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector
+from humanoid_dynamics.spatial.records import Sealed
 
 FREE_MOMENT = 2  # the moment about the tip is zero: its row of the tip wrench
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class Choice(Sealed):
     """One of the possible hip wrenches and what follows from it.
 
     Attributes:

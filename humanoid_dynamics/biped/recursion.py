@@ -15,13 +15,14 @@ from humanoid_dynamics.biped.chain import ChainMotion, build_joint_offsets, buil
 from humanoid_dynamics.biped.ground import compute_link_accelerations
 from humanoid_dynamics.biped.linear import solve
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
+from humanoid_dynamics.spatial.records import Sealed
 
 FRONT_SIGN = read_only([1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
 """From the sign of the recursion, where every torque acts on the link nearer the trunk's cut, to serial sign, and back."""
 
 
 @dataclass(frozen=True, eq=False)
-class Legs:
+class Legs(Sealed):
     """Both legs at one instant, as functions of the hip wrench T1 of the leg on the base.
 
     Attributes:
@@ -78,13 +79,14 @@ def compute_joint_centres(body: BipedBody, q: Vector) -> Matrix:
     return np.asarray(along.sum(axis=1))
 
 
-def build_legs(body: BipedBody, chain: ChainMotion, tip: str) -> Legs:
+def build_legs(body: BipedBody, chain: ChainMotion, tip: str, tau_f: Vector | None = None) -> Legs:
     """Build both legs.
 
     Args:
         body: The biped.
         chain: Its motion seen from the base.
         tip: ``heel`` or ``toe`` of the moving foot, about which its ground wrench is taken.
+        tau_f: (6,) friction the motors overcome, chain order, serial sign [N·m]; none where None.
 
     Returns:
         Torques and tip wrench as functions of the hip wrench.
@@ -100,6 +102,8 @@ def build_legs(body: BipedBody, chain: ChainMotion, tip: str) -> Legs:
         rho = shift(joints[j], hip)[2]
         own = sum((shift(joints[j], coms[k]) @ net[k] for k in links), start=np.zeros(3))[2]
         B[j], b[j] = (rho, own) if j < 3 else (-rho, rho @ f4 + own)
+    if tau_f is not None:
+        b += FRONT_SIGN * tau_f
     X = shift(p_tip, hip)
     carried = sum((shift(p_tip, coms[k]) @ net[k] for k in (3, 4, 5)), start=np.zeros(3))
     return Legs(B, b, -X, X @ f4 + carried, f4)

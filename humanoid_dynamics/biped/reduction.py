@@ -18,12 +18,13 @@ from humanoid_dynamics.biped.lagrange import TORQUE_MAP, LagrangeTerms, TipConst
 from humanoid_dynamics.biped.linear import solve, solve_least_norm
 from humanoid_dynamics.errors import ShapeError, UnknownNameError
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.records import Sealed
 
 SINGULAR = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Reduction:
+class Reduction(Sealed):
     """A basis of the allowed motions and of the rest.
 
     Attributes:
@@ -36,7 +37,7 @@ class Reduction:
 
 
 @dataclass(frozen=True, eq=False)
-class ReducedEquations:
+class ReducedEquations(Sealed):
     """D u' + H u + G + F'A tau_f = F'A tau, without multipliers [BP, eq. 21].
 
     Attributes:

@@ -9,15 +9,16 @@ from types import MappingProxyType
 import numpy as np
 
 from humanoid_dynamics.biped.body import BipedBody
-from humanoid_dynamics.biped.chain import BipedMotion, ChainMotion, order_from_rear, view_from
+from humanoid_dynamics.biped.chain import BipedMotion, order_from_rear, view_from
 from humanoid_dynamics.biped.ground import GroundWrench, compute_flat_cop, compute_ground_wrench
-from humanoid_dynamics.biped.lagrange import LagrangeTerms, TipConstraint, build_terms, build_tip_constraint, solve_open_chain
+from humanoid_dynamics.biped.lagrange import build_terms, build_tip_constraint, solve_open_chain
 from humanoid_dynamics.biped.procedures import solve_procedure_2
 from humanoid_dynamics.biped.pseudo_inverse import solve_pseudo_inverse
 from humanoid_dynamics.biped.recursion import build_legs
 from humanoid_dynamics.biped.transition import FootPoints
 from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.spatial.arrays import Vector, read_only
+from humanoid_dynamics.spatial.records import Sealed
 
 RULES = ("pseudo_inverse", "minimum_torque", "force_transition")
 
@@ -52,7 +53,7 @@ PHASES: Mapping[str, Phase] = MappingProxyType(
 
 
 @dataclass(frozen=True, eq=False)
-class StepTorques:
+class StepTorques(Sealed):
     """Torques and ground forces at one instant of a step.
 
     Attributes:
@@ -124,34 +125,19 @@ def compute_torques(
         raise UnknownNameError("rule", rule, RULES)
     chain = view_from(motion, phase.base)
     total = compute_ground_wrench(body, chain)
-    terms = build_terms(body, chain, None if tau_f is None else order_from_rear(tau_f, phase.base))
+    friction = None if tau_f is None else order_from_rear(tau_f, phase.base)
+    terms = build_terms(body, chain, friction)
     if phase.tip is None:
         return _describe(phase, solve_open_chain(terms), np.zeros(2), total, 0.0)
     constraint = build_tip_constraint(body, chain, phase.tip)
-    tau, lam = _choose(body, chain, phase, rule=rule, share=share, terms=terms, constraint=constraint, total=total)
-    return _describe(phase, tau, lam, total, float(constraint.p[0]))
-
-
-def _choose(
-    body: BipedBody,
-    chain: ChainMotion,
-    phase: Phase,
-    *,
-    rule: str,
-    share: float,
-    terms: LagrangeTerms,
-    constraint: TipConstraint,
-    total: GroundWrench,
-) -> tuple[Vector, Vector]:
-    """Return torques in chain order and the force on the tip."""
     if rule == "pseudo_inverse":
-        return solve_pseudo_inverse(terms, constraint)
-    if rule == "minimum_torque":
-        chosen = solve_procedure_2(build_legs(body, chain, str(phase.tip)))
-        lam = chosen.f7[:2]
+        tau, lam = solve_pseudo_inverse(terms, constraint)
     else:
-        lam = (share if phase.base == "rear" else 1.0 - share) * total.force
-    return solve_open_chain(terms, constraint.J.T @ lam), lam
+        carried = share if phase.base == "rear" else 1.0 - share
+        minimum = rule == "minimum_torque"
+        lam = solve_procedure_2(build_legs(body, chain, phase.tip, friction)).f7[:2] if minimum else carried * total.force
+        tau = solve_open_chain(terms, constraint.J.T @ lam)
+    return _describe(phase, tau, lam, total, float(constraint.p[0]))
 
 
 def _describe(phase: Phase, tau: Vector, lam: Vector, total: GroundWrench, x_tip: float) -> StepTorques:

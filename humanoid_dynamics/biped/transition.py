@@ -5,6 +5,7 @@ Double support lasts from t0 to t2; at t1 the front foot is flat and the rear he
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from humanoid_dynamics.errors import ShapeError
@@ -158,7 +159,7 @@ def recommend_share(t: float, times: tuple[float, float, float], balanced: float
         t: Time [s].
         times: t0, t1, t2 [s].
         balanced: s* of the instant t1 [-].
-        zmp: Zero moment point now [m].
+        zmp: Zero moment point now [m]; nan where nothing presses: the share is then that of the time alone.
         points: Of the feet.
 
     Returns:
@@ -166,7 +167,7 @@ def recommend_share(t: float, times: tuple[float, float, float], balanced: float
     """
     t0, t1, t2 = times
     wanted = two_segment_share(t, times, balanced)
-    if not t0 < t < t2:
+    if not t0 < t < t2 or not math.isfinite(zmp):
         return wanted
     return find_interval(zmp, points, "DSP1" if t <= t1 else "DSP2").clip(wanted)
 

@@ -16,6 +16,7 @@ from humanoid_dynamics.biped.body import BipedBody, build_body
 from humanoid_dynamics.biped.chain import BipedMotion, rotation
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
+from humanoid_dynamics.spatial.records import Sealed
 
 STEP = 0.35
 """Length the control values of the hip belong to [m]."""
@@ -67,7 +68,7 @@ class GaitParameters:
 
 
 @dataclass(frozen=True, eq=False)
-class Track:
+class Track(Sealed):
     """A function of time and its first two derivatives at one instant.
 
     Attributes:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
+from humanoid_dynamics.spatial.records import Sealed
 from humanoid_dynamics.vdc.adaptation import ParameterBounds, update_parameters
 from humanoid_dynamics.vdc.decomposition import Decomposition
 from humanoid_dynamics.vdc.inverse import NO_CONTACTS, SubsystemAnswer
@@ -25,7 +26,7 @@ Contacts: TypeAlias = Mapping[str, ArrayLike] | Callable[[SubsystemAnswer], Mapp
 
 
 @dataclass(frozen=True, eq=False)
-class AdaptiveGains:
+class AdaptiveGains(Sealed):
     """How hard errors pull.
 
     Attributes:
@@ -44,7 +45,7 @@ class AdaptiveGains:
 
 
 @dataclass(frozen=True, eq=False)
-class Desired:
+class Desired(Sealed):
     """What is to be tracked at one instant.
 
     Attributes:
@@ -59,7 +60,7 @@ class Desired:
 
 
 @dataclass(frozen=True, eq=False)
-class AdaptiveAnswer:
+class AdaptiveAnswer(Sealed):
     """What the controller sends, and what it thinks.
 
     Attributes:

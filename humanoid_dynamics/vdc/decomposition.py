@@ -14,6 +14,7 @@ import pinocchio as pin
 from humanoid_dynamics.errors import ShapeError, UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
+from humanoid_dynamics.spatial.records import Sealed
 from humanoid_dynamics.vdc.joint import JointParameters
 from humanoid_dynamics.vdc.link import build_link_mass
 
@@ -44,7 +45,7 @@ class Cut:
 
 
 @dataclass(frozen=True, eq=False)
-class Decomposition:
+class Decomposition(Sealed):
     """A robot as n links and n cuts, link i driven by cut i, parents before children.
 
     Attributes:

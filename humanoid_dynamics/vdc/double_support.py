@@ -12,13 +12,14 @@ import numpy as np
 
 from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, check_vector, read_only
+from humanoid_dynamics.spatial.records import Sealed
 from humanoid_dynamics.vdc.decomposition import WORLD, Decomposition
 from humanoid_dynamics.vdc.inverse import SubsystemAnswer
 from humanoid_dynamics.vdc.transform import build_wrench_transform
 
 
 @dataclass(frozen=True, eq=False)
-class Limb:
+class Limb(Sealed):
     """A limb as a function of its wrench T on the trunk.
 
     Attributes:
@@ -37,7 +38,7 @@ class Limb:
 
 
 @dataclass(frozen=True, eq=False)
-class DoubleSupport:
+class DoubleSupport(Sealed):
     """Two limbs and a trunk at one instant.
 
     Attributes:
@@ -58,7 +59,7 @@ class DoubleSupport:
 
 
 @dataclass(frozen=True, eq=False)
-class SupportChoice:
+class SupportChoice(Sealed):
     """A choice of the internal wrench.
 
     Attributes:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
+from humanoid_dynamics.spatial.records import Sealed
 from humanoid_dynamics.vdc.decomposition import Decomposition, decompose
 from humanoid_dynamics.vdc.joint import JointParameters, compute_joint_torque
 from humanoid_dynamics.vdc.motion import FrameFinder, Frames, LinkMotion, compute_link_motion
@@ -20,7 +21,7 @@ NO_CONTACTS: Mapping[str, ArrayLike] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
-class SubsystemAnswer:
+class SubsystemAnswer(Sealed):
     """All that passes through a robot at one instant.
 
     Attributes:

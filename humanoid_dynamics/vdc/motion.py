@@ -8,12 +8,13 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.records import Sealed
 from humanoid_dynamics.vdc.decomposition import WORLD, Cut, Decomposition
 from humanoid_dynamics.vdc.transform import build_wrench_transform, motion_cross
 
 
 @dataclass(frozen=True, eq=False)
-class Frames:
+class Frames(Sealed):
     """Where all links are at one configuration.
 
     Attributes:
@@ -30,7 +31,7 @@ class Frames:
 
 
 @dataclass(frozen=True, eq=False)
-class LinkMotion:
+class LinkMotion(Sealed):
     """How all links move; six-vectors in axes of each link, at its origin.
 
     Attributes:

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.records import Sealed
 from humanoid_dynamics.vdc.decomposition import WORLD, Decomposition
 from humanoid_dynamics.vdc.motion import Frames
 
 
 @dataclass(frozen=True, eq=False)
-class PowerFlows:
+class PowerFlows(Sealed):
     """Virtual power at every cut [W].
 
     Attributes:

@@ -6,10 +6,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from scipy.optimize import minimize
-from steps import DOUBLE, R1, T0, T1, T2, chain_at, other_gait
+from steps import DOUBLE, R1, T0, T1, T2, chain_at, heavier, other_gait
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.biped.chain import ChainMotion, link_masses, order_from_rear, view_from
+from humanoid_dynamics.biped.chain import BipedMotion, ChainMotion, link_masses, order_from_rear, view_from
 from humanoid_dynamics.biped.ground import compute_flat_cop, compute_ground_wrench, compute_link_accelerations, compute_moment_left
 from humanoid_dynamics.biped.lagrange import TORQUE_MAP, build_terms, build_tip_constraint, solve_open_chain
 from humanoid_dynamics.biped.procedures import solve_internal, solve_procedure_1, solve_procedure_2, solve_procedure_3, solve_procedure_4
@@ -631,3 +631,42 @@ def fastest(function):
         function()
         times.append(perf_counter() - start)
     return min(times)
+
+
+# friction in double support
+
+
+@pytest.mark.parametrize(("phase", "t"), INSTANTS)
+def test_friction_in_every_rule(phase, t):
+    """(6) with A tau_f: with given forces torques grow by the friction; the least torque is least with friction included."""
+    motion = R1.at(t)
+    tau_f = np.array([3.0, -2.0, 1.5, -1.0, 2.5, 0.5])
+    given, plain = (compute_torques(BODY, motion, phase, share=0.4, tau_f=friction).tau for friction in (tau_f, None))
+    assert np.abs(given - plain - tau_f).max() < 1e-11
+    chain = view_from(motion, phase.base)
+    terms = build_terms(BODY, chain, order_from_rear(tau_f, phase.base))
+    J = build_tip_constraint(BODY, chain, phase.tip).J
+    for rule in ("minimum_torque", "pseudo_inverse"):
+        answer = compute_torques(BODY, motion, phase, rule, tau_f=tau_f)
+        lam = answer.front_force if phase.base == "rear" else answer.rear_force
+        assert np.abs(TORQUE_MAP @ order_from_rear(answer.tau, phase.base) + J.T @ lam - terms.left).max() < 1e-10
+    least = compute_torques(BODY, motion, phase, "minimum_torque", tau_f=tau_f).tau
+    assert np.linalg.norm(least) == pytest.approx(np.linalg.norm(lowest_torque(terms, J)), rel=1e-12)
+
+
+def lowest_torque(terms, J):
+    A_J = np.linalg.solve(TORQUE_MAP, J.T)
+    free = np.linalg.solve(TORQUE_MAP, terms.left)
+    return free - A_J @ np.linalg.lstsq(A_J, free, rcond=None)[0]
+
+
+def test_a_biped_that_presses_nowhere():
+    """Falling freely there is no zero moment point; shares and torques stay finite."""
+    motion = R1.at(0.7)
+    points = find_points(BODY, motion, DSP1)
+    assert recommend_share(0.7, TIMES, 0.5, np.nan, points) == two_segment_share(0.7, TIMES, 0.5)
+    still = BipedMotion(motion.theta, np.zeros(7), np.zeros(7))
+    floating = heavier(BODY, gravity=0.0)
+    answer = compute_torques(floating, still, DSP1, share=0.5)
+    assert np.abs(answer.tau).max() < 1e-12
+    assert np.isnan(answer.base_cop)
