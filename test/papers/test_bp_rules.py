@@ -345,13 +345,14 @@ def test_least_torque_over_all_ground_forces(gait, t):
     """min tau'W tau over lambda in (6), by another program and by random other forces."""
     body, chain, tip, _, legs = double_support(gait, t)
     terms, J = build_terms(body, chain), build_tip_constraint(body, chain, tip).J
-    weight = np.diag(np.random.default_rng(2).uniform(0.3, 3.0, 6))
+    drawn = np.random.default_rng(2).normal(size=(6, 6))
+    weight = drawn @ drawn.T + np.eye(6)
 
     def cost(lam):
         tau = np.linalg.solve(TORQUE_MAP, terms.left - J.T @ lam)
         return tau @ weight @ tau
 
-    root = np.sqrt(weight)
+    root = np.linalg.cholesky(weight).T
     lam, *_ = np.linalg.lstsq(root @ np.linalg.solve(TORQUE_MAP, J.T), root @ np.linalg.solve(TORQUE_MAP, terms.left), rcond=None)
     choice = solve_procedure_2(legs, weight)
     assert np.abs(choice.f7[:2] - lam).max() < 1e-8 * (1 + np.abs(lam).max())
