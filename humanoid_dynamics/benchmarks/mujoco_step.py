@@ -30,6 +30,7 @@ SETTLING = 100  # steps
 CORNER_RADIUS = 5e-3  # m
 FREQUENCY = 30.0  # rad/s of the joint control that keeps the posture while it settles
 SAME_MODEL = 1e-9
+STILL = 0.5  # m/s, rad/s; soft contacts go on swinging a little
 LEFT_OUT = ("visual", "collision", "transmission", "gazebo", "mujoco")
 
 
@@ -69,6 +70,8 @@ def build_step(robot: RobotModel) -> Contender:
     if difference > SAME_MODEL:
         raise UnsupportedRobotError(STEP, [robot.name], f"MuJoCo reads another robot, its mass matrix differs by {difference:.3g}")
     _settle(mujoco, model, data, robot)
+    if data.ncon != 4 * len(robot.stance) or not np.abs(data.qvel).max() < STILL:
+        raise UnsupportedRobotError(STEP, [robot.name], "the robot does not come to rest on all corners of its soles")
     start = {name: np.array(getattr(data, name)) for name in ("qpos", "qvel", "qacc_warmstart", "qfrc_applied")}
 
     def restore() -> None:

@@ -286,6 +286,13 @@ class TestMujoco:
         assert np.ptp(ends, axis=0).max() == 0.0
         assert model.nv == stand.robot.nv
 
+    def test_robot_that_falls(self, mujoco, stand, monkeypatch):
+        monkeypatch.setattr(mujoco_step, "SETTLING", 1)
+        raised = stand.robot.posture.copy()
+        raised[2] += 0.1
+        with pytest.raises(UnsupportedRobotError, match="does not come to rest"):
+            mujoco_step.build_step(replace(stand.robot, posture=raised))
+
     def test_robot_that_is_refused(self, mujoco):
         romeo = build_third_party("romeo").robot
         with pytest.raises(UnsupportedRobotError, match="mj_step: MuJoCo refuses it"):
