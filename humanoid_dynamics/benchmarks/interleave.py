@@ -123,16 +123,13 @@ def one_core() -> Iterator[int | None]:
     Yields:
         Number of the core, or None where the system does not let a thread choose.
     """
-    if not hasattr(os, "sched_setaffinity"):
-        yield None
-        return
-    allowed = os.sched_getaffinity(0)
-    chosen = max(allowed)
-    os.sched_setaffinity(0, {chosen})
+    allowed = _keep_to_last_core()
+    chosen = max(allowed, default=None)
     try:
         yield chosen
     finally:
-        os.sched_setaffinity(0, allowed)
+        if allowed:
+            os.sched_setaffinity(0, allowed)
 
 
 @contextmanager
@@ -146,6 +143,18 @@ def no_collection() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+def _keep_to_last_core() -> set[int]:
+    """Keep this thread on the last core it may use; return all it might use before, none where the choice is not ours."""
+    if not hasattr(os, "sched_setaffinity"):
+        return set()
+    allowed = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {max(allowed)})
+    except OSError:
+        return set()
+    return allowed
 
 
 def _run(

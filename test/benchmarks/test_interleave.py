@@ -96,6 +96,16 @@ def test_where_no_core_can_be_chosen(monkeypatch):
         assert core is None
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads choose no core on this system")
+def test_where_the_choice_is_refused(monkeypatch):
+    def refuse(thread, cores):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "sched_setaffinity", refuse)
+    with one_core() as core:
+        assert core is None
+
+
 @pytest.mark.parametrize(("names", "rounds", "warm_up", "word"), [("aa", 1, 0, "a, a"), ("ab", 0, 0, "0 rounds"), ("a", 1, -1, "-1")])
 def test_refusals(names, rounds, warm_up, word):
     with pytest.raises(HumanoidDynamicsError, match=word):
