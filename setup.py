@@ -40,7 +40,7 @@ EXTRAS = {
     "speed": ["numba"],
     "bench": ["mujoco==3.17.0"],
     "test": ["pytest>=7.4", "pytest-xdist", "pytest-timeout", "hypothesis", "sympy", "urchin"],
-    "dev": ["ruff==0.17.5", "mypy==2.4.1", "import-linter>=2.5", "types-PyYAML", 'scipy-stubs; python_version >= "3.11"'],
+    "dev": ["ruff==0.17.5", "mypy==2.4.1", "import-linter>=2.5", "types-PyYAML"],
 }
 EXTRAS["dev"] = EXTRAS["test"] + EXTRAS["dev"]
 EXTRAS["all"] = sorted({requirement for group in EXTRAS.values() for requirement in group})

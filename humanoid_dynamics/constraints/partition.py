@@ -61,7 +61,10 @@ class CoordinatePartition:
         self.nv = nv
         self._stale = True
         self.choices = 0
-        self.rank, self.rows, self.dep, self.indep = 0, NO_INDICES, NO_INDICES, np.arange(nv)
+        self.rank = 0
+        self.rows: Indices = NO_INDICES
+        self.dep: Indices = NO_INDICES
+        self.indep: Indices = np.arange(nv)
         self.sigma: Vector = np.zeros(0)
         self._count = -1
         self._lay_out(0)

@@ -109,7 +109,7 @@ class CompiledForward:
 
     def _forces(self) -> Vector:
         """Collect the constraint forces, in axes of frame B for loops and of the world for contacts."""
-        forces = [np.zeros(0)]
+        forces: list[Vector] = [np.zeros(0)]
         for block, count, work in self._parts:
             force = work.contact_force.vector[:count]
             forces.append(_turn(self._axes(block), force) if isinstance(block, LoopBlock) else force)

@@ -135,7 +135,7 @@ class Mechanism:
             (nv,) generalized force.
         """
         if force is None:
-            spread = np.zeros(self.robot.nv)
+            spread: Vector = np.zeros(self.robot.nv)
             spread[self.actuated] = tau
         else:
             spread = force.copy()

@@ -53,6 +53,6 @@ def solve_by_unit_vectors(mechanism: Mechanism, q: Vector, v: Vector, tau: Vecto
     b = W.T @ mechanism.tree_torque(drift)  # (2)
     columns = [W.T @ mechanism.tree_torque(W[:, i] + drift) - b for i in range(W.shape[1])]  # (3)
     A = np.column_stack(columns) if columns else np.zeros((0, 0))
-    theta_G_ddot = np.linalg.solve(A, tau_G - b)  # (4)
+    theta_G_ddot: Vector = np.asarray(np.linalg.solve(A, tau_G - b), dtype=np.float64)  # (4)
     a = W @ theta_G_ddot + drift  # (5)
     return UnitVectorResult(a, theta_G_ddot, A, b, len(columns) + 1)

@@ -11,23 +11,6 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.spatial.arrays import Vector
 
-REP_120_FRAMES = (
-    "base_link",
-    "base_footprint",
-    "torso",
-    "gaze",
-    "l_wrist",
-    "r_wrist",
-    "l_gripper",
-    "r_gripper",
-    "l_ankle",
-    "r_ankle",
-    "l_sole",
-    "r_sole",
-    "l_toe",
-    "r_toe",
-)
-
 
 def describe_robot(robot: RobotModel) -> dict[str, Any]:
     """Tell what a robot is.
@@ -41,7 +24,7 @@ def describe_robot(robot: RobotModel) -> dict[str, Any]:
     data = robot.data()
     pin.framesForwardKinematics(robot.model, data, robot.posture)
     com = pin.centerOfMass(robot.model, data, robot.posture)
-    masses = _link_masses(robot)
+    links = [frame for frame in robot.model.frames if frame.type == pin.FrameType.BODY]
     return {
         "name": robot.name,
         "origin": robot.origin,
@@ -51,7 +34,7 @@ def describe_robot(robot: RobotModel) -> dict[str, Any]:
         "mass": robot.mass,
         "links": len(robot.links),
         "root_link": robot.links[0],
-        "massless_links": sum(mass == 0.0 for mass in masses.values()),
+        "massless_links": sum(link.inertia.mass == 0.0 for link in links),
         "actuated": list(robot.actuated),
         "passive": [joint.name for joint in robot.joints if not joint.actuated and joint.kind not in {"free_flyer", "planar", "mimic"}],
         "joints": [_joint_facts(robot, index) for index in range(len(robot.joints))],
@@ -67,10 +50,6 @@ def describe_robot(robot: RobotModel) -> dict[str, Any]:
         "notes": [str(notice) for notice in robot.notices if notice.severity == "info"],
         "warnings": list(robot.warnings),
     }
-
-
-def _link_masses(robot: RobotModel) -> dict[str, float]:
-    return {frame.name: float(frame.inertia.mass) for frame in robot.model.frames if frame.type == pin.FrameType.BODY}
 
 
 def _joint_facts(robot: RobotModel, index: int) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.errors import DescriptionError, SourceError, UnknownNameError
+from humanoid_dynamics.model.aliases import POINT, SURFACE, name_frames
 from humanoid_dynamics.model.checks import branches, check_urdf, root_link, walk
 from humanoid_dynamics.model.coordinates import Coordinates, read_coordinates
 from humanoid_dynamics.model.description import ROOTS, Description, FrameSpec, SurfaceSpec
@@ -97,7 +98,6 @@ def check_description(description: Description, urdf: Urdf) -> None:
     frames = {f"surfaces.{name}.link": spec.frame.link for name, spec in description.surfaces.items()}
     frames |= {f"control_points.{name}.link": spec.link for name, spec in description.control_points.items()}
     frames |= {f"wheels.{name}.link": spec.link for name, spec in description.wheels.items()}
-    frames |= {f"aliases.{name}": link for name, link in description.aliases.items()}
     for name, loop in description.loops.items():
         frames |= {f"loops.{name}.a.link": loop.a.link, f"loops.{name}.b.link": loop.b.link}
     joints = {f"spherical.{name}[{i}]": joint for name, group in description.spherical.items() for i, joint in enumerate(group)}
@@ -110,9 +110,6 @@ def check_description(description: Description, urdf: Urdf) -> None:
         for key, name in asked.items():
             if name not in known:
                 raise DescriptionError(description.origin, key, str(UnknownNameError(kind, name, known)))
-    for name, link in description.aliases.items():
-        if name in urdf.links and name != link:
-            raise DescriptionError(description.origin, f"aliases.{name}", f"is a link of the robot already, it cannot stand for {link!r}")
 
 
 def list_replacements(urdf: Urdf, description: Description) -> tuple[Replacement, ...]:
@@ -169,6 +166,8 @@ def _assemble(
         notices += found
     surfaces = {name: _add_surface(model, name, spec) for name, spec in specs.items()}
     points = {name: _add_point(model, name, spec) for name, spec in description.control_points.items()}
+    links = tuple(walk(urdf, root_link(urdf)))
+    aliases = name_frames(description, links, moves=root != "fixed", surfaces=surfaces, points=points)
     inertialess = find_inertialess(model, coordinates.joints)
     if inertialess:
         text = "move without inertia, so the mass matrix is singular; torques can be asked for, accelerations cannot"
@@ -183,7 +182,7 @@ def _assemble(
         root=root,
         model=model,
         joints=coordinates.joints,
-        links=tuple(walk(urdf, root_link(urdf))),
+        links=links,
         actuated=tuple(name for name, _ in actuated),
         actuated_v=np.array([index for _, index in actuated], dtype=np.intp),
         limits=coordinates.limits,
@@ -194,7 +193,7 @@ def _assemble(
         loops=loops,
         wheels=tuple(Wheel(name, spec.link, spec.X_L) for name, spec in description.wheels.items()),
         mimics=coordinates.mimics,
-        aliases=MappingProxyType(dict(description.aliases)),
+        aliases=MappingProxyType(aliases),
         posture=posture,
         stance=find_stance(model, posture, surfaces),
         inertialess=inertialess,
@@ -203,12 +202,12 @@ def _assemble(
 
 
 def _add_surface(model: pin.Model, name: str, spec: SurfaceSpec) -> ContactSurface:
-    frame = _add_frame(model, f"surface:{name}", spec.frame)
+    frame = _add_frame(model, SURFACE + name, spec.frame)
     return ContactSurface(name, spec.frame.link, frame, spec.frame.X_L, spec.vertices, spec.friction, spec.normal_force_limit, spec.assumed)
 
 
 def _add_point(model: pin.Model, name: str, spec: FrameSpec) -> ControlPoint:
-    return ControlPoint(name, spec.link, _add_frame(model, f"point:{name}", spec), spec.X_L)
+    return ControlPoint(name, spec.link, _add_frame(model, POINT + name, spec), spec.X_L)
 
 
 def _add_frame(model: pin.Model, name: str, spec: FrameSpec) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
@@ -22,6 +23,7 @@ from humanoid_dynamics.spatial.arrays import Vector, read_only
 GROUND_TOLERANCE = 2e-3  # m
 EXACT = 1e-9  # error that is none [m or rad]
 ACCEPTED = 1e-4  # error that rounded numbers in a URDF may leave [m or rad]
+ROUNDED = 1e-3  # balance that a described posture may lack for its rounded numbers [m]
 SMALL_REPAIR = 0.05  # a described posture this near to level soles and closed loops is repaired [m or rad]
 LIMIT_SHARE = 0.01  # of its range that a joint keeps from its limits, where the zero pose breaks them
 LEG_WEIGHT, OTHER_WEIGHT = 0.02, 1.0  # joints where they were, per radian
@@ -140,9 +142,21 @@ def _search(
         if error < EXACT:
             break
     if error < ACCEPTED:
+        best = _poise(problem, best)
         return best, _tell_balance(model, best, soles)
     text = f"left near zero: soles and loops could not be brought together, {error:.2g} m or rad are missing"
     return q, (Notice("warning", "posture", text),)
+
+
+def _poise(problem: Problem, q: Vector) -> Vector:
+    """Return a posture near one that stands on points or one line, the centre of mass exactly over them; that one where there is none."""
+    if problem.goal is None:
+        return q
+    poised = replace(problem, goal=replace(problem.goal, poised=True))
+    if not EXACT < hard_error(poised, q) < (SMALL_REPAIR if problem.goal.balanced else ROUNDED):
+        return q
+    found, error = solve_posture(poised)
+    return found if error < EXACT else q
 
 
 def _place(model: pin.Model, surfaces: Mapping[str, ContactSurface], q: Vector, *, snap: bool) -> tuple[tuple[Sole, ...], Vector]:

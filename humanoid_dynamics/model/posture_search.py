@@ -18,7 +18,7 @@ from humanoid_dynamics.model.closing import Rows, loop_rows, mimic_rows
 from humanoid_dynamics.model.coordinates import Coordinates
 from humanoid_dynamics.model.joint import Mimic
 from humanoid_dynamics.model.loop import LoopClosure
-from humanoid_dynamics.model.standing import Goal, flat_rows, goal_rows
+from humanoid_dynamics.model.standing import Goal, flat_rows, goal_rows, poise_rows
 from humanoid_dynamics.spatial.arrays import Vector
 
 Flags: TypeAlias = NDArray[np.bool_]
@@ -89,6 +89,8 @@ def _rows(problem: Problem, data: pin.Data, q: Vector) -> tuple[Rows, Rows]:
     if goal is not None:
         pin.jacobianCenterOfMass(model, data, q)
         hard.append(flat_rows(model, data, goal.soles))
+        if goal.poised:
+            hard.append(poise_rows(model, data, goal.soles))
         soft.append(goal_rows(model, data, goal, problem.root_frame))
     return Rows.stack(hard, model.nv), Rows.stack(soft, model.nv)
 

@@ -73,7 +73,7 @@ class RobotModel:
         loops: Loop closures.
         wheels: Wheels that may not slip sideways.
         mimics: Joints that follow others and are still coordinates of the model.
-        aliases: REP-120 frame name -> link.
+        aliases: REP-120 frame name -> link, ``surface:<name>`` or ``point:<name>``.
         posture: (nq,) the pose the robot rests in, half-sitting for a humanoid, soles on the ground z = 0.
         stance: Surfaces the resting posture stands on.
         inertialess: Links whose motion carries no inertia; where there are any the mass matrix is singular.
@@ -159,10 +159,12 @@ class RobotModel:
         Raises:
             UnknownNameError: If there is neither.
         """
-        link = self.aliases.get(name, name)
-        if link not in self.links:
-            raise UnknownNameError("link", name, (*self.links, *self.aliases))
-        return int(self.model.getFrameId(link, pin.FrameType.BODY))
+        target = self.aliases.get(name, name)
+        if target in self.links:
+            return int(self.model.getFrameId(target, pin.FrameType.BODY))
+        if name in self.aliases:
+            return int(self.model.getFrameId(target, pin.FrameType.OP_FRAME))
+        raise UnknownNameError("link", name, (*self.links, *self.aliases))
 
     def check_inertia(self, question: str) -> None:
         """Refuse a question that needs an inertia where a link moves without one.

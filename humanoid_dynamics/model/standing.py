@@ -18,6 +18,8 @@ SOLE_WORDS = re.compile(r"foot|feet|sole|ankle", re.IGNORECASE)
 NEAR_LOWEST = 0.05  # surfaces this near to the lowest one are soles where no name says so [m]
 SNAPPED = np.cos(np.deg2rad(45.0))
 
+ONE_LINE = 1e-3  # spread of corners that lie on one line, or are one point [m]
+
 PLACE_WEIGHT = 10.0  # soles where they were, per metre and per radian
 BALANCE_WEIGHT = 30.0  # centre of mass over the middle of the soles, per metre
 UPRIGHT_WEIGHT = 3.0  # root link upright, per radian, and at its height, per metre
@@ -50,6 +52,7 @@ class Goal:
         R_WB: Orientation of the root link.
         height: Height of the root link [m].
         balanced: Whether the centre of mass goes over the middle of the soles.
+        poised: Whether it must be over them where they are points of one line, which bear no moment across.
     """
 
     soles: tuple[Sole, ...]
@@ -57,6 +60,7 @@ class Goal:
     R_WB: Matrix
     height: float
     balanced: bool
+    poised: bool = False
 
 
 def pick_soles(data: pin.Data, surfaces: Mapping[str, ContactSurface]) -> tuple[Sole, ...]:
@@ -103,6 +107,18 @@ def flat_rows(model: pin.Model, data: pin.Data, soles: tuple[Sole, ...]) -> Rows
     return Rows.stack(parts, model.nv)
 
 
+def poise_rows(model: pin.Model, data: pin.Data, soles: tuple[Sole, ...]) -> Rows:
+    """Return what must hold on soles that span no polygon: the centre of mass over their line or point.
+
+    The derivative leaves out how the line turns; the soles have their places, so it hardly does.
+    """
+    corners = _ground_corners(data, soles)
+    _, sigma, Vt = np.linalg.svd(corners - corners.mean(axis=0))
+    across = Vt[int(np.sum(sigma > ONE_LINE)) :]
+    offset, J = balance(model, data, soles)
+    return Rows(across @ offset, across @ J)
+
+
 def goal_rows(model: pin.Model, data: pin.Data, goal: Goal, root_frame: int) -> Rows:
     """Return what is wished for, weighted: soles in their places, root upright, balance."""
     parts = []
@@ -133,13 +149,17 @@ def balance(model: pin.Model, data: pin.Data, soles: tuple[Sole, ...]) -> tuple[
 
 def support_margin(data: pin.Data, soles: tuple[Sole, ...]) -> float:
     """Return how far inside the support polygon the centre of mass is, negative outside [m]; infinite without a polygon."""
-    corners = np.vstack([sole.corners @ data.oMf[sole.frame].rotation.T + data.oMf[sole.frame].translation for sole in soles])
-    hull = convex_hull(corners[:, :2])
+    hull = convex_hull(_ground_corners(data, soles))
     if len(hull) < 3:
         return np.inf
     edges = np.roll(hull, -1, axis=0) - hull
     normals = np.column_stack([-edges[:, 1], edges[:, 0]]) / np.linalg.norm(edges, axis=1)[:, None]
     return float(np.min(np.sum(normals * (data.com[0][:2] - hull), axis=1)))
+
+
+def _ground_corners(data: pin.Data, soles: tuple[Sole, ...]) -> Matrix:
+    """Return all corners of the soles, seen from above (n, 2) [m]."""
+    return np.vstack([sole.corners @ data.oMf[sole.frame].rotation.T + data.oMf[sole.frame].translation for sole in soles])[:, :2]
 
 
 def _as_sole(surface: ContactSurface) -> Sole:

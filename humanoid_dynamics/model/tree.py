@@ -197,7 +197,7 @@ def _add_body(model: pin.Model, link: UrdfLink, joint: int, X: pin.SE3, frame: i
     body = pin.Inertia(link.mass, link.X_LI.translation, np.eye(3))
     body.inertia = link.X_LI.rotation @ link.inertia @ link.X_LI.rotation.T  # set afterwards: the constructor refuses odd ones
     model.appendBodyToJoint(joint, body, X)
-    return _Place(joint, X, model.addFrame(pin.Frame(link.name, joint, frame, X, pin.FrameType.BODY), False))
+    return _Place(joint, X, model.addFrame(pin.Frame(link.name, joint, frame, X, pin.FrameType.BODY, body), False))
 
 
 def _joint_model(joint: UrdfJoint, replacement: Replacement | None) -> tuple[pin.JointModel, pin.SE3]:

@@ -73,4 +73,4 @@ def compute_slip_margins(model: SnakeModel, lam: Vector, friction: float, gravit
     Returns:
         (n,) friction m_i g - |lam_i| [N]; negative where the wheel slips.
     """
-    return friction * gravity * model.masses - np.abs(check_vector("lam", lam, model.n))
+    return np.asarray(friction * gravity * model.masses - np.abs(check_vector("lam", lam, model.n)))

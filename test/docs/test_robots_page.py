@@ -44,3 +44,5 @@ def test_robot_of_the_five_steps_stands(tmp_path):
     assert sum(wrench.normal_force for wrench in answer.wrenches.values()) == pytest.approx(weight, abs=1e-9 * weight)
     assert robot.model.armature[robot.joint("left_knee").v] == pytest.approx([0.02], abs=0.0)
     assert robot.link_frame("l_ankle") == robot.link_frame("left_foot")
+    assert robot.link_frame("gaze") == robot.control_points["pelvis"].frame
+    assert robot.link_frame("l_sole") == robot.surface("left_foot").frame

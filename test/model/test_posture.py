@@ -14,6 +14,8 @@ from humanoid_dynamics.model.description_file import read_description
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.standing import Goal, flat_rows, goal_rows, pick_soles, support_margin
+from humanoid_dynamics.model.state import State
+from humanoid_dynamics.resolution.inverse_dynamics import inverse_dynamics
 
 LEGS = ("hip_yaw", "hip_roll", "hip_pitch", "knee", "pitch2", "roll2")
 MIRROR = {"hip_yaw": -1.0, "hip_roll": -1.0, "hip_pitch": 1.0, "knee": 1.0, "pitch2": 1.0, "roll2": -1.0}
@@ -93,6 +95,28 @@ def test_a_symmetric_robot_rests_symmetrically() -> None:
     left, right = (data.oMf[robot.surfaces[name].frame].translation for name in ("left_foot", "right_foot"))
     assert np.allclose(left, right * [1.0, -1.0, 1.0], atol=1e-9)
     assert abs(data.com[0][1]) < 1e-9
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.03], ids=["level", "one foot ahead"])
+def test_on_points_the_mass_is_exactly_over_their_line(shift: float) -> None:
+    feet = {
+        side: {"link": f"{side}_foot", "xyz": [x, 0, -0.08], "points": [[0, 0]]} for side, x in (("left", 0.02), ("right", 0.02 + shift))
+    }
+    robot = described(biped(), surfaces=feet)
+    data = placed(robot)
+    left, right = (data.oMf[robot.surfaces[side].frame].translation for side in ("left", "right"))
+    along = (left - right)[:2] / np.linalg.norm((left - right)[:2])
+    across = np.array([-along[1], along[0]])
+    assert abs(across @ (data.com[0] - right)[:2]) < 1e-9
+    assert_soles_on_the_ground(robot)
+    answer = inverse_dynamics(robot, State.at_rest(robot), np.zeros(robot.nv))
+    assert answer.certificate.status == "ok", answer.certificate.reasons
+
+
+def test_a_described_posture_off_balance_on_points_is_left_alone() -> None:
+    feet = {side: {"link": f"{side}_foot", "xyz": [0.05, 0, -0.08], "points": [[0, 0]]} for side in ("left", "right")}
+    robot = described(biped(), surfaces=feet, posture=FLAT)
+    assert angle(robot, "left_knee") == FLAT["left_knee"]
 
 
 def test_root_stays_upright() -> None:

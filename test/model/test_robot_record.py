@@ -6,6 +6,7 @@ import pytest
 from small_urdf import described, joint, link, robot, two_links
 
 from humanoid_dynamics.errors import ShapeError, SingularInertiaError, UnknownNameError
+from humanoid_dynamics.model.facts import describe_robot
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.state import State
 
@@ -22,12 +23,18 @@ def test_lookups(arm):
     assert arm.model.frames[arm.link_frame("l_wrist")].name == "arm"
 
 
+def test_links_without_mass_are_counted():
+    text = robot(link("base"), link("eye", ""), link("arm"), joint("f", "base", "eye", "fixed", ""), joint("elbow", "eye", "arm"))
+    facts = describe_robot(load_robot(text))
+    assert (facts["links"], facts["massless_links"]) == (3, 1)
+
+
 @pytest.mark.parametrize(
     ("look", "words"),
     [
         (lambda arm: arm.joint("elbo"), "no joint named 'elbo'. Did you mean 'elbow'? Known: root_joint, elbow"),
         (lambda arm: arm.surface("sole"), "no contact surface named 'sole'. Known: tip"),
-        (lambda arm: arm.link_frame("l_wrst"), "no link named 'l_wrst'. Did you mean 'l_wrist'? Known: base, arm, l_wrist"),
+        (lambda arm: arm.link_frame("l_wrst"), "no link named 'l_wrst'. Did you mean 'l_wrist'? Known: base, arm, base_link, l_wrist"),
     ],
 )
 def test_names_that_do_not_exist(arm, look, words):

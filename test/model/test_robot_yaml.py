@@ -175,13 +175,13 @@ def test_what_is_no_mapping_at_all():
         read_description(3, "x")
 
 
+FOOT = {"left_foot": {"link": "arm", "xyz": [0, 0, -0.1], "points": [[0, 0]]}}
 NAMES = {
     "surfaces.f.link": {"surfaces": {"f": {"link": "arn", "points": [[0, 0]]}}},
     "control_points.p.link": {"control_points": {"p": {"link": "arn"}}},
     "wheels.w.link": {"wheels": {"w": {"link": "arn"}}},
     "loops.l.b.link": {"loops": {"l": {"kind": "fixed", "a": {"link": "arm"}, "b": {"link": "arn"}}}},
     "loops.loop1.a.link": {"closed_loop": [["arn", "arm"]], "type": ["6d"]},
-    "aliases.l_wrist": {"aliases": {"l_wrist": "arn"}},
 }
 
 
@@ -208,6 +208,37 @@ JOINTS = {
 def test_joints_that_do_not_exist(key):
     with pytest.raises(DescriptionError, match=rf"test.yaml: {key}: no joint named 'elbo'\. Did you mean 'elbow'\? Known: elbow"):
         load_robot(two_links(), description=described(**JOINTS[key]))
+
+
+def test_an_alias_stands_for_something_that_exists():
+    with pytest.raises(DescriptionError) as caught:
+        load_robot(two_links(), description=described(aliases={"l_sole": "surface:left"}, surfaces=FOOT))
+    assert str(caught.value) == (
+        "test.yaml: aliases.l_sole: no link, surface or control point named 'surface:left'. Did you mean 'surface:left_foot'? "
+        "Known: base, arm, surface:left_foot"
+    )
+
+
+def test_an_alias_may_name_a_surface_or_a_control_point():
+    content = {"aliases": {"l_toe": "surface:left_foot", "gaze": "point:eye"}, "surfaces": FOOT, "control_points": {"eye": {"link": "arm"}}}
+    found = load_robot(two_links(), description=described(**content))
+    assert found.link_frame("l_toe") == found.surface("left_foot").frame
+    assert found.link_frame("gaze") == found.control_points["eye"].frame
+
+
+def test_the_root_and_the_soles_have_their_names_unasked():
+    found = load_robot(two_links(), root="free_flyer", description=described(surfaces=FOOT))
+    assert found.aliases == {"base_link": "base", "l_sole": "surface:left_foot"}
+    assert found.link_frame("l_sole") == found.surface("left_foot").frame
+    assert load_robot(two_links(), root="fixed", description=described()).aliases == {}
+    told = load_robot(two_links(), root="free_flyer", description=described(surfaces=FOOT, aliases={"base_link": "arm", "l_sole": "arm"}))
+    assert told.aliases == {"base_link": "arm", "l_sole": "arm"}
+
+
+def test_links_of_these_names_need_no_alias():
+    text = robot(link("base_link"), link("l_sole"), joint("j", "base_link", "l_sole"))
+    content = {"surfaces": {"left_foot": {"link": "l_sole", "points": [[0, 0]]}}}
+    assert load_robot(text, root="free_flyer", description=described(**content)).aliases == {}
 
 
 def test_an_alias_must_not_hide_a_link():

@@ -17,6 +17,8 @@ from humanoid_dynamics.model.description import Description
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.standing import pick_soles, support_margin
+from humanoid_dynamics.model.state import State
+from humanoid_dynamics.resolution.inverse_dynamics import inverse_dynamics
 
 PACKAGE = "example-robot-data"
 
@@ -206,8 +208,9 @@ def test_bolt_balances_over_the_line_between_its_feet() -> None:
     robot = load_robot("bolt")
     data = placed(robot)
     left, right = (data.oMf[robot.surfaces[name].frame] for name in ("left_foot", "right_foot"))
-    assert abs(data.com[0][0] - 0.5 * (left.translation + right.translation)[0]) < 1e-4
+    assert abs(data.com[0][0] - 0.5 * (left.translation + right.translation)[0]) < 1e-9
     assert left.rotation[2, 2] == pytest.approx(1.0, abs=1e-3)
+    assert inverse_dynamics(robot, State.at_rest(robot), np.zeros(robot.nv)).certificate.status == "ok"
 
 
 @needs_package

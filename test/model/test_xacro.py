@@ -103,8 +103,8 @@ WRAP = "[c for c in [].__class__.__base__.__subclasses__() if c.__name__ == '_wr
 
 
 def hidden(expression):
-    """Return an expression on the globals g of a module, where xacro does not look: inside a comprehension."""
-    return f"${{[[{expression} for g in [{WRAP}]] for k in [0]]}}"
+    """Return an expression on the globals g of a module, where xacro does not look: inside a function."""
+    return f"${{(lambda: [{expression} for g in [{WRAP}]])()}}"
 
 
 ESCAPES = {
@@ -112,15 +112,15 @@ ESCAPES = {
     "lambda": f"${{(lambda: {WRAP}['system']('touch WITNESS'))()}}",
     "comprehension": f"${{[{WRAP}['system']('touch WITNESS') for k in [0]]}}",
     "vars": "${[c for c in python.vars(python.type)['__subclasses__'](python.type.mro(list)[1])][0]}",
-    "open": f"${{[{WRAP}['__builtins__']['open']('WITNESS', 'w') for k in [0]]}}",
-    "spawn": f"${{[{WRAP}['sys'].modules['os'].posix_spawn('/bin/touch', ['touch', 'WITNESS'], dict()) for k in [0]]}}",
-    "write": f"${{[{WRAP}['sys'].modules['os'].open('WITNESS', 65) for k in [0]]}}",
-    "socket": f"${{[{WRAP}['__builtins__']['__import__']('socket').create_connection(('localhost', 1)) for k in [0]]}}",
-    "truncate": f"${{[{WRAP}['sys'].modules['os'].open('KEPT', 512) for k in [0]]}}",
+    "open": hidden("g['__builtins__']['open']('WITNESS', 'w')"),
+    "spawn": hidden("g['sys'].modules['os'].posix_spawn('/bin/touch', ['touch', 'WITNESS'], dict())"),
+    "write": hidden("g['sys'].modules['os'].open('WITNESS', 65)"),
+    "socket": hidden("g['__builtins__']['__import__']('socket').create_connection(('localhost', 1))"),
+    "truncate": hidden("g['sys'].modules['os'].open('KEPT', 512)"),
     "rename": hidden("[g['__builtins__'].update(isinstance=lambda *a: True), g['system']('touch WITNESS')]"),
     "undo": hidden("[g['__builtins__']['setattr'](g['sys'].modules['__main__'], 'refuse', len), g['system']('touch WITNESS')]"),
     "code": hidden("g['sys'].modules['__main__'].refuse.__setattr__('__code__', (lambda a, b: None).__code__)"),
-    "limits": f"${{[{WRAP}['sys'].modules['resource'].setrlimit(0, (99, 99)) for k in [0]]}}",
+    "limits": hidden("g['sys'].modules['resource'].setrlimit(0, (99, 99))"),
     "eval import": "$(eval __import__('os').system('touch WITNESS'))",
     "eval frame": "$(eval [g for g in [(x.gi_frame.f_back.f_back.f_globals for x in [0])]])",
     "find": "$(find ../../../../etc)/passwd",
@@ -140,9 +140,7 @@ def test_escapes_do_nothing(write, tmp_path, escape, monkeypatch):
     assert kept.read_text() == "kept"
 
 
-@pytest.mark.parametrize(
-    "escape", ["lambda", "comprehension", "open", "spawn", "write", "socket", "truncate", "rename", "undo", "code", "limits"]
-)
+@pytest.mark.parametrize("escape", ["lambda", "open", "spawn", "write", "socket", "truncate", "rename", "undo", "code", "limits"])
 def test_escapes_that_reach_python_are_stopped_at_what_they_do(write, tmp_path, escape):
     path = write(ESCAPES[escape].replace("WITNESS", str(tmp_path / "witness")))
     refused = "a macro may compute and read files; it tried (os.system|open|os.posix_spawn|import|object.__setattr__|resource.setrlimit)"

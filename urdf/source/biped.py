@@ -91,8 +91,7 @@ def _description(tree: Tree) -> dict[str, Any]:
         }
         | {f"{side}_ankle": {"link": f"{side}_foot", "xyz": [0, 0, 0]} for side in SIDES},
         "posture": _half_sitting(tree),
-        "aliases": {"base_link": "trunk", "torso": "trunk", "head": "trunk", "gaze": "trunk"}
-        | {f"{side[0]}_sole": f"{side}_foot" for side in SIDES},
+        "aliases": {"torso": "trunk", "head": "trunk", "gaze": "trunk"},
     }
 
 

@@ -18,15 +18,14 @@ def describe_figure(figure: Figure) -> tuple[Tree, list[str], dict[str, Any]]:
     """Return a figure, the comment lines of its YAML, and its description."""
     tree, posture, places = build_figure(figure)
     has_arms = figure.freedoms["shoulder"] != "one body"
-    root, chest, head = (places[segment][0] for segment in ("pelvis", "thorax", "head"))
+    chest, head = (places[segment][0] for segment in ("thorax", "head"))
     description = {
         "urdf": f"{figure.name}.urdf",
         "root": "free_flyer",
         "surfaces": _soles(places) | (_palms(places) if has_arms else {}),
         "control_points": _control_points(places, has_arms),
         "posture": posture,
-        "aliases": {"base_link": root, "torso": chest, "head": head, "gaze": head}
-        | {f"{side[0]}_sole": places[f"{side}_foot"][0] for side in SIDES}
+        "aliases": {"torso": chest, "head": head, "gaze": head}
         | {f"{side[0]}_gripper": places[f"{side}_hand"][0] for side in SIDES if has_arms},
     }
     return tree, [figure.about], description
