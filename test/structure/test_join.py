@@ -55,20 +55,27 @@ def test_everything_is_kept_under_new_names(names):
             assert data.oMf[whole.surface(f"{name}/{surface.name}").frame].isApprox(own.oMf[surface.frame], 1e-12)
         for point in robot.control_points.values():
             assert data.oMf[whole.control_points[f"{name}/{point.name}"].frame].isApprox(own.oMf[point.frame], 1e-12)
-        for joint in robot.joints:
-            there = whole.joint(f"{name}/{joint.name}")
-            assert (there.kind, there.actuated, there.child) == (joint.kind, joint.actuated, f"{name}/{joint.child}")
-            for field in ("lower", "upper"):
-                np.testing.assert_array_equal(getattr(whole.limits, field)[there.q], getattr(robot.limits, field)[joint.q])
-            for field in ("effort", "velocity"):
-                np.testing.assert_array_equal(getattr(whole.limits, field)[there.v], getattr(robot.limits, field)[joint.v])
-            for field in ("armature", "upperEffortLimit", "lowerVelocityLimit"):
-                np.testing.assert_array_equal(getattr(whole.model, field)[there.v], getattr(robot.model, field)[joint.v])
         assert {f"{name}/{motor}" for motor in robot.actuated} <= set(whole.actuated)
         assert {f"{name}/{alias}": f"{name}/{link}" for alias, link in robot.aliases.items()}.items() <= whole.aliases.items()
     assert [whole.coordinates[index] for index in whole.actuated_v] == list(whole.actuated)
     assert len(whole.loops) == sum(len(robot.loops) for robot in robots)
     assert len(whole.wheels) == sum(len(robot.wheels) for robot in robots)
+
+
+@pytest.mark.parametrize("names", PAIRS)
+def test_joints_keep_their_kind_and_numbers(names):
+    robots = [load_robot(name) for name in names]
+    whole = join(robots, names)
+    pairs = [(name, robot, joint) for name, robot in zip(names, robots, strict=True) for joint in robot.joints]
+    for name, robot, joint in pairs:
+        there = whole.joint(f"{name}/{joint.name}")
+        assert (there.kind, there.actuated, there.child) == (joint.kind, joint.actuated, f"{name}/{joint.child}")
+        for field in ("lower", "upper"):
+            np.testing.assert_array_equal(getattr(whole.limits, field)[there.q], getattr(robot.limits, field)[joint.q])
+        for field in ("effort", "velocity"):
+            np.testing.assert_array_equal(getattr(whole.limits, field)[there.v], getattr(robot.limits, field)[joint.v])
+        for field in ("armature", "upperEffortLimit", "lowerVelocityLimit"):
+            np.testing.assert_array_equal(getattr(whole.model, field)[there.v], getattr(robot.model, field)[joint.v])
 
 
 def test_loops_of_the_parts_stay_closed_and_forces_stay_apart():
