@@ -103,7 +103,8 @@ class CoordinatePartition:
         if self.rank == 0:
             return np.zeros(self._count)
         if self._square:
-            return np.asarray(lapack.dgetrs(self._factor, self._scratch, wanted, trans=1)[0])
+            lam: Vector = lapack.dgetrs(self._factor, self._scratch, wanted, trans=1)[0]
+            return lam
         y = np.zeros((self._count, 1))
         y[: self.rank, 0] = solve_triangular(self._factor[: self.rank], wanted, transposed=True)
         return self._scale * apply_q(self._factor, self._scratch, y, transposed=False)[:, 0]
@@ -143,12 +144,13 @@ class CoordinatePartition:
         """Allocate everything the solving of one tick writes to."""
         free = self.nv - self.rank
         self._count, self._square = count, count == self.rank
-        self._left = np.zeros((count, self.rank), order="F")
-        self._right = np.zeros((count, free + 1), order="F")
-        self._left_columns, self._right_columns, self._right_drift = self._left.T, self._right.T[:-1], self._right[:, -1]
+        self._picked = np.concatenate((self.dep, self.indep))
+        columns = np.zeros((count, self.nv + 1), order="F")  # J_S, J_G and the drift side by side
+        self._columns, self._right_drift = columns.T[:-1], columns[:, -1]
+        self._left, self._right, self._right_all = columns[:, : self.rank], columns[:, self.rank : -1], columns[:, self.rank :]
         self._H: Matrix = np.zeros((self.rank, free), order="F")
         self._stack = np.vstack((np.zeros((self.rank, free)), np.eye(free)))
-        self._order = np.argsort(np.concatenate((self.dep, self.indep)))
+        self._order = np.argsort(self._picked)
         self._Gamma: Matrix = np.zeros((self.nv, free))
         self.beta: Vector = np.zeros(self.nv)
         self._stale, self._drifting, self._volume = True, True, 0.0
@@ -160,29 +162,30 @@ class CoordinatePartition:
         self._stale = True
         if self.rank == 0:
             return not J.any()
-        columns = J.T
-        columns.take(self.dep, 0, out=self._left_columns, mode="clip")
-        columns.take(self.indep, 0, out=self._right_columns, mode="clip")
+        J.T.take(self._picked, 0, out=self._columns, mode="clip")
+        right = self._right
         if gamma is not None:
             self._right_drift[:] = gamma
+            right = self._right_all
         elif self._drifting:
-            self._right_drift[:] = self.beta[:] = 0.0
+            self.beta[:] = 0.0
         self._drifting = gamma is not None
-        solution, good = self._solve_square() if self._square else self._solve_least_squares(scale)
+        solution, good = self._solve_square(right) if self._square else self._solve_least_squares(right, scale)
         if solution is None:
             return False
         np.negative(solution, out=solution)
-        self._H = solution[:, :-1]
+        self._H = solution
         if self._drifting:
+            self._H = solution[:, :-1]
             self.beta[self.dep] = solution[:, -1]
         return good
 
-    def _solve_square(self) -> tuple[Matrix | None, bool]:
+    def _solve_square(self, right: Matrix) -> tuple[Matrix | None, bool]:
         """All rows count: H = -J_S^-1 J_G by elimination [CK, eq. 18]."""
         self._factor, self._scratch, info = lapack.dgetrf(self._left, overwrite_a=1)
         if info != 0:
             return None, False
-        solution, _ = lapack.dgetrs(self._factor, self._scratch, self._right, overwrite_b=1)
+        solution, _ = lapack.dgetrs(self._factor, self._scratch, right, overwrite_b=1)
         return solution, self._is_sound()
 
     def _is_sound(self) -> bool:
@@ -201,18 +204,18 @@ class CoordinatePartition:
         self._volume = volume if condition > MARGIN * sound else 0.0
         return condition > sound
 
-    def _solve_least_squares(self, scale: Vector) -> tuple[Matrix | None, bool]:
+    def _solve_least_squares(self, right: Matrix, scale: Vector) -> tuple[Matrix | None, bool]:
         """Some rows repeat others: the same by QR, contradictions in gamma spread evenly over the scaled rows."""
         self._scale = scale
         self._left *= scale[:, None]
-        self._right *= scale[:, None]
+        right *= scale[:, None]
         self._factor, self._scratch, _, _ = lapack.dgeqrf(self._left, lwork=self.rank * BLOCK)
-        turned = apply_q(self._factor, self._scratch, self._right, transposed=True)
+        turned = apply_q(self._factor, self._scratch, right, transposed=True)
         diagonal = np.abs(self._factor.diagonal())
         if not diagonal.min() > 0.0:
             return None, False
         tolerance = self.policy.tolerance * self.sigma[0]
-        hidden = np.abs(turned[self.rank :, :-1]).max(initial=0.0)
+        hidden = np.abs(turned[self.rank :, : self.nv - self.rank]).max(initial=0.0)
         good = bool(diagonal.min() > tolerance and hidden <= tolerance)
         return solve_triangular(self._factor[: self.rank], turned[: self.rank]), good
 

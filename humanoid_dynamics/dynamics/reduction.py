@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from humanoid_dynamics.dynamics.inverse import build_maps, measure_motion
+from humanoid_dynamics.dynamics.inverse import build_maps
 from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
@@ -49,10 +49,10 @@ def reduce_balance(mechanism: Mechanism, q: Vector, v: Vector, a: Vector, J_cont
         ShapeError: If an array has the wrong size.
     """
     mechanism.check_sizes(q=q, v=v, a=a)
-    mechanism.update(q, v)
+    tau_O = mechanism.kinematics.balance(q, v, a)
+    mechanism.build_map(drift=False)
     W, S = build_maps(mechanism)
-    tau_O = mechanism.tree_torque(a)
-    return ReducedBalance(tau_O @ W, S, J_contact @ W, tau_O, measure_motion(mechanism, v, a))
+    return ReducedBalance(tau_O @ W, S, J_contact @ W, tau_O, mechanism.constraints.breach(mechanism.kinematics))
 
 
 def recover_loop_forces(mechanism: Mechanism, balance: ReducedBalance, tau: Vector, J_contact: Matrix, w: Vector) -> Vector:
