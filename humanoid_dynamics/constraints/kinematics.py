@@ -85,7 +85,7 @@ class Kinematics:
         Args:
             q: (nq,) configuration.
         """
-        self._hold(q, self.rest, None, lifted=False)
+        self._hold(q, self.rest, None, self._none)
         pin.computeJointJacobians(self.model, self.data, q)
 
     def move(self, q: Vector, v: Vector, a: Vector | None = None) -> None:
@@ -96,7 +96,7 @@ class Kinematics:
             v: (nv,) velocity.
             a: (nv,) generalized acceleration; zero where left out, which makes every acceleration a drift.
         """
-        self._hold(q, v, a, lifted=False)
+        self._hold(q, v, a, self._none)
         pin.forwardKinematics(self.model, self.data, q, v, self.rest if a is None else a)
         pin.computeJointJacobians(self.model, self.data)
 
@@ -111,7 +111,7 @@ class Kinematics:
         Returns:
             (nv,) M a + h.
         """
-        self._hold(q, v, a, lifted=True)
+        self._hold(q, v, a, self._gravity)
         tau: Vector = pin.rnea(self.model, self.data, q, v, a)
         self.data.a = self.data.a_gf
         pin.computeJointJacobians(self.model, self.data, q)
@@ -127,15 +127,14 @@ class Kinematics:
         Returns:
             (nv, nv) M, of which the *upper triangle* counts, and (nv,) h.
         """
-        self._hold(q, v, None, lifted=True)
+        self._hold(q, v, None, self._gravity)
         h = pin.nonLinearEffects(self.model, self.data, q, v)
         self.data.a = self.data.a_gf
         return pin.crba(self.model, self.data, q, pin.Convention.WORLD), h  # this convention leaves joint Jacobians behind
 
-    def _hold(self, q: Vector, v: Vector, a: Vector | None, *, lifted: bool) -> None:
+    def _hold(self, q: Vector, v: Vector, a: Vector | None, lift_W: Vector) -> None:
         """Remember what the work space holds from now on."""
-        self.q, self.v, self.a = q, v, a
-        self.lift_W = self._gravity if lifted else self._none
+        self.q, self.v, self.a, self.lift_W = q, v, a, lift_W
         self._relative.clear()
 
     def pose(self, frame: Attachment) -> pin.SE3:

@@ -48,7 +48,6 @@ class NullSpace(Protocol):
     """A back-end: fed with rows, it holds the map until it is fed again.
 
     Attributes:
-        beta: (nv,) accelerations at u' = 0.
         rank: Number of rows that count.
         rows: (rank,) independent rows.
         indep: Generalized coordinates, where u are coordinates.
@@ -56,7 +55,6 @@ class NullSpace(Protocol):
         sigma: Singular values of the scaled rows when the rank was last decided.
     """
 
-    beta: Vector
     rank: int
     rows: Indices
     indep: Indices
@@ -66,6 +64,10 @@ class NullSpace(Protocol):
     @property
     def Gamma(self) -> Matrix:
         """(nv, nu) velocities."""
+
+    @property
+    def beta(self) -> Vector:
+        """(nv,) accelerations at u' = 0; zero after an update without drift."""
 
     def update(self, kinematics: Kinematics, J: Matrix, gamma: Vector | None, scale: Vector) -> None:
         """Take new rows.

@@ -8,7 +8,7 @@ import numpy as np
 
 from humanoid_dynamics.constraints.partition import CoordinatePartition
 from humanoid_dynamics.constraints.status import Status
-from humanoid_dynamics.dynamics.actuation import MotorPattern, share_by_cost, share_on_coordinates
+from humanoid_dynamics.dynamics.actuation import MotorPattern, balance_internally
 from humanoid_dynamics.dynamics.mechanism import Mechanism, all_finite
 from humanoid_dynamics.dynamics.results import InverseResult
 from humanoid_dynamics.dynamics.torque import share_torque
@@ -105,24 +105,23 @@ def _solve(mechanism: Mechanism, tau_O: Vector, weight: Vector | None) -> tuple[
 def _solve_on_coordinates(
     mechanism: Mechanism, space: CoordinatePartition, pattern: MotorPattern, tau_O: Vector, weight: Vector | None
 ) -> tuple[Vector, Vector, Vector, int, Vector]:
-    """The same where every generalized coordinate has a motor: S = [H_A; E] leaves a small system and nothing undone.
+    """The same where every generalized coordinate has a motor; one solution with J_S^T gives all there is.
 
-    W^T tau_O is the generalized part of tau_O and H^T of the dependent part.  What motors leave of the dependent part, the constraints
-    supply.
+    Let the constraints carry all that tau_O asks of dependent coordinates, J_S^T lam = tau_S: what is left, tau_O - J^T lam, is zero
+    there and tau_G on the generalized coordinates.  Constraint forces that ask a unit torque of a motor on a dependent coordinate are
+    the internal forces of the mechanism: added in any amount they move nothing.
     """
-    supplied = tau_O.take(space.dep)
-    tau_G = supplied.dot(space.H)
-    tau_G += tau_O.take(space.indep)
-    H_A = space.H.T.take(pattern.rows, 1).T
-    if weight is None:
-        tau_dep = share_on_coordinates(H_A, tau_G, pattern.unit)
-    else:
-        cost = np.zeros(len(mechanism.robot.coordinates))
-        cost[mechanism.actuated] = weight
-        tau_dep = share_by_cost(H_A, tau_G, cost[space.dep[pattern.rows]], cost[space.indep])
-    tau = np.concatenate((tau_dep, tau_G - tau_dep.dot(H_A))).take(pattern.order)
-    supplied[pattern.rows] -= tau_dep
-    return tau_G, tau, np.zeros(len(tau_G)), len(tau_G), space.multipliers_of(supplied)
+    tau_O.take(space.dep, out=pattern.wanted[:, 0], mode="clip")
+    forces = space.multipliers_of(pattern.wanted)
+    torques = forces.T.dot(mechanism.J)
+    lam, left = forces[:, 0], tau_O - torques[0]
+    tau_G = left.take(space.indep)
+    if len(torques) > 1:
+        cost = None if weight is None else mechanism.spread(weight)
+        shares = balance_internally(left, torques[1:], cost)
+        lam = lam - forces[:, 1:].dot(shares)
+        left += shares.dot(torques[1:])
+    return tau_G, left.take(mechanism.actuated), np.zeros(len(tau_G)), len(tau_G), lam
 
 
 def _status(rank: int, count: int, motion_residual: float) -> Status:
