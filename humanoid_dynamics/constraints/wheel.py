@@ -19,7 +19,7 @@ AXLE = 1
 
 @dataclass(frozen=True, eq=False)
 class WheelBlock:
-    """Row of one wheel: velocity of its centre along its own axle.
+    """Row of one wheel: velocity of its centre along its own axle [SN, sec. II].
 
     Attributes:
         name: Name of the wheel.

@@ -16,7 +16,7 @@ ILL_CONDITIONED = 1e12
 
 
 def solve_forward(mechanism: Mechanism, q: Vector, v: Vector, tau: Vector, force: Vector | None = None) -> ForwardResult:
-    """Return how the mechanism accelerates.
+    """Return how the mechanism accelerates [CK, eq. 23-24].
 
     u' = M_u^-1 (Gamma^T (S^T tau + f) - h_u), then v' = Gamma u' + beta, then the constraint forces as the smallest lam with
     J^T lam = M v' + h - S^T tau - f.

@@ -58,7 +58,8 @@ def solve_inverse(
 ) -> InverseResult:
     """Return the motor torques of a motion of the closed chain.
 
-    (1) W and S; (2) tau_O by recursive Newton-Euler on the cut tree; (3) tau_G = W^T tau_O; (4) S^T tau_A = tau_G.
+    (1) W and S [CK, eq. 4, 6]; (2) tau_O by recursive Newton-Euler on the cut tree; (3) tau_G = W^T tau_O [CK, eq. 3, 7]; (4)
+    S^T tau_A = tau_G [CK, eq. 5, 8-9].
 
     Args:
         mechanism: The mechanism.

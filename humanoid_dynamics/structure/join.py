@@ -52,7 +52,7 @@ class _Part:
 
 
 def join(robots: Sequence[RobotModel], names: Sequence[str]) -> RobotModel:
-    """Return one robot made of several.
+    """Return one robot made of several, as the figures on swing, bar and ropes are [CK, sec. 4; SV, sec. 6].
 
     Args:
         robots: The robots; each stays where it hangs in the world.
@@ -94,7 +94,7 @@ def join(robots: Sequence[RobotModel], names: Sequence[str]) -> RobotModel:
 
 
 def connect_points(robot: RobotModel, name: str, kind: str, point_a: str, point_b: str) -> LoopClosure:
-    """Return the closure that holds two control points together, such as a hand and a grip.
+    """Return the closure that holds two control points together, such as a hand and a grip [CK, sec. 4; SV, sec. 6].
 
     Args:
         robot: The robot.

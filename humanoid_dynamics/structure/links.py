@@ -21,7 +21,7 @@ BASE = "world"
 
 @dataclass(eq=False)
 class Link:
-    """One link and its four pointers; changed by its structure only.
+    """One link and its four pointers [SV, fig. 2-4]; changed by its structure only.
 
     Attributes:
         name: Name of the link.
@@ -113,7 +113,7 @@ class Structure:
 
     @property
     def virtual(self) -> tuple[Link, ...]:
-        """All closed loops: their virtual links, oldest first."""
+        """All closed loops: their virtual links, oldest first [SV, sec. 3.2]."""
         return tuple(self._virtual.values())
 
     @property
@@ -133,7 +133,7 @@ class Structure:
         return link
 
     def connect(self, loop: LoopClosure) -> Link:
-        """Connect two links, or a link and the ground, by a new joint [SV, sec. 4.2].
+        """Connect two links, or a link and the ground, by a new joint [SV, sec. 4.2, fig. 5-9].
 
         (1) Create a virtual link whose real link is link A; (2) add it as a child of link B.
 
@@ -174,7 +174,7 @@ class Structure:
         return virtual.loop
 
     def free(self, name: str) -> Link:
-        """Cut the joint between a link and its parent; the link and all behind it hang on the base by a free joint [SV, fig. 10].
+        """Cut the joint between a link and its parent; the link and all behind it hang on the base by a free joint [SV, sec. 5.2, fig. 10].
 
         Args:
             name: Name of the link.
@@ -195,7 +195,7 @@ class Structure:
         return link
 
     def outward(self, start: Link | None = None) -> Iterator[Link]:
-        """Visit links from the base out: itself, then child, then brother; the order of velocities and accelerations.
+        """Visit links from the base out: itself, then child, then brother; the order of velocities and accelerations [SV, sec. 3.1].
 
         Args:
             start: Root of the part to visit; the base where left out.
@@ -214,7 +214,7 @@ class Structure:
                 stack.append(link.child)
 
     def inward(self, start: Link | None = None) -> Iterator[Link]:
-        """Visit links from the ends in: child and brother before itself; the order of forces.
+        """Visit links from the ends in: child and brother before itself; the order of forces [SV, sec. 3.1].
 
         Args:
             start: Root of the part to visit; the base where left out.
