@@ -11,6 +11,7 @@ import ast
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 
 from humanoid_dynamics.cli.app import app
@@ -18,6 +19,7 @@ from humanoid_dynamics.control import holding
 from humanoid_dynamics.errors import MissingExtraError
 from humanoid_dynamics.model.catalogue import catalogue_names, find_entry
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.nodes.configs import StandingTorquesConfig
 from humanoid_dynamics.resolution import answer
 from humanoid_dynamics.resolution.rules import RULES
 
@@ -66,7 +68,7 @@ TOPICS = (
         "out",
         "diagnostic_msgs/DiagnosticArray",
         "status and reason in words, largest torque",
-        "1 Hz, and at once when the status changes",
+        "2 Hz, and at once when the status changes",
         "goes on whatever else happens",
     ),
 )
@@ -106,9 +108,9 @@ def build_topics(current: str) -> str:
 
 
 def build_parameters(current: str) -> str:
-    """Return the parameters of the node ``standing_torques``, read from its source so that ROS need not be there."""
+    """Return the parameters of the node ``standing_torques``."""
     del current
-    return write_table(("parameter", "default", "unit", "range", "what it does"), read_parameters(NODE.read_text(encoding="utf-8")))
+    return write_table(("parameter", "default", "unit", "range", "what it does"), read_parameters(StandingTorquesConfig))
 
 
 def build_commands(current: str) -> str:
@@ -147,17 +149,15 @@ def read_topics(source: str) -> set[tuple[str, str, str]]:
     return {(ast.literal_eval(c.args[1]), ways[c.func.attr], ast.unparse(c.args[0])) for c in calls if c.func.attr in ways}
 
 
-def read_parameters(source: str) -> list[tuple[str, ...]]:
-    """Return name, default, unit, range and description of every field of the one configuration class in a source text."""
-    kind = next(node for node in ast.parse(source).body if isinstance(node, ast.ClassDef) and node.name.endswith("Config"))
+def read_parameters(config: type) -> list[tuple[str, ...]]:
+    """Return name, default, unit, range and description of every parameter of a node."""
     rows = []
-    for field in kind.body:
-        if isinstance(field, ast.AnnAssign) and isinstance(field.value, ast.Call):
-            default, description = (ast.literal_eval(value) for value in field.value.args)
-            named = {keyword.arg: ast.literal_eval(keyword.value) for keyword in field.value.keywords}
-            span = f"{named['lowest']:g} .. {named['highest']:g}" if "lowest" in named else ""
-            shown = f"`{default}`" if default != "" else "empty"
-            rows.append((f"`{ast.unparse(field.target)}`", shown, named.get("unit", ""), span, description))
+    for entry in fields(config):
+        about = entry.metadata
+        span = f"{about['lowest']:g} .. {about['highest']:g}" if about["lowest"] is not None else ""
+        rows.append(
+            (f"`{entry.name}`", f"`{entry.default}`" if entry.default != "" else "empty", about["unit"], span, about["description"])
+        )
     return rows
 
 

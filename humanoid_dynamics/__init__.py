@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from humanoid_dynamics.errors import SingularInertiaError as SingularInertiaError
     from humanoid_dynamics.errors import SourceError as SourceError
     from humanoid_dynamics.errors import UnknownNameError as UnknownNameError
+    from humanoid_dynamics.errors import UnsupportedRobotError as UnsupportedRobotError
     from humanoid_dynamics.errors import UrdfError as UrdfError
     from humanoid_dynamics.model.catalogue import catalogue_names as catalogue_names
     from humanoid_dynamics.model.facts import describe_robot as describe_robot
@@ -41,6 +42,7 @@ _HOMES = {
         "SingularInertiaError",
         "SourceError",
         "UnknownNameError",
+        "UnsupportedRobotError",
         "UrdfError",
     ),
     "model.catalogue": ("catalogue_names",),

@@ -90,6 +90,18 @@ class SingularInertiaError(HumanoidDynamicsError):
         super().__init__(f"{question} needs a positive definite mass matrix, but these links move without inertia: {', '.join(self.links)}")
 
 
+class UnsupportedRobotError(HumanoidDynamicsError):
+    """A robot that was read, and that a question does not cover.
+
+    Attributes:
+        joints: The joints that are in the way.
+    """
+
+    def __init__(self, question: str, joints: Iterable[str], problem: str) -> None:
+        self.joints = tuple(joints)
+        super().__init__(f"{question}: {problem}: {', '.join(self.joints)}")
+
+
 class MissingExtraError(HumanoidDynamicsError, ImportError):
     """An optional dependency that is not installed.
 

@@ -1,40 +1,55 @@
 """The family of verbs, and what they share: one console, one way to fail."""
 
-from __future__ import annotations
+# No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
 
 import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from humanoid_dynamics.cli import demo, describe
 from humanoid_dynamics.errors import HumanoidDynamicsError
 
-REFUSED = 2
+PROGRAM = "humanoid-dynamics"
+REFUSED = 2  # exit code; 0 after an answer, whatever its certificate says
 
-app = typer.Typer(
-    name="humanoid-dynamics",
-    help="Dynamics of humanoids: torques with physically right contact forces, from a URDF alone.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
-app.command("describe")(describe.describe)
-app.command("demo")(demo.demo)
+EXAMPLES = """\b
+Examples:
+  humanoid-dynamics demo
+  humanoid-dynamics describe human28
+  humanoid-dynamics describe my_robot.urdf --json
+"""
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, epilog=EXAMPLES)
+app.command("describe", epilog=describe.EXAMPLES)(describe.describe)
+app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
+
+
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        try:
+            typer.echo(f"{PROGRAM} {version('humanoid_dynamics')}")
+        except PackageNotFoundError:
+            typer.echo(f"{PROGRAM}, run from its sources")
+        raise typer.Exit
+
+
+VersionOption = Annotated[bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Show the version and exit.")]
 
 
 @app.callback()
-def _family() -> None:
-    """Keep the verbs a family even where there is only one."""
+def _family(version: VersionOption = False) -> None:
+    """Dynamics of humanoids: torques with physically right contact forces, from a URDF alone."""
 
 
 def run() -> None:
     """Run the command line; what is refused at the door ends with a sentence and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal without N·m shows a question mark, not a traceback
     try:
-        app()
+        app(prog_name=PROGRAM)
     except HumanoidDynamicsError as refusal:
-        Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]error:[/] {_escape(str(refusal))}")
+        typer.echo(f"error: {refusal}", err=True)
         sys.exit(REFUSED)
-
-
-def _escape(text: str) -> str:
-    return text.replace("[", r"\[")

@@ -1,35 +1,38 @@
 """``humanoid-dynamics describe``: what a robot is."""
 
-from __future__ import annotations
+# No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
 
 import json
-from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.console import Console
 from rich.tree import Tree
 
-from humanoid_dynamics.cli.tables import fixed, make_table, span
+from humanoid_dynamics.cli.tables import fixed, make_console, make_table, span
+from humanoid_dynamics.model.catalogue import find_description
 from humanoid_dynamics.model.facts import describe_robot
 from humanoid_dynamics.model.load import load_robot
 
 RobotArgument = Annotated[str, typer.Argument(help="Catalogue name, or path of a URDF or xacro file.", metavar="ROBOT")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Write JSON instead of tables.")]
-ConfigOption = Annotated[Path | None, typer.Option("--config", help="YAML file that says what the URDF cannot.")]
-RootOption = Annotated[str | None, typer.Option("--root", help="free_flyer, fixed or planar.")]
+ConfigOption = Annotated[str, typer.Option("--config", help="Catalogue name, or YAML file that says what the URDF cannot.")]
+RootOption = Annotated[str, typer.Option("--root", help="free_flyer, fixed or planar; by itself where not given.")]
+EXAMPLES = """\b
+Examples:
+  humanoid-dynamics describe human28
+  humanoid-dynamics describe my_robot.urdf --config my_robot.yaml --json
+"""
 
 
-def describe(robot: RobotArgument, config: ConfigOption = None, root: RootOption = None, as_json: JsonOption = False) -> None:
-    """Tell what a robot is: joints, freedoms, mass, limits, contact surfaces, loops, frames, and what is wrong with it.
-
-    Example: humanoid-dynamics describe human28
-    """
-    facts = describe_robot(load_robot(robot, description=config, root=root))
+def describe(robot: RobotArgument, config: ConfigOption = "", root: RootOption = "", as_json: JsonOption = False) -> None:
+    """Tell what a robot is: joints, freedoms, mass, limits, contact surfaces, loops, frames, and what is wrong with it."""
+    facts = describe_robot(load_robot(robot, description=find_description(config), root=root or None))
     if as_json:
-        typer.echo(json.dumps(facts, indent=2))
+        typer.echo(json.dumps(facts, indent=2, allow_nan=False))
     else:
-        print_facts(facts, Console(highlight=False))
+        print_facts(facts, make_console())
 
 
 def print_facts(facts: dict[str, Any], console: Console) -> None:
@@ -40,15 +43,18 @@ def print_facts(facts: dict[str, Any], console: Console) -> None:
         f"actuated {len(facts['actuated'])}   passive {len(facts['passive'])}"
     )
     console.print(_tree(facts))
-    console.print(
-        make_table(r"joints  \[rad, m, s, N·m, N]", ("name", "kind", "position", "velocity", "effort", "rests at"), _joint_rows(facts))
-    )
+    rows = _joint_rows(facts)
+    if rows:
+        console.print()
+        console.print(make_table(r"joints  \[rad, m, s, N·m, N]", ("name", "kind", "position", "velocity", "effort", "rests at"), rows))
     if facts["surfaces"]:
         console.print()
         console.print(make_table("contact surfaces", ("name", "link", "kind", "size x, y", "friction", "height"), _surface_rows(facts)))
     _print_loops(facts, console)
     if facts["aliases"]:
         console.print("\n[bold]REP-120 frames[/]  " + ", ".join(f"{alias} = {link}" for alias, link in facts["aliases"].items()))
+    if facts["notes"] or facts["warnings"]:
+        console.print()
     for note in facts["notes"]:
         console.print(f"note: {note}", markup=False)
     for warning in facts["warnings"]:
@@ -56,12 +62,12 @@ def print_facts(facts: dict[str, Any], console: Console) -> None:
 
 
 def _tree(facts: dict[str, Any]) -> Tree:
-    top = Tree("world")
-    branches = {"world": top}
+    """Show what moves on what; links on fixed joints are part of what carries them."""
+    top = Tree("world" if facts["root"] != "fixed" else f"{facts['root_link']}  [dim]fixed[/]")
+    branches: dict[str, Tree] = {}
     for joint in facts["joints"]:
-        parent = branches.get(joint["parent"], top)
         label = joint["child"] if joint["kind"] in {"free_flyer", "planar"} else f"{joint['child']}  [dim]{joint['name']}[/]"
-        branches[joint["child"]] = parent.add(label)
+        branches[joint["name"]] = branches.get(joint["carried_by"], top).add(label)
     return top
 
 
@@ -77,10 +83,16 @@ def _joint_rows(facts: dict[str, Any]) -> list[tuple[str, ...]]:
                     span(joint["lower"][0], joint["upper"][0]) if bounded else "free",
                     _limit(joint["velocity"]),
                     _limit(joint["effort"]) if joint["actuated"] else "passive",
-                    fixed(joint["posture"][0], 3) if bounded else "",
+                    _rest(joint["posture"]),
                 )
             )
     return rows
+
+
+def _rest(q: list[float]) -> str:
+    if len(q) > 2:
+        return ""
+    return fixed(q[0] if len(q) == 1 else float(np.arctan2(q[1], q[0])), 3)  # a continuous joint is a cosine and a sine
 
 
 def _limit(values: list[float | None]) -> str:

@@ -1,17 +1,33 @@
-"""Tables for people: the same look for every verb."""
+"""What is printed for people: the same look for every verb."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from collections.abc import Iterable, Sequence
 
+from rich.console import Console
 from rich.table import Table
+
+FILE_WIDTH = 160  # columns where the output goes to a file or another program
+LEAST_WIDTH = 72  # columns every table has, so that a narrower terminal breaks lines and loses nothing
+
+
+def make_console() -> Console:
+    """Return the console of a verb: as wide as the terminal, wide enough for every table elsewhere; plain where NO_COLOR is set."""
+    wide = sys.stdout.isatty() or "COLUMNS" in os.environ
+    width = max(LEAST_WIDTH, shutil.get_terminal_size().columns) if wide else FILE_WIDTH
+    if os.environ.get("NO_COLOR"):
+        return Console(highlight=False, width=width, color_system=None)
+    return Console(highlight=False, width=width)
 
 
 def make_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """Return a table whose first column is left-aligned and whose others are right-aligned."""
+    """Return a table whose first column is left-aligned and folds where there is no room; the others are right-aligned and whole."""
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for i, column in enumerate(columns):
-        table.add_column(column, justify="left" if i == 0 else "right", no_wrap=True)
+        table.add_column(column, justify="left" if i == 0 else "right", no_wrap=i > 0, overflow="fold")
     for row in rows:
         table.add_row(*row)
     return table
@@ -21,7 +37,7 @@ def span(lower: float | None, upper: float | None) -> str:
     """Write an interval, ``free`` where it has no end on either side."""
     if lower is None and upper is None:
         return "free"
-    ends = ("-inf" if lower is None else f"{lower:.2f}", "inf" if upper is None else f"{upper:.2f}")
+    ends = ("-inf" if lower is None else fixed(lower, 2), "inf" if upper is None else fixed(upper, 2))
     return f"{ends[0]} .. {ends[1]}"
 
 

@@ -11,6 +11,8 @@ from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 from humanoid_dynamics.spatial.polygon import margin_inside
 
+NOTHING = 1e-9  # N or N·m; a contact with less carries nothing
+
 
 @dataclass(frozen=True, eq=False)
 class ContactWrench:
@@ -25,7 +27,8 @@ class ContactWrench:
         cop: (2,) centre of pressure in the surface frame [m]; the origin where nothing presses.
         normal_margin: Distance to lift-off and, where a limit is set, to overload [N].
         friction_margin: Distance to slipping, mu times normal force less friction force [N].
-        cop_margin: Distance of the centre of pressure inside the patch [m]; minus infinity where nothing presses.
+        cop_margin: Distance of the centre of pressure inside the patch [m]; zero for a contact that carries nothing, minus infinity
+            where the surface pulls or tips without pressing.
     """
 
     surface: str
@@ -54,8 +57,9 @@ def measure_wrench(surface: ContactSurface, w_C: Vector, R_WC: Matrix) -> Contac
     """
     f, m = w_C[:3], w_C[3:]
     normal, friction = float(f[2]), float(np.hypot(f[0], f[1]))
-    pressed = normal > 0.0
+    pressed = normal > NOTHING
     cop = np.array([-m[1], m[0]]) / normal if pressed else np.zeros(2)
+    idle = not pressed and float(np.max(np.abs(w_C))) <= NOTHING
     return ContactWrench(
         surface=surface.name,
         f_W=read_only(R_WC @ f),
@@ -65,7 +69,7 @@ def measure_wrench(surface: ContactSurface, w_C: Vector, R_WC: Matrix) -> Contac
         cop=read_only(cop),
         normal_margin=min(normal, surface.normal_force_limit - normal),
         friction_margin=surface.friction * normal - friction,
-        cop_margin=margin_inside(surface.vertices[:, :2], cop) if pressed else -np.inf,
+        cop_margin=margin_inside(surface.vertices[:, :2], cop) if pressed else 0.0 if idle else -np.inf,
     )
 
 

@@ -8,17 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.resolution.answer import Answer
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
 from humanoid_dynamics.spatial.arrays import Vector, read_only
 
 STATUSES = {
     "holding": "torques hold the measured posture",
-    "waiting": "no joint state has come yet; torques are zero",
-    "stale": "joint states stopped coming; the last torques fade to zero",
-    "infeasible": "no torques within limits hold this posture; the nearest are sent, clamped",
-    "invalid_input": "the joint state is incomplete or not finite; the last good one is used",
+    "waiting": "not every joint has been heard of; torques are zero",
+    "stale": "good joint states stopped coming; the last torques fade to zero",
+    "infeasible": "no torques within limits and no contact forces within theirs hold this posture; the nearest torques are sent, clamped",
+    "invalid_input": "the latest joint state was refused; the torques of the last good one are sent",
 }
+MEASURABLE = ("revolute", "continuous", "prismatic")
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,20 +40,28 @@ class Command:
 
 
 class HoldingTorques:
-    """Holding torques for the latest joint positions; a state that stops coming makes them fade.
+    """Holding torques for the latest joint positions; good states that stop coming make them fade.
 
-    The base is placed so that the first surface of the stance rests where it rests in the robot's posture.
+    The base is placed so that the first surface of the stance rests where it rests in the robot's posture.  Passive joints nobody
+    reports stay as in that posture, and joints that mimic others follow them.
     """
 
     def __init__(self, robot: RobotModel, rule: str = "minimum_torque", timeout: float = 0.1, decay: float = 0.5) -> None:
         """Prepare.
 
         Args:
-            robot: The robot; it must have a stance.
+            robot: The robot.
             rule: Rule that chooses among the torques.
             timeout: Age at which a joint state is stale [s].
             decay: Time in which the torques of a stale state fade to zero [s].
+
+        Raises:
+            UnsupportedRobotError: If one number a joint does not tell the configuration.
+            UnknownNameError: If the rule does not exist.
         """
+        odd = [joint.name for joint in robot.joints if joint.kind in {"spherical", "universal"}]
+        if odd:
+            raise UnsupportedRobotError("holding torques from joint states", odd, "these joints have several freedoms but one position")
         self._robot = robot
         self._timeout, self._decay = timeout, decay
         self._solver = InverseDynamics(robot, rule=rule)
@@ -58,53 +69,99 @@ class HoldingTorques:
         self._data = robot.data()
         self._zero = np.zeros(robot.nv)
         self._limits = robot.limits.effort[robot.actuated_v]
-        self._measured = {joint.name: joint.q.start for joint in robot.joints if joint.q.stop - joint.q.start == 1}
+        self._measured = {joint.name: joint for joint in robot.joints if joint.kind in MEASURABLE and joint.v.stop > joint.v.start}
+        self._unheard = dict.fromkeys(robot.actuated)  # in order
         self._X_WC = self._stance_pose(robot.posture) if robot.stance else None
-        self._good = Command(read_only(np.zeros(len(robot.actuated))), "waiting", "no joint state yet")
+        self._good = Command(read_only(np.zeros(len(robot.actuated))), "waiting", "no joint state has come")
         self._complaint = ""
 
-    def observe(self, names: Sequence[str], positions: Vector) -> None:
+    def observe(self, names: Sequence[str], positions: Vector) -> bool:
         """Take the positions of some joints; others keep their last ones.
 
         Args:
             names: Joint names, in any order; unknown ones are passed over.
             positions: (len(names),) positions [rad or m].
+
+        Returns:
+            Whether they were taken; where not, the next command says why.
         """
-        if len(names) != len(positions) or not np.isfinite(positions).all():
-            self._complaint = f"{len(names)} names, {len(positions)} positions, not all finite"
-            return
-        self._complaint = ""
+        self._complaint = self._object_to(names, positions)
+        if self._complaint:
+            return False
         for name, position in zip(names, positions, strict=True):
             if name in self._measured:
-                self._q[self._measured[name]] = position
-        self._place_base()
-        answer = self._solver.tick(self._q, self._zero, self._zero)
-        certificate = answer.certificate
-        tau = np.clip(np.nan_to_num(answer.tau), -self._limits, self._limits)
-        status = "holding" if certificate.status == "ok" else "infeasible"
-        self._good = Command(read_only(tau), status, "; ".join(certificate.reasons))
+                self._set(name, float(position))
+                self._unheard.pop(name, None)
+        if self._unheard:
+            self._good = self._wait()
+            return True
+        answer = self._hold()
+        if answer.certificate.status == "invalid_input":
+            self._complaint = "has a position too large to compute with"
+            return False
+        tau = np.clip(answer.tau, -self._limits, self._limits)
+        status = "holding" if answer.certificate.status == "ok" else "infeasible"
+        self._good = Command(read_only(tau), status, "; ".join(answer.certificate.reasons))
+        return True
 
     def command(self, age: float) -> Command:
         """Return the torques to send now.
 
         Args:
-            age: Time since the last joint state came [s]; infinite before the first.
+            age: Time since the last good joint state came [s]; infinite before the first.
 
         Returns:
             Torques and status; never an exception.
         """
-        if self._good.status == "waiting" or age <= self._timeout:
-            return Command(self._good.tau, "invalid_input", self._complaint) if self._complaint else self._good
-        share = max(0.0, 1.0 - (age - self._timeout) / self._decay)
-        return Command(read_only(share * self._good.tau), "stale", f"no joint state for {age:.2f} s")
+        if self._good.status == "waiting":
+            return Command(self._good.tau, "waiting", self._complaint or self._good.reason)
+        if not age <= self._timeout:
+            share = max(0.0, 1.0 - (age - self._timeout) / self._decay) if np.isfinite(age) else 0.0
+            said = f"no good joint state for {self._timeout:g} s" + (f"; the latest {self._complaint}" if self._complaint else "")
+            return Command(read_only(share * self._good.tau), "stale", said)
+        return Command(self._good.tau, "invalid_input", f"joint state {self._complaint}") if self._complaint else self._good
+
+    def _object_to(self, names: Sequence[str], positions: Vector) -> str:
+        if len(names) != len(positions):
+            return f"has {len(names)} names but {len(positions)} positions"
+        broken = [name for name, position in zip(names, positions, strict=True) if name in self._measured and not np.isfinite(position)]
+        if broken:
+            return f"has a position that is not finite: {', '.join(broken)}"
+        return "" if any(name in self._measured for name in names) else f"names no joint of {self._robot.name}"
+
+    def _set(self, name: str, position: float) -> None:
+        joint = self._measured[name]
+        # A continuous joint is the cosine and sine of its angle in the configuration.
+        self._q[joint.q] = (np.cos(position), np.sin(position)) if joint.kind == "continuous" else position
+
+    def _hold(self) -> Answer:
+        self._place_followers()
+        self._place_base()
+        return self._solver.tick(self._q, self._zero, self._zero)
+
+    def _wait(self) -> Command:
+        missing = ", ".join(list(self._unheard)[:4]) + (", ..." if len(self._unheard) > 4 else "")
+        return Command(self._good.tau, "waiting", f"no position yet of {len(self._unheard)} joints: {missing}")
+
+    def _place_followers(self) -> None:
+        for mimic in self._robot.mimics:
+            if mimic.joint in self._measured and mimic.leader in self._measured:
+                self._set(mimic.joint, mimic.ratio * self._position(mimic.leader) + mimic.offset)
+
+    def _position(self, name: str) -> float:
+        q = self._q[self._measured[name].q]
+        return float(np.arctan2(q[1], q[0]) if len(q) == 2 else q[0])
 
     def _stance_pose(self, q: Vector) -> pin.SE3:
         pin.framesForwardKinematics(self._robot.model, self._data, q)
         return pin.SE3(self._data.oMf[self._robot.surfaces[self._robot.stance[0]].frame])
 
     def _place_base(self) -> None:
-        if self._X_WC is None or self._robot.root != "free_flyer":
+        if self._X_WC is None or self._robot.root == "fixed":
             return
-        X_WB = pin.XYZQUATToSE3(self._q[:7])
-        X_BC = X_WB.actInv(self._stance_pose(self._q))
-        self._q[:7] = pin.SE3ToXYZQUAT(self._X_WC * X_BC.inverse())
+        X_WC = self._stance_pose(self._q)
+        X_WB = self._X_WC * X_WC.inverse() * self._data.oMi[1]
+        if self._robot.root == "free_flyer":
+            self._q[:7] = pin.SE3ToXYZQUAT(X_WB)
+        else:  # planar: x, z and pitch about y
+            self._q[:3] = X_WB.translation[0], X_WB.translation[2], np.arctan2(X_WB.rotation[0, 2], X_WB.rotation[0, 0])

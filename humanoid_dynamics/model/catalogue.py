@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from humanoid_dynamics.errors import MissingExtraError, SourceError
+from humanoid_dynamics.errors import MissingExtraError, SourceError, UnknownNameError
 from humanoid_dynamics.model.description import Description
 from humanoid_dynamics.model.description_file import load_description
 
@@ -56,6 +56,25 @@ def find_entry(name: str) -> CatalogueEntry | None:
     if name not in catalogue_names():
         return None
     return CatalogueEntry(name, load_description(_shipped("config") / "robots" / f"{name}.yaml"))
+
+
+def find_description(name: str) -> Description | None:
+    """Return what a catalogue name or a YAML file says of a robot, or None for an empty name.
+
+    Args:
+        name: Catalogue name, path of a YAML file, or an empty string.
+
+    Raises:
+        UnknownNameError: If it is neither.
+    """
+    if not name:
+        return None
+    entry = find_entry(name)
+    if entry is not None:
+        return entry.description
+    if not Path(name).expanduser().is_file():
+        raise UnknownNameError("robot configuration or YAML file", name, catalogue_names())
+    return load_description(Path(name).expanduser())
 
 
 def _shipped(folder: str) -> Path:

@@ -69,7 +69,16 @@ def load_robot(
     model = build_tree(urdf, root, replacements, reduce_mimics=mimic == "reduced")
     coordinates = read_coordinates(model, urdf, root, replacements, described)
     model.armature = np.array(coordinates.armature)
-    return _assemble(urdf, model, root=root, coordinates=coordinates, description=described, notices=notices, folder=found.folder)
+    return _assemble(
+        urdf,
+        model,
+        root=root,
+        coordinates=coordinates,
+        replacements=replacements,
+        description=described,
+        notices=notices,
+        folder=found.folder,
+    )
 
 
 def check_description(description: Description, urdf: Urdf) -> None:
@@ -126,12 +135,13 @@ def _assemble(
     *,
     root: str,
     coordinates: Coordinates,
+    replacements: tuple[Replacement, ...],
     description: Description,
     notices: tuple[Notice, ...],
     folder: Path | None,
 ) -> RobotModel:
     specs: Mapping[str, SurfaceSpec] = description.surfaces
-    if not specs and root == "free_flyer":
+    if not specs and coordinates.joints and coordinates.joints[0].kind in {"free_flyer", "planar"}:
         specs, found = find_soles(urdf, model, folder)
         notices += found
     surfaces = {name: _add_surface(model, name, spec) for name, spec in specs.items()}
@@ -140,7 +150,8 @@ def _assemble(
     if inertialess:
         text = "move without inertia, so the mass matrix is singular; torques can be asked for, accelerations cannot"
         notices += (Notice("warning", f"links {', '.join(inertialess)}", text),)
-    posture, told = resting_posture(model, root, coordinates, description.posture, surfaces)
+    loops = tuple(LoopClosure(name, s.kind, s.a.link, s.a.X_L, s.b.link, s.b.X_L) for name, s in description.loops.items())
+    posture, told = resting_posture(model, coordinates, description.posture, surfaces, urdf=urdf, replacements=replacements, loops=loops)
     actuated = [(name, joint.v.start + i) for joint in coordinates.joints if joint.actuated for i, name in enumerate(joint.coordinates)]
     return RobotModel(
         name=urdf.name,
@@ -157,7 +168,7 @@ def _assemble(
         damping=coordinates.damping,
         surfaces=MappingProxyType(surfaces),
         control_points=MappingProxyType(points),
-        loops=tuple(LoopClosure(name, s.kind, s.a.link, s.a.X_L, s.b.link, s.b.X_L) for name, s in description.loops.items()),
+        loops=loops,
         wheels=tuple(Wheel(name, spec.link, spec.X_L) for name, spec in description.wheels.items()),
         mimics=coordinates.mimics,
         aliases=MappingProxyType(dict(description.aliases)),

@@ -1,8 +1,8 @@
-"""One frozen dataclass per node is the source of its parameters: name, default, unit, range, description."""
+"""The configuration of a node as ROS parameters: described, bounded, read-only."""
 
 from __future__ import annotations
 
-from dataclasses import MISSING, field, fields
+from dataclasses import fields
 from typing import Any, TypeVar
 
 from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
@@ -11,33 +11,19 @@ from rclpy.node import Node
 Config = TypeVar("Config")
 
 
-def parameter(default: Any, description: str, *, unit: str = "", lowest: float | None = None, highest: float | None = None) -> Any:
-    """Declare a field of a node's configuration.
-
-    Args:
-        default: Value where nobody sets one.
-        description: What it does.
-        unit: Its unit, empty for names and ratios.
-        lowest: Lowest value allowed, for numbers.
-        highest: Highest value allowed, for numbers.
-    """
-    return field(default=default, metadata={"description": description, "unit": unit, "lowest": lowest, "highest": highest})
-
-
 def declare_parameters(node: Node, kind: type[Config]) -> Config:
     """Declare every field of a configuration as a read-only parameter and return the values given.
 
     Args:
         node: The node.
-        kind: The configuration dataclass.
+        kind: The configuration dataclass; every field has a default.
 
     Returns:
         The configuration.
     """
     values = {}
     for entry in fields(kind):  # type: ignore[arg-type]
-        default = None if entry.default is MISSING else entry.default
-        values[entry.name] = node.declare_parameter(entry.name, default, _descriptor(entry.metadata)).value
+        values[entry.name] = node.declare_parameter(entry.name, entry.default, _descriptor(entry.metadata)).value
     return kind(**values)
 
 

@@ -3,52 +3,59 @@
 The executor is rclpy's ``EventsExecutor`` where it exists: it is the fastest one and the only one that keeps up at 1 kHz.  It is always
 given a time-out, because in some builds waiting without one never returns.  Rates come from an absolute clock and not from rclpy
 timers, which drop the ticks they miss.
+
+SIGINT and SIGTERM are blocked and taken by the loop while it waits for its next tick, so nothing is ever interrupted half way, and a
+second one, which a launch file sends within milliseconds of the first, cannot break the way out.
 """
 
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from time import monotonic
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 import rclpy
+from rclpy.exceptions import ParameterException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.logging import get_logger
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
+
+from humanoid_dynamics.errors import HumanoidDynamicsError
+from humanoid_dynamics.nodes.programs import ENDING, hold_signals
 
 AnyNode = TypeVar("AnyNode", bound=Node)
 FOREVER = 1e5  # s; see above
+PATIENCE = 2.0  # s; how long the way out waits for the callback thread
+REFUSED = 2  # exit code
 
 
 def run(make_node: Callable[[], AnyNode], loop: Callable[[AnyNode, threading.Event], None]) -> None:
-    """Run a node until it is interrupted.
+    """Run a node until SIGINT or SIGTERM comes, then end the process: 0 after a signal, 1 after a failure, 2 where it cannot start.
 
     Args:
         make_node: Makes the node, once ROS is initialised.
         loop: Runs in this thread until its event is set; callbacks run in another.
     """
-    rclpy.init()
-    stop = threading.Event()
-    node = None
+    hold_signals()
     try:
-        node = make_node()
-        executor = _make_executor()
-        executor.add_node(node)
-        spinner = threading.Thread(target=_spin, args=(executor, stop), daemon=True)
-        spinner.start()
-        loop(node, stop)
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
+        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    except RuntimeError as refusal:  # arguments or a parameter file that ROS cannot read
+        _refuse(refusal)
+    try:
+        _run_until_stopped(make_node(), loop)
+    except (HumanoidDynamicsError, ParameterException) as refusal:
+        _refuse(refusal)
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        stop.set()
         rclpy.try_shutdown()
 
 
 def keep_rate(rate: float, stop: threading.Event, tick: Callable[[], None]) -> None:
-    """Call a function at an exact rate until the event is set; ticks that are late are not made up for.
+    """Call a function at an exact rate until the event is set or a signal to end comes; ticks that are late are not made up for.
 
     Args:
         rate: Calls per second [Hz].
@@ -57,9 +64,30 @@ def keep_rate(rate: float, stop: threading.Event, tick: Callable[[], None]) -> N
     """
     period = 1.0 / rate
     due = monotonic() + period
-    while not stop.wait(max(0.0, due - monotonic())) and rclpy.ok():
+    while signal.sigtimedwait(ENDING, max(0.0, due - monotonic())) is None and not stop.is_set() and rclpy.ok():
         tick()
         due = max(due + period, monotonic() - period)
+
+
+def _run_until_stopped(node: AnyNode, loop: Callable[[AnyNode, threading.Event], None]) -> None:
+    stop = threading.Event()
+    failures: list[BaseException] = []
+    executor = _make_executor()
+    executor.add_node(node)
+    spinner = threading.Thread(target=_spin, args=(executor, stop, failures), daemon=True)
+    spinner.start()
+    try:
+        loop(node, stop)
+    finally:
+        rclpy.try_shutdown()
+        spinner.join(PATIENCE)
+    if failures:
+        raise failures[0]
+
+
+def _refuse(reason: Exception) -> NoReturn:
+    get_logger("humanoid_dynamics").fatal(f"cannot start: {' '.join(str(reason).split())}")
+    sys.exit(REFUSED)
 
 
 def _make_executor() -> SingleThreadedExecutor:
@@ -70,10 +98,12 @@ def _make_executor() -> SingleThreadedExecutor:
     return EventsExecutor()
 
 
-def _spin(executor: SingleThreadedExecutor, stop: threading.Event) -> None:
+def _spin(executor: SingleThreadedExecutor, stop: threading.Event, failures: list[BaseException]) -> None:
     try:
         executor.spin_until_future_complete(Future(), timeout_sec=FOREVER)
-    except (KeyboardInterrupt, ExternalShutdownException):
+    except ExternalShutdownException:
         pass
+    except BaseException as failure:  # noqa: BLE001 - raised again in the main thread, which ends the process
+        failures.append(failure)
     finally:
         stop.set()

@@ -4,35 +4,29 @@ from __future__ import annotations
 
 import array
 import threading
-from dataclasses import dataclass
 from time import monotonic
 
 import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 
-from humanoid_dynamics.control.holding import HoldingTorques
+from humanoid_dynamics.control.holding import STATUSES, Command, HoldingTorques
 from humanoid_dynamics.errors import HumanoidDynamicsError
-from humanoid_dynamics.model.catalogue import find_entry
+from humanoid_dynamics.model.catalogue import find_description
 from humanoid_dynamics.model.load import load_robot
-from humanoid_dynamics.nodes.parameters import declare_parameters, parameter
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.nodes.configs import StandingTorquesConfig
+from humanoid_dynamics.nodes.parameters import declare_parameters
 from humanoid_dynamics.nodes.running import keep_rate, run
+from humanoid_dynamics.resolution.rules import find_rule
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-
-
-@dataclass(frozen=True)
-class StandingTorquesConfig:
-    """Parameters of the node ``standing_torques``."""
-
-    robot: str = parameter("", "Catalogue name or URDF path; empty to wait for /robot_description")
-    config: str = parameter("", "Catalogue name or YAML path that adds to /robot_description what a URDF cannot say")
-    rule: str = parameter("minimum_torque", "Rule that chooses among the torques")
-    rate: float = parameter(500.0, "Rate of the torque commands", unit="Hz", lowest=1.0, highest=2000.0)
-    timeout: float = parameter(0.1, "Age at which a joint state is stale", unit="s", lowest=0.001, highest=10.0)
-    decay: float = parameter(0.5, "Time in which the torques of a stale state fade to zero", unit="s", lowest=0.001, highest=60.0)
+DIAGNOSTICS_PERIOD = 0.5  # s
+NO_ROBOT = Command(np.zeros(0), "no_robot", "no robot_description has come")
+LEVELS = {"holding": DiagnosticStatus.OK, "stale": DiagnosticStatus.ERROR, "infeasible": DiagnosticStatus.ERROR}
 
 
 class StandingTorques(Node):
@@ -41,34 +35,70 @@ class StandingTorques(Node):
     def __init__(self) -> None:
         super().__init__("standing_torques")
         self.config = declare_parameters(self, StandingTorquesConfig)
+        find_rule(self.config.rule)
+        self._description = find_description(self.config.config)
+        self._lock = threading.Lock()  # guards the four below, which callbacks set and the loop reads
         self._holding: HoldingTorques | None = None
+        self._names: list[str] = []
         self._seen = -np.inf
+        self._source = ""
         self._status = ""
-        self._lock = threading.Lock()
+        self._next_diagnostics = -np.inf
         self._named = self.create_publisher(JointState, "joint_torque_commands", 10)
         self._plain = self.create_publisher(Float64MultiArray, "effort_commands", 10)
-        self.create_subscription(JointState, "joint_states", self._on_state, qos_profile_sensor_data)
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         if self.config.robot:
             self._prepare(self.config.robot)
         else:
             self.create_subscription(String, "robot_description", self._on_description, LATCHED)
+        self.create_subscription(JointState, "joint_states", self._on_state, qos_profile_sensor_data)
 
     def tick(self) -> None:
-        """Publish the torques of this period."""
+        """Publish the torques of this period, and now and then how things stand."""
+        now = monotonic()
         with self._lock:
-            if self._holding is None:
-                return
-            command = self._holding.command(monotonic() - self._seen)
+            names = self._names
+            command = self._holding.command(now - self._seen) if self._holding else NO_ROBOT
+        if names:
+            self._publish(names, command)
         if command.status != self._status:
-            self._status = command.status
-            self.get_logger().info(f"{command.status} {command.reason}".strip())
+            self._status, self._next_diagnostics = command.status, now
+            self._tell(command)
+        if now >= self._next_diagnostics:
+            self._next_diagnostics = now + DIAGNOSTICS_PERIOD
+            self._diagnose(command)
+
+    def _publish(self, names: list[str], command: Command) -> None:
         tau = array.array("d", command.tau.tobytes())
-        message = JointState(name=list(self._names), effort=tau)
+        message = JointState(name=names, effort=tau)
         message.header.stamp = self.get_clock().now().to_msg()
         self._named.publish(message)
         self._plain.publish(Float64MultiArray(data=tau))
 
+    def _tell(self, command: Command) -> None:
+        text = f"{command.status}: {command.reason or STATUSES[command.status]}"
+        if command.status in {"holding", "waiting", "no_robot"}:
+            self.get_logger().info(text)
+        else:
+            self.get_logger().warning(text)
+
+    def _diagnose(self, command: Command) -> None:
+        status = DiagnosticStatus(
+            level=LEVELS.get(command.status, DiagnosticStatus.WARN),
+            name=f"{self.get_fully_qualified_name()}: holding torques",
+            message=command.status,
+            values=[
+                KeyValue(key="reason", value=command.reason),
+                KeyValue(key="largest torque", value=f"{np.max(np.abs(command.tau), initial=0.0):.3f}"),
+            ],
+        )
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(message)
+
     def _on_description(self, message: String) -> None:
+        if message.data == self._source:
+            return  # the same robot announced again
         try:
             self._prepare(message.data)
         except HumanoidDynamicsError as refusal:
@@ -76,17 +106,20 @@ class StandingTorques(Node):
 
     def _on_state(self, message: JointState) -> None:
         with self._lock:
-            if self._holding is not None:
-                self._holding.observe(message.name, np.asarray(message.position))
+            if self._holding is not None and self._holding.observe(message.name, np.asarray(message.position)):
                 self._seen = monotonic()
 
     def _prepare(self, source: str) -> None:
-        entry = find_entry(self.config.config)
-        robot = load_robot(source, description=entry.description if entry else self.config.config or None)
+        robot = load_robot(source, description=self._description)
         holding = HoldingTorques(robot, self.config.rule, self.config.timeout, self.config.decay)
         with self._lock:
-            self._holding, self._names = holding, robot.actuated
+            self._holding, self._names, self._seen, self._source = holding, list(robot.actuated), -np.inf, source
+        self._introduce(robot)
+
+    def _introduce(self, robot: RobotModel) -> None:
         self.get_logger().info(f"{robot.name}: {len(robot.actuated)} joints, standing on {', '.join(robot.stance) or 'nothing'}")
+        for warning in robot.warnings:
+            self.get_logger().warning(warning)
 
 
 def main() -> None:

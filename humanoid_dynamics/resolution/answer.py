@@ -11,8 +11,8 @@ from humanoid_dynamics.spatial.arrays import Vector
 STATUSES = {
     "ok": "the equation of motion holds and every limit is kept",
     "infeasible_contact": "a contact would have to pull, slip or tip",
-    "saturated": "a torque is beyond its limit",
-    "unsupported": "the contacts and motors cannot produce the motion; what is missing is the residual",
+    "saturated": "a motor would have to give more than its limit",
+    "unsupported": "contacts and motors cannot produce the motion; the largest force they lack is the residual",
     "invalid_input": "the question held a number that is not finite",
 }
 

@@ -11,6 +11,7 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 RANK_TOLERANCE = 1e-9
 ACCEPTED_RESIDUAL = 1e-10
+WORST_CONDITION = 1e13  # beyond it the factorised system does not tell a rank from noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +22,7 @@ class ConstrainedMinimum:
         x: (n,) the minimum.
         residual: (m,) what the equations miss, zero where they can be met.
         rank: Rank of the equations.
-        path: ``kkt`` or, where that system was singular, ``svd``.
+        path: ``kkt`` or, where that system was singular, ``svd``; ``none`` where there is nothing to choose.
     """
 
     x: Vector
@@ -43,13 +44,16 @@ def solve_constrained(H: Matrix, g: Vector, A: Matrix, b: Vector) -> Constrained
         The minimum; never an exception, whatever the rank.
     """
     m, n = A.shape
+    if n == 0:
+        return ConstrainedMinimum(np.zeros(0), np.array(b), 0, "none")
     K = np.zeros((n + m, n + m), order="F")
-    K[:n, :n], K[n:, :n] = H, A
-    _, _, solution, info = lapack.dsysv(K, np.concatenate((g, b)), lower=1)
+    K[:n, :n], K[n:, :n], K[:n, n:] = H, A, A.T
+    factors, pivots, solution, info = lapack.dsysv(K, np.concatenate((g, b)), lower=1)
     if info == 0:
         x = solution[:n]
         residual = b - A @ x
-        if np.max(np.abs(residual), initial=0.0) <= ACCEPTED_RESIDUAL * (1.0 + np.max(np.abs(b), initial=0.0)):
+        met = np.max(np.abs(residual), initial=0.0) <= ACCEPTED_RESIDUAL * (1.0 + np.max(np.abs(b), initial=0.0))
+        if met and lapack.dsycon(factors, pivots, np.max(np.abs(K).sum(axis=0)), lower=1)[0] * WORST_CONDITION > 1.0:
             return ConstrainedMinimum(x, residual, m, "kkt")
     return _solve_in_null_space(H, g, A, b)
 

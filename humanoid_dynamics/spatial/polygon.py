@@ -6,6 +6,8 @@ import numpy as np
 
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
+ON_THE_EDGE = 1e-9  # m; what rounding leaves beside an edge
+
 
 def half_planes(vertices: Matrix) -> tuple[Matrix, Vector]:
     """Describe a convex polygon by its edges: the points p with A p <= b.
@@ -25,7 +27,7 @@ def half_planes(vertices: Matrix) -> tuple[Matrix, Vector]:
 def margin_inside(vertices: Matrix, p: Vector) -> float:
     """Return how far a point lies inside a patch [m]; negative outside.
 
-    A face has its nearest edge, an edge its nearer end less the distance beside it, a point the distance to it.
+    In a face what counts is the nearest edge, on an edge the nearer end.  Beside an edge and beside a point there is no inside.
 
     Args:
         vertices: (k, 2) corners, counter-clockwise [m].
@@ -41,4 +43,5 @@ def margin_inside(vertices: Matrix, p: Vector) -> float:
     direction = along / length
     s = float(direction @ (p - vertices[0]))
     beside = abs(float(direction[0] * (p - vertices[0])[1] - direction[1] * (p - vertices[0])[0]))
-    return min(s, length - s) - beside
+    within = min(s, length - s)
+    return within if beside <= ON_THE_EDGE else -float(np.hypot(beside, min(within, 0.0)))

@@ -1,0 +1,31 @@
+"""Parameters of every node: one frozen dataclass each, the source of names, defaults, units, ranges and descriptions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+def parameter(default: Any, description: str, *, unit: str = "", lowest: float | None = None, highest: float | None = None) -> Any:
+    """Declare a field of a node's configuration.
+
+    Args:
+        default: Value where nobody sets one.
+        description: What it does.
+        unit: Its unit, empty for names and ratios.
+        lowest: Lowest value allowed, for numbers.
+        highest: Highest value allowed, for numbers.
+    """
+    return field(default=default, metadata={"description": description, "unit": unit, "lowest": lowest, "highest": highest})
+
+
+@dataclass(frozen=True)
+class StandingTorquesConfig:
+    """Parameters of the node ``standing_torques``."""
+
+    robot: str = parameter("", "Catalogue name or URDF path; empty to wait for /robot_description")
+    config: str = parameter("", "Catalogue name or YAML path that says what the URDF cannot")
+    rule: str = parameter("minimum_torque", "Rule that chooses among the torques")
+    rate: float = parameter(500.0, "Rate of the torque commands", unit="Hz", lowest=1.0, highest=2000.0)
+    timeout: float = parameter(0.1, "Age at which a joint state is stale", unit="s", lowest=0.001, highest=10.0)
+    decay: float = parameter(0.5, "Time in which the torques of a stale state fade to zero", unit="s", lowest=0.001, highest=60.0)

@@ -1,0 +1,203 @@
+"""Kane's equations of a snake as questions: how it moves, what its equations are, how it accelerates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from humanoid_dynamics.errors import ShapeError, UnknownNameError
+from humanoid_dynamics.snake import kane, lagrange, newton_euler, unfolded
+from humanoid_dynamics.snake.chain import SnakeModel, SnakeState, check_state
+from humanoid_dynamics.snake.compiled import Kernel, select_kernel
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+MODES = ("linear", "paper", "lagrange", "newton_euler")
+"""Ways to the same accelerations: O(n) without N, the paper's O(n²) recursion, and its two O(n³) comparators."""
+
+
+@dataclass(frozen=True, eq=False)
+class KaneEquations:
+    """M u_dot + N w = F, two equations whatever the number of links [SN, eq. 8].
+
+    Attributes:
+        M: (2, 2) mass matrix [kg, kg·m, kg·m²].
+        N: (2, n) bias matrix, or None where only the product was formed.
+        bias: (2,) N w [N, N·m].
+        F: (2,) generalized force of the joint torques [N, N·m].
+    """
+
+    M: Matrix
+    N: Matrix | None
+    bias: Vector
+    F: Vector
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SnakeRates:
+    """How the state of a snake changes.
+
+    Attributes:
+        rates: (n+4,) rates of theta [rad/s], position [m/s] and u [m/s², rad/s²], in this order, as integrators hold the state.
+        status: ``ok``, or ``invalid_input`` where a number was not finite; then all rates are zero.
+        reason: What was wrong, or an empty string.
+    """
+
+    rates: Vector
+    status: str = "ok"
+    reason: str = ""
+
+    @property
+    def theta_dot(self) -> Vector:
+        """(n,) angular velocities of the links [rad/s]."""
+        return self.rates[:-4]
+
+    @property
+    def position_dot(self) -> Vector:
+        """(2,) velocity of the centre of link 1 [m/s] in the world."""
+        return self.rates[-4:-2]
+
+    @property
+    def u_dot(self) -> Vector:
+        """(2,) rates of the generalized speeds [m/s², rad/s²]."""
+        return self.rates[-2:]
+
+
+def compute_link_speeds(model: SnakeModel, state: SnakeState) -> tuple[Vector, Vector]:
+    """Return how fast every link rolls and turns, in closed form [SN, eqs. 6-7].
+
+    V_i² + (h_i w_i)² is the same for all links.
+
+    Args:
+        model: The snake.
+        state: Its state.
+
+    Returns:
+        (n,) speeds along the links [m/s] and (n,) angular velocities [rad/s].
+    """
+    check_state(model, state)
+    c, z = unfolded.unfold(state.theta, model.rows.mirror)
+    v, w = state.u[0], model.sums.half_length * state.u[1]
+    omega = unfolded.link_rates(c, z, v, w, model.rows.lever)
+    return np.concatenate((state.u[:1], c * v - z * w)), np.concatenate((state.u[1:], omega))
+
+
+def compute_kinetic_energy(model: SnakeModel, state: SnakeState) -> float:
+    """Return the kinetic energy [J].
+
+    Args:
+        model: The snake.
+        state: Its state.
+
+    Returns:
+        The energy.
+    """
+    speeds, rates = compute_link_speeds(model, state)
+    return float(0.5 * (model.masses @ speeds**2 + model.inertias @ rates**2))
+
+
+def compute_equations(model: SnakeModel, state: SnakeState, torques: ArrayLike, mode: str = "linear") -> KaneEquations:
+    """Return the equations of motion.
+
+    Args:
+        model: The snake.
+        state: Its state.
+        torques: (n-1,) joint torques [N·m].
+        mode: ``linear`` for O(n) without N, ``paper`` for O(n²) with N written out.
+
+    Returns:
+        The equations.
+
+    Raises:
+        UnknownNameError: If the mode is neither.
+    """
+    check_state(model, state)
+    T = model.check_torques(torques)
+    if mode == "paper":
+        M, N, F, w = kane.equations(state.theta, state.u, T, model.links, False)
+        return KaneEquations(M, N, N @ w, F)
+    if mode != "linear":
+        raise UnknownNameError("mode of Kane's equations", mode, MODES[:2])
+    m_11, m_12, m_22, n_1, n_2, f_1, f_2 = unfolded.equation_terms(state.theta, state.u, T, model.tables, np.empty(model.n))
+    scale = np.array([1.0, model.sums.half_length])  # from (u_1, h_1 u_2) back to (u_1, u_2)
+    M = np.array([[m_11, m_12], [m_12, m_22]]) * np.outer(scale, scale)
+    return KaneEquations(M, None, scale * np.array([n_1, n_2]), scale * np.array([f_1, f_2]))
+
+
+def forward_dynamics(model: SnakeModel, state: SnakeState, torques: ArrayLike, mode: str = "linear") -> SnakeRates:
+    """Return the rates of the state under joint torques [SN, eq. 8].
+
+    Args:
+        model: The snake.
+        state: Its state.
+        torques: (n-1,) joint torques [N·m].
+        mode: One of ``MODES``; all give the same accelerations.
+
+    Returns:
+        The rates.
+    """
+    check_state(model, state)
+    return PreparedSnake(model, mode, compiled=False).tick(state.theta, state.u, model.check_torques(torques))
+
+
+class PreparedSnake:
+    """A snake made ready to be asked many times.
+
+    Holds the kernel, compiled where numba is installed (the first tick then compiles, some seconds, once per machine).
+    """
+
+    def __init__(self, model: SnakeModel, mode: str = "linear", compiled: bool | None = None) -> None:
+        if mode not in MODES:
+            raise UnknownNameError("mode", mode, MODES)
+        self.model, self.mode = model, mode
+        tables = tuple(table.copy() for table in model.tables)  # its own: compiled code takes writable arrays faster
+        choices: dict[str, tuple[Kernel, tuple[Any, ...]]] = {
+            "linear": (unfolded.forward, tables),
+            "paper": (kane.forward, (model.links, False)),
+            "lagrange": (lagrange.forward, (model.links,)),
+            "newton_euler": (newton_euler.forward, (model.links,)),
+        }
+        kernel, self._constants = choices[mode]
+        selected = select_kernel(kernel, compiled)
+        self._kernel = _silence(kernel) if selected is kernel else selected
+        self._shapes = ((model.n,), (2,), (model.n - 1,))
+
+    def tick(self, theta: Vector, u: Vector, torques: Vector) -> SnakeRates:
+        """Return the rates of the state under joint torques.
+
+        Args:
+            theta: (n,) absolute angles of the links [rad], float64.
+            u: (2,) generalized speeds [m/s, rad/s], float64.
+            torques: (n-1,) joint torques [N·m], float64.
+
+        Returns:
+            The rates; numbers that are not finite give a status, not an exception.
+
+        Raises:
+            ShapeError: If an array has the wrong shape.
+        """
+        shapes = theta.shape, u.shape, torques.shape
+        if shapes != self._shapes:
+            raise ShapeError("theta, u, torques", f"shapes {shapes}", f"{self._shapes}")
+        rates = self._kernel(theta, u, torques, *self._constants)
+        if not isfinite(rates[-1] + rates[-2]):  # every input enters both accelerations: one number tells
+            return SnakeRates(np.zeros_like(rates), "invalid_input", _tell_what_is_not_finite(theta, u, torques))
+        return SnakeRates(rates)
+
+
+def _silence(kernel: Kernel) -> Kernel:
+    """Keep numpy from warning about numbers that are not finite; the answer has a status for them."""
+
+    def silent(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return kernel(*arguments)
+
+    return silent
+
+
+def _tell_what_is_not_finite(theta: Vector, u: Vector, torques: Vector) -> str:
+    bad = [name for name, values in (("theta", theta), ("u", u), ("torques", torques)) if not np.isfinite(values).all()]
+    return f"not finite: {', '.join(bad)}" if bad else "the accelerations overflow"

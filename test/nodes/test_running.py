@@ -1,0 +1,108 @@
+"""How every node runs and ends, in processes of their own."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 20.0  # s
+BEGIN = """
+import sys
+from time import monotonic
+from rclpy.node import Node
+from humanoid_dynamics.nodes.running import keep_rate, run
+"""
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Start a program; whatever is left of it at the end is killed."""
+    started = []
+
+    def start(program):
+        environment = os.environ | {
+            "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
+            "ROS_DOMAIN_ID": str(random.SystemRandom().randint(1, 101)),
+            "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+            "ROS_LOG_DIR": str(tmp_path),
+        }
+        command = [sys.executable, "-u", "-c", BEGIN + program]
+        started.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate(timeout=PATIENCE)
+
+
+LOOP = """
+ticks = 0
+def loop(node, stop):
+    def tick():
+        global ticks
+        ticks += 1
+        if ticks == 10:
+            print("ticking", flush=True)
+    keep_rate(200.0, stop, tick)
+"""
+
+
+@pytest.mark.parametrize("executor", ["", "sys.modules['rclpy.experimental'] = None"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_ends_with_0(start, executor, number):
+    """With the fast executor and, where a distribution lacks it, with the plain one."""
+    process = start(executor + LOOP + "run(lambda: Node('node'), loop)")
+    assert process.stdout.readline() == "ticking\n"
+    process.send_signal(number)
+    begin = monotonic()
+    _, said = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, said) == (0, "")
+    assert monotonic() - begin < 3.0
+
+
+def test_failing_callback_ends_with_1(start):
+    """A node whose callbacks are dead must not go on sending commands."""
+    made = "\ndef make():\n    node = Node('node')\n    node.create_timer(0.01, lambda: 1 / 0)\n    return node\n"
+    process = start(LOOP + made + "run(make, loop)")
+    _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1
+    assert "ZeroDivisionError" in said
+
+
+def test_failing_loop_ends_with_1(start):
+    process = start("def loop(node, stop):\n    keep_rate(100.0, stop, lambda: 1 / 0)\nrun(lambda: Node('node'), loop)")
+    _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1
+    assert "ZeroDivisionError" in said
+    assert "terminate called" not in said
+
+
+def test_late_ticks_are_not_made_up_for(start):
+    """A tick that takes ten periods is followed by the next ones at their own pace, not by a burst."""
+    process = start("""
+times = []
+def loop(node, stop):
+    def tick():
+        times.append(monotonic())
+        if len(times) == 20:
+            while monotonic() < times[-1] + 0.1:
+                pass
+        if len(times) == 40:
+            stop.set()
+    keep_rate(100.0, stop, tick)
+    after = [b - a for a, b in zip(times[20:], times[21:])]
+    print(sum(gap < 0.004 for gap in after), min(b - a for a, b in zip(times[:19], times[1:20])) > 0.0)
+run(lambda: Node('node'), loop)
+""")
+    out, said = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, said) == (0, "")
+    assert int(out.split()[0]) <= 3, out

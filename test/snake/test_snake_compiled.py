@@ -1,0 +1,106 @@
+"""The same kernels interpreted and compiled, in either precision, and without numba."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from humanoid_dynamics.errors import MissingExtraError
+from humanoid_dynamics.snake import MODES, PreparedSnake, SnakeModel, compiled, unfolded
+from humanoid_dynamics.snake.turning import FAR, turn, turn_in_one_pass
+
+ROOT = Path(__file__).parents[2]
+
+
+def draw(n):
+    rng = np.random.default_rng(n)
+    model = SnakeModel(rng.uniform(0.5, 2.0, n), rng.uniform(0.002, 0.02, n), rng.uniform(0.05, 0.2, n))
+    return model, rng.uniform(-3.0, 3.0, n), rng.normal(size=2), rng.normal(size=n - 1)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 12, 300])
+def test_compiled_and_interpreted_kernel_agree(n):
+    pytest.importorskip("numba")
+    model, theta, u, torques = draw(n)
+    interpreted, fast = (PreparedSnake(model, compiled=way).tick(theta, u, torques).rates for way in (False, True))
+    assert_allclose(fast, interpreted, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("mode", MODES[1:])
+def test_compiled_and_interpreted_comparators_agree(mode):
+    pytest.importorskip("numba")
+    model, theta, u, torques = draw(6)
+    interpreted, fast = (PreparedSnake(model, mode, compiled=way).tick(theta, u, torques).rates for way in (False, True))
+    assert_allclose(fast, interpreted, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_single_precision_stays_single(is_compiled):
+    if is_compiled:
+        pytest.importorskip("numba")
+    model, theta, u, torques = draw(8)
+    arrays = [array.astype(np.float32) for array in (theta, u, torques, *model.tables)]
+    single = compiled.select_kernel(unfolded.forward, is_compiled)(*arrays)
+    double = unfolded.forward(theta, u, torques, *model.tables)
+    assert single.dtype == np.float32
+    assert_allclose(single, double, rtol=1e-3, atol=1e-3)
+    assert np.abs(single - double).max() > 1e-8
+
+
+@pytest.mark.parametrize("reach", [1.0, 100.0, 0.5 * FAR, 1e9])
+def test_one_pass_makes_the_same_cosines(reach):
+    numba = pytest.importorskip("numba")
+    angles = np.random.default_rng(1).uniform(-reach, reach, 5000)
+    angles[:9] = np.pi / 4.0 * np.arange(-4, 5)
+    compiled.compile_kernel(unfolded.forward)  # makes the parts known
+    for ours, theirs in zip(numba.njit(lambda x: turn(x))(angles), turn(angles), strict=True):
+        assert_allclose(ours, theirs, rtol=0.0, atol=2.3e-16)
+
+
+def test_one_pass_answers_not_a_number_with_not_a_number():
+    c, z = turn_in_one_pass(np.array([0.0, np.nan]))
+    assert (c[0], z[0]) == (1.0, 0.0)
+    assert np.isnan([c[1], z[1]]).all()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
+def test_compiled_loop_gets_a_status_too(value):
+    pytest.importorskip("numba")
+    model, theta, _, torques = draw(5)
+    assert PreparedSnake(model, compiled=True).tick(theta, np.array([value, value]), torques).status == "invalid_input"
+
+
+def test_without_numba_the_snake_runs_and_names_the_extra():
+    code = """
+import sys
+sys.modules["numba"] = None
+import numpy as np
+from humanoid_dynamics.errors import MissingExtraError
+from humanoid_dynamics.snake import PreparedSnake, SnakeModel, compiled
+assert not compiled.is_compiler_installed()
+assert PreparedSnake(SnakeModel.uniform(3)).tick(np.zeros(3), np.zeros(2), np.ones(2)).status == "ok"
+try:
+    PreparedSnake(SnakeModel.uniform(3), compiled=True)
+except MissingExtraError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "pip install 'humanoid_dynamics[speed]'" in done.stdout
+
+
+def test_missing_compiler_is_told(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba", None)
+    compiled.compile_kernel.cache_clear()
+    with pytest.raises(MissingExtraError, match="a compiled snake needs the package 'numba'"):
+        compiled.compile_kernel(unfolded.forward)
+    compiled.compile_kernel.cache_clear()
+
+
+def test_import_brings_neither_numba_nor_a_plotter():
+    code = "import sys, humanoid_dynamics.snake; print([m for m in ('numba', 'matplotlib', 'rclpy') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True, timeout=60)
+    assert done.stdout.strip() == "[]"
