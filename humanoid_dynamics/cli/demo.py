@@ -58,7 +58,7 @@ def answer_facts(robot: RobotModel, answer: Answer) -> dict[str, Any]:
         "robot": robot.name,
         "torques": dict(zip(robot.actuated, answer.tau.tolist(), strict=True)),
         "wrenches": wrenches,
-        "certificate": {name: _plain(value) for name, value in vars(answer.certificate).items()},
+        "certificate": {name: _plain(value) for name, value in answer.certificate.as_dict().items()},
     }
 
 

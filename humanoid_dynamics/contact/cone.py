@@ -1,8 +1,8 @@
 """The wrenches a patch can carry: a cone of corner forces, as generators and as rows.
 
-A patch pushes through its corners.  Each corner carries a force inside a friction pyramid that lies inside its Coulomb cone; all that corners
-can add up to is the set of wrenches of the patch.  Unilateral contact, friction, centre of pressure and friction about the normal (yaw) are
-all in it; none is an assumption of its own.  For a rectangle and four facets the rows are the closed form of [Caron].
+A patch pushes through its corners.  Each corner carries a force inside a friction pyramid, which lies inside its Coulomb cone; what all
+corners add up to is the set of wrenches of the patch.  Unilateral contact, friction, centre of pressure and friction about the normal (yaw)
+are all in it; none is an assumption of its own.  For a rectangle and four facets the rows are the closed form of [Caron].
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import ConvexHull
 
+from humanoid_dynamics.contact.wrench import reference_point, wrench_basis
 from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
 FACETS = 4
-MOST_CORNERS = 6  # a patch with more is cut down to these: rows grow with the square of corners
+MOST_CORNERS = 8  # a patch with more is cut down to these: rows grow with the square of corners
 SAME_ROW = 1e-9
 
 
@@ -50,7 +51,7 @@ def build_wrench_cone(surface: ContactSurface, facets: int = FACETS) -> WrenchCo
     Returns:
         The cone.
     """
-    basis, point = build_basis(surface)
+    basis, point = wrench_basis(surface), reference_point(surface)
     size = max(float(np.max(np.linalg.norm(surface.vertices - point, axis=1))), SAME_ROW)
     unit = np.concatenate((np.ones(3), np.full(basis.shape[1] - 3, size)))
     # With forces in units of friction x normal force the section at unit normal force does not depend on the coefficient.
@@ -64,6 +65,8 @@ def build_wrench_cone(surface: ContactSurface, facets: int = FACETS) -> WrenchCo
     rubs = np.max(np.abs(rows[:, frictional]), axis=1) > SAME_ROW
     others = np.setdiff1d(np.arange(basis.shape[1]), frictional)
     rows[np.ix_(rubs, others)] *= surface.friction
+    if surface.kind == "edge":  # where friction holds both ends these follow; they tell a tipping edge from a turning one
+        rows = np.vstack((rows, [[0.0, 0.0, -1.0, 1.0, 0.0], [0.0, 0.0, -1.0, -1.0, 0.0]]))
     labels = [_label(row, frictional) for row in rows]
     rows /= np.linalg.norm(rows, axis=1)[:, None] * unit
     b = np.zeros(len(rows))
@@ -83,29 +86,8 @@ def build_generators(surface: ContactSurface, facets: int = FACETS) -> Matrix:
     Returns:
         (6, corners * facets) wrenches at the origin of the surface, its own axes; every wrench of the cone is a sum of them.
     """
-    return _corner_forces(surface.vertices, surface.friction, facets).T
-
-
-def build_basis(surface: ContactSurface) -> tuple[Matrix, Vector]:
-    """Return the wrenches the kind of a surface lets through, and where their forces act.
-
-    Args:
-        surface: The surface.
-
-    Returns:
-        (6, r) columns at the origin of the surface, its own axes, forces first; (3,) the point of the forces [m].
-    """
-    if surface.kind == "face":
-        return np.eye(6), np.zeros(3)
-    p = np.mean(surface.vertices, axis=0)
-    forces = np.vstack((np.eye(3), np.cross(p, np.eye(3)).T))
-    if surface.kind == "point":
-        return forces, p
-    along = surface.vertices[1] - surface.vertices[0]
-    along = along / np.linalg.norm(along)
-    normal = np.array([0.0, 0.0, 1.0])
-    moments = np.vstack((np.zeros((3, 2)), np.column_stack((np.cross(normal, along), normal))))
-    return np.hstack((forces, moments)), p
+    generators: Matrix = _corner_forces(surface.vertices, surface.friction, facets).T
+    return generators
 
 
 def _corner_forces(vertices: Matrix, friction: float, facets: int) -> Matrix:
@@ -114,8 +96,9 @@ def _corner_forces(vertices: Matrix, friction: float, facets: int) -> Matrix:
     return np.vstack([np.hstack((forces, np.cross(vertex, forces))) for vertex in vertices])
 
 
-def _fewer(vertices: Matrix, most: int) -> Matrix:
+def _fewer(corners: Matrix, most: int) -> Matrix:
     """Take away the corners that cut off least, so that what is left lies inside."""
+    vertices = np.array(corners)
     while len(vertices) > most:
         before, after = np.roll(vertices, 1, axis=0) - vertices, np.roll(vertices, -1, axis=0) - vertices
         vertices = np.delete(vertices, np.argmin(np.linalg.norm(np.cross(before, after), axis=1)), axis=0)

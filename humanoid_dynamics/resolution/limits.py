@@ -1,0 +1,207 @@
+"""Limits on what contacts and motors do, and the quadratic programs that keep them.
+
+Contacts may never pull, slip or tip: these rows are hard always.  Where no push inside them and inside the torque limits fulfils the
+equation of motion, the equation gives way, as little as possible, and torque limits last of all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics, as_slice
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.quadratic import QpStatus, QpWorkspace
+
+MOST_ROWS = 28  # of one contact in the first attempt; where there are more, those of yaw follow only when they matter
+MOMENT_LEVER = 0.3  # m; weighs a moment that is missing at the base against a force
+CHOICE_WEIGHT = 1e-6  # of the rule's objective against the equation of motion, where that cannot be met
+OVERLOAD_WEIGHT = 1e3  # of a torque beyond its limit by its own size, against missing the weight of the robot
+TIGHT = 2e-7  # of the weight of the robot: a row counts as kept
+BROKEN = 3e-7  # and from here on as broken
+
+
+@dataclass(frozen=True, eq=False)
+class LimitedPush:
+    """A push inside limits.
+
+    Attributes:
+        x: (size,) the push.
+        path: ``qp`` where the equation of motion is met, ``qp_soft`` where it gives way, ``none`` where no program had an answer.
+    """
+
+    x: Vector
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A limit of a contact that a push breaks.
+
+    Attributes:
+        contact: Index of the contact.
+        kind: ``pulls``, ``overload``, ``slips``, ``tips`` or ``turns``.
+    """
+
+    contact: int
+    kind: str
+
+
+class ContactRows:
+    """The rows of all contacts on the push x: A x <= b.
+
+    Attributes:
+        A: (m, size) rows.
+        b: (m,) bounds.
+        core: (c,) those that the first attempt takes.
+    """
+
+    def __init__(self, dynamics: ContactDynamics) -> None:
+        """Stack the cones.
+
+        Args:
+            dynamics: What is asked.
+        """
+        count = sum(len(cone.A) for cone in dynamics.cones)
+        self.A: Matrix = np.zeros((count, dynamics.size))
+        self.b: Vector = np.concatenate([np.zeros(0), *(cone.b for cone in dynamics.cones)])
+        core: list[int] = []
+        at = 0
+        for cone, part in zip(dynamics.cones, dynamics.parts, strict=True):
+            self.A[at : at + len(cone.A), part] = cone.A
+            core += [at + i for i, label in enumerate(cone.labels) if label != "yaw" or len(cone.A) <= MOST_ROWS]
+            at += len(cone.A)
+        self.core = np.array(core, dtype=np.intp)
+        self._dynamics = dynamics
+        self._bounded = bool(np.any(self.b))
+        self._tight, self._broken = TIGHT * dynamics.unit_force, BROKEN * dynamics.unit_force
+        self._labels = [np.array(cone.labels) for cone in dynamics.cones]
+
+    def are_kept(self, x: Vector) -> bool:
+        """Whether a push keeps all rows."""
+        if not len(self.A):
+            return True
+        y = self.A.dot(x)
+        if self._bounded:
+            y -= self.b
+        return bool(y[y.argmax()] <= self._tight)
+
+    def faults(self, x: Vector) -> list[Fault]:
+        """Return which limits a push breaks; friction by the round cone, of which the rows are the inside.
+
+        Args:
+            x: (size,) the push.
+        """
+        found = []
+        for k, part in enumerate(self._dynamics.parts):
+            found += [Fault(k, kind) for kind in self._kinds(k, x[part])]
+        return found
+
+    def _kinds(self, k: int, x: Vector) -> list[str]:
+        surface, cone, labels, nothing = self._dynamics.surfaces[k], self._dynamics.cones[k], self._labels[k], self._broken
+        along, across, normal = x[:3].tolist()
+        if normal < -nothing:
+            return ["pulls"]
+        over = cone.A.dot(x)
+        over -= cone.b
+        slips = (along * along + across * across) ** 0.5 > surface.friction * normal + nothing
+        tips = bool((over[labels == "cop"] > nothing).any())
+        kinds = [
+            kind
+            for kind, broken in (("overload", normal > surface.normal_force_limit + nothing), ("slips", slips), ("tips", tips))
+            if broken
+        ]
+        if not kinds and (over[labels == "friction"] <= nothing).all() and (over[labels == "yaw"] > nothing).any():
+            return ["turns"]
+        return kinds
+
+
+class LimitedChoice:
+    """The push inside limits with the least cost: make once, ``choose`` many times."""
+
+    def __init__(self, dynamics: ContactDynamics, rows: ContactRows) -> None:
+        """Take the memory of the quadratic programs.
+
+        Args:
+            dynamics: What is asked.
+            rows: The rows of its contacts.
+        """
+        self._dynamics, self._rows = dynamics, rows
+        effort = dynamics.robot.limits.effort
+        limited = dynamics.acted_v[np.isfinite(effort[dynamics.acted_v])]
+        self._torque, self._effort = as_slice(limited - dynamics.span.start), effort[limited]
+        stages = [rows.core] if len(rows.core) == len(rows.A) else [rows.core, np.arange(len(rows.A))]
+        self._hard = [self._hard_program(stage) for stage in stages]
+        self._soft = [self._soft_program(stage) for stage in stages]
+        lever = np.where(np.array([dynamics.units[i] == "N" for i in dynamics.bearing_v], dtype=bool), 1.0, MOMENT_LEVER)
+        self._misses = 1.0 / lever**2
+
+    def choose(self, H: Matrix, g: Vector) -> LimitedPush:
+        """Choose the push of least cost x'Hx/2 - g'x.
+
+        Args:
+            H: (size, size) Hessian.
+            g: (size,) linear term.
+
+        Returns:
+            The push; the closest one where no push fulfils everything.
+        """
+        for program in self._hard:
+            self._ask_hard(program, H, g)
+            solution = program.solve()
+            if solution.status is QpStatus.OPTIMAL and self._rows.are_kept(solution.x):
+                return LimitedPush(solution.x, "qp")
+            if solution.status is QpStatus.INFEASIBLE:
+                break
+        for program in self._soft:
+            self._ask_soft(program, H, g)
+            solution = program.solve()
+            x = solution.x[:-1]
+            if solution.status is QpStatus.OPTIMAL and self._rows.are_kept(x):
+                return LimitedPush(x, "qp_soft")
+        return LimitedPush(np.zeros(self._dynamics.size), "none")
+
+    def _hard_program(self, rows: Indices) -> QpWorkspace:
+        n, m = self._dynamics.size, len(self._dynamics.bearing_v)
+        program = QpWorkspace(max(n, 1), m, m + len(rows) + len(self._effort), self._dynamics.unit_force)
+        program.A[m : m + len(rows), :n] = self._rows.A[rows]
+        program.upper[m : m + len(rows)] = self._rows.b[rows]
+        return program
+
+    def _ask_hard(self, program: QpWorkspace, H: Matrix, g: Vector) -> None:
+        dynamics, m, torques = self._dynamics, len(self._dynamics.bearing_v), len(self._effort)
+        program.H[:] = H
+        np.negative(g, program.f)
+        program.A[:m] = dynamics.J[:, dynamics.bearing].T
+        program.upper[:m] = program.lower[:m] = dynamics.free[dynamics.bearing]
+        if torques:
+            free = dynamics.free[self._torque]
+            program.A[-torques:] = dynamics.J[:, self._torque].T
+            np.add(free, self._effort, program.upper[-torques:])
+            np.subtract(free, self._effort, program.lower[-torques:])
+
+    def _soft_program(self, stage: Indices) -> QpWorkspace:
+        """Unknowns: the push, and the share t by which the worst torque is beyond its limit, in units of the robot's weight."""
+        n, rows, torques = self._dynamics.size, len(stage), len(self._effort)
+        program = QpWorkspace(n + 1, 0, 1 + rows + 2 * torques, self._dynamics.unit_force)
+        program.A[0, n], program.lower[0] = 1.0, 0.0
+        program.A[1 : 1 + rows, :n] = self._rows.A[stage]
+        program.upper[1 : 1 + rows] = self._rows.b[stage]
+        program.A[1 + rows : 1 + rows + torques, n] = -self._effort / self._dynamics.unit_force
+        program.A[1 + rows + torques :, n] = self._effort / self._dynamics.unit_force
+        return program
+
+    def _ask_soft(self, program: QpWorkspace, H: Matrix, g: Vector) -> None:
+        dynamics, n, torques = self._dynamics, self._dynamics.size, len(self._effort)
+        J_u, missing = dynamics.J[:, dynamics.bearing], dynamics.free[dynamics.bearing]
+        choice = CHOICE_WEIGHT / max(float(np.trace(H)) / max(n, 1), 1e-300)
+        program.H[:n, :n] = (J_u * self._misses) @ J_u.T + choice * H
+        program.H[n, n] = OVERLOAD_WEIGHT
+        program.f[:n] = -(J_u @ (self._misses * missing) + choice * g)
+        if torques:
+            free, J_t = dynamics.free[self._torque], dynamics.J[:, self._torque].T
+            first = len(program.A) - 2 * torques
+            program.A[first : first + torques, :n] = program.A[first + torques :, :n] = J_t
+            program.upper[first : first + torques] = free + self._effort
+            program.lower[first + torques :] = free - self._effort

@@ -1,0 +1,133 @@
+"""From an objective and the limits to an answer, for one rule on one ``ContactDynamics``."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import numpy as np
+from scipy.linalg import lapack
+
+from humanoid_dynamics.resolution.answer import Answer, Certificate
+from humanoid_dynamics.resolution.contact_dynamics import LARGEST, ContactDynamics
+from humanoid_dynamics.resolution.evidence import RESIDUAL_TOLERANCE, TORQUE_TOLERANCE, Evidence
+from humanoid_dynamics.resolution.limits import ContactRows, LimitedChoice
+from humanoid_dynamics.resolution.rules import Rule
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.least_squares import solve_constrained
+
+MOST_USED = 1.0 + TORQUE_TOLERANCE
+
+
+class Resolver:
+    """One rule, ready to answer at every tick."""
+
+    def __init__(self, dynamics: ContactDynamics, rows: ContactRows, rule: Rule) -> None:
+        """Take the memory.
+
+        Args:
+            dynamics: What is asked.
+            rows: Limits of its contacts.
+            rule: The rule.
+        """
+        self.rule = rule
+        self._dynamics = dynamics
+        self._objective = rule.objective(dynamics)
+        self._rows = rows
+        self._limited = LimitedChoice(dynamics, rows) if rule.limited else None
+        n, m = dynamics.size, len(dynamics.bearing_v)
+        self._n, self._m = n, m
+        self._K: Matrix = np.zeros((n + m, n + m), order="F")
+        self._rhs: Vector = np.zeros(n + m)
+        self._objective.place(self._K[:n, :n], self._rhs[:n])
+        self._G, self._b = self._K[n:, :n], self._rhs[n:]
+        self._effort = dynamics.robot.limits.effort[dynamics.driven_v]
+        with np.errstate(divide="ignore"):
+            self._per_limit = np.where(self._effort > 0.0, 1.0 / self._effort, 0.0)
+        self._tolerance = (RESIDUAL_TOLERANCE * dynamics.unit_force) ** 2
+        self._whole = not dynamics.robot.loops
+
+    def answer(self, shares: Vector, start: float) -> Answer:
+        """Answer for the last update of the dynamics; never an exception for a number.
+
+        Args:
+            shares: (contacts,) part of the load that each contact is to take.
+            start: When the tick began, by ``perf_counter`` [s].
+
+        Returns:
+            The answer.
+        """
+        dynamics = self._dynamics
+        x, path, rank = self._choose(shares)
+        forces = self._forces(x)
+        fine = self._is_fine(x, forces)
+        if not fine and path in {"closed", "kkt"} and not self._holds(forces):
+            x, path, rank = self._choose_carefully(shares)
+            forces = self._forces(x)
+        if self._limited is not None and not fine:
+            x, path = self._limit(shares, x, path)
+            forces = self._forces(x)
+        if not forces.dot(forces) < LARGEST:
+            x, path, forces = np.zeros(self._n), "none", self._forces(np.zeros(self._n))
+        tau = forces[dynamics.driven]
+        if self._limited is not None:
+            tau = np.minimum(np.maximum(tau, -self._effort), self._effort)
+        tau.setflags(write=False)
+        evidence = Evidence(dynamics, self._rows, x, forces, tau)
+        status = "ok" if fine or self._is_fine(x, forces) else evidence.status()
+        certificate = Certificate(status, (path, rank, self._n - rank), perf_counter() - start, evidence)
+        return Answer(tau, certificate, evidence)
+
+    def _forces(self, x: Vector) -> Vector:
+        """Return what motors must give and what is missing, (nv,)."""
+        forces: Vector = self._dynamics.tau_0.copy()
+        forces[self._dynamics.span] -= x.dot(self._dynamics.J)
+        return forces
+
+    def _choose(self, shares: Vector) -> tuple[Vector, str, int]:
+        """Choose a push that fulfils the equation of motion, without limits, the fast way where rank is no question."""
+        if not self._dynamics.full_rank:
+            return self._choose_carefully(shares)
+        x = self._objective.choose(shares)
+        if x is not None:
+            return x, "closed", self._m
+        self._objective.write(shares)
+        self._G[:] = self._dynamics.J[:, self._dynamics.bearing].T
+        self._b[:] = self._dynamics.free[self._dynamics.bearing]
+        _, _, solution, info = lapack.dsysv(self._K, self._rhs, lower=1)
+        return self._choose_carefully(shares) if info else (solution[: self._n], "kkt", self._m)
+
+    def _choose_carefully(self, shares: Vector) -> tuple[Vector, str, int]:
+        """Choose a push that fulfils the equation of motion as well as can be, whatever its rank."""
+        dynamics = self._dynamics
+        if not self._n:
+            return np.zeros(0), "none", 0
+        J_u, free = dynamics.J[:, dynamics.bearing], dynamics.free[dynamics.bearing]
+        x = self._objective.choose(shares)
+        if x is not None and self._misses(free - x.dot(J_u)):
+            x = None
+        self._objective.write(shares)
+        chosen = solve_constrained(self._objective.H, self._objective.g, J_u.T, free)
+        return (chosen.x, chosen.path, chosen.rank) if x is None else (x, "closed", chosen.rank)
+
+    def _holds(self, forces: Vector) -> bool:
+        return not self._misses(forces[self._dynamics.undriven])
+
+    def _misses(self, lacking: Vector) -> bool:
+        return not lacking.dot(lacking) <= self._tolerance
+
+    def _limit(self, shares: Vector, x: Vector, path: str) -> tuple[Vector, str]:
+        if self._limited is None or not self._dynamics.size:
+            return x, path
+        if path == "closed":
+            self._objective.write(shares)
+        push = self._limited.choose(self._objective.H, self._objective.g)
+        return (x, path) if push.path == "none" else (push.x, push.path)
+
+    def _is_fine(self, x: Vector, forces: Vector) -> bool:
+        """Whether nothing at all is wrong."""
+        if not (self._holds(forces) and self._whole and self._rows.are_kept(x)):
+            return False
+        used = forces[self._dynamics.driven] * self._per_limit
+        if not used.size:
+            return True
+        return bool(used[used.argmax()] <= MOST_USED and used[used.argmin()] >= -MOST_USED)
