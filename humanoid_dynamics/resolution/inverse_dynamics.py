@@ -73,10 +73,10 @@ class InverseDynamics:
         Raises:
             UnknownNameError: If a surface or a rule does not exist.
         """
-        rule = find_rule(rule)
+        self.rule = find_rule(rule)
         self.dynamics = ContactDynamics(robot, contacts)
         self._rows = ContactRows(self.dynamics)
-        self._resolver = Resolver(self.dynamics, self._rows, rule)
+        self._resolver = Resolver(self.dynamics, self._rows, self.rule)
         self._others: dict[Rule, Resolver] = {}
         count = len(self.dynamics.surfaces)
         self._alike = read_only(np.full(count, 1.0 / max(count, 1)))
