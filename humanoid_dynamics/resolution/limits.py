@@ -1,7 +1,8 @@
 """Limits on what contacts and motors do, and the quadratic programs that keep them.
 
 Contacts may never pull, slip or tip: these rows are hard always.  Where no push inside them and inside the torque limits fulfils the
-equation of motion, the equation gives way, as little as possible, and torque limits last of all.
+equation of motion, the equation gives way, as little as possible.  Only where limbs move so wildly that no push at all keeps their motors
+inside their limits do these give way as well; commands are then cut to them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from humanoid_dynamics.spatial.quadratic import QpStatus, QpWorkspace
 MOST_ROWS = 28  # of one contact in the first attempt; where there are more, those of yaw follow only when they matter
 MOMENT_LEVER = 0.3  # m; weighs a moment that is missing at the base against a force
 CHOICE_WEIGHT = 1e-6  # of the rule's objective against the equation of motion, where that cannot be met
-OVERLOAD_WEIGHT = 1e3  # of a torque beyond its limit by its own size, against missing the weight of the robot
+CHOICE_FLOOR = 1e-2  # of the mean curvature of the objective, so that the program stays well conditioned
 TIGHT = 2e-7  # of the weight of the robot: a row counts as kept
 BROKEN = 3e-7  # and from here on as broken
 
@@ -78,14 +79,19 @@ class ContactRows:
         self._tight, self._broken = TIGHT * dynamics.unit_force, BROKEN * dynamics.unit_force
         self._labels = [np.array(cone.labels) for cone in dynamics.cones]
 
-    def are_kept(self, x: Vector) -> bool:
-        """Whether a push keeps all rows."""
+    def are_kept(self, x: Vector, scale: float = 1.0) -> bool:
+        """Whether a push keeps all rows.
+
+        Args:
+            x: (size,) the push.
+            scale: How large it is, in weights of the robot; one where it is not larger.
+        """
         if not len(self.A):
             return True
         y = self.A.dot(x)
         if self._bounded:
             y -= self.b
-        return bool(y[y.argmax()] <= self._tight)
+        return bool(y[y.argmax()] <= self._tight * scale)
 
     def faults(self, x: Vector) -> list[Fault]:
         """Return which limits a push breaks; friction by the round cone, of which the rows are the inside.
@@ -133,7 +139,9 @@ class LimitedChoice:
         self._torque, self._effort = as_slice(limited - dynamics.span.start), effort[limited]
         stages = [rows.core] if len(rows.core) == len(rows.A) else [rows.core, np.arange(len(rows.A))]
         self._hard = [self._hard_program(stage) for stage in stages]
-        self._soft = [self._soft_program(stage) for stage in stages]
+        kinds = [(stage, torques) for torques in dict.fromkeys((len(self._effort), 0)) for stage in stages]
+        self._soft = [(self._soft_program(stage, torques), torques) for stage, torques in kinds]
+        self._soft_bounds = {len(stage): rows.b[stage] for stage in stages}
         lever = np.where(np.array([dynamics.units[i] == "N" for i in dynamics.bearing_v], dtype=bool), 1.0, MOMENT_LEVER)
         self._misses = 1.0 / lever**2
 
@@ -154,11 +162,11 @@ class LimitedChoice:
                 return LimitedPush(solution.x, "qp")
             if solution.status is QpStatus.INFEASIBLE:
                 break
-        for program in self._soft:
-            self._ask_soft(program, H, g)
+        for program, torques in self._soft:
+            scale = self._ask_soft(program, torques, H, g)
             solution = program.solve()
-            x = solution.x[:-1]
-            if solution.status is QpStatus.OPTIMAL and self._rows.are_kept(x):
+            x = solution.x * scale
+            if solution.status is QpStatus.OPTIMAL and self._rows.are_kept(x, scale):
                 return LimitedPush(x, "qp_soft")
         return LimitedPush(np.zeros(self._dynamics.size), "none")
 
@@ -181,27 +189,28 @@ class LimitedChoice:
             np.add(free, self._effort, program.upper[-torques:])
             np.subtract(free, self._effort, program.lower[-torques:])
 
-    def _soft_program(self, stage: Indices) -> QpWorkspace:
-        """Unknowns: the push, and the share t by which the worst torque is beyond its limit, in units of the robot's weight."""
-        n, rows, torques = self._dynamics.size, len(stage), len(self._effort)
-        program = QpWorkspace(n + 1, 0, 1 + rows + 2 * torques, self._dynamics.unit_force)
-        program.A[0, n], program.lower[0] = 1.0, 0.0
-        program.A[1 : 1 + rows, :n] = self._rows.A[stage]
-        program.upper[1 : 1 + rows] = self._rows.b[stage]
-        program.A[1 + rows : 1 + rows + torques, n] = -self._effort / self._dynamics.unit_force
-        program.A[1 + rows + torques :, n] = self._effort / self._dynamics.unit_force
+    def _soft_program(self, rows: Indices, torques: int) -> QpWorkspace:
+        program = QpWorkspace(max(self._dynamics.size, 1), 0, len(rows) + torques, self._dynamics.unit_force)
+        program.A[: len(rows), : self._dynamics.size] = self._rows.A[rows]
         return program
 
-    def _ask_soft(self, program: QpWorkspace, H: Matrix, g: Vector) -> None:
-        dynamics, n, torques = self._dynamics, self._dynamics.size, len(self._effort)
+    def _ask_soft(self, program: QpWorkspace, torques: int, H: Matrix, g: Vector) -> float:
+        """Fill the program; return the unit of force in which it is asked, in weights of the robot, large in wild states."""
+        dynamics, n = self._dynamics, self._dynamics.size
         J_u, missing = dynamics.J[:, dynamics.bearing], dynamics.free[dynamics.bearing]
         choice = CHOICE_WEIGHT / max(float(np.trace(H)) / max(n, 1), 1e-300)
-        program.H[:n, :n] = (J_u * self._misses) @ J_u.T + choice * H
-        program.H[n, n] = OVERLOAD_WEIGHT
-        program.f[:n] = -(J_u @ (self._misses * missing) + choice * g)
+        program.H[:] = (J_u * self._misses) @ J_u.T + choice * H
+        program.H[range(n), range(n)] += CHOICE_WEIGHT * CHOICE_FLOOR
+        largest = float(np.max(np.abs(missing), initial=0.0))
+        free = dynamics.free[self._torque]
         if torques:
-            free, J_t = dynamics.free[self._torque], dynamics.J[:, self._torque].T
-            first = len(program.A) - 2 * torques
-            program.A[first : first + torques, :n] = program.A[first + torques :, :n] = J_t
-            program.upper[first : first + torques] = free + self._effort
-            program.lower[first + torques :] = free - self._effort
+            largest = max(largest, float(np.max(np.abs(free))))
+        scale = max(1.0, largest / dynamics.unit_force)
+        np.multiply(J_u @ (self._misses * missing) + choice * g, -1.0 / scale, program.f)
+        if torques:
+            program.A[-torques:] = dynamics.J[:, self._torque].T
+            program.upper[-torques:] = (free + self._effort) / scale
+            program.lower[-torques:] = (free - self._effort) / scale
+        rows = len(program.A) - torques
+        program.upper[:rows] = self._soft_bounds[rows] / scale
+        return scale

@@ -121,7 +121,7 @@ class Resolver:
         if path == "closed":
             self._objective.write(shares)
         push = self._limited.choose(self._objective.H, self._objective.g)
-        return (x, path) if push.path == "none" else (push.x, push.path)
+        return push.x, push.path
 
     def _is_fine(self, x: Vector, forces: Vector) -> bool:
         """Whether nothing at all is wrong."""
