@@ -17,6 +17,7 @@ from humanoid_dynamics.resolution.limits import ContactRows
 from humanoid_dynamics.resolution.resolver import Resolver
 from humanoid_dynamics.resolution.rules import Rule, find_rule
 from humanoid_dynamics.spatial.arrays import Vector, check_vector, read_only
+from humanoid_dynamics.spatial.compiling import choose_compiler
 
 SHARE_TOLERANCE = 1e-6
 
@@ -50,7 +51,7 @@ def inverse_dynamics(
     """
     state.check(robot)
     a = check_vector("a", a, robot.nv)
-    solver = InverseDynamics(robot, contacts, rule)
+    solver = InverseDynamics(robot, contacts, rule, compiled=False)
     return solver.tick(state.q, state.v, a, None if shares is None else check_vector("shares", shares, len(solver.contacts)))
 
 
@@ -62,21 +63,32 @@ class InverseDynamics:
     mimic each other push like contacts, with one number each in x.  Not for several threads at once.
     """
 
-    def __init__(self, robot: RobotModel, contacts: str | Iterable[str] | None = None, rule: str | Rule = "minimum_torque") -> None:
+    def __init__(
+        self,
+        robot: RobotModel,
+        contacts: str | Iterable[str] | None = None,
+        rule: str | Rule = "minimum_torque",
+        *,
+        compiled: bool | None = None,
+    ) -> None:
         """Prepare.
 
         Args:
             robot: The robot.
             contacts: Name or names of the surfaces that may touch, each counted once; ``robot.stance`` where None.
             rule: The rule.
+            compiled: Whether numba compiles the tick, which takes a few seconds the first time on a machine; where it is installed, if
+                None.  Answers are the same to round-off.
 
         Raises:
+            MissingExtraError: If numba is asked for and not installed.
             UnknownNameError: If a surface or a rule does not exist.
         """
+        self._compiled = choose_compiler(compiled)
         self.rule = find_rule(rule)
         self.dynamics = ContactDynamics(robot, contacts)
         self._rows = ContactRows(self.dynamics)
-        self._resolver = Resolver(self.dynamics, self._rows, self.rule)
+        self._resolver = Resolver(self.dynamics, self._rows, self.rule, self._compiled)
         self._others: dict[Rule, Resolver] = {}
         count = len(self.dynamics.surfaces)
         self._alike = read_only(np.full(count, 1.0 / max(count, 1)))
@@ -131,7 +143,7 @@ class InverseDynamics:
         if self._fault:
             return self._refuse(self._fault, start)
         if rule not in self._others:
-            self._others[rule] = Resolver(self.dynamics, self._rows, rule)
+            self._others[rule] = Resolver(self.dynamics, self._rows, rule, self._compiled)
         return self._others[rule].answer(self._shares, start)
 
     def _refuse(self, reason: str, start: float) -> Answer:

@@ -56,6 +56,7 @@ class ContactRows:
         A: (m, size) rows.
         b: (m,) bounds.
         core: (c,) those that the first attempt takes.
+        tight: What a row that counts as kept may be broken by.
     """
 
     def __init__(self, dynamics: ContactDynamics) -> None:
@@ -76,7 +77,7 @@ class ContactRows:
         self.core = np.array(core, dtype=np.intp)
         self._dynamics = dynamics
         self._bounded = bool(np.any(self.b))
-        self._tight, self._broken = TIGHT * dynamics.unit_force, BROKEN * dynamics.unit_force
+        self.tight, self._broken = TIGHT * dynamics.unit_force, BROKEN * dynamics.unit_force
         self._labels = [np.array(cone.labels) for cone in dynamics.cones]
 
     def are_kept(self, x: Vector, scale: float = 1.0) -> bool:
@@ -91,7 +92,7 @@ class ContactRows:
         y = self.A.dot(x)
         if self._bounded:
             y -= self.b
-        return bool(y[y.argmax()] <= self._tight * scale)
+        return bool(y[y.argmax()] <= self.tight * scale)
 
     def faults(self, x: Vector) -> list[Fault]:
         """Return which limits a push breaks; friction by the round cone, of which the rows are the inside.

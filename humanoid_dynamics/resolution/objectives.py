@@ -10,7 +10,9 @@ from scipy.linalg import lapack
 
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.resolution.kernels import share_tick, torque_tick
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.compiling import Kernel
 
 TYPICAL_TORQUE = 100.0  # N·m; what a wrench is weighed against, so that weights have no unit
 TYPICAL_LEVER = 0.1  # m; half a foot, turns the moments of a wrench into forces
@@ -63,9 +65,18 @@ class Objective(ABC):
         del shares
         return None
 
+    def fast(self) -> tuple[Kernel, tuple[object, ...]] | None:
+        """Return the kernel that answers for this objective in one go, and its arguments between the tick's and the judge's; or None."""
+        return None
+
 
 class TorqueObjective(Objective):
-    """Squared torques plus weighted, squared pushes [BP, eq. 27 and 65]."""
+    """Squared torques plus weighted, squared pushes [BP, eq. 27 and 65].
+
+    Attributes:
+        H_x: (size, size) weights of the pushes.
+        span_weights: Weights of the torques of the span, or None where all are 1.
+    """
 
     def __init__(
         self, dynamics: ContactDynamics, wrench_weight: float, torque_weights: ArrayLike | None = None, unit_wrench: bool = False
@@ -89,19 +100,29 @@ class TorqueObjective(Objective):
         for part in dynamics.parts:
             weights[part] = moment
             weights[part.start : part.start + 3] = force
-        self._H_x = np.diag(weights)
-        self._W = None
+        self.H_x: Matrix = np.diag(weights)
+        self.span_weights: Vector | None = None
         if torque_weights is not None:
-            self._W = _check_weights(torque_weights, len(dynamics.driven_v))[np.isin(dynamics.driven_v, dynamics.working_v)]
+            every = np.ones(dynamics.robot.nv)
+            every[dynamics.driven_v] = _check_weights(torque_weights, len(dynamics.driven_v))
+            self.span_weights = every[dynamics.span]
 
     def write(self, shares: Vector) -> None:
-        """Fill ``H`` and ``g``; shares play no part."""
+        """Fill ``H`` and ``g``; shares play no part.
+
+        Forces on coordinates without motor count like torques: the equation of motion fixes them, so that they choose nothing, and the
+        system is better conditioned.
+        """
         del shares
-        dynamics = self.dynamics
-        J_a, tau_a = dynamics.J[:, dynamics.working], dynamics.free[dynamics.working]
-        weighted = J_a if self._W is None else J_a * self._W
-        np.add(weighted.dot(J_a.T), self._H_x, self.H)
-        weighted.dot(tau_a, self.g)
+        J, free = self.dynamics.J, self.dynamics.free
+        weighted = J if self.span_weights is None else J * self.span_weights
+        np.add(weighted.dot(J.T), self.H_x, self.H)
+        weighted.dot(free, self.g)
+
+    def fast(self) -> tuple[Kernel, tuple[object, ...]]:
+        """Return the kernel of least torques and its arguments."""
+        weights = np.ones(self.dynamics.J.shape[1]) if self.span_weights is None else self.span_weights
+        return torque_tick, (_bearing(self.dynamics), weights, np.diag(self.H_x).copy())
 
 
 class ShareObjective(Objective):
@@ -157,6 +178,18 @@ class ShareObjective(Objective):
             return None
         x += yielding.dot(multipliers)
         return x
+
+    def fast(self) -> tuple[Kernel, tuple[object, ...]]:
+        """Return the kernel of shares and its arguments."""
+        owner, softness = np.full(self.dynamics.size, -1, dtype=np.intp), np.ones(self.dynamics.size)
+        for k, part in enumerate(self.dynamics.parts):
+            owner[part] = k
+            softness[part.start : part.start + 3] = RIGID_LEVER**-2
+        return share_tick, (_bearing(self.dynamics), self.dynamics.base_linear.stop, owner, softness)
+
+
+def _bearing(dynamics: ContactDynamics) -> Indices:
+    return np.asarray(dynamics.bearing_v - dynamics.span.start, dtype=np.intp)
 
 
 def _check_weights(weights: ArrayLike, size: int) -> Vector:

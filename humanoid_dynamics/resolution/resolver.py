@@ -10,24 +10,28 @@ from scipy.linalg import lapack
 from humanoid_dynamics.resolution.answer import Answer, Certificate
 from humanoid_dynamics.resolution.contact_dynamics import LARGEST, ContactDynamics
 from humanoid_dynamics.resolution.evidence import RESIDUAL_TOLERANCE, TORQUE_TOLERANCE, Evidence
+from humanoid_dynamics.resolution.kernels import PARTS, share_tick
 from humanoid_dynamics.resolution.limits import ContactRows, LimitedChoice
 from humanoid_dynamics.resolution.rules import Rule
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel
 from humanoid_dynamics.spatial.least_squares import solve_constrained
 
+ALL_WELL = 2
 MOST_USED = 1.0 + TORQUE_TOLERANCE
 
 
 class Resolver:
     """One rule, ready to answer at every tick."""
 
-    def __init__(self, dynamics: ContactDynamics, rows: ContactRows, rule: Rule) -> None:
+    def __init__(self, dynamics: ContactDynamics, rows: ContactRows, rule: Rule, compiled: bool = False) -> None:
         """Take the memory.
 
         Args:
             dynamics: What is asked.
             rows: Limits of its contacts.
             rule: The rule.
+            compiled: Whether numba compiles the tick now, where the rule's objective has a kernel.
         """
         self.rule = rule
         self._dynamics = dynamics
@@ -35,7 +39,7 @@ class Resolver:
         self._rows = rows
         self._limited = LimitedChoice(dynamics, rows) if rule.limited else None
         n, m = dynamics.size, len(dynamics.bearing_v)
-        self._n, self._m = n, m
+        self._n, self._m, self._nv = n, m, dynamics.robot.nv
         self._K: Matrix = np.zeros((n + m, n + m), order="F")
         self._rhs: Vector = np.zeros(n + m)
         self._objective.place(self._K[:n, :n], self._rhs[:n])
@@ -45,6 +49,8 @@ class Resolver:
             self._per_limit = np.where(self._effort > 0.0, 1.0 / self._effort, 0.0)
         self._tolerance = (RESIDUAL_TOLERANCE * dynamics.unit_force) ** 2
         self._whole = not dynamics.robot.loops
+        self._kernel_arguments: tuple[object, ...] = ()
+        self._kernel = self._compile() if compiled else None
 
     def answer(self, shares: Vector, start: float) -> Answer:
         """Answer for the last update of the dynamics; never an exception for a number.
@@ -57,9 +63,7 @@ class Resolver:
             The answer.
         """
         dynamics = self._dynamics
-        x, path, rank = self._choose(shares)
-        forces = self._forces(x)
-        fine = self._is_fine(x, forces)
+        x, forces, path, rank, fine = self._start(shares)
         if not fine and path in {"closed", "kkt"} and not self._holds(forces):
             x, path, rank = self._choose_carefully(shares)
             forces = self._forces(x)
@@ -76,6 +80,37 @@ class Resolver:
         status = "ok" if fine or self._is_fine(x, forces) else evidence.status()
         certificate = Certificate(status, (path, rank, self._n - rank), perf_counter() - start, evidence)
         return Answer(tau, certificate, evidence)
+
+    def _start(self, shares: Vector) -> tuple[Vector, Vector, str, int, bool]:
+        kernel = self._kernel
+        return self._run(shares) if kernel is None or not self._dynamics.full_rank else self._run_kernel(kernel, shares)
+
+    def _run(self, shares: Vector) -> tuple[Vector, Vector, str, int, bool]:
+        """Return push, forces, path, rank, and whether nothing is wrong."""
+        x, path, rank = self._choose(shares)
+        forces = self._forces(x)
+        return x, forces, path, rank, self._is_fine(x, forces)
+
+    def _run_kernel(self, kernel: Kernel, shares: Vector) -> tuple[Vector, Vector, str, int, bool]:
+        """Return the same, compiled."""
+        dynamics, x, forces = self._dynamics, np.empty(self._n), np.empty(self._nv)
+        found = kernel((dynamics.J, dynamics.free, dynamics.tau_0, shares, x, forces), *self._kernel_arguments)
+        return (x, forces, self._kernel_path, self._m, found == ALL_WELL) if found else self._run(shares)
+
+    def _compile(self) -> Kernel | None:
+        """Compile the kernel of the objective by asking it once."""
+        fast, dynamics, n, m = self._objective.fast(), self._dynamics, self._n, self._m
+        if fast is None or not n or not self._whole:
+            return None
+        kernel = compile_kernel(fast[0], PARTS)
+        self._kernel_path = "closed" if fast[0] is share_tick else "kkt"
+        place = (np.zeros((n + m, n + m)), np.zeros(3 * n + 2 * m), dynamics.span.start)
+        contacts = (np.ascontiguousarray(self._rows.A.T), np.array(self._rows.b), np.zeros(len(self._rows.b)), self._rows.tight)
+        motors = (np.array(dynamics.driven_v), np.array(self._per_limit), MOST_USED)
+        self._kernel_arguments = (fast[1], place, (np.array(dynamics.undriven_v), self._tolerance, *contacts, *motors))
+        nothing = (np.zeros(len(dynamics.parts)), np.zeros(n), np.zeros(self._nv))
+        kernel((dynamics.J, np.array(dynamics.free), np.array(dynamics.tau_0), *nothing), *self._kernel_arguments)
+        return kernel
 
     def _forces(self, x: Vector) -> Vector:
         """Return what motors must give and what is missing, (nv,)."""
@@ -118,7 +153,7 @@ class Resolver:
     def _limit(self, shares: Vector, x: Vector, path: str) -> tuple[Vector, str]:
         if self._limited is None or not self._dynamics.size:
             return x, path
-        if path == "closed":
+        if path == "closed" or self._kernel is not None:
             self._objective.write(shares)
         push = self._limited.choose(self._objective.H, self._objective.g)
         return push.x, push.path

@@ -1,0 +1,177 @@
+"""The two fast ticks as loops: for numba, and readable beside the array form in ``resolver.py`` that they are tested against.
+
+Arguments come in four groups:
+
+* question: ``J`` (n, s) and ``free`` (s,), Jacobian and torques of free motion of the span; ``tau_0`` (nv,) all of these; ``shares``
+  (contacts,); and what is written: ``x`` (n,) the push, ``forces`` (nv,) tau_0 - J'x.
+* objective: what a rule weighs.
+* place: ``K`` (n + m, n + m) and ``d`` (3 n + 2 m,) work space; the first coordinate of the span.
+* limits: coordinates without motor and the square of what they may miss; ``rows`` (n, r), rows of the contacts transposed, their bounds,
+  work space of that size, and what they may be broken by; coordinates with a motor, one over their limits, and the largest share of one.
+
+Both return 0 where the system is singular, 1 where it is not and something is out of limits, 2 where all is well.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+
+Question: TypeAlias = tuple[Matrix, Vector, Vector, Vector, Vector, Vector]
+Place: TypeAlias = tuple[Matrix, Vector, int]
+Limits: TypeAlias = tuple[Indices, float, Matrix, Vector, Vector, float, Indices, Vector, float]
+
+
+def torque_tick(question: Question, objective: tuple[Indices, Vector, Vector], place: Place, limits: Limits) -> int:
+    """Answer by least torques: [[J W J' + H_x, J_u], [J_u', 0]] [x; multipliers] = [J W free; free_u], then judge.
+
+    Args:
+        question: What the tick asks.
+        objective: Places of the equations in the span (m,), weights of the torques (s,), weights of the push (n,).
+        place: Work space.
+        limits: What the answer is judged by.
+    """
+    J, free, _, _, x, _ = question
+    bearing, weights, h_x = objective
+    K, d, _ = place
+    n, m = len(x), len(bearing)
+    for i in range(n):
+        d[i] = weigh(J, i, weights, free)
+        for j in range(i + 1):
+            K[i, j] = weigh(J, i, weights, J[j])
+        K[i, i] += h_x[i]
+    for i in range(m):
+        d[n + i] = free[bearing[i]]
+        K[n + i, :n] = J[:, bearing[i]]
+        K[n + i, n:] = 0.0
+    if not solve_saddle(K, d, n + m):
+        return 0
+    x[:] = d[:n]
+    return 1 + judge(question, place[2], limits)
+
+
+def share_tick(question: Question, objective: tuple[Indices, int, Indices, Vector], place: Place, limits: Limits) -> int:
+    """Answer by shares: x = x_t + C J_u mu with J_u' C J_u mu = free_u - J_u' x_t, then judge.
+
+    Args:
+        question: What the tick asks.
+        objective: Places of the equations in the span (m,); how many coordinates of the span, the first ones, are those of a base that
+            slides; the contact that each part of the push belongs to (n,), minus one for a gear; C for a share of one (n,), how much of
+            what is left each part takes, below 1 for a force.
+        place: Work space.
+        limits: What the answer is judged by.
+    """
+    J, free, _, _, x, _ = question
+    bearing, linear, owner, softness = objective
+    K, d, _ = place
+    n, m = len(x), len(bearing)
+    soft = d[2 * len(K) :]
+    fill_targets(question, linear, owner, softness, soft)
+    fill_shares(J, bearing, soft, K)
+    for i in range(m):
+        d[i] = free[bearing[i]]
+        for k in range(n):
+            d[i] -= x[k] * J[k, bearing[i]]
+    if not solve_saddle(K, d, m):
+        return 0
+    for i in range(n):
+        for k in range(m):
+            x[i] += soft[i] * J[i, bearing[k]] * d[k]
+    return 1 + judge(question, place[2], limits)
+
+
+def weigh(J: Matrix, i: int, weights: Vector, other: Vector) -> float:
+    """Return row i of J times the weights times another row."""
+    total = 0.0
+    for k in range(len(weights)):
+        total += J[i, k] * weights[k] * other[k]
+    return total
+
+
+def fill_targets(question: Question, linear: int, owner: Indices, softness: Vector, soft: Vector) -> None:
+    """Write C, and the forces by shares into the push."""
+    J, free, _, shares, x, _ = question
+    for i in range(len(x)):
+        share = shares[owner[i]] if owner[i] >= 0 else 1.0
+        soft[i] = softness[i] * share
+        x[i] = 0.0
+        if softness[i] < 1.0:
+            for k in range(linear):
+                x[i] += share * J[i, k] * free[k]
+
+
+def fill_shares(J: Matrix, bearing: Indices, soft: Vector, K: Matrix) -> None:
+    """Write the lower triangle of J_u' C J_u into K."""
+    for i in range(len(bearing)):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(len(J)):
+                total += J[k, bearing[i]] * soft[k] * J[k, bearing[j]]
+            K[i, j] = total
+
+
+def solve_saddle(K: Matrix, d: Vector, size: int) -> bool:
+    """Solve K z = d in place, K = L D L' with a diagonal D of either sign: it exists without pivoting for [[H, G'], [G, 0]], H > 0.
+
+    Args:
+        K: Lower triangle of the matrix; overwritten.
+        d: Right-hand side, overwritten by the solution, then as much work space.
+        size: Size of the system.
+    """
+    for j in range(size):
+        total = K[j, j]
+        for k in range(j):
+            d[size + k] = K[j, k] * K[k, k]
+            total -= K[j, k] * d[size + k]
+        if total == 0.0:
+            return False
+        K[j, j] = total
+        for i in range(j + 1, size):
+            total = K[i, j]
+            for k in range(j):
+                total -= K[i, k] * d[size + k]
+            K[i, j] = total / K[j, j]
+    substitute(K, d, size)
+    return True
+
+
+def substitute(K: Matrix, d: Vector, size: int) -> None:
+    """Solve L D L' z = d for a factored K."""
+    for i in range(size):
+        for k in range(i):
+            d[i] -= K[i, k] * d[k]
+    for i in range(size - 1, -1, -1):
+        d[i] /= K[i, i]
+        for k in range(i + 1, size):
+            d[i] -= K[k, i] * d[k]
+
+
+def judge(question: Question, first: int, limits: Limits) -> bool:
+    """Write the forces and tell whether the equation of motion, the contacts and the motors are all within limits.
+
+    Args:
+        question: What the tick asks, its push written.
+        first: First coordinate of the span.
+        limits: What the answer is judged by.
+    """
+    J, _, tau_0, _, x, forces = question
+    undriven, tolerance, rows, b, y, tight, driven, per_limit, most_used = limits
+    forces[:] = tau_0
+    y[:] = -b
+    for k in range(len(x)):
+        for i in range(J.shape[1]):
+            forces[first + i] -= J[k, i] * x[k]
+        for i in range(len(b)):
+            y[i] += rows[k, i] * x[k]
+    missing, fine = 0.0, True
+    for i in range(len(undriven)):
+        missing += forces[undriven[i]] ** 2
+    for i in range(len(b)):
+        fine = fine and y[i] <= tight
+    for i in range(len(driven)):
+        fine = fine and abs(forces[driven[i]] * per_limit[i]) <= most_used
+    return fine and missing <= tolerance
+
+
+PARTS = (weigh, fill_targets, fill_shares, substitute, solve_saddle, judge)
