@@ -23,17 +23,18 @@ Place: TypeAlias = tuple[Matrix, Vector, int]
 Limits: TypeAlias = tuple[Indices, float, Matrix, Vector, Vector, float, Indices, Vector, float]
 
 
-def torque_tick(question: Question, objective: tuple[Indices, Vector, Vector], place: Place, limits: Limits) -> int:
+def torque_tick(question: Question, objective: tuple[Indices, Vector, Vector, Matrix, Vector], place: Place, limits: Limits) -> int:
     """Answer by least torques: [[J W J' + H_x, J_u], [J_u', 0]] [x; multipliers] = [J W free; free_u], then judge.
 
     Args:
         question: What the tick asks.
-        objective: Places of the equations in the span (m,), weights of the torques (s,), weights of the push (n,).
+        objective: Places of the equations in the span (m,), weights of the torques (s,), weights of the push (n,); Hessian and linear term
+            of the objective, written.
         place: Work space.
         limits: What the answer is judged by.
     """
     J, free, _, _, x, _ = question
-    bearing, weights, h_x = objective
+    bearing, weights, h_x, H, g = objective
     K, d, _ = place
     n, m = len(x), len(bearing)
     for i in range(n):
@@ -41,6 +42,9 @@ def torque_tick(question: Question, objective: tuple[Indices, Vector, Vector], p
         for j in range(i + 1):
             K[i, j] = weigh(J, i, weights, J[j])
         K[i, i] += h_x[i]
+        H[i, : i + 1] = K[i, : i + 1]
+        H[: i + 1, i] = K[i, : i + 1]
+    g[:] = d[:n]
     for i in range(m):
         d[n + i] = free[bearing[i]]
         K[n + i, :n] = J[:, bearing[i]]
@@ -172,6 +176,38 @@ def judge(question: Question, first: int, limits: Limits) -> bool:
     for i in range(len(driven)):
         fine = fine and abs(forces[driven[i]] * per_limit[i]) <= most_used
     return fine and missing <= tolerance
+
+
+def ask_hard(
+    question: tuple[Matrix, Vector, Matrix, Vector],
+    places: tuple[Indices, Indices, Vector],
+    program: tuple[Matrix, Vector, Matrix, Vector, Vector],
+) -> None:
+    """Fill a quadratic program: objective, equation of motion in the first rows, torques in the last.
+
+    Args:
+        question: J and free as above, Hessian and linear term of the objective.
+        places: Places of the equations and of the limited torques in the span, and their limits.
+        program: H, f, A, lower and upper of the program, written.
+    """
+    J, free, H, g = question
+    bearing, torques, effort = places
+    H_qp, f, A, lower, upper = program
+    n, last = len(J), len(A) - len(torques)
+    for i in range(n):
+        f[i] = -g[i]
+        for j in range(n):
+            H_qp[i, j] = H[i, j]
+        for k in range(len(bearing)):
+            A[k, i] = J[i, bearing[k]]
+        for k in range(len(torques)):
+            A[last + k, i] = J[i, torques[k]]
+    for k in range(len(bearing)):
+        lower[k] = free[bearing[k]]
+        upper[k] = free[bearing[k]]
+    for k in range(len(torques)):
+        lower[last + k] = free[torques[k]] - effort[k]
+        upper[last + k] = free[torques[k]] + effort[k]
 
 
 PARTS = (weigh, fill_targets, fill_shares, substitute, solve_saddle, judge)

@@ -12,10 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics, as_slice
+from humanoid_dynamics.resolution.kernels import ask_hard
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_kernel
 from humanoid_dynamics.spatial.quadratic import QpStatus, QpWorkspace
 
 MOST_ROWS = 28  # of one contact in the first attempt; where there are more, those of yaw follow only when they matter
+SPARE_ROWS = 24  # for rows of yaw that turn out to matter
+ROWS_AT_A_TIME = 6
+NONE: Indices = np.zeros(0, dtype=np.intp)
 MOMENT_LEVER = 0.3  # m; weighs a moment that is missing at the base against a force
 CHOICE_WEIGHT = 1e-6  # of the rule's objective against the equation of motion, where that cannot be met
 CHOICE_FLOOR = 1e-2  # of the mean curvature of the objective, so that the program stays well conditioned
@@ -94,6 +99,19 @@ class ContactRows:
             y -= self.b
         return bool(y[y.argmax()] <= self.tight * scale)
 
+    def broken(self, x: Vector, most: int) -> Indices:
+        """Return the rows that a push breaks, the worst of them where there are many.
+
+        Args:
+            x: (size,) the push.
+            most: How many to return at most.
+        """
+        y: Vector = self.A.dot(x) - self.b
+        if y[y.argmax()] <= self.tight:
+            return NONE
+        worst = np.argpartition(y, -most)[-most:]
+        return np.asarray(worst[y[worst] > self.tight], dtype=np.intp)
+
     def faults(self, x: Vector) -> list[Fault]:
         """Return which limits a push breaks; friction by the round cone, of which the rows are the inside.
 
@@ -127,19 +145,26 @@ class ContactRows:
 class LimitedChoice:
     """The push inside limits with the least cost: make once, ``choose`` many times."""
 
-    def __init__(self, dynamics: ContactDynamics, rows: ContactRows) -> None:
+    def __init__(self, dynamics: ContactDynamics, rows: ContactRows, compiled: bool = False) -> None:
         """Take the memory of the quadratic programs.
 
         Args:
             dynamics: What is asked.
             rows: The rows of its contacts.
+            compiled: Whether numba compiles how they are filled.
         """
         self._dynamics, self._rows = dynamics, rows
         effort = dynamics.robot.limits.effort
         limited = dynamics.acted_v[np.isfinite(effort[dynamics.acted_v])]
         self._torque, self._effort = as_slice(limited - dynamics.span.start), effort[limited]
-        stages = [rows.core] if len(rows.core) == len(rows.A) else [rows.core, np.arange(len(rows.A))]
-        self._hard = [self._hard_program(stage) for stage in stages]
+        self._many = len(rows.core) < len(rows.A)
+        stages = [rows.core, np.arange(len(rows.A))] if self._many else [rows.core]
+        self._first = self._hard_program(rows.core, SPARE_ROWS if self._many else 0)
+        self._whole = self._hard_program(stages[-1], 0) if self._many else self._first
+        self._spare = len(dynamics.bearing_v) + len(rows.core)
+        bearing = np.asarray(dynamics.bearing_v - dynamics.span.start, dtype=np.intp)
+        self._places = (bearing, np.asarray(limited - dynamics.span.start, dtype=np.intp), self._effort)
+        self._ask = compile_kernel(ask_hard) if compiled and dynamics.size else None
         kinds = [(stage, torques) for torques in dict.fromkeys((len(self._effort), 0)) for stage in stages]
         self._soft = [(self._soft_program(stage, torques), torques) for stage, torques in kinds]
         self._soft_bounds = {len(stage): rows.b[stage] for stage in stages}
@@ -156,13 +181,9 @@ class LimitedChoice:
         Returns:
             The push; the closest one where no push fulfils everything.
         """
-        for program in self._hard:
-            self._ask_hard(program, H, g)
-            solution = program.solve()
-            if solution.status is QpStatus.OPTIMAL and self._rows.are_kept(solution.x):
-                return LimitedPush(solution.x, "qp")
-            if solution.status is QpStatus.INFEASIBLE:
-                break
+        hard = self._choose_hard(H, g)
+        if hard is not None:
+            return LimitedPush(hard, "qp")
         for program, torques in self._soft:
             scale = self._ask_soft(program, torques, H, g)
             solution = program.solve()
@@ -171,15 +192,42 @@ class LimitedChoice:
                 return LimitedPush(x, "qp_soft")
         return LimitedPush(np.zeros(self._dynamics.size), "none")
 
-    def _hard_program(self, rows: Indices) -> QpWorkspace:
+    def _choose_hard(self, H: Matrix, g: Vector) -> Vector | None:
+        """Return the push of least cost that fulfils everything, or None; rows of yaw come in as they are broken."""
+        program = self._first
+        self._ask_hard(program, H, g)
+        solution = program.solve()
+        if solution.status is not QpStatus.OPTIMAL:
+            return None
+        if not self._many:
+            return solution.x
+        program.upper[self._spare : self._spare + SPARE_ROWS] = np.inf
+        for taken in range(self._spare, self._spare + SPARE_ROWS, ROWS_AT_A_TIME):
+            worst = self._rows.broken(solution.x, ROWS_AT_A_TIME)
+            if not len(worst):
+                return solution.x
+            free = slice(taken, taken + len(worst))
+            program.A[free], program.upper[free] = self._rows.A[worst], self._rows.b[worst]
+            solution = program.solve()
+            if solution.status is not QpStatus.OPTIMAL:
+                return None
+        self._ask_hard(self._whole, H, g)
+        solution = self._whole.solve()
+        return solution.x if solution.status is QpStatus.OPTIMAL else None
+
+    def _hard_program(self, rows: Indices, spare: int) -> QpWorkspace:
         n, m = self._dynamics.size, len(self._dynamics.bearing_v)
-        program = QpWorkspace(max(n, 1), m, m + len(rows) + len(self._effort), self._dynamics.unit_force)
+        program = QpWorkspace(max(n, 1), m, m + len(rows) + spare + len(self._effort), self._dynamics.unit_force)
         program.A[m : m + len(rows), :n] = self._rows.A[rows]
         program.upper[m : m + len(rows)] = self._rows.b[rows]
         return program
 
     def _ask_hard(self, program: QpWorkspace, H: Matrix, g: Vector) -> None:
         dynamics, m, torques = self._dynamics, len(self._dynamics.bearing_v), len(self._effort)
+        if self._ask is not None:
+            arrays = (program.H, program.f, program.A, program.lower, program.upper)
+            self._ask((dynamics.J, dynamics.free, H, g), self._places, arrays)
+            return
         program.H[:] = H
         np.negative(g, program.f)
         program.A[:m] = dynamics.J[:, dynamics.bearing].T

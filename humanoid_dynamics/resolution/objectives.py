@@ -65,6 +65,16 @@ class Objective(ABC):
         del shares
         return None
 
+    def write_beside(self, x: Vector, shares: Vector) -> None:
+        """Fill ``H`` and ``g`` after the kernel of ``fast`` has chosen x.
+
+        Args:
+            x: (size,) its choice.
+            shares: (contacts,) part of the load that each contact is to take.
+        """
+        del x
+        self.write(shares)
+
     def fast(self) -> tuple[Kernel, tuple[object, ...]] | None:
         """Return the kernel that answers for this objective in one go, and its arguments between the tick's and the judge's; or None."""
         return None
@@ -119,10 +129,14 @@ class TorqueObjective(Objective):
         np.add(weighted.dot(J.T), self.H_x, self.H)
         weighted.dot(free, self.g)
 
+    def write_beside(self, x: Vector, shares: Vector) -> None:
+        """Nothing is left to fill: the kernel has."""
+        del x, shares
+
     def fast(self) -> tuple[Kernel, tuple[object, ...]]:
         """Return the kernel of least torques and its arguments."""
         weights = np.ones(self.dynamics.J.shape[1]) if self.span_weights is None else self.span_weights
-        return torque_tick, (_bearing(self.dynamics), weights, np.diag(self.H_x).copy())
+        return torque_tick, (_bearing(self.dynamics), weights, np.diag(self.H_x).copy(), self.H, self.g)
 
 
 class ShareObjective(Objective):
@@ -178,6 +192,11 @@ class ShareObjective(Objective):
             return None
         x += yielding.dot(multipliers)
         return x
+
+    def write_beside(self, x: Vector, shares: Vector) -> None:
+        """Fill ``g``: the nearest push to this one."""
+        del shares
+        self.g[:] = x
 
     def fast(self) -> tuple[Kernel, tuple[object, ...]]:
         """Return the kernel of shares and its arguments."""

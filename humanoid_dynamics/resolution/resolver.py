@@ -10,7 +10,7 @@ from scipy.linalg import lapack
 from humanoid_dynamics.resolution.answer import Answer, Certificate
 from humanoid_dynamics.resolution.contact_dynamics import LARGEST, ContactDynamics
 from humanoid_dynamics.resolution.evidence import RESIDUAL_TOLERANCE, TORQUE_TOLERANCE, Evidence
-from humanoid_dynamics.resolution.kernels import PARTS, share_tick
+from humanoid_dynamics.resolution.kernels import PARTS, judge, share_tick
 from humanoid_dynamics.resolution.limits import ContactRows, LimitedChoice
 from humanoid_dynamics.resolution.rules import Rule
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -37,7 +37,7 @@ class Resolver:
         self._dynamics = dynamics
         self._objective = rule.objective(dynamics)
         self._rows = rows
-        self._limited = LimitedChoice(dynamics, rows) if rule.limited else None
+        self._limited = LimitedChoice(dynamics, rows, compiled) if rule.limited else None
         n, m = dynamics.size, len(dynamics.bearing_v)
         self._n, self._m, self._nv = n, m, dynamics.robot.nv
         self._K: Matrix = np.zeros((n + m, n + m), order="F")
@@ -50,6 +50,9 @@ class Resolver:
         self._tolerance = (RESIDUAL_TOLERANCE * dynamics.unit_force) ** 2
         self._whole = not dynamics.robot.loops
         self._kernel_arguments: tuple[object, ...] = ()
+        self._compiled_judge: Kernel | None = None
+        self._no_shares = np.zeros(len(dynamics.parts))
+        self._is_written = False
         self._kernel = self._compile() if compiled else None
 
     def answer(self, shares: Vector, start: float) -> Answer:
@@ -66,18 +69,19 @@ class Resolver:
         x, forces, path, rank, fine = self._start(shares)
         if not fine and path in {"closed", "kkt"} and not self._holds(forces):
             x, path, rank = self._choose_carefully(shares)
-            forces = self._forces(x)
+            forces, fine = self._judge(x)
         if self._limited is not None and not fine:
             x, path = self._limit(shares, x, path)
-            forces = self._forces(x)
+            forces, fine = self._judge(x)
         if not forces.dot(forces) < LARGEST:
-            x, path, forces = np.zeros(self._n), "none", self._forces(np.zeros(self._n))
+            x, path = np.zeros(self._n), "none"
+            forces, fine = self._judge(x)
         tau = forces[dynamics.driven]
-        if self._limited is not None:
+        if self._limited is not None:  # also where all is well: to the last digit
             tau = np.minimum(np.maximum(tau, -self._effort), self._effort)
         tau.setflags(write=False)
         evidence = Evidence(dynamics, self._rows, x, forces, tau)
-        status = "ok" if fine or self._is_fine(x, forces) else evidence.status()
+        status = "ok" if fine else evidence.status()
         certificate = Certificate(status, (path, rank, self._n - rank), perf_counter() - start, evidence)
         return Answer(tau, certificate, evidence)
 
@@ -88,6 +92,7 @@ class Resolver:
     def _run(self, shares: Vector) -> tuple[Vector, Vector, str, int, bool]:
         """Return push, forces, path, rank, and whether nothing is wrong."""
         x, path, rank = self._choose(shares)
+        self._is_written = path != "closed"
         forces = self._forces(x)
         return x, forces, path, rank, self._is_fine(x, forces)
 
@@ -95,7 +100,21 @@ class Resolver:
         """Return the same, compiled."""
         dynamics, x, forces = self._dynamics, np.empty(self._n), np.empty(self._nv)
         found = kernel((dynamics.J, dynamics.free, dynamics.tau_0, shares, x, forces), *self._kernel_arguments)
-        return (x, forces, self._kernel_path, self._m, found == ALL_WELL) if found else self._run(shares)
+        if not found:
+            return self._run(shares)
+        if self._limited is not None and found != ALL_WELL:
+            self._objective.write_beside(x, shares)
+        self._is_written = True
+        return x, forces, self._kernel_path, self._m, found == ALL_WELL
+
+    def _judge(self, x: Vector) -> tuple[Vector, bool]:
+        """Return the forces of a push, and whether nothing is wrong."""
+        if self._kernel is None or self._compiled_judge is None:
+            forces = self._forces(x)
+            return forces, self._is_fine(x, forces)
+        dynamics, forces = self._dynamics, np.empty(self._nv)
+        question = (dynamics.J, dynamics.free, dynamics.tau_0, self._no_shares, x, forces)
+        return forces, self._compiled_judge(question, dynamics.span.start, self._kernel_arguments[-1])
 
     def _compile(self) -> Kernel | None:
         """Compile the kernel of the objective by asking it once."""
@@ -108,8 +127,11 @@ class Resolver:
         contacts = (np.ascontiguousarray(self._rows.A.T), np.array(self._rows.b), np.zeros(len(self._rows.b)), self._rows.tight)
         motors = (np.array(dynamics.driven_v), np.array(self._per_limit), MOST_USED)
         self._kernel_arguments = (fast[1], place, (np.array(dynamics.undriven_v), self._tolerance, *contacts, *motors))
-        nothing = (np.zeros(len(dynamics.parts)), np.zeros(n), np.zeros(self._nv))
-        kernel((dynamics.J, np.array(dynamics.free), np.array(dynamics.tau_0), *nothing), *self._kernel_arguments)
+        question = (dynamics.J, np.array(dynamics.free), np.array(dynamics.tau_0), self._no_shares, np.zeros(n), np.zeros(self._nv))
+        kernel(question, *self._kernel_arguments)
+        if self._limited is not None:
+            self._compiled_judge = compile_kernel(judge)
+            self._compiled_judge(question, dynamics.span.start, self._kernel_arguments[-1])
         return kernel
 
     def _forces(self, x: Vector) -> Vector:
@@ -141,6 +163,7 @@ class Resolver:
         if x is not None and self._misses(free - x.dot(J_u)):
             x = None
         self._objective.write(shares)
+        self._is_written = True
         chosen = solve_constrained(self._objective.H, self._objective.g, J_u.T, free)
         return (chosen.x, chosen.path, chosen.rank) if x is None else (x, "closed", chosen.rank)
 
@@ -153,7 +176,7 @@ class Resolver:
     def _limit(self, shares: Vector, x: Vector, path: str) -> tuple[Vector, str]:
         if self._limited is None or not self._dynamics.size:
             return x, path
-        if path == "closed" or self._kernel is not None:
+        if not self._is_written:
             self._objective.write(shares)
         push = self._limited.choose(self._objective.H, self._objective.g)
         return push.x, push.path

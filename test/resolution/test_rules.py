@@ -376,6 +376,47 @@ class TestLimited:
         assert paths >= {"kkt", "qp"}
 
 
+class TestCompiled:
+    """The same numbers with numba and without."""
+
+    @pytest.mark.parametrize("names", [FEET, RAIL, FEET[:1]], ids=len)
+    @pytest.mark.parametrize("rule", RULES)
+    def test_same_answers(self, human28, rule, names):
+        pytest.importorskip("numba")
+        rng = np.random.default_rng(21)
+        one, other = (hd.InverseDynamics(human28, names, rule, compiled=compiled) for compiled in (False, True))
+        paths = set()
+        for _ in range(40):
+            state, a = random_motion(human28, rng, spread=0.1, speed=0.3, push=0.8)
+            shares = random_shares(rng, len(names))
+            plain, fast = (solver.tick(state.q, state.v, a, shares) for solver in (one, other))
+            paths.add(fast.certificate.path)
+            assert fast.certificate.path == plain.certificate.path
+            assert fast.certificate.status == plain.certificate.status
+            np.testing.assert_allclose(fast.tau, plain.tau, atol=1e-5 if fast.certificate.path == "qp_soft" else 1e-8)
+        assert paths & {"kkt", "closed", "qp"}
+
+    @pytest.mark.parametrize("name", ["biped7", "human16", "bolt"])
+    def test_robots_with_edges_points_and_balls(self, name):
+        pytest.importorskip("numba")
+        try:
+            robot = hd.load_robot(name)
+        except hd.MissingExtraError as missing:
+            pytest.skip(str(missing))
+        rng = np.random.default_rng(22)
+        for rule in RULES:
+            one, other = (hd.InverseDynamics(robot, rule=rule, compiled=compiled) for compiled in (False, True))
+            for _ in range(5):
+                state, a = gentle_motion(robot, rng)
+                np.testing.assert_allclose(other.tick(state.q, state.v, a).tau, one.tick(state.q, state.v, a).tau, atol=1e-5)
+
+    def test_without_numba(self, human28, monkeypatch):
+        monkeypatch.setattr("humanoid_dynamics.spatial.compiling.find_spec", lambda name: None)
+        hd.InverseDynamics(human28)
+        with pytest.raises(hd.MissingExtraError, match="humanoid_dynamics\\[speed\\]"):
+            hd.InverseDynamics(human28, compiled=True)
+
+
 class Still(Objective):
     """A rule of somebody else's: the least change of push from the last tick."""
 

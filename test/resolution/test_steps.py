@@ -6,6 +6,8 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.contact.schedule import ContactInterval, ContactSchedule
+from humanoid_dynamics.contact.transfer import switch_share
+from humanoid_dynamics.model.description import Description, FrameSpec, SurfaceSpec
 from humanoid_dynamics.resolution.rules import RULES
 from humanoid_dynamics.resolution.steps import bound_torque_step, measure_switch_steps
 
@@ -128,3 +130,69 @@ def test_bound_is_told_to_be_missing_where_there_is_none(human28):
     biped = hd.load_robot("biped7")
     state = hd.State.at_rest(biped)
     assert np.isinf(bound_torque_step(biped, state, np.zeros(biped.nv), biped.surfaces, [0.1, 0.1])).all()
+
+
+@pytest.fixture(scope="module")
+def walker():
+    """legs12 with soles, heels and toes."""
+    legs = hd.load_robot("legs12")
+    surfaces = {}
+    for foot in ("left_foot", "right_foot"):
+        sole = legs.surfaces[foot]
+        order = np.argsort(sole.vertices[:, 0])
+        frame = FrameSpec(sole.link, sole.X_LC)
+        surfaces |= {foot: SurfaceSpec(frame, sole.vertices)}
+        surfaces |= {f"{foot}_heel": SurfaceSpec(frame, sole.vertices[order[:2]])}
+        surfaces |= {f"{foot}_toe": SurfaceSpec(frame, sole.vertices[order[-2:]])}
+    return hd.load_robot(legs.urdf, description=Description(surfaces=surfaces))
+
+
+def stride(walker):
+    """Left foot behind, right foot ahead, both soles exactly level; how high they are is all the same."""
+    q = np.array(pin.neutral(walker.model))
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        angles = {"hip_pitch": -0.13 + 0.4 * sign, "knee": 0.4}
+        angles["ankle_pitch"] = -sum(angles.values())
+        for joint, angle in angles.items():
+            q[walker.joint(f"{side}_{joint}").q] = angle
+    return hd.State(q, np.zeros(walker.nv))
+
+
+class TestChangeOfMode:
+    """Rear sole and front heel edge give way to rear toe edge and front sole, all at once, as when a step rolls over."""
+
+    def steps(self, walker, share):
+        """Torques after less before the change of mode, by joint, standing still."""
+        rest, zero = stride(walker), np.zeros(walker.nv)
+        before, after = (
+            hd.inverse_dynamics(walker, rest, zero, names, "transition", shares=[1.0 - share, share])
+            for names in (("left_foot", "right_foot_heel"), ("left_foot_toe", "right_foot"))
+        )
+        assert max(answer.certificate.residual for answer in (before, after)) < 1e-7
+        return dict(zip(walker.actuated, after.tau - before.tau, strict=True))
+
+    def places(self, walker):
+        """Zero-moment point, rear toe and front heel along the way [m], and the weight [N]."""
+        data, q = walker.data(), stride(walker).q
+        pin.framesForwardKinematics(walker.model, data, q)
+        zmp = pin.centerOfMass(walker.model, data, q)[0]
+        toe, heel = (
+            float((data.oMf[surface.frame] * np.mean(surface.vertices, axis=0))[0])
+            for surface in (walker.surfaces["left_foot_toe"], walker.surfaces["right_foot_heel"])
+        )
+        assert toe < zmp < heel
+        return float(zmp), toe, heel, walker.mass * 9.81
+
+    def test_no_step_at_the_share_with_both_pressures_on_their_edges(self, walker):
+        zmp, toe, heel, _ = self.places(walker)
+        steps = self.steps(walker, switch_share(zmp, toe, heel))
+        assert max(map(abs, steps.values())) < 1e-5
+
+    @pytest.mark.parametrize("share", [0.2, 0.4, 0.8])
+    def test_elsewhere_every_joint_between_the_feet_steps_by_the_moment_that_changes_feet(self, walker, share):
+        zmp, toe, heel, weight = self.places(walker)
+        moment = weight * ((zmp - toe) - share * (heel - toe))
+        assert abs(moment) > 1.0
+        for joint, step in self.steps(walker, share).items():
+            expected = abs(moment) if "pitch" in joint or "knee" in joint else 0.0
+            assert abs(step) == pytest.approx(expected, abs=1e-5), joint
