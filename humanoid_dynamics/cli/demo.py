@@ -114,6 +114,8 @@ def _print_certificate(answer: Answer, console: Console) -> None:
             ("friction force to slipping", f"{certificate.friction_margin:.1f} N"),
             ("centre of pressure to the rim", f"{certificate.cop_margin * 1e3:.1f} mm"),
         ]
+        if np.isfinite(certificate.yaw_margin):
+            rows.append(("moment to turning on the spot", f"{certificate.yaw_margin:.1f} N·m"))
     rows += [
         ("torque left in the weakest motor", f"{certificate.torque_margin:.0%}"),
         ("freedom left to choose contact forces", f"{certificate.redundancy}"),

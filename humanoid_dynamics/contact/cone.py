@@ -8,6 +8,7 @@ are all in it; none is an assumption of its own.  For a rectangle and four facet
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.spatial import ConvexHull
@@ -41,6 +42,7 @@ class WrenchCone:
     labels: tuple[str, ...]
 
 
+@lru_cache(maxsize=256)
 def build_wrench_cone(surface: ContactSurface, facets: int = FACETS) -> WrenchCone:
     """Build the rows of what a surface can carry.
 

@@ -39,8 +39,8 @@ class ContactDynamics:
         q: (nq,) configuration of the last update, a copy.
         driven, undriven: Coordinates with a motor, in order, and those without.
         driven_v, undriven_v: The same as indices.
-        bearing, working: Within the span, undriven coordinates on which x acts, the equations for x; and all driven coordinates.
-        bearing_v, working_v: The same as indices of the velocity.
+        bearing: Within the span, undriven coordinates on which x acts: the equations for x.
+        bearing_v: The same as indices of the velocity.
         acted_v: Driven coordinates on which x acts, as indices of the velocity.
         base_linear: Within the span, the coordinates of a free base that slide.
         full_rank: Whether the equations for x have full rank whatever the posture: only the base is undriven, and a face touches.
@@ -142,13 +142,10 @@ class ContactDynamics:
         driven[robot.actuated_v] = True
         acted = np.flatnonzero(acts)
         self.span = slice(int(acted[0]), int(acted[-1]) + 1) if len(acted) else slice(0, 0)
-        inside = np.zeros(robot.nv, dtype=bool)
-        inside[self.span] = True
         self.driven_v, self.undriven_v = robot.actuated_v, np.flatnonzero(~driven)
-        self.bearing_v, self.working_v = np.flatnonzero(~driven & acts), np.flatnonzero(driven & inside)
-        self.acted_v = np.flatnonzero(driven & acts)
+        self.bearing_v, self.acted_v = np.flatnonzero(~driven & acts), np.flatnonzero(driven & acts)
         self.driven, self.undriven = as_slice(self.driven_v), as_slice(self.undriven_v)
-        self.bearing, self.working = as_slice(self.bearing_v - self.span.start), as_slice(self.working_v - self.span.start)
+        self.bearing = as_slice(self.bearing_v - self.span.start)
         slides = {"free_flyer": 3, "planar": 2}.get(robot.root, 0)
         self.base_linear = slice(0, slides if len(acted) and acted[0] == 0 else 0)
 

@@ -28,7 +28,8 @@ class Rule:
         name: Its name.
         objective: What it makes small: a function that prepares an objective for a ``ContactDynamics``.
         limited: Whether friction, centre of pressure, unilateral contact and torque limits are kept.
-        continuous: Whether torques have no step where a contact comes or goes with a share of zero.
+        continuous: Whether torques have no step where a contact comes or goes with a share of zero; a limited rule only while the push it
+            is nearest to keeps all limits.
         summary: What it does, in a line.
         source: Where it comes from.
     """
