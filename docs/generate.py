@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
+from humanoid_dynamics.benchmarks.goals import GOALS
 from humanoid_dynamics.cli.app import app
 from humanoid_dynamics.control import holding
 from humanoid_dynamics.errors import MissingExtraError
@@ -124,6 +125,12 @@ def build_commands(current: str) -> str:
     return write_table(("command", "what it does"), rows)
 
 
+def build_goals(current: str) -> str:
+    """Return the goals of ``bench``."""
+    del current
+    return write_table(("row", "ours", "against", "goal"), ((f"`{g.name}`", g.path, g.against, g.bound) for g in GOALS))
+
+
 def build_rules(current: str) -> str:
     """Return the rules that choose among torques."""
     del current
@@ -200,6 +207,7 @@ TABLES: Mapping[str, Callable[[str], str]] = {
     "parameters": build_parameters,
     "commands": build_commands,
     "rules": build_rules,
+    "goals": build_goals,
     "answer_statuses": build_answer_statuses,
     "command_statuses": build_command_statuses,
 }

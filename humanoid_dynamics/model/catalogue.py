@@ -35,15 +35,13 @@ class CatalogueEntry:
             SourceError: If the package is there and the file is not.
         """
         package, relative = self.description.package, self.description.urdf
-        if not package:
-            return _shipped("urdf") / relative
-        shares = [share for share in _shares(package) if share.is_dir()]
+        shares = [share for share in _shares(package) if share.is_dir()] if package else [_shipped("urdf")]
         if not shares:
             raise MissingExtraError(package, "robots", f"robot {self.name!r}")
         for share in shares:
-            if (share / relative).is_file():
+            if relative and (share / relative).is_file():
                 return share / relative
-        raise SourceError(f"robot {self.name!r}: package {package!r} has no file {relative}")
+        raise SourceError(f"robot {self.name!r}: {f'package {package!r}' if package else 'urdf/'} has no file {relative!r}")
 
 
 def catalogue_names() -> tuple[str, ...]:

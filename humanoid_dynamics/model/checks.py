@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 
 import numpy as np
 
@@ -11,6 +13,8 @@ from humanoid_dynamics.model.robot import Notice
 from humanoid_dynamics.model.urdf import Urdf, UrdfJoint, UrdfLink
 
 AXIS_KINDS = ("revolute", "continuous", "prismatic", "planar")
+BOUNDED_KINDS = ("revolute", "prismatic")
+UNLIMITED = -1.0  # how a URDF that was once an SDF says so
 TRIANGLE_TOLERANCE = 1e-3
 INFINITESIMAL_MASS = 1e-6
 NO_INERTIA = 1e-12
@@ -23,7 +27,7 @@ def check_urdf(urdf: Urdf) -> tuple[Notice, ...]:
         urdf: The records.
 
     Returns:
-        Warnings: inertias no rigid body has, axes that are not of unit length, leaders that do not exist.
+        Inertias no rigid body has, axes that are not of unit length, shapes that are left out.
 
     Raises:
         UrdfError: If the links do not form one tree, or a joint or a mass makes no sense.
@@ -32,7 +36,10 @@ def check_urdf(urdf: Urdf) -> tuple[Notice, ...]:
     for joint in urdf.joints.values():
         _check_joint(urdf, joint)
     notices = [notice for link in urdf.links.values() for notice in _check_inertia(urdf, link)]
-    notices += [notice for joint in urdf.joints.values() for notice in _check_manners(urdf, joint)]
+    notices += [notice for joint in urdf.joints.values() for notice in _check_axis(joint)]
+    notices += [
+        Notice("info", f"link {link!r}", f"has a shape <{kind}>, which URDF does not know; left out") for link, kind in urdf.ignored
+    ]
     return tuple(notices)
 
 
@@ -45,8 +52,7 @@ def root_link(urdf: Urdf) -> str:
     children = {joint.child for joint in urdf.joints.values()}
     roots = [name for name in urdf.links if name not in children]
     if not roots:
-        joint = next(iter(urdf.joints.values()))
-        raise UrdfError(urdf.origin, f"joint {joint.name!r}", "closes a cycle: every link is some joint's child", joint.line)
+        raise _cycle(urdf, next(iter(urdf.joints.values())))
     if len(roots) > 1:
         extra = urdf.links[roots[1]]
         raise UrdfError(urdf.origin, f"link {extra.name!r}", f"is a second root beside {roots[0]!r}: no joint carries it", extra.line)
@@ -64,7 +70,7 @@ def check_tree(urdf: Urdf) -> None:
         where = f"joint {joint.name!r}"
         for role, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in urdf.links:
-                raise UrdfError(urdf.origin, where, f"{role} link {link!r} does not exist", joint.line)
+                raise UrdfError(urdf.origin, where, f"{role} link {link!r} does not exist{_near(link, urdf.links)}", joint.line)
         if joint.child in carried:
             problem = f"carries link {joint.child!r}, which joint {carried[joint.child]!r} carries already"
             raise UrdfError(urdf.origin, where, problem, joint.line)
@@ -72,19 +78,44 @@ def check_tree(urdf: Urdf) -> None:
     reached = set(walk(urdf, root_link(urdf)))
     for joint in urdf.joints.values():
         if joint.child not in reached:
-            raise UrdfError(urdf.origin, f"joint {joint.name!r}", "is part of a cycle that no root link reaches", joint.line)
+            raise _cycle(urdf, joint)
+
+
+def branches(urdf: Urdf) -> dict[str, list[UrdfJoint]]:
+    """Return the joints on each link that carries some, in alphabetical order."""
+    below: dict[str, list[UrdfJoint]] = {}
+    for name in sorted(urdf.joints):
+        below.setdefault(urdf.joints[name].parent, []).append(urdf.joints[name])
+    return below
 
 
 def walk(urdf: Urdf, root: str) -> Iterator[str]:
-    """Yield the links below and including a root, parents first."""
-    below: dict[str, list[str]] = {}
-    for joint in urdf.joints.values():
-        below.setdefault(joint.parent, []).append(joint.child)
+    """Yield the links below and including a root, depth-first."""
+    below = branches(urdf)
     pending = [root]
     while pending:
         link = pending.pop()
         yield link
-        pending.extend(below.get(link, []))
+        pending += [joint.child for joint in reversed(below.get(link, []))]
+
+
+def _cycle(urdf: Urdf, joint: UrdfJoint) -> UrdfError:
+    """Follow the parents of a joint that no root reaches until a link comes twice."""
+    carrier = {other.child: other for other in urdf.joints.values()}
+    seen: dict[str, int] = {}
+    link = joint.child
+    while link not in seen:
+        seen[link] = len(seen)
+        link = carrier[link].parent
+    ring = [*list(seen)[seen[link] :], link][::-1]
+    guilty = carrier[link]
+    path = " -> ".join(ring if len(ring) < 8 else [*ring[:4], "...", *ring[-2:]])
+    return UrdfError(urdf.origin, f"joint {guilty.name!r}", f"is part of a cycle of links: {path}", guilty.line)
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    close = get_close_matches(name, known, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def _check_joint(urdf: Urdf, joint: UrdfJoint) -> None:
@@ -92,13 +123,14 @@ def _check_joint(urdf: Urdf, joint: UrdfJoint) -> None:
     if joint.kind in AXIS_KINDS and not np.any(joint.axis):
         raise UrdfError(urdf.origin, where, "has a zero axis", joint.line)
     lower, upper = joint.limit.get("lower"), joint.limit.get("upper")
-    if joint.kind != "fixed" and lower is not None and upper is not None and lower > upper:
+    if joint.kind in BOUNDED_KINDS and lower is not None and upper is not None and lower > upper:
         raise UrdfError(urdf.origin, where, f"limits upside down: lower {lower:g} above upper {upper:g}", joint.line)
     for key in ("velocity", "effort"):
-        if joint.limit.get(key, 0.0) < 0.0:
+        if joint.limit.get(key, 0.0) < 0.0 and joint.limit[key] != UNLIMITED:
             raise UrdfError(urdf.origin, where, f"negative {key} limit {joint.limit[key]:g}", joint.line)
-    if joint.mimic is not None and joint.mimic[0] == joint.name:
-        raise UrdfError(urdf.origin, where, "mimics itself", joint.line)
+    for key, value in joint.dynamics.items():
+        if value < 0.0:
+            raise UrdfError(urdf.origin, where, f"negative {key} {value:g}", joint.line)
 
 
 def _check_inertia(urdf: Urdf, link: UrdfLink) -> Iterator[Notice]:
@@ -108,19 +140,16 @@ def _check_inertia(urdf: Urdf, link: UrdfLink) -> Iterator[Notice]:
     if link.mass <= INFINITESIMAL_MASS:
         return
     low, middle, high = np.linalg.eigvalsh(link.inertia)
-    if high < NO_INERTIA:
+    if max(-low, high) < NO_INERTIA:
         return
-    if low < -TRIANGLE_TOLERANCE * high:
+    if low < -TRIANGLE_TOLERANCE * abs(high):
         yield Notice("warning", where, f"inertia has a negative principal moment ({low:.3g} kg·m²); no body has that")
     elif low + middle < high * (1.0 - TRIANGLE_TOLERANCE):
         principal = f"{low:.3g}, {middle:.3g}, {high:.3g} kg·m²"
         yield Notice("warning", where, f"inertia violates the triangle inequality (principal moments {principal}); no body has that")
 
 
-def _check_manners(urdf: Urdf, joint: UrdfJoint) -> Iterator[Notice]:
-    where = f"joint {joint.name!r}"
-    length = float(np.linalg.norm(joint.axis))
+def _check_axis(joint: UrdfJoint) -> Iterator[Notice]:
+    length = math.hypot(*joint.axis)
     if joint.kind in AXIS_KINDS and abs(length - 1.0) > TRIANGLE_TOLERANCE:
-        yield Notice("info", where, f"axis of length {length:g} was scaled to one")
-    if joint.mimic is not None and joint.mimic[0] not in urdf.joints:
-        yield Notice("warning", where, f"mimics joint {joint.mimic[0]!r}, which does not exist; it moves by itself, without a motor")
+        yield Notice("info", f"joint {joint.name!r}", f"axis of length {length:g} was scaled to one")

@@ -2,21 +2,21 @@
 
 Every key is optional:
 
-    urdf: human28.urdf             # file in urdf/, or beside this file, or in `package`
+    urdf: human28.urdf             # for the catalogue: file in urdf/, or in `package`
     package: example-robot-data    # Python package whose robot files hold the URDF
     root: free_flyer               # free_flyer | fixed | planar (x, z and pitch about y)
-    surfaces:                      # z of a surface frame is the inward normal: up for a sole
+    surfaces:                      # z of a surface frame is the inward normal: up for a sole; one corner is a point, two an edge
       left_foot: {link: l_foot, xyz: [0, 0, -0.07], rpy: [0, 0, 0], polygon: [[0.2, 0.05], ...], friction: 0.7}
-      left_hand: {link: l_hand, points: [[0, 0, -0.1]], normal_force_limit: 200}
+      left_hand: {link: l_hand, points: [[0, 0, -0.1]], normal_force_limit: 200}   # a convex polygon has an order, points have none
     control_points: {head: {link: head, xyz: [0, 0, 0.1]}}
     posture: {left_knee: 0.4}      # joint -> rad or m; the rest stays at zero, inside its limits
     passive: [left_toe]            # joints without a motor; or `motors: [...]` names those with one
-    spherical: {hip: [hip_x, hip_y, hip_z]}        # three revolutes that are one spherical joint
+    spherical: {hip: [hip_x, hip_y, hip_z]}        # three revolutes that are one spherical joint, without position limits
     loops:
       rod: {kind: spherical, a: {link: rod, xyz: [0, 0, 0.1]}, b: {link: foot, xyz: [0.05, 0, 0]}}
     wheels: {wheel1: {link: link1, xyz: [0, 0, 0]}}   # x rolls, y is the axle
     aliases: {base_link: pelvis, l_sole: l_foot}      # REP-120 name -> link
-    armature: {left_knee: 0.01}    # kg·m²; likewise friction [N·m], damping [N·m·s/rad], effort [N·m]
+    armature: {left_knee: 0.01}    # kg·m²; likewise friction [N·m], damping [N·m·s/rad], effort [N·m]; 0 is no limit
 
 The keys of example-parallel-robots (``closed_loop``, ``type``, ``name_mot``, ``joint_name``, ``joint_type``) are read as they are.
 """
@@ -40,7 +40,7 @@ class FrameSpec:
     """A pose in a link, as written.
 
     Attributes:
-        link: Link, or a frame of that name.
+        link: Name of the link.
         X_L: Pose in the link.
     """
 

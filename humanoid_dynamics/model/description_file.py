@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import reprlib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -11,14 +13,17 @@ import numpy as np
 import pinocchio as pin
 import yaml
 
-from humanoid_dynamics.errors import DescriptionError
+from humanoid_dynamics.errors import DescriptionError, ShapeError
+from humanoid_dynamics.model.corners import order_corners
 from humanoid_dynamics.model.description import ROOTS, Description, FrameSpec, LoopSpec, SurfaceSpec
 from humanoid_dynamics.model.loop import LOOP_KINDS
 from humanoid_dynamics.model.surface import DEFAULT_FRICTION
 
 PARALLEL_LOOP_KINDS = {"6d": "fixed", "3d": "spherical"}
 SUBSTITUTES = ("SPHERICAL", "UJOINT_XY", "UJOINT_YX", "UJOINT_XZ", "UJOINT_ZX", "UJOINT_YZ", "UJOINT_ZY")
-LARGEST_YAML = 1_000_000
+LARGEST_YAML = 200_000
+DEEPEST_YAML = 20
+MERGE = "tag:yaml.org,2002:merge"
 
 
 def load_description(path: Path) -> Description:
@@ -33,16 +38,18 @@ def load_description(path: Path) -> Description:
     Raises:
         DescriptionError: If the file is not YAML or breaks the schema.
     """
-    try:
-        size = path.stat().st_size
-        if size > LARGEST_YAML:
-            raise DescriptionError(str(path), "file", f"has {size} bytes, expected at most {LARGEST_YAML}")
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as cause:
-        raise DescriptionError(str(path), "file", f"cannot be read: {cause}") from cause
-    except yaml.YAMLError as cause:
-        raise DescriptionError(str(path), "YAML", " ".join(str(cause).split())) from cause
+    content = _load_yaml(path)
     return read_description({} if content is None else content, str(path))
+
+
+def is_description(path: Path) -> bool:
+    """Return whether a YAML file is empty or has at least one key of the schema.
+
+    Raises:
+        DescriptionError: If the file is not YAML.
+    """
+    content = _load_yaml(path)
+    return content is None or (isinstance(content, dict) and any(key in {*KEYS, *PARALLEL_KEYS} for key in content))
 
 
 def read_description(content: object, origin: str) -> Description:
@@ -59,18 +66,50 @@ def read_description(content: object, origin: str) -> Description:
         DescriptionError: Naming the key that is unknown or malformed.
     """
     reader = _Reader(origin)
-    table = reader.table(content, "")
-    read: dict[str, Any] = {}
-    for key, value in table.items():
-        if key in PARALLEL_KEYS:
-            continue
-        if key not in KEYS:
-            close = get_close_matches(str(key), KEYS, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise DescriptionError(origin, str(key), f"is not a key{hint} Known: {', '.join((*KEYS, *PARALLEL_KEYS))}")
-        read[key] = KEYS[key](reader, value, str(key))
-    read.update(_read_parallel(reader, table))
+    table = reader.table(content, "", (*KEYS, *PARALLEL_KEYS))
+    read: dict[str, Any] = {key: KEYS[key](reader, value, key) for key, value in table.items() if key in KEYS}
+    for key, value in _read_parallel(reader, table).items():
+        if key in read:
+            raise DescriptionError(origin, key, "is given twice, also by the keys of example-parallel-robots")
+        read[key] = value
     return Description(origin=origin, **read)
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Plain YAML data; a key that comes twice is refused instead of lost."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.tag != MERGE:
+                if key.value in seen:
+                    raise yaml.constructor.ConstructorError(None, None, f"key {key.value!r} comes twice", key.start_mark)
+                seen.add(key.value)
+        return dict(super().construct_mapping(node, deep))
+
+
+def _load_yaml(path: Path) -> object:
+    try:
+        size = path.stat().st_size
+        if size > LARGEST_YAML:
+            raise DescriptionError(str(path), "file", f"has {size} bytes, expected at most {LARGEST_YAML}")
+        text = path.read_text(encoding="utf-8-sig")
+        _check_depth(text)
+        return yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader
+    except (OSError, UnicodeDecodeError) as cause:
+        raise DescriptionError(str(path), "file", f"cannot be read: {cause}") from cause
+    except (yaml.YAMLError, ValueError) as cause:
+        raise DescriptionError(str(path), "YAML", " ".join(str(cause).split())) from cause
+
+
+def _check_depth(text: str) -> None:
+    """Refuse what would overflow the stack of libyaml, which builds nested data by recursion and does not look."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST_YAML:
+            line = event.start_mark.line + 1 if event.start_mark else 1
+            raise ValueError(f"nested deeper than {DEEPEST_YAML} on line {line}")
 
 
 class _Reader:
@@ -80,15 +119,19 @@ class _Reader:
         self._origin = origin
 
     def fail(self, key: str, value: object, expected: str) -> DescriptionError:
-        return DescriptionError(self._origin, key or "file", f"holds {value!r:.60}, expected {expected}")
+        return DescriptionError(self._origin, key or "file", f"holds {reprlib.repr(value)}, expected {expected}")
 
     def table(self, value: object, key: str, known: tuple[str, ...] = ()) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise self.fail(key, value, "a mapping")
         for name in value:
+            if not isinstance(name, str):
+                raise self.fail(key, name, "a name as key")
             if known and name not in known:
-                raise DescriptionError(self._origin, f"{key}.{name}", f"is not a key. Known: {', '.join(known)}")
-        return {str(name): entry for name, entry in value.items()}
+                close = get_close_matches(name, known, n=1)
+                hint = f"; did you mean {close[0]!r}?" if close else "."
+                raise DescriptionError(self._origin, f"{key}.{name}".lstrip("."), f"is not a key{hint} Known: {', '.join(known)}")
+        return dict(value)
 
     def text(self, value: object, key: str) -> str:
         if not isinstance(value, str):
@@ -96,9 +139,13 @@ class _Reader:
         return value
 
     def number(self, value: object, key: str) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
+        try:
+            number = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else math.nan
+        except (ValueError, OverflowError):
+            number = math.nan
+        if not math.isfinite(number):
             raise self.fail(key, value, "a finite number")
-        return float(value)
+        return number
 
     def positive(self, value: object, key: str) -> float:
         number = self.number(value, key)
@@ -107,9 +154,9 @@ class _Reader:
         return number
 
     def choice(self, value: object, key: str, choices: tuple[str, ...]) -> str:
-        if value not in choices:
+        if not isinstance(value, str) or value not in choices:
             raise self.fail(key, value, f"one of {', '.join(choices)}")
-        return str(value)
+        return value
 
     def names(self, value: object, key: str) -> tuple[str, ...]:
         if not isinstance(value, list):
@@ -136,8 +183,12 @@ class _Reader:
         corners = table[given[0]]
         if not isinstance(corners, list) or not corners:
             raise self.fail(f"{key}.{given[0]}", corners, "a list of points")
-        points = [self.vector(corner, f"{key}.{given[0]}[{i}]", (2, 3)) for i, corner in enumerate(corners)]
-        vertices = np.array([(*point, 0.0)[:3] for point in points])
+        where = f"{key}.{given[0]}"
+        points = np.array([(*self.vector(corner, f"{where}[{i}]", (2, 3)), 0.0)[:3] for i, corner in enumerate(corners)])
+        try:
+            vertices = order_corners(points, where, any_order=given[0] == "points")
+        except ShapeError as cause:
+            raise DescriptionError(self._origin, where, str(cause).removeprefix(f"{where}: ")) from cause
         friction = self.positive(table.get("friction", DEFAULT_FRICTION), f"{key}.friction")
         limit = table.get("normal_force_limit")
         return SurfaceSpec(frame, vertices, friction, np.inf if limit is None else self.positive(limit, f"{key}.normal_force_limit"))
@@ -188,7 +239,10 @@ def _read_parallel(reader: _Reader, table: Mapping[str, Any]) -> dict[str, Any]:
         kinds = [
             reader.choice(kind, f"type[{i}]", tuple(PARALLEL_LOOP_KINDS)) for i, kind in enumerate(_list(reader, table.get("type"), "type"))
         ]
-        if len(kinds) != len(pairs) or any(len(pair) != 2 for pair in pairs):
+        for i, pair in enumerate(pairs):
+            if len(pair) != 2:
+                raise reader.fail(f"closed_loop[{i}]", list(pair), "the names of two frames")
+        if len(kinds) != len(pairs):
             raise reader.fail("type", kinds, f"{len(pairs)} kinds for {len(pairs)} pairs of frames")
         here = pin.SE3.Identity()
         read["loops"] = {

@@ -30,7 +30,8 @@ class Joint:
 
     Attributes:
         name: Name in the URDF, or of the group for a spherical joint read from three revolutes.
-        kind: ``revolute``, ``continuous``, ``prismatic``, ``spherical``, ``universal``, ``free_flyer`` or ``planar``.
+        kind: ``revolute``, ``continuous``, ``prismatic``, ``spherical``, ``universal``, ``free_flyer``, ``planar``, or
+            ``mimic`` where it has no coordinate of its own.
         parent: Link nearer to the root.
         child: Link it carries.
         index: Index of the joint in the pinocchio model.

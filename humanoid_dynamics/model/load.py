@@ -11,23 +11,26 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.errors import DescriptionError, SourceError, UnknownNameError
-from humanoid_dynamics.model.checks import check_urdf, root_link, walk
+from humanoid_dynamics.model.checks import branches, check_urdf, root_link, walk
 from humanoid_dynamics.model.coordinates import Coordinates, read_coordinates
 from humanoid_dynamics.model.description import ROOTS, Description, FrameSpec, SurfaceSpec
 from humanoid_dynamics.model.description_file import load_description
 from humanoid_dynamics.model.inertia import find_inertialess
 from humanoid_dynamics.model.loop import LoopClosure, Wheel
 from humanoid_dynamics.model.meshes import check_meshes
+from humanoid_dynamics.model.mimic import find_mimics
 from humanoid_dynamics.model.posture import find_stance, resting_posture
 from humanoid_dynamics.model.robot import ControlPoint, Notice, RobotModel
 from humanoid_dynamics.model.soles import find_soles
 from humanoid_dynamics.model.source import read_source
 from humanoid_dynamics.model.surface import ContactSurface
-from humanoid_dynamics.model.tree import Replacement, build_tree
-from humanoid_dynamics.model.urdf import Urdf, read_urdf
+from humanoid_dynamics.model.tree import Replacement, build_tree, reduce_mimics
+from humanoid_dynamics.model.urdf import Urdf
+from humanoid_dynamics.model.urdf_file import read_urdf
 
 WORLD_LINK = "world"
 MIMIC_CHOICES = ("constraint", "reduced")
+NOT_REDUCED = "keeps its coordinate, as a constraint: only a follower behind its leader can lose it, and none that turns without end"
 
 
 def load_robot(
@@ -57,18 +60,22 @@ def load_robot(
         UrdfError: If it is not a robot.
         DescriptionError: If the description names what does not exist.
     """
+    if mimic not in MIMIC_CHOICES:
+        raise UnknownNameError("choice for mimic joints", mimic, MIMIC_CHOICES)
     found = read_source(source, xacro_arguments)
     described = _choose_description(description, found.description)
     urdf = read_urdf(found.text, found.origin)
-    notices = check_urdf(urdf) + check_meshes(urdf, found.folder)
+    notices = found.notices + check_urdf(urdf) + check_meshes(urdf, found.folder)
     check_description(described, urdf)
-    if mimic not in MIMIC_CHOICES:
-        raise UnknownNameError("choice for mimic joints", mimic, MIMIC_CHOICES)
     root = _choose_root(root, described, urdf)
     replacements = list_replacements(urdf, described)
-    model = build_tree(urdf, root, replacements, reduce_mimics=mimic == "reduced")
-    coordinates = read_coordinates(model, urdf, root, replacements, described)
-    model.armature = np.array(coordinates.armature)
+    mimics, told = find_mimics(urdf, {name for replacement in replacements for name in replacement.joints})
+    model = build_tree(urdf, root, replacements)
+    if mimic == "reduced":
+        model, mimics = reduce_mimics(model, mimics)
+        told += tuple(Notice("info", f"joint {kept.joint!r}", NOT_REDUCED) for kept in mimics)
+    coordinates = read_coordinates(model, urdf, root, replacements, described, mimics=mimics)
+    _write_numbers(model, coordinates)
     return _assemble(
         urdf,
         model,
@@ -76,7 +83,7 @@ def load_robot(
         coordinates=coordinates,
         replacements=replacements,
         description=described,
-        notices=notices,
+        notices=notices + told,
         folder=found.folder,
     )
 
@@ -103,6 +110,9 @@ def check_description(description: Description, urdf: Urdf) -> None:
         for key, name in asked.items():
             if name not in known:
                 raise DescriptionError(description.origin, key, str(UnknownNameError(kind, name, known)))
+    for name, link in description.aliases.items():
+        if name in urdf.links and name != link:
+            raise DescriptionError(description.origin, f"aliases.{name}", f"is a link of the robot already, it cannot stand for {link!r}")
 
 
 def list_replacements(urdf: Urdf, description: Description) -> tuple[Replacement, ...]:
@@ -117,6 +127,8 @@ def _choose_description(given: str | os.PathLike[str] | Description | None, foun
         return found
     if isinstance(given, Description):
         return given
+    if not isinstance(given, str | os.PathLike):
+        raise SourceError(f"a robot description cannot be read from {type(given).__name__}; expected a path or a Description")
     path = Path(given)
     if not path.is_file():
         raise SourceError(f"no robot description file {path}")
@@ -126,7 +138,18 @@ def _choose_description(given: str | os.PathLike[str] | Description | None, foun
 def _choose_root(given: str | None, description: Description, urdf: Urdf) -> str:
     if given is not None and given not in ROOTS:
         raise UnknownNameError("kind of root", given, ROOTS)
-    return given or description.root or ("fixed" if root_link(urdf) == WORLD_LINK else "free_flyer")
+    link = root_link(urdf)
+    stuck = link == WORLD_LINK and not any(joint.kind == "floating" for joint in branches(urdf).get(link, []))
+    return given or description.root or ("fixed" if stuck else "free_flyer")
+
+
+def _write_numbers(model: pin.Model, coordinates: Coordinates) -> None:
+    """Let the pinocchio model say the same as our records, for those who use it alone."""
+    limits = coordinates.limits
+    model.armature = np.array(coordinates.armature)
+    model.lowerPositionLimit, model.upperPositionLimit = np.array(limits.lower), np.array(limits.upper)
+    model.lowerVelocityLimit, model.upperVelocityLimit = -limits.velocity, np.array(limits.velocity)
+    model.lowerEffortLimit, model.upperEffortLimit = -limits.effort, np.array(limits.effort)
 
 
 def _assemble(

@@ -24,7 +24,7 @@ def find_mesh(filename: str, folder: Path | None) -> Path | None:
         candidates = iter((Path(rest), *([folder / rest] if folder is not None else [])))
     else:
         return None
-    return next((path for path in candidates if path.is_file()), None)
+    return next((path for path in candidates if os.path.isfile(path)), None)
 
 
 def check_meshes(urdf: Urdf, folder: Path | None) -> tuple[Notice, ...]:

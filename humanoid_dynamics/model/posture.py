@@ -102,7 +102,7 @@ def _turn_of_three(group: Replacement, described: Mapping[str, float], urdf: Urd
         placement = joint.X_PJ.rotation if number else np.eye(3)
         R, placed = R @ placement, placed @ placement
         R = R @ pin.exp3(described.get(name, 0.0) * joint.axis / np.linalg.norm(joint.axis))
-    return np.asarray(pin.log3(R @ placed.T))
+    return np.asarray(pin.log3(placed.T @ R))
 
 
 def _inside(coordinates: Coordinates, q: slice) -> float:

@@ -115,8 +115,8 @@ class RobotModel:
 
     @property
     def mass(self) -> float:
-        """Total mass [kg]."""
-        return float(sum(inertia.mass for inertia in self.model.inertias))
+        """Mass of all that moves [kg]; what is bolted to the world does not count."""
+        return float(pin.computeTotalMass(self.model))
 
     @property
     def coordinates(self) -> tuple[str, ...]:

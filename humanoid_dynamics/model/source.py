@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import codecs
 import os
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
-from humanoid_dynamics.errors import MissingExtraError, SourceError
+from humanoid_dynamics.errors import SourceError
 from humanoid_dynamics.model.catalogue import CatalogueEntry, catalogue_names, find_entry
 from humanoid_dynamics.model.description import Description
-from humanoid_dynamics.model.description_file import load_description
+from humanoid_dynamics.model.description_file import is_description, load_description
 from humanoid_dynamics.model.objects import is_urdf_object, write_object
+from humanoid_dynamics.model.robot import Notice
+from humanoid_dynamics.model.xacro_file import expand_xacro
 
-LARGEST_URDF = 20_000_000
+NO_XACRO = "xacro_arguments were given, but the source is no .xacro file"
+LARGEST_URDF = 5_000_000
+BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+DECLARATION = re.compile(r"^(\s*)<\?xml\b[^>]*\?>")
+DECLARED_ENCODING = re.compile(rb"""^\s*<\?xml\b[^>]*\bencoding=["']([\w.-]+)["']""")
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,16 +30,18 @@ class Source:
     """URDF text, with what is known about where it came from.
 
     Attributes:
-        text: The XML.
+        text: The XML, without a declaration of its encoding.
         origin: Catalogue name, path, or kind of object, for messages.
         folder: Folder the mesh paths may be relative to, or None.
         description: What the catalogue or a YAML file beside the URDF adds.
+        notices: What was found and left out.
     """
 
     text: str
     origin: str
-    folder: Path | None
-    description: Description
+    folder: Path | None = None
+    description: Description = field(default_factory=Description)
+    notices: tuple[Notice, ...] = ()
 
 
 def read_source(source: object, xacro_arguments: Mapping[str, str] | None = None) -> Source:
@@ -48,30 +58,49 @@ def read_source(source: object, xacro_arguments: Mapping[str, str] | None = None
     Raises:
         SourceError: If nothing of that name exists, or it cannot be read.
     """
+    if isinstance(source, str | os.PathLike) and not _is_xml(source):
+        return _read_named(os.fspath(source), xacro_arguments or {})
+    if xacro_arguments:
+        raise SourceError(NO_XACRO)
+    if isinstance(source, str):
+        return Source(_plain(_checked_size(source, "XML text")), "XML text")
     if is_urdf_object(source):
         kind = f"{type(source).__module__.partition('.')[0]} object"
-        return Source(write_object(source), kind, None, Description())
-    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
-        return Source(_checked_size(source.lstrip("\ufeff \t\r\n"), "XML text"), "XML text", None, Description())
-    if isinstance(source, str | os.PathLike):
-        return _read_named(source, xacro_arguments or {})
+        return Source(_plain(write_object(source, kind)), kind)
     raise SourceError(
-        f"a robot cannot be read from a {type(source).__name__}; expected a catalogue name, a path, XML text, "
+        f"a robot cannot be read from {type(source).__name__}; expected a catalogue name, a path, XML text, "
         "or a URDF object of yourdfpy, urchin or urdfpy"
     )
 
 
-def _read_named(source: str | os.PathLike[str], xacro_arguments: Mapping[str, str]) -> Source:
-    name = os.fspath(source)
+def _is_xml(source: object) -> bool:
+    return isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<")
+
+
+def _plain(text: str) -> str:
+    """Take the byte order mark and the declaration away, which speak of bytes; lines keep their numbers."""
+    return DECLARATION.sub(r"\1", text.removeprefix("\ufeff"))
+
+
+def _read_named(name: str, xacro_arguments: Mapping[str, str]) -> Source:
+    path = Path(os.path.expanduser(name))
+    if xacro_arguments and path.suffix != ".xacro":
+        raise SourceError(NO_XACRO)
     entry = find_entry(name)
     if entry is not None:
         return _read_entry(entry)
-    path = Path(name).expanduser()
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise SourceError(_nothing_there(name, path))
-    text = _run_xacro(path, xacro_arguments) if _is_xacro(path) else _read_text(path)
-    beside = path.with_suffix(".yaml")
-    return Source(text, name, path.parent, load_description(beside) if beside.is_file() else Description())
+    text, origin = _read_text(path), name
+    if path.suffix == ".xacro":
+        text, origin = expand_xacro(path, xacro_arguments), f"{name} (expanded)"
+    beside = path.with_name(path.name.removesuffix(".xacro").removesuffix(".urdf") + ".yaml")
+    if not beside.is_file():
+        return Source(text, origin, path.parent)
+    if not is_description(beside):
+        told = Notice("info", f"file {str(beside)!r}", "has no key of a robot description; left out")
+        return Source(text, origin, path.parent, notices=(told,))
+    return Source(text, origin, path.parent, load_description(beside))
 
 
 def _read_entry(entry: CatalogueEntry) -> Source:
@@ -80,11 +109,13 @@ def _read_entry(entry: CatalogueEntry) -> Source:
 
 
 def _nothing_there(name: str, path: Path) -> str:
-    if path.is_dir():
+    if os.path.isdir(path):
         return f"{name} is a folder; expected a URDF or xacro file"
     if path.suffix or len(path.parts) > 1:
-        return f"no file {name}"
-    return f"no robot named {name!r} and no such file. Catalogue: {', '.join(catalogue_names())}"
+        return f"no file {name:.200}"
+    close = get_close_matches(name, catalogue_names(), n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    return f"no robot named {name!r:.200} and no such file.{hint} Catalogue: {', '.join(catalogue_names())}"
 
 
 def _read_text(path: Path) -> str:
@@ -92,11 +123,22 @@ def _read_text(path: Path) -> str:
         size = path.stat().st_size
         if size > LARGEST_URDF:
             raise SourceError(_too_large(str(path), size))
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as cause:
-        raise SourceError(f"{path}: is not text in UTF-8, so not a URDF") from cause
+        content = path.read_bytes()
     except OSError as cause:
         raise SourceError(f"{path}: cannot be read: {cause.strerror}") from cause
+    encoding = _encoding(content)
+    try:
+        return _plain(content.decode(encoding))
+    except (UnicodeDecodeError, LookupError) as cause:
+        raise SourceError(f"{path}: is not text in {encoding}, so not a URDF") from cause
+
+
+def _encoding(content: bytes) -> str:
+    for mark, encoding in BYTE_ORDER_MARKS.items():
+        if content.startswith(mark):
+            return encoding
+    declared = DECLARED_ENCODING.match(content)
+    return declared[1].decode() if declared else "utf-8"
 
 
 def _checked_size(text: str, origin: str) -> str:
@@ -106,23 +148,4 @@ def _checked_size(text: str, origin: str) -> str:
 
 
 def _too_large(origin: str, size: int) -> str:
-    return f"{origin}: {size / 1e6:.0f} MB, expected a robot description of at most {LARGEST_URDF / 1e6:.0f} MB"
-
-
-def _is_xacro(path: Path) -> bool:
-    return path.suffix == ".xacro"
-
-
-def _run_xacro(path: Path, arguments: Mapping[str, str]) -> str:
-    _read_text(path)
-    try:
-        import xacro
-    except ImportError as cause:
-        raise MissingExtraError("xacro", "xacro", f"reading {path}") from cause
-    # Every failure of a macro language ends here: its own exceptions, those of the XML parser, and those of expressions.
-    failures: tuple[type[Exception], ...] = (xacro.XacroException, SyntaxError, ValueError, OSError, LookupError, TypeError, RuntimeError)
-    try:
-        document: Any = xacro.process_file(str(path), mappings=dict(arguments))
-    except failures as cause:
-        raise SourceError(f"{path}: xacro cannot process it: {cause}") from cause
-    return str(document.toprettyxml(indent="  "))
+    return f"{origin}: has {size / 1e6:.0f} MB, expected a robot description of at most {LARGEST_URDF / 1e6:.0f} MB"

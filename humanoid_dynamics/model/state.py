@@ -27,8 +27,11 @@ class State:
     v: Vector
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "q", read_only(self.q))
-        object.__setattr__(self, "v", read_only(self.v))
+        for name, values in (("q", self.q), ("v", self.v)):
+            try:
+                object.__setattr__(self, name, read_only(values))
+            except (TypeError, ValueError) as cause:
+                raise ShapeError(name, f"{type(values).__name__} {values!r:.60}", "numbers") from cause
 
     @classmethod
     def at_rest(cls, robot: RobotModel) -> State:

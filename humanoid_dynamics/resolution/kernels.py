@@ -6,10 +6,12 @@ Arguments come in four groups:
   (contacts,); and what is written: ``x`` (n,) the push, ``forces`` (nv,) tau_0 - J'x.
 * objective: what a rule weighs.
 * place: ``K`` (n + m, n + m) and ``d`` (3 n + 2 m,) work space; the first coordinate of the span.
-* limits: coordinates without motor and the square of what they may miss; ``rows`` (n, r), rows of the contacts transposed, their bounds,
-  work space of that size, and what they may be broken by; coordinates with a motor, one over their limits, and the largest share of one.
+* limits: coordinates without motor and the square of what they may miss; ``rows`` (6, r), rows of each contact on its own unknowns,
+  transposed, their bounds, work space of that size, and what they may be broken by; coordinates with a motor, one over their limits, and
+  the largest share of one; where the unknowns of each contact start (contacts + 1,), and its rows; its friction and largest load; the
+  kind of each row; and from where on a limit of a contact counts as broken.
 
-Both return 0 where the system is singular, 1 where it is not and something is out of limits, 2 where all is well.
+Both return 0 where the system is singular, else what is wrong first: 1 something is missing, 2 a contact, 3 a motor, 4 nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +22,11 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 Question: TypeAlias = tuple[Matrix, Vector, Vector, Vector, Vector, Vector]
 Place: TypeAlias = tuple[Matrix, Vector, int]
-Limits: TypeAlias = tuple[Indices, float, Matrix, Vector, Vector, float, Indices, Vector, float]
+Contacts: TypeAlias = tuple[Indices, Indices, Vector, Vector, Indices, float]
+Limits: TypeAlias = tuple[Indices, float, Matrix, Vector, Vector, float, Indices, Vector, float, Contacts]
+
+SINGULAR, MISSING, CONTACT, MOTOR, ALL_WELL = range(5)
+SOLID, FRICTION, YAW = range(3)  # kinds of rows: pressure and load, friction, yaw
 
 
 def torque_tick(question: Question, objective: tuple[Indices, Vector, Vector, Matrix, Vector], place: Place, limits: Limits) -> int:
@@ -50,9 +56,9 @@ def torque_tick(question: Question, objective: tuple[Indices, Vector, Vector, Ma
         K[n + i, :n] = J[:, bearing[i]]
         K[n + i, n:] = 0.0
     if not solve_saddle(K, d, n + m):
-        return 0
+        return SINGULAR
     x[:] = d[:n]
-    return 1 + judge(question, place[2], limits)
+    return judge(question, place[2], limits)
 
 
 def share_tick(question: Question, objective: tuple[Indices, int, Indices, Vector], place: Place, limits: Limits) -> int:
@@ -78,11 +84,11 @@ def share_tick(question: Question, objective: tuple[Indices, int, Indices, Vecto
         for k in range(n):
             d[i] -= x[k] * J[k, bearing[i]]
     if not solve_saddle(K, d, m):
-        return 0
+        return SINGULAR
     for i in range(n):
         for k in range(m):
             x[i] += soft[i] * J[i, bearing[k]] * d[k]
-    return 1 + judge(question, place[2], limits)
+    return judge(question, place[2], limits)
 
 
 def weigh(J: Matrix, i: int, weights: Vector, other: Vector) -> float:
@@ -151,31 +157,67 @@ def substitute(K: Matrix, d: Vector, size: int) -> None:
             d[i] -= K[k, i] * d[k]
 
 
-def judge(question: Question, first: int, limits: Limits) -> bool:
-    """Write the forces and tell whether the equation of motion, the contacts and the motors are all within limits.
+def judge(question: Question, first: int, limits: Limits) -> int:
+    """Write the forces and tell what is wrong with them first: something missing, a contact, a motor, nothing.
 
     Args:
         question: What the tick asks, its push written.
         first: First coordinate of the span.
         limits: What the answer is judged by.
     """
+    forces, x = question[5], question[4]
+    undriven, tolerance, rows, b, y, tight, driven, per_limit, most_used, contacts = limits
+    write_forces(question, first)
+    missing, used = 0.0, 0.0
+    for i in range(len(undriven)):
+        missing += forces[undriven[i]] ** 2
+    for i in range(len(driven)):
+        used = max(used, abs(forces[driven[i]] * per_limit[i]))
+    if not missing <= tolerance:
+        return MISSING
+    if press(rows, b, x, y, contacts) > tight and is_broken(x, y, contacts):
+        return CONTACT
+    return MOTOR if used > most_used else ALL_WELL
+
+
+def write_forces(question: Question, first: int) -> None:
+    """Write tau_0 - J'x."""
     J, _, tau_0, _, x, forces = question
-    undriven, tolerance, rows, b, y, tight, driven, per_limit, most_used = limits
     forces[:] = tau_0
-    y[:] = -b
     for k in range(len(x)):
         for i in range(J.shape[1]):
             forces[first + i] -= J[k, i] * x[k]
-        for i in range(len(b)):
-            y[i] += rows[k, i] * x[k]
-    missing, fine = 0.0, True
-    for i in range(len(undriven)):
-        missing += forces[undriven[i]] ** 2
+
+
+def press(rows: Matrix, b: Vector, x: Vector, y: Vector, contacts: Contacts) -> float:
+    """Write the rows of all contacts less their bounds into y and return the largest."""
+    firsts, ends = contacts[0], contacts[1]
+    y[:] = -b
+    for c in range(len(firsts) - 1):
+        for k in range(firsts[c + 1] - firsts[c]):
+            push = x[firsts[c] + k]
+            for i in range(ends[c], ends[c + 1]):
+                y[i] += rows[k, i] * push
+    worst = -1.0
     for i in range(len(b)):
-        fine = fine and y[i] <= tight
-    for i in range(len(driven)):
-        fine = fine and abs(forces[driven[i]] * per_limit[i]) <= most_used
-    return fine and missing <= tolerance
+        worst = max(worst, y[i])
+    return worst
+
+
+def is_broken(x: Vector, y: Vector, contacts: Contacts) -> bool:
+    """Whether a contact pulls, slips out of its round cone, tips, bears too much or turns, y being its rows less their bounds."""
+    firsts, ends, friction, load, kinds, nothing = contacts
+    for c in range(len(friction)):
+        along, across, normal = x[firsts[c]], x[firsts[c] + 1], x[firsts[c] + 2]
+        slips = (along * along + across * across) ** 0.5 > friction[c] * normal + nothing
+        if normal < -nothing or normal > load[c] + nothing or slips:
+            return True
+        over = [0.0, 0.0, 0.0]
+        for i in range(ends[c], ends[c + 1]):
+            over[kinds[i]] = max(over[kinds[i]], y[i])
+        if over[SOLID] > nothing or (over[FRICTION] <= nothing < over[YAW]):
+            return True
+    return False
 
 
 def ask_hard(
@@ -210,4 +252,4 @@ def ask_hard(
         upper[last + k] = free[torques[k]] + effort[k]
 
 
-PARTS = (weigh, fill_targets, fill_shares, substitute, solve_saddle, judge)
+PARTS = (weigh, fill_targets, fill_shares, substitute, solve_saddle, write_forces, press, is_broken, judge)

@@ -8,11 +8,13 @@ inside their limits do these give way as well; commands are then cut to them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
+from types import MappingProxyType
 
 import numpy as np
 
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics, as_slice
-from humanoid_dynamics.resolution.kernels import ask_hard
+from humanoid_dynamics.resolution.kernels import FRICTION, SOLID, YAW, Contacts, ask_hard
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_kernel
 from humanoid_dynamics.spatial.quadratic import QpStatus, QpWorkspace
@@ -21,6 +23,8 @@ MOST_ROWS = 28  # of one contact in the first attempt; where there are more, tho
 SPARE_ROWS = 24  # for rows of yaw that turn out to matter
 ROWS_AT_A_TIME = 6
 NONE: Indices = np.zeros(0, dtype=np.intp)
+ROW_KINDS = MappingProxyType({"friction": FRICTION, "yaw": YAW})
+WRENCH = 6
 MOMENT_LEVER = 0.3  # m; weighs a moment that is missing at the base against a force
 CHOICE_WEIGHT = 1e-6  # of the rule's objective against the equation of motion, where that cannot be met
 CHOICE_FLOOR = 1e-2  # of the mean curvature of the objective, so that the program stays well conditioned
@@ -83,7 +87,24 @@ class ContactRows:
         self._dynamics = dynamics
         self._bounded = bool(np.any(self.b))
         self.tight, self._broken = TIGHT * dynamics.unit_force, BROKEN * dynamics.unit_force
-        self._labels = [np.array(cone.labels) for cone in dynamics.cones]
+        self._kinds_of = [np.array([ROW_KINDS.get(label, SOLID) for label in cone.labels], dtype=np.intp) for cone in dynamics.cones]
+
+    def transposed(self) -> Matrix:
+        """Return the rows of each contact on its own unknowns, (6, m)."""
+        blocks = [np.pad(cone.A.T, ((0, WRENCH - cone.A.shape[1]), (0, 0))) for cone in self._dynamics.cones]
+        return np.ascontiguousarray(np.hstack([np.zeros((WRENCH, 0)), *blocks]))
+
+    def for_kernel(self) -> Contacts:
+        """Return what the compiled judge knows about contacts."""
+        surfaces, cones = self._dynamics.surfaces, self._dynamics.cones
+        return (
+            np.array([0, *(part.stop for part in self._dynamics.parts)], dtype=np.intp),
+            np.array([0, *accumulate(len(cone.A) for cone in cones)], dtype=np.intp),
+            np.array([surface.friction for surface in surfaces], dtype=np.float64),
+            np.array([surface.normal_force_limit for surface in surfaces], dtype=np.float64),
+            np.concatenate([NONE, *self._kinds_of]),
+            self._broken,
+        )
 
     def are_kept(self, x: Vector, scale: float = 1.0) -> bool:
         """Whether a push keeps all rows.
@@ -124,20 +145,17 @@ class ContactRows:
         return found
 
     def _kinds(self, k: int, x: Vector) -> list[str]:
-        surface, cone, labels, nothing = self._dynamics.surfaces[k], self._dynamics.cones[k], self._labels[k], self._broken
+        surface, cone, rows, nothing = self._dynamics.surfaces[k], self._dynamics.cones[k], self._kinds_of[k], self._broken
         along, across, normal = x[:3].tolist()
         if normal < -nothing:
             return ["pulls"]
         over = cone.A.dot(x)
         over -= cone.b
+        overload = normal > surface.normal_force_limit + nothing
         slips = (along * along + across * across) ** 0.5 > surface.friction * normal + nothing
-        tips = bool((over[labels == "cop"] > nothing).any())
-        kinds = [
-            kind
-            for kind, broken in (("overload", normal > surface.normal_force_limit + nothing), ("slips", slips), ("tips", tips))
-            if broken
-        ]
-        if not kinds and (over[labels == "friction"] <= nothing).all() and (over[labels == "yaw"] > nothing).any():
+        tips = bool((over[(rows == SOLID) & (cone.b == 0.0)] > nothing).any())
+        kinds = [kind for kind, broken in (("overload", overload), ("slips", slips), ("tips", tips)) if broken]
+        if not kinds and (over[rows == FRICTION] <= nothing).all() and (over[rows == YAW] > nothing).any():
             return ["turns"]
         return kinds
 

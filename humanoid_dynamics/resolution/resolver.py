@@ -10,14 +10,15 @@ from scipy.linalg import lapack
 from humanoid_dynamics.resolution.answer import Answer, Certificate
 from humanoid_dynamics.resolution.contact_dynamics import LARGEST, ContactDynamics
 from humanoid_dynamics.resolution.evidence import RESIDUAL_TOLERANCE, TORQUE_TOLERANCE, Evidence
-from humanoid_dynamics.resolution.kernels import PARTS, judge, share_tick
+from humanoid_dynamics.resolution.kernels import ALL_WELL, CONTACT, PARTS, SINGULAR, judge, share_tick
 from humanoid_dynamics.resolution.limits import ContactRows, LimitedChoice
 from humanoid_dynamics.resolution.rules import Rule
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel
 from humanoid_dynamics.spatial.least_squares import solve_constrained
 
-ALL_WELL = 2
+UNKNOWN = SINGULAR  # something is wrong; what, is found out the long way
+STATUS_OF = ("", "unsupported", "infeasible_contact", "saturated", "ok")  # by what the judge says
 MOST_USED = 1.0 + TORQUE_TOLERANCE
 
 
@@ -66,37 +67,37 @@ class Resolver:
             The answer.
         """
         dynamics = self._dynamics
-        x, forces, path, rank, fine = self._start(shares)
-        if not fine and path in {"closed", "kkt"} and not self._holds(forces):
+        x, forces, path, rank, verdict = self._start(shares)
+        if verdict < CONTACT and path in {"closed", "kkt"} and not self._holds(forces):
             x, path, rank = self._choose_carefully(shares)
-            forces, fine = self._judge(x)
-        if self._limited is not None and not fine:
+            forces, verdict = self._judge(x)
+        if self._limited is not None and verdict != ALL_WELL:
             x, path = self._limit(shares, x, path)
-            forces, fine = self._judge(x)
+            forces, verdict = self._judge(x)
         if not forces.dot(forces) < LARGEST:
             x, path = np.zeros(self._n), "none"
-            forces, fine = self._judge(x)
+            forces, verdict = self._judge(x)
         tau = forces[dynamics.driven]
         if self._limited is not None:  # also where all is well: to the last digit
             tau = np.minimum(np.maximum(tau, -self._effort), self._effort)
         tau.setflags(write=False)
         evidence = Evidence(dynamics, self._rows, x, forces, tau)
-        status = "ok" if fine else evidence.status()
+        status = STATUS_OF[verdict] or evidence.status()
         certificate = Certificate(status, (path, rank, self._n - rank), perf_counter() - start, evidence)
         return Answer(tau, certificate, evidence)
 
-    def _start(self, shares: Vector) -> tuple[Vector, Vector, str, int, bool]:
+    def _start(self, shares: Vector) -> tuple[Vector, Vector, str, int, int]:
         kernel = self._kernel
         return self._run(shares) if kernel is None or not self._dynamics.full_rank else self._run_kernel(kernel, shares)
 
-    def _run(self, shares: Vector) -> tuple[Vector, Vector, str, int, bool]:
-        """Return push, forces, path, rank, and whether nothing is wrong."""
+    def _run(self, shares: Vector) -> tuple[Vector, Vector, str, int, int]:
+        """Return push, forces, path, rank, and what is wrong."""
         x, path, rank = self._choose(shares)
         self._is_written = path != "closed"
         forces = self._forces(x)
-        return x, forces, path, rank, self._is_fine(x, forces)
+        return x, forces, path, rank, ALL_WELL if self._is_fine(x, forces) else UNKNOWN
 
-    def _run_kernel(self, kernel: Kernel, shares: Vector) -> tuple[Vector, Vector, str, int, bool]:
+    def _run_kernel(self, kernel: Kernel, shares: Vector) -> tuple[Vector, Vector, str, int, int]:
         """Return the same, compiled."""
         dynamics, x, forces = self._dynamics, np.empty(self._n), np.empty(self._nv)
         found = kernel((dynamics.J, dynamics.free, dynamics.tau_0, shares, x, forces), *self._kernel_arguments)
@@ -105,13 +106,13 @@ class Resolver:
         if self._limited is not None and found != ALL_WELL:
             self._objective.write_beside(x, shares)
         self._is_written = True
-        return x, forces, self._kernel_path, self._m, found == ALL_WELL
+        return x, forces, self._kernel_path, self._m, found
 
-    def _judge(self, x: Vector) -> tuple[Vector, bool]:
-        """Return the forces of a push, and whether nothing is wrong."""
+    def _judge(self, x: Vector) -> tuple[Vector, int]:
+        """Return the forces of a push, and what is wrong."""
         if self._kernel is None or self._compiled_judge is None:
             forces = self._forces(x)
-            return forces, self._is_fine(x, forces)
+            return forces, ALL_WELL if self._is_fine(x, forces) else UNKNOWN
         dynamics, forces = self._dynamics, np.empty(self._nv)
         question = (dynamics.J, dynamics.free, dynamics.tau_0, self._no_shares, x, forces)
         return forces, self._compiled_judge(question, dynamics.span.start, self._kernel_arguments[-1])
@@ -124,13 +125,17 @@ class Resolver:
         kernel = compile_kernel(fast[0], PARTS)
         self._kernel_path = "closed" if fast[0] is share_tick else "kkt"
         place = (np.zeros((n + m, n + m)), np.zeros(3 * n + 2 * m), dynamics.span.start)
-        contacts = (np.ascontiguousarray(self._rows.A.T), np.array(self._rows.b), np.zeros(len(self._rows.b)), self._rows.tight)
+        contacts = (self._rows.transposed(), np.array(self._rows.b), np.zeros(len(self._rows.b)), self._rows.tight)
         motors = (np.array(dynamics.driven_v), np.array(self._per_limit), MOST_USED)
-        self._kernel_arguments = (fast[1], place, (np.array(dynamics.undriven_v), self._tolerance, *contacts, *motors))
+        self._kernel_arguments = (
+            fast[1],
+            place,
+            (np.array(dynamics.undriven_v), self._tolerance, *contacts, *motors, self._rows.for_kernel()),
+        )
         question = (dynamics.J, np.array(dynamics.free), np.array(dynamics.tau_0), self._no_shares, np.zeros(n), np.zeros(self._nv))
         kernel(question, *self._kernel_arguments)
         if self._limited is not None:
-            self._compiled_judge = compile_kernel(judge)
+            self._compiled_judge = compile_kernel(judge, PARTS)
             self._compiled_judge(question, dynamics.span.start, self._kernel_arguments[-1])
         return kernel
 

@@ -183,11 +183,11 @@ class TestRefusals:
 
 
 class TestManners:
-    @pytest.mark.parametrize("arguments", [("--help",), ("describe", "--help"), ("demo", "--help")])
+    @pytest.mark.parametrize("arguments", [("--help",), ("describe", "--help"), ("demo", "--help"), ("bench", "--help")])
     def test_help_shows_an_example(self, call, arguments):
         code, out, _ = call(*arguments)
         assert code == 0
-        assert re.search(r"Examples:\s+humanoid-dynamics (demo|describe)", out)
+        assert re.search(r"Examples:\s+humanoid-dynamics (demo|describe|bench)", out)
 
     def test_examples_of_help_run(self, call):
         examples = re.findall(r"humanoid-dynamics (.*)", app.EXAMPLES + demo.EXAMPLES + describe.EXAMPLES)

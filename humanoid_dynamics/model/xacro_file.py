@@ -1,0 +1,51 @@
+"""Xacro files, expanded in a process of their own that can do no harm."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+from humanoid_dynamics.errors import SourceError
+
+LONGEST = 10  # seconds of computing
+LARGEST = 1_000_000_000  # bytes of memory
+
+
+def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
+    """Expand a xacro file into URDF text.
+
+    Macros are programs, so they run in a process that may compute and read files but not start, write, load or fetch anything.
+
+    Args:
+        path: The file.
+        arguments: Its arguments.
+
+    Returns:
+        URDF text.
+
+    Raises:
+        SourceError: If xacro is not installed, refuses the file, or does not come to an end.
+    """
+    if find_spec("xacro") is None:
+        raise SourceError(f"{path}: reading it needs the package xacro: pip install xacro")
+    words = {str(name): str(value) for name, value in arguments.items()}
+    request = {"path": sys.path, "file": str(path), "arguments": words, "seconds": LONGEST, "bytes": LARGEST}
+    command = [sys.executable, str(Path(__file__).with_name("xacro_process.py"))]
+    try:
+        done = subprocess.run(command, input=json.dumps(request).encode(), capture_output=True, timeout=2 * LONGEST, check=False)  # noqa: S603
+    except subprocess.TimeoutExpired as cause:
+        raise SourceError(f"{path}: xacro did not come to an end in {2 * LONGEST} s") from cause
+    if done.returncode == -signal.SIGXCPU:
+        raise SourceError(f"{path}: xacro did not come to an end in {LONGEST} s of computing")
+    if done.returncode != 0:
+        last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        raise SourceError(f"{path}: xacro broke off with {done.returncode}: {last:.500}")
+    answer = json.loads(done.stdout)
+    if "problem" in answer:
+        raise SourceError(f"{path}: xacro cannot expand it: {answer['problem']:.500}")
+    return str(answer["text"])

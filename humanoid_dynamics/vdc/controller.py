@@ -1,0 +1,182 @@
+"""Adaptive control by subsystems: required velocities outward, required wrenches inward, parameters learnt link by link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike
+
+from humanoid_dynamics.errors import ShapeError
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
+from humanoid_dynamics.spatial.records import Sealed
+from humanoid_dynamics.vdc.adaptation import ParameterBounds, update_parameters
+from humanoid_dynamics.vdc.decomposition import Decomposition
+from humanoid_dynamics.vdc.inverse import NO_CONTACTS, SubsystemAnswer
+from humanoid_dynamics.vdc.joint import JOINT_PARAMETERS, build_joint_regressor
+from humanoid_dynamics.vdc.motion import FrameFinder, Frames, LinkMotion, compute_link_motion, compute_required_motion
+from humanoid_dynamics.vdc.regressor import build_local_regressors
+from humanoid_dynamics.vdc.wrench import compute_cut_wrenches, compute_loads, shift_contacts
+
+Contacts: TypeAlias = Mapping[str, ArrayLike] | Callable[[SubsystemAnswer], Mapping[str, ArrayLike]]
+"""Required contact wrenches, or who chooses them from the required wrenches of the robot without contacts."""
+
+
+@dataclass(frozen=True, eq=False)
+class AdaptiveGains(Sealed):
+    """How hard errors pull.
+
+    Attributes:
+        tracking: (nv,) Lambda of v_r = v_d + Lambda (q_d - q) [1/s].
+        link: (6,) K of f_r* = Y p + K (V_r - V), linear then angular [N·s/m, N·m·s/rad].
+        joint: (nv,) gain on v_r - v at each joint [N·m·s/rad or N·s/m].
+        link_learning: (n, 10) rho of the link parameters, or one number.
+        joint_learning: (nv, 5) rho of the joint parameters, or one number.
+    """
+
+    tracking: Vector
+    link: Vector
+    joint: Vector
+    link_learning: Matrix | float
+    joint_learning: Matrix | float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Desired(Sealed):
+    """What is to be tracked at one instant.
+
+    Attributes:
+        q: (nq,) configuration.
+        v: (nv,) velocity.
+        a: (nv,) acceleration.
+    """
+
+    q: Vector
+    v: Vector
+    a: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class AdaptiveAnswer(Sealed):
+    """What the controller sends, and what it thinks.
+
+    Attributes:
+        tau: (nv,) motor torques; rows no motor drives hold what contacts would have to give in addition [N·m or N].
+        link_parameters: (n, 10) estimates the torques were made with.
+        joint_parameters: (nv, 5) the same of the joints.
+        missing_power: (V_r - V)'K(V_r - V) summed over links, the rate at which the error is worked off [W].
+        status: ``ok``, or ``invalid_input`` where a number was not finite: torques are then zero and nothing is learnt.
+    """
+
+    tau: Vector
+    link_parameters: Matrix
+    joint_parameters: Matrix
+    missing_power: float
+    status: str = "ok"
+
+
+class AdaptiveController:
+    """Tracks a motion of a robot whose masses are known only within bounds; owns the estimates."""
+
+    def __init__(
+        self,
+        decomposition: Decomposition,
+        gains: AdaptiveGains,
+        link_bounds: ParameterBounds,
+        joint_bounds: ParameterBounds | None = None,
+        link_parameters: Matrix | None = None,
+    ) -> None:
+        """Prepare; the estimates start at the parameters of the robot, or at others, moved into their bounds.
+
+        Args:
+            decomposition: The robot, cut.
+            gains: Of tracking and learning.
+            link_bounds: (n, 10) bounds of the link parameters.
+            joint_bounds: (nv, 5) bounds of the joint parameters; known exactly where None.
+            link_parameters: (n, 10) first guess; that of the robot where None.
+
+        Raises:
+            ShapeError: If bounds do not fit the robot.
+        """
+        self._body = decomposition
+        self._model = decomposition.robot.model
+        self._frames = FrameFinder(decomposition)
+        self._gains = gains
+        joints = decomposition.joint_parameters.as_matrix()
+        self._link_bounds = link_bounds
+        self._joint_bounds = ParameterBounds(joints, joints) if joint_bounds is None else joint_bounds
+        self._check_bounds()
+        first = decomposition.link_parameters() if link_parameters is None else link_parameters
+        self._links = np.clip(first, self._link_bounds.lower, self._link_bounds.upper)
+        self._joints = np.clip(joints, self._joint_bounds.lower, self._joint_bounds.upper)
+
+    def _check_bounds(self) -> None:
+        for field, bounds, expected in (
+            ("link_bounds", self._link_bounds, (len(self._body.links), 10)),
+            ("joint_bounds", self._joint_bounds, (self._body.robot.nv, len(JOINT_PARAMETERS))),
+        ):
+            if bounds.lower.shape != expected:
+                raise ShapeError(field, f"shape {bounds.lower.shape}", f"{expected}")
+
+    @property
+    def link_parameters(self) -> Matrix:
+        """Estimates of the link parameters, (n, 10), in the order of ``LINK_PARAMETERS``."""
+        return read_only(self._links)
+
+    def tick(self, q: Vector, v: Vector, desired: Desired, dt: float, contacts: Contacts = NO_CONTACTS) -> AdaptiveAnswer:
+        """Send torques for one instant, then learn for the time until the next.
+
+        Args:
+            q: (nq,) measured configuration.
+            v: (nv,) measured velocity.
+            desired: What is to be tracked.
+            dt: Time until the next tick [s].
+            contacts: Required contact wrenches, as in ``solve_subsystems``; or a function that finds them from the required wrenches of
+                the robot without contacts, such as one that shares between two feet what ``build_double_support`` leaves open.
+
+        Returns:
+            Torques and estimates.
+        """
+        if not all(np.isfinite(values).all() for values in (q, v, desired.q, desired.v, desired.a, dt)):
+            return AdaptiveAnswer(read_only(np.zeros(self._model.nv)), self.link_parameters, read_only(self._joints), 0.0, "invalid_input")
+        body, gains = self._body, self._gains
+        v_r, a_r = self._require(q, v, desired)
+        frames = self._frames.at(q)
+        motion = compute_link_motion(body, frames, v, np.zeros_like(v))
+        required = compute_required_motion(body, frames, v, v_r, a_r)
+        error, rate_error = required.V - motion.V, v_r - v
+        Y = build_local_regressors(body, frames, motion, required)
+        Y_joint = build_joint_regressor(body.joint_parameters, v, v_r, a_r)
+        net = (Y @ self._links[..., None])[..., 0] + gains.link * error
+        own = np.sum(Y_joint * self._joints, axis=1) + gains.joint * rate_error
+        tau = own + self._compute_loads(frames, required, net, contacts)
+        answer = AdaptiveAnswer(
+            read_only(tau),
+            read_only(self._links),
+            read_only(self._joints),
+            float(np.sum(gains.link * error**2) + gains.joint @ rate_error**2),
+        )
+        drive = np.einsum("nij,ni->nj", Y, error)
+        self._links = update_parameters(self._links, drive, gains.link_learning, self._link_bounds, dt)
+        self._joints = update_parameters(self._joints, Y_joint * rate_error[:, None], gains.joint_learning, self._joint_bounds, dt)
+        return answer
+
+    def _compute_loads(self, frames: Frames, required: LinkMotion, net: Matrix, contacts: Contacts) -> Vector:
+        """Return z'f_r of all joints, after contacts have taken their part."""
+        body = self._body
+        f = compute_cut_wrenches(body, frames, net)
+        loads = compute_loads(body, frames, f)
+        chosen = contacts(SubsystemAnswer(body, frames, required, net, f, loads)) if callable(contacts) else contacts
+        if not chosen:
+            return loads
+        return compute_loads(body, frames, compute_cut_wrenches(body, frames, net, shift_contacts(body, frames, chosen)))
+
+    def _require(self, q: Vector, v: Vector, desired: Desired) -> tuple[Vector, Vector]:
+        """Return v_r = v_d + Lambda (q_d - q) and its derivative; the difference lives in the tangent space at q."""
+        model, gain = self._model, self._gains.tracking
+        difference = pin.difference(model, q, desired.q)
+        at_q, at_q_d = pin.dDifference(model, q, desired.q)
+        return desired.v + gain * difference, desired.a + gain * (at_q @ v + at_q_d @ desired.v)

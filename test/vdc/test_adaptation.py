@@ -1,0 +1,180 @@
+"""Learning masses while moving: bounds are kept, errors fall, unknown loads are found."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from lxml import etree
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.errors import ShapeError
+from humanoid_dynamics.vdc.adaptation import ParameterBounds, project_rates, scale_gains, update_parameters
+from humanoid_dynamics.vdc.controller import AdaptiveController, AdaptiveGains, Desired
+from humanoid_dynamics.vdc.decomposition import decompose
+from humanoid_dynamics.vdc.inverse import solve_subsystems
+
+ARM = ("right_shoulder", "right_elbow", "right_wrist")
+PERIOD = 2.0
+STEP = 2e-3
+LOAD = 5.0
+
+
+def build_arm():
+    """Return the right arm of human28, everything else fixed to the world."""
+    tree = etree.fromstring(hd.load_robot("human28").urdf.encode())
+    for joint in tree.findall("joint"):
+        if not joint.get("name").startswith(ARM):
+            joint.set("type", "fixed")
+    return hd.load_robot(etree.tostring(tree).decode(), root="fixed")
+
+
+def build_plant(arm, masses=1.0, load=0.0):
+    plant = arm.model.copy()
+    for i in range(1, plant.njoints):
+        plant.inertias[i] = pin.Inertia(plant.inertias[i].mass * masses, plant.inertias[i].lever, plant.inertias[i].inertia * masses)
+    if load:
+        ball = pin.Inertia.FromSphere(load, 0.05)
+        ball.lever = np.array([0.0, 0.0, -0.08])
+        hand = int(plant.getJointId("right_wrist_pitch"))
+        plant.inertias[hand] = plant.inertias[hand] + ball
+    return plant
+
+
+def bounds_of_an_unknown_load(body):
+    """All links are known to a tenth; the hand may hold up to eight kilograms, up to 0.3 m from the wrist."""
+    known, hand = body.link_parameters(), body.link("right_hand")
+    bounds = ParameterBounds.around(known, 0.1)
+    lower, upper = np.array(bounds.lower), np.array(bounds.upper)
+    lower[hand] = known[hand] + np.array([0.0, -0.3, -0.3, -1.0, 0.0, -0.1, 0.0, -0.1, -0.1, 0.0])
+    upper[hand] = known[hand] + np.array([8.0, 0.3, 0.3, 0.3, 0.2, 0.1, 0.2, 0.1, 0.1, 0.2])
+    return ParameterBounds(lower, upper)
+
+
+def desired(t):
+    w = 2 * np.pi / PERIOD
+    middle, swing = np.array([0.1, -0.3, 0.0, -1.0, 0.0, 0.0]), np.array([0.5, 0.3, 0.4, 0.5, 0.5, 0.4])
+    angle = w * t + np.array([0.0, 1.0, 2.0, 0.5, 1.5, 2.5])
+    return Desired(middle + swing * np.sin(angle), swing * w * np.cos(angle), -swing * w**2 * np.sin(angle))
+
+
+def track(arm, plant, controller, cycles):
+    """Return the RMS tracking error of each cycle [rad] and all answers."""
+    data = plant.createData()
+    q, v = (np.array(x) for x in (desired(0.0).q, desired(0.0).v))
+    errors, answers = [], []
+    for cycle in range(cycles):
+        squares = 0.0
+        for k in range(round(PERIOD / STEP)):
+            wanted = desired(cycle * PERIOD + k * STEP)
+            squares += float(np.sum((wanted.q - q) ** 2))
+            answers.append(controller.tick(q, v, wanted, STEP))
+            v = v + pin.aba(plant, data, q, v, np.array(answers[-1].tau)) * STEP
+            q = q + v * STEP
+        errors.append(np.sqrt(squares * STEP / PERIOD))
+    return np.array(errors), answers
+
+
+def gains(arm, learning, wrist=0.1):
+    """Return gains for an empty hand; a stiffer wrist needs a load to be stable at this step."""
+    joint = np.array([2.0, 2.0, 2.0, 2.0, wrist, wrist])
+    return AdaptiveGains(np.full(arm.nv, 10.0), np.r_[np.full(3, 5.0), np.full(3, 0.05)], joint, learning)
+
+
+def test_an_unknown_load_in_the_hand_is_found():
+    """5 kg in one hand: the error falls in every cycle, and the masses end where the truth is."""
+    arm = build_arm()
+    body, plant = decompose(arm), build_plant(arm, load=LOAD)
+    bounds, hand = bounds_of_an_unknown_load(body), body.link("right_hand")
+    truth = np.array([inertia.toDynamicParameters() for inertia in list(plant.inertias)[1:]])
+    assert ((bounds.lower <= truth) & (truth <= bounds.upper)).all()
+    controller = AdaptiveController(body, gains(arm, scale_gains(bounds, time=2.0, power=20.0), wrist=2.0), bounds)
+    errors, answers = track(arm, plant, controller, cycles=6)
+    assert (np.diff(errors) < 0.0).all()
+    assert errors[-1] < 0.1 * errors[0]
+    estimates = np.array([answer.link_parameters for answer in answers])
+    assert (estimates >= bounds.lower).all()
+    assert (estimates <= bounds.upper).all()
+    missing = np.abs(estimates[:, hand, 0] - truth[hand, 0])[:: round(PERIOD / STEP)]
+    assert missing[0] == pytest.approx(LOAD)
+    assert (np.diff(missing[2:]) < 0.0).all()
+    assert abs(controller.link_parameters[hand, 0] - truth[hand, 0]) < 0.02
+    assert abs(controller.link_parameters[:, 0].sum() - truth[:, 0].sum()) < 0.3
+    moment = controller.link_parameters[hand, 3]
+    assert abs(moment - truth[hand, 3]) < 0.04 < abs(moment - body.link_parameters()[hand, 3])
+
+
+def test_without_learning_the_error_stays():
+    arm = build_arm()
+    body = decompose(arm)
+    controller = AdaptiveController(body, gains(arm, 0.0), ParameterBounds.around(body.link_parameters(), 0.1))
+    errors, _ = track(arm, build_plant(arm, load=LOAD), controller, cycles=3)
+    assert abs(errors[2] / errors[1] - 1.0) < 0.01
+    assert errors[2] > 0.05
+
+
+@pytest.mark.parametrize("share", [0.7, 1.3])
+def test_masses_off_by_thirty_percent(share):
+    """Error decreases in every cycle when all masses are wrong by the same share."""
+    arm = build_arm()
+    body = decompose(arm)
+    bounds = ParameterBounds.around(body.link_parameters(), 0.4)
+    controller = AdaptiveController(body, gains(arm, scale_gains(bounds, time=4.0, power=5.0)), bounds)
+    errors, _ = track(arm, build_plant(arm, masses=share), controller, cycles=4)
+    assert (np.diff(errors) < 0.0).all()
+
+
+def test_with_true_parameters_it_is_inverse_dynamics():
+    """On the wanted motion required and measured velocities agree, and the torques are those of the recursion."""
+    arm = build_arm()
+    body = decompose(arm)
+    known = body.link_parameters()
+    wanted = desired(0.3)
+    answer = AdaptiveController(body, gains(arm, 1.0), ParameterBounds(known, known)).tick(wanted.q, wanted.v, wanted, STEP)
+    expected = solve_subsystems(arm, hd.State(wanted.q, wanted.v), wanted.a).tau
+    assert np.abs(answer.tau - expected).max() < 1e-12
+    assert answer.missing_power == 0.0
+
+
+def test_a_free_base_with_quaternions():
+    """Required velocities live in the tangent space: on the motion itself the answer is inverse dynamics there too."""
+    robot = hd.load_robot("human40")
+    body = decompose(robot)
+    known = body.link_parameters()
+    rng = np.random.default_rng(5)
+    q = pin.integrate(robot.model, robot.posture, rng.normal(size=robot.nv))
+    wanted = Desired(q, rng.normal(size=robot.nv), rng.normal(size=robot.nv))
+    gain = AdaptiveGains(np.full(robot.nv, 10.0), np.ones(6), np.ones(robot.nv), 0.0)
+    contacts = {"left_foot": rng.normal(size=6)}
+    answer = AdaptiveController(body, gain, ParameterBounds(known, known)).tick(q, wanted.v, wanted, STEP, contacts)
+    expected = solve_subsystems(robot, hd.State(q, wanted.v), wanted.a, contacts).tau
+    assert np.abs(answer.tau - expected).max() < 1e-11 * np.abs(expected).max()
+
+
+def test_estimates_stop_at_their_bounds():
+    bounds = ParameterBounds(np.zeros(4), np.ones(4))
+    estimate, drive = np.array([0.0, 0.0, 1.0, 0.5]), np.array([-1.0, 1.0, 1.0, -3.0])
+    assert (project_rates(estimate, drive, bounds) == [0.0, 1.0, 0.0, -3.0]).all()
+    assert (update_parameters(estimate, drive, 1e6, bounds, 1.0) == [0.0, 1.0, 1.0, 0.0]).all()
+
+
+def test_numbers_that_are_not_finite_are_a_status():
+    arm = build_arm()
+    body = decompose(arm)
+    controller = AdaptiveController(body, gains(arm, 1.0), ParameterBounds.around(body.link_parameters(), 0.1))
+    before = controller.link_parameters
+    answer = controller.tick(np.full(arm.nv, np.nan), np.zeros(arm.nv), desired(0.0), STEP)
+    assert answer.status == "invalid_input"
+    assert not answer.tau.any()
+    assert (controller.link_parameters == before).all()
+
+
+def test_bounds_that_are_refused():
+    arm = build_arm()
+    body = decompose(arm)
+    with pytest.raises(ShapeError, match=r"link_bounds: received shape \(2, 10\), expected \(6, 10\)"):
+        AdaptiveController(body, gains(arm, 1.0), ParameterBounds.around(np.ones((2, 10)), 0.1))
+    with pytest.raises(ShapeError, match="below lower"):
+        ParameterBounds(np.ones(2), np.zeros(2))
+    with pytest.raises(ShapeError, match="not finite"):
+        ParameterBounds(np.array([np.nan]), np.ones(1))
+    with pytest.raises(ShapeError, match="that of lower"):
+        ParameterBounds(np.ones(2), np.ones(3))
