@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from humanoid_dynamics.benchmarks.stand import Stand
 from humanoid_dynamics.dynamics.inverse import solve_inverse
 from humanoid_dynamics.dynamics.results import InverseResult
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
+from humanoid_dynamics.resolution.objectives import TorqueObjective
 from humanoid_dynamics.resolution.rules import RULES
 
 PATH = "closed_chain"
@@ -32,7 +34,8 @@ def build_closed_chain(stand: Stand) -> Race:
         The race.
     """
     mechanism, unverified, q, v, a = stand.mechanism(), stand.mechanism(), stand.q, stand.v, stand.a
-    structured = InverseDynamics(stand.robot, rule=replace(RULES["minimum_torque"], wrench_weight=NEARLY_FREE))
+    free = replace(RULES["minimum_torque"], objective=partial(TorqueObjective, wrench_weight=NEARLY_FREE))
+    structured = InverseDynamics(stand.robot, rule=free)
 
     def solve() -> InverseResult:
         return solve_inverse(mechanism, q, v, a)
