@@ -25,6 +25,7 @@ from humanoid_dynamics.spatial.orthogonal import (
     singular_values,
     solve_triangular,
 )
+from humanoid_dynamics.spatial.symmetric import SymmetricBlocks
 
 KEEP = 1e-3
 MARGIN, SHRUNK = 10.0, 0.5
@@ -40,6 +41,7 @@ class CoordinatePartition:
         indep: (nu,) coordinates of theta_G.
         sigma: Singular values of the scaled rows at the last choice.
         choices: How many times a partition has been chosen.
+        blocks: Takes symmetric matrices apart into dependent and generalized coordinates.
     """
 
     def __init__(self, nv: int, *, policy: RankPolicy | None = None, preference: Vector | None = None) -> None:
@@ -162,6 +164,7 @@ class CoordinatePartition:
         self._H: Matrix = np.zeros((self.rank, free), order="F")
         self._stack = np.vstack((np.zeros((self.rank, free)), np.eye(free)))
         self._order = np.argsort(self._picked)
+        self.blocks = SymmetricBlocks(self.dep, self.indep)
         self._Gamma: Matrix = np.zeros((self.nv, free))
         self._beta: Vector = np.zeros(self.nv)
         self._solved, self._stacked, self._drifting, self._volume = False, False, False, 0.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,11 +19,13 @@ class MotorPattern:
         complete: Whether every generalized coordinate has a motor.
         wanted: (m, 1 + nd) forces the constraints are asked for: a column to be filled in, then a unit force on each dependent
             coordinate that has a motor; column-major, ready for LAPACK.
+        nothing: (nu,) zeros: what a complete set of motors leaves undone.
     """
 
     dep: Indices
     complete: bool
     wanted: Matrix
+    nothing: Vector
 
 
 def match_motors(dep: Indices, indep: Indices, actuated: Indices) -> MotorPattern:
@@ -41,7 +43,7 @@ def match_motors(dep: Indices, indep: Indices, actuated: Indices) -> MotorPatter
     rows = [row for row, coordinate in enumerate(dep.tolist()) if coordinate in driven]
     wanted = np.zeros((len(dep), 1 + len(rows)), order="F")
     wanted[rows, range(1, 1 + len(rows))] = 1.0
-    return MotorPattern(dep, bool(len(indep)) and driven.issuperset(indep.tolist()), wanted)
+    return MotorPattern(dep, bool(len(indep)) and driven.issuperset(indep.tolist()), wanted, read_only(np.zeros(len(indep))))
 
 
 def balance_internally(torque: Vector, patterns: Matrix, cost: Vector | None = None) -> Vector:

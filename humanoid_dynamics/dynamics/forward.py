@@ -8,7 +8,7 @@ from scipy.linalg import blas, lapack
 from humanoid_dynamics.constraints.status import Status
 from humanoid_dynamics.dynamics.kkt import solve_kkt, symmetric
 from humanoid_dynamics.dynamics.mechanism import Mechanism, all_finite
-from humanoid_dynamics.dynamics.project import Projection, project
+from humanoid_dynamics.dynamics.project import Projection, project_by
 from humanoid_dynamics.dynamics.results import ForwardResult
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
@@ -42,14 +42,12 @@ def solve_forward(mechanism: Mechanism, q: Vector, v: Vector, tau: Vector, force
         return _refuse(mechanism)
     mechanism.build_map()
     space = mechanism.null_space
-    projected = project(M, h, space.Gamma, space.beta)
+    projected = project_by(space, M, h)
     u_dot, ok = _accelerate(projected, space.Gamma, applied)
     if not ok:
         return _solve_densely(mechanism, M, h, applied)
-    a, supplied = np.array(space.beta), projected.bias - applied
-    if len(u_dot):
-        a += space.Gamma.dot(u_dot)
-        supplied += projected.M_Gamma.dot(u_dot)
+    a = space.beta + space.Gamma.dot(u_dot)
+    supplied = blas.dsymv(1.0, M.T, a, beta=1.0, y=h - applied, lower=1, overwrite_y=1)
     return _report(mechanism, a, space.multipliers(supplied))
 
 

@@ -86,7 +86,7 @@ def solve_inverse(
     motion_residual = mechanism.constraints.breach(mechanism.kinematics) if verify else math.inf
     tau_G, tau, unsupported, rank, lam = _solve(mechanism, tau_O, weight)  # (3), (4)
     status = _status(rank, len(tau_G), motion_residual)
-    for part in (tau, lam, tau_G, unsupported):
+    for part in (tau, lam, tau_G):
         part.setflags(write=False)
     return InverseResult(tau, lam, tau_G, unsupported, motion_residual, rank, status)
 
@@ -98,6 +98,7 @@ def _solve(mechanism: Mechanism, tau_O: Vector, weight: Vector | None) -> tuple[
         return _solve_on_coordinates(mechanism, space, pattern, tau_O, weight)
     tau_G = tau_O.dot(space.Gamma)
     share = share_torque(build_maps(mechanism)[1], tau_G, weight)
+    share.unsupported.setflags(write=False)
     supplied = np.array(tau_O)
     supplied[mechanism.actuated] -= share.tau
     return tau_G, share.tau, share.unsupported, share.rank, space.multipliers(supplied)
@@ -122,7 +123,7 @@ def _solve_on_coordinates(
         shares = balance_internally(left, torques[1:], cost)
         lam = lam - forces[:, 1:].dot(shares)
         left += shares.dot(torques[1:])
-    return tau_G, left.take(mechanism.actuated), np.zeros(len(tau_G)), len(tau_G), lam
+    return tau_G, left.take(mechanism.actuated), pattern.nothing, len(tau_G), lam
 
 
 def _status(rank: int, count: int, motion_residual: float) -> Status:

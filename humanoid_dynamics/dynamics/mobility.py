@@ -11,6 +11,7 @@ from humanoid_dynamics.constraints.coordinate import CoordinateBlock
 from humanoid_dynamics.constraints.loop import LoopBlock
 from humanoid_dynamics.constraints.rank import RankPolicy
 from humanoid_dynamics.constraints.status import Status
+from humanoid_dynamics.dynamics.closure import close_position
 from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -88,7 +89,7 @@ def report_mobility(robot: RobotModel, q: Vector | None = None, mechanism: Mecha
 
     Args:
         robot: The robot.
-        q: (nq,) configuration; the resting one where left out.
+        q: (nq,) configuration; where left out the resting one, closed as near to it as can be.
         mechanism: The robot under other constraints than those it comes with.
 
     Returns:
@@ -98,7 +99,7 @@ def report_mobility(robot: RobotModel, q: Vector | None = None, mechanism: Mecha
         ShapeError: If the configuration has the wrong size.
     """
     mechanism = mechanism or Mechanism(robot)
-    found = mechanism.mobility(robot.posture if q is None else q)
+    found = mechanism.mobility(close_position(mechanism, robot.posture).q if q is None else q)
     blocks = tuple(_block_facts(mechanism, block) for block in mechanism.constraints)
     shape = _rank(np.delete(found.Gamma, _root_coordinates(robot), axis=0))
     actuation = _rank(found.Gamma[mechanism.actuated])

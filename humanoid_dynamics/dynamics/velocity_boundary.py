@@ -96,9 +96,6 @@ def solve_velocity_jump_by_paper(A: Matrix, D: Matrix, v: Vector, J_n: Matrix) -
     B = D @ solve_factored(U, D.T)
     U_B, _ = factor_positive(B)
     relative = D @ v
-    if J_n.shape[1]:
-        inner = J_n.T @ solve_factored(U_B, J_n)
-        theta_n_dot = np.linalg.solve(inner, J_n.T @ solve_factored(U_B, relative))
-        relative = relative - J_n @ theta_n_dot  # (E - C) v
-    F_1 = solve_factored(U_B, relative)
+    theta_n_dot = np.linalg.solve(J_n.T @ solve_factored(U_B, J_n), J_n.T @ solve_factored(U_B, relative))  # of no length for a weld
+    F_1 = solve_factored(U_B, relative - J_n @ theta_n_dot)  # B^-1 (E - C) v
     return VelocityJump(-solve_factored(U, D.T @ F_1), F_1)

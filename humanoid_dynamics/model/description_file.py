@@ -237,7 +237,8 @@ def _read_parallel(reader: _Reader, table: Mapping[str, Any]) -> dict[str, Any]:
     if "closed_loop" in table:
         pairs = [reader.names(pair, f"closed_loop[{i}]") for i, pair in enumerate(_list(reader, table["closed_loop"], "closed_loop"))]
         kinds = [
-            reader.choice(kind, f"type[{i}]", tuple(PARALLEL_LOOP_KINDS)) for i, kind in enumerate(_list(reader, table.get("type"), "type"))
+            reader.choice(kind.lower() if isinstance(kind, str) else kind, f"type[{i}]", tuple(PARALLEL_LOOP_KINDS))
+            for i, kind in enumerate(_list(reader, table.get("type"), "type"))
         ]
         for i, pair in enumerate(pairs):
             if len(pair) != 2:

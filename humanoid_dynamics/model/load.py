@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -64,8 +65,8 @@ def load_robot(
     if mimic not in MIMIC_CHOICES:
         raise UnknownNameError("choice for mimic joints", mimic, MIMIC_CHOICES)
     found = read_source(source, xacro_arguments)
-    described = _choose_description(description, found.description)
     urdf = read_urdf(found.text, found.origin)
+    described = _name_links(_choose_description(description, found.description), urdf)
     notices = found.notices + check_urdf(urdf) + check_meshes(urdf, found.folder)
     check_description(described, urdf)
     root = _choose_root(root, described, urdf)
@@ -130,6 +131,17 @@ def _choose_description(given: str | os.PathLike[str] | Description | None, foun
     if not path.is_file():
         raise SourceError(f"no robot description file {path}")
     return load_description(path)
+
+
+def _name_links(description: Description, urdf: Urdf) -> Description:
+    """Return the description with links at the ends of loops that are named by a joint: the frame of a joint is that of its child."""
+
+    def name_link(frame: FrameSpec) -> FrameSpec:
+        named_by_joint = frame.link not in urdf.links and frame.link in urdf.joints
+        return replace(frame, link=urdf.joints[frame.link].child) if named_by_joint else frame
+
+    loops = {name: replace(loop, a=name_link(loop.a), b=name_link(loop.b)) for name, loop in description.loops.items()}
+    return replace(description, loops=loops)
 
 
 def _choose_root(given: str | None, description: Description, urdf: Urdf) -> str:

@@ -1,6 +1,9 @@
 """The report of mobility: counts, singular motors, internal forces, open loops."""
 
+from dataclasses import replace
+
 import numpy as np
+import pinocchio as pin
 import pytest
 import scenes
 from figures import five_bar, five_bar_posture
@@ -61,6 +64,13 @@ def test_an_open_loop_is_told_first():
     assert report.status is Status.INCONSISTENT_INPUT
     assert report.closure > 1e-2
     assert report.reasons[0].startswith("the constraints are not met")
+
+
+def test_a_posture_that_is_not_closed_is_closed_first():
+    robot = load_robot("fivebar")
+    loose = pin.integrate(robot.model, robot.posture, np.array([0.05, -0.1, 0.0, 0.1]))
+    assert report_mobility(robot, loose).closure > 1e-2
+    assert report_mobility(replace(robot, posture=loose)).closure < 1e-11
 
 
 def test_contacts_and_locks_of_a_mechanism_count():

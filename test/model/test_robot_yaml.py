@@ -311,3 +311,15 @@ def test_surfaces_on_links_behind_fixed_joints():
     frame = found.model.frames[found.surface("sole").frame]
     assert found.model.frames[frame.parentFrame].name == "foot"
     np.testing.assert_allclose(frame.placement.translation, [1.1, 0.2, 0.3])
+
+
+def test_ends_of_loops_may_be_named_by_joints_and_kinds_written_large(tmp_path):
+    """The frame of a joint is that of the link behind it."""
+    robot = load_robot("fourbar")
+    (tmp_path / "bar.urdf").write_text(robot.urdf)
+    (tmp_path / "bar.yaml").write_text("closed_loop: [[coupler_joint, rocker_joint]]\ntype: [3D]\n")
+    loop = load_robot(tmp_path / "bar.urdf").loops[0]
+    assert (loop.kind, loop.link_a, loop.link_b) == ("spherical", robot.joint("coupler_joint").child, robot.joint("rocker_joint").child)
+    (tmp_path / "bar.yaml").write_text("closed_loop: [[coupler_joint, rocker_joynt]]\ntype: [3d]\n")
+    with pytest.raises(DescriptionError, match="rocker_joynt"):
+        load_robot(tmp_path / "bar.urdf")

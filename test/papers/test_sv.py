@@ -505,6 +505,8 @@ def test_sv11_restitution_belongs_to_rows_that_can_only_push():
     robot = tree.robot(surfaces={"end": surface})
     mechanism = Mechanism(robot, [build_contact(robot, "end")])
     K = mechanism.constraints
+    sliding = v + np.array([1.0, -2.0, 0, 0, 0, 0])  # friction stops it; it does not bounce sideways
+    np.testing.assert_allclose(mechanism.J @ solve_impact(mechanism, robot.posture, sliding, {"end": 0.5}).v_plus, (0, 0, 1.5), atol=1e-12)
     for e in (0.0, 0.4, 1.0):
         impact = solve_impact(mechanism, robot.posture, v, {"end": e})
         np.testing.assert_allclose((mechanism.J @ impact.v_plus), (0, 0, 3.0 * e), atol=1e-12)
