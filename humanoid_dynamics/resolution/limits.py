@@ -106,32 +106,28 @@ class ContactRows:
             self._broken,
         )
 
-    def are_kept(self, x: Vector, scale: float = 1.0) -> bool:
-        """Whether a push keeps all rows.
-
-        Args:
-            x: (size,) the push.
-            scale: How large it is, in weights of the robot; one where it is not larger.
-        """
+    def are_kept(self, x: Vector) -> bool:
+        """Whether a push keeps all rows."""
         if not len(self.A):
             return True
         y = self.A.dot(x)
         if self._bounded:
             y -= self.b
-        return bool(y[y.argmax()] <= self.tight * scale)
+        return bool(y[y.argmax()] <= self.tight)
 
-    def broken(self, x: Vector, most: int) -> Indices:
+    def broken(self, x: Vector, most: int, scale: float = 1.0) -> Indices:
         """Return the rows that a push breaks, the worst of them where there are many.
 
         Args:
             x: (size,) the push.
             most: How many to return at most.
+            scale: How large it is, in weights of the robot; one where it is not larger.
         """
         y: Vector = self.A.dot(x) - self.b
-        if y[y.argmax()] <= self.tight:
+        if y[y.argmax()] <= self.tight * scale:
             return NONE
         worst = np.argpartition(y, -most)[-most:]
-        return np.asarray(worst[y[worst] > self.tight], dtype=np.intp)
+        return np.asarray(worst[y[worst] > self.tight * scale], dtype=np.intp)
 
     def faults(self, x: Vector) -> list[Fault]:
         """Return which limits a push breaks; friction by the round cone, of which the rows are the inside.
@@ -160,6 +156,25 @@ class ContactRows:
         return kinds
 
 
+@dataclass(frozen=True, eq=False)
+class _Program:
+    """A quadratic program whose rows are those of contacts, places for more of them, and torques.
+
+    Attributes:
+        workspace: Its memory.
+        spare: Places for more rows.
+        checked: Whether rows are missing that an answer may break.
+        torques: How many of its last rows are torques.
+        bounds: Bounds of its rows of contacts.
+    """
+
+    workspace: QpWorkspace
+    spare: slice
+    checked: bool
+    torques: int
+    bounds: Vector
+
+
 class LimitedChoice:
     """The push inside limits with the least cost: make once, ``choose`` many times."""
 
@@ -175,17 +190,15 @@ class LimitedChoice:
         effort = dynamics.robot.limits.effort
         limited = dynamics.acted_v[np.isfinite(effort[dynamics.acted_v])]
         self._torque, self._effort = as_slice(limited - dynamics.span.start), effort[limited]
-        self._many = len(rows.core) < len(rows.A)
-        stages = [rows.core, np.arange(len(rows.A))] if self._many else [rows.core]
-        self._first = self._hard_program(rows.core, SPARE_ROWS if self._many else 0)
-        self._whole = self._hard_program(stages[-1], 0) if self._many else self._first
-        self._spare = len(dynamics.bearing_v) + len(rows.core)
         bearing = np.asarray(dynamics.bearing_v - dynamics.span.start, dtype=np.intp)
         self._places = (bearing, np.asarray(limited - dynamics.span.start, dtype=np.intp), self._effort)
         self._ask = compile_kernel(ask_hard) if compiled and dynamics.size else None
-        kinds = [(stage, torques) for torques in dict.fromkeys((len(self._effort), 0)) for stage in stages]
-        self._soft = [(self._soft_program(stage, torques), torques) for stage, torques in kinds]
-        self._soft_bounds = {len(stage): rows.b[stage] for stage in stages}
+        # Where rows of yaw are many there is a first attempt with places for those that turn out to matter, and one with all.
+        many = len(rows.core) < len(rows.A)
+        stages = [(rows.core, SPARE_ROWS), (np.arange(len(rows.A)), 0)] if many else [(rows.core, 0)]
+        m, torques = len(dynamics.bearing_v), len(self._effort)
+        self._hard = [self._build_program(m, stage, spare, torques) for stage, spare in stages]
+        self._soft = [self._build_program(0, stages[-1][0], 0, torques) for torques in dict.fromkeys((torques, 0))]
         lever = np.where(np.array([dynamics.units[i] == "N" for i in dynamics.bearing_v], dtype=bool), 1.0, MOMENT_LEVER)
         self._misses = 1.0 / lever**2
 
@@ -199,46 +212,55 @@ class LimitedChoice:
         Returns:
             The push; the closest one where no push fulfils everything.
         """
-        hard = self._choose_hard(H, g)
-        if hard is not None:
-            return LimitedPush(hard, "qp")
-        for program, torques in self._soft:
-            scale = self._ask_soft(program, torques, H, g)
-            solution = program.solve()
-            x = solution.x * scale
-            if solution.status is QpStatus.OPTIMAL and self._rows.are_kept(x, scale):
+        for program in self._hard:
+            self._ask_hard(program.workspace, H, g)
+            x, hopeless = self._solve(program, 1.0)
+            if x is not None:
+                return LimitedPush(x, "qp")
+            if hopeless:
+                break
+        for program in self._soft:
+            scale = self._ask_soft(program, H, g)
+            x, _ = self._solve(program, scale)
+            if x is not None:
                 return LimitedPush(x, "qp_soft")
         return LimitedPush(np.zeros(self._dynamics.size), "none")
 
-    def _choose_hard(self, H: Matrix, g: Vector) -> Vector | None:
-        """Return the push of least cost that fulfils everything, or None; rows of yaw come in as they are broken."""
-        program = self._first
-        self._ask_hard(program, H, g)
-        solution = program.solve()
-        if solution.status is not QpStatus.OPTIMAL:
-            return None
-        if not self._many:
-            return solution.x
-        program.upper[self._spare : self._spare + SPARE_ROWS] = np.inf
-        for taken in range(self._spare, self._spare + SPARE_ROWS, ROWS_AT_A_TIME):
-            worst = self._rows.broken(solution.x, ROWS_AT_A_TIME)
-            if not len(worst):
-                return solution.x
-            free = slice(taken, taken + len(worst))
-            program.A[free], program.upper[free] = self._rows.A[worst], self._rows.b[worst]
-            solution = program.solve()
-            if solution.status is not QpStatus.OPTIMAL:
-                return None
-        self._ask_hard(self._whole, H, g)
-        solution = self._whole.solve()
-        return solution.x if solution.status is QpStatus.OPTIMAL else None
+    def _solve(self, program: _Program, scale: float) -> tuple[Vector | None, bool]:
+        """Solve a program, taking in rows of yaw as they turn out to be broken.
 
-    def _hard_program(self, rows: Indices, spare: int) -> QpWorkspace:
-        n, m = self._dynamics.size, len(self._dynamics.bearing_v)
-        program = QpWorkspace(max(n, 1), m, m + len(rows) + spare + len(self._effort), self._dynamics.unit_force)
-        program.A[m : m + len(rows), :n] = self._rows.A[rows]
-        program.upper[m : m + len(rows)] = self._rows.b[rows]
-        return program
+        Args:
+            program: It, filled.
+            scale: Unit of force in which it is asked, in weights of the robot.
+
+        Returns:
+            The push, or None where there is none or the places for rows are full; and whether there is none.
+        """
+        qp, first, end = program.workspace, program.spare.start, program.spare.stop
+        qp.upper[program.spare] = np.inf
+        while True:
+            solution = qp.solve()
+            if solution.status is not QpStatus.OPTIMAL:
+                return None, solution.status is QpStatus.INFEASIBLE
+            x = solution.x * scale
+            if not program.checked:
+                return x, False
+            worst = self._rows.broken(x, ROWS_AT_A_TIME, scale)
+            if not len(worst):
+                return x, False
+            taken = slice(first, first + len(worst))
+            if taken.stop > end:
+                return None, False
+            qp.A[taken], qp.upper[taken] = self._rows.A[worst], self._rows.b[worst] / scale
+            first = taken.stop
+
+    def _build_program(self, equations: int, rows: Indices, spare: int, torques: int) -> _Program:
+        n = self._dynamics.size
+        workspace = QpWorkspace(max(n, 1), equations, equations + len(rows) + spare + torques, self._dynamics.unit_force)
+        end = equations + len(rows)
+        workspace.A[equations:end, :n] = self._rows.A[rows]
+        workspace.upper[equations:end] = self._rows.b[rows]
+        return _Program(workspace, slice(end, end + spare), spare > 0, torques, self._rows.b[rows])
 
     def _ask_hard(self, program: QpWorkspace, H: Matrix, g: Vector) -> None:
         dynamics, m, torques = self._dynamics, len(self._dynamics.bearing_v), len(self._effort)
@@ -256,14 +278,9 @@ class LimitedChoice:
             np.add(free, self._effort, program.upper[-torques:])
             np.subtract(free, self._effort, program.lower[-torques:])
 
-    def _soft_program(self, rows: Indices, torques: int) -> QpWorkspace:
-        program = QpWorkspace(max(self._dynamics.size, 1), 0, len(rows) + torques, self._dynamics.unit_force)
-        program.A[: len(rows), : self._dynamics.size] = self._rows.A[rows]
-        return program
-
-    def _ask_soft(self, program: QpWorkspace, torques: int, H: Matrix, g: Vector) -> float:
+    def _ask_soft(self, kind: _Program, H: Matrix, g: Vector) -> float:
         """Fill the program; return the unit of force in which it is asked, in weights of the robot, large in wild states."""
-        dynamics, n = self._dynamics, self._dynamics.size
+        dynamics, n, program, torques = self._dynamics, self._dynamics.size, kind.workspace, kind.torques
         J_u, missing = dynamics.J[:, dynamics.bearing], dynamics.free[dynamics.bearing]
         choice = CHOICE_WEIGHT / max(float(np.trace(H)) / max(n, 1), 1e-300)
         program.H[:] = (J_u * self._misses) @ J_u.T + choice * H
@@ -278,6 +295,5 @@ class LimitedChoice:
             program.A[-torques:] = dynamics.J[:, self._torque].T
             program.upper[-torques:] = (free + self._effort) / scale
             program.lower[-torques:] = (free - self._effort) / scale
-        rows = len(program.A) - torques
-        program.upper[:rows] = self._soft_bounds[rows] / scale
+        np.multiply(kind.bounds, 1.0 / scale, program.upper[: len(kind.bounds)])
         return scale

@@ -24,7 +24,7 @@ from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError, U
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
 
 ROOT = Path(__file__).parents[2]
-BUILT = {"inverse_dynamics", "closed_chain", "closed_chain_forward", "snake"}
+BUILT = {"inverse_dynamics", "inverse_dynamics_limits", "closed_chain", "closed_chain_forward", "snake"}
 KEYS = {"name", "value", "goal", "unit", "ok", "sense", "path", "against", "ours_us", "against_us", "error", "tolerance", "note"}
 
 
@@ -138,7 +138,7 @@ class TestRun:
     def test_progress_grows_to_the_end(self):
         told = []
         bench.run_bench("human28", 5, progress=told.append)
-        assert len(told) == 5 * 5 if importlib.util.find_spec("mujoco") else 4 * 5
+        assert len(told) == 6 * 5 if importlib.util.find_spec("mujoco") else 5 * 5
         assert all(np.diff(told) > 0)
         assert told[-1] == pytest.approx(1.0)
 

@@ -1,0 +1,91 @@
+"""Inverse dynamics inside limits while the robot sways: at times well inside, at times on them, at times beyond what feet can do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import perf_counter_ns
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_dynamics.benchmarks.floors import FLOOR_ID, build_floor_id
+from humanoid_dynamics.benchmarks.interleave import MICROSECOND, Contender, Timing
+from humanoid_dynamics.benchmarks.rows import Measurement, Race, compare
+from humanoid_dynamics.benchmarks.stand import POSTURE_SPREAD, SPEED, Motion, Stand
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.resolution.answer import Answer
+from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
+
+PATH = "inverse_dynamics_limits"
+RULE = "minimum_torque_limited"
+SEED = 21
+STATES, LOOKS = 64, 3
+ALL_STATES, STATES_PER_CALL = 10_000, 5
+SWAY, JOINT_ACCELERATION = 0.8, 0.5  # m/s², rad/s²
+
+
+def build_limits(stand: Stand) -> Race:
+    """Return the rule that keeps limits, and the floor.
+
+    Args:
+        stand: The robot.
+
+    Returns:
+        The race; it sways by motions of its own.
+    """
+    motions = build_sway(stand.robot, STATES)
+    solver, q, v, a = InverseDynamics(stand.robot, rule=RULE), stand.q, stand.v, stand.a
+
+    def use(number: int) -> None:
+        motion = motions[number % len(motions)]
+        q[:], v[:], a[:] = motion.q, motion.v, motion.a
+
+    def tick() -> Answer:
+        return solver.tick(q, v, a)
+
+    def measure(times: Mapping[str, Timing]) -> dict[str, Measurement]:
+        worst, median, share = measure_worst(stand.robot, solver, min(ALL_STATES, STATES_PER_CALL * times[RULE].calls))
+        note = f"{share:.0%} of the states have no answer inside all limits and get the nearest"
+        return {
+            f"{PATH}.floor": compare(times[RULE], times[FLOOR_ID], None),
+            f"{PATH}.worst": Measurement(worst / median, ours=worst, against=median, note=note),
+        }
+
+    return Race(PATH, [build_floor_id(stand), Contender(RULE, tick)], measure, use)
+
+
+def build_sway(robot: RobotModel, count: int) -> tuple[Motion, ...]:
+    """Return motions near the resting posture whose base is pushed to and fro.
+
+    Args:
+        robot: The robot.
+        count: How many.
+    """
+    rng = np.random.default_rng(SEED)
+    motions = []
+    for _ in range(count):
+        a = JOINT_ACCELERATION * rng.standard_normal(robot.nv)
+        a[:6] = 0.0
+        a[:2] = rng.uniform(-SWAY, SWAY, 2)
+        q = np.array(pin.integrate(robot.model, robot.posture, POSTURE_SPREAD * rng.standard_normal(robot.nv)))
+        motions.append(Motion(q, SPEED * rng.standard_normal(robot.nv), a))
+    return tuple(motions)
+
+
+def measure_worst(robot: RobotModel, solver: InverseDynamics, states: int) -> tuple[float, float, float]:
+    """Return the time of the slowest state, the median of all, each state by the fastest of its looks, and the share beyond limits.
+
+    Args:
+        robot: The robot.
+        solver: What answers.
+        states: How many to look at.
+    """
+    motions = build_sway(robot, states)
+    times, beyond = np.full(len(motions), np.inf), 0
+    for look in range(LOOKS):
+        for number, motion in enumerate(motions):
+            start = perf_counter_ns()
+            answer = solver.tick(motion.q, motion.v, motion.a)
+            times[number] = min(times[number], (perf_counter_ns() - start) / MICROSECOND)
+            beyond += look == 0 and answer.certificate.path == "qp_soft"
+    return float(times.max()), float(np.median(times)), beyond / len(motions)
