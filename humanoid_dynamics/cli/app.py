@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from humanoid_dynamics.cli import demo, describe
+from humanoid_dynamics.cli import audit, demo, describe, simulate
 from humanoid_dynamics.errors import HumanoidDynamicsError
 
 PROGRAM = "humanoid-dynamics"
@@ -19,11 +19,14 @@ Examples:
   humanoid-dynamics demo
   humanoid-dynamics describe human28
   humanoid-dynamics describe my_robot.urdf --json
+  humanoid-dynamics simulate pushed
 """
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, epilog=EXAMPLES)
 app.command("describe", epilog=describe.EXAMPLES)(describe.describe)
 app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
+app.command("simulate", epilog=simulate.EXAMPLES)(simulate.simulate)
+app.command("audit", epilog=audit.EXAMPLES)(audit.audit)
 
 
 def _tell_version(wanted: bool) -> None:

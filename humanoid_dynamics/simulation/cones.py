@@ -1,14 +1,16 @@
 """Impulses of unilateral contacts with Coulomb friction: 0 <= p_n _|_ u_n >= 0, |p_t| <= mu p_n, and sliding that dissipates the most.
 
 u = G p + b are the velocities after the impulses, G = J M^-1 J^T.  Rows come as N normal ones, then the first and then the second
-tangents of the first m of them; normal rows without tangents are joint limits.  All sticking is tried first, by one Cholesky
+tangents of the first m of them; normal rows without tangents are joint limits.
+
+Impulses of redundant contacts are not unique, so a contact yields a little where its impulse changes from the last step to this one:
+u grows by COMPLIANCE times that change.  What rests does not creep.  All sticking is tried first, by one Cholesky
 factorisation; then Newton's method on the projection equations of Alart and Curnier; then sweeps of Gauss-Seidel between more of Newton.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import lapack
@@ -17,9 +19,9 @@ from humanoid_dynamics.simulation.sweep import sweep
 from humanoid_dynamics.snake.compiled import Kernel
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
-COMPLIANCE = 1e-9  # share of the mean of the diagonal of G: what makes impulses of redundant contacts unique
+COMPLIANCE = 1e-5  # share of the mean of the diagonal of G: what makes impulses of redundant contacts unique
 EXACT = 1e-9  # residual that ends the search, as a share of the largest impulse
-CLOSE = 1e-6  # residual that still passes
+CLOSE = 1e-6  # error in velocity that still passes [m/s]
 NEWTON = 12
 SWEEPS = (60, 200, 600, 0)  # of Gauss-Seidel after each round of Newton
 
@@ -48,7 +50,7 @@ class ConeAnswer:
     Attributes:
         p: (k,) impulses.
         u: (k,) velocities of the rows with them.
-        residual: Distance from a solution in impulses, as a share of the largest one.
+        residual: Distance from a solution, as a velocity of the worst row [m/s].
         complementarity: Largest p_n |u_n| [J].
         cone: Largest |p_t| - mu p_n, zero inside [N·s].
         rounds: Linear systems solved.
@@ -64,26 +66,29 @@ class ConeAnswer:
     exact: bool
 
 
-def solve_cones(problem: ConeProblem, guess: Callable[[], Vector] | None = None, kernel: Kernel = sweep) -> ConeAnswer:
+def solve_cones(problem: ConeProblem, guess: Vector | None = None, kernel: Kernel = sweep) -> ConeAnswer:
     """Solve a contact problem.
 
     Args:
         problem: The problem.
-        guess: Gives (k,) impulses to start from, such as those of the last step; asked only where needed.
+        guess: (k,) impulses of the last step, zero for what is new.
         kernel: ``sweep`` as it is or compiled.
 
     Returns:
         Impulses with their certificate; the nearest that was found where none is exact.
     """
-    G, b = problem.G, problem.b
-    diagonal = G.diagonal()
-    G = G + np.diag(np.full(len(b), COMPLIANCE * max(float(diagonal.sum()) / len(b), 1e-12)))
+    G, b = np.array(problem.G), problem.b
+    soft = COMPLIANCE * max(float(G.trace()) / len(b), 1e-12)
+    G.ravel()[:: len(b) + 1] += soft
+    if guess is not None:
+        b = b - soft * guess
+        problem = replace(problem, b=b)
     p = _stick(G, b)
     if p is not None and _is_inside(p, problem):
         return _report(problem, G, p, 0.0, 1)
     step = _step_sizes(G, problem)
     best, least, rounds = np.zeros_like(b), np.inf, 1
-    p = best if guess is None else guess()
+    p = best if guess is None else guess
     for sweeps in SWEEPS:
         p, residual, used = _newton(G, problem, step, p)
         rounds += used
@@ -93,7 +98,9 @@ def solve_cones(problem: ConeProblem, guess: Callable[[], Vector] | None = None,
             break
         p = np.array(best)
         kernel(G, b, problem.mu, p, sweeps)
-    return _report(problem, G, _project(best, problem), least, rounds)
+    best = _project(best, problem)
+    error = np.abs(best - _project(best - step * (G.dot(best) + b), problem)) / step
+    return _report(problem, G, best, float(error.max()), rounds)
 
 
 def _stick(G: Matrix, b: Vector) -> Vector | None:

@@ -87,6 +87,7 @@ class FrictionContacts:
         self._u_end = np.zeros((len(table), 3))
         self._impulse = np.zeros((len(table), 3))
         self._kernel = kernel
+        self._span = 1.0
         self._pushed: tuple[Matrix, Vector, int] | None = None
 
     def look(self, terms: Terms, dt: float) -> None:
@@ -133,8 +134,9 @@ class FrictionContacts:
         wanted = self._wanted(rows, v, dt)
         count = len(rows.gap)
         problem = ConeProblem(B.T.dot(B), z.dot(B) + wanted, rows.mu, count)
-        answer = solve_cones(problem, lambda: self._guess(rows), self._kernel)
+        answer = solve_cones(problem, self._guess(rows, dt / self._span), self._kernel)
         self._remember(rows, answer.p, answer.u - wanted)
+        self._span = dt
         self._pushed = (B, rows.gap, count)
         return z + B.dot(answer.p), self._describe(rows, answer)
 
@@ -166,6 +168,7 @@ class FrictionContacts:
             change = 0.5 * float(answer.p.dot(before + answer.u))
         after = answer.u - bounce
         self._remember(rows, answer.p, after)
+        self._impulse[rows.index] = 0.0
         self.touching[rows.index] &= after[:m] < SLOWEST_IMPACT
         return z + B.dot(answer.p), self._describe(rows, answer), change
 
@@ -223,11 +226,12 @@ class FrictionContacts:
                 shift[count:] = np.where(was, 0.5 * (tangents - ended[1:]), 0.0).ravel()
         return shift
 
-    def _guess(self, rows: Rows) -> Vector:
+    def _guess(self, rows: Rows, share: float) -> Vector:
         m, count = len(rows.index), len(rows.gap)
         guess = np.zeros(len(rows.J))
         if m:
-            along = np.einsum("akj,kj->ak", rows.axes, self._impulse[rows.index])
+            kept = np.where(self.touching[rows.index, None], self._impulse[rows.index] * share, 0.0)
+            along = np.einsum("akj,kj->ak", rows.axes, kept)
             guess[:m], guess[count:] = along[0], along[1:].ravel()
         return guess
 

@@ -58,6 +58,26 @@ def build_drive(
     return Drive(_spread(robot, "kp", kp), _spread(robot, "kd", kd), read_only(posture))
 
 
+def rebind_drive(drive: Drive, old: RobotModel, new: RobotModel) -> Drive:
+    """Return a drive for another tree of the same bodies; joints that have changed are no longer driven.
+
+    Args:
+        drive: The drive of the old robot.
+        old: The old robot.
+        new: The new robot.
+
+    Returns:
+        The drive of the new robot.
+    """
+    kp, kd, q_ref = np.zeros(new.nv), np.zeros(new.nv), np.array(new.posture)
+    before = {joint.name: joint for joint in old.joints}
+    for joint in new.joints:
+        was = before.get(joint.name)
+        if was is not None and was.kind == joint.kind:
+            kp[joint.v], kd[joint.v], q_ref[joint.q] = drive.kp[was.v], drive.kd[was.v], drive.q_ref[was.q]
+    return Drive(read_only(kp), read_only(kd), read_only(q_ref))
+
+
 class JointForces:
     """Damping, friction and drive of a robot's coordinates.
 

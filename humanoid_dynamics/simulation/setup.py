@@ -61,7 +61,7 @@ class StepReport:
         reason: What is wrong, in words; empty where nothing is.
         touching: Number of points that carry force.
         impacts: Number of impacts in this step.
-        residual: Distance of the contact impulses from a solution, as a share of the largest one.
+        residual: Distance of the contact impulses from a solution, as a velocity [m/s].
         complementarity: Largest product of a normal impulse and the velocity along it [J].
         cone: How far an impulse is outside its cone [N·s].
         depth: Largest depth of a point in the ground [m].

@@ -7,36 +7,36 @@ part within a step, and impacts cut a step in two where they happen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-import pinocchio as pin
 
+from humanoid_dynamics.constraints.block import ConstraintBlock
+from humanoid_dynamics.constraints.constraint_set import ConstraintSet
+from humanoid_dynamics.constraints.loop import build_loop
 from humanoid_dynamics.dynamics.change import Change, apply_events
-from humanoid_dynamics.dynamics.mechanism import Mechanism, all_finite
-from humanoid_dynamics.errors import UnknownNameError
+from humanoid_dynamics.dynamics.mechanism import Mechanism
+from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
-from humanoid_dynamics.simulation.books import Books, measure_energy
+from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.command import read_torque
 from humanoid_dynamics.simulation.detection import LimitTable
 from humanoid_dynamics.simulation.friction import FrictionContacts, Touching
-from humanoid_dynamics.simulation.joint_forces import JointForces
-from humanoid_dynamics.simulation.push import Push, shifted
-from humanoid_dynamics.simulation.setup import FASTEST, HOOKS, LONGEST_STEP, PointForce, Setup, StepReport, fastest_coordinate
+from humanoid_dynamics.simulation.joint_forces import JointForces, rebind_drive
+from humanoid_dynamics.simulation.push import Push
+from humanoid_dynamics.simulation.setup import HOOKS, LONGEST_STEP, PointForce, Setup, StepReport
+from humanoid_dynamics.simulation.stepper import Stepper
 from humanoid_dynamics.simulation.sweep import sweep
-from humanoid_dynamics.simulation.terms import Terms
 from humanoid_dynamics.simulation.terrain import build_terrain
 from humanoid_dynamics.simulation.touch_points import TouchPoint, bind_points, list_body_points, list_surface_points
 from humanoid_dynamics.snake.compiled import select_kernel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
-from humanoid_dynamics.structure.events import Break, Event
+from humanoid_dynamics.structure.events import Connect, Event
 
 Hook = Callable[["World"], None]
-CLOSED = 1e-11
-RECLOSE = 3
-MOST_IMPACTS = 8
+REACH = 5e-3
 
 
 class World:
@@ -46,22 +46,19 @@ class World:
         robot: All bodies as one robot, with its own copy of the model.
         mechanism: Bilateral constraints; edit them through ``apply``.
         actuated: Names of the coordinates ``step`` takes torques for.
-        q: (nq,) configuration.
-        v: (nv,) velocity.
-        t: Time [s].
-        books: Energy since the start.
-        touching: What touched in the last part of the last step.
-        lam: (k,) mean force of each bilateral row in the last part of the last step [N, N·m].
-        reason: Why the world has stopped; empty while it runs.
+        setup: Its surroundings.
     """
 
-    def __init__(self, robot: RobotModel, setup: Setup | None = None, state: State | None = None) -> None:
+    def __init__(
+        self, robot: RobotModel, setup: Setup | None = None, state: State | None = None, connections: Iterable[ConstraintBlock] = ()
+    ) -> None:
         """Put a robot into a world.
 
         Args:
             robot: The robot, or several as one tree.
             setup: Its surroundings; free space with gravity where left out.
             state: Where it starts; at rest in its posture where left out.
+            connections: Bilateral constraints that hold at the start, besides those the robot comes with.
 
         Raises:
             UnknownNameError: If the setup names what does not exist.
@@ -69,7 +66,6 @@ class World:
             SingularInertiaError: If a link moves without inertia.
         """
         self.setup = setup or Setup()
-        self._points: str | tuple[TouchPoint, ...] = self.setup.points
         model = robot.model.copy()
         model.gravity.linear = check_vector("gravity", self.setup.gravity, 3)
         own = replace(robot, model=model)
@@ -78,22 +74,84 @@ class World:
         passive = set(self.setup.passive)
         for name in passive - set(own.actuated):
             raise UnknownNameError("motor", name, own.actuated)
+        self._points = _list_points(own, self.setup.points)
         self._terrain = build_terrain(self.setup.terrain)
         self._kernel = select_kernel(sweep, self.setup.compiled)
         self._hooks: dict[str, list[Hook]] = {name: [] for name in HOOKS}
-        self._pushes: list[Push] = []
-        self.t, self.reason = 0.0, ""
-        self._v_before: Vector | None = None
-        self._pushed: Vector | None = None
-        self.q, self.v = np.array(start.q), np.array(start.v)
-        self._bind(Mechanism(own, actuated=[name for name in own.actuated if name not in passive]))
-        energy = measure_energy(model, self._audit_data, self.q, self.v)
-        self.books = Books(energy, energy)
+        rows = ConstraintSet.of(own, connections)
+        mechanism = Mechanism(own, rows, actuated=[name for name in own.actuated if name not in passive])
+        self._stepper = self._build_stepper(mechanism, JointForces(own, self.setup.drive), start)
+
+    @property
+    def robot(self) -> RobotModel:
+        """All bodies as one robot, with its own copy of the model."""
+        return self._stepper.robot
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """Bilateral constraints; they are edited through ``apply``."""
+        return self._stepper.mechanism
+
+    @property
+    def q(self) -> Vector:
+        """(nq,) configuration."""
+        return self._stepper.q
+
+    @property
+    def v(self) -> Vector:
+        """(nv,) velocity."""
+        return self._stepper.v
+
+    @property
+    def t(self) -> float:
+        """Time [s]."""
+        return self._stepper.t
+
+    @property
+    def books(self) -> Books:
+        """Energy since the start."""
+        return self._stepper.books
+
+    @property
+    def touching(self) -> Touching:
+        """What touched in the last part of the last step."""
+        return self._stepper.touching
+
+    @property
+    def lam(self) -> Vector:
+        """(k,) mean force of each bilateral row in the last part of the last step [N, N·m]."""
+        return self._stepper.lam
+
+    @property
+    def reason(self) -> str:
+        """Why the world has stopped; empty while it runs."""
+        return self._stepper.reason
 
     @property
     def state(self) -> State:
         """Where the world is, as a value of its own."""
         return State(self.q, self.v)
+
+    @property
+    def tau(self) -> Vector:
+        """(na,) torques of the last step, as they were used [N·m, N]."""
+        return self._stepper.tau
+
+    @property
+    def point_names(self) -> tuple[str, ...]:
+        """Names of all touch points."""
+        return self._stepper.contacts.table.names
+
+    def point_forces(self) -> Matrix:
+        """Return (n, 3) mean force on every touch point in the last part of the last step, in the world [N]."""
+        forces = np.zeros((len(self.point_names), 3))
+        forces[self.touching.index] = self.touching.impulse / self._stepper.span
+        return forces
+
+    def count_freedoms(self) -> int:
+        """Return how many freedoms the bilateral rows leave here."""
+        self.mechanism.place(self.q)
+        return self.mechanism.nu
 
     def add_hook(self, name: str, hook: Hook) -> None:
         """Let a function be called in every step.
@@ -129,7 +187,7 @@ class World:
         lasting = float(check_vector("duration", [duration], 1)[0])
         pairs = (("force", force), ("moment", moment), ("point", point))
         F, M, p = (read_only(check_vector(field, value, 3)) for field, value in pairs)
-        self._pushes.append(Push(link, F, M, p, self.t, lasting))
+        self._stepper.pushes.append(Push(link, F, M, p, self.t, lasting))
 
     def apply(self, events: Sequence[Event]) -> Change:
         """Let the structure change now: all events in one batch, then one impact.
@@ -142,18 +200,40 @@ class World:
 
         Raises:
             UnknownNameError: If an event names what is not there.
+            HumanoidDynamicsError: If what is to be connected is apart.
         """
+        self._check_reach(events)
+        old, before = self._stepper, self._stepper.measure_energy()
         change = apply_events(self.mechanism, self.state, events)
-        rebuilt = any(isinstance(event, Break) for event in events)
-        self.q, self.v = np.array(change.state.q), np.array(change.state.v)
-        if rebuilt:
-            self._bind(change.mechanism)
-        self._contacts.forget()
-        self._v_before = None
-        energy = measure_energy(self.robot.model, self._audit_data, self.q, self.v)
-        self.books.work["loops"] += energy - self.books.energy
-        self.books.energy = energy
+        if change.mechanism is not old.mechanism:
+            drive = None if old.joints.drive is None else rebind_drive(old.joints.drive, old.robot, change.mechanism.robot)
+            new = self._build_stepper(change.mechanism, JointForces(change.mechanism.robot, drive), change.state)
+            new.t, new.books, new.pushes = old.t, old.books, old.pushes
+            self._stepper = new
+        stepper = self._stepper
+        stepper.q, stepper.v = np.array(change.state.q), np.array(change.state.v)
+        stepper.forget()
+        after = stepper.measure_energy()
+        stepper.books.work["loops"] += after - before
+        stepper.books.energy += after - before
         return change
+
+    def set_velocity(self, v: Vector) -> None:
+        """Give the bodies another velocity, such as a start that only makes sense once all is connected.
+
+        Args:
+            v: (nv,) velocity.
+
+        Raises:
+            ShapeError: If it does not fit.
+        """
+        stepper = self._stepper
+        before = stepper.measure_energy()
+        stepper.v = np.array(check_vector("v", v, self.robot.nv))
+        stepper.forget()
+        change = stepper.measure_energy() - before
+        stepper.books.start += change
+        stepper.books.energy += change
 
     def step(self, dt: float, tau: Vector | Mapping[str, float] | None = None) -> StepReport:
         """Advance by one step.
@@ -169,223 +249,72 @@ class World:
             ShapeError: If there are too many or too few torques.
             UnknownNameError: If a coordinate has no motor.
         """
+        stepper = self._stepper
+        if stepper.reason:
+            return StepReport(stepper.t, "stopped", stepper.reason)
+        if not 0.0 < dt <= LONGEST_STEP:
+            return StepReport(self.t, "invalid_input", f"a time step of {dt} s; expected one above 0 and up to {LONGEST_STEP} s")
+        command = read_torque(self.actuated, self._effort, tau)
+        self._run("before_step")
+        impacts = stepper.step(dt, command.tau)
         if self.reason:
             return StepReport(self.t, "stopped", self.reason)
-        if not 0.0 < dt <= LONGEST_STEP:
-            return StepReport(self.t, "invalid_input", f"a time step of {dt} s; expected one between 0 and {LONGEST_STEP} s")
-        command = read_torque(self.actuated, self._effort, tau)
-        self._tau = command.tau
-        self._run("before_step")
-        before = self.q, self.v, self.t
-        impacts = self._advance(dt)
-        if self._has_stopped():
-            self.q, self.v, self.t = before
-            return StepReport(self.t, "stopped", self.reason)
-        self.t = before[2] + dt
-        self._audit()
         self._run("after_step")
         return self._report(command.status, command.reason, impacts)
 
     def contact_forces(self) -> tuple[PointForce, ...]:
         """Return the mean forces on all points that touched in the last part of the last step."""
-        names, links, touched = self._contacts.table.names, self._contacts.table.links, self.touching
+        names, links, touched = self._stepper.contacts.table.names, self._stepper.contacts.table.links, self.touching
         return tuple(
-            PointForce(names[i], links[i], read_only(place), read_only(impulse / self._span))
+            PointForce(names[i], links[i], read_only(place), read_only(impulse / self._stepper.span))
             for i, place, impulse in zip(touched.index.tolist(), touched.place, touched.impulse, strict=True)
             if impulse.any()
         )
 
-    def _bind(self, mechanism: Mechanism) -> None:
-        """Take a tree: tables of points and limits, work spaces."""
+    def _build_stepper(self, mechanism: Mechanism, joints: JointForces, state: State) -> Stepper:
         robot = mechanism.robot
-        self.mechanism, self.robot = mechanism, robot
         self.actuated = tuple(robot.coordinates[index] for index in mechanism.actuated)
         self._effort = robot.limits.effort[mechanism.actuated]
-        if self._points == "body":
-            self._points = list_body_points(robot)
-        elif isinstance(self._points, str):
-            self._points = list_surface_points(robot)
-        table = bind_points(robot, self._points)
-        self._contacts = FrictionContacts(table, self._terrain, LimitTable(robot) if self.setup.limits else None, self._kernel)
-        self._joints = JointForces(robot, self.setup.drive)
-        self._terms = Terms(mechanism.kinematics, mechanism.constraints)
-        self._audit_data = robot.data()
-        self._tau = np.zeros(len(self.actuated))
-        self._v_before = None
-        self._span = 1.0
-        self._closure = 0.0
-        self.lam: Vector = np.zeros(mechanism.constraints.size)
-        self.touching = Touching(np.zeros(0, dtype=np.intp), np.zeros((0, 3)), np.zeros((0, 3)), 0.0, None)
+        limits = LimitTable(robot) if self.setup.limits else None
+        contacts = FrictionContacts(bind_points(robot, self._points), self._terrain, limits, self._kernel)
+        stepper = Stepper(mechanism, contacts, joints, state, self._run)
+        stepper.audit = self.setup.audit
+        return stepper
 
-    def _advance(self, dt: float) -> int:
-        """Go through a step, cut in two wherever something hits; return the number of impacts."""
-        left, impacts = dt, 0
-        for impacts in range(MOST_IMPACTS):
-            hit = self._smooth(left, stop_at_impact=True)
-            if hit is None or self.reason:
-                return impacts
-            if hit > 1e-9 * dt:
-                self._smooth(hit)
-                left -= hit
-            self._impact()
-            if self.reason or left <= 1e-9 * dt:
-                return impacts + 1
-        self._smooth(left, all_slow=True)
-        return impacts + 1
-
-    def _smooth(self, dt: float, *, stop_at_impact: bool = False, all_slow: bool = False) -> float | None:
-        """Take a step without impacts; with ``stop_at_impact`` only tell when one would come, if one comes."""
-        terms, contacts, v = self._terms, self._contacts, self.v
-        q_M = pin.integrate(self.robot.model, self.q, (0.5 * dt) * v)
-        force = self._compute_terms(q_M, dt)
-        self._run("after_terms")
-        contacts.look(terms, dt)
-        hit = contacts.find_impact(v, dt) if stop_at_impact else None
-        self._run("after_detect")
-        if hit is not None:
-            return hit
-        z_0 = terms.momentum(v)
-        z_free = z_0 + dt * terms.whiten(force)
-        z = z_free - terms.Q.dot(terms.Q.T.dot(z_free + z_0)) if terms.Q.shape[1] else z_free
-        z, self.touching = contacts.solve(terms, q_M, v, z, dt, all_slow=all_slow)
-        self._run("after_forces")
-        self._move(z, dt, z_free)
-        return None
-
-    def _compute_terms(self, q_M: Vector, dt: float) -> Vector:
-        """Evaluate everything in the middle of the step; return the force at v."""
-        v = self.v
-        v_M = v if self._v_before is None else v + 0.5 * (v - self._v_before)
-        implicit = None
-        own: Vector | None = None
-        if not self._joints.idle:
-            own, implicit = self._joints.prepare(q_M, v, dt)
-        self._terms.evaluate(q_M, v_M, implicit)
-        if not self._terms.ok:
-            self._stop("the inertia is not positive definite", v)
-        self._terms.hold(q_M)
-        force = -self._terms.h
-        if own is not None:
-            force += own
-        force[self.mechanism.actuated] += self._tau
-        self._pushed = self._push_force(dt)
-        return force if self._pushed is None else force + self._pushed
-
-    def _move(self, z: Vector, dt: float, z_free: Vector) -> None:
-        """Take the new velocity, move on with the mean of both, and close what came apart."""
-        terms, v = self._terms, self.v
-        v_next = terms.velocity(z)
-        if not self._is_sane(v_next):
-            return
-        mean = 0.5 * (v + v_next)
-        if self.setup.audit:
-            self._enter(mean, v_next, dt, z - z_free)
-        if terms.Q.shape[1]:
-            self.lam = terms.multipliers(terms.Q.T.dot(z - z_free)) / dt
-        self.q = pin.integrate(self.robot.model, self.q, dt * mean)
-        self._v_before, self.v, self._span = v, v_next, dt
-        self._run("after_integrate")
-        push = self._contacts.push_out()
-        if push is not None:
-            lift = terms.velocity(push)
-            self.books.work["corrections"] += float(pin.computeGeneralizedGravity(self.robot.model, self._audit_data, self.q).dot(lift))
-            self.q = pin.integrate(self.robot.model, self.q, lift)
-        if terms.Q.shape[1]:
-            self._reclose(z)
-
-    def _reclose(self, z: Vector) -> None:
-        """Close positions and velocities of bilateral rows, with the inertia of the middle of the step."""
-        terms, constraints = self._terms, self.mechanism.constraints
-        for _ in range(RECLOSE):
-            terms.hold(self.q)
-            error = constraints.error(terms.kinematics)
-            self._closure = float(np.abs(constraints.scale * error).max(initial=0.0))
-            if self._closure <= CLOSED:
-                break
-            self.q = pin.integrate(self.robot.model, self.q, terms.velocity(terms.closing(error)))
-        self.v = terms.velocity(terms.restrain(z))
-        terms.release()
-
-    def _impact(self) -> None:
-        """Let velocities jump where something hits, together with all that touches and all that holds."""
-        terms, contacts = self._terms, self._contacts
-        terms.evaluate(self.q, None)
-        terms.hold(self.q)
-        contacts.look(terms, 0.0)
-        z, self.touching, change = contacts.solve_impact(terms, self.q, self.v, terms.momentum(self.v))
-        v_next = terms.velocity(z)
-        terms.release()
-        if self._is_sane(v_next):
-            self.v, self._v_before = v_next, None
-            self.books.work["impacts"] += change
-        self._run("after_impact")
-
-    def _push_force(self, dt: float) -> Vector | None:
-        """Return the generalized force (nv,) of the pushes of this moment, None where there are none."""
-        if not self._pushes:
-            return None
-        self._pushes = [push for push in self._pushes if not push.over(self.t)]
-        model, data = self.robot.model, self._terms.data
-        force = np.zeros(self.robot.nv)
-        for push in self._pushes:
-            frame = model.frames[self.robot.link_frame(push.link)]
-            place = (data.oMi[frame.parentJoint] * frame.placement).act(push.point)
-            J: Matrix = pin.getJointJacobian(model, data, frame.parentJoint, pin.WORLD)
-            force += push.share(self.t, dt) * shifted(push, place).dot(J)
-        return force
-
-    def _enter(self, mean: Vector, v_next: Vector, dt: float, constrained: Vector) -> None:
-        """Enter the work of a part of a step: force times mean velocity, which the kinetic energy feels exactly."""
-        work = self.books.work
-        work["motors"] += dt * float(self._tau.dot(mean[self.mechanism.actuated]))
-        terms = self._terms
-        moving = terms.momentum(mean)
-        loops = float(moving.dot(terms.Q.dot(terms.Q.T.dot(constrained)))) if terms.Q.shape[1] else 0.0
-        work["loops"] += loops
-        work["contacts"] += float(moving.dot(constrained)) - loops
-        if self._pushed is not None:
-            work["pushes"] += dt * float(self._pushed.dot(mean))
-        if not self._joints.idle:
-            work["drive"] += dt * float(self._joints.drive_torque(v_next).dot(mean))
-            work["losses"] += dt * float(self._joints.loss_force(v_next).dot(mean))
-
-    def _audit(self) -> None:
-        if self.setup.audit:
-            self.books.close_step(measure_energy(self.robot.model, self._audit_data, self.q, self.v))
+    def _check_reach(self, events: Sequence[Event]) -> None:
+        """Refuse to connect what is apart."""
+        mechanism = self.mechanism
+        mechanism.kinematics.place(self.q)
+        for event in events:
+            if isinstance(event, Connect):
+                block = build_loop(self.robot, event.loop)
+                error = np.zeros(len(block.labels))
+                block.write_error(mechanism.kinematics, error)
+                if np.abs(error).max(initial=0.0) > REACH:
+                    worst = int(np.argmax(np.abs(error)))
+                    said = f"{block.labels[worst]!r} is {abs(error[worst]):.3g} (m or rad) away from where it would be"
+                    raise HumanoidDynamicsError(f"connection {event.loop.name!r} cannot close: {said}, expected at most {REACH:g}")
 
     def _report(self, status: str, reason: str, impacts: int) -> StepReport:
         answer, touched = self.touching.answer, self.touching
         missing = self.books.missing if self.setup.audit else 0.0
         if answer is None:
-            return StepReport(self.t, status, reason, 0, impacts, depth=touched.depth, closure=self._closure, missing=missing)
+            return StepReport(self.t, status, reason, 0, impacts, depth=touched.depth, closure=self._stepper.closure, missing=missing)
         if not answer.exact and status == "ok":
-            status, reason = "inexact", f"contact impulses are {answer.residual:.1e} of the largest one away from a solution"
-        count = int(np.count_nonzero(self._contacts.touching))
+            status, reason = "inexact", f"contact impulses are a velocity of {answer.residual:.1e} m/s away from a solution"
+        count = int(np.count_nonzero(self._stepper.contacts.touching))
         certificate = (answer.residual, answer.complementarity, answer.cone)
-        return StepReport(self.t, status, reason, count, impacts, *certificate, touched.depth, self._closure, missing)
-
-    def _is_sane(self, v: Vector) -> bool:
-        """Return whether velocities are finite and not absurd; stop the world where they are not."""
-        if all_finite(v) and (not len(v) or max(v.max(), -v.min()) < FASTEST):
-            return True
-        self._stop("the motion ran away", v)
-        return False
-
-    def _stop(self, what: str, v: Vector) -> None:
-        """Say which body and which row, and take no more steps."""
-        index = fastest_coordinate(v)
-        joint = next(joint for joint in self.robot.joints if joint.v.start <= index < joint.v.stop)
-        row = ""
-        if len(self.touching.index):
-            strongest = int(np.argmax(np.abs(self.touching.impulse).max(axis=1)))
-            row = f", contact {self._contacts.table.names[self.touching.index[strongest]]!r}"
-        elif len(self.lam):
-            row = f", row {self.mechanism.constraints.labels[int(np.argmax(np.abs(self.lam)))]!r}"
-        self.reason = f"{what}: body {joint.child!r}, coordinate {self.robot.coordinates[index]!r}{row}, at t = {self.t:.6g} s"
-
-    def _has_stopped(self) -> bool:
-        return bool(self.reason)
+        return StepReport(self.t, status, reason, count, impacts, *certificate, touched.depth, self._stepper.closure, missing)
 
     def _run(self, name: str) -> None:
         for hook in self._hooks[name]:
             hook(self)
+
+
+def _list_points(robot: RobotModel, points: str | tuple[TouchPoint, ...]) -> tuple[TouchPoint, ...]:
+    if not isinstance(points, str):
+        return points
+    lists = {"surfaces": list_surface_points, "body": list_body_points}
+    if points not in lists:
+        raise UnknownNameError("choice of touch points", points, lists)
+    return list_body_points(robot) if points == "body" else list_surface_points(robot)
