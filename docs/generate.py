@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
+import paper_items
+
 from humanoid_dynamics.cli.app import app
 from humanoid_dynamics.control import holding
 from humanoid_dynamics.errors import MissingExtraError
@@ -142,6 +144,12 @@ def build_command_statuses(current: str) -> str:
     return _statuses(holding.STATUSES)
 
 
+def build_papers(paper: str) -> Callable[[str], str]:
+    """Return the writer of the items of one paper with their code and tests."""
+    header = ("item", "what", "where", "code", "tests")
+    return lambda _current: write_table(header, paper_items.write_rows(paper))
+
+
 def read_topics(source: str) -> set[tuple[str, str, str]]:
     """Return topic, direction and type of every publisher and subscription a source text makes."""
     ways = {"create_publisher": "out", "create_subscription": "in"}
@@ -202,6 +210,7 @@ TABLES: Mapping[str, Callable[[str], str]] = {
     "rules": build_rules,
     "answer_statuses": build_answer_statuses,
     "command_statuses": build_command_statuses,
+    **{f"papers_{paper.lower()}": build_papers(paper) for paper in paper_items.PAPERS},
 }
 
 

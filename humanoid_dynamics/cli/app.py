@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from humanoid_dynamics.cli import audit, demo, describe, simulate
+from humanoid_dynamics.cli import audit, demo, describe, mobility, simulate
 from humanoid_dynamics.errors import HumanoidDynamicsError
 
 PROGRAM = "humanoid-dynamics"
@@ -25,6 +25,7 @@ Examples:
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, epilog=EXAMPLES)
 app.command("describe", epilog=describe.EXAMPLES)(describe.describe)
 app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
+app.command("mobility", epilog=mobility.EXAMPLES)(mobility.mobility)
 app.command("simulate", epilog=simulate.EXAMPLES)(simulate.simulate)
 app.command("audit", epilog=audit.EXAMPLES)(audit.audit)
 

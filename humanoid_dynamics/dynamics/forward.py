@@ -8,7 +8,7 @@ from scipy.linalg import blas, lapack
 from humanoid_dynamics.constraints.status import Status
 from humanoid_dynamics.dynamics.kkt import solve_kkt, symmetric
 from humanoid_dynamics.dynamics.mechanism import Mechanism, all_finite
-from humanoid_dynamics.dynamics.project import Projection, project
+from humanoid_dynamics.dynamics.project import Projection, project_by
 from humanoid_dynamics.dynamics.results import ForwardResult
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
@@ -16,7 +16,7 @@ ILL_CONDITIONED = 1e12
 
 
 def solve_forward(mechanism: Mechanism, q: Vector, v: Vector, tau: Vector, force: Vector | None = None) -> ForwardResult:
-    """Return how the mechanism accelerates.
+    """Return how the mechanism accelerates [CK, eq. 23-24].
 
     u' = M_u^-1 (Gamma^T (S^T tau + f) - h_u), then v' = Gamma u' + beta, then the constraint forces as the smallest lam with
     J^T lam = M v' + h - S^T tau - f.
@@ -36,20 +36,18 @@ def solve_forward(mechanism: Mechanism, q: Vector, v: Vector, tau: Vector, force
         SingularInertiaError: If links without inertia can move freely.
     """
     mechanism.check_sizes(q=q, v=v, tau=tau, force=force)
-    mechanism.kinematics.move(q, v)
-    M, h, applied = mechanism.inertia(), mechanism.bias(), mechanism.spread(tau, force)
+    M, h = mechanism.kinematics.weigh(q, v)
+    applied = mechanism.spread(tau, force)
     if not all_finite(h, applied):
         return _refuse(mechanism)
     mechanism.build_map()
     space = mechanism.null_space
-    projected = project(M, h, space.Gamma, space.beta)
+    projected = project_by(space, M, h)
     u_dot, ok = _accelerate(projected, space.Gamma, applied)
     if not ok:
         return _solve_densely(mechanism, M, h, applied)
-    a, supplied = np.array(space.beta), projected.bias - applied
-    if len(u_dot):
-        a += space.Gamma.dot(u_dot)
-        supplied += projected.M_Gamma.dot(u_dot)
+    a = space.beta + space.Gamma.dot(u_dot)
+    supplied = blas.dsymv(1.0, M.T, a, beta=1.0, y=h - applied, lower=1, overwrite_y=1)
     return _report(mechanism, a, space.multipliers(supplied))
 
 
@@ -77,8 +75,8 @@ def _report(mechanism: Mechanism, a: Vector, lam: Vector) -> ForwardResult:
     gap = mechanism.J.dot(a)
     gap += mechanism.gamma
     gap *= mechanism.scale
-    a.flags.writeable = False
-    lam.flags.writeable = False
+    a.setflags(write=False)
+    lam.setflags(write=False)
     return ForwardResult(a, lam, indeterminate, blas.dnrm2(gap) if len(gap) else 0.0, Status.INDETERMINATE if indeterminate else Status.OK)
 
 

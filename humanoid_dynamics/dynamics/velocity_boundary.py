@@ -35,7 +35,7 @@ class VelocityJump:
 
 
 def join_chains(A_1: Matrix, J_1: Matrix, A_2: Matrix, J_2: Matrix) -> tuple[Matrix, Matrix]:
-    """Return inertia and relative Jacobian of two chains as of one; the second may be the ground, with no coordinate.
+    """Return inertia and relative Jacobian of two chains as of one [SV, eq. 11-14, 19]; the second may be the ground, with no coordinate.
 
     Args:
         A_1: (n1, n1) inertia of chain 1.
@@ -52,7 +52,8 @@ def join_chains(A_1: Matrix, J_1: Matrix, A_2: Matrix, J_2: Matrix) -> tuple[Mat
 def solve_velocity_jump(A: Matrix, D: Matrix, v: Vector, J_n: Matrix, length: float = 1.0) -> VelocityJump:
     """Return the jump in the form that needs neither B^-1 nor C: K = N^T D with N spanning the directions the new joint blocks.
 
-    Change = -A^-1 K^T (K A^-1 K^T)^+ K v.  Equal to the printed form where that exists: B^-1 (E - C) = N (N^T B N)^-1 N^T.  Planar
+    Change = -A^-1 K^T (K A^-1 K^T)^+ K v.  Equal to the printed form [SV, eq. 15-18, 21-23] where that exists:
+    B^-1 (E - C) = N (N^T B N)^-1 N^T.  Planar
     mechanisms, dependent columns of J_n and fewer than six freedoms between the links need no special care.
 
     Args:
@@ -95,9 +96,6 @@ def solve_velocity_jump_by_paper(A: Matrix, D: Matrix, v: Vector, J_n: Matrix) -
     B = D @ solve_factored(U, D.T)
     U_B, _ = factor_positive(B)
     relative = D @ v
-    if J_n.shape[1]:
-        inner = J_n.T @ solve_factored(U_B, J_n)
-        theta_n_dot = np.linalg.solve(inner, J_n.T @ solve_factored(U_B, relative))
-        relative = relative - J_n @ theta_n_dot  # (E - C) v
-    F_1 = solve_factored(U_B, relative)
+    theta_n_dot = np.linalg.solve(J_n.T @ solve_factored(U_B, J_n), J_n.T @ solve_factored(U_B, relative))  # of no length for a weld
+    F_1 = solve_factored(U_B, relative - J_n @ theta_n_dot)  # B^-1 (E - C) v
     return VelocityJump(-solve_factored(U, D.T @ F_1), F_1)
