@@ -120,5 +120,7 @@ class LimitTable:
             return None
         here = q[self._q]
         gap = np.concatenate((here - self._lower, self._upper - here))
-        near = np.flatnonzero(gap + 2.0 * dt * np.minimum(self._sign * v[self._v], 0.0) < LIMIT_SLACK)
+        rate = v[self._v]
+        slack = LIMIT_SLACK + dt * float(np.abs(rate).max())  # impulses of this very step may throw any joint
+        near = np.flatnonzero(gap + 2.0 * dt * np.minimum(self._sign * rate, 0.0) < slack)
         return NearLimits(self._v[near], self._sign[near], gap[near]) if len(near) else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from humanoid_dynamics.simulation.cones import ConeAnswer, ConeProblem, solve_cones
 from humanoid_dynamics.simulation.detection import LimitTable, Near, NearLimits, find_near
@@ -22,6 +23,8 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 FASTEST = 30.0  # speed up to which an approach is seen in time [m/s]
 NEAR = 0.002
 REACH = 1e-4  # a slow point that would come nearer than this takes part in the step [m]
+WILD_REACH = 5e-3  # the same where something moves fast, and may be thrown at the ground by the impulses of this very step [m]
+CALM = 1.0  # [m/s, rad/s]
 AT_ONCE = 1e-5  # points nearer than this take part in the impact of another [m]
 SLOWEST_IMPACT = 0.01  # [m/s]
 SLOP = 1e-5  # depth that is not pushed out [m]
@@ -41,6 +44,7 @@ class Rows:
         mu: (m,) coefficients.
         limits: Joint limits that take part.
         gap: (N,) distances.
+        diving: (N,) which points come down fast: they may go on to the ground, where an impact awaits them, and not into it.
     """
 
     index: Indices
@@ -50,6 +54,7 @@ class Rows:
     mu: Vector
     limits: NearLimits | None
     gap: Vector
+    diving: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,17 +165,23 @@ class FrictionContacts:
         bounce = np.zeros(len(before))
         bounce[:m] = e * np.minimum(before[:m], 0.0) * (before[:m] < -SLOWEST_IMPACT)
         G = B.T.dot(B)
-        answer = solve_cones(ConeProblem(G, before + bounce, rows.mu, count), None, self._kernel)
+        answer = self._solve_twice(ConeProblem(G, before + bounce, rows.mu, count))
         change = 0.5 * float(answer.p.dot(before + answer.u - bounce))
         if change > 0.0:
             bounce[:] = 0.0
-            answer = solve_cones(ConeProblem(G, before, rows.mu, count), None, self._kernel)
+            answer = self._solve_twice(ConeProblem(G, before, rows.mu, count))
             change = 0.5 * float(answer.p.dot(before + answer.u))
         after = answer.u - bounce
         self._remember(rows, answer.p, after)
         self._impulse[rows.index] = 0.0
         self.touching[rows.index] &= after[:m] < SLOWEST_IMPACT
         return z + B.dot(answer.p), self._describe(rows, answer), change
+
+    def _solve_twice(self, problem: ConeProblem) -> ConeAnswer:
+        """Solve, and once more around the answer, so that nothing yields."""
+        first = solve_cones(problem, None, self._kernel)
+        second = solve_cones(problem, first.p, self._kernel)
+        return second if second.exact or not first.exact else first
 
     def push_out(self) -> Vector | None:
         """Return the whitened displacement (nv,) that takes some of the depth of the last step away; None where there is nothing to do."""
@@ -195,10 +206,12 @@ class FrictionContacts:
             return None if limits is None else _stack(None, np.zeros(0, dtype=np.intp), limits, len(v))
         speed = near.J[0].dot(v)
         was = self.touching[near.index]
-        takes_part = near.gap + dt * speed < REACH
-        if not all_slow:
-            takes_part &= was | (speed > -_slowest(dt))
-        return _stack(near, np.flatnonzero(takes_part | (was & (near.gap < NEAR))), limits, len(v))
+        reach = REACH if max(v.max(), -v.min()) < CALM else WILD_REACH
+        takes_part = (near.gap + dt * speed < reach) | (was & (near.gap < NEAR))
+        rows = _stack(near, np.flatnonzero(takes_part), limits, len(v))
+        if rows is not None and not all_slow:
+            rows.diving[: len(rows.index)] = (~was & (speed < -_slowest(dt)))[rows.which]
+        return rows
 
     def _select_impact(self, q: Vector, v: Vector) -> tuple[Rows | None, Vector]:
         limits = None if self.limits is None else self.limits.find_near(q, v, 0.0)
@@ -216,6 +229,8 @@ class FrictionContacts:
         m, count = len(rows.index), len(rows.gap)
         shift = np.zeros(len(rows.J))
         shift[:count] = np.maximum(rows.gap, 0.0) / dt
+        if rows.diving.any():
+            shift[:count] = np.where(rows.diving, 2.0 * (rows.gap + REACH) / dt, shift[:count])
         if m:
             was = self.touching[rows.index]
             if was.any():
@@ -249,7 +264,8 @@ class FrictionContacts:
     def _describe(self, rows: Rows, answer: ConeAnswer) -> Touching:
         near = self.near
         place = near.place[rows.which] if near is not None else np.zeros((0, 3))
-        depth = max(0.0, -float(rows.gap.min()))
+        m = len(rows.index)
+        depth = max(0.0, -float(rows.gap[:m].min())) if m else 0.0
         return Touching(rows.index, place, self._impulse[rows.index], depth, answer)
 
 
@@ -275,11 +291,16 @@ def _stack(near: Near | None, which: Indices, limits: NearLimits | None, nv: int
         gaps.append(limits.gap)
         blocks.append(unit)
     if near is None:
-        return Rows(which[:0], which[:0], np.zeros((3, 0, 3)), blocks[0], np.zeros(0), limits, gaps[0])
+        return Rows(
+            which[:0], which[:0], np.zeros((3, 0, 3)), blocks[0], np.zeros(0), limits, gaps[0], np.zeros(len(gaps[0]), dtype=np.bool_)
+        )
     if limits is None:
-        return Rows(near.index[which], which, near.axes[:, which], J.reshape(3 * m, nv), near.mu[which], None, gaps[0])
+        return Rows(
+            near.index[which], which, near.axes[:, which], J.reshape(3 * m, nv), near.mu[which], None, gaps[0], np.zeros(m, dtype=np.bool_)
+        )
+    gap = np.concatenate(gaps)
     stacked = np.concatenate((*blocks, J[1:].reshape(2 * m, nv)))
-    return Rows(near.index[which], which, near.axes[:, which], stacked, near.mu[which], limits, np.concatenate(gaps))
+    return Rows(near.index[which], which, near.axes[:, which], stacked, near.mu[which], limits, gap, np.zeros(len(gap), dtype=np.bool_))
 
 
 def _nothing(near: Near | None) -> Touching:
