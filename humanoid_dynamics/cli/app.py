@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from humanoid_dynamics.cli import bench, demo, describe, mobility
+from humanoid_dynamics.cli import audit, bench, demo, describe, mobility, simulate
 from humanoid_dynamics.errors import HumanoidDynamicsError
 
 PROGRAM = "humanoid-dynamics"
@@ -19,6 +19,7 @@ Examples:
   humanoid-dynamics demo
   humanoid-dynamics describe human28
   humanoid-dynamics describe my_robot.urdf --json
+  humanoid-dynamics simulate pushed
 """
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, epilog=EXAMPLES)
@@ -26,6 +27,8 @@ app.command("describe", epilog=describe.EXAMPLES)(describe.describe)
 app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
 app.command("bench", epilog=bench.EXAMPLES)(bench.bench)
 app.command("mobility", epilog=mobility.EXAMPLES)(mobility.mobility)
+app.command("simulate", epilog=simulate.EXAMPLES)(simulate.simulate)
+app.command("audit", epilog=audit.EXAMPLES)(audit.audit)
 
 
 def _tell_version(wanted: bool) -> None:

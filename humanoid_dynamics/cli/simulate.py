@@ -1,0 +1,132 @@
+"""``humanoid-dynamics simulate``: a scene in the world, from beginning to end."""
+
+# No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import pinocchio as pin
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from humanoid_dynamics.cli.describe import JsonOption
+from humanoid_dynamics.cli.tables import fixed, make_console, make_table
+from humanoid_dynamics.errors import HumanoidDynamicsError
+from humanoid_dynamics.simulation.recorder import Recorder
+from humanoid_dynamics.simulation.run_scene import Summary, build_world, run_scene
+from humanoid_dynamics.simulation.scene import Scene
+from humanoid_dynamics.simulation.scene_file import load_scene, scene_names
+from humanoid_dynamics.simulation.setup import STATUSES
+from humanoid_dynamics.simulation.world import World
+
+LONGEST = 3600.0
+SceneArgument = Annotated[str, typer.Argument(help=f"One of {', '.join(scene_names())}, or path of a scene file.", metavar="SCENE")]
+SecondsOption = Annotated[float, typer.Option("--seconds", help="How long; as long as the scene says where not given.")]
+RecordOption = Annotated[str, typer.Option("--record", help="Write all time series into this npz file.")]
+EXAMPLES = """\b
+Examples:
+  humanoid-dynamics simulate pushed
+  humanoid-dynamics simulate falling --seconds 2 --record falling.npz --json
+"""
+
+
+def simulate(scene: SceneArgument, seconds: SecondsOption = -1.0, record: RecordOption = "", as_json: JsonOption = False) -> None:
+    """Run a scene and tell what happened, with the books of energy and the certificate of the contacts."""
+    if seconds != -1.0 and not 0.0 < seconds <= LONGEST:
+        raise HumanoidDynamicsError(f"--seconds: received {seconds:g}, expected a time above zero and up to {LONGEST:g} s")
+    if record and (Path(record).is_dir() or not record.endswith(".npz")):
+        raise HumanoidDynamicsError(f"--record: received {record!r}, expected the path of an npz file")
+    loaded = load_scene(scene)
+    length = loaded.seconds if seconds == -1.0 else seconds
+    world = build_world(loaded)
+    recorder = Recorder(world)
+    with _progress(length) as watch:
+        summary = run_scene(loaded, world, length, watch)
+    if record:
+        recorder.save(Path(record))
+    facts = scene_facts(loaded, world, summary, recorder)
+    if as_json:
+        typer.echo(json.dumps(facts, indent=2, allow_nan=False))
+    else:
+        _print(facts, make_console())
+
+
+def scene_facts(scene: Scene, world: World, summary: Summary, recorder: Recorder) -> dict[str, Any]:
+    """Tell what a run showed in plain data, ready for JSON: SI units."""
+    com = pin.centerOfMass(world.robot.model, world.robot.data(), world.q)
+    force = world.point_forces().sum(axis=0)
+    return {
+        "scene": scene.name,
+        "title": scene.title,
+        "seconds": world.t,
+        "steps": summary.steps,
+        "microseconds_per_step": 1e6 * summary.wall / max(summary.steps, 1),
+        "statuses": summary.statuses,
+        "reason": summary.reason,
+        "phases": [
+            {"t": p.t, "label": p.label, "mobility": p.mobility, "energy_change": p.energy_change, "velocity_change": p.velocity_change}
+            for p in summary.phases
+        ],
+        "impacts": summary.impacts,
+        "contact_residual": summary.residual,
+        "cone_violation": summary.cone,
+        "depth": summary.depth,
+        "closure": summary.closure,
+        "energy": {"start": world.books.start, "end": world.books.energy, "missing": world.books.missing, "work": dict(world.books.work)},
+        "centre_of_mass": com.tolist(),
+        "ground_force": force.tolist(),
+        "weight": world.robot.mass * float(np.linalg.norm(world.robot.model.gravity.linear)),
+        "digest": recorder.digest(),
+    }
+
+
+def _print(facts: dict[str, Any], console: Console) -> None:
+    console.print(f"[bold]{facts['scene']}[/]  {facts['title']}", highlight=False)
+    rate = 1e6 * facts["seconds"] / max(facts["steps"], 1) / max(facts["microseconds_per_step"], 1e-9)
+    console.print(
+        f"{facts['seconds']:.3f} s in {facts['steps']} steps of {facts['microseconds_per_step']:.0f} us, {rate:.1f} times real time"
+    )
+    for status, count in facts["statuses"].items():
+        if status != "ok":
+            console.print(f"{count} steps {status}: {STATUSES[status]}", style="yellow")
+    if facts["reason"]:
+        console.print(facts["reason"], style="yellow", markup=False)
+    rows = [
+        (p["label"], f"{p['t']:.4f} s", str(p["mobility"]), f"{p['energy_change']:.2e} J", f"{p['velocity_change']:.2e}")
+        for p in facts["phases"]
+    ]
+    console.print()
+    console.print(make_table("structure", ("phase", "from", "freedoms", "energy change", "velocity jump"), rows))
+    energy = facts["energy"]
+    entries = [("at the start", fixed(energy["start"], 4))]
+    entries += [(name, fixed(work, 4)) for name, work in energy["work"].items() if work]
+    entries += [("from nowhere", f"{energy['missing']:.2e}"), ("at the end", fixed(energy["end"], 4))]
+    console.print()
+    console.print(make_table(r"energy \[J]", ("", ""), entries))
+    console.print()
+    console.print(
+        f"contacts: residual {facts['contact_residual']:.1e} m/s, outside the cone {facts['cone_violation']:.1e} N·s, "
+        f"depth {1e3 * facts['depth']:.4f} mm, {facts['impacts']} impacts; closure {facts['closure']:.1e} m"
+    )
+    x, y, z = facts["centre_of_mass"]
+    console.print(f"at the end: centre of mass ({x:.3f}, {y:.3f}, {z:.3f}) m")
+    console.print(f"ground force {facts['ground_force'][2]:.1f} N, weight {facts['weight']:.1f} N")
+    console.print(f"sha256 of the record {facts['digest']}")
+
+
+@contextmanager
+def _progress(seconds: float) -> Iterator[Callable[[float], None] | None]:
+    """Show on a terminal how far a run is and when it ends; nothing elsewhere."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("simulating", total=seconds)
+        yield lambda t: progress.update(task, completed=t)

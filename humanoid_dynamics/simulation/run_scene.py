@@ -1,0 +1,142 @@
+"""A scene from beginning to end, and what can be said about it afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import numpy as np
+
+from humanoid_dynamics.constraints.constraint_set import ConstraintSet
+from humanoid_dynamics.constraints.loop import build_loop
+from humanoid_dynamics.dynamics.closure import close_position
+from humanoid_dynamics.dynamics.impact import project_velocity
+from humanoid_dynamics.dynamics.mechanism import Mechanism
+from humanoid_dynamics.errors import HumanoidDynamicsError
+from humanoid_dynamics.model.state import State
+from humanoid_dynamics.simulation.scene import Moment, Scene
+from humanoid_dynamics.simulation.setup import StepReport
+from humanoid_dynamics.simulation.world import World
+
+CLOSED = 1e-9
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A part of a scene between two changes of structure.
+
+    Attributes:
+        t: When it begins [s].
+        label: What began it.
+        mobility: Freedoms left by the bilateral rows; contacts do not count.
+        energy_change: Energy that the change itself took or gave [J].
+        velocity_change: Largest jump of a velocity coordinate [rad/s, m/s].
+    """
+
+    t: float
+    label: str
+    mobility: int
+    energy_change: float = 0.0
+    velocity_change: float = 0.0
+
+
+@dataclass(eq=False)
+class Summary:
+    """What a run showed.
+
+    Attributes:
+        phases: Parts of the scene.
+        steps: Steps taken.
+        wall: Time it took [s].
+        statuses: How many steps ended with which status.
+        reason: The first thing that was wrong; empty where nothing was.
+        residual: Largest distance of contact impulses from a solution, as a velocity [m/s].
+        cone: Largest force outside its cone, as an impulse [N·s].
+        depth: Largest depth in the ground [m].
+        closure: Largest position error of the bilateral rows [m].
+        impacts: Number of impacts.
+    """
+
+    phases: list[Phase] = field(default_factory=list)
+    steps: int = 0
+    wall: float = 0.0
+    statuses: dict[str, int] = field(default_factory=dict)
+    reason: str = ""
+    residual: float = 0.0
+    cone: float = 0.0
+    depth: float = 0.0
+    closure: float = 0.0
+    impacts: int = 0
+
+    def enter(self, report: StepReport) -> None:
+        """Enter the report of a step."""
+        self.steps += 1
+        self.statuses[report.status] = self.statuses.get(report.status, 0) + 1
+        self.reason = self.reason or report.reason
+        self.residual, self.cone = max(self.residual, report.residual), max(self.cone, report.cone)
+        self.depth, self.closure = max(self.depth, report.depth), max(self.closure, report.closure)
+        self.impacts += report.impacts
+
+
+def build_world(scene: Scene) -> World:
+    """Return the world of a scene at its beginning: connections closed by as small a motion as possible.
+
+    Args:
+        scene: The scene.
+
+    Returns:
+        The world.
+
+    Raises:
+        HumanoidDynamicsError: If the connections cannot be closed.
+    """
+    blocks = [build_loop(scene.robot, loop) for loop in scene.connections.values()]
+    mechanism = Mechanism(scene.robot, ConstraintSet.of(scene.robot, blocks))
+    q, v = scene.state.q, scene.state.v
+    if mechanism.constraints.size:
+        closed = close_position(mechanism, q)
+        if closed.residual > CLOSED:
+            raise HumanoidDynamicsError(f"scene {scene.name!r}: its connections cannot be closed; {closed.residual:.2g} m are left")
+        q, v = closed.q, project_velocity(mechanism, closed.q, v)
+    return World(scene.robot, scene.setup, State(q, v), blocks)
+
+
+def run_scene(scene: Scene, world: World, seconds: float | None = None, watch: Callable[[float], None] | None = None) -> Summary:
+    """Run a scene.
+
+    Args:
+        scene: The scene.
+        world: Its world, as ``build_world`` makes it.
+        seconds: How long [s]; as long as the scene lasts where left out.
+        watch: Called with the time now and then.
+
+    Returns:
+        What it showed.
+    """
+    length = scene.seconds if seconds is None else seconds
+    summary = Summary([Phase(0.0, "start", world.count_freedoms())])
+    pending = list(scene.moments)
+    began = perf_counter()
+    count = round(length / scene.dt)
+    for k in range(count):
+        while pending and pending[0].at <= world.t + 0.5 * scene.dt:
+            _happen(scene, world, pending.pop(0), summary)
+        summary.enter(world.step(scene.dt))
+        if world.reason:
+            break
+        if watch is not None and k % 50 == 0:
+            watch(world.t)
+    summary.wall = perf_counter() - began
+    return summary
+
+
+def _happen(scene: Scene, world: World, moment: Moment, summary: Summary) -> None:
+    """Let a moment of the scene come."""
+    scene.push_into(world, moment)
+    if not moment.events:
+        return
+    v, energy = world.v.copy(), world.books.energy
+    world.apply(moment.events)
+    jump = float(np.abs(world.v - v).max(initial=0.0))
+    summary.phases.append(Phase(world.t, moment.label, world.count_freedoms(), world.books.energy - energy, jump))

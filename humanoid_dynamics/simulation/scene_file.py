@@ -1,0 +1,221 @@
+"""Scene files: YAML with one schema, read key by key.
+
+    title: A humanoid stands and is pushed.
+    figures:                       # name -> robot of the catalogue or path
+      human: {robot: human28, drive: {kp: 3000, kd: 60}, points: surfaces}   # points: surfaces, body or none
+    objects:
+      crate: {mass: 5, box: [0.3, 0.3, 0.3], xyz: [1, 0, 0.15], velocity: [2, 0, 0, 0, 0, 0], friction: 0.4}
+    terrain:
+      - plane: {slope: 0.1, friction: 0.8}         # height, slope and heading in m and rad
+      - box: {size: [1, 1, 0.2], xyz: [2, 0, 0.1]}
+      - steps: {count: 3, rise: 0.15, run: 0.3, start: 0.5}
+    gravity: [0, 0, -9.81]
+    connections:                   # closed at the start unless `open: true`
+      left_hand: {kind: spherical, a: {link: human/left_hand}, b: {link: swing/bar, xyz: [0, -0.1, 0]}}
+    events:                        # things at one time happen together
+      - {at: 1.0, push: {link: torso, force: [60, 0, 0], duration: 0.1}}
+      - {at: 2.0, cut: [left_hand]}                # likewise `connect`
+    seconds: 3
+    dt: 0.001
+    limits: true                   # whether joints stop at their limits
+
+With a single figure names are those of its robot; with several they begin with the name of the figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from humanoid_dynamics.errors import DescriptionError, HumanoidDynamicsError, UnknownNameError
+from humanoid_dynamics.model.loop import LOOP_KINDS, LoopClosure
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.model.state import State
+from humanoid_dynamics.simulation.figures import Figure, read_figure, read_object
+from humanoid_dynamics.simulation.scene import Moment, Scene, TimedPush
+from humanoid_dynamics.simulation.scene_reader import SceneReader
+from humanoid_dynamics.simulation.setup import LONGEST_STEP, Setup, ShapeSpec
+from humanoid_dynamics.simulation.several import join_figures
+from humanoid_dynamics.simulation.terrain import build_box, build_plane, build_steps
+from humanoid_dynamics.structure.events import Connect, Cut, Event
+
+KEYS = ("title", "figures", "objects", "terrain", "gravity", "connections", "events", "seconds", "dt", "limits")
+LONGEST = 3600.0
+LARGEST_FILE = 200_000
+
+
+def scene_names() -> tuple[str, ...]:
+    """Return the names of all scenes that come with the package, sorted."""
+    return tuple(sorted(path.stem for path in _folder().glob("*.yaml")))
+
+
+def load_scene(name: str) -> Scene:
+    """Load a scene.
+
+    Args:
+        name: Name of a scene that comes with the package, or path of a YAML file.
+
+    Returns:
+        The scene.
+
+    Raises:
+        UnknownNameError: If it is neither.
+        DescriptionError: If the file breaks the schema or names what does not exist.
+    """
+    path = _folder() / f"{name}.yaml" if name in scene_names() else Path(name).expanduser()
+    if not path.is_file():
+        raise UnknownNameError("scene or YAML file", name, scene_names())
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise DescriptionError(str(path), "file", f"has more than {LARGEST_FILE} bytes")
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as cause:
+        raise DescriptionError(str(path), "YAML", " ".join(str(cause).split())) from cause
+    return read_scene(content, str(path), path.stem)
+
+
+def read_scene(content: object, origin: str = "scene", name: str = "scene") -> Scene:
+    """Turn the content of a scene file into a scene.
+
+    Args:
+        content: What the file holds.
+        origin: Where it came from, for messages.
+        name: Name of the scene.
+
+    Returns:
+        The scene.
+
+    Raises:
+        DescriptionError: Naming the key that is unknown or makes no sense.
+    """
+    reader = SceneReader(origin)
+    table = reader.table(content, "", KEYS)
+    whole = _read_figures(reader, table)
+    connections, closed = _read_connections(reader, table, whole.robot)
+    terrain = [
+        shape for k, entry in enumerate(reader.listed(table.get("terrain", []), "terrain")) for shape in _read_shapes(reader, entry, k)
+    ]
+    gravity = reader.vector(table.get("gravity", [0.0, 0.0, -9.81]), "gravity")
+    limits = table.get("limits", True)
+    if not isinstance(limits, bool):
+        raise reader.refuse("limits", f"received {limits!r:.60}, expected true or false")
+    setup = Setup(tuple(terrain), whole.points, (gravity[0], gravity[1], gravity[2]), limits, whole.drive, whole.passive)
+    return Scene(
+        name,
+        reader.word(table.get("title", name), "title"),
+        whole.robot,
+        setup,
+        State(whole.q, whole.v),
+        {key: connections[key] for key in closed},
+        _read_moments(reader, table, connections, whole.robot),
+        reader.number(table.get("seconds", 2.0), "seconds", 0.0, LONGEST),
+        reader.number(table.get("dt", 1e-3), "dt", 1e-6, LONGEST_STEP),
+    )
+
+
+def _read_figures(reader: SceneReader, table: Mapping[str, Any]) -> Figure:
+    figures: dict[str, Figure] = {}
+    for group, read in (("figures", read_figure), ("objects", read_object)):
+        for name, content in reader.table(table.get(group, {}), group).items():
+            if name in figures:
+                raise reader.refuse(f"{group}.{name}", "is the name of a figure too")
+            figures[name] = read(reader, content, f"{group}.{name}")
+    try:
+        return join_figures(figures)
+    except HumanoidDynamicsError as cause:
+        raise reader.refuse("figures", str(cause)) from cause
+
+
+def _read_connections(reader: SceneReader, table: Mapping[str, Any], robot: RobotModel) -> tuple[dict[str, LoopClosure], list[str]]:
+    """Return all connections, and the names of those that are closed at the start."""
+    connections, closed = {}, []
+    for name, content in reader.table(table.get("connections", {}), "connections").items():
+        key = f"connections.{name}"
+        entry = reader.table(content, key, ("kind", "a", "b", "open"))
+        kind = reader.word(entry.get("kind", "fixed"), f"{key}.kind", LOOP_KINDS)
+        ends = []
+        for end in ("a", "b"):
+            frame = reader.table(entry.get(end, {}), f"{key}.{end}", ("link", "point", "xyz", "rpy"))
+            if "point" in frame:
+                point = robot.control_points[reader.word(frame["point"], f"{key}.{end}.point", robot.control_points)]
+                ends.append((point.link, point.X_LP * reader.pose(frame, f"{key}.{end}")))
+            else:
+                link = reader.word(frame.get("link", ""), f"{key}.{end}.link", (*robot.links, "world"))
+                ends.append((link, reader.pose(frame, f"{key}.{end}")))
+        connections[name] = LoopClosure(name, kind, *ends[0], *ends[1])
+        if not entry.get("open", False):
+            closed.append(name)
+    return connections, closed
+
+
+def _read_shapes(reader: SceneReader, content: object, index: int) -> tuple[ShapeSpec, ...]:
+    key = f"terrain[{index}]"
+    entry = reader.table(content, key, ("plane", "box", "steps"))
+    if len(entry) != 1:
+        raise reader.refuse(key, "expected one of plane, box, steps")
+    kind, values = next(iter(entry.items()))
+    key = f"{key}.{kind}"
+    known = {
+        "plane": ("height", "slope", "heading", "friction", "restitution"),
+        "box": ("size", "xyz", "rpy", "friction", "restitution"),
+        "steps": ("count", "rise", "run", "width", "start", "friction"),
+    }[kind]
+    table = reader.table({} if values is None else values, key, known)
+    numbers = {name: reader.number(value, f"{key}.{name}") for name, value in table.items() if name not in {"size", "xyz", "rpy"}}
+    vectors = {name: reader.vector(value, f"{key}.{name}") for name, value in table.items() if name in {"size", "xyz", "rpy"}}
+    try:
+        if kind == "plane":
+            return (build_plane(name=f"plane{index}", **numbers),)
+        if kind == "steps":
+            return build_steps(
+                int(reader.number(table.get("count", 3), f"{key}.count", 1, 100)), **{k: v for k, v in numbers.items() if k != "count"}
+            )
+        size, xyz = vectors.pop("size", None), vectors.pop("xyz", None)
+        if size is None or xyz is None:
+            raise reader.refuse(key, "a box needs size and xyz")
+        return (build_box(size, xyz, rpy=vectors.get("rpy", (0.0, 0.0, 0.0)), name=f"box{index}", **numbers),)
+    except HumanoidDynamicsError as cause:
+        raise cause if isinstance(cause, DescriptionError) else reader.refuse(key, str(cause)) from cause
+
+
+def _read_moments(
+    reader: SceneReader, table: Mapping[str, Any], connections: Mapping[str, LoopClosure], robot: RobotModel
+) -> tuple[Moment, ...]:
+    moments: dict[float, list[tuple[tuple[Event, ...], tuple[TimedPush, ...], str]]] = {}
+    for k, content in enumerate(reader.listed(table.get("events", []), "events")):
+        key = f"events[{k}]"
+        entry = reader.table(content, key, ("at", "push", "cut", "connect"))
+        at = reader.number(entry.get("at"), f"{key}.at", 0.0)
+        events: list[Event] = []
+        said = []
+        for verb in ("cut", "connect"):
+            for name in _names(entry.get(verb, [])):
+                reader.word(name, f"{key}.{verb}", connections)
+                events.append(Cut(name) if verb == "cut" else Connect(connections[name]))
+                said.append(f"{verb} {name}")
+        pushes = (_read_push(reader, entry["push"], f"{key}.push", robot),) if "push" in entry else ()
+        said += [f"push {push.link}" for push in pushes]
+        moments.setdefault(at, []).append((tuple(events), pushes, ", ".join(said)))
+    return tuple(
+        Moment(at, sum((e for e, _, _ in group), ()), sum((p for _, p, _ in group), ()), ", ".join(s for _, _, s in group))
+        for at, group in sorted(moments.items())
+    )
+
+
+def _read_push(reader: SceneReader, content: object, key: str, robot: RobotModel) -> TimedPush:
+    table = reader.table(content, key, ("link", "force", "moment", "point", "duration"))
+    link = reader.word(table.get("link", ""), f"{key}.link", (*robot.links, *robot.aliases))
+    vectors = {name: reader.vector(table.get(name, [0.0, 0.0, 0.0]), f"{key}.{name}") for name in ("force", "moment", "point")}
+    return TimedPush(link, **vectors, duration=reader.number(table.get("duration", 0.1), f"{key}.duration", 0.0))
+
+
+def _names(value: object) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _folder() -> Path:
+    return Path(str(resources.files("humanoid_dynamics"))) / "config" / "scenes"

@@ -1,0 +1,105 @@
+"""What a world is made of besides bodies, and what it says after each step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from humanoid_dynamics.simulation.joint_forces import Drive
+from humanoid_dynamics.simulation.terrain import Box, Plane
+from humanoid_dynamics.simulation.touch_points import TouchPoint
+from humanoid_dynamics.spatial.arrays import Vector
+
+GRAVITY = (0.0, 0.0, -9.81)
+LONGEST_STEP = 0.02
+FASTEST = 1e4
+HOOKS = ("before_step", "after_terms", "after_detect", "after_impact", "after_forces", "after_integrate", "after_step")
+STATUSES = {
+    "ok": "the step was taken and every law was kept",
+    "saturated": "a torque was larger than its motor can give, and was cut",
+    "invalid_input": "a torque was not a number and counted as zero, or the time step made no sense and no step was taken",
+    "inexact": "the contact impulses were found less exactly than promised",
+    "stopped": "the motion ran away; the world keeps the last good state and takes no more steps",
+}
+ShapeSpec: TypeAlias = Plane | Box
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """Surroundings and manners of a world.
+
+    Attributes:
+        terrain: What stands still.
+        points: Touch points: ``surfaces`` for the corners of all contact surfaces, ``body`` for all that can touch, or a list.
+        gravity: (3,) gravity [m/s²].
+        limits: Whether joints stop at their position limits.
+        drive: Joint position control inside the world, besides the torques that are given.
+        passive: Motors that are switched off.
+        audit: Whether energy is measured at every step.
+        compiled: True for numba, False for the interpreter, None for numba where it is installed.
+    """
+
+    terrain: tuple[ShapeSpec, ...] = ()
+    points: str | tuple[TouchPoint, ...] = "surfaces"
+    gravity: tuple[float, float, float] = GRAVITY
+    limits: bool = True
+    drive: Drive | None = None
+    passive: tuple[str, ...] = ()
+    audit: bool = True
+    compiled: bool | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class StepReport:
+    """What one step says.
+
+    Attributes:
+        t: Time after it [s].
+        status: One of ``STATUSES``.
+        reason: What is wrong, in words; empty where nothing is.
+        touching: Number of points that carry force.
+        impacts: Number of impacts in this step.
+        residual: Distance of the contact impulses from a solution, as a velocity [m/s].
+        complementarity: Largest product of a normal impulse and the velocity along it [J].
+        cone: How far an impulse is outside its cone [N·s].
+        depth: Largest depth of a point in the ground [m].
+        closure: Largest position error of the bilateral rows [m].
+        missing: Energy that came from nowhere or went nowhere since the start [J].
+    """
+
+    t: float
+    status: str = "ok"
+    reason: str = ""
+    touching: int = 0
+    impacts: int = 0
+    residual: float = 0.0
+    complementarity: float = 0.0
+    cone: float = 0.0
+    depth: float = 0.0
+    closure: float = 0.0
+    missing: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class PointForce:
+    """The mean force on a touch point during a step.
+
+    Attributes:
+        point: Name of the point.
+        link: Link it belongs to.
+        place: (3,) where it touches [m].
+        force: (3,) force on the body, in the world [N].
+    """
+
+    point: str
+    link: str
+    place: Vector
+    force: Vector
+
+
+def fastest_coordinate(v: Vector) -> int:
+    """Return the index of the coordinate that ran away: the first that is not finite, or else the fastest."""
+    wild = np.flatnonzero(~np.isfinite(v))
+    return int(wild[0]) if len(wild) else int(np.argmax(np.abs(v)))

@@ -1,0 +1,124 @@
+"""The equation of motion at one instant, factored once: M = U^T U, and velocities seen as z = U v, where inertia is one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from scipy.linalg import blas, lapack
+
+from humanoid_dynamics.constraints.constraint_set import ConstraintSet
+from humanoid_dynamics.constraints.kinematics import Kinematics
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+RANK_TOLERANCE = 1e-6
+
+
+class Terms:
+    """Work space: kinematics, factor of the inertia, and an orthonormal basis of what the bilateral rows hold.
+
+    Attributes:
+        kinematics: Poses and Jacobians of the last ``evaluate``.
+        U: (nv, nv) upper factor of M plus what is implicit.
+        h: (nv,) Coriolis, centrifugal and gravity forces.
+        Q: (nv, r) basis of the bilateral rows in z.
+        ok: Whether the inertia could be factored.
+    """
+
+    def __init__(self, kinematics: Kinematics, constraints: ConstraintSet) -> None:
+        self.kinematics = kinematics
+        self.constraints = constraints
+        self.model, self.data = kinematics.model, kinematics.data
+        nv = int(self.model.nv)
+        self.U: Matrix = np.eye(nv, order="F")
+        self.h: Vector = np.zeros(nv)
+        self.Q: Matrix = np.zeros((nv, 0))
+        self.ok = True
+        self._R, self._order, self._scale = np.zeros((0, 0)), np.zeros(0, dtype=np.intp), np.zeros(0)
+
+    def evaluate(self, q: Vector, v: Vector | None, implicit: Vector | None = None) -> None:
+        """Compute poses, Jacobians, inertia and bias.
+
+        Args:
+            q: (nq,) configuration.
+            v: (nv,) velocity; no bias is computed where left out.
+            implicit: (nv,) what implicit joint forces add to the inertia.
+        """
+        model, data = self.model, self.data
+        M = pin.crba(model, data, q, pin.Convention.WORLD)
+        if implicit is not None:
+            M.ravel(order="K")[:: len(M) + 1] += implicit
+        self.U, info = lapack.dpotrf(M, lower=0, clean=0)
+        self.ok = info == 0
+        if v is not None:
+            self.h = pin.nonLinearEffects(model, data, q, v)
+
+    def whiten(self, rows_T: Matrix) -> Matrix:
+        """Return U^-T X for rows or forces X (nv, k)."""
+        whitened: Matrix = lapack.dtrtrs(self.U, rows_T, trans=1)[0]
+        return whitened
+
+    def velocity(self, z: Vector) -> Vector:
+        """Return U^-1 z."""
+        v: Vector = lapack.dtrtrs(self.U, z)[0]
+        return v
+
+    def momentum(self, v: Vector) -> Vector:
+        """Return z = U v."""
+        z: Vector = blas.dtrmv(self.U, v)
+        return z
+
+    def hold(self, q: Vector) -> None:
+        """Take the bilateral rows at q into the basis Q.
+
+        Args:
+            q: (nq,) configuration; the inertia may be that of a configuration nearby.
+        """
+        if not len(self.constraints):
+            return
+        self.kinematics.place(q)
+        J = self.constraints.jacobian(self.kinematics)
+        self._scale = self.constraints.scale
+        B = self.whiten((self._scale[:, None] * J).T)
+        nv, k = B.shape
+        if k == 0:
+            self.Q = np.zeros((nv, 0))
+            return
+        qr, order, reflectors, _, _ = lapack.dgeqp3(B, lwork=2 * k + (k + 1) * 32, overwrite_a=1)
+        pivots = np.abs(qr.diagonal())
+        rank = int((pivots > RANK_TOLERANCE * max(float(pivots[0]), 1e-12)).sum())
+        self._R, self._order = qr[:rank, :rank], order[:rank] - 1
+        self.Q = lapack.dorgqr(np.asfortranarray(qr[:, :rank]), reflectors[:rank], lwork=32 * max(k, 1))[0]
+
+    def release(self) -> None:
+        """Forget the bilateral rows."""
+        self.Q = np.zeros((len(self.h), 0))
+
+    def restrain(self, X: Matrix) -> Matrix:
+        """Return X without what the bilateral rows hold."""
+        return X - self.Q.dot(self.Q.T.dot(X)) if self.Q.shape[1] else X
+
+    def multipliers(self, held: Vector) -> Vector:
+        """Return impulses of the bilateral rows (k,) whose whitened sum is Q held; dependent rows carry none.
+
+        Args:
+            held: (r,) components along Q.
+
+        Returns:
+            (k,) impulses in the order of the rows.
+        """
+        impulses = np.zeros(len(self._scale))
+        if len(held):
+            impulses[self._order] = lapack.dtrtrs(self._R, held)[0] * self._scale[self._order]
+        return impulses
+
+    def closing(self, error: Vector) -> Vector:
+        """Return the whitened displacement (nv,) that undoes a position error of the bilateral rows.
+
+        Args:
+            error: (k,) position error.
+
+        Returns:
+            The smallest displacement.
+        """
+        scaled = (self._scale * error)[self._order]
+        return np.asarray(-self.Q.dot(lapack.dtrtrs(self._R, scaled, trans=1)[0]))

@@ -1,0 +1,320 @@
+"""The world that steps.
+
+A step goes to the middle of itself (q_M = q + dt/2 v), takes all terms there, finds the velocity at its end and moves on with the mean
+of both: for smooth motion this is the leapfrog, of second order.  Constraints speak about velocities, so contacts stick, slide and
+part within a step, and impacts cut a step in two where they happen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from humanoid_dynamics.constraints.block import ConstraintBlock
+from humanoid_dynamics.constraints.constraint_set import ConstraintSet
+from humanoid_dynamics.constraints.loop import build_loop
+from humanoid_dynamics.dynamics.change import Change, apply_events
+from humanoid_dynamics.dynamics.mechanism import Mechanism
+from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.model.state import State
+from humanoid_dynamics.simulation.books import Books
+from humanoid_dynamics.simulation.command import read_torque
+from humanoid_dynamics.simulation.detection import LimitTable
+from humanoid_dynamics.simulation.friction import FrictionContacts, Touching
+from humanoid_dynamics.simulation.joint_forces import JointForces, rebind_drive
+from humanoid_dynamics.simulation.push import Push
+from humanoid_dynamics.simulation.setup import HOOKS, LONGEST_STEP, PointForce, Setup, StepReport
+from humanoid_dynamics.simulation.stepper import Stepper
+from humanoid_dynamics.simulation.sweep import sweep
+from humanoid_dynamics.simulation.terrain import build_terrain
+from humanoid_dynamics.simulation.touch_points import TouchPoint, bind_points, list_body_points, list_surface_points
+from humanoid_dynamics.snake.compiled import select_kernel
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
+from humanoid_dynamics.structure.events import Connect, Event
+
+Hook = Callable[["World"], None]
+REACH = 5e-3
+
+
+class World:
+    """Bodies in one tree, their constraints and surroundings, and where they are.
+
+    Attributes:
+        robot: All bodies as one robot, with its own copy of the model.
+        mechanism: Bilateral constraints; edit them through ``apply``.
+        actuated: Names of the coordinates ``step`` takes torques for.
+        setup: Its surroundings.
+    """
+
+    def __init__(
+        self, robot: RobotModel, setup: Setup | None = None, state: State | None = None, connections: Iterable[ConstraintBlock] = ()
+    ) -> None:
+        """Put a robot into a world.
+
+        Args:
+            robot: The robot, or several as one tree.
+            setup: Its surroundings; free space with gravity where left out.
+            state: Where it starts; at rest in its posture where left out.
+            connections: Bilateral constraints that hold at the start, besides those the robot comes with.
+
+        Raises:
+            UnknownNameError: If the setup names what does not exist.
+            ShapeError: If the state does not fit.
+            SingularInertiaError: If a link moves without inertia.
+        """
+        self.setup = setup or Setup()
+        model = robot.model.copy()
+        model.gravity.linear = check_vector("gravity", self.setup.gravity, 3)
+        own = replace(robot, model=model)
+        own.check_inertia("a world that steps")
+        start = (State.at_rest(own) if state is None else state).check(own)
+        passive = set(self.setup.passive)
+        for name in passive - set(own.actuated):
+            raise UnknownNameError("motor", name, own.actuated)
+        self._points = _list_points(own, self.setup.points)
+        self._terrain = build_terrain(self.setup.terrain)
+        self._kernel = select_kernel(sweep, self.setup.compiled)
+        self._hooks: dict[str, list[Hook]] = {name: [] for name in HOOKS}
+        rows = ConstraintSet.of(own, connections)
+        mechanism = Mechanism(own, rows, actuated=[name for name in own.actuated if name not in passive])
+        self._stepper = self._build_stepper(mechanism, JointForces(own, self.setup.drive), start)
+
+    @property
+    def robot(self) -> RobotModel:
+        """All bodies as one robot, with its own copy of the model."""
+        return self._stepper.robot
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """Bilateral constraints; they are edited through ``apply``."""
+        return self._stepper.mechanism
+
+    @property
+    def q(self) -> Vector:
+        """(nq,) configuration."""
+        return self._stepper.q
+
+    @property
+    def v(self) -> Vector:
+        """(nv,) velocity."""
+        return self._stepper.v
+
+    @property
+    def t(self) -> float:
+        """Time [s]."""
+        return self._stepper.t
+
+    @property
+    def books(self) -> Books:
+        """Energy since the start."""
+        return self._stepper.books
+
+    @property
+    def touching(self) -> Touching:
+        """What touched in the last part of the last step."""
+        return self._stepper.touching
+
+    @property
+    def lam(self) -> Vector:
+        """(k,) mean force of each bilateral row in the last part of the last step [N, N·m]."""
+        return self._stepper.lam
+
+    @property
+    def reason(self) -> str:
+        """Why the world has stopped; empty while it runs."""
+        return self._stepper.reason
+
+    @property
+    def state(self) -> State:
+        """Where the world is, as a value of its own."""
+        return State(self.q, self.v)
+
+    @property
+    def tau(self) -> Vector:
+        """(na,) torques of the last step, as they were used [N·m, N]."""
+        return self._stepper.tau
+
+    @property
+    def point_names(self) -> tuple[str, ...]:
+        """Names of all touch points."""
+        return self._stepper.contacts.table.names
+
+    def point_forces(self) -> Matrix:
+        """Return (n, 3) mean force on every touch point in the last part of the last step, in the world [N]."""
+        forces = np.zeros((len(self.point_names), 3))
+        forces[self.touching.index] = self.touching.impulse / self._stepper.span
+        return forces
+
+    def count_freedoms(self) -> int:
+        """Return how many freedoms the bilateral rows leave here."""
+        self.mechanism.place(self.q)
+        return self.mechanism.nu
+
+    def add_hook(self, name: str, hook: Hook) -> None:
+        """Let a function be called in every step.
+
+        Args:
+            name: When; one of ``HOOKS``, which are called in this order.
+            hook: The function; it gets the world.
+
+        Raises:
+            UnknownNameError: If there is no such moment.
+        """
+        if name not in self._hooks:
+            raise UnknownNameError("hook", name, HOOKS)
+        self._hooks[name].append(hook)
+
+    def push(
+        self, link: str, force: Sequence[float], duration: float, *, moment: Sequence[float] = (0, 0, 0), point: Sequence[float] = (0, 0, 0)
+    ) -> None:
+        """Push a link from now on for a while.
+
+        Args:
+            link: The link.
+            force: (3,) force in the world [N].
+            duration: How long [s].
+            moment: (3,) moment in the world [N·m].
+            point: (3,) where, in the link [m].
+
+        Raises:
+            UnknownNameError: If there is no such link.
+            ShapeError: If a number is not finite.
+        """
+        self.robot.link_frame(link)
+        lasting = float(check_vector("duration", [duration], 1)[0])
+        pairs = (("force", force), ("moment", moment), ("point", point))
+        F, M, p = (read_only(check_vector(field, value, 3)) for field, value in pairs)
+        self._stepper.pushes.append(Push(link, F, M, p, self.t, lasting))
+
+    def apply(self, events: Sequence[Event]) -> Change:
+        """Let the structure change now: all events in one batch, then one impact.
+
+        Args:
+            events: What happens.
+
+        Returns:
+            What it led to.
+
+        Raises:
+            UnknownNameError: If an event names what is not there.
+            HumanoidDynamicsError: If what is to be connected is apart.
+        """
+        self._check_reach(events)
+        old, before = self._stepper, self._stepper.measure_energy()
+        change = apply_events(self.mechanism, self.state, events)
+        if change.mechanism is not old.mechanism:
+            drive = None if old.joints.drive is None else rebind_drive(old.joints.drive, old.robot, change.mechanism.robot)
+            new = self._build_stepper(change.mechanism, JointForces(change.mechanism.robot, drive), change.state)
+            new.t, new.books, new.pushes = old.t, old.books, old.pushes
+            self._stepper = new
+        stepper = self._stepper
+        stepper.q, stepper.v = np.array(change.state.q), np.array(change.state.v)
+        stepper.forget()
+        after = stepper.measure_energy()
+        stepper.books.work["loops"] += after - before
+        stepper.books.energy += after - before
+        return change
+
+    def set_velocity(self, v: Vector) -> None:
+        """Give the bodies another velocity, such as a start that only makes sense once all is connected.
+
+        Args:
+            v: (nv,) velocity.
+
+        Raises:
+            ShapeError: If it does not fit.
+        """
+        stepper = self._stepper
+        before = stepper.measure_energy()
+        stepper.v = np.array(check_vector("v", v, self.robot.nv))
+        stepper.forget()
+        change = stepper.measure_energy() - before
+        stepper.books.start += change
+        stepper.books.energy += change
+
+    def step(self, dt: float, tau: Vector | Mapping[str, float] | None = None) -> StepReport:
+        """Advance by one step.
+
+        Args:
+            dt: Its length [s]; up to 20 ms.
+            tau: (na,) torques in the order of ``actuated``, or coordinate name -> torque [N·m, N]; none where left out.
+
+        Returns:
+            What happened; trouble with numbers is a status there.
+
+        Raises:
+            ShapeError: If there are too many or too few torques.
+            UnknownNameError: If a coordinate has no motor.
+        """
+        stepper = self._stepper
+        if stepper.reason:
+            return StepReport(stepper.t, "stopped", stepper.reason)
+        if not 0.0 < dt <= LONGEST_STEP:
+            return StepReport(self.t, "invalid_input", f"a time step of {dt} s; expected one above 0 and up to {LONGEST_STEP} s")
+        command = read_torque(self.actuated, self._effort, tau)
+        self._run("before_step")
+        impacts = stepper.step(dt, command.tau)
+        if self.reason:
+            return StepReport(self.t, "stopped", self.reason)
+        self._run("after_step")
+        return self._report(command.status, command.reason, impacts)
+
+    def contact_forces(self) -> tuple[PointForce, ...]:
+        """Return the mean forces on all points that touched in the last part of the last step."""
+        names, links, touched = self._stepper.contacts.table.names, self._stepper.contacts.table.links, self.touching
+        return tuple(
+            PointForce(names[i], links[i], read_only(place), read_only(impulse / self._stepper.span))
+            for i, place, impulse in zip(touched.index.tolist(), touched.place, touched.impulse, strict=True)
+            if impulse.any()
+        )
+
+    def _build_stepper(self, mechanism: Mechanism, joints: JointForces, state: State) -> Stepper:
+        robot = mechanism.robot
+        self.actuated = tuple(robot.coordinates[index] for index in mechanism.actuated)
+        self._effort = robot.limits.effort[mechanism.actuated]
+        limits = LimitTable(robot) if self.setup.limits else None
+        contacts = FrictionContacts(bind_points(robot, self._points), self._terrain, limits, self._kernel)
+        stepper = Stepper(mechanism, contacts, joints, state, self._run)
+        stepper.audit = self.setup.audit
+        return stepper
+
+    def _check_reach(self, events: Sequence[Event]) -> None:
+        """Refuse to connect what is apart."""
+        mechanism = self.mechanism
+        mechanism.kinematics.place(self.q)
+        for event in events:
+            if isinstance(event, Connect):
+                block = build_loop(self.robot, event.loop)
+                error = np.zeros(len(block.labels))
+                block.write_error(mechanism.kinematics, error)
+                if np.abs(error).max(initial=0.0) > REACH:
+                    worst = int(np.argmax(np.abs(error)))
+                    said = f"{block.labels[worst]!r} is {abs(error[worst]):.3g} (m or rad) away from where it would be"
+                    raise HumanoidDynamicsError(f"connection {event.loop.name!r} cannot close: {said}, expected at most {REACH:g}")
+
+    def _report(self, status: str, reason: str, impacts: int) -> StepReport:
+        answer, touched = self.touching.answer, self.touching
+        missing = self.books.missing if self.setup.audit else 0.0
+        if answer is None:
+            return StepReport(self.t, status, reason, 0, impacts, depth=touched.depth, closure=self._stepper.closure, missing=missing)
+        if not answer.exact and status == "ok":
+            status, reason = "inexact", f"contact impulses are a velocity of {answer.residual:.1e} m/s away from a solution"
+        count = int(np.count_nonzero(self._stepper.contacts.touching))
+        certificate = (answer.residual, answer.complementarity, answer.cone)
+        return StepReport(self.t, status, reason, count, impacts, *certificate, touched.depth, self._stepper.closure, missing)
+
+    def _run(self, name: str) -> None:
+        for hook in self._hooks[name]:
+            hook(self)
+
+
+def _list_points(robot: RobotModel, points: str | tuple[TouchPoint, ...]) -> tuple[TouchPoint, ...]:
+    if not isinstance(points, str):
+        return points
+    lists = {"surfaces": list_surface_points, "body": list_body_points}
+    if points not in lists:
+        raise UnknownNameError("choice of touch points", points, lists)
+    return list_body_points(robot) if points == "body" else list_surface_points(robot)

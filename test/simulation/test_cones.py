@@ -1,0 +1,84 @@
+"""Contact impulses: the laws they obey, closed forms, and the compiled twin."""
+
+import numpy as np
+import pytest
+
+from humanoid_dynamics.simulation.cones import ConeProblem, solve_cones
+from humanoid_dynamics.simulation.sweep import sweep
+from humanoid_dynamics.snake.compiled import is_compiler_installed, select_kernel
+
+
+def random_problem(rng, contacts, limits=0, redundant=False):
+    """Points of a few free bodies: rows of a rigid body at random places, several times the same body where redundant."""
+    count = contacts + limits
+    bodies = 1 if redundant else max(1, contacts // 2)
+    J = np.zeros((count + 2 * contacts, 6 * bodies + limits))
+    for k in range(contacts):
+        R, _ = np.linalg.qr(rng.normal(size=(3, 3)) * 0.2 + np.eye(3))
+        place, body = rng.uniform(-0.3, 0.3, 3), int(rng.integers(bodies))
+        for row, axis in zip((k, count + k, count + contacts + k), R.T, strict=True):
+            J[row, 6 * body : 6 * body + 6] = np.concatenate((axis, np.cross(place, axis) / 0.2))
+    for k in range(limits):
+        J[contacts + k, 6 * bodies + k] = 1.0
+        J[contacts + k, :6] = 0.3 * rng.normal(size=6)
+    velocity = rng.normal(size=J.shape[1])
+    return ConeProblem(J @ J.T, J @ velocity, rng.uniform(0.0, 1.0, contacts), count)
+
+
+def natural_error(problem, answer):
+    """How far impulses are from their projection, written down anew contact by contact."""
+    count, m = problem.count, len(problem.mu)
+    u = problem.G @ answer.p + problem.b
+    worst = 0.0
+    for k in range(count):
+        p, rate = answer.p[k], u[k]
+        worst = max(worst, -p, -rate, min(abs(p), abs(rate)))
+    for k in range(m):
+        slip = np.array([u[count + k], u[count + m + k]])
+        pull, most = np.array([answer.p[count + k], answer.p[count + m + k]]), problem.mu[k] * answer.p[k]
+        worst = max(worst, np.linalg.norm(pull) - most)
+        if np.linalg.norm(slip) > 1e-3:
+            worst = max(worst, np.linalg.norm(pull + most * slip / np.linalg.norm(slip)))
+    return worst
+
+
+@pytest.mark.parametrize("redundant", [False, True])
+def test_impulses_obey_signorini_and_coulomb(redundant):
+    rng = np.random.default_rng(1)
+    exact = 0
+    for _ in range(150):
+        problem = random_problem(rng, int(rng.integers(1, 7)), int(rng.integers(0, 3)), redundant)
+        answer = solve_cones(problem)
+        assert answer.cone <= 1e-9
+        assert (answer.p[: problem.count] >= 0.0).all()
+        if answer.exact:
+            exact += 1
+            assert natural_error(problem, answer) < 2e-3 if redundant else 1e-3
+            assert answer.p @ (problem.G @ answer.p + problem.b) <= 1e-4
+    assert exact >= 147
+
+
+def test_block_on_a_plane_sticks_and_slips():
+    """One point of mass 2: normal stops it, friction takes at most mu of that."""
+    for mu, along in ((0.8, 1.0), (0.3, 1.0)):
+        answer = solve_cones(ConeProblem(np.eye(3) / 2.0, np.array([-2.0, along, 0.0]), np.array([mu]), 1))
+        assert answer.p[0] == pytest.approx(4.0, rel=1e-4)
+        assert answer.p[1] == pytest.approx(-min(2.0 * along, 4.0 * mu), rel=1e-4)
+
+
+def test_open_contacts_get_nothing():
+    answer = solve_cones(ConeProblem(np.eye(6), np.array([0.1, 0.2, 1.0, -1.0, 2.0, 0.5]), np.array([0.5, 0.9]), 2))
+    np.testing.assert_array_equal(answer.p, 0.0)
+    assert answer.exact
+
+
+@pytest.mark.skipif(not is_compiler_installed(), reason="numba is not installed")
+def test_compiled_sweeps_are_the_same():
+    rng = np.random.default_rng(2)
+    compiled = select_kernel(sweep, compiled=True)
+    for _ in range(5):
+        problem = random_problem(rng, 5, 2)
+        first, second = np.zeros(len(problem.b)), np.zeros(len(problem.b))
+        sweep(problem.G, problem.b, problem.mu, first, 7)
+        compiled(problem.G, problem.b, problem.mu, second, 7)
+        np.testing.assert_allclose(second, first, atol=1e-13)

@@ -1,0 +1,60 @@
+"""Robots nobody has tuned, dropped from anywhere in any orientation: none explodes, gains energy or sinks."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.errors import MissingExtraError
+from humanoid_dynamics.simulation.setup import Setup
+from humanoid_dynamics.simulation.terrain import build_plane
+from humanoid_dynamics.simulation.touch_points import bind_points, list_body_points
+from humanoid_dynamics.simulation.world import World
+
+ROBOTS = ("human28", "human16", "legs12", "g1", "talos_reduced", "bolt", "romeo", "sr1", "alexander")
+FAST = (("human28", 0), ("human16", 1), ("legs12", 2), ("g1", 3))
+MANY = [(name, seed) for name in ROBOTS for seed in range(10, 22)]
+
+
+def drop(name, seed, seconds):
+    """Let a limp robot fall from 0.1 to 1 m above the ground, turned at random; return the world and the worst that happened."""
+    try:
+        robot = hd.load_robot(name)
+    except MissingExtraError as missing:
+        pytest.skip(str(missing))
+    rng = np.random.default_rng(seed)
+    points = list_body_points(robot)
+    q = np.array(robot.posture)
+    q[3:7] = pin.Quaternion(pin.exp3(rng.uniform(-2.0, 2.0, 3))).coeffs()
+    table, data = bind_points(robot, points), robot.data()
+    pin.forwardKinematics(robot.model, data, q)
+    poses = np.array([data.oMi[joint].homogeneous for joint in table.joints])
+    q[2] += rng.uniform(0.1, 1.0) - float((np.matmul(poses[table.owner], table.p_J)[:, 2, 0] - table.radius).min())
+    v = np.zeros(robot.nv)
+    v[:6] = rng.uniform(-1.0, 1.0, 6)
+    world = World(robot, Setup(terrain=(build_plane(),), points=points), hd.State(q, v))
+    highest, deepest = world.books.energy, 0.0
+    for _ in range(int(seconds / 1e-3)):
+        report = world.step(1e-3)
+        assert report.status in {"ok", "inexact"}, report.reason
+        highest, deepest = max(highest, world.books.energy), max(deepest, report.depth)
+    return world, report, highest, deepest
+
+
+def check(name, seed, seconds):
+    world, report, highest, deepest = drop(name, seed, seconds)
+    assert highest <= world.books.start * (1.0 + 1e-3) + 1e-6
+    assert deepest < 5e-3
+    assert report.depth < 2e-3
+    assert world.books.energy < world.books.start
+
+
+@pytest.mark.parametrize(("name", "seed"), FAST)
+def test_a_dropped_robot_neither_explodes_nor_gains_energy_nor_sinks(name, seed):
+    check(name, seed, 0.8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "seed"), MANY)
+def test_many_dropped_robots(name, seed):
+    check(name, seed, 1.5)

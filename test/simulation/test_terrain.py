@@ -1,0 +1,53 @@
+"""Distances and normals of the ground."""
+
+import numpy as np
+import pytest
+
+from humanoid_dynamics.errors import ShapeError
+from humanoid_dynamics.simulation.terrain import build_box, build_plane, build_steps, build_terrain
+
+
+def test_slope_rises_by_its_angle_along_its_heading():
+    plane = build_plane(0.2, slope=0.3, heading=np.pi / 2)
+    points = np.array([[0.0, 0.0, 0.2], [5.0, 0.0, 0.2], [0.0, 1.0, 0.2 + np.tan(0.3)]])
+    np.testing.assert_allclose(plane.probe(points)[0], 0.0, atol=1e-12)
+    assert np.linalg.norm(plane.normal) == pytest.approx(1.0)
+
+
+def test_distance_from_a_box_is_that_to_its_nearest_point():
+    rng = np.random.default_rng(0)
+    box = build_box((1.0, 2.0, 0.5), (0.3, -0.2, 0.1), rpy=(0.2, -0.4, 1.0))
+    points = rng.uniform(-2.0, 2.0, size=(300, 3))
+    gap, normal = box.probe(points)
+    local = (points - box.X_WB.translation) @ box.X_WB.rotation
+    nearest = np.clip(local, -box.half, box.half)
+    outside = np.linalg.norm(local - nearest, axis=1) > 0
+    np.testing.assert_allclose(gap[outside], np.linalg.norm(local - nearest, axis=1)[outside])
+    np.testing.assert_allclose(gap[~outside], -np.min(box.half - np.abs(local), axis=1)[~outside])
+    np.testing.assert_allclose(np.linalg.norm(normal, axis=1), 1.0)
+    ahead, _ = box.probe(points + 1e-6 * normal)
+    np.testing.assert_allclose((ahead - gap) / 1e-6, 1.0, atol=1e-3)
+
+
+def test_the_nearest_shape_counts():
+    terrain = build_terrain((build_plane(friction=0.5), *build_steps(2, rise=0.2, run=0.4, start=1.0)))
+    probe = terrain.probe(np.array([[0.0, 0.0, 0.1], [1.2, 0.0, 0.25], [1.6, 0.0, 0.5]]))
+    np.testing.assert_allclose(probe.gap, [0.1, 0.05, 0.1], atol=1e-12)
+    np.testing.assert_array_equal(probe.shape, [0, 1, 2])
+    np.testing.assert_allclose(probe.normal, [[0, 0, 1]] * 3)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: build_plane(friction=-1.0),
+        lambda: build_plane(restitution=1.5),
+        lambda: build_plane(slope=2.0),
+        lambda: build_box((1.0, 0.0, 1.0), (0, 0, 0)),
+        lambda: build_box((1.0, 1.0), (0, 0, 0)),
+        lambda: build_terrain((build_plane(), build_plane())),
+    ],
+)
+def test_shapes_that_make_no_sense(build):
+    with pytest.raises(ShapeError):
+        build()
