@@ -43,7 +43,7 @@ def solve_forward(mechanism: Mechanism, q: Vector, v: Vector, tau: Vector, force
     mechanism.build_map()
     space = mechanism.null_space
     projected = project_by(space, M, h)
-    u_dot, ok = _accelerate(projected, space.Gamma, applied)
+    u_dot, ok = _accelerate(projected, applied)
     if not ok:
         return _solve_densely(mechanism, M, h, applied)
     a = space.beta + space.Gamma.dot(u_dot)
@@ -51,11 +51,11 @@ def solve_forward(mechanism: Mechanism, q: Vector, v: Vector, tau: Vector, force
     return _report(mechanism, a, space.multipliers(supplied))
 
 
-def _accelerate(projected: Projection, Gamma: Matrix, applied: Vector) -> tuple[Vector, bool]:
+def _accelerate(projected: Projection, applied: Vector) -> tuple[Vector, bool]:
     """Solve the projected equation; tell whether its inertia could be trusted."""
-    if Gamma.shape[1] == 0:
+    if projected.Gamma.shape[1] == 0:
         return np.zeros(0), True
-    U, u_dot, info = lapack.dposv(projected.M_u, applied.dot(Gamma) - projected.h_u, overwrite_a=1)
+    U, u_dot, info = lapack.dposv(projected.M_u, projected.drive(applied), overwrite_a=1)
     if info != 0:
         return u_dot, False
     pivots = U.diagonal().tolist()

@@ -18,13 +18,31 @@ class Projection:
 
     Attributes:
         M_u: (nu, nu) inertia of the closed chain, the A of [CK, eq. 23].
-        h_u: (nu,) bias force, its b.
+        Gamma: (nv, nu) the map it was projected by.
         bias: (nv,) M beta + h.
     """
 
     M_u: Matrix
-    h_u: Vector
+    Gamma: Matrix
     bias: Vector
+
+    @property
+    def h_u(self) -> Vector:
+        """Bias force, the b of [CK, eq. 23], (nu,)."""
+        h_u: Vector = self.bias.dot(self.Gamma)
+        return h_u
+
+    def drive(self, force: Vector) -> Vector:
+        """Return what a force of the tree leaves to accelerate: Gamma^T f - h_u.
+
+        Args:
+            force: (nv,) generalized force of the tree.
+
+        Returns:
+            (nu,) right-hand side of M_u u'.
+        """
+        driving: Vector = (force - self.bias).dot(self.Gamma)
+        return driving
 
 
 def project(M: Matrix, h: Vector, Gamma: Matrix, beta: Vector) -> Projection:
@@ -42,10 +60,10 @@ def project(M: Matrix, h: Vector, Gamma: Matrix, beta: Vector) -> Projection:
     lower = M.T  # column-major, as LAPACK wants it
     bias = h + blas.dsymv(1.0, lower, beta, lower=1)
     if Gamma.shape[1] == 0:
-        return Projection(np.zeros((0, 0)), np.zeros(0), bias)
+        return Projection(np.zeros((0, 0)), Gamma, bias)
     rows = Gamma.T
     product = blas.dsymm(1.0, lower, rows, side=1, lower=1)  # Gamma^T M
-    return Projection(blas.dgemm(1.0, product, rows, trans_b=1), bias.dot(Gamma), bias)
+    return Projection(blas.dgemm(1.0, product, rows, trans_b=1), Gamma, bias)
 
 
 def project_by(space: NullSpace, M: Matrix, h: Vector) -> Projection:
@@ -68,4 +86,4 @@ def project_by(space: NullSpace, M: Matrix, h: Vector) -> Projection:
     X = blas.dgemm(0.5, parts.first, H, beta=1.0, c=parts.mixed, overwrite_c=1)
     M_u = blas.dsyr2k(1.0, H, X, beta=1.0, c=parts.second, trans=1, overwrite_c=1)
     bias = h + blas.dsymv(1.0, M.T, space.beta, lower=1)
-    return Projection(M_u, bias.dot(space.Gamma), bias)
+    return Projection(M_u, space.Gamma, bias)
