@@ -15,6 +15,7 @@ CORE = [
     "numpy>=1.26",
     "scipy>=1.11",
     "pin>=4.1",
+    "daqp>=0.10.3,<0.11",
     "yourdfpy>=0.0.56",
     "lxml",
     "pyyaml",

@@ -14,6 +14,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
+import paper_items
+
+from humanoid_dynamics.benchmarks.goals import GOALS
 from humanoid_dynamics.cli.app import app
 from humanoid_dynamics.control import holding
 from humanoid_dynamics.errors import MissingExtraError
@@ -124,6 +127,12 @@ def build_commands(current: str) -> str:
     return write_table(("command", "what it does"), rows)
 
 
+def build_goals(current: str) -> str:
+    """Return the goals of ``bench``."""
+    del current
+    return write_table(("row", "ours", "against", "goal"), ((f"`{g.name}`", g.path, g.against, g.bound) for g in GOALS))
+
+
 def build_rules(current: str) -> str:
     """Return the rules that choose among torques."""
     del current
@@ -140,6 +149,12 @@ def build_command_statuses(current: str) -> str:
     """Return the statuses of a command."""
     del current
     return _statuses(holding.STATUSES)
+
+
+def build_papers(paper: str) -> Callable[[str], str]:
+    """Return the writer of the items of one paper with their code and tests."""
+    header = ("item", "what", "where", "code", "tests")
+    return lambda _current: write_table(header, paper_items.write_rows(paper))
 
 
 def read_topics(source: str) -> set[tuple[str, str, str]]:
@@ -200,8 +215,10 @@ TABLES: Mapping[str, Callable[[str], str]] = {
     "parameters": build_parameters,
     "commands": build_commands,
     "rules": build_rules,
+    "goals": build_goals,
     "answer_statuses": build_answer_statuses,
     "command_statuses": build_command_statuses,
+    **{f"papers_{paper.lower()}": build_papers(paper) for paper in paper_items.PAPERS},
 }
 
 

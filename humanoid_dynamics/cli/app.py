@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from humanoid_dynamics.cli import demo, describe
+from humanoid_dynamics.cli import bench, demo, describe, mobility
 from humanoid_dynamics.errors import HumanoidDynamicsError
 
 PROGRAM = "humanoid-dynamics"
@@ -24,6 +24,8 @@ Examples:
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, epilog=EXAMPLES)
 app.command("describe", epilog=describe.EXAMPLES)(describe.describe)
 app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
+app.command("bench", epilog=bench.EXAMPLES)(bench.bench)
+app.command("mobility", epilog=mobility.EXAMPLES)(mobility.mobility)
 
 
 def _tell_version(wanted: bool) -> None:

@@ -58,7 +58,7 @@ def answer_facts(robot: RobotModel, answer: Answer) -> dict[str, Any]:
         "robot": robot.name,
         "torques": dict(zip(robot.actuated, answer.tau.tolist(), strict=True)),
         "wrenches": wrenches,
-        "certificate": {name: _plain(value) for name, value in vars(answer.certificate).items()},
+        "certificate": {name: _plain(value) for name, value in answer.certificate.as_dict().items()},
     }
 
 
@@ -114,6 +114,8 @@ def _print_certificate(answer: Answer, console: Console) -> None:
             ("friction force to slipping", f"{certificate.friction_margin:.1f} N"),
             ("centre of pressure to the rim", f"{certificate.cop_margin * 1e3:.1f} mm"),
         ]
+        if np.isfinite(certificate.yaw_margin):
+            rows.append(("moment to turning on the spot", f"{certificate.yaw_margin:.1f} N·m"))
     rows += [
         ("torque left in the weakest motor", f"{certificate.torque_margin:.0%}"),
         ("freedom left to choose contact forces", f"{certificate.redundancy}"),

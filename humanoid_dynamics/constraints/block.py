@@ -52,7 +52,7 @@ class ConstraintBlock(Protocol):
         """Write J into (k, nv)."""
 
     def write_drift(self, kinematics: Kinematics, out: Vector) -> None:
-        """Write gamma = J' v into (k,)."""
+        """Write gamma = J' v into (k,); J a + gamma where the kinematics hold an acceleration a."""
 
     def write_error(self, kinematics: Kinematics, out: Vector) -> None:
         """Write the position error phi into (k,); zero where there is none."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import blas
 
 from humanoid_dynamics.constraints.block import ConstraintBlock
 from humanoid_dynamics.constraints.coordinate import build_mimic
@@ -200,6 +201,23 @@ class ConstraintSet:
             block.write_drift(kinematics, gamma)
         return rows.gamma
 
+    def breach(self, kinematics: Kinematics) -> float:
+        """Return how badly the motion the kinematics hold breaks the constraints; the rows are those ``jacobian`` returned last.
+
+        Args:
+            kinematics: After ``move`` or ``balance`` with an acceleration.
+
+        Returns:
+            Norm of all scaled J v [m/s] and J a + gamma [m/s²].
+        """
+        rows = self._rows
+        if not len(rows.gamma):
+            return 0.0
+        self.drift(kinematics)
+        rows.J.dot(kinematics.v, out=self._slip)
+        np.multiply(self._motion, rows.scale, out=self._scaled)
+        return float(blas.dnrm2(self._scaled_flat))
+
     def error(self, kinematics: Kinematics) -> Vector:
         """Return phi (k,).
 
@@ -247,7 +265,8 @@ class ConstraintSet:
         active = [block for block in self._blocks.values() if not block.inert]
         total = sum(len(block.labels) for block in active)
         J = np.zeros((total, self.robot.nv), order="F")
-        gamma, phi = np.zeros(total), np.zeros(total)
+        self._motion, self._scaled, phi = np.zeros((2, total)), np.zeros((2, total)), np.zeros(total)
+        gamma, self._slip, self._scaled_flat = self._motion[0], self._motion[1], self._scaled.reshape(-1)
         scale = np.array([self.length if flag else 1.0 for block in active for flag in block.rotational])
         self._plan, self._unitless, start = [], [], 0
         for block in active:

@@ -91,9 +91,9 @@ class ContactBlock:
         """Write gamma, the classical acceleration of the contact frame at zero generalized acceleration, into (k,)."""
         drift = pin.getFrameClassicalAcceleration(kinematics.model, kinematics.data, self.C.joint, self.C.X_JF, _WORLD_AXES)
         if self.plain:
-            out[:] = drift.vector
+            np.add(drift.vector, kinematics.lift_W, out=out)
             return
-        out[:3] = self.R_WG.T @ drift.linear
+        out[:3] = self.R_WG.T @ (drift.linear + kinematics.lift_W[:3])
         if self.kind != "point":
             out[3:] = self._angular_axes(kinematics) @ drift.angular
 

@@ -68,9 +68,9 @@ class CoordinateBlock:
         """Write C into (k, nv)."""
         out[:] = self.coefficients
 
-    def write_drift(self, kinematics: Kinematics, out: Vector) -> None:  # noqa: ARG002
-        """Write zero into (k,)."""
-        out[:] = 0.0
+    def write_drift(self, kinematics: Kinematics, out: Vector) -> None:
+        """Write zero, or C a where the kinematics hold an acceleration, into (k,)."""
+        out[:] = 0.0 if kinematics.a is None else self.coefficients @ kinematics.a
 
     def write_error(self, kinematics: Kinematics, out: Vector) -> None:
         """Write C (q - reference) - offset into (k,)."""

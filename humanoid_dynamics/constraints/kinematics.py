@@ -60,7 +60,15 @@ class Kinematics:
         data: Pinocchio work space, private to the owner of this object.
         q: (nq,) configuration of the last update.
         v: (nv,) velocity of the last update; zero after ``place``.
+        a: (nv,) generalized acceleration the accelerations of bodies hold, or None where they are drifts.
+        lift_W: (6,) what is still to be added to accelerations seen from the world [m/s²]: zero, or gravity where they come out of a
+            recursive Newton-Euler sweep, which lets bodies accelerate upwards instead of being pulled down.
     """
+
+    q: Vector
+    v: Vector
+    a: Vector | None
+    lift_W: Vector
 
     def __init__(self, robot: robots.RobotModel) -> None:
         self.robot = robot
@@ -68,9 +76,8 @@ class Kinematics:
         self.data = robot.data()
         self.rest = np.zeros(robot.nv)
         self._relative: dict[tuple[Attachment, Attachment], pin.SE3] = {}
-        self.q: Vector = pin.neutral(self.model)
-        self.v: Vector = self.rest
-        self.move(self.q, self.v)
+        self._none, self._gravity = np.zeros(6), np.array(self.model.gravity.vector)
+        self.move(pin.neutral(self.model), self.rest)
 
     def place(self, q: Vector) -> None:
         """Compute poses and Jacobians only.
@@ -78,8 +85,7 @@ class Kinematics:
         Args:
             q: (nq,) configuration.
         """
-        self.q, self.v = q, self.rest
-        self._relative.clear()
+        self._hold(q, self.rest, None, self._none)
         pin.computeJointJacobians(self.model, self.data, q)
 
     def move(self, q: Vector, v: Vector, a: Vector | None = None) -> None:
@@ -90,10 +96,46 @@ class Kinematics:
             v: (nv,) velocity.
             a: (nv,) generalized acceleration; zero where left out, which makes every acceleration a drift.
         """
-        self.q, self.v = q, v
-        self._relative.clear()
+        self._hold(q, v, a, self._none)
         pin.forwardKinematics(self.model, self.data, q, v, self.rest if a is None else a)
         pin.computeJointJacobians(self.model, self.data)
+
+    def balance(self, q: Vector, v: Vector, a: Vector) -> Vector:
+        """Compute the joint forces of a motion of the tree, and all that ``move`` computes on the way.
+
+        Args:
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+            a: (nv,) generalized acceleration.
+
+        Returns:
+            (nv,) M a + h.
+        """
+        self._hold(q, v, a, self._gravity)
+        tau: Vector = pin.rnea(self.model, self.data, q, v, a)
+        self.data.a = self.data.a_gf
+        pin.computeJointJacobians(self.model, self.data, q)
+        return tau
+
+    def weigh(self, q: Vector, v: Vector) -> tuple[Matrix, Vector]:
+        """Compute inertia and bias force of the tree, and all that ``move`` computes on the way.
+
+        Args:
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+
+        Returns:
+            (nv, nv) M, of which the *upper triangle* counts, and (nv,) h.
+        """
+        self._hold(q, v, None, self._gravity)
+        h = pin.nonLinearEffects(self.model, self.data, q, v)
+        self.data.a = self.data.a_gf
+        return pin.crba(self.model, self.data, q, pin.Convention.WORLD), h  # this convention leaves joint Jacobians behind
+
+    def _hold(self, q: Vector, v: Vector, a: Vector | None, lift_W: Vector) -> None:
+        """Remember what the work space holds from now on."""
+        self.q, self.v, self.a, self.lift_W = q, v, a, lift_W
+        self._relative.clear()
 
     def pose(self, frame: Attachment) -> pin.SE3:
         """Return the pose X_WF of an attached frame."""

@@ -14,6 +14,7 @@ import numpy as np
 from humanoid_dynamics.constraints.kinematics import Kinematics
 from humanoid_dynamics.constraints.status import Status
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
+from humanoid_dynamics.spatial.orthogonal import singular_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +28,8 @@ class NullSpaceResult:
         rows: (rank,) indices of independent rows [CK, eq. 13].
         indep: (nu,) coordinates that are the generalized coordinates; empty where u are no coordinates.
         dep: (rank,) coordinates that follow; empty likewise.
-        sigma_min: Smallest singular value that counts, of the scaled rows, when the rank was last decided.
-        sigma_max: Largest one, likewise.
+        sigma_min: Smallest singular value that counts, of the scaled rows.
+        sigma_max: Largest one.
         status: ``rank_deficient`` where rows depend on each other.
     """
 
@@ -47,7 +48,6 @@ class NullSpace(Protocol):
     """A back-end: fed with rows, it holds the map until it is fed again.
 
     Attributes:
-        beta: (nv,) accelerations at u' = 0.
         rank: Number of rows that count.
         rows: (rank,) independent rows.
         indep: Generalized coordinates, where u are coordinates.
@@ -55,7 +55,6 @@ class NullSpace(Protocol):
         sigma: Singular values of the scaled rows when the rank was last decided.
     """
 
-    beta: Vector
     rank: int
     rows: Indices
     indep: Indices
@@ -65,6 +64,10 @@ class NullSpace(Protocol):
     @property
     def Gamma(self) -> Matrix:
         """(nv, nu) velocities."""
+
+    @property
+    def beta(self) -> Vector:
+        """(nv,) accelerations at u' = 0; zero after an update without drift."""
 
     def update(self, kinematics: Kinematics, J: Matrix, gamma: Vector | None, scale: Vector) -> None:
         """Take new rows.
@@ -90,18 +93,20 @@ class NullSpace(Protocol):
 NO_INDICES: Indices = np.zeros(0, dtype=np.intp)
 
 
-def report(space: NullSpace, count: int) -> NullSpaceResult:
+def report(space: NullSpace, J: Matrix, scale: Vector) -> NullSpaceResult:
     """Return what a back-end holds, as a record of its own.
 
     Args:
         space: The back-end after an update.
-        count: Number of rows it was given.
+        J: (k, nv) rows it was given.
+        scale: (k,) their factors.
 
     Returns:
         Copies that later updates do not touch.
     """
-    sigma_min, sigma_max = (float(space.sigma[space.rank - 1]), float(space.sigma[0])) if space.rank else (0.0, 0.0)
-    status = Status.OK if space.rank == count else Status.RANK_DEFICIENT
+    sigma = singular_values(scale[:, None] * J)
+    sigma_min, sigma_max = (float(sigma[space.rank - 1]), float(sigma[0])) if space.rank else (0.0, 0.0)
+    status = Status.OK if space.rank == J.shape[0] else Status.RANK_DEFICIENT
     rows, indep, dep = (_frozen(part) for part in (space.rows, space.indep, space.dep))
     return NullSpaceResult(read_only(space.Gamma), read_only(space.beta), space.rank, rows, indep, dep, sigma_min, sigma_max, status)
 

@@ -34,7 +34,6 @@ class CoordinatePartition:
     """Null space by choosing generalized coordinates among the coordinates.
 
     Attributes:
-        beta: (nv,) H' theta_G' for dependent coordinates, zero for independent ones [CK, eq. 22].
         rank: m, the number of rows that count.
         rows: (m,) independent rows, J_Cm.
         dep: (m,) coordinates of theta_S.
@@ -59,14 +58,13 @@ class CoordinatePartition:
         if self._preference is not None and not (self._preference > 0.0).all():
             raise ShapeError("preference", f"{self._preference.min():g}", "positive weights")
         self.nv = nv
-        self._stale = True
         self.choices = 0
         self.rank = 0
         self.rows: Indices = NO_INDICES
         self.dep: Indices = NO_INDICES
         self.indep: Indices = np.arange(nv)
         self.sigma: Vector = np.zeros(0)
-        self._count = -1
+        self._count, self._stacked = -1, False
         self._lay_out(0)
 
     def update(self, kinematics: Kinematics, J: Matrix, gamma: Vector | None, scale: Vector) -> None:  # noqa: ARG002
@@ -94,35 +92,46 @@ class CoordinatePartition:
         """
         return self.multipliers_of(force.take(self.dep))
 
-    def multipliers_of(self, wanted: Vector) -> Vector:
+    def multipliers_of(self, wanted: Matrix) -> Matrix:
         """Return the smallest lam whose force on the dependent coordinates is given.
 
         Args:
-            wanted: (m,) generalized force on ``dep``.
+            wanted: (m,) or (m, p) generalized force on ``dep``.
 
         Returns:
-            (k,) forces on the robot.
+            (k,) or (k, p) forces on the robot.
         """
         if self.rank == 0:
-            return np.zeros(self._count)
+            return np.zeros((self._count, *wanted.shape[1:]))
         if self._square:
-            return np.asarray(lapack.dgetrs(self._factor, self._scratch, wanted, trans=1)[0])
-        y = np.zeros((self._count, 1))
-        y[: self.rank, 0] = solve_triangular(self._factor[: self.rank], wanted, transposed=True)
-        return self._scale * apply_q(self._factor, self._scratch, y, transposed=False)[:, 0]
+            lam: Matrix = lapack.dgetrs(self._factor, self._scratch, wanted, trans=1)[0]
+            return lam
+        columns = wanted.reshape(self.rank, -1)
+        y = np.zeros((self._count, columns.shape[1]))
+        y[: self.rank] = solve_triangular(self._factor[: self.rank], columns, transposed=True)
+        turned = self._scale[:, None] * apply_q(self._factor, self._scratch, y, transposed=False)
+        return turned.reshape(self._count, *wanted.shape[1:])
 
     @property
     def H(self) -> Matrix:
         """(m, nu) rates of the dependent coordinates per rate of the generalized ones, -J_S^-1 J_G [CK, eq. 18]."""
+        self._finish()
         return self._H
+
+    @property
+    def beta(self) -> Vector:
+        """(nv,) H' theta_G' for dependent coordinates, zero for independent ones [CK, eq. 22]; zero after an update without drift."""
+        self._finish()
+        return self._beta
 
     @property
     def Gamma(self) -> Matrix:
         """(nv, nu) rows of H for dependent coordinates, unit rows for independent ones [CK, fig. 5]."""
-        if self._stale:
+        if not self._stacked:
+            self._finish()
             self._stack[: self.rank] = self._H
             self._stack.take(self._order, 0, out=self._Gamma, mode="clip")
-            self._stale = False
+            self._stacked = True
         return self._Gamma
 
     def _choose(self, J: Matrix, scale: Vector) -> None:
@@ -146,47 +155,53 @@ class CoordinatePartition:
         """Allocate everything the solving of one tick writes to."""
         free = self.nv - self.rank
         self._count, self._square = count, count == self.rank
-        self._left = np.zeros((count, self.rank), order="F")
-        self._right = np.zeros((count, free + 1), order="F")
-        self._left_columns, self._right_columns, self._right_drift = self._left.T, self._right.T[:-1], self._right[:, -1]
+        self._picked = np.concatenate((self.dep, self.indep))
+        columns = np.zeros((count, self.nv + 1), order="F")  # J_S, J_G and the drift side by side
+        self._columns, self._right_drift = columns.T[:-1], columns[:, -1]
+        self._left, self._right, self._right_all = columns[:, : self.rank], columns[:, self.rank : -1], columns[:, self.rank :]
         self._H: Matrix = np.zeros((self.rank, free), order="F")
         self._stack = np.vstack((np.zeros((self.rank, free)), np.eye(free)))
-        self._order = np.argsort(np.concatenate((self.dep, self.indep)))
+        self._order = np.argsort(self._picked)
         self._Gamma: Matrix = np.zeros((self.nv, free))
-        self.beta: Vector = np.zeros(self.nv)
-        self._stale, self._drifting, self._volume = True, True, 0.0
+        self._beta: Vector = np.zeros(self.nv)
+        self._solved, self._stacked, self._drifting, self._volume = False, False, False, 0.0
+        self._turned: Matrix = self._right
         self._factor: Matrix = self._left
         self._scratch: Vector = np.zeros(0)
 
     def _solve(self, J: Matrix, gamma: Vector | None, scale: Vector) -> bool:
-        """Compute H and the drift on the present partition; return whether it is still good."""
-        self._stale = True
+        """Factor J_S on the present partition; return whether that is still good.  What follows from it waits until it is asked for."""
+        self._solved = self._stacked = False
         if self.rank == 0:
             return not J.any()
-        columns = J.T
-        columns.take(self.dep, 0, out=self._left_columns, mode="clip")
-        columns.take(self.indep, 0, out=self._right_columns, mode="clip")
+        J.T.take(self._picked, 0, out=self._columns, mode="clip")
+        self._drifting = gamma is not None
         if gamma is not None:
             self._right_drift[:] = gamma
-        elif self._drifting:
-            self._right_drift[:] = self.beta[:] = 0.0
-        self._drifting = gamma is not None
-        solution, good = self._solve_square() if self._square else self._solve_least_squares(scale)
-        if solution is None:
-            return False
-        np.negative(solution, out=solution)
-        self._H = solution[:, :-1]
-        if self._drifting:
-            self.beta[self.dep] = solution[:, -1]
-        return good
+        return self._factor_square() if self._square else self._factor_least_squares(scale)
 
-    def _solve_square(self) -> tuple[Matrix | None, bool]:
-        """All rows count: H = -J_S^-1 J_G by elimination [CK, eq. 18]."""
+    def _finish(self) -> None:
+        """Compute H = -J_S^-1 J_G [CK, eq. 18] and H' theta_G' = -J_S^-1 gamma [CK, eq. 22]."""
+        if self._solved:
+            return
+        self._solved = True
+        self._beta[:] = 0.0
+        if self.rank == 0:
+            return
+        if self._square:
+            right = self._right_all if self._drifting else self._right
+            solution = lapack.dgetrs(self._factor, self._scratch, right, overwrite_b=1)[0]
+        else:
+            solution = solve_triangular(self._factor[: self.rank], self._turned[: self.rank])
+        np.negative(solution, out=solution)
+        self._H = solution[:, : self.nv - self.rank]
+        if self._drifting:
+            self._beta[self.dep] = solution[:, -1]
+
+    def _factor_square(self) -> bool:
+        """All rows count: by elimination."""
         self._factor, self._scratch, info = lapack.dgetrf(self._left, overwrite_a=1)
-        if info != 0:
-            return None, False
-        solution, _ = lapack.dgetrs(self._factor, self._scratch, self._right, overwrite_b=1)
-        return solution, self._is_sound()
+        return info == 0 and self._is_sound()
 
     def _is_sound(self) -> bool:
         """Return whether J_S is well enough conditioned.
@@ -204,20 +219,20 @@ class CoordinatePartition:
         self._volume = volume if condition > MARGIN * sound else 0.0
         return condition > sound
 
-    def _solve_least_squares(self, scale: Vector) -> tuple[Matrix | None, bool]:
+    def _factor_least_squares(self, scale: Vector) -> bool:
         """Some rows repeat others: the same by QR, contradictions in gamma spread evenly over the scaled rows."""
         self._scale = scale
+        right = self._right_all if self._drifting else self._right
         self._left *= scale[:, None]
-        self._right *= scale[:, None]
+        right *= scale[:, None]
         self._factor, self._scratch, _, _ = lapack.dgeqrf(self._left, lwork=self.rank * BLOCK)
-        turned = apply_q(self._factor, self._scratch, self._right, transposed=True)
+        self._turned = apply_q(self._factor, self._scratch, right, transposed=True)
         diagonal = np.abs(self._factor.diagonal())
         if not diagonal.min() > 0.0:
-            return None, False
+            return False
         tolerance = self.policy.tolerance * self.sigma[0]
-        hidden = np.abs(turned[self.rank :, :-1]).max(initial=0.0)
-        good = bool(diagonal.min() > tolerance and hidden <= tolerance)
-        return solve_triangular(self._factor[: self.rank], turned[: self.rank]), good
+        hidden = np.abs(self._turned[self.rank :, : self.nv - self.rank]).max(initial=0.0)
+        return bool(diagonal.min() > tolerance and hidden <= tolerance)
 
 
 def _condition(A: Matrix) -> float:

@@ -53,7 +53,9 @@ def relative_drift(kinematics: Kinematics, A: Attachment, B: Attachment) -> tupl
         V_B = X_BA.actInv(pin.getFrameVelocity(model, data, B.joint, B.X_JF, pin.LOCAL))
         A_B = X_BA.actInv(pin.getFrameAcceleration(model, data, B.joint, B.X_JF, pin.LOCAL))
         V -= V_B
-        drift = drift - A_B + V.cross(V_B)
+        drift = drift - A_B + V.cross(V_B)  # gravity, where the accelerations hold it, is in both and goes out
+    else:
+        drift.linear += kinematics.pose(A).rotation.T.dot(kinematics.lift_W[:3])
     R_BA = X_BA.rotation
     return R_BA.dot(pin.classicAcceleration(V, drift)), R_BA.dot(drift.angular), R_BA.dot(V.angular)
 

@@ -53,8 +53,10 @@ class UserBlock:
         out[:] = self.jacobian(kinematics.q)
 
     def write_drift(self, kinematics: Kinematics, out: Vector) -> None:
-        """Write gamma into (k,)."""
+        """Write gamma, or J a + gamma where the kinematics hold an acceleration, into (k,)."""
         out[:] = self.drift(kinematics.q, kinematics.v)
+        if kinematics.a is not None:
+            out += self.jacobian(kinematics.q) @ kinematics.a
 
     def write_error(self, kinematics: Kinematics, out: Vector) -> None:
         """Write phi into (k,)."""

@@ -19,7 +19,7 @@ AXLE = 1
 
 @dataclass(frozen=True, eq=False)
 class WheelBlock:
-    """Row of one wheel: velocity of its centre along its own axle.
+    """Row of one wheel: velocity of its centre along its own axle [SN, sec. II].
 
     Attributes:
         name: Name of the wheel.
@@ -60,7 +60,8 @@ class WheelBlock:
 
     def write_drift(self, kinematics: Kinematics, out: Vector) -> None:
         """Write the spatial acceleration along the axle at zero generalized acceleration into (1,)."""
-        out[0] = pin.getFrameAcceleration(kinematics.model, kinematics.data, self.C.joint, self.C.X_JF, pin.LOCAL).linear[AXLE]
+        drift = pin.getFrameAcceleration(kinematics.model, kinematics.data, self.C.joint, self.C.X_JF, pin.LOCAL).linear[AXLE]
+        out[0] = drift + kinematics.pose(self.C).rotation[:, AXLE] @ kinematics.lift_W[:3]
 
     def write_error(self, kinematics: Kinematics, out: Vector) -> None:  # noqa: ARG002  (there is no position to be wrong)
         """Write zero."""

@@ -73,8 +73,13 @@ def measure_wrench(surface: ContactSurface, w_C: Vector, R_WC: Matrix) -> Contac
     )
 
 
+def reference_point(surface: ContactSurface) -> Vector:
+    """Return where the forces of ``wrench_basis`` act: the origin of a face, the middle of an edge, the point; (3,) surface frame [m]."""
+    return np.zeros(3) if surface.kind == "face" else np.asarray(np.mean(surface.vertices, axis=0))
+
+
 def wrench_basis(surface: ContactSurface) -> Matrix:
-    """Return the wrenches a surface can carry when pressed, as columns.
+    """Return the wrenches a surface can carry when pressed, as columns: three forces at the reference point, then moments.
 
     A face carries all six; an edge no moment about itself; a point no moment at all.
 
@@ -86,12 +91,11 @@ def wrench_basis(surface: ContactSurface) -> Matrix:
     """
     if surface.kind == "face":
         return np.eye(6)
-    p = surface.vertices[0]
-    about_p = np.vstack((np.hstack((np.eye(3), np.zeros((3, 3)))), np.hstack((pin.skew(p), np.eye(3)))))
+    forces = np.vstack((np.eye(3), pin.skew(reference_point(surface))))
     if surface.kind == "point":
-        return np.asarray(about_p[:, :3])
-    along = surface.vertices[1] - p
+        return forces
+    along = surface.vertices[1] - surface.vertices[0]
     along = along / np.linalg.norm(along)
     across = np.array([-along[1], along[0], 0.0])
-    free = np.column_stack((across, [0.0, 0.0, 1.0]))
-    return np.hstack((about_p[:, :3], about_p[:, 3:] @ free))
+    moments = np.vstack((np.zeros((3, 2)), np.column_stack((across, [0.0, 0.0, 1.0]))))
+    return np.hstack((forces, moments))

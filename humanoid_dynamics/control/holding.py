@@ -64,7 +64,7 @@ class HoldingTorques:
             raise UnsupportedRobotError("holding torques from joint states", odd, "these joints have several freedoms but one position")
         self._robot = robot
         self._timeout, self._decay = timeout, decay
-        self._solver = InverseDynamics(robot, rule=rule)
+        self._solver = InverseDynamics(robot, rule=rule, compiled=False)
         self._q = np.array(robot.posture)
         self._data = robot.data()
         self._zero = np.zeros(robot.nv)

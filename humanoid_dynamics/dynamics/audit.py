@@ -40,7 +40,7 @@ class Audit:
 
 
 def take_audit(mechanism: Mechanism, q: Vector, v: Vector) -> Audit:
-    """Return energy, momentum and the state of the constraints.
+    """Return energy, momentum and the state of the constraints; a chain on a free joint keeps both momenta [SV, sec. 5.2].
 
     Args:
         mechanism: The mechanism.

@@ -34,7 +34,7 @@ class Change:
 
 
 def apply_events(mechanism: Mechanism, state: State, events: Sequence[Event], restitution: Mapping[str, float] | None = None) -> Change:
-    """Apply events that happen at one instant.
+    """Apply events that happen at one instant [SV, sec. 4, 6].
 
     First all of them edit the constraints, then ONE impact is solved with all rows, old and new: solving one after the other leaves
     earlier connections violated and depends on the order.  Cuts alone change no velocity.

@@ -16,7 +16,7 @@ ILL_CONDITIONED = 1e12
 
 
 def solve_forward(mechanism: Mechanism, q: Vector, v: Vector, tau: Vector, force: Vector | None = None) -> ForwardResult:
-    """Return how the mechanism accelerates.
+    """Return how the mechanism accelerates [CK, eq. 23-24].
 
     u' = M_u^-1 (Gamma^T (S^T tau + f) - h_u), then v' = Gamma u' + beta, then the constraint forces as the smallest lam with
     J^T lam = M v' + h - S^T tau - f.
@@ -36,8 +36,8 @@ def solve_forward(mechanism: Mechanism, q: Vector, v: Vector, tau: Vector, force
         SingularInertiaError: If links without inertia can move freely.
     """
     mechanism.check_sizes(q=q, v=v, tau=tau, force=force)
-    mechanism.kinematics.move(q, v)
-    M, h, applied = mechanism.inertia(), mechanism.bias(), mechanism.spread(tau, force)
+    M, h = mechanism.kinematics.weigh(q, v)
+    applied = mechanism.spread(tau, force)
     if not all_finite(h, applied):
         return _refuse(mechanism)
     mechanism.build_map()
@@ -77,8 +77,8 @@ def _report(mechanism: Mechanism, a: Vector, lam: Vector) -> ForwardResult:
     gap = mechanism.J.dot(a)
     gap += mechanism.gamma
     gap *= mechanism.scale
-    a.flags.writeable = False
-    lam.flags.writeable = False
+    a.setflags(write=False)
+    lam.setflags(write=False)
     return ForwardResult(a, lam, indeterminate, blas.dnrm2(gap) if len(gap) else 0.0, Status.INDETERMINATE if indeterminate else Status.OK)
 
 

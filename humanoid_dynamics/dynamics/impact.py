@@ -22,7 +22,7 @@ from humanoid_dynamics.spatial.orthogonal import decompose
 
 
 def solve_impact(mechanism: Mechanism, q: Vector, v: Vector, restitution: Mapping[str, float] | None = None) -> ImpactResult:
-    """Return how velocities jump so that all rows of the mechanism hold, old and new in one batch.
+    """Return how velocities jump so that all rows of the mechanism hold, old and new in one batch [SV, sec. 4.3].
 
     Args:
         mechanism: The mechanism, new constraints already added.

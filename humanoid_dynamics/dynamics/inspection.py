@@ -34,7 +34,7 @@ class Inspection:
 
 
 def inspect_motion(mechanism: Mechanism, q: Vector, v: Vector, a: Vector) -> Inspection:
-    """Return how far a sample (q, v, a) is from a motion the mechanism can make.
+    """Return how far a sample (q, v, a) is from a motion the mechanism can make [CK, sec. 5].
 
     Args:
         mechanism: The mechanism.

@@ -5,13 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pinocchio as pin
-from scipy.linalg import blas
 
-from humanoid_dynamics.constraints.null_space import NullSpace
 from humanoid_dynamics.constraints.partition import CoordinatePartition
 from humanoid_dynamics.constraints.status import Status
-from humanoid_dynamics.dynamics.actuation import MotorPattern, share_by_cost, share_on_coordinates
+from humanoid_dynamics.dynamics.actuation import MotorPattern, balance_internally
 from humanoid_dynamics.dynamics.mechanism import Mechanism, all_finite
 from humanoid_dynamics.dynamics.results import InverseResult
 from humanoid_dynamics.dynamics.torque import share_torque
@@ -61,7 +58,8 @@ def solve_inverse(
 ) -> InverseResult:
     """Return the motor torques of a motion of the closed chain.
 
-    (1) W and S; (2) tau_O by recursive Newton-Euler on the cut tree; (3) tau_G = W^T tau_O; (4) S^T tau_A = tau_G.
+    (1) W and S [CK, eq. 4, 6]; (2) tau_O by recursive Newton-Euler on the cut tree; (3) tau_G = W^T tau_O [CK, eq. 3, 7]; (4)
+    S^T tau_A = tau_G [CK, eq. 5, 8-9].
 
     Args:
         mechanism: The mechanism.
@@ -79,86 +77,52 @@ def solve_inverse(
         ShapeError: If an array has the wrong size.
     """
     mechanism.check_sizes(q=q, v=v, a=a, force=force)
-    tau_O = pin.rnea(mechanism.kinematics.model, mechanism.kinematics.data, q, v, a)  # (2), first because it shows bad numbers
+    tau_O = mechanism.kinematics.balance(q, v, a)  # (2), first because it shows bad numbers
     if force is not None:
         tau_O = tau_O - force
     if not all_finite(tau_O):
         return _refuse(mechanism)
-    motion_residual = _build(mechanism, q, v, a, verify)  # (1)
-    tau_G = _gather(mechanism.null_space, tau_O)  # (3)
-    tau, unsupported, rank, lam = _solve(mechanism, tau_O, tau_G, weight)  # (4)
+    mechanism.build_map(drift=False)  # (1); W and S are then held by the null space
+    motion_residual = mechanism.constraints.breach(mechanism.kinematics) if verify else math.inf
+    tau_G, tau, unsupported, rank, lam = _solve(mechanism, tau_O, weight)  # (3), (4)
     status = _status(rank, len(tau_G), motion_residual)
     for part in (tau, lam, tau_G, unsupported):
-        part.flags.writeable = False
+        part.setflags(write=False)
     return InverseResult(tau, lam, tau_G, unsupported, motion_residual, rank, status)
 
 
-def measure_motion(mechanism: Mechanism, v: Vector, a: Vector) -> float:
-    """Return how badly a motion breaks the constraints: the norm of scaled J v or J a + gamma at the last update.
-
-    Args:
-        mechanism: The mechanism after ``update``.
-        v: (nv,) velocity.
-        a: (nv,) acceleration.
-
-    Returns:
-        The larger of both [m/s, m/s²].
-    """
-    if not len(mechanism.gamma):
-        return 0.0
-    slip = mechanism.J.dot(v)
-    gap = mechanism.J.dot(a)
-    gap += mechanism.gamma
-    slip *= mechanism.scale
-    gap *= mechanism.scale
-    return float(max(blas.dnrm2(slip), blas.dnrm2(gap)))
-
-
-def _build(mechanism: Mechanism, q: Vector, v: Vector, a: Vector, verify: bool) -> float:
-    """Evaluate the constraints; W and S are then held by the null space."""
-    if not verify:
-        mechanism.place(q)
-        return math.inf
-    mechanism.update(q, v)
-    return measure_motion(mechanism, v, a)
-
-
-def _gather(space: NullSpace, tau_O: Vector) -> Vector:
-    """Return W^T tau_O [CK, eq. 7]; on a partition that is the generalized part and H^T of the dependent part."""
-    if isinstance(space, CoordinatePartition) and space.rank:
-        tau_G: Vector = tau_O.take(space.dep).dot(space.H)
-        tau_G += tau_O.take(space.indep)
-    else:
-        tau_G = tau_O.dot(space.Gamma)
-    return tau_G
-
-
-def _solve(mechanism: Mechanism, tau_O: Vector, tau_G: Vector, weight: Vector | None) -> tuple[Vector, Vector, int, Vector]:
-    """Solve S^T tau = tau_G [CK, eq. 8]; return torques, what they leave undone, rank of S, constraint forces."""
+def _solve(mechanism: Mechanism, tau_O: Vector, weight: Vector | None) -> tuple[Vector, Vector, Vector, int, Vector]:
+    """Return W^T tau_O [CK, eq. 7], torques with S^T tau = tau_G [CK, eq. 8], what they leave undone, rank of S, constraint forces."""
     space, pattern = mechanism.null_space, mechanism.pattern
     if pattern is not None and pattern.complete and isinstance(space, CoordinatePartition):
-        return _solve_on_coordinates(mechanism, space, pattern, tau_O, tau_G, weight)
+        return _solve_on_coordinates(mechanism, space, pattern, tau_O, weight)
+    tau_G = tau_O.dot(space.Gamma)
     share = share_torque(build_maps(mechanism)[1], tau_G, weight)
     supplied = np.array(tau_O)
     supplied[mechanism.actuated] -= share.tau
-    return share.tau, share.unsupported, share.rank, space.multipliers(supplied)
+    return tau_G, share.tau, share.unsupported, share.rank, space.multipliers(supplied)
 
 
-def _solve_on_coordinates(  # noqa: PLR0917
-    mechanism: Mechanism, space: CoordinatePartition, pattern: MotorPattern, tau_O: Vector, tau_G: Vector, weight: Vector | None
-) -> tuple[Vector, Vector, int, Vector]:
-    """The same where every generalized coordinate has a motor: S = [H_A; E] leaves a small system and nothing undone."""
-    H_A = space.H.T.take(pattern.rows, 1).T
-    if weight is None:
-        tau_dep = share_on_coordinates(H_A, tau_G, pattern.unit)
-    else:
-        cost = np.zeros(len(mechanism.robot.coordinates))
-        cost[mechanism.actuated] = weight
-        tau_dep = share_by_cost(H_A, tau_G, cost[space.dep[pattern.rows]], cost[space.indep])
-    tau = np.concatenate((tau_dep, tau_G - tau_dep.dot(H_A))).take(pattern.order)
-    supplied = tau_O.take(space.dep)
-    supplied[pattern.rows] -= tau_dep
-    return tau, np.zeros(len(tau_G)), len(tau_G), space.multipliers_of(supplied)
+def _solve_on_coordinates(
+    mechanism: Mechanism, space: CoordinatePartition, pattern: MotorPattern, tau_O: Vector, weight: Vector | None
+) -> tuple[Vector, Vector, Vector, int, Vector]:
+    """The same where every generalized coordinate has a motor; one solution with J_S^T gives all there is.
+
+    Let the constraints carry all that tau_O asks of dependent coordinates, J_S^T lam = tau_S: what is left, tau_O - J^T lam, is zero
+    there and tau_G on the generalized coordinates.  Constraint forces that ask a unit torque of a motor on a dependent coordinate are
+    the internal forces of the mechanism: added in any amount they move nothing.
+    """
+    tau_O.take(space.dep, out=pattern.wanted[:, 0], mode="clip")
+    forces = space.multipliers_of(pattern.wanted)
+    torques = forces.T.dot(mechanism.J)
+    lam, left = forces[:, 0], tau_O - torques[0]
+    tau_G = left.take(space.indep)
+    if len(torques) > 1:
+        cost = None if weight is None else mechanism.spread(weight)
+        shares = balance_internally(left, torques[1:], cost)
+        lam = lam - forces[:, 1:].dot(shares)
+        left += shares.dot(torques[1:])
+    return tau_G, left.take(mechanism.actuated), np.zeros(len(tau_G)), len(tau_G), lam
 
 
 def _status(rank: int, count: int, motion_residual: float) -> Status:

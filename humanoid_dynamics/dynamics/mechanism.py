@@ -153,7 +153,7 @@ class Mechanism:
         """
         self.check_sizes(q=q, v=self.kinematics.rest)
         self.place(q)
-        return report(self.null_space, self.J.shape[0])
+        return report(self.null_space, self.J, self.scale)
 
     @property
     def pattern(self) -> MotorPattern | None:

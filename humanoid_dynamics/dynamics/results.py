@@ -38,8 +38,8 @@ class InverseResult:
         lam: (k,) constraint forces on the robot that go with them [N, N·m].
         tau_G: (nu,) generalized force of the closed chain, W^T tau_O.
         unsupported: (nu,) part of it that no motor torque produces, tau_G - S^T tau.
-        motion_residual: Norm of scaled J v, or of J v' + gamma where that is larger: how badly the motion breaks the constraints
-            [m/s, m/s²]; infinite where it was not looked at.
+        motion_residual: Norm of scaled J v and J v' + gamma together: how badly the motion breaks the constraints [m/s, m/s²]; infinite
+            where it was not looked at.
         rank_S: Number of generalized forces the motors can produce.
         status: What became of the question.
     """

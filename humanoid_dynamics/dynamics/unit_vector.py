@@ -34,7 +34,7 @@ class UnitVectorResult:
 
 
 def solve_by_unit_vectors(mechanism: Mechanism, q: Vector, v: Vector, tau: Vector) -> UnitVectorResult:
-    """Return the acceleration by the five steps of the paper.
+    """Return the acceleration by the five steps of the paper [CK, sec. 3.2].
 
     Args:
         mechanism: The mechanism.

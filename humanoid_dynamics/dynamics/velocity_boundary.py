@@ -35,7 +35,7 @@ class VelocityJump:
 
 
 def join_chains(A_1: Matrix, J_1: Matrix, A_2: Matrix, J_2: Matrix) -> tuple[Matrix, Matrix]:
-    """Return inertia and relative Jacobian of two chains as of one; the second may be the ground, with no coordinate.
+    """Return inertia and relative Jacobian of two chains as of one [SV, eq. 11-14, 19]; the second may be the ground, with no coordinate.
 
     Args:
         A_1: (n1, n1) inertia of chain 1.
@@ -52,7 +52,8 @@ def join_chains(A_1: Matrix, J_1: Matrix, A_2: Matrix, J_2: Matrix) -> tuple[Mat
 def solve_velocity_jump(A: Matrix, D: Matrix, v: Vector, J_n: Matrix, length: float = 1.0) -> VelocityJump:
     """Return the jump in the form that needs neither B^-1 nor C: K = N^T D with N spanning the directions the new joint blocks.
 
-    Change = -A^-1 K^T (K A^-1 K^T)^+ K v.  Equal to the printed form where that exists: B^-1 (E - C) = N (N^T B N)^-1 N^T.  Planar
+    Change = -A^-1 K^T (K A^-1 K^T)^+ K v.  Equal to the printed form [SV, eq. 15-18, 21-23] where that exists:
+    B^-1 (E - C) = N (N^T B N)^-1 N^T.  Planar
     mechanisms, dependent columns of J_n and fewer than six freedoms between the links need no special care.
 
     Args:

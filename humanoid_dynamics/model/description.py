@@ -24,7 +24,7 @@ The keys of example-parallel-robots (``closed_loop``, ``type``, ``name_mot``, ``
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pinocchio as pin
@@ -110,3 +110,25 @@ class Description:
     friction: Mapping[str, float] = field(default_factory=dict)
     damping: Mapping[str, float] = field(default_factory=dict)
     effort: Mapping[str, float] = field(default_factory=dict)
+
+
+def add_loops(description: Description, loops: Description) -> Description:
+    """Return a description with what another says of closed chains on top.
+
+    Args:
+        description: What is known of the robot.
+        loops: A description whose loops, motors, joint substitutions, spherical joints and posture are added; its own win.
+
+    Returns:
+        The description; messages about it name the file of the loops.
+    """
+    return replace(
+        description,
+        origin=loops.origin,
+        loops={**description.loops, **loops.loops},
+        motors=description.motors if loops.motors is None else loops.motors,
+        passive=description.passive if loops.motors is None else loops.passive,
+        substitutions={**description.substitutions, **loops.substitutions},
+        spherical={**description.spherical, **loops.spherical},
+        posture={**description.posture, **loops.posture},
+    )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Any
 
 from humanoid_dynamics.contact.wrench import ContactWrench
+from humanoid_dynamics.resolution.evidence import Evidence, Margins
 from humanoid_dynamics.spatial.arrays import Vector
 
 STATUSES = {
@@ -15,49 +16,131 @@ STATUSES = {
     "unsupported": "contacts and motors cannot produce the motion; the largest force they lack is the residual",
     "invalid_input": "the question held a number that is not finite",
 }
+FIELDS = (
+    "status",
+    "reasons",
+    "residual",
+    "normal_margin",
+    "friction_margin",
+    "cop_margin",
+    "yaw_margin",
+    "torque_margin",
+    "redundancy",
+    "rank",
+    "path",
+    "time",
+)
 
 
-@dataclass(frozen=True, eq=False)
 class Certificate:
     """The proof that goes with an answer.
 
+    What decides the status is checked when the answer is made; how far each limit is, is worked out when first asked for.
+
     Attributes:
         status: One of ``STATUSES``.
-        reasons: What is wrong, in words with numbers; empty where the status is ``ok``.
-        residual: Largest error of the equation of motion over all coordinates [N or N·m].
-        normal_margin: Smallest distance of a contact to lift-off or overload [N]; infinite without contacts.
-        friction_margin: Smallest distance of a contact to slipping [N].
-        cop_margin: Smallest distance of a centre of pressure inside its patch [m].
-        torque_margin: Smallest share of a torque limit that is left [-]; negative beyond it.
         redundancy: Freedom left to choose wrenches after the equation of motion [-].
         rank: Rank of the equations that the wrenches must fulfil [-].
-        path: How the answer was found.
+        path: How the answer was found: ``closed`` by a formula, ``kkt`` by one linear system, ``svd`` where that was singular, ``qp``
+            inside limits, ``qp_soft`` inside limits with the equation of motion as near as can be, ``none`` without contacts.
         time: Time it took [s].
     """
 
-    status: str
-    reasons: tuple[str, ...]
-    residual: float
-    normal_margin: float
-    friction_margin: float
-    cop_margin: float
-    torque_margin: float
-    redundancy: int
-    rank: int
-    path: str
-    time: float
+    __slots__ = ("_evidence", "_margins", "path", "rank", "redundancy", "status", "time")
+
+    def __init__(self, status: str, found: tuple[str, int, int], time: float, evidence: Evidence) -> None:
+        """Bind what was decided to what proves it.
+
+        Args:
+            status: One of ``STATUSES``.
+            found: Path, rank and redundancy.
+            time: Time it took [s].
+            evidence: What the margins are worked out from.
+        """
+        self.status = status
+        self.path, self.rank, self.redundancy = found
+        self.time = time
+        self._evidence = evidence
+        self._margins: Margins | None = None
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """What is wrong, in words with numbers; empty where the status is ``ok``."""
+        return () if self.status == "ok" else self._evidence.reasons()
+
+    @property
+    def residual(self) -> float:
+        """Largest error of the equation of motion over all coordinates [N or N·m]."""
+        return self._evidence.residual()
+
+    @property
+    def normal_margin(self) -> float:
+        """Smallest distance of a contact to lift-off or overload [N]; infinite without contacts."""
+        return self.margins.normal
+
+    @property
+    def friction_margin(self) -> float:
+        """Smallest distance of a contact to slipping [N]; infinite without contacts."""
+        return self.margins.friction
+
+    @property
+    def cop_margin(self) -> float:
+        """Smallest distance of a centre of pressure inside its patch [m]; infinite without contacts."""
+        return self.margins.cop
+
+    @property
+    def yaw_margin(self) -> float:
+        """Smallest distance of a moment about a normal to turning on the spot [N·m]; infinite where no contact can turn."""
+        return self.margins.yaw
+
+    @property
+    def torque_margin(self) -> float:
+        """Smallest share of a torque limit that is left [-]; negative beyond it."""
+        return self.margins.torque
+
+    @property
+    def margins(self) -> Margins:
+        """All margins at once."""
+        if self._margins is None:
+            self._margins = self._evidence.margins()
+        return self._margins
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all it tells, by name."""
+        return {name: getattr(self, name) for name in FIELDS}
+
+    def __repr__(self) -> str:
+        return f"Certificate({', '.join(f'{name}={value!r}' for name, value in self.as_dict().items())})"
 
 
-@dataclass(frozen=True, eq=False)
 class Answer:
     """Torques and contact wrenches for one motion at one instant.
 
     Attributes:
         tau: (na,) torques of the actuated coordinates, in the order of ``robot.actuated`` [N·m or N].
-        wrenches: Contact wrenches by surface.
         certificate: How right they are.
     """
 
-    tau: Vector
-    wrenches: Mapping[str, ContactWrench]
-    certificate: Certificate
+    __slots__ = ("_evidence", "_wrenches", "certificate", "tau")
+
+    def __init__(self, tau: Vector, certificate: Certificate, evidence: Evidence) -> None:
+        """Bind torques to their proof.
+
+        Args:
+            tau: (na,) torques, read-only.
+            certificate: How right they are.
+            evidence: What the wrenches are worked out from.
+        """
+        self.tau, self.certificate = tau, certificate
+        self._evidence = evidence
+        self._wrenches: Mapping[str, ContactWrench] | None = None
+
+    @property
+    def wrenches(self) -> Mapping[str, ContactWrench]:
+        """Contact wrenches by surface, worked out when first asked for."""
+        if self._wrenches is None:
+            self._wrenches = self._evidence.wrenches()
+        return self._wrenches
+
+    def __repr__(self) -> str:
+        return f"Answer(tau={self.tau!r}, certificate={self.certificate!r})"

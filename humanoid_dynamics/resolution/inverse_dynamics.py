@@ -4,28 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from time import perf_counter
-from types import MappingProxyType
 
 import numpy as np
-import pinocchio as pin
 from numpy.typing import ArrayLike
-from scipy.linalg import block_diag
 
-from humanoid_dynamics.contact.wrench import ContactWrench, measure_wrench, wrench_basis
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.resolution.answer import Answer, Certificate
-from humanoid_dynamics.resolution.rules import TYPICAL_LEVER, TYPICAL_TORQUE, Rule, find_rule
-from humanoid_dynamics.resolution.units import coordinate_units
-from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
-from humanoid_dynamics.spatial.least_squares import ConstrainedMinimum, solve_constrained
+from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
+from humanoid_dynamics.resolution.evidence import Evidence
+from humanoid_dynamics.resolution.limits import ContactRows
+from humanoid_dynamics.resolution.resolver import Resolver
+from humanoid_dynamics.resolution.rules import Rule, find_rule
+from humanoid_dynamics.spatial.arrays import Vector, check_vector, read_only
+from humanoid_dynamics.spatial.compiling import choose_compiler
 
-RESIDUAL_TOLERANCE = 1e-8  # of the weight of the robot
-MARGIN_TOLERANCE = 1e-9
+SHARE_TOLERANCE = 1e-6
 
 
 def inverse_dynamics(
-    robot: RobotModel, state: State, a: ArrayLike, contacts: str | Iterable[str] | None = None, rule: str | Rule = "minimum_torque"
+    robot: RobotModel,
+    state: State,
+    a: ArrayLike,
+    contacts: str | Iterable[str] | None = None,
+    rule: str | Rule = "minimum_torque",
+    *,
+    shares: ArrayLike | None = None,
 ) -> Answer:
     """Find joint torques and contact wrenches for an acceleration.
 
@@ -35,6 +39,8 @@ def inverse_dynamics(
         a: (nv,) wanted acceleration, in the coordinates of the velocity [m/s², rad/s²].
         contacts: Name or names of the contact surfaces that touch; those the robot rests on, ``robot.stance``, where None.
         rule: Name of a rule, or a rule, that chooses among the answers.
+        shares: (contacts,) part of the load that each contact is to take, for rules that ask for it; alike where None.  A contact with
+            share zero does not touch.
 
     Returns:
         Torques, wrenches and their certificate.
@@ -45,157 +51,113 @@ def inverse_dynamics(
     """
     state.check(robot)
     a = check_vector("a", a, robot.nv)
-    return InverseDynamics(robot, contacts, rule).tick(state.q, state.v, a)
+    solver = InverseDynamics(robot, contacts, rule, compiled=False)
+    return solver.tick(state.q, state.v, a, None if shares is None else check_vector("shares", shares, len(solver.contacts)))
 
 
 class InverseDynamics:
     """Inverse dynamics prepared for one set of contacts and one rule: make once, ``tick`` many times.
 
-    With tau_0 the torques of free motion and J_c the Jacobian of the contacts, M a + h = tau_0 holds with tau = tau_0 - J_c' w.  Rows
-    that no motor drives must vanish: they are equations for w.  What freedom they leave, the rule spends.  Gears between joints that
-    mimic each other push like contacts, with one number each in w.
+    With tau_0 the torques of free motion and J the Jacobian of the contacts, M a + h = tau_0 holds with tau = tau_0 - J'x.  Rows
+    that no motor drives must vanish: they are equations for x.  What freedom they leave, the rule spends.  Gears between joints that
+    mimic each other push like contacts, with one number each in x.  Not for several threads at once.
     """
 
-    def __init__(self, robot: RobotModel, contacts: str | Iterable[str] | None = None, rule: str | Rule = "minimum_torque") -> None:
+    def __init__(
+        self,
+        robot: RobotModel,
+        contacts: str | Iterable[str] | None = None,
+        rule: str | Rule = "minimum_torque",
+        *,
+        compiled: bool | None = None,
+    ) -> None:
         """Prepare.
 
         Args:
             robot: The robot.
-            contacts: Name or names of the surfaces that touch, each counted once; ``robot.stance`` where None.
+            contacts: Name or names of the surfaces that may touch, each counted once; ``robot.stance`` where None.
             rule: The rule.
+            compiled: Whether numba compiles the tick, which takes a few seconds the first time on a machine; where it is installed, if
+                None.  Answers are the same to round-off.
 
         Raises:
+            MissingExtraError: If numba is asked for and not installed.
             UnknownNameError: If a surface or a rule does not exist.
         """
-        names = robot.stance if contacts is None else (contacts,) if isinstance(contacts, str) else tuple(contacts)
-        self._robot = robot
-        self._rule = find_rule(rule)
-        self._surfaces = tuple(robot.surface(name) for name in dict.fromkeys(names))
-        self._bases = tuple(wrench_basis(surface) for surface in self._surfaces)
-        self._data = robot.data()
-        driven = np.zeros(robot.nv, dtype=bool)
-        driven[robot.actuated_v] = True
-        self._undriven = np.flatnonzero(~driven)
-        self._weight = robot.mass * float(np.linalg.norm(robot.model.gravity.linear)) or 1.0
-        self._units = coordinate_units(robot)
-        self._J_mimic = _mimic_rows(robot)
-        self._H_w = self._wrench_weights()
+        self._compiled = choose_compiler(compiled)
+        self.rule = find_rule(rule)
+        self.dynamics = ContactDynamics(robot, contacts)
+        self._rows = ContactRows(self.dynamics)
+        self._resolver = Resolver(self.dynamics, self._rows, self.rule, self._compiled)
+        self._others: dict[Rule, Resolver] = {}
+        count = len(self.dynamics.surfaces)
+        self._alike = read_only(np.full(count, 1.0 / max(count, 1)))
+        self._shares: Vector = self._alike
+        self._fault = "nothing was asked yet"
 
-    def tick(self, q: Vector, v: Vector, a: Vector) -> Answer:
+    @property
+    def contacts(self) -> tuple[str, ...]:
+        """Names of the surfaces that may touch, in the order of shares."""
+        return tuple(surface.name for surface in self.dynamics.surfaces)
+
+    @np.errstate(all="ignore")  # what is not finite is told by the status
+    def tick(self, q: Vector, v: Vector, a: Vector, shares: Vector | None = None) -> Answer:
         """Answer for one instant; trouble with numbers is a status of the certificate, never an exception.
 
         Args:
             q: (nq,) configuration.
             v: (nv,) velocity.
             a: (nv,) acceleration.
+            shares: (contacts,) part of the load that each contact is to take, of sum 1; alike where None.  A contact with share zero does
+                not touch; all zero is a robot in the air.
 
         Returns:
             Torques, wrenches and their certificate.
         """
         start = perf_counter()
-        if not (np.isfinite(q).all() and np.isfinite(v).all() and np.isfinite(a).all()):
-            return self._refuse("q, v or a holds a number that is not finite", perf_counter() - start)
-        tau_0 = np.array(pin.rnea(self._robot.model, self._data, q, v, a))
-        J = self._jacobian(q)
-        if not (np.isfinite(tau_0).all() and np.isfinite(J).all()):
-            return self._refuse("q, v or a holds a number too large to compute with", perf_counter() - start)
-        chosen = self._choose(tau_0, J)
-        tau_all = tau_0 - J.T @ chosen.x
-        wrenches = self._measure(chosen.x)
-        certificate = self._certify(tau_all, wrenches, chosen, start)
-        return Answer(read_only(tau_all[self._robot.actuated_v]), MappingProxyType(wrenches), certificate)
+        if shares is None:
+            self._shares = self._alike
+            self._fault = self.dynamics.update(q, v, a)
+        else:
+            parts = shares.tolist()
+            self._shares = shares
+            self._fault = _share_fault(parts, len(self._alike)) or self.dynamics.update(
+                q, v, a, None if all(parts) else [s > 0.0 for s in parts]
+            )
+        return self._refuse(self._fault, start) if self._fault else self._resolver.answer(self._shares, start)
 
-    def _wrench_weights(self) -> Matrix:
-        rule = self._rule
-        force = rule.wrench_weight * (TYPICAL_TORQUE / self._weight) ** 2
-        unit = np.concatenate((np.full(3, force), np.full(3, force / TYPICAL_LEVER**2)))
-        blocks = [
-            rule.wrench_weight * np.eye(basis.shape[1]) if rule.unit_wrench else basis.T @ (unit[:, None] * basis) for basis in self._bases
-        ]
-        return np.asarray(block_diag(*blocks, rule.wrench_weight * np.eye(len(self._J_mimic))))
+    @np.errstate(all="ignore")
+    def also(self, rule: str | Rule) -> Answer:
+        """Answer for the instant of the last ``tick`` by another rule, without computing the dynamics again.
 
-    def _jacobian(self, q: Vector) -> Matrix:
-        """Stack the Jacobians of the wrenches each surface can carry, in its own axes, and of the gears, (r, nv)."""
-        model, data = self._robot.model, self._data
-        pin.computeJointJacobians(model, data, q)
-        rows = [
-            basis.T @ pin.getFrameJacobian(model, data, surface.frame, pin.ReferenceFrame.LOCAL)
-            for surface, basis in zip(self._surfaces, self._bases, strict=True)
-        ]
-        return np.vstack((*rows, self._J_mimic))
+        Args:
+            rule: The rule.
 
-    def _choose(self, tau_0: Vector, J: Matrix) -> ConstrainedMinimum:
-        """Choose the wrenches: undriven rows are equations, driven rows are what the rule makes small."""
-        J_a = J[:, self._robot.actuated_v]
-        bearing = self._undriven[np.any(J[:, self._undriven] != 0.0, axis=0)]
-        return solve_constrained(J_a @ J_a.T + self._H_w, J_a @ tau_0[self._robot.actuated_v], J[:, bearing].T, tau_0[bearing])
+        Returns:
+            Its torques, wrenches and their certificate.
 
-    def _measure(self, w: Vector) -> dict[str, ContactWrench]:
-        wrenches: dict[str, ContactWrench] = {}
-        at = 0
-        for surface, basis in zip(self._surfaces, self._bases, strict=True):
-            R_WC = pin.updateFramePlacement(self._robot.model, self._data, surface.frame).rotation
-            wrenches[surface.name] = measure_wrench(surface, basis @ w[at : at + basis.shape[1]], R_WC)
-            at += basis.shape[1]
-        return wrenches
+        Raises:
+            UnknownNameError: If the rule does not exist.
+        """
+        start, rule = perf_counter(), find_rule(rule)
+        if self._fault:
+            return self._refuse(self._fault, start)
+        if rule not in self._others:
+            self._others[rule] = Resolver(self.dynamics, self._rows, rule, self._compiled)
+        return self._others[rule].answer(self._shares, start)
 
-    def _certify(self, tau_all: Vector, wrenches: dict[str, ContactWrench], chosen: ConstrainedMinimum, start: float) -> Certificate:
-        limits = self._robot.limits.effort[self._robot.actuated_v]
-        tau = tau_all[self._robot.actuated_v]
-        residual = float(np.max(np.abs(tau_all[self._undriven]), initial=0.0))
-        shares = np.abs(tau) / limits
-        reasons: list[tuple[str, str]] = []
-        if residual > RESIDUAL_TOLERANCE * self._weight:
-            worst = int(self._undriven[np.argmax(np.abs(tau_all[self._undriven]))])
-            reasons.append(("unsupported", f"{self._robot.coordinates[worst]} lacks {abs(tau_all[worst]):.3g} {self._units[worst]}"))
-        if self._robot.loops:
-            closures = ", ".join(loop.name for loop in self._robot.loops)
-            reasons.append(("unsupported", f"the robot is taken as the tree it was cut into; forces of its loops are left out: {closures}"))
-        reasons += [("infeasible_contact", reason) for wrench in wrenches.values() for reason in _contact_reasons(wrench)]
-        for i in np.flatnonzero(shares > 1.0):
-            unit = self._units[self._robot.actuated_v[i]]
-            reasons.append(("saturated", f"{self._robot.actuated[i]} needs {tau[i]:.4g} {unit}, its limit is {limits[i]:.4g} {unit}"))
-        return Certificate(
-            status=reasons[0][0] if reasons else "ok",
-            reasons=tuple(reason for _, reason in reasons),
-            residual=residual,
-            normal_margin=min((wrench.normal_margin for wrench in wrenches.values()), default=np.inf),
-            friction_margin=min((wrench.friction_margin for wrench in wrenches.values()), default=np.inf),
-            cop_margin=min((wrench.cop_margin for wrench in wrenches.values()), default=np.inf),
-            torque_margin=float(1.0 - np.max(shares, initial=0.0)),
-            redundancy=len(chosen.x) - chosen.rank,
-            rank=chosen.rank,
-            path=chosen.path,
-            time=perf_counter() - start,
-        )
-
-    def _refuse(self, reason: str, time: float) -> Answer:
-        worst = -np.inf
-        certificate = Certificate("invalid_input", (reason,), np.inf, worst, worst, worst, worst, 0, 0, "none", time)
-        return Answer(read_only(np.zeros(len(self._robot.actuated))), MappingProxyType({}), certificate)
+    def _refuse(self, reason: str, start: float) -> Answer:
+        """Answer a question that is none: torques of zero, margins of minus infinity."""
+        nothing = Evidence.of_nothing(self.dynamics, self._rows, reason)
+        certificate = Certificate("invalid_input", ("none", 0, 0), perf_counter() - start, nothing)
+        return Answer(read_only(np.zeros(len(self.dynamics.driven_v))), certificate, nothing)
 
 
-def _mimic_rows(robot: RobotModel) -> Matrix:
-    """Return the directions in which the gears between followers and leaders push, (mimics, nv)."""
-    index = {joint.name: joint.v.start for joint in robot.joints}
-    rows = np.zeros((len(robot.mimics), robot.nv))
-    for row, mimic in zip(rows, robot.mimics, strict=True):
-        row[index[mimic.joint]], row[index[mimic.leader]] = 1.0, -mimic.ratio
-    return rows
-
-
-def _contact_reasons(wrench: ContactWrench) -> list[str]:
-    tolerance = MARGIN_TOLERANCE * (1.0 + abs(wrench.normal_force))
-    name, normal = wrench.surface, wrench.normal_force
-    if normal < -tolerance:
-        return [f"{name}: pulls with {-normal:.4g} N"]
-    reasons = []
-    if wrench.normal_margin < -tolerance:
-        reasons.append(f"{name}: normal force {normal:.4g} N is {-wrench.normal_margin:.4g} N beyond its limit")
-    if wrench.friction_margin < -tolerance:
-        reasons.append(f"{name}: slips, {-wrench.friction_margin:.4g} N beyond the friction cone")
-    if np.isinf(wrench.cop_margin):
-        reasons.append(f"{name}: tips, a moment of {np.linalg.norm(wrench.m_W):.4g} N·m without pressing")
-    elif wrench.cop_margin * max(normal, 0.0) < -tolerance:
-        reasons.append(f"{name}: tips, centre of pressure {-wrench.cop_margin * 1e3:.4g} mm outside")
-    return reasons
+def _share_fault(shares: list[float], count: int) -> str:
+    if len(shares) != count:
+        return f"{len(shares)} shares for {count} contacts"
+    total = sum(shares)
+    # Written so that what is no number fails as well.
+    if not min(shares, default=0.0) >= 0.0 or not (abs(total - 1.0) <= SHARE_TOLERANCE or total == 0.0):
+        return "shares are not positive numbers of sum one"
+    return ""

@@ -1,33 +1,43 @@
-"""Rules that choose torques among all that are right, as values: what each one weighs."""
+"""Rules that choose torques among all that are right, as values.
+
+A rule names an objective and says whether limits are kept.  A rule of your own is one more value:
+
+    gentle_knees = Rule("gentle_knees", lambda dynamics: TorqueObjective(dynamics, 1e-6, weights), False, "...", "...")
+    hd.inverse_dynamics(robot, state, a, rule=gentle_knees)
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 
 from humanoid_dynamics.errors import UnknownNameError
+from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
+from humanoid_dynamics.resolution.objectives import Objective, ShareObjective, TorqueObjective
 
-TYPICAL_TORQUE = 100.0  # N·m; what a wrench is weighed against, so that the weights below have no unit
-TYPICAL_LEVER = 0.1  # m; half a foot, turns the moments of a wrench into forces
+WRENCH_WEIGHT = 1e-6
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A quadratic choice: least sum of squared torques plus weighted, squared contact wrenches.
+    """One way to choose.
 
     Attributes:
         name: Its name.
-        wrench_weight: Weight of a wrench of body weight against ``TYPICAL_TORQUE`` [-]; never zero, because a straight leg carries
-            load without torque.
-        unit_wrench: Whether wrenches weigh by their bare numbers in N and N·m instead, as the literature's pseudo-inverse does.
+        objective: What it makes small: a function that prepares an objective for a ``ContactDynamics``.
+        limited: Whether friction, centre of pressure, unilateral contact and torque limits are kept.
+        continuous: Whether torques have no step where a contact comes or goes with a share of zero; a limited rule only while the push it
+            is nearest to keeps all limits.
         summary: What it does, in a line.
         source: Where it comes from.
     """
 
     name: str
-    wrench_weight: float
-    unit_wrench: bool
+    objective: Callable[[ContactDynamics], Objective]
+    limited: bool
+    continuous: bool
     summary: str
     source: str
 
@@ -36,8 +46,54 @@ RULES: Mapping[str, Rule] = MappingProxyType(
     {
         rule.name: rule
         for rule in (
-            Rule("minimum_torque", 1e-6, False, "least squared joint torques; contact wrenches are free", "[BP, eq. 65-70]"),
-            Rule("pseudo_inverse", 1.0, True, "least squared torques and wrenches together, in N and N·m", "[BP, eq. 27]"),
+            Rule(
+                "minimum_torque",
+                partial(TorqueObjective, wrench_weight=WRENCH_WEIGHT),
+                False,
+                False,
+                "least squared joint torques; contact wrenches are free",
+                "[BP, eq. 65-70]",
+            ),
+            Rule(
+                "pseudo_inverse",
+                partial(TorqueObjective, wrench_weight=1.0, unit_wrench=True),
+                False,
+                False,
+                "least squared torques and wrenches together, in N and N·m",
+                "[BP, eq. 27]",
+            ),
+            Rule(
+                "transition",
+                ShareObjective,
+                False,
+                True,
+                "each contact takes its share of the total force, and of the moment that is left",
+                "[BP, eq. 28-29, 71]",
+            ),
+            Rule(
+                "procedure_4",
+                ShareObjective,
+                False,
+                True,
+                "the same torques by load split and internal wrench; `split_by_procedure_4` tells these",
+                "[BP, eq. 72-74]",
+            ),
+            Rule(
+                "transition_limited",
+                ShareObjective,
+                True,
+                True,
+                "the push nearest to that of `transition` inside all limits",
+                "[BP, eq. 28-29]",
+            ),
+            Rule(
+                "minimum_torque_limited",
+                partial(TorqueObjective, wrench_weight=WRENCH_WEIGHT),
+                True,
+                False,
+                "least squared joint torques inside all limits: contacts that push, friction, centre of pressure, yaw, torques",
+                "[BP, eq. 65]",
+            ),
         )
     }
 )
@@ -54,3 +110,14 @@ def find_rule(name: str | Rule) -> Rule:
     if name not in RULES:
         raise UnknownNameError("rule", name, RULES)
     return RULES[name]
+
+
+def weighted_pseudo_inverse(wrench_weight: float = 1.0, torque_weights: tuple[float, ...] | None = None) -> Rule:
+    """Return the pseudo-inverse of torques and wrenches with weights of its own; its answer depends on units, hence on them.
+
+    Args:
+        wrench_weight: Weight of the squared wrenches, in N and N·m, against squared torques; positive.
+        torque_weights: (na,) weights of the squared torques; 1 where None.
+    """
+    objective = partial(TorqueObjective, wrench_weight=wrench_weight, torque_weights=torque_weights, unit_wrench=True)
+    return Rule("weighted_pseudo_inverse", objective, False, False, "least squared torques and wrenches, weighted", "[BP, eq. 27]")

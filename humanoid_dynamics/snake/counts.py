@@ -114,7 +114,7 @@ def _add(one: tuple[Fraction, ...], other: tuple[Fraction, ...]) -> tuple[Fracti
 
 
 def sum_paper_steps(method: str) -> Formula:
-    """Return what the printed steps of a method add up to.
+    """Return what the printed steps of a method add up to [SN, tab. I].
 
     Args:
         method: One of ``METHODS``.
@@ -134,7 +134,7 @@ def sum_paper_steps(method: str) -> Formula:
 
 
 def measure_operations(mode: str, n: int, skip_structure: bool = True) -> Operations:
-    """Return how many operations one evaluation of the accelerations takes, joint angles and product N w included.
+    """Return how many operations one evaluation of the accelerations takes, joint angles and product N w included [SN, sec. VI.1].
 
     Args:
         mode: ``linear``, ``paper``, ``lagrange`` or ``newton_euler``.

@@ -122,7 +122,7 @@ class SnakeExperiment:
 
 
 def compare_operations(links: Sequence[int] = (2, 3, 12, 20)) -> tuple[CountRow, ...]:
-    """Count the operations of all methods.
+    """Count the operations of all methods [SN, sec. VI.1].
 
     Args:
         links: Numbers of links, each at least two.
@@ -146,7 +146,7 @@ def compare_times(
     modes: Sequence[str] = MODES,
     ways: Sequence[bool] | None = None,
 ) -> tuple[TimeRow, ...]:
-    """Time one evaluation of all methods, interpreted and compiled; times are of this machine, at this moment.
+    """Time one evaluation of all methods, interpreted and compiled [SN, sec. VI.2]; times are of this machine, at this moment.
 
     Args:
         links: Numbers of links.
@@ -168,7 +168,7 @@ def compare_times(
 
 
 def compare_precision(links: Sequence[int] = (5, 10, 12, 20), duration: float = 2.0, dt: float = 1e-3) -> tuple[PrecisionRow, ...]:
-    """Run the paper's motion by Kane's and Lagrange's methods in double and single precision.
+    """Run the paper's motion by Kane's and Lagrange's methods in double and single precision [SN, sec. VI.3].
 
     The paper's table III, with the numbers of its own runs, did not survive; those of its table II are used.
 

@@ -40,7 +40,7 @@ def shape_cosines(theta: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def link_speeds(C: Numbers, S: Numbers, h: Numbers, u: Numbers) -> tuple[Numbers, Numbers]:
-    """V_i and w_i of all links, equations (2), (6), (7)."""
+    """V_i and w_i of all links [SN, eqs. 2, 6, 7]."""
     V, w = np.empty_like(h), np.empty_like(h)
     V[0], w[0] = u[0], u[1]
     for i in range(h.size - 1):
@@ -50,7 +50,7 @@ def link_speeds(C: Numbers, S: Numbers, h: Numbers, u: Numbers) -> tuple[Numbers
 
 
 def speed_partials(C: Numbers, S: Numbers, h: Numbers) -> tuple[Numbers, Numbers]:
-    """Derivatives of V_k and w_k by u_j, (n, 2) each, equations (12)-(14)."""
+    """Derivatives of V_k and w_k by u_j, (n, 2) each [SN, eqs. 12-14]."""
     V_u, w_u = np.zeros((h.size, 2), h.dtype), np.zeros((h.size, 2), h.dtype)
     V_u[0, 0] = w_u[0, 1] = 1
     for i in range(h.size - 1):
@@ -61,7 +61,7 @@ def speed_partials(C: Numbers, S: Numbers, h: Numbers) -> tuple[Numbers, Numbers
 
 
 def angle_partials(C: Numbers, S: Numbers, h: Numbers, speeds: tuple[Numbers, Numbers], literal: bool) -> tuple[Numbers, Numbers]:
-    """Derivatives of V_k and w_k by q_j, (n, n) each, zero for k < j, equations (15)-(20)."""
+    """Derivatives of V_k and w_k by q_j, (n, n) each, zero for k < j [SN, eqs. 15-20]."""
     n = h.size
     V, w = speeds
     V_q, w_q = np.zeros((n, n), h.dtype), np.zeros((n, n), h.dtype)
@@ -83,7 +83,7 @@ def angle_partials(C: Numbers, S: Numbers, h: Numbers, speeds: tuple[Numbers, Nu
 
 
 def weighted_partials(V_u: Numbers, w_u: Numbers, links: Links) -> tuple[Numbers, Numbers]:
-    """m_k dV_k/du_i and I_k dw_k/du_i, which (9) and (10) share."""
+    """m_k dV_k/du_i and I_k dw_k/du_i, which [SN, eq. 9] and [SN, eq. 10] share."""
     mV_u, Iw_u = np.empty_like(V_u), np.empty_like(w_u)
     for k in range(links.m.size):
         for i in range(2):
@@ -93,7 +93,7 @@ def weighted_partials(V_u: Numbers, w_u: Numbers, links: Links) -> tuple[Numbers
 
 
 def mass_matrix(V_u: Numbers, w_u: Numbers, mV_u: Numbers, Iw_u: Numbers) -> Numbers:
-    """M, (2, 2), equation (9)."""
+    """M, (2, 2) [SN, eq. 9]."""
     M = np.zeros((2, 2), V_u.dtype)
     for i in range(2):
         for j in range(i, 2):
@@ -105,7 +105,7 @@ def mass_matrix(V_u: Numbers, w_u: Numbers, mV_u: Numbers, Iw_u: Numbers) -> Num
 
 
 def bias_matrix(V_q: Numbers, w_q: Numbers, mV_u: Numbers, Iw_u: Numbers) -> Numbers:
-    """N, (2, n), equation (10); link k depends on the angles of links 1..k alone and link 1 on none."""
+    """N, (2, n) [SN, eq. 10]; link k depends on the angles of links 1..k alone and link 1 on none."""
     n = V_q.shape[0]
     N = np.zeros((2, n), V_q.dtype)
     for i in range(2):
@@ -120,7 +120,7 @@ def bias_matrix(V_q: Numbers, w_q: Numbers, mV_u: Numbers, Iw_u: Numbers) -> Num
 
 
 def generalized_force(w_u: Numbers, torques: Numbers) -> Numbers:
-    """F, (2,), equation (11)."""
+    """F, (2,) [SN, eq. 11]."""
     F = np.zeros(2, w_u.dtype)
     for i in range(2):
         if torques.size > 0:
@@ -143,7 +143,7 @@ def bias_force(N: Numbers, w: Numbers) -> Numbers:
 
 
 def equations(theta: Numbers, u: Numbers, torques: Numbers, links: Links, literal: bool) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-    """M, N, F and w of equation (8)."""
+    """M, N, F and w of [SN, eq. 8]."""
     C, S = shape_cosines(theta)
     V, w = link_speeds(C, S, links.h, u)
     V_u, w_u = speed_partials(C, S, links.h)
@@ -153,7 +153,7 @@ def equations(theta: Numbers, u: Numbers, torques: Numbers, links: Links, litera
 
 
 def accelerate(theta: Numbers, u: Numbers, torques: Numbers, links: Links, literal: bool) -> tuple[Numbers, Numbers, Numbers]:
-    """u_dot_1, u_dot_2 and the angular velocities of all links, equation (8) solved."""
+    """u_dot_1, u_dot_2 and the angular velocities of all links, from [SN, eq. 8]."""
     M, N, F, w = equations(theta, u, torques, links, literal)
     n = bias_force(N, w)
     x_1, x_2 = solve_two(M[0, 0], M[0, 1], M[1, 1], F[0] - n[0], F[1] - n[1])

@@ -23,12 +23,15 @@ def skew(x: Vector) -> Matrix:
     """Return the matrix of the cross product: applied to y it gives x x y.
 
     Args:
-        x: (3,) vector.
+        x: (..., 3) one vector or many.
 
     Returns:
-        (3, 3) skew-symmetric matrix.
+        (..., 3, 3) skew-symmetric matrices.
     """
-    return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
+    S = np.zeros((*np.shape(x), 3))
+    S[..., 0, 1], S[..., 0, 2], S[..., 1, 2] = -x[..., 2], x[..., 1], -x[..., 0]
+    S[..., 1, 0], S[..., 2, 0], S[..., 2, 1] = x[..., 2], -x[..., 1], x[..., 0]
+    return S
 
 
 def rotate_by(rotation_vector: Vector) -> Matrix:

@@ -22,7 +22,7 @@ BREAKABLE = {"revolute": "revolute", "continuous": "revolute", "prismatic": "pri
 
 
 def detach(robot: RobotModel, joint: str) -> RobotModel:
-    """Return the robot after a joint has broken: the link behind it hangs on the world by a free joint.
+    """Return the robot after a joint has broken: the link behind it hangs on the world by a free joint [SV, sec. 5.2, fig. 10].
 
     Args:
         robot: The robot.
@@ -42,7 +42,7 @@ def detach(robot: RobotModel, joint: str) -> RobotModel:
 
 
 def make_breakable(robot: RobotModel, joint: str) -> RobotModel:
-    """Return the robot with a joint that can be cut like any connection: six freedoms and the 6 - p rows of the joint.
+    """Return the robot with a joint that can be cut like any connection [SV, fig. 10]: six freedoms and the 6 - p rows of the joint.
 
     Args:
         robot: The robot.

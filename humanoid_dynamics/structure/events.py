@@ -1,4 +1,4 @@
-"""What can happen to a structure between two steps, as data; events of one instant are applied together."""
+"""What can happen to a structure between two steps, as data; events of one instant are applied together [SV, sec. 4]."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from humanoid_dynamics.model.loop import LoopClosure
 
 @dataclass(frozen=True, eq=False)
 class Connect:
-    """Two links, or a link and the ground, become joined; velocities jump where they differ.
+    """Two links, or a link and the ground, become joined; velocities jump where they differ [SV, sec. 4.2].
 
     Attributes:
         loop: The new joint.
@@ -34,7 +34,7 @@ class Touch:
 
 @dataclass(frozen=True)
 class Cut:
-    """A connection ends: a closed loop, a contact, or a joint declared breakable.  Velocities stay.
+    """A connection ends: a closed loop, a contact, or a joint declared breakable.  Velocities stay [SV, sec. 4.2].
 
     Attributes:
         name: Name of the constraint.
@@ -45,7 +45,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class Break:
-    """A joint of the tree breaks; what hangs on it flies free.  Velocities of all bodies stay.
+    """A joint of the tree breaks; what hangs on it flies free.  Velocities of all bodies stay [SV, fig. 10].
 
     Attributes:
         joint: Name of the joint.

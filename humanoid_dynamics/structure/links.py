@@ -9,7 +9,7 @@ a child.  Cutting is the reverse.  No parent becomes a child and nothing is renu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
@@ -21,7 +21,7 @@ BASE = "world"
 
 @dataclass(eq=False)
 class Link:
-    """One link and its four pointers; changed by its structure only.
+    """One link and its four pointers [SV, fig. 2-4]; changed by its structure only.
 
     Attributes:
         name: Name of the link.
@@ -66,11 +66,12 @@ class Structure:
         base: The ground, on which everything hangs.
     """
 
-    def __init__(self, tree: Iterable[tuple[str, str, str]]) -> None:
+    def __init__(self, tree: Iterable[tuple[str, str, str]], rigid: Mapping[str, str] | None = None) -> None:
         """Hang links on each other.
 
         Args:
             tree: (link, parent link, joint kind) with parents before children; ``world`` is the base.
+            rigid: Further name -> link that it is part of, such as a sole and its foot.
 
         Raises:
             UnknownNameError: If a parent has not been named before.
@@ -79,6 +80,7 @@ class Structure:
         self.base = Link(BASE)
         self._links: dict[str, Link] = {BASE: self.base}
         self._virtual: dict[str, Link] = {}
+        self._rigid = dict(rigid or {})
         last: dict[str, Link] = {}
         for name, parent, kind in tree:
             link = self._enter(Link(name, kind, self.link(parent)))
@@ -99,9 +101,10 @@ class Structure:
             One link per joint of the tree and one virtual link per loop.
         """
         carried = {0: BASE} | {joint.index: joint.child for joint in robot.joints}
-        structure = cls((joint.child, carried[int(robot.model.parents[joint.index])], joint.kind) for joint in robot.joints)
+        rigid = {link: carried.get(int(robot.model.frames[robot.link_frame(link)].parentJoint), BASE) for link in robot.links}
+        structure = cls(((joint.child, carried[int(robot.model.parents[joint.index])], joint.kind) for joint in robot.joints), rigid)
         for loop in robot.loops:
-            structure.connect(loop, carried_by(robot, loop.link_a), carried_by(robot, loop.link_b))
+            structure.connect(loop)
         return structure
 
     def __len__(self) -> int:
@@ -110,7 +113,7 @@ class Structure:
 
     @property
     def virtual(self) -> tuple[Link, ...]:
-        """All closed loops: their virtual links, oldest first."""
+        """All closed loops: their virtual links, oldest first [SV, sec. 3.2]."""
         return tuple(self._virtual.values())
 
     @property
@@ -119,25 +122,23 @@ class Structure:
         return tuple(link.loop for link in self._virtual.values() if link.loop is not None)
 
     def link(self, name: str) -> Link:
-        """Return a link, real or virtual.
+        """Return a link, real or virtual; of a rigid part, the link it is part of.
 
         Raises:
             UnknownNameError: If there is none of that name.
         """
-        link = self._links.get(name) or self._virtual.get(name)
+        link = self._links.get(name) or self._virtual.get(name) or self._links.get(self._rigid.get(name, ""))
         if link is None:
             raise UnknownNameError("link", name, (*self._links, *self._virtual))
         return link
 
-    def connect(self, loop: LoopClosure, real: str | None = None, parent: str | None = None) -> Link:
-        """Connect two links, or a link and the ground, by a new joint [SV, sec. 4.2].
+    def connect(self, loop: LoopClosure) -> Link:
+        """Connect two links, or a link and the ground, by a new joint [SV, sec. 4.2, fig. 5-9].
 
         (1) Create a virtual link whose real link is link A; (2) add it as a child of link B.
 
         Args:
             loop: The new joint.
-            real: Link of this structure that carries frame A; ``loop.link_a`` where left out.
-            parent: Link of this structure that carries frame B; ``loop.link_b`` where left out.
 
         Returns:
             The virtual link; its name is the handle to cut with.
@@ -146,7 +147,7 @@ class Structure:
             UnknownNameError: If a link does not exist.
             HumanoidDynamicsError: If a link of that name exists already.
         """
-        virtual = Link(loop.name, loop.kind, self.link(parent or loop.link_b), real=self.link(real or loop.link_a), loop=loop)
+        virtual = Link(loop.name, loop.kind, self.link(loop.link_b), real=self.link(loop.link_a), loop=loop)
         self._refuse_twice(loop.name)
         self._virtual[loop.name] = virtual
         _add_child(virtual)
@@ -173,7 +174,7 @@ class Structure:
         return virtual.loop
 
     def free(self, name: str) -> Link:
-        """Cut the joint between a link and its parent; the link and all behind it hang on the base by a free joint [SV, fig. 10].
+        """Cut the joint between a link and its parent; the link and all behind it hang on the base by a free joint [SV, sec. 5.2, fig. 10].
 
         Args:
             name: Name of the link.
@@ -194,7 +195,7 @@ class Structure:
         return link
 
     def outward(self, start: Link | None = None) -> Iterator[Link]:
-        """Visit links from the base out: itself, then child, then brother; the order of velocities and accelerations.
+        """Visit links from the base out: itself, then child, then brother; the order of velocities and accelerations [SV, sec. 3.1].
 
         Args:
             start: Root of the part to visit; the base where left out.
@@ -213,7 +214,7 @@ class Structure:
                 stack.append(link.child)
 
     def inward(self, start: Link | None = None) -> Iterator[Link]:
-        """Visit links from the ends in: child and brother before itself; the order of forces.
+        """Visit links from the ends in: child and brother before itself; the order of forces [SV, sec. 3.1].
 
         Args:
             start: Root of the part to visit; the base where left out.
@@ -252,22 +253,6 @@ class Structure:
     def _refuse_twice(self, name: str) -> None:
         if name in self._links or name in self._virtual:
             raise HumanoidDynamicsError(f"a link named {name!r} exists already")
-
-
-def carried_by(robot: RobotModel, link: str) -> str:
-    """Return the link of the structure that a link of the robot is part of: itself, or the one it is rigidly fixed to.
-
-    Args:
-        robot: The robot.
-        link: Name of a link, or ``world``.
-
-    Returns:
-        The name of the link that moves with it, ``world`` where nothing moves it.
-    """
-    if link == BASE and link not in robot.links:
-        return BASE
-    joint = int(robot.model.frames[robot.link_frame(link)].parentJoint)
-    return next((record.child for record in robot.joints if record.index == joint), BASE)
 
 
 def _add_child(link: Link) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.model.joint import Joint, Limits
 from humanoid_dynamics.model.loop import LoopClosure
 from humanoid_dynamics.model.robot import RobotModel
@@ -15,7 +16,10 @@ from humanoid_dynamics.spatial.arrays import Vector, read_only
 
 AXES = {"free_flyer": ("x", "y", "z", "rx", "ry", "rz"), "spherical": ("rx", "ry", "rz"), "planar": ("x", "y", "rz")}
 LIMITS_Q = ("lowerPositionLimit", "upperPositionLimit")
-LIMITS_V = ("armature", "damping", "friction", "rotorInertia", "rotorGearRatio")
+LIMITS_V = (
+    *("armature", "damping", "friction", "rotorInertia", "rotorGearRatio"),
+    *("lowerVelocityLimit", "upperVelocityLimit", "lowerEffortLimit", "upperEffortLimit"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +55,11 @@ def list_bodies(robot: RobotModel) -> list[Body]:
 
     Returns:
         One body per joint, in tree order.
+
+    Raises:
+        UnsupportedRobotError: If a joint that follows another has no coordinate of its own.
     """
+    check_rebuildable(robot)
     model = robot.model
     names = {0: ""} | {joint.index: joint.name for joint in robot.joints}
     return [
@@ -130,13 +138,35 @@ def _build_model(robot: RobotModel, ordered: Sequence[Body]) -> pin.Model:
         model.addFrame(pin.Frame(frame.name, carrier[frame.parentJoint], 0, frame.placement, frame.type, frame.inertia), False)
     for body in ordered:
         if body.record is not None:
-            _copy_joint_properties(old, model, body.record, model.joints[index[body.name]])
+            copy_joint_properties(old, model, body.record, model.joints[index[body.name]])
         elif body.link not in robot.links:
             model.addBodyFrame(body.link, index[body.name], pin.SE3.Identity(), 0)
     return model
 
 
-def _copy_joint_properties(old: pin.Model, new: pin.Model, record: Joint, joint: pin.JointModel) -> None:
+def check_rebuildable(robot: RobotModel) -> None:
+    """Refuse a robot whose followers lost their coordinates: a copy of such a joint would follow a joint of the old tree.
+
+    Args:
+        robot: The robot.
+
+    Raises:
+        UnsupportedRobotError: If a joint that follows another has no coordinate of its own.
+    """
+    followers = [joint.name for joint in robot.joints if joint.kind == "mimic"]
+    if followers:
+        raise UnsupportedRobotError("another tree", followers, "joints without a coordinate; load the robot with mimic='constraint'")
+
+
+def copy_joint_properties(old: pin.Model, new: pin.Model, record: Joint, joint: pin.JointModel) -> None:
+    """Give a joint of a new model the limits, rotor and friction it had in the old one.
+
+    Args:
+        old: Model it was part of.
+        new: Model it is part of; changed.
+        record: The joint as it was.
+        joint: The joint as it is.
+    """
     for names, there, here in (
         (LIMITS_Q, slice(joint.idx_q, joint.idx_q + joint.nq), record.q),
         (LIMITS_V, slice(joint.idx_v, joint.idx_v + joint.nv), record.v),

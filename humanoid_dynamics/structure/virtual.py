@@ -24,7 +24,7 @@ JOINTS = {
 
 
 def with_virtual_links(robot: RobotModel) -> RobotModel:
-    """Return the robot with a massless virtual link for every loop that has a joint.
+    """Return the robot with a massless virtual link for every loop that has a joint [CK, sec. 2.1; SV, sec. 3.2].
 
     Args:
         robot: The robot; its loops are cut joints dropped (variant B).

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.vdc.transform import skew
+from humanoid_dynamics.spatial.rotation import skew
 
 LINK_PARAMETERS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 

@@ -9,21 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-
-
-def skew(r: Vector) -> Matrix:
-    """Return the matrices of the cross products with some vectors, r x [BP, eq. 32].
-
-    Args:
-        r: (..., 3) vectors.
-
-    Returns:
-        (..., 3, 3) skew-symmetric matrices.
-    """
-    S = np.zeros((*r.shape, 3))
-    S[..., 0, 1], S[..., 0, 2], S[..., 1, 2] = -r[..., 2], r[..., 1], -r[..., 0]
-    S[..., 1, 0], S[..., 2, 0], S[..., 2, 1] = r[..., 2], -r[..., 1], r[..., 0]
-    return S
+from humanoid_dynamics.spatial.rotation import skew
 
 
 def build_wrench_transform(R_BA: Matrix, p_BA_B: Vector) -> Matrix:

@@ -14,7 +14,10 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-# The rosdep key or ROS package that brings each requirement.
+# Requirements that neither ROS nor rosdep brings; the README tells who builds a workspace to install them.
+PIP_ONLY = {"daqp"}
+
+# The rosdep key or ROS package that brings each of the others.
 ROSDEP = {
     "lxml": "python3-lxml",
     "numpy": "python3-numpy",
@@ -73,7 +76,15 @@ def test_maintainer_has_one_address(setup, manifest):
 def test_every_requirement_has_a_rosdep_key(setup, manifest):
     names = [re.match(r"[\w.-]+", requirement).group().lower() for requirement in setup["install_requires"]]
     depends = {element.text for element in manifest.iter() if element.tag in {"depend", "exec_depend"}}
-    assert {name: ROSDEP.get(name) for name in names if ROSDEP.get(name) not in depends} == {}
+    assert {name: ROSDEP.get(name) for name in names if name not in PIP_ONLY and ROSDEP.get(name) not in depends} == {}
+    assert set(names) >= PIP_ONLY
+
+
+def test_readme_tells_a_workspace_what_rosdep_cannot_install(setup):
+    bounds = {re.match(r"[\w.-]+", requirement).group().lower(): requirement for requirement in setup["install_requires"]}
+    steps = (ROOT / "README.md").read_text().partition("**colcon.**")[2].partition("colcon build")[0]
+    assert "pip install" in steps
+    assert {name for name in PIP_ONLY if f'"{bounds[name]}"' not in steps} == set()
 
 
 def test_ros_is_an_extra_and_only_where_its_wheels_exist(setup):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.cli import app, demo, describe, main
+from humanoid_dynamics.cli import app, demo, describe, main, mobility
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = "from humanoid_dynamics.cli import main; main()"
@@ -183,16 +183,16 @@ class TestRefusals:
 
 
 class TestManners:
-    @pytest.mark.parametrize("arguments", [("--help",), ("describe", "--help"), ("demo", "--help")])
-    def test_help_shows_an_example(self, call, arguments):
-        code, out, _ = call(*arguments)
+    @pytest.mark.parametrize("verb", [(), ("describe",), ("demo",), ("mobility",), ("bench",)])
+    def test_help_shows_an_example(self, call, verb):
+        code, out, _ = call(*verb, "--help")
         assert code == 0
-        assert re.search(r"Examples:\s+humanoid-dynamics (demo|describe)", out)
+        assert re.search(r"Examples:\s+humanoid-dynamics (demo|describe|mobility|bench)", out)
 
     def test_examples_of_help_run(self, call):
-        examples = re.findall(r"humanoid-dynamics (.*)", app.EXAMPLES + demo.EXAMPLES + describe.EXAMPLES)
+        examples = re.findall(r"humanoid-dynamics (.*)", app.EXAMPLES + demo.EXAMPLES + describe.EXAMPLES + mobility.EXAMPLES)
         runnable = [example.split() for example in examples if "my_robot" not in example]
-        assert len(runnable) == 5
+        assert len(runnable) == 6
         for arguments in runnable:
             assert call(*arguments)[0] == 0
 

@@ -38,7 +38,28 @@ def check_derivatives(robot, block, q, v, *, check_error=True):
     if check_error:
         np.testing.assert_allclose(phi, 0.0, atol=1e-12)
         np.testing.assert_allclose((ends[0][1] - ends[1][1]) / (2 * STEP), Jv, atol=1e-7 * (1 + np.abs(Jv).max()))
+    check_other_sweeps(constraints, kinematics, q, v)
     return gamma
+
+
+def check_other_sweeps(constraints, kinematics, q, v):
+    """Inertia and joint forces leave the same rows behind as plain kinematics, gravity or not."""
+    a = np.random.default_rng(0).normal(size=len(v))
+    kinematics.move(q, v)
+    J, gamma = constraints.jacobian(kinematics).copy(), constraints.drift(kinematics).copy()
+    assert np.abs(kinematics.model.gravity.linear).max() > 1
+    for sweep, expected in (
+        (lambda: kinematics.weigh(q, v), gamma),
+        (lambda: kinematics.balance(q, v, a), gamma + J @ a),
+        (lambda: kinematics.move(q, v, a), gamma + J @ a),
+        (lambda: kinematics.move(q, v), gamma),
+    ):
+        sweep()
+        np.testing.assert_allclose(constraints.jacobian(kinematics), J, atol=1e-12)
+        np.testing.assert_allclose(constraints.drift(kinematics), expected, atol=1e-11 * (1 + np.abs(expected).max()))
+    kinematics.balance(q, v, a)
+    both = constraints.scale * np.array([J @ v, J @ a + gamma])
+    assert np.isclose(constraints.breach(kinematics), np.linalg.norm(both), rtol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ROWS)
@@ -64,6 +85,7 @@ def test_loop_to_world_either_way_round_spans_the_same_rows(kind):
     loop = random_loop(robot, q, rng, kind, links=("link4", "world"))
     turned = LoopClosure("turned", kind, "world", loop.X_LB, "link4", loop.X_LA)
     forward, backward = (ConstraintSet(robot, [build_loop(robot, item)]).jacobian(kinematics) for item in (loop, turned))
+    check_derivatives(robot, build_loop(robot, turned), q, rng.normal(size=robot.nv))
     both = np.vstack((forward, backward))
     assert np.linalg.matrix_rank(both, 1e-9) == np.linalg.matrix_rank(forward, 1e-9)
 

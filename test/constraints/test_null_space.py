@@ -43,7 +43,7 @@ def test_contract(case, backend):
         np.testing.assert_allclose(J.T @ lam, force, atol=1e-11)
         expected = scale * (np.linalg.pinv(scale[:, None] * J).T @ force) if k else np.zeros(0)
         np.testing.assert_allclose(lam, expected, atol=1e-10)
-    outcome = report(space, k)
+    outcome = report(space, J, scale)
     assert outcome.status is (Status.OK if rank == k else Status.RANK_DEFICIENT)
     assert not outcome.Gamma.flags.writeable
     assert len(outcome.rows) == rank

@@ -235,6 +235,18 @@ def node(watcher):
         assert "Traceback" not in node.said
 
 
+# An absolute-time loop of 500 Hz that does nothing but keep time; prints the rate it reached.
+BARE_LOOP = """
+from threading import Event
+from time import monotonic
+start = due = monotonic()
+for _ in range(250):
+    due = max(due + 0.002, monotonic() - 0.002)
+    Event().wait(max(0.0, due - monotonic()))
+print(250 / (monotonic() - start))
+"""
+
+
 class TestHuman28:
     """One process, asked one thing after the other."""
 
@@ -283,16 +295,19 @@ class TestHuman28:
         assert tuple(watcher.named[-1].name) == human28.actuated
 
     def test_rate(self, watcher, node, human28, posture):
-        """Half a second at the right rate in eight; never faster."""
+        """As fast as a bare loop that does nothing, timed beside it: the machine may be busy, the node may not be slow; never faster."""
         watcher.stream(human28.actuated, posture)
         rates = []
-        while not any(490.0 < rate < 510.0 for rate in rates) and len(rates) < 8:
+        for _ in range(8):
+            bare = subprocess.Popen([sys.executable, "-c", BARE_LOOP], stdout=subprocess.PIPE, text=True)
             watcher.forget()
             watcher.wait_for(lambda: len(watcher.named) >= 251, "251 commands")
             stamps = np.array([m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in list(watcher.named)[:251]])
-            rates.append(250.0 / (stamps[-1] - stamps[0]))
-        assert 490.0 < rates[-1] < 510.0, f"rates {rates}"
-        assert max(rates) < 510.0
+            rates.append((250.0 / (stamps[-1] - stamps[0]), float(bare.communicate(timeout=20.0)[0])))
+            assert rates[-1][0] < 510.0
+            if rates[-1][0] > 0.98 * rates[-1][1]:
+                return
+        pytest.fail(f"rates of node and bare loop {rates}")
 
     @pytest.mark.parametrize(
         ("names", "positions", "reason"),

@@ -5,12 +5,13 @@ import pinocchio as pin
 import pytest
 
 import humanoid_dynamics as hd
+from humanoid_dynamics.spatial.rotation import skew
 from humanoid_dynamics.vdc.decomposition import decompose
 from humanoid_dynamics.vdc.inverse import solve_subsystems
 from humanoid_dynamics.vdc.joint import JointParameters, compute_friction, compute_joint_torque
 from humanoid_dynamics.vdc.link import build_link_coriolis, build_link_gravity, build_link_mass
 from humanoid_dynamics.vdc.motion import FrameFinder
-from humanoid_dynamics.vdc.transform import build_wrench_transform, skew
+from humanoid_dynamics.vdc.transform import build_wrench_transform
 
 UP = np.array([0.0, 0.0, 9.81])
 

@@ -13,6 +13,7 @@ from humanoid_dynamics.constraints.coordinate import build_lock
 from humanoid_dynamics.constraints.orthonormal import OrthonormalBasis, SingularBasis
 from humanoid_dynamics.constraints.partition import CoordinatePartition, prefer
 from humanoid_dynamics.constraints.status import Status
+from humanoid_dynamics.constraints.user import UserBlock
 from humanoid_dynamics.dynamics.audit import take_audit
 from humanoid_dynamics.dynamics.closure import close_position
 from humanoid_dynamics.dynamics.forward import solve_forward
@@ -432,6 +433,24 @@ def test_ck7_extracted_rows_are_independent_and_enough_eq_13():
     assert np.linalg.matrix_rank(scaled[outcome.rows]) == outcome.rank == np.linalg.matrix_rank(scaled, tol=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_ck7_order_repetition_and_size_of_rows_do_not_matter(seed):
+    rng = np.random.default_rng(seed)
+    mechanism, q = closed_swing()
+    mechanism.place(q)
+    v, tau = mechanism.null_space.Gamma @ rng.normal(size=mechanism.nu), rng.normal(size=len(mechanism.actuated))
+    reference = solve_forward(mechanism, q, v, tau).a
+    J, gamma, k = mechanism.J.copy(), mechanism.gamma.copy(), len(mechanism.J)
+    picked = rng.permutation(np.r_[np.arange(k), rng.integers(0, k, 4)])
+    size = 10.0 ** rng.uniform(-6, 6, len(picked))
+    labels = tuple(f"row{index}" for index in range(len(picked)))
+    rows = UserBlock("rows", labels, lambda q: size[:, None] * J[picked], lambda q, v: size * gamma[picked])
+    other = Mechanism(mechanism.robot, [rows])
+    answer = solve_forward(other, q, v, tau)
+    assert (other.null_space.rank, other.nu, answer.indeterminate) == (9, 22, True)
+    np.testing.assert_allclose(answer.a, reference, atol=1e-9 * (1 + np.abs(reference).max()))
+
+
 def test_ck8_h_of_the_four_bar_eq_18():
     mechanism = mechanism_for(four_bar(), ["crank"])
     mechanism.place(four_bar_posture(PHI))
@@ -576,21 +595,22 @@ def test_ck12_calls_grow_with_freedoms(count):
 
 @pytest.mark.slow
 def test_ck12_cost_is_linear_in_links_times_freedoms():
-    sizes, costs = [], []
+    """Least times of many rounds over all sizes, so that a busy moment of the machine falls on none of them."""
+    mechanisms = []
     for count in (34, 60, 90, 130, 170, 200):
         robot, q = chain(count)
-        mechanism = Mechanism(robot)
-        mechanism.update(q, np.zeros(count))
-        a, nu = np.zeros(count), mechanism.nu
-        best = np.inf
-        for _ in range(20):
+        mechanisms.append(Mechanism(robot))
+        mechanisms[-1].update(q, np.zeros(count))
+    best = np.full(len(mechanisms), np.inf)
+    for _ in range(40):
+        for index, mechanism in enumerate(mechanisms):
+            a = np.zeros(mechanism.robot.nv)
             start = time.perf_counter()
-            for _ in range(nu + 1):
+            for _ in range(mechanism.nu + 1):
                 mechanism.tree_torque(a)
-            best = min(best, time.perf_counter() - start)
-        sizes.append(count * nu)
-        costs.append(best)
-    assert np.corrcoef(sizes, costs)[0, 1] ** 2 > 0.95
+            best[index] = min(best[index], time.perf_counter() - start)
+    sizes = np.array([mechanism.robot.nv * mechanism.nu for mechanism in mechanisms])
+    assert np.corrcoef(sizes, best)[0, 1] ** 2 > 0.95
 
 
 def test_ck13_ballistic_motion_needs_nobody():

@@ -17,7 +17,7 @@ from humanoid_dynamics.dynamics.forward import solve_forward
 from humanoid_dynamics.dynamics.impact import project_velocity, solve_impact
 from humanoid_dynamics.dynamics.integrator import step
 from humanoid_dynamics.dynamics.inverse import solve_inverse
-from humanoid_dynamics.dynamics.kkt import symmetric
+from humanoid_dynamics.dynamics.kkt import solve_kkt, symmetric
 from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.dynamics.velocity_boundary import join_chains, solve_velocity_jump, solve_velocity_jump_by_paper
 from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
@@ -152,15 +152,18 @@ def test_sv3_free_chain_pinned_to_the_ground_is_the_chain_hung_up_fig_7_to_9(kin
     np.testing.assert_allclose(answer.a[: -width - 1], 0.0, atol=1e-9)
 
 
-def test_sv3_connections_come_and_go_without_a_rebuild():
-    rng = np.random.default_rng(1)
+@pytest.mark.parametrize("seed", range(4))
+def test_sv3_a_thousand_connections_and_cuts_without_a_rebuild(seed):
+    """Closures of all kinds come and go at random, redundant and contradictory ones among them; every answer meets the dense system."""
+    rng = np.random.default_rng(seed)
     robot = random_tree(rng, 9)
-    q = random_configuration(robot.model, rng)
-    loops = {f"c{k}": random_loop(robot, q, rng, kind, f"c{k}") for k, kind in enumerate(("revolute", "spherical", "prismatic", "planar"))}
+    q, v = random_configuration(robot.model, rng), rng.normal(size=robot.nv)
+    kinds = ("revolute", "spherical", "prismatic", "planar", "universal", "fixed", "spherical", "revolute")
+    loops = {f"c{k}": random_loop(robot, q, rng, kind, f"c{k}") for k, kind in enumerate(kinds)}
     structure, mechanism = Structure.of(robot), Mechanism(robot)
-    model = mechanism.kinematics.model
+    model, seen = mechanism.kinematics.model, set()
     for _ in range(250):
-        name = f"c{rng.integers(4)}"
+        name = f"c{rng.integers(len(kinds))}"
         if name in mechanism.constraints:
             mechanism.constraints.remove(name)
             structure.cut(name)
@@ -168,9 +171,14 @@ def test_sv3_connections_come_and_go_without_a_rebuild():
             mechanism.constraints.add(build_loop(robot, loops[name]))
             structure.connect(loops[name])
         answer = solve_forward(mechanism, q, np.zeros(robot.nv), np.zeros(len(mechanism.actuated)))
-        assert np.abs(mechanism.J @ answer.a + mechanism.gamma).max(initial=0) < 1e-8
+        dense, _ = solve_kkt(symmetric(mechanism.inertia()), mechanism.bias(), mechanism.J, mechanism.gamma, np.zeros(robot.nv))
+        np.testing.assert_allclose(answer.a, dense, atol=1e-7 * (1 + np.abs(dense).max()))
+        slipping = project_velocity(mechanism, q, v)
+        assert np.abs(mechanism.scale * (mechanism.J @ slipping)).max(initial=0) < 1e-8 * (1 + np.abs(slipping).max())
         assert {link.name for link in structure.virtual} == set(mechanism.constraints.names)
+        seen.add((len(mechanism.J), mechanism.null_space.rank))
     assert mechanism.kinematics.model is model
+    assert any(rank < rows for rows, rank in seen)
 
 
 def test_sv4_cutting_a_virtual_link_changes_no_velocity():

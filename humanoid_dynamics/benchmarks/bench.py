@@ -1,0 +1,159 @@
+"""The whole run: races that were asked for, one row for every goal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from time import perf_counter
+from typing import Any
+
+from humanoid_dynamics.benchmarks import closed_chain, closed_chain_forward, inverse_dynamics, mujoco_step, snake
+from humanoid_dynamics.benchmarks.goals import GOAL_ROBOT, GOALS, NOT_BUILT, Goal
+from humanoid_dynamics.benchmarks.interleave import Timing, interleave
+from humanoid_dynamics.benchmarks.machine import describe_machine
+from humanoid_dynamics.benchmarks.rows import Measurement, Race, Row, build_row
+from humanoid_dynamics.benchmarks.stand import Stand, build_stand
+from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError, UnknownNameError, UnsupportedRobotError
+from humanoid_dynamics.program import BLAS_VARIABLES
+
+FALLBACK = "human28"
+PEERS = ("tsid", "placo", "mujoco")
+WARM_UP_SHARE, LEAST_WARM_UP = 10, 20
+ROBOT_RACES: Mapping[str, Callable[[Stand], Race]] = {
+    inverse_dynamics.PATH: inverse_dynamics.build_inverse_dynamics,
+    closed_chain.PATH: closed_chain.build_closed_chain,
+    closed_chain_forward.PATH: closed_chain_forward.build_closed_chain_forward,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class BenchReport:
+    """What a run found.
+
+    Attributes:
+        machine: On what it was measured.
+        robot: The robot that was measured.
+        rows: One row for every goal that was asked for.
+        times: Times of all contenders, by race.
+        notes: What a reader should know first.
+    """
+
+    machine: Mapping[str, Any]
+    robot: str
+    rows: tuple[Row, ...]
+    times: Mapping[str, tuple[Timing, ...]]
+    notes: tuple[str, ...]
+
+
+def run_bench(
+    robot: str = GOAL_ROBOT, repeat: int = 2000, only: str = "", progress: Callable[[float], object] | None = None
+) -> BenchReport:
+    """Measure what the goals ask for and what there is to measure.
+
+    Args:
+        robot: Catalogue name, or path of a URDF or xacro file.
+        repeat: Calls of every contender.
+        only: Name of a goal, or of a path, to leave out all others; everything where empty.
+        progress: Told again and again which share of the run is done.
+
+    Returns:
+        The report.
+
+    Raises:
+        HumanoidDynamicsError: If there is not one call.
+        UnknownNameError: If there is no such goal.
+    """
+    if repeat < 1:
+        raise HumanoidDynamicsError(f"received {repeat} calls of every contender, expected at least 1")
+    goals = select_goals(only)
+    machine = describe_machine()
+    paths = {_path_of(goal.name) for goal in goals}
+    robot, stand, notes = _load(robot, needed=not paths.isdisjoint((*ROBOT_RACES, mujoco_step.PATH)))
+    races, missing = _build(paths, stand)
+    times = _time(races, repeat, progress or (lambda _: None))
+    measured: dict[str, Measurement] = {}
+    for race in races:
+        measured.update(race.measure(times[race.name]))
+    rows = tuple(build_row(goal, measured.get(goal.name), judged=robot == GOAL_ROBOT, note=_obstacle(goal)) for goal in goals)
+    notes += missing + _warn_of_threads(machine)
+    return BenchReport(machine, robot, rows, {name: tuple(race.values()) for name, race in times.items()}, notes)
+
+
+def select_goals(only: str) -> tuple[Goal, ...]:
+    """Return the goals of a name, or of a path; all where it is empty.
+
+    Raises:
+        UnknownNameError: If there is none.
+    """
+    chosen = tuple(goal for goal in GOALS if only in {"", goal.name, _path_of(goal.name)})
+    if not chosen:
+        raise UnknownNameError("benchmark", only, (*dict.fromkeys(_path_of(goal.name) for goal in GOALS), *(goal.name for goal in GOALS)))
+    return chosen
+
+
+def _warn_of_threads(machine: Mapping[str, Any]) -> tuple[str, ...]:
+    """Warn where BLAS may share the one core out among several threads of its own, which makes small matrices a thousand times slower."""
+    several = [variable for variable in BLAS_VARIABLES if machine["blas_threads"][variable] != "1"]
+    if not several:
+        return ()
+    return (f"BLAS may use several threads, and no time is to be trusted then: set {'=1, '.join(several)}=1 before Python starts",)
+
+
+def _path_of(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _load(name: str, *, needed: bool) -> tuple[str, Stand | None, tuple[str, ...]]:
+    """Load the robot; the one the goals are set for gives way to one of ours where its files are not installed."""
+    if not needed:
+        return name, None, ()
+    try:
+        return name, build_stand(name), ()
+    except MissingExtraError as missing:
+        if name != GOAL_ROBOT:
+            raise
+        return FALLBACK, build_stand(FALLBACK), (f"{missing}; {FALLBACK} was measured instead, and the goals are not judged",)
+
+
+def _build(paths: set[str], stand: Stand | None) -> tuple[list[Race], tuple[str, ...]]:
+    """Return the races that were asked for, and why one that only informs is missing."""
+    races = [build(stand) for path, build in ROBOT_RACES.items() if stand is not None and path in paths]
+    notes: tuple[str, ...] = ()
+    if stand is not None and mujoco_step.PATH in paths:
+        try:
+            races.append(mujoco_step.build_mujoco_step(stand))
+        except (MissingExtraError, UnsupportedRobotError) as reason:
+            notes = (f"{mujoco_step.STEP} is not timed: {reason}",)
+    if snake.PATH in paths:
+        races.append(snake.build_snake())
+    return races, notes
+
+
+def _time(races: list[Race], repeat: int, progress: Callable[[float], object]) -> dict[str, dict[str, Timing]]:
+    """Time one race after the other; the warm-up tells how long each will take."""
+    warm_up = max(LEAST_WARM_UP, repeat // WARM_UP_SHARE)
+    expected = {}
+    for race in races:
+        start = perf_counter()
+        interleave(race.contenders, warm_up, warm_up=1, before_round=race.before_round)
+        expected[race.name] = perf_counter() - start
+    total, done = sum(expected.values()), 0.0
+    times = {}
+    for race in races:
+        share, before = expected[race.name] / total, done
+
+        def tell(rounds: int, share: float = share, before: float = before) -> None:
+            progress(before + share * rounds / repeat)
+
+        times[race.name] = interleave(race.contenders, repeat, before_round=race.before_round, after_round=tell)
+        done += share
+    return times
+
+
+def _obstacle(goal: Goal) -> str:
+    """Say why a goal has no number: a peer is not there, or our side is not."""
+    peer = goal.name.rpartition(".")[2]
+    if _path_of(goal.name) == inverse_dynamics.PATH and peer in PEERS:
+        return f"{peer} is not installed" if find_spec(peer) is None else f"comparison with {peer} {NOT_BUILT}"
+    return NOT_BUILT

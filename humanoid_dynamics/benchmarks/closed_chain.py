@@ -1,0 +1,51 @@
+"""The soles as closed loops: inverse dynamics by W and S [CK, sec. 3.1]."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from humanoid_dynamics.benchmarks.floors import FLOOR_ID, build_floor_id
+from humanoid_dynamics.benchmarks.interleave import Contender, Timing
+from humanoid_dynamics.benchmarks.rows import Measurement, Race, compare
+from humanoid_dynamics.benchmarks.stand import Stand
+from humanoid_dynamics.dynamics.inverse import solve_inverse
+from humanoid_dynamics.dynamics.results import InverseResult
+from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
+from humanoid_dynamics.resolution.objectives import TorqueObjective
+from humanoid_dynamics.resolution.rules import RULES
+
+PATH = "closed_chain"
+OURS = "W and S"
+UNVERIFIED = "W and S, motion vouched for"
+NEARLY_FREE = 1e-12  # weight of contact wrenches: W and S do not see them
+
+
+def build_closed_chain(stand: Stand) -> Race:
+    """Return the route by W and S, with and without a look at the motion, and the floor.
+
+    Args:
+        stand: The robot and what it is asked.
+
+    Returns:
+        The race.
+    """
+    mechanism, unverified, q, v, a = stand.mechanism(), stand.mechanism(), stand.q, stand.v, stand.a
+    free = replace(RULES["minimum_torque"], objective=partial(TorqueObjective, wrench_weight=NEARLY_FREE))
+    structured = InverseDynamics(stand.robot, rule=free)
+
+    def solve() -> InverseResult:
+        return solve_inverse(mechanism, q, v, a)
+
+    def solve_unverified() -> InverseResult:
+        return solve_inverse(unverified, q, v, a, verify=False)
+
+    def measure(times: Mapping[str, Timing]) -> dict[str, Measurement]:
+        difference = stand.worst(lambda: float(np.abs(solve().tau - structured.tick(q, v, a).tau).max()))
+        return {f"{PATH}.floor": compare(times[OURS], times[FLOOR_ID], difference), f"{PATH}.difference": Measurement(difference)}
+
+    contenders = [build_floor_id(stand), Contender(OURS, solve), Contender(UNVERIFIED, solve_unverified)]
+    return Race(PATH, contenders, measure, stand.use)

@@ -1,0 +1,97 @@
+"""``humanoid-dynamics bench``: how fast, beside floors, literal routes and peers."""
+
+# No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
+
+import json
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from humanoid_dynamics.benchmarks.bench import BenchReport, run_bench
+from humanoid_dynamics.benchmarks.goals import GOAL_ROBOT
+from humanoid_dynamics.benchmarks.rows import Row
+from humanoid_dynamics.cli.describe import JsonOption
+from humanoid_dynamics.cli.progress import show_progress
+from humanoid_dynamics.cli.tables import make_console, make_table
+
+OnlyOption = Annotated[str, typer.Option("--only", help="Name of a row, or of all rows of a path such as inverse_dynamics.")]
+RepeatOption = Annotated[int, typer.Option("--repeat", help="Calls of every contender.")]
+RobotOption = Annotated[str, typer.Option("--robot", help=f"Catalogue name or path; the goals are those of {GOAL_ROBOT}.")]
+EXAMPLES = """\b
+Examples:
+  humanoid-dynamics bench
+  humanoid-dynamics bench --only closed_chain --repeat 500
+  humanoid-dynamics bench --only snake --json
+"""
+
+
+def bench(only: OnlyOption = "", repeat: RepeatOption = 2000, robot: RobotOption = GOAL_ROBOT, as_json: JsonOption = False) -> None:
+    """Measure how fast the answers come, as ratios to floors, literal routes and peers timed in the same run."""
+    with show_progress("timing") as bar:
+        report = run_bench(robot, repeat, only, bar.tell)
+    if as_json:
+        typer.echo(json.dumps(report_facts(report), indent=2, allow_nan=False))
+    else:
+        print_report(report, make_console())
+
+
+def report_facts(report: BenchReport) -> dict[str, Any]:
+    """Tell a run in plain data, ready for JSON; times in us."""
+    return {
+        "machine": dict(report.machine),
+        "robot": report.robot,
+        "notes": list(report.notes),
+        "rows": [row.facts() for row in report.rows],
+        "times": [{"path": path, **vars(timing)} for path, timings in report.times.items() for timing in timings],
+    }
+
+
+def print_report(report: BenchReport, console: Console) -> None:
+    """Print ratios first, then times, then on what they were measured."""
+    for note in report.notes:
+        console.print(f"note: {note}", markup=False)
+    columns = ("path", "ratio", "goal", "ok", r"ours \[us]", r"against \[us]")
+    console.print(make_table(f"{report.robot}: ratios of medians", columns, [_cells(row) for row in report.rows]))
+    shown = [row for row in report.rows if row.measured is not None]
+    if shown:
+        console.print()
+        entries = [(f"{row.goal.name}: {row.goal.path} against {row.goal.against}", _error(row)) for row in shown]
+        console.print(make_table("what was compared", ("path", "answers differ by"), entries))
+    times = [
+        (f"{path}: {timing.name}", f"{timing.median:.2f}", f"{timing.p99:.2f}")
+        for path, timings in report.times.items()
+        for timing in timings
+    ]
+    if times:
+        console.print()
+        console.print(make_table("times", ("contender", r"median \[us]", r"p99 \[us]"), times))
+    for row in shown:
+        if row.note:
+            console.print(f"note: {row.goal.name}: {row.note}", markup=False)
+    _print_machine(report.machine, console)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    if row.measured is None:
+        return (f"[dim]{row.goal.name}[/]", "[dim]-[/]", f"[dim]{row.goal.bound}[/]", f"[dim]{row.note}[/]", "", "")
+    words = {True: "[green]yes[/]", False: "[red]no[/]", None: "not judged"}
+    measured = row.measured
+    unit = "" if row.goal.unit == "x" else f" {row.goal.unit}"
+    return (row.goal.name, f"{measured.value:.3g}{unit}", row.goal.bound, words[row.ok], _time(measured.ours), _time(measured.against))
+
+
+def _time(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def _error(row: Row) -> str:
+    error = None if row.measured is None else row.measured.error
+    return "" if error is None or row.goal.tolerance is None else f"{error:.1e} of {row.goal.tolerance:.0e}"
+
+
+def _print_machine(machine: Any, console: Console) -> None:
+    packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items() if version)
+    core = "no core of its own" if machine["core"] is None else f"core {machine['core']} of {machine['cores']}"
+    load = "" if machine["load"] is None else f", load {machine['load']:.2f}"
+    console.print(f"\n{machine['processor']}, {core}{load}, Python {machine['python']}, {packages}", markup=False)

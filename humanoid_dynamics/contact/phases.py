@@ -1,0 +1,140 @@
+"""A schedule, met by what really happens: contacts that close early, late or never, or are lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from humanoid_dynamics.contact.schedule import ContactInterval, ContactSchedule, normalise
+from humanoid_dynamics.spatial.arrays import Vector, read_only
+
+STATUSES = {
+    "planned": "contacts are where the schedule has them",
+    "waiting": "a contact that should have closed has not; load stays where it is until it does",
+    "lost": "a contact that bears load has opened",
+    "flight": "no contact bears load",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Phase:
+    """Who bears the load now.
+
+    Attributes:
+        shares: (surfaces,) part of the load that each surface takes, of sum 1; all zero in flight.
+        status: One of ``STATUSES``.
+        reason: Which contact, and since when; empty while planned.
+        schedule_time: Where the schedule is [s]; behind the clock by the time that was waited.
+    """
+
+    shares: Vector
+    status: str
+    reason: str
+    schedule_time: float
+
+
+class PhaseManager:
+    """Turns a schedule and contact events into shares.
+
+    Without events it follows the schedule.  Once it is told about a surface, that surface's touch-downs wait for it: an early contact is
+    loaded from then on and until the time that was planned, a late one stops the schedule until it comes.  So shares never jump, except
+    where a loaded contact is lost.
+    """
+
+    def __init__(self, schedule: ContactSchedule, start: float = 0.0) -> None:
+        """Begin.
+
+        Args:
+            schedule: What is planned.
+            start: Time on the clock, and in the schedule, at which it begins [s].
+        """
+        self.schedule = schedule
+        self._clock = self._now = start
+        self._closed: dict[str, bool] = {}
+        self._since: dict[str, float] = {}
+        self._lost: dict[str, float] = {}  # surface -> time at which it came back, infinite while it has not
+
+    def share_rates(self) -> Vector:
+        """Bound how fast each share can change from now on, unless a loaded contact is lost, (surfaces,) [1/s]."""
+        rates = self.schedule.share_rates()
+        return np.full(len(rates), np.inf) if self._lost else rates
+
+    def observe(self, surface: str, closed: bool, t: float) -> None:
+        """Take what a contact sensor tells.
+
+        Args:
+            surface: The surface.
+            closed: Whether it touches.
+            t: Time [s].
+
+        Raises:
+            UnknownNameError: If the surface is not scheduled.
+        """
+        self.schedule.index(surface)
+        self._advance(t)
+        if self._closed.get(surface) == closed:
+            return
+        self._closed[surface], self._since[surface] = closed, t
+        now = self._interval_at(surface)
+        if closed and now is None:
+            self._start_early(surface)
+        elif closed and surface in self._lost:
+            self._lost[surface] = t
+        elif not closed and now is not None and now.value(self._now, self.schedule.profile) > 0.0:
+            self._lost[surface] = np.inf
+
+    def phase(self, t: float) -> Phase:
+        """Return who bears the load at a time.
+
+        Args:
+            t: Time, never before the last one [s].
+        """
+        waited = self._advance(t)
+        loads = self.schedule.loads(self._now)
+        lost = self._take_lost(loads, t)
+        shares = read_only(normalise(loads))
+        if lost:
+            return Phase(shares, "lost", f"{lost} opened under load at {self._since[lost]:.3f} s", self._now)
+        if waited:
+            return Phase(shares, "waiting", f"{waited} was to touch {t - self._now:.3f} s ago in the schedule", self._now)
+        return Phase(shares, "planned" if shares.any() else "flight", "" if shares.any() else "no contact bears load", self._now)
+
+    def _advance(self, t: float) -> str:
+        """Move the schedule on, at most to the next touch-down that is observed and has not happened; return who is waited for."""
+        target = self._now + max(t - self._clock, 0.0)
+        self._clock = max(t, self._clock)
+        for interval in sorted(self.schedule.intervals, key=lambda i: i.start):
+            if self._now <= interval.start < target and self._closed.get(interval.surface) is False:
+                self._now = interval.start
+                return interval.surface
+        self._now = target
+        return ""
+
+    def _interval_at(self, surface: str) -> ContactInterval | None:
+        for interval in self.schedule.intervals:
+            if interval.surface == surface and interval.start < self._now <= interval.end:
+                return interval
+        return None
+
+    def _start_early(self, surface: str) -> None:
+        ahead = [i for i in self.schedule.intervals if i.surface == surface and i.start > self._now]
+        if ahead:
+            self.schedule = self.schedule.starting_at(min(ahead, key=lambda i: i.start), self._now)
+
+    def _take_lost(self, loads: Vector, t: float) -> str:
+        """Take the load from contacts that opened; return it as slowly as it first came once they are back."""
+        told = ""
+        for surface, back in tuple(self._lost.items()):
+            interval = self._interval_at(surface)
+            if interval is None:
+                del self._lost[surface]
+                continue
+            time = interval.load or interval.unload
+            share = self.schedule.profile((t - back) / time) if time > 0.0 and back < np.inf else float(t >= back)
+            loads[self.schedule.index(surface)] *= share
+            if share >= 1.0:
+                del self._lost[surface]
+            elif back == np.inf:
+                told = surface
+        return told

@@ -1,0 +1,181 @@
+"""When contacts close and open, and how load passes between them: shares that sum to one and bounds on how fast they move."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+
+from humanoid_dynamics.contact.transfer import Profile, find_profile
+from humanoid_dynamics.errors import ShapeError, UnknownNameError
+from humanoid_dynamics.spatial.arrays import Vector
+
+PIECES = 16  # per stretch between switches, for the bound
+LEAST_SUPPORT = 1e-6
+
+
+@dataclass(frozen=True)
+class ContactInterval:
+    """One closing of one contact, in absolute times.
+
+    Attributes:
+        surface: Its name.
+        start: Touch-down [s]; minus infinity where it is closed from the beginning.
+        end: Lift-off [s]; infinity where it stays.
+        load: Time in which it takes its load, from touch-down on [s]; zero is a step.
+        unload: Time in which it gives it away, until lift-off [s].
+        weight: Load it takes when fully loaded, against that of other contacts [-]; a hand may take 0.2 of a foot.
+    """
+
+    surface: str
+    start: float
+    end: float
+    load: float
+    unload: float
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        numbers = (self.load, self.unload, self.weight)
+        if not (self.start + self.load <= self.end - self.unload or self.start == -np.inf or self.end == np.inf):
+            expected = "a contact that is loaded before it is unloaded"
+            raise ShapeError(f"interval of {self.surface}", f"[{self.start}, {self.end}] s, {self.load} s, {self.unload} s", expected)
+        if not (self.start < self.end and min(numbers) >= 0.0 and max(numbers) < np.inf and self.weight > 0.0):
+            expected = "an end after the start, finite times of loading, a positive weight"
+            raise ShapeError(f"interval of {self.surface}", f"[{self.start}, {self.end}] s, {numbers}", expected)
+
+    def value(self, t: float, profile: Profile) -> float:
+        """Return how far it is loaded, 0 to 1."""
+        if not self.start <= t <= self.end:
+            return 0.0
+        rise = profile((t - self.start) / self.load) if self.load > 0.0 and self.start > -np.inf else 1.0
+        fall = profile((self.end - t) / self.unload) if self.unload > 0.0 and self.end < np.inf else 1.0
+        return min(rise, fall)
+
+    def slope(self, a: float, b: float, profile: Profile) -> float:
+        """Return a bound on how fast its load changes between two times that no break separates [1/s]."""
+        middle = 0.5 * (a + b)
+        if self.start < middle < self.start + self.load:
+            return profile.steepest / self.load
+        return profile.steepest / self.unload if self.end - self.unload < middle < self.end else 0.0
+
+    def breaks(self) -> tuple[float, ...]:
+        """Return the times at which it starts or stops to change."""
+        return (self.start, self.start + self.load, self.end - self.unload, self.end)
+
+
+@dataclass(frozen=True)
+class ContactSchedule:
+    """Which contacts are closed when.
+
+    Attributes:
+        intervals: All closings, in any order; those of one surface do not overlap.
+        profile: How load rises and falls.
+        surfaces: Names of the surfaces, in order of their first appearance; the order of shares.
+    """
+
+    intervals: tuple[ContactInterval, ...]
+    profile: Profile
+    surfaces: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "surfaces", tuple(dict.fromkeys(interval.surface for interval in self.intervals)))
+        for surface in self.surfaces:
+            own = sorted((i for i in self.intervals if i.surface == surface), key=lambda i: i.start)
+            for one, other in pairwise(own):
+                if other.start < one.end:
+                    raise ShapeError(f"schedule of {surface}", f"closed until {one.end} s and again from {other.start} s", "times in order")
+
+    @classmethod
+    def of(cls, intervals: Iterable[ContactInterval], profile: str | Profile = "quintic") -> ContactSchedule:
+        """Make a schedule.
+
+        Args:
+            intervals: All closings.
+            profile: Name of a profile, or a profile.
+
+        Raises:
+            ShapeError: If closings of one surface overlap.
+            UnknownNameError: If the profile does not exist.
+        """
+        return cls(tuple(intervals), find_profile(profile))
+
+    def index(self, surface: str) -> int:
+        """Return the place of a surface in the shares.
+
+        Raises:
+            UnknownNameError: If it is not scheduled.
+        """
+        if surface not in self.surfaces:
+            raise UnknownNameError("scheduled surface", surface, self.surfaces)
+        return self.surfaces.index(surface)
+
+    def loads(self, t: float) -> Vector:
+        """Return how far each surface is loaded at a time, times its weight, (surfaces,) [-]."""
+        loads = np.zeros(len(self.surfaces))
+        for interval in self.intervals:
+            k = self.surfaces.index(interval.surface)
+            loads[k] = max(loads[k], interval.weight * interval.value(t, self.profile))
+        return loads
+
+    def shares(self, t: float) -> Vector:
+        """Return the part of the load that each surface takes at a time, (surfaces,), of sum 1; all zero in flight."""
+        return normalise(self.loads(t))
+
+    def closed(self, t: float, after: bool = True) -> tuple[bool, ...]:
+        """Tell which surfaces touch just after or just before a time."""
+        now = [i for i in self.intervals if (i.start <= t < i.end if after else i.start < t <= i.end)]
+        return tuple(any(i.surface == surface for i in now) for surface in self.surfaces)
+
+    def switches(self) -> tuple[float, ...]:
+        """Return the times at which a contact closes or opens, rising [s]."""
+        times = {time for interval in self.intervals for time in (interval.start, interval.end)}
+        return tuple(sorted(time for time in times if np.isfinite(time)))
+
+    def share_rates(self) -> Vector:
+        """Bound how fast each share can change at any time, (surfaces,) [1/s].
+
+        With loads r_k of sum R the share s_k = r_k / R changes by ((1 - s_k) r_k' - s_k sum of the other r') / R, which is at most the
+        larger of |r_k'| and the sum of the others' over R.  Slopes are bounded by the profile; between two close times R is at least the
+        sum of the smaller loads.
+
+        Returns:
+            The bounds; infinite where a load is a step, or where no contact bears any.
+        """
+        breaks = sorted({b for interval in self.intervals for b in interval.breaks() if np.isfinite(b)})
+        rates = np.zeros(len(self.surfaces))
+        if any((i.load == 0.0 and i.start > -np.inf) or (i.unload == 0.0 and i.end < np.inf) for i in self.intervals):
+            return np.full(len(self.surfaces), np.inf)
+        for start, end in pairwise(breaks):
+            slopes = np.zeros(len(self.surfaces))
+            for interval in self.intervals:
+                slopes[self.surfaces.index(interval.surface)] += interval.weight * interval.slope(start, end, self.profile)
+            if not slopes.any():
+                continue
+            worst = np.maximum(slopes, slopes.sum() - slopes)
+            times = np.linspace(start, end, PIECES + 1)
+            loads = np.array([self.loads(t) for t in times])
+            support = float(np.min(np.minimum(loads[:-1], loads[1:]).sum(axis=1)))
+            rates = np.maximum(rates, worst / support if support > LEAST_SUPPORT else np.inf)
+        return rates
+
+    def starting_at(self, interval: ContactInterval, start: float) -> ContactSchedule:
+        """Return the schedule with one touch-down moved, and the time at which it is loaded kept.
+
+        Args:
+            interval: One of its intervals.
+            start: The new touch-down [s].
+        """
+        moved = replace(interval, start=start, load=max(interval.start + interval.load - start, 0.0))
+        return ContactSchedule(tuple(moved if i is interval else i for i in self.intervals), self.profile)
+
+
+def normalise(loads: Vector) -> Vector:
+    """Return loads divided by their sum; all zero where there is none.
+
+    Args:
+        loads: (k,) loads, none negative.
+    """
+    total = float(loads.sum())
+    return loads / total if total > 0.0 else np.zeros(len(loads))

@@ -1,0 +1,175 @@
+"""What one tick asks, before any rule chooses: torques of free motion, and the Jacobian of everything that can push."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, pairwise
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_dynamics.contact.cone import build_wrench_cone
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.resolution.units import coordinate_units
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+
+LARGEST = 1e100  # a sum of squares beyond it is a question that cannot be computed with
+SHORTEST, LONGEST = 1.0 - 1e-5, 1.0 + 1e-5  # squared length of a quaternion
+FREE_BASE = 6
+LOCAL = pin.ReferenceFrame.LOCAL
+
+
+class ContactDynamics:
+    """The equation of motion of a robot on some surfaces: make once, ``update`` at every tick, ask any number of rules.
+
+    With tau_0 the torques of free motion, tau = tau_0 - J'x holds for what contacts and gears push with, x.  Rows that no motor drives
+    must vanish: J_u'x = tau_0 there.  The push of a contact is counted in the basis of its kind (``wrench_basis``), forces first; after
+    all contacts come the gears between joints that mimic each other, one number each.
+
+    Attributes:
+        robot: The robot.
+        surfaces: The surfaces that may touch.
+        cones: What each can carry.
+        parts: Where each contact's push stands in x.
+        size: Number of unknowns in x.
+        span: Coordinates from the first to the last on which x acts; J stops there.
+        J: (size, width of span) Jacobian of x at the last update.
+        tau_0: (nv,) torques of free motion at the last update [N or N·m].
+        free: (width of span,) those of the span.
+        q: (nq,) configuration of the last update, a copy.
+        driven, undriven: Coordinates with a motor, in order, and those without.
+        driven_v, undriven_v: The same as indices.
+        bearing: Within the span, undriven coordinates on which x acts: the equations for x.
+        bearing_v: The same as indices of the velocity.
+        acted_v: Driven coordinates on which x acts, as indices of the velocity.
+        base_linear: Within the span, the coordinates of a free base that slide.
+        full_rank: Whether the equations for x have full rank whatever the posture: only the base is undriven, and a face touches.
+        unit_force: Weight of the robot, by which forces are measured [N].
+        units: Unit of the force on each coordinate.
+        generation: Number of updates so far.
+    """
+
+    def __init__(self, robot: RobotModel, contacts: str | Iterable[str] | None = None) -> None:
+        """Prepare.
+
+        Args:
+            robot: The robot.
+            contacts: Name or names of the surfaces that may touch, each counted once; ``robot.stance`` where None.
+
+        Raises:
+            UnknownNameError: If a surface does not exist.
+        """
+        names = robot.stance if contacts is None else (contacts,) if isinstance(contacts, str) else tuple(contacts)
+        self.robot = robot
+        self.surfaces = tuple(robot.surface(name) for name in dict.fromkeys(names))
+        self.cones = tuple(build_wrench_cone(surface) for surface in self.surfaces)
+        ends = [0, *accumulate(cone.basis.shape[1] for cone in self.cones)]
+        self.parts = tuple(slice(a, b) for a, b in pairwise(ends))
+        self.size = ends[-1] + len(robot.mimics)
+        gears = _gear_rows(robot)
+        self._split_coordinates(np.any(gears != 0.0, axis=0))
+        self.J: Matrix = np.zeros((self.size, self.span.stop - self.span.start))
+        self.J[ends[-1] :] = gears[:, self.span]
+        self.tau_0: Vector = np.zeros(robot.nv)
+        self.free = self.tau_0[self.span]
+        self.q: Vector = np.array(robot.posture)
+        self.unit_force = robot.mass * float(np.linalg.norm(robot.model.gravity.linear)) or 1.0
+        self.units = coordinate_units(robot)
+        self.generation = 0
+        self._model, self._data = robot.model, robot.data()
+        self._floats = robot.root == "free_flyer"
+        bases = [None if s.kind == "face" else c.basis.T.copy() for s, c in zip(self.surfaces, self.cones, strict=True)]
+        self._contacts = tuple(zip((s.frame for s in self.surfaces), self.parts, bases, strict=True))
+        self._all_active = self._has_full_rank((True,) * len(self.surfaces))
+        self.full_rank = self._all_active
+
+    def update(self, q: Vector, v: Vector, a: Vector, active: Sequence[bool] | None = None) -> str:
+        """Compute what a motion asks.
+
+        Args:
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+            a: (nv,) acceleration.
+            active: Whether each surface touches; all where None.  One that does not has no part in x.
+
+        Returns:
+            What is wrong with the numbers, empty where nothing is; never an exception for a number.
+        """
+        model, data = self._model, self._data
+        self.generation += 1
+        if self._floats:
+            quaternion = q[3:7]
+            if not SHORTEST < quaternion.dot(quaternion) < LONGEST:
+                return _number_fault(q, v, a, "q holds a quaternion that is not of unit length")
+        self.tau_0 = tau_0 = pin.rnea(model, data, q, v, a)
+        if not tau_0.dot(tau_0) < LARGEST:
+            return _number_fault(q, v, a, "q, v or a holds a number too large to compute with")
+        self.q, self.free = q.copy(), tau_0[self.span]
+        pin.computeJointJacobians(model, data, q)
+        for frame, part, basis in self._contacts:
+            J = pin.getFrameJacobian(model, data, frame, LOCAL)[:, self.span]
+            self.J[part] = J if basis is None else basis.dot(J)
+        self.full_rank = self._all_active
+        if active is not None:
+            self._drop(active)
+        return ""
+
+    def _drop(self, active: Sequence[bool]) -> None:
+        for part, touches in zip(self.parts, active, strict=True):
+            if not touches:
+                self.J[part] = 0.0
+        self.full_rank = self._has_full_rank(active)
+
+    def rotation(self, contact: int, q: Vector, generation: int) -> Matrix:
+        """Return the orientation of a surface in the world, (3, 3), at the configuration of a certain update."""
+        data = self._data
+        if generation != self.generation:
+            data = self.robot.data()
+            pin.forwardKinematics(self._model, data, q)
+        return np.array(pin.updateFramePlacement(self._model, data, self.surfaces[contact].frame).rotation)
+
+    def _has_full_rank(self, active: Sequence[bool]) -> bool:
+        faces = [basis is None and touches for (_, _, basis), touches in zip(self._contacts, active, strict=True)]
+        return any(faces) and self._floats and len(self.undriven_v) == FREE_BASE
+
+    def _split_coordinates(self, geared: np.ndarray) -> None:
+        robot, acts = self.robot, geared.copy()
+        for surface in self.surfaces:
+            for joint in robot.model.supports[robot.model.frames[surface.frame].parentJoint]:
+                first = robot.model.idx_vs[joint]
+                acts[first : first + robot.model.nvs[joint]] = True
+        driven = np.zeros(robot.nv, dtype=bool)
+        driven[robot.actuated_v] = True
+        acted = np.flatnonzero(acts)
+        self.span = slice(int(acted[0]), int(acted[-1]) + 1) if len(acted) else slice(0, 0)
+        self.driven_v, self.undriven_v = robot.actuated_v, np.flatnonzero(~driven)
+        self.bearing_v, self.acted_v = np.flatnonzero(~driven & acts), np.flatnonzero(driven & acts)
+        self.driven, self.undriven = as_slice(self.driven_v), as_slice(self.undriven_v)
+        self.bearing = as_slice(self.bearing_v - self.span.start)
+        slides = {"free_flyer": 3, "planar": 2}.get(robot.root, 0)
+        self.base_linear = slice(0, slides if len(acted) and acted[0] == 0 else 0)
+
+
+def as_slice(indices: Indices) -> slice | Indices:
+    """Return indices as a slice where they follow each other: a slice takes a view where an array takes a copy.
+
+    Args:
+        indices: (n,) indices, rising.
+    """
+    if len(indices) and len(indices) == indices[-1] - indices[0] + 1:
+        return slice(int(indices[0]), int(indices[-1]) + 1)
+    return indices if len(indices) else slice(0, 0)
+
+
+def _number_fault(q: Vector, v: Vector, a: Vector, otherwise: str) -> str:
+    finite = np.isfinite(q).all() and np.isfinite(v).all() and np.isfinite(a).all()
+    return otherwise if finite else "q, v or a holds a number that is not finite"
+
+
+def _gear_rows(robot: RobotModel) -> Matrix:
+    """Return the directions in which the gears between followers and leaders push, (mimics, nv)."""
+    index = {joint.name: joint.v.start for joint in robot.joints}
+    rows = np.zeros((len(robot.mimics), robot.nv))
+    for row, mimic in zip(rows, robot.mimics, strict=True):
+        row[index[mimic.joint]], row[index[mimic.leader]] = 1.0, -mimic.ratio
+    return rows

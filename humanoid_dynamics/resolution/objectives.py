@@ -1,0 +1,218 @@
+"""What rules make small, as costs on what contacts and gears push with."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import lapack
+
+from humanoid_dynamics.errors import ShapeError
+from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
+from humanoid_dynamics.resolution.kernels import share_tick, torque_tick
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.compiling import Kernel
+
+TYPICAL_TORQUE = 100.0  # N·m; what a wrench is weighed against, so that weights have no unit
+TYPICAL_LEVER = 0.1  # m; half a foot, turns the moments of a wrench into forces
+RIGID_LEVER = 1e4  # m; forces follow their shares this much more stiffly than moments
+GEAR_WEIGHT = 1e-6
+
+
+class Objective(ABC):
+    """The cost x'Hx/2 - g'x of a push x at one tick; made once for a ``ContactDynamics`` and read from it at every tick.
+
+    Attributes:
+        H: (size, size) Hessian, positive definite.
+        g: (size,) linear term.
+    """
+
+    def __init__(self, dynamics: ContactDynamics) -> None:
+        """Take the memory.
+
+        Args:
+            dynamics: What is asked.
+        """
+        self.dynamics = dynamics
+        self.H: Matrix = np.zeros((dynamics.size, dynamics.size))
+        self.g: Vector = np.zeros(dynamics.size)
+
+    def place(self, H: Matrix, g: Vector) -> None:
+        """Write into memory of somebody else's from now on, so that nothing is copied.
+
+        Args:
+            H: (size, size) where the Hessian shall be.
+            g: (size,) where the linear term shall be, contiguous.
+        """
+        H[:], g[:] = self.H, self.g
+        self.H, self.g = H, g
+
+    @abstractmethod
+    def write(self, shares: Vector) -> None:
+        """Fill ``H`` and ``g`` for the last update of the dynamics.
+
+        Args:
+            shares: (contacts,) part of the load that each contact is to take, of sum 1.
+        """
+
+    def choose(self, shares: Vector) -> Vector | None:
+        """Return the push itself where the objective knows it without solving for a minimum under the equation of motion, else None.
+
+        Args:
+            shares: (contacts,) part of the load that each contact is to take, of sum 1.
+        """
+        del shares
+        return None
+
+    def write_beside(self, x: Vector, shares: Vector) -> None:
+        """Fill ``H`` and ``g`` after the kernel of ``fast`` has chosen x.
+
+        Args:
+            x: (size,) its choice.
+            shares: (contacts,) part of the load that each contact is to take.
+        """
+        del x
+        self.write(shares)
+
+    def fast(self) -> tuple[Kernel, tuple[object, ...]] | None:
+        """Return the kernel that answers for this objective in one go, and its arguments between the tick's and the judge's; or None."""
+        return None
+
+
+class TorqueObjective(Objective):
+    """Squared torques plus weighted, squared pushes [BP, eq. 27 and 65].
+
+    Attributes:
+        H_x: (size, size) weights of the pushes.
+        span_weights: Weights of the torques of the span, or None where all are 1.
+    """
+
+    def __init__(
+        self, dynamics: ContactDynamics, wrench_weight: float, torque_weights: ArrayLike | None = None, unit_wrench: bool = False
+    ) -> None:
+        """Prepare.
+
+        Args:
+            dynamics: What is asked.
+            wrench_weight: Weight of a push of body weight against ``TYPICAL_TORQUE`` [-], never zero, because a straight leg carries load
+                without torque; with ``unit_wrench`` the weight of 1 N and 1 N·m.
+            torque_weights: (na,) weights of the squared torques, positive; 1 where None.
+            unit_wrench: Whether pushes weigh by their bare numbers in N and N·m.
+
+        Raises:
+            ShapeError: If there is not one positive, finite weight for each motor.
+        """
+        super().__init__(dynamics)
+        force = wrench_weight if unit_wrench else wrench_weight * (TYPICAL_TORQUE / dynamics.unit_force) ** 2
+        moment = force if unit_wrench else force / TYPICAL_LEVER**2
+        weights = np.full(dynamics.size, wrench_weight if unit_wrench else GEAR_WEIGHT)
+        for part in dynamics.parts:
+            weights[part] = moment
+            weights[part.start : part.start + 3] = force
+        self.H_x: Matrix = np.diag(weights)
+        self.span_weights: Vector | None = None
+        if torque_weights is not None:
+            every = np.ones(dynamics.robot.nv)
+            every[dynamics.driven_v] = _check_weights(torque_weights, len(dynamics.driven_v))
+            self.span_weights = every[dynamics.span]
+
+    def write(self, shares: Vector) -> None:
+        """Fill ``H`` and ``g``; shares play no part.
+
+        Forces on coordinates without motor count like torques: the equation of motion fixes them, so that they choose nothing, and the
+        system is better conditioned.
+        """
+        del shares
+        J, free = self.dynamics.J, self.dynamics.free
+        weighted = J if self.span_weights is None else J * self.span_weights
+        np.add(weighted.dot(J.T), self.H_x, self.H)
+        weighted.dot(free, self.g)
+
+    def write_beside(self, x: Vector, shares: Vector) -> None:
+        """Nothing is left to fill: the kernel has."""
+        del x, shares
+
+    def fast(self) -> tuple[Kernel, tuple[object, ...]]:
+        """Return the kernel of least torques and its arguments."""
+        weights = np.ones(self.dynamics.J.shape[1]) if self.span_weights is None else self.span_weights
+        return torque_tick, (_bearing(self.dynamics), weights, np.diag(self.H_x).copy(), self.H, self.g)
+
+
+class ShareObjective(Objective):
+    """Distance to the push in which each contact takes its share of the total force [BP, eq. 28-29], in any number of contacts.
+
+    Forces are shares of the total force, all parallel, so that every contact of a level ground has the friction of the whole.  The moment
+    that is left goes to faces and edges by the same shares, so that all centres of pressure move alike.  A contact with share zero
+    carries nothing at all: the push is continuous where contacts come and go.
+    """
+
+    def __init__(self, dynamics: ContactDynamics) -> None:
+        """Prepare.
+
+        Args:
+            dynamics: What is asked.
+        """
+        super().__init__(dynamics)
+        n, contacts = dynamics.size, len(dynamics.parts)
+        self._to_forces, self._to_compliance = np.zeros((n, contacts)), np.zeros((n, contacts))
+        self._gears = np.zeros(n)
+        self._gears[dynamics.parts[-1].stop if contacts else 0 :] = 1.0
+        for k, part in enumerate(dynamics.parts):
+            forces = slice(part.start, part.start + 3)
+            self._to_forces[forces, k] = 1.0
+            self._to_compliance[part, k] = 1.0
+            self._to_compliance[forces, k] = RIGID_LEVER**-2
+        np.fill_diagonal(self.H, 1.0)
+
+    def write(self, shares: Vector) -> None:
+        """Fill ``g``: distances weigh alike in N and N·m, so that forces keep to their shares and moments give way first."""
+        choice = self.choose(shares)
+        self.g[:] = self.target(shares) if choice is None else choice
+
+    def target(self, shares: Vector) -> Vector:
+        """Return the forces by shares, without moments, (size,)."""
+        linear = self.dynamics.base_linear
+        force: Vector = self.dynamics.J[:, linear].dot(self.dynamics.free[linear])  # the total force, in the axes of each contact
+        force *= self._to_forces.dot(shares)
+        return force
+
+    def choose(self, shares: Vector) -> Vector | None:
+        """Return the push by shares; None where the moments of these contacts cannot make up what is left."""
+        dynamics = self.dynamics
+        x, J_u = self.target(shares), dynamics.J[:, dynamics.bearing]
+        if not J_u.shape[1]:
+            return x
+        compliance = self._to_compliance.dot(shares)
+        compliance += self._gears
+        yielding = J_u * compliance[:, None]
+        missing = dynamics.free[dynamics.bearing] - x.dot(J_u)
+        _, multipliers, info = lapack.dposv(J_u.T.dot(yielding), missing, overwrite_a=1, overwrite_b=1)
+        if info:
+            return None
+        x += yielding.dot(multipliers)
+        return x
+
+    def write_beside(self, x: Vector, shares: Vector) -> None:
+        """Fill ``g``: the nearest push to this one."""
+        del shares
+        self.g[:] = x
+
+    def fast(self) -> tuple[Kernel, tuple[object, ...]]:
+        """Return the kernel of shares and its arguments."""
+        owner, softness = np.full(self.dynamics.size, -1, dtype=np.intp), np.ones(self.dynamics.size)
+        for k, part in enumerate(self.dynamics.parts):
+            owner[part] = k
+            softness[part.start : part.start + 3] = RIGID_LEVER**-2
+        return share_tick, (_bearing(self.dynamics), self.dynamics.base_linear.stop, owner, softness)
+
+
+def _bearing(dynamics: ContactDynamics) -> Indices:
+    return np.asarray(dynamics.bearing_v - dynamics.span.start, dtype=np.intp)
+
+
+def _check_weights(weights: ArrayLike, size: int) -> Vector:
+    values = np.asarray(weights, dtype=np.float64)
+    if values.shape != (size,) or not np.isfinite(values).all() or not (values > 0.0).all():
+        raise ShapeError("torque_weights", f"shape {values.shape}", f"({size},) positive numbers, one for each motor")
+    return np.array(values)

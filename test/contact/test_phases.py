@@ -1,0 +1,124 @@
+"""Contacts that come early, late or never, or are lost: who bears the load, and how fast that changes."""
+
+import numpy as np
+import pytest
+
+from humanoid_dynamics.contact.phases import STATUSES, PhaseManager
+from humanoid_dynamics.contact.schedule import ContactInterval, ContactSchedule
+from humanoid_dynamics.errors import UnknownNameError
+
+DT = 1e-3
+
+
+def step():
+    return ContactSchedule.of([ContactInterval("left", -np.inf, 0.92, 0.1, 0.32), ContactInterval("right", 0.6, np.inf, 0.32, 0.1)])
+
+
+def run(manager, events, end=1.6):
+    """Ask at every millisecond; events are (time, surface, closed)."""
+    times, phases, waiting = np.arange(0.0, end, DT), [], sorted(events)
+    for t in times:
+        while waiting and waiting[0][0] <= t:
+            time, surface, closed = waiting.pop(0)
+            manager.observe(surface, closed, time)
+        phases.append(manager.phase(t))
+    return times, phases
+
+
+def check_speed(manager, phases, rates):
+    shares = np.array([phase.shares for phase in phases])
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-12)
+    assert np.all(np.abs(np.diff(shares, axis=0)) <= rates * DT + 1e-12)
+    return shares
+
+
+def test_without_events_it_is_the_schedule():
+    manager = PhaseManager(step())
+    times, phases = run(manager, [])
+    for t, phase in zip(times, phases, strict=True):
+        np.testing.assert_array_equal(phase.shares, step().shares(t))
+        assert (phase.status, phase.reason) == ("planned", "")
+        assert phase.schedule_time == pytest.approx(t)
+
+
+def test_on_time():
+    manager = PhaseManager(step())
+    _, phases = run(manager, [(0.0, "right", False), (0.6, "right", True)])
+    assert {phase.status for phase in phases} == {"planned"}
+    shares = check_speed(manager, phases, step().share_rates())
+    np.testing.assert_allclose(shares[-1], [0.0, 1.0])
+
+
+def test_late_touchdown_keeps_the_load_where_it_is():
+    manager = PhaseManager(step())
+    times, phases = run(manager, [(0.0, "right", False), (0.85, "right", True)])
+    shares = check_speed(manager, phases, step().share_rates())
+    late = (times > 0.601) & (times < 0.849)
+    assert {phases[i].status for i in np.flatnonzero(late)} == {"waiting"}
+    assert "right was to touch" in phases[700].reason
+    np.testing.assert_array_equal(shares[late], [[1.0, 0.0]] * late.sum())
+    np.testing.assert_allclose(shares[times > 0.85 + 0.33], [[0.0, 1.0]] * (times > 0.85 + 0.33).sum(), atol=1e-12)
+
+
+def test_early_touchdown_is_loaded_until_the_planned_time():
+    manager = PhaseManager(step())
+    before = manager.share_rates()
+    times, phases = run(manager, [(0.0, "right", False), (0.5, "right", True)])
+    shares = check_speed(manager, phases, np.maximum(before, manager.share_rates()))
+    assert shares[times < 0.499, 1].max() == 0.0
+    assert shares[np.searchsorted(times, 0.58), 1] > 0.0
+    np.testing.assert_allclose(shares[times > 0.921], [[0.0, 1.0]] * (times > 0.921).sum(), atol=1e-12)
+
+
+def test_missed_contact_waits_and_says_so():
+    _, phases = run(PhaseManager(step()), [(0.0, "right", False)])
+    assert phases[-1].status == "waiting"
+    assert phases[-1].schedule_time == pytest.approx(0.6)
+    np.testing.assert_array_equal(phases[-1].shares, [1.0, 0.0])
+
+
+def test_lost_contact_gives_its_load_at_once_and_takes_it_back_slowly():
+    manager = PhaseManager(step())
+    times, phases = run(manager, [(0.0, "right", False), (0.6, "right", True), (0.75, "right", False), (0.8, "right", True)])
+    lost = (times >= 0.751) & (times < 0.8)
+    assert {phases[i].status for i in np.flatnonzero(lost)} == {"lost"}
+    assert "right opened under load at 0.750 s" in phases[760].reason
+    shares = np.array([phase.shares for phase in phases])
+    np.testing.assert_array_equal(shares[lost, 1], 0.0)
+    back = shares[(times > 0.801) & (times < 0.92)]
+    assert np.all(np.diff(back[:, 1]) >= 0.0)
+    assert back[0, 1] < 1e-3
+    assert phases[-1].status == "planned"
+
+
+def test_both_lost_is_flight():
+    manager = PhaseManager(step())
+    manager.observe("left", True, 0.0)
+    manager.observe("left", False, 0.1)
+    phase = manager.phase(0.2)
+    assert phase.status == "lost"
+    assert not phase.shares.any()
+    assert set(STATUSES) >= {phase.status}
+
+
+def test_chatter_of_a_sensor_never_breaks_the_sum():
+    rng = np.random.default_rng(1)
+    manager = PhaseManager(step())
+    for t in np.arange(0.0, 1.5, DT):
+        if rng.random() < 0.2:
+            manager.observe(str(rng.choice(["left", "right"])), bool(rng.random() < 0.5), t)
+        shares = manager.phase(t).shares
+        assert np.isfinite(shares).all()
+        assert shares.min() >= 0.0
+        assert shares.sum() == pytest.approx(1.0) or not shares.any()
+
+
+def test_time_that_runs_backwards_stands_still():
+    manager = PhaseManager(step())
+    late = manager.phase(0.8).shares
+    np.testing.assert_array_equal(manager.phase(0.2).shares, late)
+
+
+def test_unknown_surface():
+    with pytest.raises(UnknownNameError, match="no scheduled surface named 'hand'"):
+        PhaseManager(step()).observe("hand", True, 0.0)

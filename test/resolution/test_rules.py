@@ -1,0 +1,491 @@
+"""Rules: what each promises, against dense solves, conditions of the minimum and competitors; and that none ever fails."""
+
+from functools import partial
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from scipy.optimize import nnls
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.contact.cone import build_generators
+from humanoid_dynamics.errors import ShapeError
+from humanoid_dynamics.model.description import Description, FrameSpec, SurfaceSpec
+from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
+from humanoid_dynamics.resolution.limits import MOMENT_LEVER
+from humanoid_dynamics.resolution.load_split import split_by_procedure_4
+from humanoid_dynamics.resolution.objectives import Objective, TorqueObjective
+from humanoid_dynamics.resolution.rules import RULES, Rule, weighted_pseudo_inverse
+
+FEET = ("left_foot", "right_foot")
+RAIL = (*FEET, "right_palm")
+FOUR = (*FEET, "left_palm", "right_palm")
+LIMITED = tuple(name for name, rule in RULES.items() if rule.limited)
+
+
+@pytest.fixture(scope="module")
+def human28():
+    return hd.load_robot("human28")
+
+
+def random_motion(robot, rng, spread=0.4, speed=1.0, push=3.0):
+    q = pin.integrate(robot.model, robot.posture, spread * rng.standard_normal(robot.nv))
+    return hd.State(q, speed * rng.standard_normal(robot.nv)), push * rng.standard_normal(robot.nv)
+
+
+def gentle_motion(robot, rng):
+    return random_motion(robot, rng, spread=0.05, speed=0.2, push=0.4)
+
+
+def dense(robot, state, a, names):
+    """Torques of free motion, stacked Jacobian in surface axes, from pinocchio alone."""
+    data = robot.data()
+    pin.computeJointJacobians(robot.model, data, state.q)
+    J = np.vstack([pin.getFrameJacobian(robot.model, data, robot.surfaces[name].frame, pin.LOCAL) for name in names])
+    return pin.rnea(robot.model, robot.data(), state.q, state.v, a), J
+
+
+def local_wrenches(robot, state, answer):
+    data = robot.data()
+    pin.framesForwardKinematics(robot.model, data, state.q)
+    found = []
+    for name, wrench in answer.wrenches.items():
+        R = data.oMf[robot.surfaces[name].frame].rotation.T
+        found.append(np.concatenate((R @ wrench.f_W, R @ wrench.m_W)))
+    return np.array(found)
+
+
+def random_shares(rng, count):
+    shares = rng.dirichlet(np.ones(count))
+    return shares / shares.sum()
+
+
+class TestEveryRule:
+    @pytest.mark.parametrize("names", [FEET, RAIL, FOUR, FEET[:1]], ids=len)
+    @pytest.mark.parametrize("rule", RULES)
+    def test_equation_of_motion(self, human28, rule, names):
+        rng = np.random.default_rng(1)
+        for _ in range(5):
+            state, a = (gentle_motion if RULES[rule].limited else random_motion)(human28, rng)
+            answer = hd.inverse_dynamics(human28, state, a, names, rule, shares=random_shares(rng, len(names)))
+            tau_0, J = dense(human28, state, a, names)
+            lacking = tau_0 - J.T @ local_wrenches(human28, state, answer).ravel()
+            lacking[human28.actuated_v] -= answer.tau
+            if answer.certificate.path != "qp_soft":
+                np.testing.assert_allclose(lacking, 0.0, atol=1e-9 * human28.mass * 9.81)
+            assert answer.certificate.residual == pytest.approx(np.abs(lacking).max(), abs=1e-9)
+
+    @pytest.mark.parametrize("rule", RULES)
+    def test_asked_on_the_same_tick_it_says_the_same(self, human28, rule):
+        rng = np.random.default_rng(2)
+        solver = hd.InverseDynamics(human28, RAIL, "pseudo_inverse")
+        for _ in range(3):
+            state, a = random_motion(human28, rng)
+            shares = random_shares(rng, 3)
+            solver.tick(state.q, state.v, a, shares)
+            also, alone = solver.also(rule), hd.inverse_dynamics(human28, state, a, RAIL, rule, shares=shares)
+            np.testing.assert_allclose(also.tau, alone.tau, atol=1e-8)
+            assert also.certificate.status == alone.certificate.status
+
+    @pytest.mark.parametrize("rule", RULES)
+    def test_contact_without_a_share_is_not_there(self, human28, rule):
+        state, a = gentle_motion(human28, np.random.default_rng(3))
+        with_it = hd.inverse_dynamics(human28, state, a, RAIL, rule, shares=[0.4, 0.6, 0.0])
+        without = hd.inverse_dynamics(human28, state, a, FEET, rule, shares=[0.4, 0.6])
+        np.testing.assert_allclose(with_it.tau, without.tau, atol=1e-7)
+        np.testing.assert_allclose(with_it.wrenches["right_palm"].f_W, 0.0, atol=1e-7)
+
+    @pytest.mark.parametrize("rule", RULES)
+    def test_answers_outlive_the_next_tick(self, human28, rule):
+        rng = np.random.default_rng(4)
+        solver = hd.InverseDynamics(human28, FEET, rule)
+        state, a = gentle_motion(human28, rng)
+        fresh, kept = solver.tick(state.q, state.v, a), solver.tick(state.q, state.v, a)
+        told = {name: (w.f_W, w.cop) for name, w in fresh.wrenches.items()}
+        facts = fresh.certificate.as_dict()
+        other, b = gentle_motion(human28, rng)
+        solver.tick(other.q, other.v, b)
+        np.testing.assert_array_equal(kept.tau, fresh.tau)
+        for name, (force, cop) in told.items():
+            np.testing.assert_allclose(kept.wrenches[name].f_W, force, atol=1e-12)
+            np.testing.assert_allclose(kept.wrenches[name].cop, cop, atol=1e-12)
+        assert {k: v for k, v in kept.certificate.as_dict().items() if k != "time"} == {k: v for k, v in facts.items() if k != "time"}
+
+    @pytest.mark.parametrize("shares", [[0.5, 0.6], [-0.1, 1.1], [np.nan, 1.0], [1.0], [np.inf, 0.0]])
+    def test_shares_that_are_none(self, human28, shares):
+        rest = hd.State.at_rest(human28)
+        answer = hd.InverseDynamics(human28, FEET, "transition").tick(rest.q, rest.v, np.zeros(human28.nv), np.array(shares))
+        assert answer.certificate.status == "invalid_input"
+        assert "shares" in answer.certificate.reasons[0]
+        assert not answer.tau.any()
+
+    def test_quaternion_that_is_none(self, human28):
+        rest, zero = hd.State.at_rest(human28), np.zeros(human28.nv)
+        q = np.array(rest.q)
+        q[3:7] *= 1.01
+        answer = hd.InverseDynamics(human28).tick(q, zero, zero)
+        assert answer.certificate.status == "invalid_input"
+        assert "quaternion" in answer.certificate.reasons[0]
+
+    def test_no_shares_at_all_is_flight(self, human28):
+        a = np.zeros(human28.nv)
+        a[:3] = human28.model.gravity.linear
+        for rule in RULES:
+            answer = hd.inverse_dynamics(human28, hd.State.at_rest(human28), a, FEET, rule, shares=[0.0, 0.0])
+            assert answer.certificate.status == "ok", (rule, answer.certificate.reasons)
+            np.testing.assert_allclose(answer.tau, 0.0, atol=1e-8)
+
+
+class TestPseudoInverse:
+    @pytest.mark.parametrize("scale", [1.0, 0.1, 10.0])
+    def test_weights_are_those_of_scaled_columns(self, human28, scale):
+        """Weighing wrenches by c^-2 is multiplying their columns by c."""
+        rng = np.random.default_rng(5)
+        state, a = random_motion(human28, rng)
+        torque_weights = rng.uniform(0.5, 2.0, len(human28.actuated))
+        rule = weighted_pseudo_inverse(scale**-2, tuple(torque_weights))
+        answer = hd.inverse_dynamics(human28, state, a, RAIL, rule)
+        tau_0, J = dense(human28, state, a, RAIL)
+        columns = np.hstack((np.eye(human28.nv)[:, human28.actuated_v] / np.sqrt(torque_weights), scale * J.T))
+        least = np.linalg.pinv(columns) @ tau_0
+        np.testing.assert_allclose(answer.tau, least[: len(torque_weights)] / np.sqrt(torque_weights), atol=1e-8)
+
+    def test_free_wrenches_are_minimum_torque(self, human28):
+        state, a = random_motion(human28, np.random.default_rng(6))
+        free = hd.inverse_dynamics(human28, state, a, FEET, weighted_pseudo_inverse(1e-8))
+        least = hd.inverse_dynamics(human28, state, a, FEET)
+        np.testing.assert_allclose(free.tau, least.tau, atol=1e-3)
+
+    @pytest.mark.parametrize("weights", [(1.0,), (0.0,) * 28, (np.nan,) * 28])
+    def test_wrong_weights(self, human28, weights):
+        with pytest.raises(ShapeError, match="torque_weights"):
+            hd.InverseDynamics(human28, FEET, weighted_pseudo_inverse(1.0, weights))
+
+
+class TestTransition:
+    def test_dense_formula(self, human28):
+        """Each contact takes its share of the force, and of the moment that this leaves, all at its own origin."""
+        rng = np.random.default_rng(7)
+        for names in (FEET, RAIL, FOUR):
+            for _ in range(5):
+                state, a = random_motion(human28, rng)
+                shares = random_shares(rng, len(names))
+                tau_0, J = dense(human28, state, a, names)
+                blocks = J.reshape(len(names), 6, -1)
+                force = tau_0[:3]
+                moment = tau_0[3:6] - sum(s * B[:3, 3:6].T @ (B[:3, :3] @ force) for s, B in zip(shares, blocks, strict=True))
+                w = [s * np.concatenate((B[:3, :3] @ force, B[3:, 3:6] @ moment)) for s, B in zip(shares, blocks, strict=True)]
+                answer = hd.inverse_dynamics(human28, state, a, names, "transition", shares=shares)
+                np.testing.assert_allclose(local_wrenches(human28, state, answer), w, atol=1e-5)
+                np.testing.assert_allclose(answer.tau, (tau_0 - J.T @ np.ravel(w))[human28.actuated_v], atol=1e-5)
+                assert answer.certificate.path == "closed"
+
+    def test_pressures_move_alike_and_friction_is_that_of_the_whole(self, human28):
+        rng = np.random.default_rng(8)
+        state = hd.State(human28.posture, 0.1 * rng.standard_normal(human28.nv))
+        answer = hd.inverse_dynamics(human28, state, 0.5 * rng.standard_normal(human28.nv), FEET, "transition", shares=[0.3, 0.7])
+        left, right = answer.wrenches["left_foot"], answer.wrenches["right_foot"]
+        np.testing.assert_allclose(left.cop, right.cop, atol=1e-9)
+        assert left.friction_force / left.normal_force == pytest.approx(right.friction_force / right.normal_force, abs=1e-9)
+        assert left.normal_force / right.normal_force == pytest.approx(3.0 / 7.0, abs=1e-9)
+
+    def test_whole_share_is_single_support(self, human28):
+        state, a = random_motion(human28, np.random.default_rng(9))
+        alone = hd.inverse_dynamics(human28, state, a, FEET[0])
+        whole = hd.inverse_dynamics(human28, state, a, FEET, "transition", shares=[1.0, 0.0])
+        np.testing.assert_allclose(whole.tau, alone.tau, atol=1e-5)
+
+    def test_heel_edge_takes_no_moment_and_the_flat_foot_the_rest(self):
+        """The assumption behind [BP, eq. 28-29]: only the force is shared by the foot that turns about its heel."""
+        robot = heel_first()
+        state, a = gentle_motion(robot, np.random.default_rng(10))
+        answer = hd.inverse_dynamics(robot, state, a, FEET, "transition", shares=[0.6, 0.4])
+        left, right = local_wrenches(robot, state, answer)
+        heel = np.mean(robot.surfaces["right_foot"].vertices, axis=0)
+        total = left[:3] + local_rotation(robot, state) @ right[:3]
+        np.testing.assert_allclose(left[:3], 0.6 * total, atol=1e-6)
+        assert (right[3:] - np.cross(heel, right[:3]))[1] == pytest.approx(0.0, abs=1e-7)
+        assert answer.certificate.residual < 1e-7
+
+    def test_points_give_way_in_force_where_moments_cannot(self):
+        """Three points: no moments at all, so that shares are met as nearly as balance allows."""
+        legs = hd.load_robot("legs12")
+        surfaces = {
+            f"{name}_{i}": SurfaceSpec(FrameSpec(s.link, s.X_LC), s.vertices[i : i + 1])
+            for name, s in legs.surfaces.items()
+            for i in (0, 2)
+        }
+        posture = {j.name: float(legs.posture[j.q][0]) for j in legs.joints if j.kind == "revolute"}
+        robot = hd.load_robot(legs.urdf, description=Description(surfaces=surfaces, posture=posture))
+        state = hd.State.at_rest(robot)
+        answer = hd.inverse_dynamics(robot, state, np.zeros(robot.nv), tuple(surfaces), "transition")
+        assert answer.certificate.status == "ok", answer.certificate.reasons
+        assert sum(w.f_W[2] for w in answer.wrenches.values()) == pytest.approx(robot.mass * 9.81, abs=1e-6)
+
+    def test_procedure_four_is_procedure_three(self, human28):
+        rng = np.random.default_rng(11)
+        state, a = random_motion(human28, rng)
+        third, fourth = (hd.inverse_dynamics(human28, state, a, FEET, r, shares=[0.2, 0.8]) for r in ("transition", "procedure_4"))
+        np.testing.assert_array_equal(third.tau, fourth.tau)
+
+
+def heel_first():
+    """legs12 whose right foot touches with the hind edge of its sole."""
+    legs = hd.load_robot("legs12")
+    corners = legs.surfaces["right_foot"].vertices
+    heel = corners[np.argsort(corners[:, 0])[:2]]
+    surfaces = {
+        "left_foot": SurfaceSpec(FrameSpec(legs.surfaces["left_foot"].link, legs.surfaces["left_foot"].X_LC), corners),
+        "right_foot": SurfaceSpec(FrameSpec(legs.surfaces["right_foot"].link, legs.surfaces["right_foot"].X_LC), heel),
+    }
+    posture = {j.name: float(legs.posture[j.q][0]) for j in legs.joints if j.kind == "revolute"}
+    return hd.load_robot(legs.urdf, description=Description(surfaces=surfaces, posture=posture))
+
+
+def local_rotation(robot, state):
+    data = robot.data()
+    pin.framesForwardKinematics(robot.model, data, state.q)
+    left, right = (data.oMf[robot.surfaces[name].frame].rotation for name in FEET)
+    return left.T @ right
+
+
+class TestLoadSplit:
+    @pytest.mark.parametrize("size", [3, 6])
+    def test_wanted_wrench_whatever_the_split(self, size):
+        rng, clamped = np.random.default_rng(12), 0
+        for _ in range(60):
+            B_2, b_2, b_3 = rng.standard_normal((size, size)), 3.0 * rng.standard_normal(size), rng.standard_normal(size)
+            f = 50.0 * rng.standard_normal(size)
+            found = split_by_procedure_4(B_2, b_2, b_3, f)
+            np.testing.assert_allclose(B_2 @ found.eta + b_2 * found.split + b_3, f, atol=1e-10)
+            least = np.linalg.pinv(np.column_stack((B_2, b_2))) @ (f - b_3)
+            assert found.unclamped == pytest.approx(least[-1], rel=1e-8, abs=1e-9)
+            if found.split != found.unclamped:
+                clamped += 1
+                printed = B_2 @ least[:-1] + b_2 * found.split + b_3  # split clamped, eta kept: the printed form
+                assert np.abs(printed - f).max() == pytest.approx(np.abs(b_2).max() * abs(found.split - found.unclamped), rel=1e-6)
+        assert clamped > 20
+
+    def test_singular(self):
+        with pytest.raises(ShapeError, match="singular"):
+            split_by_procedure_4(np.zeros((3, 3)), np.ones(3), np.ones(3), np.ones(3))
+
+
+class TestLimited:
+    @pytest.mark.parametrize("rule", LIMITED)
+    def test_same_as_without_limits_where_those_do_not_matter(self, human28, rule):
+        rest = hd.State.at_rest(human28)
+        free = hd.inverse_dynamics(human28, rest, np.zeros(human28.nv), FEET, rule.removesuffix("_limited"))
+        kept = hd.inverse_dynamics(human28, rest, np.zeros(human28.nv), FEET, rule)
+        np.testing.assert_array_equal(kept.tau, free.tau)
+
+    @pytest.mark.parametrize("names", [FEET, RAIL], ids=["feet", "hand on a rail"])
+    def test_conditions_of_the_minimum(self, human28, names):
+        """The gradient is a sum of pushes of limits that are reached and of the equations: found by a search, not by the solver."""
+        rng, reached = np.random.default_rng(13), 0
+        for _ in range(40):
+            state, a = random_motion(human28, rng, spread=0.1, speed=0.3, push=0.8)
+            answer = hd.inverse_dynamics(human28, state, a, names, "minimum_torque_limited")
+            if answer.certificate.path != "qp":
+                continue
+            reached += 1
+            _, J = dense(human28, state, a, names)
+            dynamics = ContactDynamics(human28, names)
+            dynamics.update(state.q, state.v, a)
+            objective = TorqueObjective(dynamics, 1e-6)
+            objective.write(np.ones(len(names)) / len(names))
+            x = local_wrenches(human28, state, answer).ravel()
+            rows = np.zeros((0, len(x)))
+            for part, cone in zip(dynamics.parts, dynamics.cones, strict=True):
+                active = cone.A[cone.A @ x[part] > cone.b - 1e-4]
+                rows = np.vstack((rows, np.zeros((len(active), len(x)))))
+                rows[len(rows) - len(active) :, part] = active
+            tau, limit = answer.tau, human28.limits.effort[human28.actuated_v]
+            J_a = J[:, human28.actuated_v].T
+            rows = np.vstack((rows, -J_a[tau > limit - 1e-4], J_a[tau < -limit + 1e-4]))
+            scale = 1.0 / np.linalg.norm(J[:, :6], axis=0)
+            pushes = np.vstack((rows, J[:, :6].T * scale[:, None], -J[:, :6].T * scale[:, None])).T
+            gradient = objective.H @ x - objective.g
+            assert nnls(pushes, -gradient, maxiter=5000)[1] < 1e-5 * (1.0 + np.linalg.norm(gradient))
+        assert reached > 5
+
+    @pytest.mark.parametrize("rule", LIMITED)
+    def test_wrenches_are_sums_of_corner_forces(self, human28, rule):
+        rng, qps = np.random.default_rng(14), set()
+        for _ in range(60):
+            state, a = random_motion(human28, rng, spread=0.2, speed=0.5, push=2.0)
+            answer = hd.inverse_dynamics(human28, state, a, RAIL, rule, shares=random_shares(rng, 3))
+            qps.add(answer.certificate.path)
+            for name, w in zip(RAIL, local_wrenches(human28, state, answer), strict=True):
+                assert nnls(build_generators(human28.surfaces[name]), w)[1] < 1e-3
+            assert np.all(np.abs(answer.tau) <= human28.limits.effort[human28.actuated_v])
+        assert qps >= {"qp", "qp_soft"}
+
+    def test_nearest_where_nothing_fulfils_the_equation(self, human28):
+        """Against the least miss over all corner forces: the same, but for the small weight of the rule's own wish."""
+        rng, soft = np.random.default_rng(15), 0
+        for _ in range(40):
+            state, a = random_motion(human28, rng, spread=0.05, speed=0.2, push=1.0)
+            a[0] += 4.0
+            answer = hd.inverse_dynamics(human28, state, a, FEET, "minimum_torque_limited")
+            if answer.certificate.path != "qp_soft" or answer.certificate.torque_margin < 1e-3:
+                continue
+            soft += 1
+            tau_0, J = dense(human28, state, a, FEET)
+            D = np.diag([1.0, 1.0, 1.0, *[1.0 / MOMENT_LEVER] * 3])
+            generators = np.hstack([J[6 * i : 6 * i + 6, :6].T @ build_generators(human28.surfaces[name]) for i, name in enumerate(FEET)])
+            least = nnls(D @ generators, D @ tau_0[:6])[1]
+            missed = np.linalg.norm(D @ (tau_0[:6] - J[:, :6].T @ local_wrenches(human28, state, answer).ravel()))
+            assert missed == pytest.approx(least, rel=1e-3)
+            assert answer.certificate.status == "unsupported"
+            assert "lacks" in answer.certificate.reasons[0]
+        assert soft > 10
+
+    def test_equation_of_motion_gives_way_before_a_motor_is_overloaded(self, human28):
+        a = np.zeros(human28.nv)
+        a[2] = 120.0
+        answer = hd.inverse_dynamics(human28, hd.State.at_rest(human28), a, FEET, "minimum_torque_limited")
+        assert answer.certificate.path == "qp_soft"
+        assert answer.certificate.torque_margin == pytest.approx(0.0, abs=1e-3)
+        assert answer.certificate.status == "unsupported"
+
+    def test_yaw(self, human28):
+        """Turning on the spot faster than soles can hold: the moment stays at friction, and what is missing is told."""
+        a = np.zeros(human28.nv)
+        a[5] = 150.0
+        rest = hd.State.at_rest(human28)
+        free = hd.inverse_dynamics(human28, rest, a, FEET[0], "transition")
+        assert free.certificate.yaw_margin < 0.0 or free.certificate.status != "ok"
+        kept = hd.inverse_dynamics(human28, rest, a, FEET, "transition_limited")
+        assert kept.certificate.yaw_margin >= -1e-4
+
+    def test_talos_with_many_corners(self):
+        pytest.importorskip("pinocchio")
+        try:
+            talos = hd.load_robot("talos_reduced")
+        except hd.MissingExtraError as missing:
+            pytest.skip(str(missing))
+        rng, paths = np.random.default_rng(16), set()
+        for _ in range(60):
+            state, a = random_motion(talos, rng, spread=0.05, speed=0.3, push=0.8)
+            a[5] += 3.0 * rng.standard_normal()
+            answer = hd.inverse_dynamics(talos, state, a, rule="minimum_torque_limited")
+            paths.add(answer.certificate.path)
+            for name, w in zip(talos.stance, local_wrenches(talos, state, answer), strict=True):
+                assert nnls(build_generators(talos.surfaces[name]), w)[1] < 1e-3
+        assert paths >= {"kkt", "qp"}
+
+
+class TestCompiled:
+    """The same numbers with numba and without."""
+
+    @pytest.mark.parametrize("names", [FEET, RAIL, FEET[:1]], ids=len)
+    @pytest.mark.parametrize("rule", RULES)
+    def test_same_answers(self, human28, rule, names):
+        pytest.importorskip("numba")
+        rng = np.random.default_rng(21)
+        one, other = (hd.InverseDynamics(human28, names, rule, compiled=compiled) for compiled in (False, True))
+        paths = set()
+        for _ in range(40):
+            state, a = random_motion(human28, rng, spread=0.1, speed=0.3, push=0.8)
+            shares = random_shares(rng, len(names))
+            plain, fast = (solver.tick(state.q, state.v, a, shares) for solver in (one, other))
+            paths.add(fast.certificate.path)
+            assert fast.certificate.path == plain.certificate.path
+            assert fast.certificate.status == plain.certificate.status
+            np.testing.assert_allclose(fast.tau, plain.tau, atol=1e-5 if fast.certificate.path == "qp_soft" else 1e-8)
+        assert paths & {"kkt", "closed", "qp"}
+
+    @pytest.mark.parametrize("name", ["biped7", "human16", "bolt"])
+    def test_robots_with_edges_points_and_balls(self, name):
+        pytest.importorskip("numba")
+        try:
+            robot = hd.load_robot(name)
+        except hd.MissingExtraError as missing:
+            pytest.skip(str(missing))
+        rng = np.random.default_rng(22)
+        for rule in RULES:
+            one, other = (hd.InverseDynamics(robot, rule=rule, compiled=compiled) for compiled in (False, True))
+            for _ in range(5):
+                state, a = gentle_motion(robot, rng)
+                np.testing.assert_allclose(other.tick(state.q, state.v, a).tau, one.tick(state.q, state.v, a).tau, atol=1e-5)
+
+    def test_without_numba(self, human28, monkeypatch):
+        monkeypatch.setattr("humanoid_dynamics.spatial.compiling.find_spec", lambda name: None)
+        hd.InverseDynamics(human28)
+        with pytest.raises(hd.MissingExtraError, match="humanoid_dynamics\\[speed\\]"):
+            hd.InverseDynamics(human28, compiled=True)
+
+
+class Still(Objective):
+    """A rule of somebody else's: the least change of push from the last tick."""
+
+    def __init__(self, dynamics):
+        super().__init__(dynamics)
+        np.fill_diagonal(self.H, 1.0)
+        self.last = np.zeros(dynamics.size)
+
+    def write(self, shares):
+        self.g[:] = self.last
+
+
+class TestRulesOfYourOwn:
+    @pytest.mark.parametrize("limited", [False, True])
+    def test_one_class_and_one_value(self, human28, limited):
+        state, a = gentle_motion(human28, np.random.default_rng(17))
+        answer = hd.inverse_dynamics(human28, state, a, FEET, Rule("still", Still, limited, False, "", ""))
+        tau_0, J = dense(human28, state, a, FEET)
+        least = np.linalg.pinv(J[:, :6].T) @ tau_0[:6]
+        if not limited:
+            np.testing.assert_allclose(local_wrenches(human28, state, answer).ravel(), least, atol=1e-8)
+        assert answer.certificate.residual < 1e-7
+
+    def test_weights_of_your_own(self, human28):
+        state, a = gentle_motion(human28, np.random.default_rng(18))
+        weights = np.ones(len(human28.actuated))
+        knees = [i for i, name in enumerate(human28.actuated) if "knee" in name]
+        weights[knees] = 100.0
+        gentle = Rule("gentle_knees", partial(TorqueObjective, wrench_weight=1e-6, torque_weights=weights), False, False, "", "")
+        one, other = (hd.inverse_dynamics(human28, state, a, FEET, rule) for rule in ("minimum_torque", gentle))
+        assert np.linalg.norm(other.tau[knees]) < np.linalg.norm(one.tau[knees])
+        assert other.tau @ (weights * other.tau) < one.tau @ (weights * one.tau)
+        assert one.tau @ one.tau < other.tau @ other.tau
+
+
+def wild_tick(robot, solver, rng):
+    """Positions over limits, speeds up to 20 rad/s, contacts that contradict each other."""
+    q = pin.integrate(robot.model, pin.neutral(robot.model), rng.uniform(-4.0, 4.0, robot.nv))
+    v, a = rng.uniform(-20.0, 20.0, robot.nv), rng.uniform(-1.0, 1.0, robot.nv) * 10.0 ** rng.uniform(-1, 3)
+    count = len(solver.contacts)
+    shares = rng.dirichlet(np.ones(count)) * (rng.random(count) < 0.7)
+    return solver.tick(q, v, a, shares / shares.sum() if shares.any() else shares)
+
+
+def check_wild(robot, solver, rng, ticks):
+    effort = robot.limits.effort[robot.actuated_v]
+    for _ in range(ticks):
+        wild_tick(robot, solver, rng)
+        for rule in RULES.values():
+            answer = solver.also(rule)
+            certificate = answer.certificate
+            assert np.isfinite(answer.tau).all()
+            assert np.isfinite(certificate.residual)
+            assert (certificate.status == "ok") == (not certificate.reasons)
+            if rule.limited:
+                assert np.all(np.abs(answer.tau) <= effort)
+                assert certificate.status != "infeasible_contact", certificate.reasons
+            if certificate.status == "ok":
+                assert np.all(np.abs(answer.tau) <= effort * (1 + 1e-6))
+
+
+@pytest.mark.parametrize("name", ["human28", "human16", "legs12", "biped7"])
+def test_wild_states_always_have_an_answer(name):
+    robot = hd.load_robot(name)
+    check_wild(robot, hd.InverseDynamics(robot, tuple(robot.surfaces)), np.random.default_rng(19), 40)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["human28", "human40", "legs12", "biped7"])
+def test_many_wild_states_always_have_an_answer(name):
+    robot = hd.load_robot(name)
+    check_wild(robot, hd.InverseDynamics(robot, tuple(robot.surfaces)), np.random.default_rng(20), 20_000)

@@ -1,0 +1,198 @@
+"""Torques where load passes: continuous rules have no step, others do, and what a transfer can do is bounded beforehand."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.contact.schedule import ContactInterval, ContactSchedule
+from humanoid_dynamics.contact.transfer import switch_share
+from humanoid_dynamics.model.description import Description, FrameSpec, SurfaceSpec
+from humanoid_dynamics.resolution.rules import RULES
+from humanoid_dynamics.resolution.steps import bound_torque_step, measure_switch_steps
+
+FOUR = ("left_foot", "right_foot", "left_palm", "right_palm")
+CONTINUOUS = tuple(name for name, rule in RULES.items() if rule.continuous)
+DT = 2e-3
+
+
+@pytest.fixture(scope="module")
+def human28():
+    return hd.load_robot("human28")
+
+
+def motion_of(robot, rng, spread=0.3):
+    q = pin.integrate(robot.model, robot.posture, spread * rng.standard_normal(robot.nv))
+    return q, rng.standard_normal(robot.nv), 2.0 * rng.standard_normal(robot.nv)
+
+
+def random_schedule(rng):
+    """One to three contacts come and go beside one that stays, all within half a second."""
+    names = list(rng.permutation(FOUR))[: int(rng.integers(2, 5))]
+    intervals = [ContactInterval(names[0], -np.inf, np.inf, 0.0, 0.0, rng.uniform(0.4, 1.0))]
+    for name in names[1:]:
+        load, unload = rng.uniform(0.02, 0.2, 2)
+        start = rng.uniform(0.0, 0.25)
+        stay = rng.uniform(0.0, 0.1)
+        intervals.append(ContactInterval(name, start, start + load + stay + unload, load, unload, rng.uniform(0.2, 1.5)))
+    return ContactSchedule.of(intervals, str(rng.choice(["linear", "quintic"])))
+
+
+def check_schedule(robot, solver, rng):
+    """Follow one schedule at rest in one random motion; return how much of the bound is used."""
+    schedule = random_schedule(rng)
+    q, v, a = motion_of(robot, rng)
+    bound = bound_torque_step(robot, hd.State(q, v), a, schedule.surfaces, schedule.share_rates() * DT)
+    places = [FOUR.index(name) for name in schedule.surfaces]
+    shares, used, before = np.zeros(4), 0.0, None
+    for t in np.arange(-2 * DT, 0.7, DT):
+        shares[places] = schedule.shares(t)
+        tau = solver.tick(q, v, a, shares).tau
+        if before is not None:
+            step = np.abs(tau - before)
+            assert np.all(step <= bound + 1e-6), f"step {step.max()} at {t}"
+            used = max(used, float(np.max(step / np.maximum(bound, 1e-3))))
+        before = tau
+    return used
+
+
+def test_no_random_schedule_exceeds_its_bound(human28):
+    rng = np.random.default_rng(1)
+    solver = hd.InverseDynamics(human28, FOUR, "transition")
+    used = [check_schedule(human28, solver, rng) for _ in range(60)]
+    assert max(used) > 0.3, "a bound that nothing comes near says nothing"
+
+
+@pytest.mark.slow
+def test_no_schedule_of_ten_thousand_exceeds_its_bound(human28):
+    rng = np.random.default_rng(2)
+    solver = hd.InverseDynamics(human28, FOUR, "transition")
+    for _ in range(10_000):
+        check_schedule(human28, solver, rng)
+
+
+def walking_step(profile="quintic"):
+    return ContactSchedule.of(
+        [ContactInterval("left_foot", -np.inf, 0.92, 0.1, 0.32), ContactInterval("right_foot", 0.6, np.inf, 0.32, 0.1)], profile
+    )
+
+
+@pytest.mark.parametrize("profile", ["linear", "quintic"])
+def test_steps_at_touchdown_and_liftoff(human28, profile):
+    """The three-dimensional form of the papers' comparison: rules by load have no step, rules by least squares have a large one."""
+    q, v, a = motion_of(human28, np.random.default_rng(3), spread=0.1)
+    steps = measure_switch_steps(human28, walking_step(profile), lambda t: (q, v, a), ("minimum_torque", "pseudo_inverse", "transition"))
+    largest = {}
+    for step in steps:
+        largest[step.rule] = max(largest.get(step.rule, 0.0), step.largest)
+    assert largest["transition"] < 1e-5
+    assert largest["minimum_torque"] > 5.0
+    assert largest["pseudo_inverse"] > 5.0
+
+
+@pytest.mark.parametrize("rule", CONTINUOUS)
+def test_continuous_rules_have_no_step_while_the_feet_can_hold(human28, rule):
+    """At rest the weight is between the feet; where only one may carry it the limited rule has to give way, and says so."""
+    q, zero = human28.posture, np.zeros(human28.nv)
+    schedule = ContactSchedule.of(
+        [
+            ContactInterval("left_foot", -np.inf, np.inf, 0.0, 0.0),
+            ContactInterval("right_foot", -np.inf, np.inf, 0.0, 0.0),
+            ContactInterval("right_palm", 0.5, 1.5, 0.3, 0.3, weight=0.1),
+        ]
+    )
+    for step in measure_switch_steps(human28, schedule, lambda t: (q, zero, zero), (rule,)):
+        assert step.largest < 1e-5
+
+
+def test_limited_push_moves_no_more_than_the_one_it_is_nearest_to(human28):
+    """Nearest points of a convex set are no further apart than the points they are nearest to."""
+    rng = np.random.default_rng(4)
+    solver = hd.InverseDynamics(human28, FOUR[:2], "transition_limited")
+    q, v, a = human28.posture, np.zeros(human28.nv), np.zeros(human28.nv)
+    wrench = lambda answer: np.concatenate([np.concatenate((w.f_W, w.m_W)) for w in answer.wrenches.values()])  # noqa: E731 - one line
+    paths = set()
+    for _ in range(100):
+        s = rng.uniform(0.02, 0.98)
+        ds = min(0.98, s + rng.uniform(0.0, 0.05))
+        limited, free = [], []
+        for share in (s, ds):
+            answer = solver.tick(q, v, a, np.array([1.0 - share, share]))
+            paths.add(answer.certificate.path)
+            limited.append(wrench(answer))
+            free.append(wrench(solver.also("transition")))
+        if "qp_soft" not in paths:
+            assert np.linalg.norm(limited[1] - limited[0]) <= np.linalg.norm(free[1] - free[0]) + 1e-6
+    assert "qp" in paths
+
+
+def test_bound_is_told_to_be_missing_where_there_is_none(human28):
+    biped = hd.load_robot("biped7")
+    state = hd.State.at_rest(biped)
+    assert np.isinf(bound_torque_step(biped, state, np.zeros(biped.nv), biped.surfaces, [0.1, 0.1])).all()
+
+
+@pytest.fixture(scope="module")
+def walker():
+    """legs12 with soles, heels and toes."""
+    legs = hd.load_robot("legs12")
+    surfaces = {}
+    for foot in ("left_foot", "right_foot"):
+        sole = legs.surfaces[foot]
+        order = np.argsort(sole.vertices[:, 0])
+        frame = FrameSpec(sole.link, sole.X_LC)
+        surfaces |= {foot: SurfaceSpec(frame, sole.vertices)}
+        surfaces |= {f"{foot}_heel": SurfaceSpec(frame, sole.vertices[order[:2]])}
+        surfaces |= {f"{foot}_toe": SurfaceSpec(frame, sole.vertices[order[-2:]])}
+    return hd.load_robot(legs.urdf, description=Description(surfaces=surfaces))
+
+
+def stride(walker):
+    """Left foot behind, right foot ahead, both soles exactly level; how high they are is all the same."""
+    q = np.array(pin.neutral(walker.model))
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        angles = {"hip_pitch": -0.13 + 0.4 * sign, "knee": 0.4}
+        angles["ankle_pitch"] = -sum(angles.values())
+        for joint, angle in angles.items():
+            q[walker.joint(f"{side}_{joint}").q] = angle
+    return hd.State(q, np.zeros(walker.nv))
+
+
+class TestChangeOfMode:
+    """Rear sole and front heel edge give way to rear toe edge and front sole, all at once, as when a step rolls over."""
+
+    def steps(self, walker, share):
+        """Torques after less before the change of mode, by joint, standing still."""
+        rest, zero = stride(walker), np.zeros(walker.nv)
+        before, after = (
+            hd.inverse_dynamics(walker, rest, zero, names, "transition", shares=[1.0 - share, share])
+            for names in (("left_foot", "right_foot_heel"), ("left_foot_toe", "right_foot"))
+        )
+        assert max(answer.certificate.residual for answer in (before, after)) < 1e-7
+        return dict(zip(walker.actuated, after.tau - before.tau, strict=True))
+
+    def places(self, walker):
+        """Zero-moment point, rear toe and front heel along the way [m], and the weight [N]."""
+        data, q = walker.data(), stride(walker).q
+        pin.framesForwardKinematics(walker.model, data, q)
+        zmp = pin.centerOfMass(walker.model, data, q)[0]
+        toe, heel = (
+            float((data.oMf[surface.frame] * np.mean(surface.vertices, axis=0))[0])
+            for surface in (walker.surfaces["left_foot_toe"], walker.surfaces["right_foot_heel"])
+        )
+        assert toe < zmp < heel
+        return float(zmp), toe, heel, walker.mass * 9.81
+
+    def test_no_step_at_the_share_with_both_pressures_on_their_edges(self, walker):
+        zmp, toe, heel, _ = self.places(walker)
+        steps = self.steps(walker, switch_share(zmp, toe, heel))
+        assert max(map(abs, steps.values())) < 1e-5
+
+    @pytest.mark.parametrize("share", [0.2, 0.4, 0.8])
+    def test_elsewhere_every_joint_between_the_feet_steps_by_the_moment_that_changes_feet(self, walker, share):
+        zmp, toe, heel, weight = self.places(walker)
+        moment = weight * ((zmp - toe) - share * (heel - toe))
+        assert abs(moment) > 1.0
+        for joint, step in self.steps(walker, share).items():
+            expected = abs(moment) if "pitch" in joint or "knee" in joint else 0.0
+            assert abs(step) == pytest.approx(expected, abs=1e-5), joint
