@@ -44,7 +44,7 @@ check: setup  ## format, lint, types, layers, generated robots: read only
 	$(call run,robots,$(BIN)/python urdf/generate.py --check)
 	@$(BIN)/python tools/size_report.py
 
-types:
+types:  ## types alone: mypy, strict
 	$(call run,types,$(BIN)/mypy)
 
 format: setup  ## rewrite the code in the one format
