@@ -41,7 +41,8 @@ EXTRAS = {
     "speed": ["numba"],
     "bench": ["mujoco==3.17.0"],
     "test": ["pytest>=7.4", "pytest-xdist", "pytest-timeout", "hypothesis", "sympy", "urchin"],
-    "dev": ["ruff==0.17.5", "mypy==2.4.1", "import-linter>=2.5", "types-PyYAML"],
+    # numpy brings the types that mypy reads, so it stays as it is checked.
+    "dev": ["ruff==0.17.5", "mypy==2.4.1", "numpy<2.6", "import-linter>=2.5", "types-PyYAML"],
 }
 EXTRAS["dev"] = EXTRAS["test"] + EXTRAS["dev"]
 EXTRAS["all"] = sorted({requirement for group in EXTRAS.values() for requirement in group})

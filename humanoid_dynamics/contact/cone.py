@@ -71,7 +71,7 @@ def build_wrench_cone(surface: ContactSurface, facets: int = FACETS) -> WrenchCo
         rows = np.vstack((rows, [[0.0, 0.0, -1.0, 1.0, 0.0], [0.0, 0.0, -1.0, -1.0, 0.0]]))
     labels = [_label(row, frictional) for row in rows]
     rows /= np.linalg.norm(rows, axis=1)[:, None] * unit
-    b = np.zeros(len(rows))
+    b: Vector = np.zeros(len(rows))
     if np.isfinite(surface.normal_force_limit):
         rows = np.vstack((rows, np.eye(basis.shape[1])[2]))
         b, labels = np.append(b, surface.normal_force_limit), [*labels, "load"]

@@ -144,7 +144,7 @@ class ContactSchedule:
             The bounds; infinite where a load is a step, or where no contact bears any.
         """
         breaks = sorted({b for interval in self.intervals for b in interval.breaks() if np.isfinite(b)})
-        rates = np.zeros(len(self.surfaces))
+        rates: Vector = np.zeros(len(self.surfaces))
         if any((i.load == 0.0 and i.start > -np.inf) or (i.unload == 0.0 and i.end < np.inf) for i in self.intervals):
             return np.full(len(self.surfaces), np.inf)
         for start, end in pairwise(breaks):

@@ -18,6 +18,11 @@ UNLIMITED = -1.0  # how a URDF that was once an SDF says so
 TRIANGLE_TOLERANCE = 1e-3
 INFINITESIMAL_MASS = 1e-6
 NO_INERTIA = 1e-12
+NEGATIVE = "inertia has a negative principal moment"
+NO_TRIANGLE = "inertia violates the triangle inequality"
+SCALED = "was scaled to one"
+UNKNOWN = "which URDF does not know; left out"
+MOST_ALONE = 3  # notices of one kind, beyond which one notice tells them all
 
 
 def check_urdf(urdf: Urdf) -> tuple[Notice, ...]:
@@ -35,12 +40,15 @@ def check_urdf(urdf: Urdf) -> tuple[Notice, ...]:
     check_tree(urdf)
     for joint in urdf.joints.values():
         _check_joint(urdf, joint)
-    notices = [notice for link in urdf.links.values() for notice in _check_inertia(urdf, link)]
-    notices += [notice for joint in urdf.joints.values() for notice in _check_axis(joint)]
-    notices += [
-        Notice("info", f"link {link!r}", f"has a shape <{kind}>, which URDF does not know; left out") for link, kind in urdf.ignored
-    ]
-    return tuple(notices)
+    inertias = [_check_inertia(urdf, link) for link in urdf.links.values()]
+    axes = [_check_axis(joint) for joint in urdf.joints.values()]
+    shapes = [Notice("info", f"link {link!r}", f"has a shape <{kind}>, {UNKNOWN}") for link, kind in urdf.ignored]
+    return (
+        *_gather(inertias, NEGATIVE, f"{NEGATIVE}; no body has that"),
+        *_gather(inertias, NO_TRIANGLE, f"{NO_TRIANGLE}; no body has that"),
+        *_gather(axes, SCALED, f"axis {SCALED}"),
+        *_gather(shapes, UNKNOWN, f"have shapes {UNKNOWN}"),
+    )
 
 
 def root_link(urdf: Urdf) -> str:
@@ -133,23 +141,33 @@ def _check_joint(urdf: Urdf, joint: UrdfJoint) -> None:
             raise UrdfError(urdf.origin, where, f"negative {key} {value:g}", joint.line)
 
 
-def _check_inertia(urdf: Urdf, link: UrdfLink) -> Iterator[Notice]:
+def _check_inertia(urdf: Urdf, link: UrdfLink) -> Notice | None:
     where = f"link {link.name!r}"
     if link.mass < 0.0:
         raise UrdfError(urdf.origin, where, f"negative mass {link.mass:g} kg", link.line)
     if link.mass <= INFINITESIMAL_MASS:
-        return
+        return None
     low, middle, high = np.linalg.eigvalsh(link.inertia)
     if max(-low, high) < NO_INERTIA:
-        return
+        return None
     if low < -TRIANGLE_TOLERANCE * abs(high):
-        yield Notice("warning", where, f"inertia has a negative principal moment ({low:.3g} kg·m²); no body has that")
-    elif low + middle < high * (1.0 - TRIANGLE_TOLERANCE):
-        principal = f"{low:.3g}, {middle:.3g}, {high:.3g} kg·m²"
-        yield Notice("warning", where, f"inertia violates the triangle inequality (principal moments {principal}); no body has that")
+        return Notice("warning", where, f"{NEGATIVE} ({low:.3g} kg·m²); no body has that")
+    if low + middle < high * (1.0 - TRIANGLE_TOLERANCE):
+        return Notice("warning", where, f"{NO_TRIANGLE} (principal moments {low:.3g}, {middle:.3g}, {high:.3g} kg·m²); no body has that")
+    return None
 
 
-def _check_axis(joint: UrdfJoint) -> Iterator[Notice]:
+def _check_axis(joint: UrdfJoint) -> Notice | None:
     length = math.hypot(*joint.axis)
     if joint.kind in AXIS_KINDS and abs(length - 1.0) > TRIANGLE_TOLERANCE:
-        yield Notice("info", f"joint {joint.name!r}", f"axis of length {length:g} was scaled to one")
+        return Notice("info", f"joint {joint.name!r}", f"axis of length {length:g} {SCALED}")
+    return None
+
+
+def _gather(notices: Iterable[Notice | None], fault: str, together: str) -> tuple[Notice, ...]:
+    """Return the notices of one fault: each, or where they are many one that names all elements."""
+    found = [notice for notice in notices if notice is not None and fault in notice.text]
+    if len(found) <= MOST_ALONE:
+        return tuple(found)
+    names = ", ".join(notice.element.partition(" ")[2].strip("'") for notice in found)
+    return (Notice(found[0].severity, f"{len(found)} {found[0].element.partition(' ')[0]}s", f"{together} ({names})"),)

@@ -66,7 +66,7 @@ def _parse_xml(text: str, origin: str) -> etree._Element:
         element.tag = etree.QName(element).localname
     if root.tag != "robot":
         raise _Reader(origin, f"<{root.tag}>").fail(root, "is the root element, expected <robot>")
-    if next(root.iter(f"{{{XACRO}}}*"), None) is not None:
+    if any(next(macro.iterancestors("visual"), None) is None for macro in root.iter(f"{{{XACRO}}}*")):  # looks may stay unexpanded
         raise _Reader(origin, "robot").fail(root, "holds xacro macros that were not expanded; a xacro file is read by its ending .xacro")
     return root
 

@@ -14,6 +14,7 @@ from humanoid_dynamics.errors import SourceError
 
 LONGEST = 10  # seconds of computing
 LARGEST = 1_000_000_000  # bytes of memory
+NO_WORKSPACE = "it names a package by $(find ...), and no ROS workspace is sourced that could hold it"
 
 
 def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
@@ -47,5 +48,6 @@ def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
         raise SourceError(f"{path}: xacro broke off with {done.returncode}: {last:.500}")
     answer = json.loads(done.stdout)
     if "problem" in answer:
-        raise SourceError(f"{path}: xacro cannot expand it: {answer['problem']:.500}")
+        problem = NO_WORKSPACE if "AMENT_PREFIX_PATH" in answer["problem"] else answer["problem"]
+        raise SourceError(f"{path}: xacro cannot expand it: {problem:.500}")
     return str(answer["text"])

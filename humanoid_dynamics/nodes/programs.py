@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import signal
+import sys
+from importlib.util import find_spec
 
+from humanoid_dynamics.errors import MissingExtraError
 from humanoid_dynamics.program import use_one_blas_thread
 
 ENDING = (signal.SIGINT, signal.SIGTERM)
+REFUSED = 2  # exit code
 
 
 def hold_signals() -> None:
@@ -14,8 +18,16 @@ def hold_signals() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
 
 
+def need_ros() -> None:
+    """End with a sentence where there is no ROS."""
+    if find_spec("rclpy") is None:
+        sys.stderr.write(f"error: {MissingExtraError('rclpy', 'ros', 'a node')}, or source a ROS installation\n")
+        sys.exit(REFUSED)
+
+
 def standing_torques() -> None:
     """Run the node ``standing_torques``."""
+    need_ros()
     hold_signals()
     use_one_blas_thread()
     from humanoid_dynamics.nodes.standing_torques import main

@@ -26,12 +26,11 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 from humanoid_dynamics.errors import HumanoidDynamicsError
-from humanoid_dynamics.nodes.programs import ENDING, hold_signals
+from humanoid_dynamics.nodes.programs import ENDING, REFUSED, hold_signals
 
 AnyNode = TypeVar("AnyNode", bound=Node)
 FOREVER = 1e5  # s; see above
 PATIENCE = 2.0  # s; how long the way out waits for the callback thread
-REFUSED = 2  # exit code
 
 
 def run(make_node: Callable[[], AnyNode], loop: Callable[[AnyNode, threading.Event], None]) -> None:

@@ -7,6 +7,7 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 import pinocchio as pin
+from numpy.typing import NDArray
 
 from humanoid_dynamics.contact.cone import build_wrench_cone
 from humanoid_dynamics.model.robot import RobotModel
@@ -132,7 +133,7 @@ class ContactDynamics:
         faces = [basis is None and touches for (_, _, basis), touches in zip(self._contacts, active, strict=True)]
         return any(faces) and self._floats and len(self.undriven_v) == FREE_BASE
 
-    def _split_coordinates(self, geared: np.ndarray) -> None:
+    def _split_coordinates(self, geared: NDArray[np.bool_]) -> None:
         robot, acts = self.robot, geared.copy()
         for surface in self.surfaces:
             for joint in robot.model.supports[robot.model.frames[surface.frame].parentJoint]:

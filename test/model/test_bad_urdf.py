@@ -273,6 +273,15 @@ def test_axis_of_another_length_is_scaled_and_told():
     np.testing.assert_allclose(data.oMi[2].rotation, turned, rtol=0, atol=1e-15)
 
 
+def test_many_faults_of_one_kind_are_one_notice():
+    odd = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="3" ixy="0" ixz="0" iyz="0"/></inertial>'
+    names = [f"l{i}" for i in range(5)]
+    text = robot(*(link(name, odd) for name in names), *(joint(f"j{i}", f"l{i}", f"l{i + 1}", axis="0 0 2") for i in range(4)))
+    told = [str(notice) for notice in load_robot(text, root="fixed").notices]
+    assert "5 links: inertia violates the triangle inequality; no body has that (l0, l1, l2, l3, l4)" in told
+    assert "4 joints: axis was scaled to one (j0, j1, j2, j3)" in told
+
+
 UNKNOWN = [
     ({"root": "flying"}, "no kind of root named 'flying'. Known: free_flyer, fixed, planar"),
     ({"mimic": "copy"}, "no choice for mimic joints named 'copy'. Known: constraint, reduced"),

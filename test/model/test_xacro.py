@@ -65,6 +65,14 @@ def test_macros_in_plain_text_are_told_apart(tmp_path):
     with pytest.raises(UrdfError, match=r"holds xacro macros that were not expanded; a xacro file is read by its ending \.xacro"):
         load_robot(text)
     assert load_robot(f"{HEAD}{link('base')}</robot>").nv == 6
+    looks = "<visual><geometry><sphere radius='1'/></geometry><xacro:grey/></visual>"
+    assert load_robot(f"{HEAD}{link('base').replace('</link>', looks + '</link>')}</robot>").nv == 6
+
+
+def test_packages_of_no_workspace(write, monkeypatch):
+    monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
+    with pytest.raises(SourceError, match=r"it names a package by \$\(find \.\.\.\), and no ROS workspace is sourced"):
+        load_robot(write('<xacro:include filename="$(find nobody)/x.xacro"/>'))
 
 
 @pytest.mark.parametrize(
