@@ -1,0 +1,1 @@
+"""Motion: clips in and out, schedules, gaits, blending."""
