@@ -8,7 +8,7 @@ import pytest
 
 from humanoid_dynamics.motion.clip import Clip
 
-DATA = (Path(__file__).parents[2] / "../shared/data").resolve()
+DATA = Path(__file__).parents[3] / "shared" / "data"  # beside the project
 
 
 def recorded(name):
