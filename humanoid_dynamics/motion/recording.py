@@ -96,7 +96,7 @@ def find_quaternions(columns: tuple[str, ...]) -> tuple[list[int], ...]:
     return tuple([place[name] for name in group] for group in groups if all(name in place for name in group))
 
 
-def normalize_rows(table: Matrix, block: list[int], columns: tuple[str, ...], origin: str) -> None:
+def normalize_rows(table: Matrix, block: list[int], columns: tuple[str, ...], origin: str, tolerance: float = ROUNDED) -> None:
     """Scale rounded quaternions to unit length, in place.
 
     Args:
@@ -104,14 +104,15 @@ def normalize_rows(table: Matrix, block: list[int], columns: tuple[str, ...], or
         block: Indices of one quaternion.
         columns: Names, for messages.
         origin: Where they came from, for messages.
+        tolerance: How far a length may be from one [-].
 
     Raises:
         ClipError: Naming the row of a quaternion that was never one.
     """
     lengths = np.linalg.norm(table[:, block], axis=1)
-    bad = np.flatnonzero(np.abs(lengths - 1.0) > ROUNDED)
+    bad = np.flatnonzero(np.abs(lengths - 1.0) > tolerance)
     if bad.size:
         row = int(bad[0])
-        problem = f"quaternion of length {lengths[row]:.9g}, expected 1 to {ROUNDED:g}"
+        problem = f"quaternion of length {lengths[row]:.9g}, expected 1 to {tolerance:g}"
         raise ClipError(origin, problem, row=row, column=f"{columns[block[0]]}..{columns[block[-1]]}")
     table[:, block] /= lengths[:, None]

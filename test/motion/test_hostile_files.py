@@ -207,7 +207,7 @@ def test_hostile_deepmimic(tmp_path):
             read_deepmimic(mimic(tmp_path, [row] * 3, **changes))
     late = [
         ([row, [0.0, *row[1:]], row], "row 1, column 'duration'"),
-        ([row, [*row[:4], 0.5, *row[5:]], row], r"row 1, column 'root\.qw\.\.root\.qz': quaternion of length 0\.5"),
+        ([row, [*row[:4], 0.25, *row[5:]], row], r"row 1, column 'root\.qw\.\.root\.qz': quaternion of length 0\.25"),
         ([row[:-1]] * 3, r"frames has shape \(3, 43\), expected \(3, 44\)"),
         ([row] * 2, "has 2 frames"),
     ]

@@ -19,6 +19,7 @@ from humanoid_dynamics.motion.skeleton import Skeleton, SkeletonMotion
 from humanoid_dynamics.motion.skeleton_map import ROOT, SkeletonMap
 from humanoid_dynamics.spatial.arrays import Matrix, read_only
 
+SHORTENED = 0.5  # the motions of this format hold quaternions that were blended from far apart and not scaled back
 LOOPS = ("none", "wrap")
 WIDTHS = {"spherical": 4, "revolute": 1, "fixed": 0}
 ROOT_COLUMNS = ("duration", "root.x", "root.y", "root.z", "root.qw", "root.qx", "root.qy", "root.qz")
@@ -143,7 +144,7 @@ def _skeleton(skeleton_map: SkeletonMap) -> Skeleton:
 
 
 def _rotations(table: Matrix, column: int, columns: tuple[str, ...], origin: str) -> Matrix:
-    normalize_rows(table, list(range(column, column + 4)), columns, origin)
+    normalize_rows(table, list(range(column, column + 4)), columns, origin, SHORTENED)
     w, x, y, z = table[:, column : column + 4].T
     rows = [
         [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
