@@ -34,6 +34,19 @@ def quintic_rate(s: ArrayLike) -> Vector:
     return np.asarray(30.0 * s**2 * (1.0 - s) ** 2)
 
 
+def quintic_second(s: ArrayLike) -> Vector:
+    """Return the second derivative of ``quintic``.
+
+    Args:
+        s: Share of the way in time [-].
+
+    Returns:
+        Its acceleration per squared share of time [-].
+    """
+    s = np.clip(np.asarray(s, dtype=np.float64), 0.0, 1.0)
+    return np.asarray(60.0 * s * (1.0 - s) * (1.0 - 2.0 * s))
+
+
 def bump(s: ArrayLike) -> Vector:
     """Return 64 s^3 (1 - s)^3: one in the middle, at rest and without acceleration at both ends.
 
