@@ -23,7 +23,9 @@ SHORTEST = 0.08  # s; contacts and swings that are shorter are none
 DOUBLE_SUPPORT = 0.06  # s; least time both feet stand when the load changes from one to the other
 SPEED_WORTH = 0.05  # s; metres of height a speed of 1 m/s counts for where one of two lifted feet must stand
 HEIGHT_ON = (0.2, 0.004, 0.030)  # share of the usual lift, least and most [m]
-SPEED_ON = (0.1, 0.03, 0.25)  # share of the usual top speed, least and most [m/s]
+SPEED_ON = (0.12, 0.03, 0.25)  # share of the usual top speed, least and most [m/s]
+NO_LIFT = 0.02  # m; in a clip that lifts its feet less than this they never leave the ground
+STILL = 0.03  # m/s; a foot that is slower and not higher than the largest threshold stands, however low the others are
 HEIGHT_OFF, SPEED_OFF = 1.5, 2.0  # times as much lets a standing foot go
 LIFTED = 95.0  # percentile of height and speed that counts as usual
 
@@ -129,18 +131,23 @@ def scale_thresholds(heights: Matrix, speeds: Matrix) -> ContactThresholds:
     Returns:
         The thresholds.
     """
-    height, speed = (_share(np.max(table, axis=1), rule) for table, rule in ((heights, HEIGHT_ON), (speeds, SPEED_ON)))
+    lift = float(np.percentile(np.max(heights, axis=1), LIFTED))
+    speed = _share(float(np.percentile(np.max(speeds, axis=1), LIFTED)), SPEED_ON)
+    height = _share(lift, HEIGHT_ON)
+    if lift < NO_LIFT:
+        height, speed = HEIGHT_ON[2], SPEED_ON[2]
     return ContactThresholds(height, HEIGHT_OFF * height, speed, SPEED_OFF * speed)
 
 
-def _share(values: Vector, rule: tuple[float, float, float]) -> float:
+def _share(value: float, rule: tuple[float, float, float]) -> float:
     share, least, most = rule
-    return float(np.clip(share * np.percentile(values, LIFTED), least, most))
+    return float(np.clip(share * value, least, most))
 
 
 def _hysteresis(heights: Vector, speeds: Vector, limits: ContactThresholds) -> Labels:
-    on = (heights < limits.height_on) & (speeds < limits.speed_on)
-    off = (heights > limits.height_off) | (speeds > limits.speed_off)
+    still = (heights < max(limits.height_on, HEIGHT_ON[2])) & (speeds < min(limits.speed_on, STILL))
+    on = still | ((heights < limits.height_on) & (speeds < limits.speed_on))
+    off = ~still & ((heights > limits.height_off) | (speeds > limits.speed_off))
     labels = np.zeros(len(heights), dtype=bool)
     stands = not bool(off[0])
     for row in range(len(heights)):
