@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from humanoid_dynamics.errors import ClipError as ClipError
     from humanoid_dynamics.errors import DescriptionError as DescriptionError
     from humanoid_dynamics.errors import HumanoidDynamicsError as HumanoidDynamicsError
     from humanoid_dynamics.errors import MissingExtraError as MissingExtraError
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "errors": (
+        "ClipError",
         "DescriptionError",
         "HumanoidDynamicsError",
         "MissingExtraError",

@@ -112,3 +112,21 @@ class MissingExtraError(HumanoidDynamicsError, ImportError):
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         self.extra = extra
         super().__init__(f"{purpose} needs the package {package!r}: pip install 'humanoid_dynamics[{extra}]'")
+
+
+class ClipError(HumanoidDynamicsError, ValueError):
+    """A motion that cannot be used: a broken file, a sample that is none, names a robot does not have.
+
+    Attributes:
+        origin: The file, or what the motion is called.
+        row: Index of the offending sample, counted from 0, or None.
+        column: Name of the offending column, or an empty string.
+        line: Line in the file, counted from 1, or None where it is unknown.
+    """
+
+    def __init__(self, origin: str, problem: str, *, row: int | None = None, column: str = "", line: int | None = None) -> None:
+        self.origin, self.row, self.column, self.line = origin, row, column, line
+        place = origin if line is None else f"{origin}:{line}"
+        where = [f"row {row}"] if row is not None else []
+        where += [f"column {column!r}"] if column else []
+        super().__init__(": ".join(part for part in (place, ", ".join(where), problem) if part))

@@ -38,7 +38,7 @@ def load_description(path: Path) -> Description:
     Raises:
         DescriptionError: If the file is not YAML or breaks the schema.
     """
-    content = _load_yaml(path)
+    content = load_yaml(path)
     return read_description({} if content is None else content, str(path))
 
 
@@ -48,7 +48,7 @@ def is_description(path: Path) -> bool:
     Raises:
         DescriptionError: If the file is not YAML.
     """
-    content = _load_yaml(path)
+    content = load_yaml(path)
     return content is None or (isinstance(content, dict) and any(key in {*KEYS, *PARALLEL_KEYS} for key in content))
 
 
@@ -88,7 +88,18 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
         return dict(super().construct_mapping(node, deep))
 
 
-def _load_yaml(path: Path) -> object:
+def load_yaml(path: Path) -> object:
+    """Read a small YAML file, as plain data.
+
+    Args:
+        path: The file.
+
+    Returns:
+        What it holds; None where it is empty.
+
+    Raises:
+        DescriptionError: If it is too large, too deep, not YAML, or has a key twice.
+    """
     try:
         size = path.stat().st_size
         if size > LARGEST_YAML:

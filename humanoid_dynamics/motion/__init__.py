@@ -1,1 +1,1 @@
-"""Motions as functions of time: clips, schedules, gaits."""
+"""Motions as functions of time: clips in and out, schedules, gaits, blending."""

@@ -1,0 +1,193 @@
+"""A motion of a robot: instants, configurations, and what is known of velocities, accelerations and contacts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from humanoid_dynamics.errors import ClipError, UnknownNameError
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.model.state import QUATERNION_TOLERANCE, State
+from humanoid_dynamics.motion.columns import entry_names, unit_blocks, velocity_columns
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
+
+Labels: TypeAlias = NDArray[np.bool_]
+
+FEWEST_FRAMES = 3  # an acceleration needs as many
+EVEN = 1e-3  # a clip whose steps differ by less than this share of a step has one rate
+
+
+@dataclass(frozen=True, eq=False)
+class Clip:
+    """A motion on the configurations of one robot.
+
+    Attributes:
+        robot: The robot that moves.
+        times: (n,) instants [s], ascending.
+        q: (n, nq) configurations.
+        v: (n, nv) velocities, or None where they are not known.
+        a: (n, nv) accelerations, or None where they are not known.
+        contacts: Surface -> (n,) whether it touches the ground.
+        origin: Where it came from, for messages.
+        notices: What was assumed on the way.
+    """
+
+    robot: RobotModel
+    times: Vector
+    q: Matrix = field(repr=False)
+    v: Matrix | None = field(default=None, repr=False)
+    a: Matrix | None = field(default=None, repr=False)
+    contacts: Mapping[str, Labels] = field(default_factory=dict, repr=False)
+    origin: str = "clip"
+    notices: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "times", check_times(self.times, self.origin))
+        n = len(self.times)
+        q = check_table(self.q, (n, self.robot.nq), entry_names(self.robot), self.origin, "q")
+        check_unit_blocks(self.robot, q, self.origin)
+        object.__setattr__(self, "q", q)
+        for name in ("v", "a"):
+            values = getattr(self, name)
+            if values is not None:
+                table = check_table(values, (n, self.robot.nv), velocity_columns(self.robot), self.origin, name)
+                object.__setattr__(self, name, table)
+        object.__setattr__(self, "contacts", MappingProxyType(_check_contacts(self)))
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @property
+    def duration(self) -> float:
+        """Time from the first to the last sample [s]."""
+        return float(self.times[-1] - self.times[0])
+
+    @property
+    def rate(self) -> float:
+        """Samples per second, on average [Hz]."""
+        return (len(self) - 1) / self.duration
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all steps are equally long, to a thousandth."""
+        steps = np.diff(self.times)
+        return bool(np.ptp(steps) <= EVEN * np.mean(steps))
+
+    def state(self, row: int) -> State:
+        """Return one sample; at rest where velocities are not known.
+
+        Args:
+            row: Index of the sample.
+        """
+        return State(self.q[row], np.zeros(self.robot.nv) if self.v is None else self.v[row])
+
+    def change(self, **fields: object) -> Clip:
+        """Return this clip with other fields, checked anew.
+
+        Args:
+            fields: Fields of the record.
+        """
+        return replace(self, **fields)  # type: ignore[arg-type]
+
+
+def check_times(times: ArrayLike, origin: str) -> Vector:
+    """Return instants that are finite, ascending and enough.
+
+    Args:
+        times: (n,) instants [s].
+        origin: Where they came from, for messages.
+
+    Returns:
+        (n,) read-only instants [s].
+
+    Raises:
+        ClipError: Naming the row that is not.
+    """
+    values = _numbers(times, origin, "times")
+    if values.ndim != 1:
+        raise ClipError(origin, f"received shape {values.shape}, expected one instant per row", column="time")
+    if len(values) < FEWEST_FRAMES:
+        raise ClipError(origin, f"has {len(values)} frames, at least {FEWEST_FRAMES} are needed for an acceleration")
+    if not np.isfinite(values).all():
+        row = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise ClipError(origin, f"received {values[row]}, expected a finite time", row=row, column="time")
+    late = np.flatnonzero(np.diff(values) <= 0.0)
+    if late.size:
+        row = int(late[0]) + 1
+        raise ClipError(origin, f"{values[row]:.9g} s comes after {values[row - 1]:.9g} s; times must ascend", row=row, column="time")
+    return values
+
+
+def check_table(values: ArrayLike, shape: tuple[int, int], columns: tuple[str, ...], origin: str, name: str) -> Matrix:
+    """Return a table of finite numbers of the right size.
+
+    Args:
+        values: (n, columns) numbers.
+        shape: Expected shape.
+        columns: Names of the columns, for messages.
+        origin: Where they came from, for messages.
+        name: What they are, for messages.
+
+    Returns:
+        Read-only table.
+
+    Raises:
+        ClipError: If the shape is different, or naming row and column of the first number that is not finite.
+    """
+    table = _numbers(values, origin, name)
+    if table.shape != shape:
+        listed = ", ".join(columns)
+        raise ClipError(origin, f"{name} has shape {table.shape}, expected {shape}: one row per instant, columns {listed}")
+    bad = np.argwhere(~np.isfinite(table))
+    if bad.size:
+        row, column = (int(index) for index in bad[0])
+        raise ClipError(origin, f"received {table[row, column]}, expected a finite number", row=row, column=columns[column])
+    return table
+
+
+def check_unit_blocks(robot: RobotModel, q: Matrix, origin: str, tolerance: float = QUATERNION_TOLERANCE) -> None:
+    """Refuse quaternions, and pairs of cosine and sine, that are not of unit length.
+
+    Args:
+        robot: The robot.
+        q: (n, nq) configurations.
+        origin: Where they came from, for messages.
+        tolerance: How far the length may be from one [-].
+
+    Raises:
+        ClipError: Naming the first row and the columns.
+    """
+    names = entry_names(robot)
+    for block in unit_blocks(robot):
+        lengths = np.linalg.norm(q[:, block], axis=1)
+        bad = np.flatnonzero(np.abs(lengths - 1.0) > tolerance)
+        if bad.size:
+            row = int(bad[0])
+            what = "quaternion" if block.stop - block.start == 4 else "cosine and sine"
+            problem = f"{what} of length {lengths[row]:.9g}, expected 1 to {tolerance:g}"
+            raise ClipError(origin, problem, row=row, column=f"{names[block.start]}..{names[block.stop - 1]}")
+
+
+def _numbers(values: ArrayLike, origin: str, name: str) -> Matrix:
+    try:
+        return read_only(values)
+    except (TypeError, ValueError) as cause:
+        raise ClipError(origin, f"{name}: received {type(values).__name__}, expected numbers ({cause})") from cause
+
+
+def _check_contacts(clip: Clip) -> dict[str, Labels]:
+    checked = {}
+    for name, labels in clip.contacts.items():
+        if name not in clip.robot.surfaces:
+            raise ClipError(clip.origin, str(UnknownNameError("contact surface", name, clip.robot.surfaces)))
+        array = np.array(labels, dtype=bool)
+        if array.shape != clip.times.shape:
+            raise ClipError(clip.origin, f"contact labels of shape {array.shape}, expected {clip.times.shape}", column=name)
+        array.flags.writeable = False
+        checked[name] = array
+    return checked

@@ -1,0 +1,1 @@
+"""Files of motion: one module per format, and detection by content."""

@@ -1,0 +1,183 @@
+"""Motions as tables of text.
+
+With a header: `time`, then `base_x` .. `base_qw` and joints by name; columns `contact:NAME` are 0 or 1.  Velocities and accelerations stand
+in files beside it: `walk_v.csv` and `walk_a.csv` for `walk.csv` or `walk_q.csv`, with `base_vx` .. `base_wz` and the joints.
+
+Without a header: each row is a configuration in the order of the robot, a free base first.  Such a file has no clock; its rate is given, or
+stands in a comment `# fps: 60`, or is taken to be 60 Hz and told.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.motion.recording import Recording, check_names
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+TIME = "time"
+CONTACT = "contact:"
+USUAL_RATE = 60.0  # Hz
+SAME_RATE = 0.01
+SAME_TIME = 1e-6  # s
+COMMENT = re.compile(r"#\s*(?:fps|rate)\s*[:=]\s*(\S+)")
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """A table of text, read.
+
+    Attributes:
+        columns: Names, empty where there is no header.
+        values: (n, columns) numbers.
+        lines: Line of each row in the file.
+        rate: Rate in a comment [Hz], or None.
+    """
+
+    columns: tuple[str, ...]
+    values: Matrix
+    lines: tuple[int, ...]
+    rate: float | None
+
+
+def read_csv(path: Path, rate: float | None = None) -> Recording:
+    """Read a motion from a table of text, with the velocities and accelerations beside it.
+
+    Args:
+        path: The file.
+        rate: Samples per second of a file without times [Hz].
+
+    Returns:
+        The recording.
+
+    Raises:
+        ClipError: Naming line, row and column of what is wrong.
+    """
+    table, origin = _read_table(path), str(path)
+    times, notices = _find_times(table, rate, origin)
+    labels = {name: index for index, name in enumerate(table.columns) if name.startswith(CONTACT)}
+    kept = [i for i, name in enumerate(table.columns) if name != TIME and name not in labels] if table.columns else slice(None)
+    columns = tuple(name for name in table.columns if name != TIME and name not in labels)
+    rates, rows = _read_siblings(path, times)
+    contacts = {name.removeprefix(CONTACT): table.values[:, index] != 0.0 for name, index in labels.items()}
+    return Recording(origin, times, columns, table.values[:, kept], rates, rows[0], rows[1], contacts, notices=notices)
+
+
+def write_csv(recording: Recording, path: Path, *, header: bool = True) -> None:
+    """Write a motion as a table of text, in full precision; velocities and accelerations go into files beside it.
+
+    Args:
+        recording: The motion.
+        path: The file.
+        header: Whether names and times are written; without them only configurations are, and the rate as a comment.
+
+    Raises:
+        ClipError: If a header is asked for and the recording has no names.
+    """
+    if not header:
+        rate = (len(recording.times) - 1) / np.ptp(recording.times)
+        _write(path, [f"# fps: {float(rate)!r}"], recording.values)
+        return
+    if not recording.columns:
+        raise ClipError(recording.origin, "has no names of columns to write")
+    names = [TIME, *recording.columns, *(CONTACT + name for name in recording.contacts)]
+    _write(path, [",".join(names)], np.column_stack((recording.times, recording.values, *recording.contacts.values())))
+    for letter, rows in (("v", recording.velocities), ("a", recording.accelerations)):
+        if rows is not None:
+            _write(_sibling(path, letter), [",".join((TIME, *recording.rates))], np.column_stack((recording.times, rows)))
+
+
+def _sibling(path: Path, letter: str) -> Path:
+    return path.with_name(f"{path.stem.removesuffix('_q')}_{letter}{path.suffix}")
+
+
+def _write(path: Path, head: list[str], values: Matrix) -> None:
+    rows = (",".join(repr(float(number)) for number in row) for row in values)
+    path.write_text("\n".join((*head, *rows)) + "\n", encoding="utf-8")
+
+
+def _read_siblings(path: Path, times: Vector) -> tuple[tuple[str, ...], list[Matrix | None]]:
+    """Read the files of velocities and accelerations, where they are."""
+    rates: tuple[str, ...] = ()
+    rows: list[Matrix | None] = []
+    for letter in ("v", "a"):
+        beside = _sibling(path, letter)
+        if not beside.is_file() or beside == path:
+            rows.append(None)
+            continue
+        table = _read_table(beside)
+        names = table.columns[1:]
+        if table.columns[:1] != (TIME,) or (rates and names != rates):
+            raise ClipError(
+                str(beside), f"received the columns {', '.join(table.columns) or 'without names'}, expected time and {rates or 'names'}"
+            )
+        if len(table.values) != len(times) or np.abs(table.values[:, 0] - times).max() > SAME_TIME:
+            raise ClipError(str(beside), f"has other instants than {path.name}", column=TIME)
+        rates = names
+        rows.append(table.values[:, 1:])
+    return rates, rows
+
+
+def _find_times(table: _Table, rate: float | None, origin: str) -> tuple[Vector, tuple[str, ...]]:
+    said = table.rate
+    if TIME in table.columns:
+        times = table.values[:, table.columns.index(TIME)]
+        steady = len(times) > 1 and times[-1] > times[0]
+        said = (len(times) - 1) / float(times[-1] - times[0]) if steady else None
+    if rate is not None and said is not None and abs(rate - said) > SAME_RATE * said:
+        raise ClipError(origin, f"has {said:.6g} samples per second, asked for as {rate:.6g}; resample it after reading")
+    if TIME in table.columns:
+        return times, ()
+    found = rate if rate is not None else said
+    if found is None:
+        found = USUAL_RATE
+        return np.arange(len(table.values)) / found, (f"the file has no times; taken as {found:g} samples per second",)
+    if not (np.isfinite(found) and found > 0.0):
+        raise ClipError(origin, f"received a rate of {found} Hz, expected a positive number")
+    return np.arange(len(table.values)) / found, ()
+
+
+def _read_table(path: Path) -> _Table:
+    origin = str(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as cause:
+        raise ClipError(origin, f"cannot be read: {cause}") from cause
+    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    comments = [found for _, line in lines if (found := COMMENT.match(line))]
+    rate = _number(comments[0].group(1)) if comments else None
+    rows = [(number, [cell.strip() for cell in line.split(",")]) for number, line in lines if not line.startswith("#")]
+    if not rows:
+        raise ClipError(origin, "is empty")
+    columns: tuple[str, ...] = ()
+    if any(_number(cell) is None for cell in rows[0][1]) and all(_number(cell) is None for cell in rows[0][1]):
+        columns = tuple(rows.pop(0)[1])
+        check_names(columns, origin)
+    width = len(columns) or len(rows[0][1])
+    values = np.array([_read_row(cells, width, columns, (origin, index, line)) for index, (line, cells) in enumerate(rows)])
+    return _Table(columns, values.reshape(len(rows), width), tuple(line for line, _ in rows), rate)
+
+
+def _read_row(cells: list[str], width: int, columns: tuple[str, ...], place: tuple[str, int, int]) -> list[float]:
+    origin, row, line = place
+    if len(cells) != width:
+        raise ClipError(origin, f"has {len(cells)} columns, expected {width}", row=row, line=line)
+    numbers = []
+    for index, cell in enumerate(cells):
+        number = _number(cell)
+        if number is None or not np.isfinite(number):
+            name = columns[index] if columns else str(index)
+            raise ClipError(origin, f"received {cell!r}, expected a finite number", row=row, column=name, line=line)
+        numbers.append(number)
+    return numbers
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return float(cell)
+    except ValueError:
+        return None

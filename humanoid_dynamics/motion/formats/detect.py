@@ -1,0 +1,80 @@
+"""Which format a motion file has, by its content; names and endings do not matter."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.motion.formats.bvh_file import Bvh, read_bvh
+from humanoid_dynamics.motion.formats.csv_file import read_csv
+from humanoid_dynamics.motion.formats.deepmimic_file import DeepMimic, read_deepmimic
+from humanoid_dynamics.motion.formats.joint_trajectory import read_trajectory
+from humanoid_dynamics.motion.formats.npz_file import read_npz
+from humanoid_dynamics.motion.recording import Recording
+
+FORMATS = ("npz", "bvh", "deepmimic", "trajectory", "csv")
+ZIP = b"PK\x03\x04"
+HEAD = 4096  # bytes that tell text from other things
+
+
+def detect_format(path: Path) -> str:
+    """Return the format of a motion file.
+
+    Args:
+        path: The file.
+
+    Returns:
+        ``npz``, ``bvh``, ``deepmimic``, ``trajectory`` or ``csv``.
+
+    Raises:
+        ClipError: If it is none of them.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEAD)
+    except OSError as cause:
+        raise ClipError(str(path), f"cannot be read: {cause}") from cause
+    if head.startswith(ZIP):
+        return "npz"
+    text = head.decode("utf-8-sig", errors="replace").lstrip()
+    if text.startswith("HIERARCHY"):
+        return "bvh"
+    if text.startswith("{"):
+        return _json_format(path)
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    if lines and "," in lines[0] and "\x00" not in text:
+        return "csv"
+    raise ClipError(str(path), f"is in no known format ({', '.join(FORMATS)})")
+
+
+def read_motion(path: Path, rate: float | None = None) -> Recording | Bvh | DeepMimic:
+    """Read a motion file of any known format.
+
+    Args:
+        path: The file.
+        rate: Samples per second, for a table of text without times [Hz].
+
+    Returns:
+        A recording of joints, or the motion of a skeleton.
+    """
+    found = detect_format(path)
+    if found == "csv":
+        return read_csv(path, rate)
+    if found == "bvh":
+        return read_bvh(path)
+    if found == "deepmimic":
+        return read_deepmimic(path)
+    return read_npz(path) if found == "npz" else read_trajectory(path)
+
+
+def _json_format(path: Path) -> str:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as cause:
+        raise ClipError(str(path), f"cannot be read as JSON: {cause}") from cause
+    if "Frames" in content:
+        return "deepmimic"
+    if {"joint_trajectory", "points"} & set(content):
+        return "trajectory"
+    raise ClipError(str(path), f"is JSON with the keys {', '.join(map(str, content))}, expected Frames, or joint_trajectory or points")

@@ -1,0 +1,211 @@
+"""Motions as numpy archives.
+
+    fps            samples per second, or `times` (n,); both are written, and `times` wins
+    base_pos       (n, 3) and base_quat_xyzw (n, 4): pose of the root link in the world
+    joint_pos      (n, k) with joint_names (k,)
+    base_vel       (n, 6) in axes of the base, linear first, and joint_vel (n, r) with rate_names (r,), by default the joint names;
+                   likewise base_acc and joint_acc
+    contact_NAME   (n,) whether the surface touches the ground
+
+Whatever else the archive holds is kept under its name.  Pairs `NAME_pos`, `NAME_quat_xyzw` are also poses of frames.  An archive of bare
+joint values, one array `NAME_q`, has no names of columns.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.motion.columns import BASE_POSE, BASE_VELOCITY
+from humanoid_dynamics.motion.poses import PoseStream
+from humanoid_dynamics.motion.recording import Recording
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+CONTACT = "contact_"
+POSITION, TURN = "_pos", "_quat_xyzw"
+READ = (
+    "fps",
+    "times",
+    "base_pos",
+    "base_quat_xyzw",
+    "joint_pos",
+    "joint_names",
+    "rate_names",
+    "base_vel",
+    "joint_vel",
+    "base_acc",
+    "joint_acc",
+)
+
+Arrays = Mapping[str, NDArray[np.generic]]
+
+
+def read_npz(path: Path) -> Recording:
+    """Read a motion from a numpy archive.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The recording.
+
+    Raises:
+        ClipError: Naming the key, row and column that are wrong.
+    """
+    arrays, origin = _load(path), str(path)
+    columns, values = _positions(arrays, origin)
+    rates, velocities = _rates(arrays, "vel", origin)
+    more_rates, accelerations = _rates(arrays, "acc", origin)
+    if rates and more_rates and rates != more_rates:
+        raise ClipError(origin, "base_vel and joint_vel have other columns than base_acc and joint_acc")
+    return Recording(
+        origin,
+        _times(arrays, len(values), origin),
+        columns,
+        values,
+        rates or more_rates,
+        velocities,
+        accelerations,
+        {name.removeprefix(CONTACT): np.asarray(array, dtype=bool) for name, array in arrays.items() if name.startswith(CONTACT)},
+        {name: array for name, array in arrays.items() if name not in READ and not name.startswith(CONTACT)},
+    )
+
+
+def read_pose_streams(path: Path) -> tuple[PoseStream, ...]:
+    """Read the poses of all frames in a numpy archive: its pairs ``NAME_pos`` and ``NAME_quat_xyzw``.
+
+    Args:
+        path: The file.
+
+    Returns:
+        One stream per frame; the base is one too.
+
+    Raises:
+        ClipError: If there is no such pair.
+    """
+    arrays, origin = _load(path), str(path)
+    names = [key.removesuffix(TURN) for key in arrays if key.endswith(TURN)]
+    streams = []
+    for name in names:
+        if name + POSITION in arrays:
+            poses = _stack(arrays, (name + POSITION, name + TURN), (3, 4), origin)
+            streams.append(PoseStream(name, _times(arrays, len(poses), origin), poses, origin))
+    if not streams:
+        raise ClipError(origin, f"holds no poses: no pair of keys NAME_pos and NAME_quat_xyzw among {', '.join(arrays)}")
+    return tuple(streams)
+
+
+def write_npz(recording: Recording, path: Path) -> None:
+    """Write a motion as a numpy archive, in full precision.
+
+    Args:
+        recording: The motion.
+        path: The file.
+    """
+    n, place = len(recording.times), {name: index for index, name in enumerate(recording.columns)}
+    arrays: dict[str, NDArray[np.generic]] = {**recording.extras}
+    arrays |= {"times": recording.times, "fps": np.array((n - 1) / np.ptp(recording.times))}
+    base = [place[name] for name in BASE_POSE] if set(BASE_POSE) <= set(place) else []
+    if base:
+        arrays |= {"base_pos": recording.values[:, base[:3]], "base_quat_xyzw": recording.values[:, base[3:]]}
+    rest = [index for index in range(recording.values.shape[1]) if index not in base]
+    if recording.columns:
+        arrays |= {"joint_pos": recording.values[:, rest], "joint_names": np.array([recording.columns[i] for i in rest], dtype=str)}
+    else:
+        arrays["robot_q"] = recording.values
+    for suffix, table in (("vel", recording.velocities), ("acc", recording.accelerations)):
+        if table is not None:
+            arrays |= _split_rates(recording.rates, table, suffix)
+    arrays |= {CONTACT + name: labels for name, labels in recording.contacts.items()}
+    with path.open("wb") as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+
+
+def _load(path: Path) -> dict[str, NDArray[np.generic]]:
+    try:
+        with path.open("rb") as file:
+            loaded = np.load(file, allow_pickle=False)
+            arrays = {name: np.asarray(loaded[name]) for name in loaded.files} if isinstance(loaded, np.lib.npyio.NpzFile) else None
+    except (OSError, ValueError, zipfile.BadZipFile, EOFError) as cause:
+        raise ClipError(str(path), f"cannot be read as a numpy archive: {cause}") from cause
+    if arrays is None:
+        raise ClipError(str(path), "is a single array, expected an archive with named arrays")
+    return arrays
+
+
+def _positions(arrays: Arrays, origin: str) -> tuple[tuple[str, ...], Matrix]:
+    if "joint_pos" not in arrays:
+        bare = [name for name, array in arrays.items() if name.endswith("_q") and array.ndim == 2]
+        if len(bare) == 1:
+            return (), _numbers(arrays, bare[0], origin)
+        raise ClipError(origin, f"has no joint_pos; its keys are {', '.join(arrays) or 'none'}")
+    joints = _numbers(arrays, "joint_pos", origin)
+    names = _names(arrays, "joint_names", origin)
+    if joints.ndim != 2 or joints.shape[1] != len(names):
+        raise ClipError(origin, f"joint_pos has shape {joints.shape}, but joint_names has {len(names)} names")
+    if "base_pos" not in arrays and "base_quat_xyzw" not in arrays:
+        return names, joints
+    base = _stack(arrays, ("base_pos", "base_quat_xyzw"), (3, 4), origin)
+    if len(base) != len(joints):
+        raise ClipError(origin, f"base_pos has {len(base)} rows, joint_pos {len(joints)}")
+    return BASE_POSE + names, np.hstack((base, joints))
+
+
+def _rates(arrays: Arrays, suffix: str, origin: str) -> tuple[tuple[str, ...], Matrix | None]:
+    keys = [key for key in (f"base_{suffix}", f"joint_{suffix}") if key in arrays]
+    if not keys:
+        return (), None
+    joints = _names(arrays, "rate_names" if "rate_names" in arrays else "joint_names", origin)
+    widths = {f"base_{suffix}": BASE_VELOCITY, f"joint_{suffix}": joints}
+    table = _stack(arrays, tuple(keys), tuple(len(widths[key]) for key in keys), origin)
+    return tuple(name for key in keys for name in widths[key]), table
+
+
+def _split_rates(rates: tuple[str, ...], table: Matrix, suffix: str) -> dict[str, NDArray[np.generic]]:
+    base = [rates.index(name) for name in BASE_VELOCITY] if set(BASE_VELOCITY) <= set(rates) else []
+    rest = [index for index in range(len(rates)) if index not in base]
+    arrays: dict[str, NDArray[np.generic]] = {
+        f"joint_{suffix}": table[:, rest],
+        "rate_names": np.array([rates[i] for i in rest], dtype=str),
+    }
+    return arrays | ({f"base_{suffix}": table[:, base]} if base else {})
+
+
+def _times(arrays: Arrays, n: int, origin: str) -> Vector:
+    if "times" in arrays:
+        times = _numbers(arrays, "times", origin)
+        if times.shape != (n,):
+            raise ClipError(origin, f"times has shape {times.shape}, expected ({n},)")
+        return times
+    fps = _numbers(arrays, "fps", origin)
+    if fps.size != 1 or not (np.isfinite(fps).all() and float(fps.reshape(-1)[0]) > 0.0):
+        raise ClipError(origin, f"received fps {fps}, expected one positive number")
+    return np.asarray(np.arange(n) / float(fps.reshape(-1)[0]))
+
+
+def _stack(arrays: Arrays, keys: tuple[str, ...], widths: tuple[int, ...], origin: str) -> Matrix:
+    tables = [_numbers(arrays, key, origin) for key in keys]
+    for key, width, table in zip(keys, widths, tables, strict=True):
+        if table.ndim != 2 or table.shape[1] != width or len(table) != len(tables[0]):
+            raise ClipError(origin, f"{key} has shape {table.shape}, expected ({len(tables[0])}, {width})")
+    return np.hstack(tables)
+
+
+def _numbers(arrays: Arrays, key: str, origin: str) -> Matrix:
+    if key not in arrays:
+        raise ClipError(origin, f"has no {key}; its keys are {', '.join(arrays)}")
+    try:
+        return np.asarray(arrays[key], dtype=np.float64)
+    except (TypeError, ValueError) as cause:
+        raise ClipError(origin, f"{key} holds {arrays[key].dtype}, expected numbers") from cause
+
+
+def _names(arrays: Arrays, key: str, origin: str) -> tuple[str, ...]:
+    if key not in arrays or arrays[key].ndim != 1 or arrays[key].dtype.kind != "U":
+        raise ClipError(origin, f"has no list of names {key}; its keys are {', '.join(arrays)}")
+    return tuple(str(name) for name in arrays[key])

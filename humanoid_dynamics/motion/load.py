@@ -1,0 +1,68 @@
+"""From a file of any known format to a clip of a robot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.formats.bvh_file import Bvh
+from humanoid_dynamics.motion.formats.deepmimic_file import DeepMimic
+from humanoid_dynamics.motion.formats.detect import read_motion
+from humanoid_dynamics.motion.mapping import JointMap, build_clip
+from humanoid_dynamics.motion.recording import Recording
+from humanoid_dynamics.motion.retarget import Retargeting, retarget
+from humanoid_dynamics.motion.skeleton_map import SkeletonMap, find_skeleton_map, shipped_skeleton_maps
+
+
+def load_clip(
+    path: Path,
+    robot: RobotModel,
+    *,
+    joint_map: JointMap | None = None,
+    skeleton_map: SkeletonMap | None = None,
+    rate: float | None = None,
+) -> Clip:
+    """Read a motion file and put it on a robot.
+
+    Joints are mapped by name or by a joint map; skeletons are retargeted by a skeleton map, found by content where none is given.
+
+    Args:
+        path: The file, in any known format.
+        robot: The robot.
+        joint_map: Which column is which joint.
+        skeleton_map: Which joint of a skeleton is which point of a body.
+        rate: Samples per second of a table of text without times [Hz].
+
+    Returns:
+        The clip.
+    """
+    motion = read_motion(path, rate)
+    if isinstance(motion, Recording):
+        return build_clip(motion, robot, joint_map)
+    return retarget_file(motion, robot, skeleton_map).clip
+
+
+def retarget_file(motion: Bvh | DeepMimic, robot: RobotModel, skeleton_map: SkeletonMap | None = None) -> Retargeting:
+    """Retarget what a file of a skeleton says.
+
+    Args:
+        motion: The file, read.
+        robot: The robot.
+        skeleton_map: The map; found by content where None.
+
+    Returns:
+        The motion on the robot.
+
+    Raises:
+        ClipError: If no map fits.
+    """
+    if isinstance(motion, Bvh):
+        moved = motion.skeleton_motion()
+        return retarget(moved, robot, skeleton_map or find_skeleton_map(moved.skeleton, motion.origin))
+    if skeleton_map is None:
+        skeleton_map = next((found for found in shipped_skeleton_maps() if found.joints), None)
+    if skeleton_map is None:
+        raise ClipError(motion.origin, "no skeleton map holds the joints of this format")
+    return retarget(motion.skeleton_motion(skeleton_map), robot, skeleton_map)

@@ -1,0 +1,238 @@
+"""From the columns of a file to the coordinates of a robot, by name or by a small YAML file.
+
+    joints:                        # joint of the robot -> column of the file
+      left_knee: LKnee
+      right_knee: {from: RKnee, sign: -1, offset: 0.1}   # position = sign * column + offset [rad or m]
+    ignore: [LToe, RToe]           # columns nobody wants
+
+Every key is optional.  Joints of the robot that the file does not have rest in their resting posture, followers follow their leaders.
+Columns the robot does not have are an error that lists them, unless they are ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from humanoid_dynamics.errors import ClipError, DescriptionError, UnknownNameError
+from humanoid_dynamics.model.description_file import load_yaml
+from humanoid_dynamics.model.joint import Joint
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.columns import (
+    configuration_columns,
+    entry_names,
+    joint_columns,
+    pack_table,
+    rate_columns,
+    rest_table,
+    unit_blocks,
+    unpack_joint,
+    velocity_columns,
+)
+from humanoid_dynamics.motion.recording import Recording, normalize_rows
+from humanoid_dynamics.spatial.arrays import Matrix
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a column of the robot comes from.
+
+    Attributes:
+        column: Column of the file.
+        sign: 1 or -1.
+        offset: Position where the file says zero [rad or m].
+    """
+
+    column: str
+    sign: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class JointMap:
+    """A mapping file, read.
+
+    Attributes:
+        origin: The file, for messages.
+        sources: Column of the robot -> where it comes from.
+        ignore: Columns of the file nobody wants.
+    """
+
+    origin: str = ""
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    ignore: frozenset[str] = frozenset()
+
+
+def load_joint_map(path: Path) -> JointMap:
+    """Read a mapping file.
+
+    Args:
+        path: The YAML file.
+
+    Returns:
+        The mapping.
+
+    Raises:
+        DescriptionError: If it breaks the schema.
+    """
+    content = load_yaml(path) or {}
+    if not isinstance(content, dict) or set(content) - {"joints", "ignore"}:
+        raise DescriptionError(str(path), "file", "expected the keys joints and ignore, both optional")
+    joints, ignore = content.get("joints") or {}, content.get("ignore") or []
+    if not isinstance(joints, dict):
+        raise DescriptionError(str(path), "joints", f"received {type(joints).__name__}, expected joint: column")
+    if not isinstance(ignore, list) or not all(isinstance(name, str) for name in ignore):
+        raise DescriptionError(str(path), "ignore", "expected a list of columns")
+    return JointMap(
+        str(path), {str(name): _read_source(value, str(path), f"joints.{name}") for name, value in joints.items()}, frozenset(ignore)
+    )
+
+
+def build_clip(recording: Recording, robot: RobotModel, joint_map: JointMap | None = None) -> Clip:
+    """Put a recording on a robot.
+
+    Args:
+        recording: What the file says.
+        robot: The robot.
+        joint_map: Which column is which joint, and which are nobody's; where None the names are those of the robot.
+
+    Returns:
+        The clip.
+
+    Raises:
+        ClipError: If columns are unknown, or a table without names has not the width of the robot.
+    """
+    joint_map = joint_map or JointMap()
+    sources = _find_sources(recording, robot, joint_map)
+    if not recording.columns:
+        q = _take_whole(recording, robot)
+        rested: tuple[str, ...] = ()
+    else:
+        q, rested = _fill(recording, robot, sources)
+    notices = (f"joints not in the file rest: {', '.join(rested)}",) if rested else ()
+    v, a = (_fill_rates(table, recording, robot, sources) for table in (recording.velocities, recording.accelerations))
+    contacts = {name: labels for name, labels in recording.contacts.items() if name in robot.surfaces}
+    return Clip(robot, recording.times, q, v, a, contacts, recording.origin, recording.notices + notices)
+
+
+def build_recording(clip: Clip) -> Recording:
+    """Write a clip as a table with named columns.
+
+    Args:
+        clip: The clip.
+
+    Returns:
+        The table, which ``build_clip`` turns back into the clip.
+    """
+    robot = clip.robot
+    return Recording(
+        clip.origin,
+        clip.times,
+        configuration_columns(robot),
+        pack_table(robot, clip.q),
+        velocity_columns(robot) if clip.v is not None or clip.a is not None else (),
+        clip.v,
+        clip.a,
+        clip.contacts,
+        notices=clip.notices,
+    )
+
+
+def _read_source(value: object, origin: str, key: str) -> Source:
+    if isinstance(value, str):
+        return Source(value)
+    if not isinstance(value, dict) or not isinstance(value.get("from"), str) or set(value) - {"from", "sign", "offset"}:
+        raise DescriptionError(origin, key, "expected a column, or {from: column, sign: 1 or -1, offset: number}")
+    sign, offset = value.get("sign", 1), value.get("offset", 0.0)
+    if isinstance(sign, bool) or sign not in (1, -1):
+        raise DescriptionError(origin, f"{key}.sign", f"received {sign!r}, expected 1 or -1")
+    if isinstance(offset, bool) or not isinstance(offset, int | float) or not np.isfinite(offset):
+        raise DescriptionError(origin, f"{key}.offset", f"received {offset!r}, expected a finite number")
+    return Source(value["from"], float(sign), float(offset))
+
+
+def _find_sources(recording: Recording, robot: RobotModel, joint_map: JointMap) -> dict[str, Source]:
+    """Return which column each column of the robot comes from; refuse what nobody knows."""
+    wanted = configuration_columns(robot)
+    for name, source in joint_map.sources.items():
+        if name not in wanted:
+            raise ClipError(joint_map.origin, str(UnknownNameError("joint", name, wanted)))
+        if source.column not in recording.columns:
+            raise ClipError(recording.origin, str(UnknownNameError("column", source.column, recording.columns)))
+    sources = dict(joint_map.sources)
+    used = {source.column for source in sources.values()} | joint_map.ignore
+    sources.update({name: Source(name) for name in wanted if name in recording.columns and name not in sources and name not in used})
+    used |= {source.column for source in sources.values()}
+    unknown = [name for name in recording.columns if name not in used]
+    if unknown:
+        known = ", ".join(name for name in wanted if name not in sources) or "none"
+        problem = f"robot {robot.name!r} has no joints for the columns {', '.join(unknown)}; its joints without a column: {known}"
+        raise ClipError(recording.origin, problem)
+    return sources
+
+
+def _take_whole(recording: Recording, robot: RobotModel) -> Matrix:
+    if recording.values.shape[1] != robot.nq:
+        listed = ", ".join(entry_names(robot))
+        problem = f"has {recording.values.shape[1]} columns without names; a configuration of {robot.name!r} has {robot.nq}: {listed}"
+        raise ClipError(recording.origin, problem)
+    q = np.array(recording.values)
+    for block in unit_blocks(robot):
+        normalize_rows(q, list(range(block.start, block.stop)), entry_names(robot), recording.origin)
+    return q
+
+
+def _fill(recording: Recording, robot: RobotModel, sources: Mapping[str, Source]) -> tuple[Matrix, tuple[str, ...]]:
+    place = {name: index for index, name in enumerate(recording.columns)}
+    tables = {joint.name: np.tile(rest_table(joint, robot.posture), (len(recording.times), 1)) for joint in robot.joints}
+    given: set[str] = set()
+    for joint in robot.joints:
+        names = joint_columns(joint)
+        found = [name for name in names if name in sources]
+        if found and len(found) < len(names) and joint.kind in {"free_flyer", "spherical"}:
+            missing = ", ".join(name for name in names if name not in sources)
+            raise ClipError(recording.origin, f"joint {joint.name!r} has no columns {missing}")
+        for index, name in enumerate(names):
+            if name in sources:
+                source = sources[name]
+                tables[joint.name][:, index] = source.sign * recording.values[:, place[source.column]] + source.offset
+                given.add(joint.name)
+    for mimic in robot.mimics:
+        if mimic.joint not in given:
+            tables[mimic.joint] = mimic.ratio * tables[mimic.leader] + mimic.offset
+            given.add(mimic.joint)
+    rested = tuple(joint.name for joint in robot.joints if joint.name not in given and joint_columns(joint))
+    return _join(robot.joints, tables, robot.nq), rested
+
+
+def _join(joints: tuple[Joint, ...], tables: Mapping[str, Matrix], nq: int) -> Matrix:
+    n = len(next(iter(tables.values()))) if tables else 0
+    q = np.zeros((n, nq))
+    for joint in joints:
+        q[:, joint.q] = unpack_joint(joint, tables[joint.name])
+    return q
+
+
+def _fill_rates(table: Matrix | None, recording: Recording, robot: RobotModel, sources: Mapping[str, Source]) -> Matrix | None:
+    if table is None:
+        return None
+    place = {name: index for index, name in enumerate(recording.rates)}
+    rates = np.zeros((len(table), robot.nv))
+    wanted = {name: sources.get(name, Source(name)) for name in velocity_columns(robot)}
+    for index, source in enumerate(wanted.values()):
+        if source.column in place:
+            rates[:, index] = source.sign * table[:, place[source.column]]
+    for mimic in robot.mimics:
+        if mimic.joint not in sources:
+            rates[:, robot.joint(mimic.joint).v] = mimic.ratio * rates[:, robot.joint(mimic.leader).v]
+    moved = [name for joint in robot.joints for name in rate_columns(joint) if any(part in sources for part in joint_columns(joint))]
+    missing = [wanted[name].column for name in moved if wanted[name].column not in place]
+    unknown = set(recording.rates) - {source.column for source in wanted.values()}
+    if missing or unknown:
+        problem = f"velocities lack the columns {', '.join(missing) or '(none)'}; unknown are {', '.join(sorted(unknown)) or '(none)'}"
+        raise ClipError(recording.origin, problem)
+    return rates

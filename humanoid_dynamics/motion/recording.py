@@ -1,0 +1,118 @@
+"""What a motion file says, before any robot is asked: a table with named columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.motion.clip import Labels, check_table, check_times
+from humanoid_dynamics.motion.columns import BASE_TURN
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+ROUNDED = 1e-3  # a quaternion this near to unit length was rounded, and is scaled
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """A table of positions by name, such as a file holds it.
+
+    Attributes:
+        origin: The file, for messages.
+        times: (n,) instants [s].
+        columns: Names of the columns: base pose, then joints; empty where the file has none and means the order of the robot.
+        values: (n, columns) positions [m, rad, -].
+        rates: Names of the columns of velocities and accelerations.
+        velocities: (n, rates) velocities, or None.
+        accelerations: (n, rates) accelerations, or None.
+        contacts: Surface -> (n,) whether it touches the ground.
+        extras: All else the file holds, by name; kept, not read.
+        notices: What was assumed.
+    """
+
+    origin: str
+    times: Vector
+    columns: tuple[str, ...]
+    values: Matrix
+    rates: tuple[str, ...] = ()
+    velocities: Matrix | None = None
+    accelerations: Matrix | None = None
+    contacts: Mapping[str, Labels] = field(default_factory=dict)
+    extras: Mapping[str, NDArray[np.generic]] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_names(self.columns, self.origin)
+        check_names(self.rates, self.origin)
+        object.__setattr__(self, "times", check_times(self.times, self.origin))
+        values = np.array(self.values, dtype=np.float64)
+        names = self.columns or tuple(str(index) for index in range(values.shape[-1] if values.ndim else 0))
+        table = np.array(check_table(values, (len(self.times), len(names)), names, self.origin, "positions"))
+        for block in find_quaternions(self.columns):
+            normalize_rows(table, block, names, self.origin)
+        table.flags.writeable = False
+        object.__setattr__(self, "values", table)
+        for name in ("velocities", "accelerations"):
+            given = getattr(self, name)
+            if given is not None:
+                object.__setattr__(self, name, check_table(given, (len(self.times), len(self.rates)), self.rates, self.origin, name))
+        object.__setattr__(self, "contacts", MappingProxyType(dict(self.contacts)))
+        object.__setattr__(self, "extras", MappingProxyType(dict(self.extras)))
+
+
+def check_names(names: tuple[str, ...], origin: str) -> None:
+    """Refuse a name that comes twice.
+
+    Args:
+        names: Names of columns.
+        origin: Where they came from, for messages.
+
+    Raises:
+        ClipError: Naming it.
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ClipError(origin, "comes twice", column=name)
+        seen.add(name)
+
+
+def find_quaternions(columns: tuple[str, ...]) -> tuple[list[int], ...]:
+    """Find the columns that are quaternions: of the base, and ``joint.qx`` .. ``joint.qw``.
+
+    Args:
+        columns: Names of columns.
+
+    Returns:
+        Indices of x, y, z, w of each quaternion.
+    """
+    place = {name: index for index, name in enumerate(columns)}
+    stems = [name.removesuffix(".qx") for name in columns if name.endswith(".qx")]
+    groups = [BASE_TURN, *(tuple(f"{stem}.{part}" for part in ("qx", "qy", "qz", "qw")) for stem in stems)]
+    return tuple([place[name] for name in group] for group in groups if all(name in place for name in group))
+
+
+def normalize_rows(table: Matrix, block: list[int], columns: tuple[str, ...], origin: str, tolerance: float = ROUNDED) -> None:
+    """Scale rounded quaternions to unit length, in place.
+
+    Args:
+        table: (n, columns) numbers.
+        block: Indices of one quaternion.
+        columns: Names, for messages.
+        origin: Where they came from, for messages.
+        tolerance: How far a length may be from one [-].
+
+    Raises:
+        ClipError: Naming the row of a quaternion that was never one.
+    """
+    lengths = np.linalg.norm(table[:, block], axis=1)
+    bad = np.flatnonzero(np.abs(lengths - 1.0) > tolerance)
+    if bad.size:
+        row = int(bad[0])
+        problem = f"quaternion of length {lengths[row]:.9g}, expected 1 to {tolerance:g}"
+        raise ClipError(origin, problem, row=row, column=f"{columns[block[0]]}..{columns[block[-1]]}")
+    table[:, block] /= lengths[:, None]
