@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_dynamics.simulation.cones import ConeAnswer, ConeProblem, solve_cones
-from humanoid_dynamics.simulation.detection import LimitTable, Near, NearLimits, find_near
+from humanoid_dynamics.simulation.detection import Detector, LimitTable, Near, NearLimits
 from humanoid_dynamics.simulation.procedure import solve_by_procedure
 from humanoid_dynamics.simulation.sweep import sweep
 from humanoid_dynamics.simulation.terms import Terms
@@ -95,6 +95,7 @@ class FrictionContacts:
         self._u_end = np.zeros((len(table), 3))
         self._impulse = np.zeros((len(table), 3))
         self._kernel = kernel
+        self._detector = Detector(table, terrain)
         self._law = law
         surfaces = [name.rpartition(".")[0] or name for name in table.names]
         self._surface = np.array([surfaces.index(name) for name in surfaces], dtype=np.intp)
@@ -103,7 +104,7 @@ class FrictionContacts:
 
     def look(self, terms: Terms, dt: float) -> None:
         """Find the points near the ground where the terms were evaluated."""
-        self.near = find_near(self.table, self.terrain, terms.data, max(NEAR, dt * FASTEST))
+        self.near = self._detector.find(terms.data, max(NEAR, dt * FASTEST))
 
     def find_impact(self, v: Vector, dt: float) -> float | None:
         """Return when the first point hits, from the start of the step [s]; None if none does.

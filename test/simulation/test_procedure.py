@@ -1,4 +1,4 @@
-"""The contact procedure of the dynamics filter [DF-8] in the world."""
+"""The contact procedure of the dynamics filter [DF, sec. 4] in the world."""
 
 from dataclasses import replace
 
