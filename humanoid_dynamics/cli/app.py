@@ -19,7 +19,6 @@ Examples:
   humanoid-dynamics demo
   humanoid-dynamics describe human28
   humanoid-dynamics describe my_robot.urdf --json
-  humanoid-dynamics simulate pushed
 """
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, epilog=EXAMPLES)

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.simulation.terrain import Terrain, minus_skew, tangents
+from humanoid_dynamics.simulation.terrain import Probe, Terrain, minus_skew, tangents
 from humanoid_dynamics.simulation.touch_points import PointTable
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
@@ -53,39 +53,67 @@ class NearLimits:
     gap: Vector
 
 
-def find_near(table: PointTable, terrain: Terrain, data: pin.Data, within: float) -> Near | None:
-    """Return the points that are nearer to the ground than some distance.
+class Detector:
+    """Finds the points of a table that are near the ground, with all prepared that does not change."""
 
-    Args:
-        table: All touch points.
-        terrain: The ground.
-        data: After ``Terms.evaluate``.
-        within: The distance [m].
+    def __init__(self, table: PointTable, terrain: Terrain) -> None:
+        """Prepare.
 
-    Returns:
-        The points and their rows; None where there are none.
-    """
-    if not len(table):
-        return None
-    poses = np.array([data.oMi[joint].homogeneous for joint in table.joints])
-    middles = np.matmul(poses[table.owner], table.p_J)[:, :3, 0]
-    probe = terrain.probe(middles)
-    gap = probe.gap - table.radius
-    index = np.flatnonzero(gap < within)
-    if not len(index):
-        return None
-    normal = probe.normal if len(probe.normal) == 1 else probe.normal[index]
-    shape = probe.shape if len(probe.shape) == 1 else probe.shape[index]
-    place = middles[index] - table.radius[index, None] * normal
-    axes = np.empty((3, len(index), 3))
-    axes[:] = tangents(normal) if probe.axes is None else probe.axes
-    wrench = np.empty((3, len(index), 6))
-    wrench[:, :, :3] = axes
-    wrench[:, :, 3:] = np.matmul(axes[:, :, None, :], minus_skew(place))[:, :, 0, :]
-    J = wrench.reshape(-1, 6).dot(data.J).reshape(3, len(index), -1)
-    J *= table.support[table.owner[index]]
-    mu = np.minimum(table.friction[index], terrain.friction[shape])
-    return Near(index, gap[index], axes, J, place, mu, np.maximum(table.restitution[index], terrain.restitution[shape]))
+        Args:
+            table: All touch points.
+            terrain: The ground.
+        """
+        self._table, self._terrain = table, terrain
+        self._support = table.support[table.owner] if len(table) else np.zeros((0, 0))
+        self._all = np.arange(len(table))
+        level = terrain.level
+        self._turn = None if level is None else np.hstack([pin.skew(axis) for axis in level[:, 0]])
+        self._mu, self._e = table.friction, table.restitution
+        if len(terrain.shapes) == 1:
+            self._mu = np.minimum(table.friction, terrain.friction[0])
+            self._e = np.maximum(table.restitution, terrain.restitution[0])
+
+    def find(self, data: pin.Data, within: float) -> Near | None:
+        """Return the points that are nearer to the ground than some distance.
+
+        Args:
+            data: After ``Terms.evaluate``.
+            within: The distance [m].
+
+        Returns:
+            The points and their rows; None where there are none.
+        """
+        table = self._table
+        if not len(table):
+            return None
+        poses = np.array([data.oMi[joint].homogeneous for joint in table.joints])
+        middles = np.matmul(poses[table.owner], table.p_J)[:, :3, 0]
+        probe = self._terrain.probe(middles)
+        gap = probe.gap - table.radius
+        near = gap < within
+        if near.all():
+            return self._rows(self._all, gap, probe, middles, data)
+        index = np.flatnonzero(near)
+        return self._rows(index, gap[index], probe, middles[index], data) if len(index) else None
+
+    def _rows(self, index: Indices, gap: Vector, probe: Probe, middles: Matrix, data: pin.Data) -> Near:
+        table, terrain, count = self._table, self._terrain, len(index)
+        normal = probe.normal if len(probe.normal) == 1 else probe.normal[index]
+        place = middles - table.radius[index, None] * normal
+        wrench = np.empty((3, count, 6))
+        axes = tangents(normal) if probe.axes is None else probe.axes
+        wrench[:, :, :3] = axes
+        if self._turn is not None:
+            wrench[:, :, 3:] = place.dot(self._turn).reshape(count, 3, 3).transpose(1, 0, 2)
+        else:
+            wrench[:, :, 3:] = np.matmul(wrench[:, :, None, :3], minus_skew(place))[:, :, 0, :]
+        J = wrench.reshape(-1, 6).dot(data.J).reshape(3, count, -1)
+        J *= self._support[index]
+        mu, e = self._mu[index], self._e[index]
+        if len(terrain.shapes) > 1:
+            shape = probe.shape[index]
+            mu, e = np.minimum(mu, terrain.friction[shape]), np.maximum(e, terrain.restitution[shape])
+        return Near(index, gap, wrench[:, :, :3], J, place, mu, e)
 
 
 class LimitTable:
@@ -118,9 +146,8 @@ class LimitTable:
         """
         if not len(self._q):
             return None
-        here = q[self._q]
+        here, rate = q[self._q], v[self._v]
         gap = np.concatenate((here - self._lower, self._upper - here))
-        rate = v[self._v]
         slack = LIMIT_SLACK + dt * float(np.abs(rate).max())  # impulses of this very step may throw any joint
         near = np.flatnonzero(gap + 2.0 * dt * np.minimum(self._sign * rate, 0.0) < slack)
         return NearLimits(self._v[near], self._sign[near], gap[near]) if len(near) else None

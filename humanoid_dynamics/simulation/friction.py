@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_dynamics.simulation.cones import ConeAnswer, ConeProblem, solve_cones
-from humanoid_dynamics.simulation.detection import LimitTable, Near, NearLimits, find_near
+from humanoid_dynamics.simulation.detection import Detector, LimitTable, Near, NearLimits
+from humanoid_dynamics.simulation.procedure import solve_by_procedure
 from humanoid_dynamics.simulation.sweep import sweep
 from humanoid_dynamics.simulation.terms import Terms
 from humanoid_dynamics.simulation.terrain import Terrain
@@ -85,19 +86,25 @@ class FrictionContacts:
         touching: (n,) which points carried force in the last step.
     """
 
-    def __init__(self, table: PointTable, terrain: Terrain, limits: LimitTable | None, kernel: Kernel = sweep) -> None:
+    def __init__(
+        self, table: PointTable, terrain: Terrain, limits: LimitTable | None, kernel: Kernel = sweep, *, law: str = "friction"
+    ) -> None:
         self.table, self.terrain, self.limits = table, terrain, limits
         self.near: Near | None = None
         self.touching = np.zeros(len(table), dtype=np.bool_)
         self._u_end = np.zeros((len(table), 3))
         self._impulse = np.zeros((len(table), 3))
         self._kernel = kernel
+        self._detector = Detector(table, terrain)
+        self._law = law
+        surfaces = [name.rpartition(".")[0] or name for name in table.names]
+        self._surface = np.array([surfaces.index(name) for name in surfaces], dtype=np.intp)
         self._span = 1.0
         self._pushed: tuple[Matrix, Vector, int] | None = None
 
     def look(self, terms: Terms, dt: float) -> None:
         """Find the points near the ground where the terms were evaluated."""
-        self.near = find_near(self.table, self.terrain, terms.data, max(NEAR, dt * FASTEST))
+        self.near = self._detector.find(terms.data, max(NEAR, dt * FASTEST))
 
     def find_impact(self, v: Vector, dt: float) -> float | None:
         """Return when the first point hits, from the start of the step [s]; None if none does.
@@ -139,7 +146,7 @@ class FrictionContacts:
         wanted = self._wanted(rows, v, dt)
         count = len(rows.gap)
         problem = ConeProblem(B.T.dot(B), z.dot(B) + wanted, rows.mu, count)
-        answer = solve_cones(problem, self._guess(rows, dt / self._span), self._kernel)
+        answer = self._solve(problem, rows, self._guess(rows, dt / self._span))
         self._remember(rows, answer.p, answer.u - wanted)
         self._span = dt
         self._pushed = (B, rows.gap, count)
@@ -165,11 +172,11 @@ class FrictionContacts:
         bounce = np.zeros(len(before))
         bounce[:m] = e * np.minimum(before[:m], 0.0) * (before[:m] < -SLOWEST_IMPACT)
         G = B.T.dot(B)
-        answer = self._solve_twice(ConeProblem(G, before + bounce, rows.mu, count))
+        answer = self._solve_twice(ConeProblem(G, before + bounce, rows.mu, count), rows)
         change = 0.5 * float(answer.p.dot(before + answer.u - bounce))
         if change > 0.0:
             bounce[:] = 0.0
-            answer = self._solve_twice(ConeProblem(G, before, rows.mu, count))
+            answer = self._solve_twice(ConeProblem(G, before, rows.mu, count), rows)
             change = 0.5 * float(answer.p.dot(before + answer.u))
         after = answer.u - bounce
         self._remember(rows, answer.p, after)
@@ -177,8 +184,20 @@ class FrictionContacts:
         self.touching[rows.index] &= after[:m] < SLOWEST_IMPACT
         return z + B.dot(answer.p), self._describe(rows, answer), change
 
-    def _solve_twice(self, problem: ConeProblem) -> ConeAnswer:
+    def _solve(self, problem: ConeProblem, rows: Rows, guess: Vector | None) -> ConeAnswer:
+        """Solve by the law of this world."""
+        if self._law == "friction":
+            return solve_cones(problem, guess, self._kernel)
+        owner = self._surface[rows.index]
+        groups = [np.flatnonzero(owner == surface) for surface in sorted(set(owner.tolist()))]
+        place = self.near.place[rows.which] if self.near is not None else np.zeros((0, 3))
+        plane = np.einsum("akj,kj->ka", rows.axes[1:], place)
+        return solve_by_procedure(problem, groups, plane, guess, self._kernel)
+
+    def _solve_twice(self, problem: ConeProblem, rows: Rows) -> ConeAnswer:
         """Solve, and once more around the answer, so that nothing yields."""
+        if self._law != "friction":
+            return self._solve(problem, rows, None)
         first = solve_cones(problem, None, self._kernel)
         second = solve_cones(problem, first.p, self._kernel)
         return second if second.exact or not first.exact else first

@@ -9,6 +9,7 @@
       - plane: {slope: 0.1, friction: 0.8}         # height, slope and heading in m and rad
       - box: {size: [1, 1, 0.2], xyz: [2, 0, 0.1]}
       - steps: {count: 3, rise: 0.15, run: 0.3, start: 0.5}
+    contact: friction              # or paper
     gravity: [0, 0, -9.81]
     connections:                   # closed at the start unless `open: true`
       left_hand: {kind: spherical, a: {link: human/left_hand}, b: {link: swing/bar, xyz: [0, -0.1, 0]}}
@@ -38,12 +39,12 @@ from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.figures import Figure, read_figure, read_object
 from humanoid_dynamics.simulation.scene import Moment, Scene, TimedPush
 from humanoid_dynamics.simulation.scene_reader import SceneReader
-from humanoid_dynamics.simulation.setup import LONGEST_STEP, Setup, ShapeSpec
+from humanoid_dynamics.simulation.setup import CONTACTS, LONGEST_STEP, Setup, ShapeSpec
 from humanoid_dynamics.simulation.several import join_figures
 from humanoid_dynamics.simulation.terrain import build_box, build_plane, build_steps
 from humanoid_dynamics.structure.events import Connect, Cut, Event
 
-KEYS = ("title", "figures", "objects", "terrain", "gravity", "connections", "events", "seconds", "dt", "limits")
+KEYS = ("title", "figures", "objects", "terrain", "contact", "gravity", "connections", "events", "seconds", "dt", "limits")
 LONGEST = 3600.0
 LARGEST_FILE = 200_000
 
@@ -103,7 +104,8 @@ def read_scene(content: object, origin: str = "scene", name: str = "scene") -> S
     limits = table.get("limits", True)
     if not isinstance(limits, bool):
         raise reader.refuse("limits", f"received {limits!r:.60}, expected true or false")
-    setup = Setup(tuple(terrain), whole.points, (gravity[0], gravity[1], gravity[2]), limits, whole.drive, whole.passive)
+    contact = reader.word(table.get("contact", "friction"), "contact", CONTACTS)
+    setup = Setup(tuple(terrain), whole.points, contact, (gravity[0], gravity[1], gravity[2]), limits, whole.drive, whole.passive)
     return Scene(
         name,
         reader.word(table.get("title", name), "title"),

@@ -14,6 +14,7 @@ from humanoid_dynamics.spatial.arrays import Vector
 
 GRAVITY = (0.0, 0.0, -9.81)
 LONGEST_STEP = 0.02
+CONTACTS = ("friction", "paper")
 FASTEST = 1e4
 HOOKS = ("before_step", "after_terms", "after_detect", "after_impact", "after_forces", "after_integrate", "after_step")
 STATUSES = {
@@ -33,6 +34,7 @@ class Setup:
     Attributes:
         terrain: What stands still.
         points: Touch points: ``surfaces`` for the corners of all contact surfaces, ``body`` for all that can touch, or a list.
+        contact: Law of contact: ``friction`` (Coulomb) or ``paper`` (surfaces that hold and let go, without a bound on friction).
         gravity: (3,) gravity [m/s²].
         limits: Whether joints stop at their position limits.
         drive: Joint position control inside the world, besides the torques that are given.
@@ -43,6 +45,7 @@ class Setup:
 
     terrain: tuple[ShapeSpec, ...] = ()
     points: str | tuple[TouchPoint, ...] = "surfaces"
+    contact: str = "friction"
     gravity: tuple[float, float, float] = GRAVITY
     limits: bool = True
     drive: Drive | None = None

@@ -26,7 +26,7 @@ from humanoid_dynamics.simulation.detection import LimitTable
 from humanoid_dynamics.simulation.friction import FrictionContacts, Touching
 from humanoid_dynamics.simulation.joint_forces import JointForces, rebind_drive
 from humanoid_dynamics.simulation.push import Push
-from humanoid_dynamics.simulation.setup import HOOKS, LONGEST_STEP, PointForce, Setup, StepReport
+from humanoid_dynamics.simulation.setup import CONTACTS, HOOKS, LONGEST_STEP, PointForce, Setup, StepReport
 from humanoid_dynamics.simulation.stepper import Stepper
 from humanoid_dynamics.simulation.sweep import sweep
 from humanoid_dynamics.simulation.terrain import build_terrain
@@ -74,6 +74,8 @@ class World:
         passive = set(self.setup.passive)
         for name in passive - set(own.actuated):
             raise UnknownNameError("motor", name, own.actuated)
+        if self.setup.contact not in CONTACTS:
+            raise UnknownNameError("law of contact", self.setup.contact, CONTACTS)
         self._points = _list_points(own, self.setup.points)
         self._terrain = build_terrain(self.setup.terrain)
         self._kernel = select_kernel(sweep, self.setup.compiled)
@@ -276,7 +278,7 @@ class World:
         self.actuated = tuple(robot.coordinates[index] for index in mechanism.actuated)
         self._effort = robot.limits.effort[mechanism.actuated]
         limits = LimitTable(robot) if self.setup.limits else None
-        contacts = FrictionContacts(bind_points(robot, self._points), self._terrain, limits, self._kernel)
+        contacts = FrictionContacts(bind_points(robot, self._points), self._terrain, limits, self._kernel, law=self.setup.contact)
         stepper = Stepper(mechanism, contacts, joints, state, self._run)
         stepper.audit = self.setup.audit
         return stepper
