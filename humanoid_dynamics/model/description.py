@@ -11,6 +11,7 @@ Every key is optional:
     control_points: {head: {link: head, xyz: [0, 0, 0.1]}}
     posture: {left_knee: 0.4}      # joint -> rad or m; the rest stays at zero, inside its limits
     passive: [left_toe]            # joints without a motor; or `motors: [...]` names those with one
+    fixed: [left_toe_lock]         # joints that do not move here
     spherical: {hip: [hip_x, hip_y, hip_z]}        # three revolutes that are one spherical joint, without position limits
     loops:
       rod: {kind: spherical, a: {link: rod, xyz: [0, 0, 0.1]}, b: {link: foot, xyz: [0.05, 0, 0]}}
@@ -101,6 +102,7 @@ class Description:
     posture: Mapping[str, float] = field(default_factory=dict)
     passive: tuple[str, ...] = ()
     motors: tuple[str, ...] | None = None
+    fixed: tuple[str, ...] = ()
     spherical: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     substitutions: Mapping[str, str] = field(default_factory=dict)
     loops: Mapping[str, LoopSpec] = field(default_factory=dict)

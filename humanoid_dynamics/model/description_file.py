@@ -21,6 +21,7 @@ from humanoid_dynamics.model.surface import DEFAULT_FRICTION
 
 PARALLEL_LOOP_KINDS = {"6d": "fixed", "3d": "spherical"}
 SUBSTITUTES = ("SPHERICAL", "UJOINT_XY", "UJOINT_YX", "UJOINT_XZ", "UJOINT_ZX", "UJOINT_YZ", "UJOINT_ZY")
+LOCKED = "FIXED"
 LARGEST_YAML = 200_000
 DEEPEST_YAML = 20
 MERGE = "tag:yaml.org,2002:merge"
@@ -230,6 +231,7 @@ KEYS: Mapping[str, Any] = {
     "posture": _each(_Reader.number),
     "passive": _Reader.names,
     "motors": _Reader.names,
+    "fixed": _Reader.names,
     "spherical": _each(_Reader.group),
     "loops": _each(_Reader.loop),
     "wheels": _each(_Reader.frame),
@@ -266,12 +268,13 @@ def _read_parallel(reader: _Reader, table: Mapping[str, Any]) -> dict[str, Any]:
     if "joint_name" in table:
         names = reader.names(table["joint_name"], "joint_name")
         kinds = [
-            reader.choice(kind, f"joint_type[{i}]", SUBSTITUTES)
+            reader.choice(kind, f"joint_type[{i}]", (*SUBSTITUTES, LOCKED))
             for i, kind in enumerate(_list(reader, table.get("joint_type"), "joint_type"))
         ]
         if len(kinds) != len(names):
             raise reader.fail("joint_type", kinds, f"{len(names)} kinds for {len(names)} joints")
-        read["substitutions"] = dict(zip(names, kinds, strict=True))
+        read["substitutions"] = {name: kind for name, kind in zip(names, kinds, strict=True) if kind != LOCKED}
+        read["fixed"] = tuple(name for name, kind in zip(names, kinds, strict=True) if kind == LOCKED)
     return read
 
 

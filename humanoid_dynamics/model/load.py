@@ -69,6 +69,7 @@ def load_robot(
     described = _name_links(_choose_description(description, found.description), urdf)
     notices = found.notices + check_urdf(urdf) + check_meshes(urdf, found.folder)
     check_description(described, urdf)
+    urdf = _lock(urdf, described.fixed)
     root = _choose_root(root, described, urdf)
     replacements = list_replacements(urdf, described)
     mimics, told = find_mimics(urdf, {name for replacement in replacements for name in replacement.joints})
@@ -106,6 +107,7 @@ def check_description(description: Description, urdf: Urdf) -> None:
     for key in ("posture", "armature", "friction", "damping", "effort", "substitutions"):
         joints |= {f"{key}.{name}": name for name in getattr(description, key)}
     owners = {f"passive[{i}]": name for i, name in enumerate(description.passive)}
+    owners |= {f"fixed[{i}]": name for i, name in enumerate(description.fixed)}
     owners |= {f"motors[{i}]": name for i, name in enumerate(description.motors or ())}
     for kind, asked, known in (("link", frames, (*urdf.links,)), ("joint", joints, (*urdf.joints,)), ("joint", owners, groups)):
         for key, name in asked.items():
@@ -118,6 +120,14 @@ def list_replacements(urdf: Urdf, description: Description) -> tuple[Replacement
     groups = {**urdf.spherical, **description.spherical}
     triples = tuple(Replacement(name, "SPHERICAL", joints) for name, joints in groups.items())
     return triples + tuple(Replacement(name, kind, (name,)) for name, kind in description.substitutions.items())
+
+
+def _lock(urdf: Urdf, fixed: tuple[str, ...]) -> Urdf:
+    """Return the URDF with some of its joints fixed where they stand at zero; the joints of a spherical group are named one by one."""
+    if not fixed:
+        return urdf
+    locked = {name: replace(joint, kind="fixed", mimic=None) if name in fixed else joint for name, joint in urdf.joints.items()}
+    return replace(urdf, joints=locked)
 
 
 def _choose_description(given: str | os.PathLike[str] | Description | None, found: Description) -> Description:

@@ -144,6 +144,12 @@ def _search(
     if error < ACCEPTED:
         best = _poise(problem, best)
         return best, _tell_balance(model, best, soles)
+    if loops and soles:
+        closed, gap = solve_posture(_pose(model, coordinates, described, q, loops=loops, soles=()))
+        if gap < ACCEPTED:
+            return closed, (
+                Notice("warning", "posture", f"its loops are closed, but the soles do not come level with them ({error:.2g} m or rad)"),
+            )
     text = f"left near zero: soles and loops could not be brought together, {error:.2g} m or rad are missing"
     return q, (Notice("warning", "posture", text),)
 

@@ -256,6 +256,15 @@ def test_loop_that_cannot_close_leaves_zero_and_says_so() -> None:
     assert any("could not be brought together" in warning for warning in robot.warnings)
 
 
+def test_loops_close_where_the_soles_cannot_be_level() -> None:
+    text, keys = four_bar()
+    square = [[0.1, 0.1], [-0.1, 0.1], [-0.1, -0.1], [0.1, -0.1]]
+    soles = {"left_foot": {"link": "ground", "polygon": square}, "right_foot": {"link": "ground", "rpy": [1.0, 0, 0], "polygon": square}}
+    robot = described(text, **keys | {"root": "free_flyer", "surfaces": soles})
+    assert np.abs(loop_rows(robot.model, placed(robot), robot.loops[0]).error).max() < 1e-10
+    assert any("its loops are closed, but the soles do not come level" in warning for warning in robot.warnings)
+
+
 @pytest.mark.parametrize("kind", ["fixed", "revolute", "prismatic", "universal", "spherical", "planar"])
 def test_loop_rows_are_the_derivative_of_their_error(kind: str) -> None:
     robot = described(biped(), loops={"L": {"kind": kind, "a": {"link": "left_foot", "xyz": [0.1, 0.2, 0]}, "b": {"link": "right_foot"}}})

@@ -323,3 +323,17 @@ def test_ends_of_loops_may_be_named_by_joints_and_kinds_written_large(tmp_path):
     (tmp_path / "bar.yaml").write_text("closed_loop: [[coupler_joint, rocker_joynt]]\ntype: [3d]\n")
     with pytest.raises(DescriptionError, match="rocker_joynt"):
         load_robot(tmp_path / "bar.urdf")
+
+
+@pytest.mark.parametrize("content", [{"fixed": ["elbow"]}, {"joint_name": ["elbow"], "joint_type": ["FIXED"]}])
+def test_a_fixed_joint_does_not_move_and_its_mass_stays(content):
+    free = load_robot(two_links())
+    locked = load_robot(two_links(), description=read_description(content, "here"))
+    assert (locked.nv, locked.actuated) == (free.nv - 1, ())
+    assert locked.mass == pytest.approx(free.mass, abs=1e-12)
+    assert "arm" in locked.links
+
+
+def test_a_fixed_joint_must_exist():
+    with pytest.raises(DescriptionError, match=r"fixed\[0\]: no joint named 'elbo'.* Did you mean 'elbow'"):
+        load_robot(two_links(), description=read_description({"fixed": ["elbo"]}, "here"))
