@@ -121,9 +121,8 @@ def build_commands(current: str) -> str:
     del current
     rows = []
     for command in app.registered_commands:
-        summary, _, rest = (command.callback.__doc__ or "").partition("\n")
-        example = re.search(r"Example: (.*)", rest)
-        rows.append((f"`{example[1]}`" if example else f"`humanoid-dynamics {command.name}`", summary))
+        summary = (command.callback.__doc__ or "").partition("\n")[0]
+        rows.append((f"`humanoid-dynamics {command.name}`", summary))
     return write_table(("command", "what it does"), rows)
 
 

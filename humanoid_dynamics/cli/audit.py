@@ -5,6 +5,7 @@
 import json
 
 import typer
+from rich.markup import escape
 
 from humanoid_dynamics.cli.describe import JsonOption
 from humanoid_dynamics.cli.tables import make_console, make_table
@@ -39,7 +40,7 @@ def audit(as_json: JsonOption = False) -> None:
     else:
         table = [
             (
-                f"{finding.case}: {finding.quantity}",
+                escape(f"{finding.case}: {finding.quantity}"),
                 f"{finding.measured:.7g}",
                 f"{finding.exact:.7g}",
                 f"{finding.error:.1e}",

@@ -30,6 +30,11 @@ REST_WEIGHT = 0.015  # of the distance of a joint from its resting posture, per 
 LAST_WEIGHT = 0.03  # of its distance from where it was in the frame before, per radian
 GROUND_SHARE = 5.0  # percent of the frames whose lower ankle is at or below the height taken as standing
 HEADING_CUTOFF = 0.5  # Hz; the heading that widens the stance follows turns, not steps
+STUCK, FREED, TRY_EVERY = (
+    0.2,
+    0.5,
+    5,
+)  # miss of an arm [m] after which it starts anew, share of it that is better, and every how many frames
 FIRST_SEARCH, LATER_SEARCH = 200, 8  # iterations
 LEVEL_PARTS = ("pelvis", "chest", "left_ankle", "right_ankle")
 
@@ -103,9 +108,11 @@ def retarget(motion: SkeletonMotion, robot: RobotModel, skeleton_map: SkeletonMa
     scale = rest.leg / leg if scale is None else scale
     tasks, goals, turns = _list_tasks(human, rest, scale)
     places, rotations = np.stack(goals, axis=1), np.stack(turns, axis=1)
-    found = _follow(robot, tasks, places, rotations)
+    found, jumps = _follow(robot, tasks, places, rotations)
     q = align_signs(robot, np.array([one.q for one in found]))
-    clip = Clip(robot, human.times, q, origin=motion.origin)
+    rows = ", ".join(map(str, jumps))
+    notices = (f"an arm was caught behind a limit and jumps at rows {rows}",) if jumps else ()
+    clip = Clip(robot, human.times, q, origin=motion.origin, notices=notices)
     errors = np.array([one.errors for one in found])
     return Retargeting(
         clip,
@@ -117,17 +124,38 @@ def retarget(motion: SkeletonMotion, robot: RobotModel, skeleton_map: SkeletonMa
     )
 
 
-def _follow(robot: RobotModel, tasks: list[Task], places: Matrix, turns: Matrix) -> list[Found]:
-    """Search frame after frame, each near the one before: what the tasks leave open follows instead of jumping."""
+def _follow(robot: RobotModel, tasks: list[Task], places: Matrix, turns: Matrix) -> tuple[list[Found], list[int]]:
+    """Search frame after frame, each near the one before: what the tasks leave open follows instead of jumping.
+
+    An arm that is caught behind a limit, far from where it should be, starts anew; the frames where it jumps are returned too.
+    """
     weight = np.full(robot.nv, np.hypot(REST_WEIGHT, LAST_WEIGHT))
     weight[:6] = 0.0
     share = REST_WEIGHT**2 / (REST_WEIGHT**2 + LAST_WEIGHT**2)
     search = InverseKinematics(robot, tasks, weight)
     found = [search.solve(_start(robot, places[0, 0], turns[0, 1]), places[0], turns[0], most=FIRST_SEARCH)]
-    for place, turn in zip(places[1:], turns[1:], strict=True):
+    arms = [index for index, task in enumerate(tasks) if task.behind is not None and task.name.endswith(("elbow", "hand"))]
+    jumps: list[int] = []
+    tried = 0
+    for row in range(1, len(places)):
         rest = np.asarray(pin.interpolate(robot.model, found[-1].q, robot.posture, share))
-        found.append(search.solve(found[-1].q, place, turn, rest=rest, most=LATER_SEARCH))
-    return found
+        one = search.solve(found[-1].q, places[row], turns[row], rest=rest, most=LATER_SEARCH)
+        miss = float(np.max(one.errors[arms, 0], initial=0.0))
+        if miss > STUCK and row >= tried + TRY_EVERY:
+            tried = row
+            again = search.solve(_relaxed(robot, one.q), places[row], turns[row], most=FIRST_SEARCH)
+            if again.errors[arms, 0].max() < FREED * miss:
+                one = again
+                jumps.append(row)
+        found.append(one)
+    return found, jumps
+
+
+def _relaxed(robot: RobotModel, q: Vector) -> Vector:
+    """Return the resting posture where the base is: a limb that was caught behind a limit starts anew."""
+    relaxed = np.array(robot.posture)
+    relaxed[:7] = q[:7]
+    return relaxed
 
 
 def _read_human(motion: SkeletonMotion, skeleton_map: SkeletonMap) -> _Human:

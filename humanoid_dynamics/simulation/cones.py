@@ -83,8 +83,8 @@ def solve_cones(problem: ConeProblem, guess: Vector | None = None, kernel: Kerne
     if guess is not None:
         b = b - soft * guess
         problem = replace(problem, b=b)
-    p = _stick(G, b)
-    if p is not None and _is_inside(p, problem):
+    p = _stick(G, problem, guess)
+    if p is not None:
         return _report(problem, G, p, 0.0, 1)
     step = _step_sizes(G, problem)
     best, least, rounds = np.zeros_like(b), np.inf, 1
@@ -103,10 +103,21 @@ def solve_cones(problem: ConeProblem, guess: Vector | None = None, kernel: Kerne
     return _report(problem, G, best, float(error.max()), rounds)
 
 
-def _stick(G: Matrix, b: Vector) -> Vector | None:
-    """Return the impulses that stop every row, or None where there are none."""
-    _, p, info = lapack.dposv(G, -b)
-    return p if info == 0 else None
+def _stick(G: Matrix, problem: ConeProblem, guess: Vector | None) -> Vector | None:
+    """Return the impulses that stop every row, or every row that carried any in the last step; None where neither is a solution."""
+    b, m = problem.b, len(problem.mu)
+    carried = None if guess is None else guess[: problem.count] > 0.0
+    if carried is None or not carried.any() or carried.all():
+        _, p, info = lapack.dposv(G, -b)
+        return p if info == 0 and _is_inside(p, problem) else None
+    rows = np.flatnonzero(np.concatenate((carried, carried[:m], carried[:m])))
+    _, some, info = lapack.dposv(G[np.ix_(rows, rows)], -b[rows])
+    p = np.zeros_like(b)
+    p[rows] = some
+    if info != 0 or not _is_inside(p, problem):
+        return None
+    u = G.dot(p) + b
+    return p if (u[: problem.count][~carried] >= 0.0).all() else None
 
 
 def _is_inside(p: Vector, problem: ConeProblem) -> bool:

@@ -52,6 +52,12 @@ class NearLimits:
     sign: Vector
     gap: Vector
 
+    @property
+    def side(self) -> Indices:
+        """(k,) zero at a lower limit, one at an upper one."""
+        side: Indices = (self.sign < 0.0).astype(np.intp)
+        return side
+
 
 class Detector:
     """Finds the points of a table that are near the ground, with all prepared that does not change."""
@@ -125,6 +131,7 @@ class LimitTable:
         Args:
             robot: The robot.
         """
+        self.nv = robot.nv
         single = [joint for joint in robot.joints if joint.v.stop - joint.v.start == 1 == joint.q.stop - joint.q.start]
         bounded = [j for j in single if np.isfinite(robot.limits.lower[j.q.start]) or np.isfinite(robot.limits.upper[j.q.start])]
         self._q = np.array([joint.q.start for joint in bounded], dtype=np.intp)

@@ -100,6 +100,7 @@ class FrictionContacts:
         surfaces = [name.rpartition(".")[0] or name for name in table.names]
         self._surface = np.array([surfaces.index(name) for name in surfaces], dtype=np.intp)
         self._span = 1.0
+        self._limit_impulse = np.zeros((0 if limits is None else limits.nv, 2))  # coordinate, lower or upper
         self._pushed: tuple[Matrix, Vector, int] | None = None
 
     def look(self, terms: Terms, dt: float) -> None:
@@ -267,12 +268,17 @@ class FrictionContacts:
             kept = np.where(self.touching[rows.index, None], self._impulse[rows.index] * share, 0.0)
             along = np.einsum("akj,kj->ak", rows.axes, kept)
             guess[:m], guess[count:] = along[0], along[1:].ravel()
+        if rows.limits is not None:
+            guess[m:count] = share * self._limit_impulse[rows.limits.v, rows.limits.side]
         return guess
 
     def _remember(self, rows: Rows, p: Vector, u: Vector) -> None:
         """Keep impulses and velocities of the points, in the world."""
         m, count = len(rows.index), len(rows.gap)
         self.touching[:] = False
+        self._limit_impulse[:] = 0.0
+        if rows.limits is not None:
+            self._limit_impulse[rows.limits.v, rows.limits.side] = p[m:count]
         if not m:
             return
         self.touching[rows.index] = p[:m] > 0.0

@@ -77,6 +77,7 @@ def test_audit_passes(call):
     assert (code, err) == (0, "")
     assert "FAIL" not in out
     assert out.count("pass") > 20
+    assert "height [m]" in out
 
 
 def test_audit_fails_where_a_number_is_wrong(call, monkeypatch):

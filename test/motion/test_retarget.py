@@ -124,6 +124,13 @@ def test_recorded_kick_of_deepmimic(name):
     assert max(float(np.ptp(found.clip.q[:, knee.q])) for knee in knees) > 0.5, "somebody kicks"
 
 
+def test_arm_that_was_caught_behind_a_limit_is_freed_and_the_jump_is_told():
+    found = retarget_file(read_deepmimic(recorded("deepmimic/humanoid3d_spin.txt")), ROBOT)
+    assert found.residuals["left_hand"][0] < 0.06
+    assert found.excess == {}
+    assert "an arm was caught behind a limit and jumps at rows" in found.clip.notices[0]
+
+
 def test_load_clip_takes_any_format():
     g1 = hd.load_robot("g1")
     for name, frames in (("g1_karate/B_HandsUp.csv", 442), ("g1_asap/squat_level1.npz", 158), ("deepmimic/humanoid3d_walk.txt", 39)):
