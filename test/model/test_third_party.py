@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from bipeds import strip
-from scipy.optimize import nnls
+from nearest import cone_distance
 
 from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError
 from humanoid_dynamics.model.catalogue import catalogue_names, find_entry
@@ -90,7 +90,7 @@ def holding_residual(robot: RobotModel) -> float:
             for slope in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
                 force = X.rotation @ np.array([*(surface.friction / np.sqrt(2.0) * np.array(slope)), 1.0])
                 columns.append([*force, *(np.cross(X.act(corner) - data.com[0], force) / height)])
-    return float(nnls(np.array(columns).T, np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0]) * weight)[1]) / weight
+    return float(cone_distance(np.array(columns).T, np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0]) * weight)) / weight
 
 
 def assert_stands(robot: RobotModel) -> None:

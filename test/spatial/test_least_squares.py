@@ -16,7 +16,7 @@ def random_problem(rng, n, m, rank, contradiction=0.0):
 def oracle(H, g, A, b):
     """Least |A x - b| first, by lstsq; then the minimum in the null space, in a basis from the SVD."""
     x = np.linalg.lstsq(A, b, rcond=1e-10)[0]
-    rank = np.linalg.matrix_rank(A)
+    rank = np.linalg.matrix_rank(A) if A.size else 0
     N = np.linalg.svd(A)[2][rank:].T
     return x + N @ np.linalg.solve(N.T @ H @ N, N.T @ (g - H @ x)) if N.shape[1] else x
 
