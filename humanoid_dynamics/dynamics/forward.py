@@ -37,36 +37,35 @@ def solve_forward(mechanism: Mechanism, q: Vector, v: Vector, tau: Vector, force
     """
     mechanism.check_sizes(q=q, v=v, tau=tau, force=force)
     M, h = mechanism.kinematics.weigh(q, v)
-    applied = mechanism.spread(tau, force)
-    if not all_finite(h, applied):
+    resisting = h - mechanism.spread(tau, force)  # an applied force is a bias with its sign turned
+    if not all_finite(resisting):
         return _refuse(mechanism)
     mechanism.build_map()
     space = mechanism.null_space
-    projected = project_by(space, M, h)
-    u_dot, ok = _accelerate(projected, applied)
+    slowing, ok = _decelerate(project_by(space, M, resisting))
     if not ok:
-        return _solve_densely(mechanism, M, h, applied)
-    a = space.beta + space.Gamma.dot(u_dot)
-    supplied = blas.dsymv(1.0, M.T, a, beta=1.0, y=h - applied, lower=1, overwrite_y=1)
+        return _solve_densely(mechanism, M, resisting)
+    a = space.beta - space.Gamma.dot(slowing)
+    supplied = blas.dsymv(1.0, M.T, a, beta=1.0, y=resisting, lower=1, overwrite_y=1)
     return _report(mechanism, a, space.multipliers(supplied))
 
 
-def _accelerate(projected: Projection, applied: Vector) -> tuple[Vector, bool]:
-    """Solve the projected equation; tell whether its inertia could be trusted."""
+def _decelerate(projected: Projection) -> tuple[Vector, bool]:
+    """Solve the projected equation for -u'; tell whether its inertia could be trusted."""
     if projected.Gamma.shape[1] == 0:
         return np.zeros(0), True
-    U, u_dot, info = lapack.dposv(projected.M_u, projected.drive(applied), overwrite_a=1)
+    U, slowing, info = lapack.dposv(projected.M_u, projected.h_u, overwrite_a=1)
     if info != 0:
-        return u_dot, False
+        return slowing, False
     pivots = U.diagonal().tolist()
-    return u_dot, max(pivots) ** 2 < ILL_CONDITIONED * min(pivots) ** 2
+    return slowing, max(pivots) ** 2 < ILL_CONDITIONED * min(pivots) ** 2
 
 
-def _solve_densely(mechanism: Mechanism, M: Matrix, h: Vector, applied: Vector) -> ForwardResult:
+def _solve_densely(mechanism: Mechanism, M: Matrix, resisting: Vector) -> ForwardResult:
     """Take the saddle point where the projected inertia is singular."""
     mechanism.robot.check_inertia("forward dynamics")
     scale = mechanism.scale
-    a, lam = solve_kkt(symmetric(M), h, scale[:, None] * mechanism.J, scale * mechanism.gamma, applied)
+    a, lam = solve_kkt(symmetric(M), resisting, scale[:, None] * mechanism.J, scale * mechanism.gamma, np.zeros(len(resisting)))
     return _report(mechanism, a, scale * lam)
 
 

@@ -49,7 +49,7 @@ def solve_impact(mechanism: Mechanism, q: Vector, v: Vector, restitution: Mappin
     projected = project(M, np.zeros(robot.nv), space.Gamma, space.beta)
     U, positive = factor_positive(projected.M_u)
     momentum = M @ v
-    u = _solve(U, positive, projected.M_u, projected.drive(momentum))
+    u = _solve(U, positive, projected.M_u, space.Gamma.T @ momentum - projected.h_u)
     v_plus = space.Gamma @ u + space.beta
     impulse = space.multipliers(M @ v_plus - momentum)
     change = 0.5 * float((v_plus - v) @ (M @ v_plus + momentum))

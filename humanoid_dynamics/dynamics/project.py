@@ -32,18 +32,6 @@ class Projection:
         h_u: Vector = self.bias.dot(self.Gamma)
         return h_u
 
-    def drive(self, force: Vector) -> Vector:
-        """Return what a force of the tree leaves to accelerate: Gamma^T f - h_u.
-
-        Args:
-            force: (nv,) generalized force of the tree.
-
-        Returns:
-            (nu,) right-hand side of M_u u'.
-        """
-        driving: Vector = (force - self.bias).dot(self.Gamma)
-        return driving
-
 
 def project(M: Matrix, h: Vector, Gamma: Matrix, beta: Vector) -> Projection:
     """Project the equation of motion of the tree onto the motions the constraints allow.
@@ -85,5 +73,5 @@ def project_by(space: NullSpace, M: Matrix, h: Vector) -> Projection:
     parts.take(M)
     X = blas.dgemm(0.5, parts.first, H, beta=1.0, c=parts.mixed, overwrite_c=1)
     M_u = blas.dsyr2k(1.0, H, X, beta=1.0, c=parts.second, trans=1, overwrite_c=1)
-    bias = h + blas.dsymv(1.0, M.T, space.beta, lower=1)
+    bias = blas.dsymv(1.0, M.T, space.beta, beta=1.0, y=h, lower=1)
     return Projection(M_u, space.Gamma, bias)

@@ -24,9 +24,12 @@ class SymmetricBlocks:
             second: (n,) all others.
         """
         size, pairs = len(first) + len(second), ((first, first), (second, first), (second, second))
-        self._places = [_upper(rows, columns, size) for rows, columns in pairs]
-        self._parts = [np.zeros(places.shape) for places in self._places]
-        self.first, self.mixed, self.second = (part.T for part in self._parts)  # column-major, as BLAS wants them
+        blocks = [_upper(rows, columns, size) for rows, columns in pairs]
+        self._places = np.concatenate([block.ravel() for block in blocks])
+        self._entries = np.zeros(len(self._places))
+        ends = np.cumsum([block.size for block in blocks])
+        parts = [part.reshape(block.shape) for part, block in zip(np.split(self._entries, ends[:-1]), blocks, strict=True)]
+        self.first, self.mixed, self.second = (part.T for part in parts)  # column-major, as BLAS wants them
 
     def take(self, M: Matrix) -> None:
         """Fill the blocks.
@@ -34,9 +37,7 @@ class SymmetricBlocks:
         Args:
             M: (m + n, m + n) row-major matrix whose upper triangle counts.
         """
-        flat = M.reshape(-1)
-        for places, part in zip(self._places, self._parts, strict=True):
-            flat.take(places, out=part, mode="clip")
+        M.reshape(-1).take(self._places, out=self._entries, mode="clip")
 
 
 def _upper(rows: Indices, columns: Indices, size: int) -> Indices:
