@@ -17,7 +17,7 @@ from pathlib import Path
 import paper_items
 
 from humanoid_dynamics.benchmarks.goals import GOALS
-from humanoid_dynamics.cli.app import app
+from humanoid_dynamics.cli.app import build_app
 from humanoid_dynamics.control import holding
 from humanoid_dynamics.errors import MissingExtraError
 from humanoid_dynamics.model.catalogue import catalogue_names, find_entry
@@ -120,7 +120,7 @@ def build_commands(current: str) -> str:
     """Return the verbs of the command line."""
     del current
     rows = []
-    for command in app.registered_commands:
+    for command in build_app().registered_commands:
         summary = (command.callback.__doc__ or "").partition("\n")[0]
         rows.append((f"`humanoid-dynamics {command.name}`", summary))
     return write_table(("command", "what it does"), rows)

@@ -3,12 +3,13 @@
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
 
 import sys
+from collections.abc import Iterable
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
 import typer
 
-from humanoid_dynamics.cli import audit, bench, demo, describe, mobility, simulate
 from humanoid_dynamics.errors import HumanoidDynamicsError
 
 PROGRAM = "humanoid-dynamics"
@@ -21,13 +22,8 @@ Examples:
   humanoid-dynamics describe my_robot.urdf --json
 """
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, epilog=EXAMPLES)
-app.command("describe", epilog=describe.EXAMPLES)(describe.describe)
-app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
-app.command("bench", epilog=bench.EXAMPLES)(bench.bench)
-app.command("mobility", epilog=mobility.EXAMPLES)(mobility.mobility)
-app.command("simulate", epilog=simulate.EXAMPLES)(simulate.simulate)
-app.command("audit", epilog=audit.EXAMPLES)(audit.audit)
+# A verb is a module of its name with a function of its name; only the verb that is called is imported.
+VERBS = ("describe", "demo", "bench", "mobility", "simulate", "audit")
 
 
 def _tell_version(wanted: bool) -> None:
@@ -42,9 +38,25 @@ def _tell_version(wanted: bool) -> None:
 VersionOption = Annotated[bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Show the version and exit.")]
 
 
-@app.callback()
 def _family(version: VersionOption = False) -> None:
     """Dynamics of humanoids: torques with physically right contact forces, from a URDF alone."""
+
+
+def build_app(verbs: Iterable[str] = VERBS) -> typer.Typer:
+    """Put the family together.
+
+    Args:
+        verbs: Those to import.
+
+    Returns:
+        The command line.
+    """
+    app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, epilog=EXAMPLES)
+    app.callback()(_family)
+    for verb in verbs:
+        module = import_module(f"humanoid_dynamics.cli.{verb}")
+        app.command(verb, epilog=module.EXAMPLES)(getattr(module, verb))
+    return app
 
 
 def run() -> None:
@@ -53,7 +65,7 @@ def run() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without N·m shows a question mark, not a traceback
     try:
-        app(prog_name=PROGRAM)
+        build_app(sys.argv[1:2] if sys.argv[1:2] and sys.argv[1] in VERBS else VERBS)(prog_name=PROGRAM)
     except HumanoidDynamicsError as refusal:
         typer.echo(f"error: {refusal}", err=True)
         sys.exit(REFUSED)

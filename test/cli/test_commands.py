@@ -252,3 +252,15 @@ class TestManners:
             process.stdout.close()
             assert process.stderr.read() == b""
         assert process.returncode in {0, 1, 141}
+
+
+def test_only_the_verb_that_is_called_is_imported():
+    """Refusals must come within a second, so describe does not wait for the simulator."""
+    program = (
+        "import sys; sys.argv = ['humanoid-dynamics', 'describe', 'fourbar', '--json']\n"
+        "from humanoid_dynamics.cli import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "print([m for m in sys.modules if m.startswith(('humanoid_dynamics.simulation', 'humanoid_dynamics.benchmarks', 'numba'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

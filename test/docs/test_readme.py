@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from humanoid_dynamics.cli.app import app
+from humanoid_dynamics.cli.app import build_app
 
 PROJECT = Path(__file__).resolve().parents[2]
 PAGES = sorted((*PROJECT.glob("*.md"), *(PROJECT / "docs").glob("*.md")))
@@ -85,7 +85,7 @@ def test_relative_links_lead_somewhere(path):
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_commands_parse(path):
-    family = typer.main.get_command(app)
+    family = typer.main.get_command(build_app())
     for line in code(path):
         for words in re.findall(r"humanoid-dynamics ([a-z][^#|]*)", line):
             verb, *arguments = words.split()
