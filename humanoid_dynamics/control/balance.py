@@ -48,6 +48,10 @@ SOURCES = {
     "geometry": "a sole stands while it is near the height of the ground",
 }
 
+SEEK_SPEED, SEEK_DEPTH = 0.05, 0.03  # m/s and m; how a sole that should touch looks for the ground
+LONGEST = 0.02  # s between ticks that counts
+LEAVING = 0.15  # share of the load below which a contact that opens is leaving as planned
+
 
 @dataclass(frozen=True)
 class BalanceSettings:
@@ -73,7 +77,7 @@ class BalanceSettings:
     skew: float = 0.01
     decay: float = 0.3
     contact_source: str = "wrench"
-    close_share: float = 0.05
+    close_share: float = 0.02
     open_share: float = 0.01
     ground_gap: float = 0.01
     debounce: float = 0.01
@@ -145,6 +149,8 @@ class BalanceController:
         self.reference = Reference(self.robot, self.settings.blend)
         self._phases = PhaseManager(self._ended)
         self._contacts = {name: ContactState(self._thresholds()) for name in self.law.names}
+        self._told: dict[str, bool] = {}
+        self._given: Vector = np.ones(len(self.law.names))
         self._holding, self._complaint, self._skewed = False, "", False
         self._good_at = self._heard_at = -np.inf
         self._last_q: Vector = self.measured.q
@@ -217,9 +223,7 @@ class BalanceController:
             if name not in self.law.names:
                 raise UnknownNameError("sole", name, self.law.names)
         self._phases = PhaseManager(schedule, start)
-        for name in schedule.surfaces:
-            if self._contacts[name].closed is not None:
-                self._phases.observe(name, bool(self._contacts[name].closed), start)
+        self._told = {}
 
     def command(self, t: float) -> Torques:
         """Return the torques for the state measured last.
@@ -233,8 +237,10 @@ class BalanceController:
         if not self._holding:
             self.reference.hold(self.measured.q)
             self._holding = True
-        self._good_at = t
+        dt, self._good_at = t - self._good_at, t
+        self._tell_phases(t)
         phase = self._phases.phase(t)
+        self._seek(SEEK_SPEED * min(dt, LONGEST) if phase.status == "waiting" else 0.0)
         wanted = self.reference.at(phase.schedule_time if self._phases.schedule is not self._ended else t)
         q, v = self.measured.q, self.measured.v
         if self._tilt(wanted.q) > self.settings.fall_tilt:
@@ -296,14 +302,31 @@ class BalanceController:
         return ContactThresholds(s.close_share * self._weight, s.open_share * self._weight, s.debounce)
 
     def _feel(self, surface: str, measure: float, t: float) -> None:
-        if self._contacts[surface].observe(measure, t) and surface in self._phases.schedule.surfaces:
-            self._phases.observe(surface, bool(self._contacts[surface].closed), t)
+        self._contacts[surface].observe(measure, t)
+
+    def _tell_phases(self, t: float) -> None:
+        """Pass on which contacts closed and opened; one that opens while it gives its last load away has not been lost."""
+        if self.settings.contact_source == "assumed":
+            return
+        for name, given in zip(self.law.names, self._given.tolist(), strict=True):
+            closed = self._contacts[name].closed
+            leaving = not closed and 0.0 < given < LEAVING
+            if name in self._phases.schedule.surfaces and closed != self._told.get(name) and not leaving:
+                self._phases.observe(name, closed, t)
+                self._told[name] = closed
+
+    def _seek(self, step: float) -> None:
+        """Let the soles that are waited for go down; those that touch stay."""
+        for k, name in enumerate(self.law.names):
+            waits = step > 0.0 and not self._contacts[name].closed and self._given[k] == 0.0
+            self.law.sink[k] = min(self.law.sink[k] + step, SEEK_DEPTH) if waits else self.law.sink[k] if not self._given[k] else 0.0
 
     def _shares(self, scheduled: Vector) -> Vector:
         """Return shares in the order of the soles."""
         shares = np.zeros(len(self.law.names))
         for name, share in zip(self._phases.schedule.surfaces, scheduled.tolist(), strict=True):
             shares[self.law.names.index(name)] = share
+        self._given = shares
         return shares
 
     def _tilt(self, wanted: Vector) -> float:
@@ -328,8 +351,6 @@ class BalanceController:
             return ("infeasible" if certificate.status in {"unsupported", "invalid_input"} else "limited"), "; ".join(certificate.reasons)
         if phase in {"waiting", "lost"}:
             return f"contact_{phase}", why
-        if certificate.path == "qp":
-            return "limited", "a contact or a motor is at its limit"
         if self.reference.fault:
             return "reference_refused", self.reference.fault
         if not self.reference.begun:

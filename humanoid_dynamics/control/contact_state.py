@@ -24,12 +24,12 @@ class ContactState:
     """One contact; not for several threads at once.
 
     Attributes:
-        closed: Whether it is closed; None before the first measure.
+        closed: Whether it is closed; taken to be so until measures say otherwise.
     """
 
     def __init__(self, thresholds: ContactThresholds) -> None:
         self.thresholds = thresholds
-        self.closed: bool | None = None
+        self.closed = True
         self._since: float | None = None
 
     def observe(self, measure: float, t: float) -> bool:
@@ -44,9 +44,6 @@ class ContactState:
         """
         if measure != measure:
             return False
-        if self.closed is None:
-            self.closed = measure >= self.thresholds.close
-            return True
         changes = measure < self.thresholds.open if self.closed else measure >= self.thresholds.close
         if not changes:
             self._since = None

@@ -74,6 +74,7 @@ class WholeBodyLaw:
         robot: The robot.
         names: The soles, in the order of ``closed``.
         shift: (3,) how far the reference is moved at the moment [m].
+        sink: (soles,) how far each sole that does not stand is asked below its reference [m].
     """
 
     def __init__(self, robot: RobotModel, soles: tuple[str, ...] | None = None, gains: Gains | None = None) -> None:
@@ -105,6 +106,7 @@ class WholeBodyLaw:
         self._closed: tuple[bool, ...] = ()
         self._support = Support(np.zeros((0, 2)), 0.0)
         self.shift: Vector = np.zeros(3)
+        self.sink: Vector = np.zeros(len(self.names))
         self._turn: Matrix = np.eye(3)
         self.com: Vector = np.zeros(3)
         self.pressure: Vector = np.zeros(2)
@@ -219,6 +221,7 @@ class WholeBodyLaw:
         onward = pin.getFrameClassicalAcceleration(model, ref, frame, ALIGNED)
         T = self._turn
         place = T @ Y.translation + self.shift - X.translation
+        place[2] -= self.sink[k]
         turn = pin.log3(T @ Y.rotation @ X.rotation.T)
         error = np.concatenate((place, turn))
         rate = np.concatenate((T @ there.linear, T @ there.angular)) - velocity
