@@ -26,6 +26,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 from humanoid_dynamics.errors import HumanoidDynamicsError
+from humanoid_dynamics.nodes.adapter import AdapterNode
 from humanoid_dynamics.nodes.programs import ENDING, REFUSED, hold_signals
 
 AnyNode = TypeVar("AnyNode", bound=Node)
@@ -46,7 +47,10 @@ def run(make_node: Callable[[], AnyNode], loop: Callable[[AnyNode, threading.Eve
     except RuntimeError as refusal:  # arguments or a parameter file that ROS cannot read
         _refuse(refusal)
     try:
-        _run_until_stopped(make_node(), loop)
+        node = make_node()
+        if isinstance(node, AdapterNode):
+            node.start()
+        _run_until_stopped(node, loop)
     except (HumanoidDynamicsError, ParameterException) as refusal:
         _refuse(refusal)
     finally:
@@ -78,6 +82,8 @@ def _run_until_stopped(node: AnyNode, loop: Callable[[AnyNode, threading.Event],
     try:
         loop(node, stop)
     finally:
+        if isinstance(node, AdapterNode):
+            node.silence()
         rclpy.try_shutdown()
         spinner.join(PATIENCE)
     if failures:
@@ -103,6 +109,7 @@ def _spin(executor: SingleThreadedExecutor, stop: threading.Event, failures: lis
     except ExternalShutdownException:
         pass
     except BaseException as failure:  # noqa: BLE001 - raised again in the main thread, which ends the process
-        failures.append(failure)
+        if not stop.is_set() and rclpy.ok():  # on the way out a callback may find nothing left to publish on
+            failures.append(failure)
     finally:
         stop.set()
