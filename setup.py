@@ -49,7 +49,10 @@ EXTRAS["all"] = sorted({requirement for group in EXTRAS.values() for requirement
 
 COMMANDS = [
     "humanoid-dynamics = humanoid_dynamics.cli:main",
-    *(f"{node} = humanoid_dynamics.nodes.programs:{node}" for node in ("simulator", "inverse_dynamics", "effort_guard", "motion_player")),
+    *(
+        f"{node} = humanoid_dynamics.nodes.programs:{node}"
+        for node in ("simulator", "inverse_dynamics", "effort_guard", "motion_player", "monitor")
+    ),
 ]
 
 
