@@ -24,6 +24,7 @@ from humanoid_dynamics.model.catalogue import catalogue_names, find_entry
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.nodes.configs import CONFIGS, write_parameter_file
 from humanoid_dynamics.nodes.interfaces import INTERFACES, QOS
+from humanoid_dynamics.nodes.security import write_policy
 from humanoid_dynamics.resolution import answer
 from humanoid_dynamics.resolution.rules import RULES
 
@@ -31,6 +32,7 @@ PROJECT = Path(__file__).resolve().parents[1]
 PAGES = ("README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((PROJECT / "docs").glob("*.md"))))
 TABLE = re.compile(r"(<!-- table ([a-z_]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 PARAMETER_FILES = PROJECT / "config" / "nodes"
+POLICY = PROJECT / "config" / "security" / "policy.xml"
 
 
 def write_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -213,10 +215,10 @@ def main(arguments: Sequence[str]) -> int:
         differing += [f"{page}: table {name} is not what docs/generate.py writes" for name in names]
         if not check and before != after:
             path.write_text(after, encoding="utf-8")
-    for node in CONFIGS:
-        path, text = PARAMETER_FILES / f"{node}.yaml", write_parameter_file(node)
+    written = {PARAMETER_FILES / f"{node}.yaml": write_parameter_file(node) for node in CONFIGS} | {POLICY: write_policy()}
+    for path, text in written.items():
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            differing.append(f"config/nodes/{node}.yaml is not what docs/generate.py writes")
+            differing.append(f"{path.relative_to(PROJECT)} is not what docs/generate.py writes")
             if not check:
                 path.write_text(text, encoding="utf-8")
     if check:
