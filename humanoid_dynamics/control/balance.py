@@ -153,6 +153,7 @@ class BalanceController:
         self._given: Vector = np.ones(len(self.law.names))
         self._holding, self._complaint, self._skewed = False, "", False
         self._good_at = self._heard_at = -np.inf
+        self._rewound = ""
         self._last_q: Vector = self.measured.q
 
     def change(self, settings: BalanceSettings) -> None:
@@ -277,7 +278,7 @@ class BalanceController:
         if stamp < self._heard_at - settings.skew and abs(now - stamp) <= settings.timeout + settings.skew:
             said = f"stamps went back by {self._heard_at - stamp:.3f} s"
             self.forget()
-            self._last = Torques(self._last.tau, "waiting", said)
+            self._rewound = said
         self._skewed = not -settings.skew <= now - stamp <= settings.timeout
         if self._skewed:
             self._complaint = f"a state is stamped {1e3 * (stamp - now):+.0f} ms from now"
@@ -346,6 +347,9 @@ class BalanceController:
         return (1.0 - s) * self._solver.also(self._before).tau + s * answer.tau, answer
 
     def _judge(self, answer: Answer, t: float, phase: str, why: str) -> tuple[str, str]:
+        if self._rewound:
+            said, self._rewound = self._rewound, ""
+            return "time_back", said
         certificate = answer.certificate
         if certificate.status != "ok":
             return ("infeasible" if certificate.status in {"unsupported", "invalid_input"} else "limited"), "; ".join(certificate.reasons)

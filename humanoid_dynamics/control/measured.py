@@ -39,7 +39,6 @@ class MeasuredState:
         self._joints = {joint.name: joint for joint in measured_joints(robot)}
         self._mimics = [m for m in robot.mimics if m.joint in self._joints and m.leader in self._joints]
         self.forget()
-        self._names: tuple[str, ...] = ()
         self._plain: tuple[Indices, Indices, Indices] | None = None
         self._endless: list[tuple[int, slice]] = []
 
@@ -47,6 +46,7 @@ class MeasuredState:
         """Begin anew."""
         self.q, self.v = np.array(self.robot.posture), np.zeros(self.robot.nv)
         self._unheard = set(self.robot.actuated) & set(self._joints)
+        self._names: tuple[str, ...] = ()
         self.joints_at = self.base_at = -np.inf
         self.fault = ""
 

@@ -20,6 +20,7 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 LOCAL, ALIGNED = pin.ReferenceFrame.LOCAL, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
 GRAVITY = 9.81
+MOVED = 2e-3  # m; soles that stand and move by more have a new polygon
 EXACT = 1e-9  # softness of rows that must be met
 COM, TRUNK, SWING = 1e-4, 1e-2, 1e-4  # softness of the others
 BASE_LINEAR, BASE_ANGULAR, JOINTS = 10.0, 1.0, 1.0  # mobility of coordinates: what the least-squares solve may change them
@@ -104,6 +105,7 @@ class WholeBodyLaw:
         self._A[3:6, 3:6] = np.eye(3)
         self._seen: Wanted | None = None
         self._closed: tuple[bool, ...] = ()
+        self._middle: Vector = np.zeros(3)
         self._support = Support(np.zeros((0, 2)), 0.0)
         self.shift: Vector = np.zeros(3)
         self.sink: Vector = np.zeros(len(self.names))
@@ -126,10 +128,7 @@ class WholeBodyLaw:
         for surface in self._surfaces:
             pin.updateFramePlacement(model, data, surface.frame)
         self._read(wanted)
-        if closed != self._closed:
-            self._closed = closed
-            standing = [s for s, stands in zip(self._surfaces, closed, strict=True) if stands]
-            self._support = Support(place_corners(data, standing), self.gains.margin)
+        self._find_support(closed)
         self._align(closed)
         a = self._follow_joints(q, v, wanted)
         self._ask_centre_of_mass(any(closed))
@@ -152,6 +151,16 @@ class WholeBodyLaw:
         for surface in self._surfaces:
             pin.updateFramePlacement(self.robot.model, data, surface.frame)
         self._seen = wanted
+
+    def _find_support(self, closed: tuple[bool, ...]) -> None:
+        """Place the polygon of the soles that stand, where they are others than before or have moved."""
+        standing = [s for s, stands in zip(self._surfaces, closed, strict=True) if stands]
+        places = [self._data.oMf[s.frame].translation for s in standing]
+        middle = sum(places, np.zeros(3)) / max(len(places), 1)
+        moved = middle - self._middle
+        if closed != self._closed or moved.dot(moved) > MOVED**2:
+            self._closed, self._middle = closed, middle
+            self._support = Support(place_corners(self._data, standing), self.gains.margin)
 
     def _align(self, closed: tuple[bool, ...]) -> None:
         """Move the reference so that the soles it stands on are where those of the robot are."""

@@ -129,9 +129,9 @@ class InverseDynamicsNode(AdapterNode):
             self._answer(controller, message.header.stamp)
 
     def _answer(self, controller: BalanceController, stamp: Any) -> None:
-        self._pending = False
         torques = controller.command(nanoseconds(stamp) / SECOND)
-        if torques.status == "waiting":
+        self._pending = torques.status == "waiting"
+        if self._pending:
             self.tell("waiting", torques.reason)
             return
         self._answered += 1
