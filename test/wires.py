@@ -14,7 +14,7 @@ from std_msgs.msg import UInt8
 
 from humanoid_dynamics.nodes.adapter import find_type, make_qos
 from humanoid_dynamics.nodes.interfaces import Topic
-from humanoid_dynamics.nodes.running import _make_executor
+from humanoid_dynamics.nodes.running import make_executor
 
 PATIENCE = 4.0  # s
 
@@ -23,7 +23,7 @@ class Wires:
     """A node under test and a probe on the other end of all its topics."""
 
     def __init__(self, make, **parameters):
-        self.node = self._make_node(make, parameters)
+        self.node = make(parameter_overrides=[Parameter(name, value=value) for name, value in parameters.items()])
         self.probe = Node(f"probe_of_{self.node.get_name()}")
         self.statuses = list(self.node.interface.statuses)
         self.changed = threading.Condition()
@@ -32,25 +32,10 @@ class Wires:
         name = self.node.get_name()
         self.probe.create_subscription(UInt8, f"/{name}/status", self._on_status, make_qos(Topic("", "in", "", "latched", "")))
         self.probe.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 100)
-        self.executor = _make_executor()
+        self.executor = make_executor()
         self.executor.add_node(self.node)
         self.executor.add_node(self.probe)
         self.thread = threading.Thread(target=self._spin, daemon=True)
-
-    @staticmethod
-    def _make_node(make, parameters):
-        overrides = [Parameter(name, value=value) for name, value in parameters.items()]
-        with_overrides = type(make.__name__, (make,), {"__init__": make.__init__})
-        original = Node.__init__
-
-        def patched(self, *arguments, **keywords):
-            original(self, *arguments, parameter_overrides=overrides, **keywords)
-
-        Node.__init__ = patched
-        try:
-            return with_overrides()
-        finally:
-            Node.__init__ = original
 
     def begin(self):
         self.node.start()

@@ -56,8 +56,8 @@ class AdapterNode(LifecycleNode):
     good: tuple[str, ...] = ()  # statuses that are well
     places: tuple[str, ...] = ("surface", "frame", "connection")
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
+    def __init__(self, name: str, **keywords: Any) -> None:
+        super().__init__(name, **keywords)
         self.interface = INTERFACES[name]
         self.config: Any = declare_parameters(self, CONFIGS[name])
         self.lock = threading.RLock()
@@ -101,6 +101,9 @@ class AdapterNode(LifecycleNode):
 
     def end(self) -> None:
         """Called on deactivation."""
+
+    def tick(self) -> None:
+        """Do what is due although nothing came; called at an even rate."""
 
     def facts(self) -> Mapping[str, str]:
         """Return what goes into the diagnostics besides status and reason."""

@@ -23,10 +23,11 @@ class EffortGuardNode(AdapterNode):
 
     good = ("waiting", "passing", "limited", "held")
 
-    def __init__(self) -> None:
-        super().__init__("effort_guard")
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__("effort_guard", **keywords)
         self._guard: EffortGuard | None = None
         self._due = 0.0
+        self._stamp: Any = None
         self._counts = {"commands": 0, "refused": 0}
 
     def needs_robot(self) -> bool:
@@ -92,7 +93,7 @@ class EffortGuardNode(AdapterNode):
                 now = self.now()
                 self._watch_publishers(now)
                 if now >= self._due or now < self._due - 1.0:
-                    self._send(now, to_stamp(now))
+                    self._send(now)
 
     def _settings(self) -> GuardSettings:
         config = self.config
@@ -106,7 +107,9 @@ class EffortGuardNode(AdapterNode):
         stamp = seconds(message.header.stamp) if stamped else np.nan
         taken = self._guard.command(message.name, np.asarray(message.effort), stamp, now)
         self._counts["refused"] += not taken
-        self._send(now, message.header.stamp if taken and stamped else to_stamp(now))
+        if taken:
+            self._stamp = message.header.stamp if stamped else to_stamp(now)
+        self._send(now)
 
     def _on_state(self, message: JointState) -> None:
         self._safe.observe(message.name, np.asarray(message.position), np.asarray(message.velocity))
@@ -118,12 +121,13 @@ class EffortGuardNode(AdapterNode):
     def _count_senders(self) -> int:
         return int(self.count_publishers(self.resolve_topic_name("joint_torque_commands")))
 
-    def _send(self, now: float, stamp: Any) -> None:
+    def _send(self, now: float) -> None:
+        """Send what goes out now: a command with its own stamp, what is safe with the time."""
         if self._guard is None:
             return
         self._due = now + 1.0 / self.config.rate
         out = self._guard.output(now)
-        self._publish(out, stamp)
+        self._publish(out, to_stamp(now) if self._guard.fault or self._stamp is None else self._stamp)
         self.tell(out.status, out.reason)
 
     def _publish(self, out: Guarded, stamp: Any) -> None:
@@ -134,7 +138,7 @@ class EffortGuardNode(AdapterNode):
     def _stop(self, _request: Any) -> str:
         if self._guard is not None:
             self._guard.stop(now=self.now())
-            self._send(self.now(), to_stamp(self.now()))
+            self._send(self.now())
         return ""
 
     def _rearm(self, _request: Any) -> str:

@@ -40,8 +40,8 @@ class InverseDynamicsNode(AdapterNode):
 
     good = ("waiting", "standing", "following", "reference_ended", "limited")
 
-    def __init__(self) -> None:
-        super().__init__("inverse_dynamics")
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__("inverse_dynamics", **keywords)
         self._controller: BalanceController | None = None
         self._answered = 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from launch import LaunchContext, LaunchDescription
+from launch import LaunchContext, LaunchDescription  # type: ignore[attr-defined]  # a folder of ours has the same name
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node

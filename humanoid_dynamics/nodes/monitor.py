@@ -6,6 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Mapping
 from time import monotonic
+from typing import Any
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
@@ -31,8 +32,8 @@ class MonitorNode(AdapterNode):
 
     good = ("watching",)
 
-    def __init__(self) -> None:
-        super().__init__("monitor")
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__("monitor", **keywords)
         self._times: dict[str, deque[float]] = {}
         self._forces: dict[str, float] = {}
         self._certificate: list[float] = []
@@ -59,7 +60,7 @@ class MonitorNode(AdapterNode):
         """Begin to watch."""
         self.tell("watching")
 
-    def tick(self, live: Live | None, console: Console) -> None:
+    def draw(self, live: Live | None, console: Console) -> None:
         """Draw the table, and push where it is time.
 
         Args:
@@ -131,9 +132,9 @@ def main() -> None:
     def loop(node: MonitorNode, stop: threading.Event) -> None:
         console = Console()
         if not console.is_terminal:
-            keep_rate(RATE, stop, lambda: node.tick(None, console))
+            keep_rate(RATE, stop, lambda: node.draw(None, console))
             return
         with Live(console=console, auto_refresh=False) as live:
-            keep_rate(RATE, stop, lambda: node.tick(live, console))
+            keep_rate(RATE, stop, lambda: node.draw(live, console))
 
     run(MonitorNode, loop)

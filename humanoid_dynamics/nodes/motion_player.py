@@ -25,8 +25,8 @@ class MotionPlayerNode(AdapterNode):
 
     good = ("idle", "playing", "ended", "stopped")
 
-    def __init__(self) -> None:
-        super().__init__("motion_player")
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__("motion_player", **keywords)
         self._playback: Playback | None = None
         self._start = np.nan
         self._sent = 0

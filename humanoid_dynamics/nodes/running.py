@@ -75,7 +75,7 @@ def keep_rate(rate: float, stop: threading.Event, tick: Callable[[], None]) -> N
 def _run_until_stopped(node: AnyNode, loop: Callable[[AnyNode, threading.Event], None]) -> None:
     stop = threading.Event()
     failures: list[BaseException] = []
-    executor = _make_executor()
+    executor = make_executor()
     executor.add_node(node)
     spinner = threading.Thread(target=_spin, args=(executor, stop, failures), daemon=True)
     spinner.start()
@@ -95,7 +95,8 @@ def _refuse(reason: Exception) -> NoReturn:
     sys.exit(REFUSED)
 
 
-def _make_executor() -> SingleThreadedExecutor:
+def make_executor() -> SingleThreadedExecutor:
+    """Return the executor that suits 1 kHz, or the plain one where a distribution lacks it."""
     try:
         from rclpy.experimental import EventsExecutor
     except ImportError:

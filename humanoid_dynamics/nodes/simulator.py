@@ -34,8 +34,8 @@ class SimulatorNode(AdapterNode):
 
     good = ("waiting", "running", "paused")
 
-    def __init__(self) -> None:
-        super().__init__("simulator")
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__("simulator", **keywords)
         self._live: LiveWorld | None = None
         self._commanded_at = -np.inf
         self._sent_at = 0.0
@@ -130,7 +130,7 @@ class SimulatorNode(AdapterNode):
             if live.begun and not live.paused and now - self._commanded_at > self.config.command_timeout:
                 live.release()
             live.advance(self.config.dt, self._steps * self._count_periods())
-            self._show(live, now)
+            self.show(live, now)
             self._judge(live, now)
 
     def _count_periods(self) -> int:
@@ -151,7 +151,7 @@ class SimulatorNode(AdapterNode):
             self._commanded_at = self.now()
         if self.config.lock_step and taken and abs(seconds(message.header.stamp) - self._time(live)) < LATER and not live.paused:
             live.advance(self.config.dt, self._steps)
-            self._show(live, self._time(live))
+            self.show(live, self._time(live))
             self._judge(live, self._commanded_at)
 
     def _on_push(self, message: WrenchStamped) -> None:
@@ -169,7 +169,7 @@ class SimulatorNode(AdapterNode):
 
     def _repeat(self, live: LiveWorld) -> None:
         if monotonic() - self._sent_at > REPEAT and not live.paused:
-            self._show(live, self._time(live))
+            self.show(live, self._time(live))
         waited = live.begun and monotonic() - self._sent_at > ANXIOUS
         self._judge(live, self._commanded_at, waited)
 
@@ -189,7 +189,7 @@ class SimulatorNode(AdapterNode):
         else:
             self.tell("running")
 
-    def _show(self, live: LiveWorld, t: float) -> None:
+    def show(self, live: LiveWorld, t: float) -> None:
         """Publish the state; the joints last, because controllers wait for them."""
         world, stamp = live.world, to_stamp(t)
         self._sent_at = monotonic()
@@ -239,7 +239,7 @@ class SimulatorNode(AdapterNode):
         live.paused = False
         live.advance(self.config.dt, self._steps)
         live.paused = True
-        self._show(live, self._time(live) if self.config.lock_step else self.now())
+        self.show(live, self._time(live) if self.config.lock_step else self.now())
         return live.world.reason
 
     def _reset(self, _request: Any) -> str:
