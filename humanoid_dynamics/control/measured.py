@@ -98,7 +98,7 @@ class MeasuredState:
         Returns:
             Whether it was taken.
         """
-        length = float(np.linalg.norm(pose[3:]))
+        length = float(np.linalg.norm(np.clip(pose[3:], -2.0, 2.0)))
         if not np.abs(pose[:3]).max() < FARTHEST or not np.abs(twist).max() < FASTEST:
             self.fault = "odometry holds a number that is not finite, or much too large"
         elif not abs(length - 1.0) < TOLERANCE:

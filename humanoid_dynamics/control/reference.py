@@ -83,7 +83,8 @@ class Reference:
         self._tracks, self._base = Track(), Track()
         self._rest = np.zeros((len(self._joints), 3))
         self._rest[:, 0] = [joint_position(joint, robot.posture) for joint in self._joints]
-        self._offset: Vector = np.zeros(robot.nv)
+        self._zero: Vector = np.zeros(robot.nv)
+        self._offset = self._zero
         self._blend_from = -np.inf
         self._last: Wanted | None = None
         self._came = False
@@ -106,8 +107,7 @@ class Reference:
             q: (nq,) configuration.
         """
         self._tracks, self._base, self._came = Track(), Track(), False
-        zero = np.zeros(self.robot.nv)
-        self._last = Wanted(np.array(q), zero, zero)
+        self._last = Wanted(np.array(q), self._zero, self._zero)
         self._rest[:, 0] = [joint_position(joint, q) for joint in self._joints]
 
     def put_joints(self, names: Sequence[str], times: Sequence[int], table: Mapping[str, Matrix]) -> bool:
@@ -166,11 +166,9 @@ class Reference:
         Args:
             t: Time, never much before the last one [s].
         """
-        if self._last is None:
-            self.hold(self.robot.posture)
-        last = self._last
-        if last is None or not self.begun:
-            return last or Wanted(self.robot.posture, self._offset, self._offset)
+        last = self._last or Wanted(self.robot.posture, self._zero, self._zero)
+        if not self.begun:
+            return last
         now = round(t / NS)
         wanted = self._read(now)
         if self._came:

@@ -20,12 +20,13 @@ from humanoid_dynamics.errors import UnknownNameError, UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import SIDES, Body, find_body
 from humanoid_dynamics.motion.clip import Clip
-from humanoid_dynamics.motion.derivatives import central_differences
+from humanoid_dynamics.motion.derivatives import differentiate
 from humanoid_dynamics.motion.inverse_kinematics import COM, InverseKinematics, Task
 from humanoid_dynamics.motion.quintic import quintic
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 RATE = 50.0  # Hz
+CUTOFF = 3.0  # Hz; of the low-pass
 MISS = 5e-3  # m or rad; more than this of soles and centre of mass is a miss
 HAND, UPRIGHT = 10.0, 3.0  # weights per metre and radian
 LIMB_REST, OTHER_REST = 0.05, 1.0  # weights of joints where they rest, per radian
@@ -71,7 +72,7 @@ class Script:
 SCRIPTS: Mapping[str, Script] = MappingProxyType(
     {
         "stand": Script("stands still", (Moment(0.0), Moment(1.0))),
-        "squat": Script("goes down and comes up again", (Moment(0.0), Moment(1.5, lower=0.12), Moment(2.0, lower=0.12), Moment(3.5))),
+        "squat": Script("goes down and comes up again", (Moment(0.0), Moment(1.5, lower=0.08), Moment(2.0, lower=0.08), Moment(3.5))),
         "reach": Script(
             "reaches forwards and upwards with both hands",
             (Moment(0.0), Moment(1.5, reach=0.25, rise=0.2), Moment(2.0, reach=0.25, rise=0.2), Moment(3.5)),
@@ -138,10 +139,8 @@ def build_scenario(robot: RobotModel, name: str) -> Scenario:
     miss = max(one for _, one in found)
     if miss > MISS:
         raise UnsupportedRobotError(f"scenario {name}", [robot.name], f"soles or centre of mass are missed by {miss:.3f} m or rad by")
-    q = np.array([one for one, _ in found])
-    v, a = central_differences(robot.model, times, q)
-    v[0] = v[-1] = a[0] = a[-1] = 0.0
-    clip = Clip(robot, times, q, v, a, origin=f"{name} of {robot.name}")
+    # Where a joint comes to its limit others take over at once: smoothed, no motor has to.
+    clip = differentiate(Clip(robot, times, np.array([one for one, _ in found]), origin=f"{name} of {robot.name}"), CUTOFF)
     left, right = (sole.name for sole in body.soles)
     return Scenario(name, clip, _schedule(left, right, script.unload), miss)
 

@@ -135,7 +135,7 @@ class _Watch:
         show = simulator.show
 
         def watched(live: Any, t: float) -> None:
-            if self.time < live.world.t <= self._end + NEXT:
+            if self.time < live.world.t < self._end + 3.0 * NEXT:
                 self.time = live.world.t
                 self.digest.update(live.world.q.tobytes() + live.world.v.tobytes())
                 self.rise = float(live.world.q[2] - simulator.robot.posture[2])
