@@ -1,0 +1,100 @@
+"""Forces on touch points, summed up to the wrench of each contact surface and of each link that touches otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_dynamics.constraints.kinematics import attach
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.model.surface import ContactSurface
+from humanoid_dynamics.series.layout import WRENCH, Patch
+from humanoid_dynamics.simulation.touch_points import TouchPoint, list_body_points, list_surface_points
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+
+SKEW = ((1, 2, 0), (2, 0, 1))
+
+
+class ContactWrenches:
+    """Sums up forces on the touch points of one robot.
+
+    The force of a corner acts where the corner is; that of a ball at its lowest point, which the moment shows on level ground.
+
+    Attributes:
+        patches: The contacts: surfaces in the order of the robot, then links.
+    """
+
+    def __init__(self, robot: RobotModel, points: str | tuple[TouchPoint, ...], names: Sequence[str]) -> None:
+        """Sort the points.
+
+        Args:
+            robot: The robot.
+            points: Its touch points, as the setup of the world has them.
+            names: Names of those that take part, in the order of the forces.
+        """
+        listed = {point.name: point for point in _list(robot, points)}
+        taking = [listed[name] for name in names]
+        surfaces = {point.name: surface for point in taking for surface in [_find_surface(robot, point)] if surface}
+        found = dict.fromkeys(surfaces.get(point.name) or f"link {point.link}" for point in taking)
+        order = [name for name in robot.surfaces if name in found] + [name for name in found if name not in robot.surfaces]
+        frames, patches, p_C = [], [], []
+        for name in order:
+            if name in robot.surfaces:
+                surface = robot.surfaces[name]
+                frames.append(attach(robot, surface.link, surface.X_LC))
+                patches.append(Patch(name, _name_frame(robot, surface), surface.vertices[:, :2]))
+            else:
+                link = name.removeprefix("link ")
+                frames.append(attach(robot, link))
+                patches.append(Patch(link, link, np.zeros((0, 2))))
+        self.patches: tuple[Patch, ...] = tuple(patches)
+        self._frames = [(frame.joint, frame.X_JF) for frame in frames]
+        self._owner: Indices = np.array([order.index(surfaces.get(p.name) or f"link {p.link}") for p in taking], dtype=np.intp)
+        for point in taking:
+            surface_name = surfaces.get(point.name)
+            X_LC = robot.surfaces[surface_name].X_LC if surface_name else pin.SE3.Identity()
+            p_C.append(X_LC.actInv(np.array(point.p_L)))
+        self._p_C: Matrix = np.array(p_C).reshape(-1, 3)
+        self._radius: Vector = np.array([point.radius for point in taking])
+
+    def measure(self, data: pin.Data, forces: Matrix) -> Vector:
+        """Return the wrench of every contact.
+
+        Args:
+            data: Work space of the robot with its joints placed.
+            forces: (n, 3) force on each point, in the world [N].
+
+        Returns:
+            (6 contacts,) forces and moments in their frames, at their origins [N, N·m].
+        """
+        wrenches = np.zeros((len(self.patches), len(WRENCH)))
+        touching = np.flatnonzero(forces.any(axis=1))
+        for k in dict.fromkeys(self._owner[touching].tolist()):
+            own = touching[self._owner[touching] == k]
+            joint, X_JF = self._frames[k]
+            R_WC = data.oMi[joint].rotation @ X_JF.rotation
+            p_C = self._p_C[own] - np.outer(self._radius[own], R_WC[2])
+            f_C = forces[own] @ R_WC
+            turning = p_C.T @ f_C  # sum of p f': the moment p x f is its skew part
+            wrenches[k, :3], wrenches[k, 3:] = f_C.sum(axis=0), (turning - turning.T)[SKEW]
+        return wrenches.ravel()
+
+
+def _name_frame(robot: RobotModel, surface: ContactSurface) -> str:
+    """Return what TF calls the frame of a surface: its REP-120 name where it has one."""
+    target = robot.model.frames[surface.frame].name
+    return next((alias for alias, meant in robot.aliases.items() if meant == target), surface.name)
+
+
+def _list(robot: RobotModel, points: str | tuple[TouchPoint, ...]) -> tuple[TouchPoint, ...]:
+    if not isinstance(points, str):
+        return points
+    return list_body_points(robot) if points == "body" else list_surface_points(robot)
+
+
+def _find_surface(robot: RobotModel, point: TouchPoint) -> str:
+    """Return the surface whose corner a point is; an empty string where it is none."""
+    name = point.name.rpartition(".")[0]
+    return name if name in robot.surfaces and robot.surfaces[name].link == point.link else ""
