@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from humanoid_dynamics.errors import RecordError
 from humanoid_dynamics.spatial.arrays import Matrix, read_only
 
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
@@ -83,6 +84,10 @@ class Layout:
     patches: tuple[Patch, ...] = field(default=())
 
     def __post_init__(self) -> None:
+        for table, names in self.columns.items():
+            twice = [name for k, name in enumerate(names) if name in names[:k]]
+            if twice:
+                raise RecordError("layout", f"table {table!r} has two columns named {twice[0]!r}")
         object.__setattr__(self, "columns", MappingProxyType({name: tuple(names) for name, names in self.columns.items()}))
 
     @property

@@ -14,13 +14,15 @@ from humanoid_dynamics.series.layout import WRENCH, Patch
 from humanoid_dynamics.simulation.touch_points import TouchPoint, list_body_points, list_surface_points
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
+LINK = "link "  # before the name of a link that touches without a surface
 SKEW = ((1, 2, 0), (2, 0, 1))
 
 
 class ContactWrenches:
     """Sums up forces on the touch points of one robot.
 
-    The force of a corner acts where the corner is; that of a ball at its lowest point, which the moment shows on level ground.
+    A surface stands for its whole link where the link has no other: also what touches beside the sole is load of the foot.  The force
+    of a corner acts where the corner is; that of a ball at its lowest point on level ground.
 
     Attributes:
         patches: The contacts: surfaces in the order of the robot, then links.
@@ -36,8 +38,8 @@ class ContactWrenches:
         """
         listed = {point.name: point for point in _list(robot, points)}
         taking = [listed[name] for name in names]
-        surfaces = {point.name: surface for point in taking for surface in [_find_surface(robot, point)] if surface}
-        found = dict.fromkeys(surfaces.get(point.name) or f"link {point.link}" for point in taking)
+        owners = [_find_owner(robot, point) for point in taking]
+        found = dict.fromkeys(owners)
         order = [name for name in robot.surfaces if name in found] + [name for name in found if name not in robot.surfaces]
         frames, patches, p_C = [], [], []
         for name in order:
@@ -46,15 +48,14 @@ class ContactWrenches:
                 frames.append(attach(robot, surface.link, surface.X_LC))
                 patches.append(Patch(name, _name_frame(robot, surface), surface.vertices[:, :2]))
             else:
-                link = name.removeprefix("link ")
+                link = name.removeprefix(LINK)
                 frames.append(attach(robot, link))
-                patches.append(Patch(link, link, np.zeros((0, 2))))
+                patches.append(Patch(name if link in robot.surfaces else link, link, np.zeros((0, 2))))
         self.patches: tuple[Patch, ...] = tuple(patches)
         self._frames = [(frame.joint, frame.X_JF) for frame in frames]
-        self._owner: Indices = np.array([order.index(surfaces.get(p.name) or f"link {p.link}") for p in taking], dtype=np.intp)
-        for point in taking:
-            surface_name = surfaces.get(point.name)
-            X_LC = robot.surfaces[surface_name].X_LC if surface_name else pin.SE3.Identity()
+        self._owner: Indices = np.array([order.index(owner) for owner in owners], dtype=np.intp)
+        for point, owner in zip(taking, owners, strict=True):
+            X_LC = robot.surfaces[owner].X_LC if owner in robot.surfaces else pin.SE3.Identity()
             p_C.append(X_LC.actInv(np.array(point.p_L)))
         self._p_C: Matrix = np.array(p_C).reshape(-1, 3)
         self._radius: Vector = np.array([point.radius for point in taking])
@@ -94,7 +95,10 @@ def _list(robot: RobotModel, points: str | tuple[TouchPoint, ...]) -> tuple[Touc
     return list_body_points(robot) if points == "body" else list_surface_points(robot)
 
 
-def _find_surface(robot: RobotModel, point: TouchPoint) -> str:
-    """Return the surface whose corner a point is; an empty string where it is none."""
+def _find_owner(robot: RobotModel, point: TouchPoint) -> str:
+    """Return the surface a point counts for: the one it is a corner of, or the only one of its link; else the link."""
+    own = [surface.name for surface in robot.surfaces.values() if surface.link == point.link]
+    if len(own) == 1:
+        return own[0]
     name = point.name.rpartition(".")[0]
-    return name if name in robot.surfaces and robot.surfaces[name].link == point.link else ""
+    return name if name in own else LINK + point.link
