@@ -129,6 +129,6 @@ def _draw_sole(axes: Any, panel: SolePanel, t: Vector) -> None:
     axes.plot(*panel.cop[pressed[-1]], "o", color=RIGHT, markersize=6, markerfacecolor="none", label="at the end")
     axes.figure.colorbar(dots, ax=axes, label="t [s]", shrink=0.8)
     axes.set_aspect("equal", adjustable="datalim")
-    margin = 1e3 * float(np.nanmin(panel.margin[few]))
+    margin = round(1e3 * float(np.nanmin(panel.margin[few])), 1) + 0.0
     axes.set_title(f"{panel.title}: x forwards, y to the left [m]; nearest to the edge {margin:.1f} mm", loc="left")
     axes.legend(loc="upper right")
