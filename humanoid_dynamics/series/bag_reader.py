@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import zlib
+import struct
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,10 @@ MAGIC = b"\x89MCAP0\r\n"
 METADATA = "metadata.yaml"
 NUMBERS = frozenset({JOINT_STATE, ODOMETRY, WRENCH_STAMPED, ARRAY})
 WHOLE = frozenset({STRING, TRAJECTORY, BASE_TRAJECTORY})
+BROKEN: tuple[type[Exception], ...] = (  # what a flipped bit of a bag can lead to
+    *(OSError, ValueError, AssertionError, AttributeError, LookupError, TypeError, ArithmeticError, MemoryError, RuntimeError, EOFError),
+    struct.error,
+)
 Stamps = NDArray[np.int64]
 
 
@@ -148,7 +154,7 @@ def read_bag(path: Path) -> Bag:
         RecordError: If it is broken or cut off.
     """
     try:
-        from rosbags.highlevel import AnyReader, AnyReaderError
+        from rosbags.highlevel import AnyReader
     except ImportError as cause:
         raise MissingExtraError("rosbags", "bags", "reading MCAP") from cause
     origin = str(path)
@@ -156,7 +162,7 @@ def read_bag(path: Path) -> Bag:
         with AnyReader([path]) as reader:
             topics = {connection.topic: connection.msgtype for connection in reader.connections}
             return Bag(origin, topics, *_collect(reader))
-    except (AnyReaderError, OSError, ValueError, AssertionError, KeyError, IndexError, TypeError, zlib.error) as cause:
+    except (*BROKEN, *_errors_of_rosbags()) as cause:
         raise RecordError(origin, f"cannot be read as a bag: {_explain(path, cause)}") from cause
 
 
@@ -174,6 +180,17 @@ def _collect(reader: Any) -> tuple[dict[str, list[Series]], dict[str, list[tuple
 def _wanted(reader: Any) -> Iterator[tuple[Any, int, bytes]]:
     wanted = [connection for connection in reader.connections if connection.msgtype in NUMBERS | WHOLE]
     return iter(reader.messages(connections=wanted)) if wanted else iter(())
+
+
+def _errors_of_rosbags() -> tuple[type[Exception], ...]:
+    """Return what the library raises, and the decompressor below it."""
+    from rosbags.highlevel import AnyReaderError
+    from rosbags.rosbag2 import ReaderError
+    from rosbags.serde import SerdeError
+    from rosbags.typesys import TypesysError
+
+    zstd: Any = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+    return (AnyReaderError, ReaderError, SerdeError, TypesysError, zstd.ZstdError)
 
 
 def _explain(path: Path, cause: Exception) -> str:

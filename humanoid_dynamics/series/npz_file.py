@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import json
 import os
+import struct
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, BinaryIO, cast
@@ -28,6 +30,10 @@ from humanoid_dynamics.series.sink import TIME, Spool
 from humanoid_dynamics.spatial.arrays import Vector
 
 COLUMNS = "_columns"
+BROKEN = (  # what a flipped bit of an archive can lead to
+    *(OSError, ValueError, EOFError, AttributeError, KeyError, TypeError, OverflowError, MemoryError, NotImplementedError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+)
 FAST = 1  # level of compression
 
 
@@ -103,9 +109,9 @@ def read_npz_record(path: Path) -> Record:
     """
     origin = str(path)
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays: dict[str, NDArray[np.generic]] = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, AttributeError) as cause:
+    except BROKEN as cause:
         raise RecordError(origin, f"cannot be read as a numpy archive: {cause}") from cause
     missing = [name for name in (TIME, "about", "layouts") if name not in arrays]
     if missing:

@@ -13,7 +13,7 @@ from humanoid_dynamics.series.record import Record, Table
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 TIME = "t"
-BLOCK = 4096  # rows that are in memory at a time
+BLOCK = 2**20  # bytes that are in memory at a time
 FLOAT = 8  # bytes
 
 
@@ -98,8 +98,9 @@ class Spool:
             stream = streams.get(name)
             if stream is not None:
                 stream.seek(0)
-            for start in range(0, count, BLOCK):
-                rows = min(BLOCK, count - start)
+            most = max(1, BLOCK // (FLOAT * max(1, len(everything))))
+            for start in range(0, count, most):
+                rows = min(most, count - start)
                 block = np.full((rows, len(everything)), np.nan)
                 if stream is not None:
                     block[:, places] = np.frombuffer(stream.read(rows * len(here) * FLOAT)).reshape(rows, len(here))
