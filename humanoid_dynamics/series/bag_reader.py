@@ -37,6 +37,7 @@ BROKEN: tuple[type[Exception], ...] = (  # what a flipped bit of a bag can lead 
     *(OSError, ValueError, AssertionError, AttributeError, LookupError, TypeError, ArithmeticError, MemoryError, RuntimeError, EOFError),
     struct.error,
 )
+SPARE = (0, 4, 8)
 Stamps = NDArray[np.int64]
 
 
@@ -113,9 +114,9 @@ class _Topic:
     def take(self, stamp: int, raw: bytes) -> None:
         template, found = self._template, None if self._template is None else self._template.decode(raw)
         if template is None or found is None:
-            message = self._store.deserialize_cdr(raw, self._kind)
+            message = self._deserialize(raw)
             template = self._template = build_template(find_form(message, self._kind))
-            # One written another way, such as big-endian, is encoded anew.
+            # One written another way is encoded anew: big-endian, or with bytes between its numbers that mean nothing.
             found = template.decode(raw) or template.decode(bytes(self._store.serialize_cdr(message, self._kind)))
         if found is None:
             raise ValueError(f"a message of type {self._kind} cannot be decoded")
@@ -123,6 +124,18 @@ class _Topic:
         rows.stamps.append(found[0] or stamp)
         for data, values in zip(rows.bytes, found[1], strict=True):
             data += values.tobytes()
+
+    def _deserialize(self, raw: bytes) -> Any:
+        """Decode a message; some writers leave up to eight bytes behind an empty list at its end, which rosbags refuses."""
+        from rosbags.serde import SerdeError
+
+        for spare in SPARE:
+            try:
+                return self._store.deserialize_cdr(raw[: len(raw) - spare], self._kind)
+            except SerdeError:
+                if spare == SPARE[-1]:
+                    raise
+        return None
 
 
 def is_bag(path: Path) -> bool:
