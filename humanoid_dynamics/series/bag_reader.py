@@ -47,7 +47,7 @@ class Series:
 
     Attributes:
         form: What they have in common.
-        stamps: (n,) instants of their headers, or of the bag where these are zero [ns].
+        stamps: (n,) instants of their headers, or of the bag where all of these are zero [ns].
         fields: Numbers of each field, one row per message.
     """
 
@@ -95,12 +95,14 @@ class _Rows:
     def __init__(self, form: Form) -> None:
         self.form = form
         self.stamps: list[int] = []
+        self.taken: list[int] = []
         self.bytes = [bytearray() for _ in form.sizes]
 
     def close(self) -> Series:
         sizes = self.form.sizes
         fields = (np.frombuffer(bytes(data)).reshape(len(self.stamps), size) for data, size in zip(self.bytes, sizes, strict=True))
-        return Series(self.form, np.array(self.stamps, dtype=np.int64), tuple(fields))
+        stamps = self.stamps if any(self.stamps) else self.taken
+        return Series(self.form, np.array(stamps, dtype=np.int64), tuple(fields))
 
 
 class _Topic:
@@ -121,7 +123,8 @@ class _Topic:
         if found is None:
             raise ValueError(f"a message of type {self._kind} cannot be decoded")
         rows = self.groups.setdefault(template.form, _Rows(template.form))
-        rows.stamps.append(found[0] or stamp)
+        rows.stamps.append(found[0])
+        rows.taken.append(stamp)
         for data, values in zip(rows.bytes, found[1], strict=True):
             data += values.tobytes()
 

@@ -11,10 +11,12 @@ from humanoid_dynamics.constraints.kinematics import attach
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.series.layout import WRENCH, Patch
+from humanoid_dynamics.simulation.friction import Touching
 from humanoid_dynamics.simulation.touch_points import TouchPoint, list_body_points, list_surface_points
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 LINK = "link "  # before the name of a link that touches without a surface
+TINY = 1e-12  # m
 SKEW = ((1, 2, 0), (2, 0, 1))
 
 
@@ -22,7 +24,7 @@ class ContactWrenches:
     """Sums up forces on the touch points of one robot.
 
     A surface stands for its whole link where the link has no other: also what touches beside the sole is load of the foot.  The force
-    of a corner acts where the corner is; that of a ball at its lowest point on level ground.
+    of a corner acts where the corner is, that of a ball where the ball touches.
 
     Attributes:
         patches: The contacts: surfaces in the order of the robot, then links.
@@ -60,27 +62,36 @@ class ContactWrenches:
         self._p_C: Matrix = np.array(p_C).reshape(-1, 3)
         self._radius: Vector = np.array([point.radius for point in taking])
 
-    def measure(self, data: pin.Data, forces: Matrix) -> Vector:
+    def measure(self, data: pin.Data, forces: Matrix, touching: Touching) -> Vector:
         """Return the wrench of every contact.
 
         Args:
             data: Work space of the robot with its joints placed.
             forces: (n, 3) force on each point, in the world [N].
+            touching: What touched, and where; only balls need it.
 
         Returns:
             (6 contacts,) forces and moments in their frames, at their origins [N, N·m].
         """
         wrenches = np.zeros((len(self.patches), len(WRENCH)))
-        touching = np.flatnonzero(forces.any(axis=1))
-        for k in dict.fromkeys(self._owner[touching].tolist()):
-            own = touching[self._owner[touching] == k]
+        loaded = np.flatnonzero(forces.any(axis=1))
+        for k in dict.fromkeys(self._owner[loaded].tolist()):
+            own = loaded[self._owner[loaded] == k]
             joint, X_JF = self._frames[k]
-            R_WC = data.oMi[joint].rotation @ X_JF.rotation
-            p_C = self._p_C[own] - np.outer(self._radius[own], R_WC[2])
-            f_C = forces[own] @ R_WC
+            X_WC = data.oMi[joint] * X_JF
+            p_C, f_C = self._p_C[own], forces[own] @ X_WC.rotation
+            if self._radius[own].any():
+                places = np.zeros_like(forces)
+                places[touching.index] = touching.place
+                p_C = p_C + self._reach(own, (places[own] - X_WC.translation) @ X_WC.rotation - p_C)
             turning = p_C.T @ f_C  # sum of p f': the moment p x f is its skew part
             wrenches[k, :3], wrenches[k, 3:] = f_C.sum(axis=0), (turning - turning.T)[SKEW]
         return wrenches.ravel()
+
+    def _reach(self, own: Indices, towards: Matrix) -> Matrix:
+        """Return the vectors from the middles of balls to where they touch: as long as their radius."""
+        lengths = np.maximum(np.linalg.norm(towards, axis=1), TINY)
+        return np.asarray((self._radius[own] / lengths)[:, None] * towards)
 
 
 def _name_frame(robot: RobotModel, surface: ContactSurface) -> str:

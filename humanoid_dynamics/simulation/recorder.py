@@ -131,7 +131,7 @@ class Recorder:
             "q": world.q,
             "v": world.v,
             "tau": world.tau + drive,
-            "wrench": self._wrenches.measure(data, forces),
+            "wrench": self._wrenches.measure(data, forces, world.touching),
             "energy": np.array([kinetic, potential, *(books.work[name] for name in ENTRIES), books.missing]),
             "audit": np.array([world.touching.depth, stepper.closure, *certificate, touching]),
             "balance": np.concatenate((data.com[0], h.linear, h.angular, forces.sum(axis=0))),
