@@ -114,7 +114,7 @@ LOOKS: dict[str, Look] = {
     "g1_drop": Look(show_load, 40.0, instants=(0.0, 0.1, 0.16, 0.3, 0.8, 2.8)),
     "sliding_box": Look(show_way, 20.0, 18.0, instants=(0.0, 0.15, 0.3, 0.95), reach=1.0, together=True),
     "tipping_box": Look(show_tilt, 20.0, instants=(0.0, 0.3, 0.4, 0.5, 0.6, 2.8)),
-    "steps": Look(show_heights, 15.0, 18.0, instants=(0.0, 0.2, 0.38, 0.65, 1.0, 1.4), reach=2.0, together=True),
+    "steps": Look(show_heights, 3.0, 9.0, instants=(0.0, 0.2, 0.38, 0.65, 1.0, 1.4), reach=2.0, together=True),
 }
 
 

@@ -146,7 +146,7 @@ def _draw_ground(axes: Any, instant: Instant, frame: tuple[float, float, float, 
     for shape in instant.ground:
         seen = clip(shape.corners, frame)
         if len(seen) > 2:
-            _fill(axes, seen + move, _mix("#c3cacf", 0.7 - 0.7 * shape.slant), "white", 1.0)
+            _fill(axes, seen + move, _mix("#b4bcc2", 0.7 - 0.7 * shape.slant), "#8b949b", 1.0)
 
 
 def _draw_bodies(axes: Any, instant: Instant, move: Vector, opacity: float) -> None:

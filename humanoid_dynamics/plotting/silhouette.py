@@ -12,14 +12,14 @@ from scipy.spatial import ConvexHull, QhullError
 
 from humanoid_dynamics.constraints.kinematics import attach
 from humanoid_dynamics.model.catalogue import catalogue_names, find_entry
-from humanoid_dynamics.model.footprint import CORNERS, RING, convex_hull, shape_points
+from humanoid_dynamics.model.footprint import CORNERS, convex_hull, shape_points
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.urdf import Geometry, Urdf
 from humanoid_dynamics.model.urdf_file import read_urdf
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
-CIRCLE = read_only(np.column_stack((np.cos(RING), np.sin(RING))))
+CIRCLE = read_only([[np.cos(angle), np.sin(angle)] for angle in np.linspace(0.0, 2.0 * np.pi, 40, endpoint=False)])
 UP = read_only([0.0, 0.0, 1.0])
 LIGHT = read_only([-0.36, -0.48, 0.8])
 MANY = 64
