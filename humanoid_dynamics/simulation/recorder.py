@@ -28,6 +28,7 @@ from humanoid_dynamics.series.record import Record
 from humanoid_dynamics.series.sink import MemorySink, Sink
 from humanoid_dynamics.simulation.books import ENTRIES
 from humanoid_dynamics.simulation.contact_wrenches import ContactWrenches
+from humanoid_dynamics.simulation.drive_torques import DriveTorques
 from humanoid_dynamics.simulation.scene import Scene
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.arrays import Vector
@@ -63,6 +64,7 @@ class Recorder:
         self._total = hashlib.sha256()
         self._steps = self._count = 0
         self._robot: RobotModel | None = None
+        self._drives, self._began = DriveTorques(world.robot, world.setup.drive), world.t
         self.take()
         world.add_hook("after_step", self._after_step)
 
@@ -113,6 +115,7 @@ class Recorder:
     def _begin(self, world: World) -> None:
         """Take note of a tree of bodies that is new."""
         self._robot, self._data = world.robot, world.robot.data()
+        self._drives.follow(world.robot)
         self._wrenches = ContactWrenches(world.robot, world.setup.points, world.point_names)
         layout = build_layout(world, self._wrenches)
         self._total.update(layout.dump().encode())
@@ -123,17 +126,18 @@ class Recorder:
         model, data, books, answer = world.robot.model, self._data, world.books, world.touching.answer
         kinetic, potential = pin.computeKineticEnergy(model, data, world.q, world.v), pin.computePotentialEnergy(model, data)
         h = pin.computeCentroidalMomentum(model, data)
-        forces, stepper = world.point_forces(), world._stepper
-        drive = stepper.joints.drive_torque(world.v)[world.mechanism.actuated]
+        forces, motors = world.point_forces(), np.zeros(world.robot.nv)
+        motors[world.mechanism.actuated] = world.tau
+        torques = motors if world.t == self._began else self._drives.add_to(motors, world.q, world.v)  # nothing acted before the first step
         certificate = (0.0, 0.0, 0.0) if answer is None else (answer.residual, answer.complementarity, answer.cone)
         touching = float(np.count_nonzero(forces.any(axis=1)))
         return {
             "q": world.q,
             "v": world.v,
-            "tau": world.tau + drive,
+            "tau": torques[world.mechanism.actuated],
             "wrench": self._wrenches.measure(data, forces, world.touching),
             "energy": np.array([kinetic, potential, *(books.work[name] for name in ENTRIES), books.missing]),
-            "audit": np.array([world.touching.depth, stepper.closure, *certificate, touching]),
+            "audit": np.array([world.touching.depth, world._stepper.closure, *certificate, touching]),
             "balance": np.concatenate((data.com[0], h.linear, h.angular, forces.sum(axis=0))),
         }
 

@@ -69,6 +69,19 @@ def test_drives_hold_the_posture_against_gravity():
     assert abs(gravity[arm]) > 0.5
 
 
+@pytest.mark.parametrize("name", ["pushed", "falling"])
+def test_work_of_drives_is_torque_times_mean_velocity(name):
+    _, recorder = run(name, 0.7)
+    record = recorder.record()
+    t, v, tau = record.t, record.table("v"), record.table("tau")
+    driven = [v.columns.index(motor) for motor in tau.columns]
+    power = np.einsum("ij,ij->i", tau.values[1:], 0.5 * (v.values[1:, driven] + v.values[:-1, driven]))
+    work = np.cumsum(np.diff(t) * power)
+    booked = record.table("energy").column("drive")[1:]
+    assert np.abs(booked).max() > 0.5
+    np.testing.assert_allclose(work, booked, atol=2e-3 * np.abs(booked).max())
+
+
 def test_centre_of_pressure_stays_inside_the_sole():
     _, recorder = run("standing", 0.5)
     record = recorder.record()
