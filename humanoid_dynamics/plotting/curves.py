@@ -13,7 +13,7 @@ from humanoid_dynamics.errors import RecordError, UnknownNameError
 from humanoid_dynamics.series.layout import Patch
 from humanoid_dynamics.series.record import Record
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.polygon import margin_inside
+from humanoid_dynamics.spatial.polygon import half_planes
 
 LOADED = 1.0  # N; a contact that carries less has no centre of pressure
 SIDES = {"left": "left", "l": "left", "right": "right", "r": "right"}
@@ -72,7 +72,8 @@ class SolePanel:
     @property
     def margin(self) -> Vector:
         """(n,) distance of the centre of pressure inside the sole [m]; NaN where nothing pressed."""
-        return np.array([margin_inside(self.patch.corners, p) if np.isfinite(p[0]) else np.nan for p in self.cop])
+        A, b = half_planes(self.patch.corners)
+        return np.asarray(np.min(b - self.cop @ A.T, axis=1))
 
 
 @dataclass(frozen=True, eq=False)

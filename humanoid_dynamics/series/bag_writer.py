@@ -73,7 +73,7 @@ class BagSink:
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.is_dir() and self._is_file:
                 raise IsADirectoryError(f"{path} is a folder")
-            self._scratch = Path(tempfile.mkdtemp(prefix=f".{path.stem}.", dir=path.parent)) if self._is_file else None
+            self._scratch = Path(tempfile.mkdtemp(prefix=f"{path.stem}.", suffix=".part", dir=path.parent)) if self._is_file else None
             folder = path if self._scratch is None else self._scratch / path.stem
             self._writer = _open_writer(folder)
         except (OSError, _writer_error()) as cause:

@@ -111,6 +111,8 @@ def read_npz_record(path: Path) -> Record:
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays: dict[str, NDArray[np.generic]] = {name: archive[name] for name in archive.files}
+        for array in arrays.values():
+            array.flags.writeable = False
     except BROKEN as cause:
         raise RecordError(origin, f"cannot be read as a numpy archive: {cause}") from cause
     missing = [name for name in (TIME, "about", "layouts") if name not in arrays]

@@ -26,7 +26,7 @@ class Table:
     values: Matrix = field(repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", read_only(self.values))
+        object.__setattr__(self, "values", _keep(self.values))
 
     def column(self, name: str) -> Vector:
         """Return one column.
@@ -62,7 +62,7 @@ class Record:
     layouts: Mapping[int, Layout] = field(repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "t", read_only(self.t))
+        object.__setattr__(self, "t", _keep(self.t))
         for name in ("about", "tables", "layouts"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         origin = self.about.get("scene", "record")
@@ -117,3 +117,8 @@ class Record:
         starts = sorted(self.layouts)
         for start, stop in zip(starts, (*starts[1:], len(self)), strict=True):
             yield slice(start, stop), self.layouts[start]
+
+
+def _keep(values: Matrix) -> Matrix:
+    """Return read-only numbers; those that are so already are not copied, as long runs are large."""
+    return read_only(values) if values.flags.writeable or values.dtype != np.float64 else values

@@ -130,7 +130,9 @@ class MemorySink(Spool):
         tables = {}
         for name, columns in self.columns().items():
             blocks = list(self.blocks(name))
-            tables[name] = Table(columns, np.vstack(blocks) if blocks else np.zeros((0, len(columns))))
+            values = np.vstack(blocks) if blocks else np.zeros((0, len(columns)))
+            values.flags.writeable = False
+            tables[name] = Table(columns, values)
         t = tables.pop(TIME).values[:, 0]
         return Record(about, t, tables, self.layouts)
 
