@@ -35,7 +35,10 @@ def view(
     seconds: SecondsOption = 0.0,
     simple: SimpleOption = False,
 ) -> None:
-    """Open a page where a robot can be watched, pulled, stopped and let go; time stands still while nobody looks."""
+    """Open a page where a robot can be watched, pulled, stopped and let go; time stands still while nobody looks.
+
+    Example: humanoid-dynamics view swing
+    """
     try:
         from humanoid_dynamics.viewer.page import Page
     except ImportError as cause:

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import viser
 
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 from humanoid_dynamics.viewer.bodies import Body
 from humanoid_dynamics.viewer.picture import Picture
 from humanoid_dynamics.viewer.session import Offer
 
 DRAWN, SKETCHED, GHOST = (120, 144, 176), (168, 150, 122), (90, 200, 140)
 FORCE, PULL, PRESSURE, CENTRE, SUPPORT = (214, 62, 52), (240, 160, 30), (30, 110, 220), (250, 205, 60), (30, 110, 220)
-HIDDEN = np.zeros((1, 2, 3))
+HIDDEN = read_only(np.zeros((1, 2, 3)))
 STILL = 1e-6  # a pose that changes less is not sent again
 FAR = (0.0, 0.0, -100.0)
 

@@ -1,9 +1,10 @@
-"""The page in the browser: pictures go out, wishes come in.  viser [VISER] draws; nothing is loaded from any network."""
+"""The page in the browser: pictures go out, wishes come in.  viser [Viser] draws; nothing is loaded from any network."""
 
 from __future__ import annotations
 
 import contextlib
 import io
+import logging
 import queue
 import threading
 from collections.abc import Callable
@@ -59,6 +60,7 @@ class Page:
             self._server = _Server(host=host, port=port, label="humanoid_dynamics", verbose=False)
         self._server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
         self._server.on_client_disconnect(lambda client: self.access.forget(client.client_id))
+        logging.getLogger("websockets.server").setLevel(logging.CRITICAL)  # a visitor's nonsense is not worth a traceback
         self._host, self._closing = host, threading.Event()
         self._build(session)
 

@@ -16,8 +16,8 @@ from humanoid_dynamics.viewer.bodies import Body, place_bodies
 METRES_PER_NEWTON = 1e-3
 ABOVE = read_only([0.0, 0.0, 3e-3])  # m, so that what lies on the ground is seen
 SMALLEST_FORCE = 1.0  # N
-NO_ARROWS = np.zeros((0, 2, 3))
-NO_POINTS = np.zeros((0, 3))
+NO_ARROWS = read_only(np.zeros((0, 2, 3)))
+NO_POINTS = read_only(np.zeros((0, 3)))
 
 
 @dataclass(frozen=True, eq=False)

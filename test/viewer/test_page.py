@@ -49,6 +49,7 @@ def test_the_page_is_served_and_no_other_file() -> None:
             assert refused.value.code in {400, 403, 404}
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # sockets the server drops with the visitor
 def test_hostile_messages_change_nothing_and_kill_nothing() -> None:
     session = Diary()
     with shown(session) as page:
