@@ -15,7 +15,8 @@ from humanoid_dynamics.model.catalogue import catalogue_names, find_entry
 from humanoid_dynamics.model.footprint import CORNERS, convex_hull, shape_points
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.model.urdf import Geometry, Urdf
+from humanoid_dynamics.model.shape import Geometry
+from humanoid_dynamics.model.urdf import Urdf
 from humanoid_dynamics.model.urdf_file import read_urdf
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
