@@ -94,3 +94,8 @@ def double_support(gait, t, phase=None):
 
 def zmp_at(t, base="rear"):
     return compute_ground_wrench(BODY, chain_at(R1, t, base)).zmp
+
+
+def leg_coordinates(robot):
+    """Return the joints of the URDF biped in the order of the paper's torques, from the rear ankle to the front one."""
+    return [robot.joint(name).v.start for name in ("left_ankle", "left_knee", "left_hip", "right_hip", "right_knee", "right_ankle")]

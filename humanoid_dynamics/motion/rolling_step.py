@@ -1,7 +1,7 @@
 """The reference step on a robot: down on the heel, flat, up on the toe; in its plane, or in space with a sway from foot to foot.
 
-The left foot is the rear one.  Before t0 it bears all; from t0 on the front foot stands on its heel, from t1 on it is flat and the rear foot
-stands on its toe, which lifts off at t2.
+The left foot is the rear one.  Before t0 it bears all; from t0 on the front foot stands on its heel, from t1 on it is flat and the rear
+foot stands on its toe, which lifts off at t2.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.biped.step import PHASES, find_phase
+from humanoid_dynamics.biped.step import find_phase
 from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.gait_r1 import GaitR1, Track
@@ -182,7 +182,9 @@ class _SpatialLegs:
             if np.abs(miss).max() < EXACT:
                 break
         J, _, _ = self._kinematics(q, np.zeros(model.nv))
-        rates, accelerations = (np.concatenate([self._move(name, k, *foot) for k, foot in enumerate(feet)]) for name in ("rate", "acceleration"))
+        rates, accelerations = (
+            np.concatenate([self._move(name, k, *foot) for k, foot in enumerate(feet)]) for name in ("rate", "acceleration")
+        )
         v, a = np.zeros(model.nv), np.zeros(model.nv)
         v[:6], a[:6] = base_v, base_a
         v[self._legs] = np.linalg.solve(J[:, self._legs], rates - J[:, :6] @ base_v)

@@ -11,6 +11,7 @@ from steps import (
     STEP,
     T1,
     TIMES,
+    leg_coordinates,
 )
 
 import humanoid_dynamics as hd
@@ -20,6 +21,7 @@ from humanoid_dynamics.biped.lagrange import TORQUE_MAP, build_terms, build_tip_
 from humanoid_dynamics.biped.recursion import FRONT_SIGN
 from humanoid_dynamics.biped.schedule import STEP_RULES, compute_step_torques
 from humanoid_dynamics.biped.step import compute_torques, find_phase, find_points
+from humanoid_dynamics.motion.rolling_step import build_planar_step
 from humanoid_dynamics.vdc.double_support import build_double_support, choose_minimum_torque
 from humanoid_dynamics.vdc.inverse import solve_subsystems
 
@@ -48,7 +50,7 @@ def test_floating_base_agrees(t):
     """RNEA of the URDF biped less J'W, in all phases and for all rules; nothing is left at its base."""
     robot = hd.load_robot("biped7")
     phase, motion = find_phase(t, TIMES), R1.at(t)
-    q, v, a = urdf_motion(robot, t)
+    q, v, a = build_planar_step(robot).at(t)
     for rule in STEP_RULES:
         answer = compute_step_torques(STEP, t, rule)
         contacts = urdf_contacts(answer, motion, phase)
@@ -68,7 +70,7 @@ def test_floating_base_agrees(t):
 def test_three_dimensional_procedures_contain_the_planar_ones(phase, t):
     """The URDF biped, an internal wrench of six components, no moment about heel or toe: torques of procedures 1 and 3."""
     robot = hd.load_robot("biped7")
-    q, v, a = urdf_motion(robot, t)
+    q, v, a = build_planar_step(robot).at(t)
     flat, other = ("left_foot", "right_foot") if phase.base == "rear" else ("right_foot", "left_foot")
     support = build_double_support(solve_subsystems(robot, hd.State(q, v), a), flat, other)
     reach = -BODY.heel if phase.tip == "heel" else BODY.toe
@@ -76,30 +78,6 @@ def test_three_dimensional_procedures_contain_the_planar_ones(phase, t):
     tau = np.zeros(robot.nv)
     tau[np.concatenate((support.first.coordinates, support.second.coordinates))] = choice.loads
     assert np.abs(tau[leg_coordinates(robot)] * FRONT_SIGN - compute_torques(BODY, R1.at(t), phase, "minimum_torque").tau).max() < 1e-9
-
-
-def leg_coordinates(robot):
-    return [robot.joint(name).v.start for name in ("left_ankle", "left_knee", "left_hip", "right_hip", "right_knee", "right_ankle")]
-
-
-def urdf_motion(robot, t):
-    """Absolute angles to joint angles; the left leg is the rear one."""
-    motion, hip = R1.at(t), R1.points(t)[4]
-    q, v, a = np.zeros(robot.nq), np.zeros(robot.nv), np.zeros(robot.nv)
-    for out, theta, place, turn in (
-        (q, motion.theta, hip.value, np.pi / 2),
-        (v, motion.rate, hip.rate, 0.0),
-        (a, motion.acceleration, hip.acceleration, 0.0),
-    ):
-        out[:2], out[2] = place, turn - theta[3]
-        for side, foot, shank, thigh in (("left", 0, 1, 2), ("right", 6, 5, 4)):
-            for joint, value in (
-                ("hip", theta[3] - theta[thigh]),
-                ("knee", theta[thigh] - theta[shank]),
-                ("ankle", theta[shank] - theta[foot] - turn),
-            ):
-                out[robot.joint(f"{side}_{joint}").q.start] = value
-    return q, v, a
 
 
 def urdf_contacts(answer, motion, phase):
