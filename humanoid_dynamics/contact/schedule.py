@@ -1,4 +1,6 @@
-"""When contacts close and open, and how load passes between them: shares that sum to one and bounds on how fast they move."""
+"""When contacts close and open, and how load passes between them: shares that sum to one and bounds on how fast they
+move [BP, assumption 4].
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The reference step on a robot: down on the heel, flat, up on the toe; in its plane, or in space with a sway from foot to foot.
 
 The left foot is the rear one.  Before t0 it bears all; from t0 on the front foot stands on its heel, from t1 on it is flat and the rear
-foot stands on its toe, which lifts off at t2.
+foot stands on its toe, which lifts off at t2.  Feet land without speed [BP, assumption 3].
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Learning the masses while moving: parameters follow the power a subsystem misses, and never leave their bounds."""
+"""Learning the masses while moving: parameters follow the power a subsystem misses, and never leave their bounds
+[BP, remark 1].
+"""
 
 from __future__ import annotations
 
