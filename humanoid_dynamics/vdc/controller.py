@@ -1,6 +1,4 @@
-"""Adaptive control by subsystems: required velocities outward, required wrenches inward, parameters learnt link by link
-[BP, remark 1].
-"""
+"""Adaptive control by subsystems: required velocities outward, wrenches inward, parameters link by link [BP, remark 1]."""
 
 from __future__ import annotations
 
