@@ -114,11 +114,10 @@ class StepComparison:
         robot, data = self.step.robot, self.step.robot.data()
         q, v, a = self.step.at(t)
         pin.framesForwardKinematics(robot.model, data, q)
-        places = []
-        for name in (REAR + HEEL, REAR + TOE, FRONT + HEEL, FRONT + TOE):
-            surface = robot.surfaces[name]
-            places.append(float(data.oMf[surface.frame].act(np.mean(surface.vertices, axis=0))[0]))
-        return _Ground(*places, zmp=_zero_moment(robot, data, (q, v, a)))
+        surfaces = [robot.surfaces[name] for name in (REAR + HEEL, REAR + TOE, FRONT + HEEL, FRONT + TOE)]
+        places = [float(data.oMf[surface.frame].act(np.mean(surface.vertices, axis=0))[0]) for surface in surfaces]
+        rear_heel, rear_toe, front_heel, front_toe = places
+        return _Ground(rear_heel, rear_toe, front_heel, front_toe, _zero_moment(robot, data, (q, v, a)))
 
 
 def _zero_moment(robot: RobotModel, data: pin.Data, motion: tuple[Vector, Vector, Vector]) -> float:
