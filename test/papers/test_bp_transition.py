@@ -26,6 +26,7 @@ from humanoid_dynamics.biped.recursion import compute_net_wrenches
 from humanoid_dynamics.biped.schedule import compute_step_torques
 from humanoid_dynamics.biped.step import PHASES, compute_torques, find_points
 from humanoid_dynamics.biped.transition import (
+    FootPoints,
     find_balanced_share,
     find_interval,
     linear_share,
@@ -190,3 +191,41 @@ def test_recommended_share():
         assert abs(shares[2] - shares[0]) / (2 * h) < 1e-4
         assert abs(shares[2] - 2 * shares[1] + shares[0]) / h**2 < 0.6
     assert smooth_share(0.68, T0, T2) == pytest.approx(quintic(0.25), abs=1e-15)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_proposition_of_the_recommended_transition(seed):
+    """Feet of any size, a zero moment point that goes from the rear foot to the front one: shares exist, never jump, keep both feet flat.
+
+    Its conditions: z within rear heel and front heel while the rear foot is flat, within rear toe and front toe after; not ahead of the
+    rear toe at t0, between toe and heel at t1, not behind the front heel at t2.
+    """
+    rng = np.random.default_rng(seed)
+    marks = np.cumsum(np.r_[rng.uniform(-0.3, 0.0), rng.uniform(0.15, 0.3), rng.uniform(0.05, 0.3), rng.uniform(0.15, 0.3)])
+    points = FootPoints(*marks)
+    times = tuple(np.cumsum(rng.uniform(0.1, 0.4, size=3)))
+    knots = [rng.uniform(marks[0], marks[1]), rng.uniform(marks[1], marks[2]), rng.uniform(marks[2], marks[3])]
+    balanced = find_balanced_share(knots[1], points)
+    assert 0.0 <= balanced <= 1.0
+
+    def zmp(t):
+        part = 0 if t <= times[1] else 1
+        u = (t - times[part]) / (times[part + 1] - times[part])
+        return knots[part] + (knots[part + 1] - knots[part]) * (0.5 - 0.5 * np.cos(np.pi * u))
+
+    shares = []
+    for t in np.linspace(times[0], times[2], 2001):
+        z, phase = zmp(t), "DSP1" if t <= times[1] else "DSP2"
+        interval = find_interval(z, points, phase)
+        assert not interval.empty
+        s = recommend_share(t, times, balanced, z, points)
+        shares.append(s)
+        if times[0] < t < times[2]:
+            tip = points.heel_front if phase == "DSP1" else points.toe_rear
+            carried = s if phase == "DSP1" else 1.0 - s
+            if carried < 1.0 - 1e-9:
+                cop = (z - carried * tip) / (1.0 - carried)
+                heel, toe = (points.heel_rear, points.toe_rear) if phase == "DSP1" else (points.heel_front, points.toe_front)
+                assert heel - 1e-9 <= cop <= toe + 1e-9
+    assert (shares[0], shares[-1]) == (0.0, 1.0)
+    assert np.abs(np.diff(shares)).max() < 0.02
