@@ -17,6 +17,7 @@ from humanoid_dynamics.cli.tables import fixed, make_console, make_table
 from humanoid_dynamics.errors import ClipError, HumanoidDynamicsError
 from humanoid_dynamics.model.catalogue import find_description
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.motion.derivatives import smooth_bare
 from humanoid_dynamics.motion.force_plates import load_force_plates
 from humanoid_dynamics.motion.measured_motion import load_measured_motion
 from humanoid_dynamics.motion.motion_torques import MotionTorques, solve_motion
@@ -41,6 +42,7 @@ WrenchesOption = Annotated[
     str, typer.Option("--wrenches", help="Force plates: columns such as R_Fx, R_Px, R_Mx in world axes, at any rate.")
 ]
 LinksOption = Annotated[list[str], typer.Option("--wrench-link", help="Link a plate acts on, such as R=calcn_r; once for each.")]
+CutoffOption = Annotated[float, typer.Option("--cutoff", help="Low-pass configurations at this frequency [Hz], then differentiate.")]
 RuleOption = Annotated[str, typer.Option("--rule", help=f"Rule for contacts that were not measured: {', '.join(RULES)}.")]
 OutOption = Annotated[str, typer.Option("--out", help="Write torques into this CSV or npz file; - writes CSV to the output.")]
 
@@ -50,6 +52,7 @@ def inverse(  # noqa: PLR0913, PLR0917  # one for each option
     motion: MotionOption,
     velocity: VelocityOption = "",
     acceleration: AccelerationOption = "",
+    cutoff: CutoffOption = 0.0,
     wrenches: WrenchesOption = "",
     wrench_link: LinksOption = [],  # noqa: B006  # typer reads it, nobody writes to it
     rule: RuleOption = "",
@@ -66,6 +69,8 @@ def inverse(  # noqa: PLR0913, PLR0917  # one for each option
     _check_out(out, as_json)
     loaded = load_robot(robot, description=find_description(config), root=root or None)
     clip = load_measured_motion(Path(motion), loaded, _path(velocity), _path(acceleration))
+    if cutoff:
+        clip = smooth_bare(clip, cutoff)
     measured = load_force_plates(Path(wrenches), loaded, links) if wrenches else None
     with show_progress("inverse dynamics") as bar:
         torques = solve_motion(clip, measured, chosen, bar.tell)
@@ -120,8 +125,8 @@ def print_facts(facts: dict[str, Any], console: Console) -> None:
         console.print(f"first {facts['first_fault']}", style="yellow", markup=False)
     if facts["residual"]:
         console.print()
-        console.print(make_table("residual at the base, in axes of the world", ("", "rms", "largest", "at"), _rows(facts["residual"])))
-        console.print(f"weight {facts['weight']:.1f} N")
+        console.print(make_table("residual at the base", ("", "rms", "largest", "at"), _rows(facts["residual"])))
+        console.print(f"weight {facts['weight']:.1f} N; axes of the world, moment about the origin of the base")
     if facts["lacking"]:
         console.print(f"joints lack up to {facts['lacking']:.4g} N·m or N")
     console.print()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.smoothing import smooth
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -55,6 +56,25 @@ def central_differences(model: pin.Model, times: Vector, q: Matrix) -> tuple[Mat
     return v, a
 
 
+def smooth_bare(clip: Clip, cutoff: float) -> Clip:
+    """Low-pass the configurations of a clip whose velocities are to be found from them, and tell so.
+
+    Args:
+        clip: A clip without velocities and accelerations, with even steps.
+        cutoff: Frequency where the gain of the Butterworth filter, run both ways, is -3 dB [Hz].
+
+    Returns:
+        The smooth clip.
+
+    Raises:
+        ClipError: If the clip has velocities or accelerations, steps are uneven, or the cut-off is not below half the rate.
+    """
+    if clip.v is not None or clip.a is not None:
+        raise ClipError(clip.origin, "has velocities or accelerations, which would no longer be those of low-passed configurations")
+    notice = f"configurations were low-passed at {cutoff:g} Hz, both ways"
+    return smooth(clip, cutoff, "butterworth").change(notices=(*clip.notices, notice))
+
+
 def complete_rates(clip: Clip) -> Clip:
     """Return the clip with the velocities and accelerations it does not have, and a notice of what was differentiated.
 
@@ -66,7 +86,7 @@ def complete_rates(clip: Clip) -> Clip:
     """
     if clip.v is not None and clip.a is not None:
         return clip
-    told = f"by polynomials through {min(WINDOW, len(clip))} samples, without a low-pass"
+    told = f"by polynomials through {min(WINDOW, len(clip))} samples"
     if clip.v is not None:
         notice = f"accelerations were not given; velocities were differentiated {told}"
         return clip.change(a=differentiate_rates(clip.times, clip.v), notices=(*clip.notices, notice))

@@ -15,6 +15,8 @@ from humanoid_dynamics.motion.load_transfer import share_table
 from humanoid_dynamics.motion.schedule import ContactSchedule, schedule_from_labels
 from humanoid_dynamics.spatial.arrays import Matrix
 
+SAME_FOOT = 3  # joints between bodies of one foot: ankle, subtalar joint, toes
+ROOT_WAY = 2  # bodies on the way to the base: the world and the base itself
 FALLING = 0.05  # of the weight; a motion that needs less from the ground has left it
 
 
@@ -60,9 +62,23 @@ def find_open_contacts(clip: Clip, free: Matrix, plated: tuple[str, ...], covere
 
 
 def _surfaces_on(robot: RobotModel, links: tuple[str, ...]) -> set[str]:
-    """Return the surfaces of bodies to which these links belong."""
-    bodies = {robot.model.frames[robot.link_frame(link)].parentJoint for link in links}
-    return {name for name, surface in robot.surfaces.items() if robot.model.frames[surface.frame].parentJoint in bodies}
+    """Return the surfaces of measured bodies, and of bodies next to them on the same limb: an ankle's sole stands on the heel's plate."""
+    measured = {robot.model.frames[robot.link_frame(link)].parentJoint for link in links}
+    found = set()
+    for name, surface in robot.surfaces.items():
+        body = robot.model.frames[surface.frame].parentJoint
+        if any(_joints_between(robot, body, other) <= SAME_FOOT for other in measured):
+            found.add(name)
+    return found
+
+
+def _joints_between(robot: RobotModel, one: int, other: int) -> float:
+    """Return how many joints lead from one body to another on the same limb; infinite elsewhere, and to what the base carries rigidly."""
+    ways = [list(robot.model.supports[body]) for body in (one, other)]
+    if one == other:
+        return 0.0
+    shorter, longer = sorted(ways, key=len)
+    return len(longer) - len(shorter) if len(shorter) > ROOT_WAY and longer[: len(shorter)] == shorter else np.inf
 
 
 def _find_schedule(clip: Clip, free: Matrix) -> tuple[ContactSchedule, tuple[str, ...]]:

@@ -253,6 +253,18 @@ def test_the_published_solution_of_that_walk(walk):
         assert rms(moment - published[f"{coordinate}_moment"][rows]) < 0.9, coordinate
 
 
+def test_a_rule_leaves_measured_feet_alone(walk):
+    """Plates act on the heels, the soles that are assumed belong to the ankles: one foot, so that the rule has nothing to resolve."""
+    robot, clip = walk
+    measured = measured_wrenches(robot)
+    found, alone = solve_motion(clip, measured, "transition"), solve_motion(clip, measured)
+    assert np.abs(found.residual - alone.residual).max() < 1e-9
+    assert np.abs(found.tau - alone.tau).max() < 1e-9
+    one = MeasuredWrenches("right", measured.times, measured.links[:1], measured.wrenches[:, :1])
+    standing = solve_motion(clip, one, "transition")
+    assert rms(standing.residual)[2] < rms(solve_motion(clip, one).residual)[2]
+
+
 def test_that_walk_without_rates(walk):
     """Differentiated configurations of 60 Hz: within 0.2 N·m of those that came with the walk."""
     robot, clip = walk
