@@ -11,13 +11,15 @@ from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.columns import configuration_columns, joint_columns
-from humanoid_dynamics.motion.formats.csv_file import SAME_TIME, read_csv
+from humanoid_dynamics.motion.formats.csv_file import read_csv
 from humanoid_dynamics.motion.formats.detect import detect_format, read_motion
 from humanoid_dynamics.motion.formats.series_file import read_series
 from humanoid_dynamics.motion.load import retarget_file
 from humanoid_dynamics.motion.mapping import build_clip
 from humanoid_dynamics.motion.recording import Recording
 from humanoid_dynamics.spatial.arrays import Matrix
+
+SAME_INSTANT = 0.01  # of a step; instants that were rounded differently are still the same
 
 
 def load_measured_motion(path: Path, robot: RobotModel, velocity: Path | None = None, acceleration: Path | None = None) -> Clip:
@@ -64,9 +66,9 @@ def _read_rates(path: Path, motion: Recording, robot: RobotModel) -> Matrix:
     series = read_series(path)
     if len(series.times) != len(motion.times):
         raise ClipError(series.origin, f"has {len(series.times)} rows, {motion.origin} has {len(motion.times)}")
-    apart = np.abs(series.times - motion.times)
-    if apart.max() > SAME_TIME:
-        row = int(np.argmax(apart > SAME_TIME))
+    apart, same = np.abs(series.times - motion.times), SAME_INSTANT * float(np.min(np.diff(motion.times)))
+    if apart.max() > same:
+        row = int(np.argmax(apart > same))
         raise series.fault(row, "time", f"{series.times[row]:.9g} s, but {motion.origin} has {motion.times[row]:.9g} s there")
     told = replace(motion, origin=series.origin, rates=series.columns, velocities=series.values, accelerations=None)
     rates = build_clip(told, robot).v
