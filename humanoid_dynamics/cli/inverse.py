@@ -47,7 +47,7 @@ RuleOption = Annotated[str, typer.Option("--rule", help=f"Rule for contacts that
 OutOption = Annotated[str, typer.Option("--out", help="Write torques into this CSV or npz file; - writes CSV to the output.")]
 
 
-def inverse(  # noqa: PLR0913, PLR0917  # one for each option
+def inverse(  # noqa: PLR0913  # one for each option
     robot: UrdfArgument,
     motion: MotionOption,
     velocity: VelocityOption = "",
