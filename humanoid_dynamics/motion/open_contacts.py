@@ -86,7 +86,7 @@ def _find_schedule(clip: Clip, free: Matrix) -> tuple[ContactSchedule, tuple[str
     if clip.contacts:
         return schedule_from_labels(clip.times, clip.contacts), ()
     if robot.root != "free_flyer" or len(robot.stance) != 2:
-        notice = f"contacts were not given; {', '.join(robot.stance) or 'nothing'} touches all the time"
+        notice = f"contacts were not given; taken to touch all the time: {', '.join(robot.stance) or 'nothing'}"
         return ContactSchedule(first, last, dict.fromkeys(robot.stance, ((first, last),))), (notice,)
     falling = _upward_force(clip, free) < FALLING * robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
     labels = {name: touches & ~falling for name, touches in detect_contacts(clip).labels(clip.times).items()}
