@@ -71,5 +71,8 @@ def _read_rates(path: Path, motion: Recording, robot: RobotModel) -> Matrix:
         row = int(np.argmax(apart > same))
         raise series.fault(row, "time", f"{series.times[row]:.9g} s, but {motion.origin} has {motion.times[row]:.9g} s there")
     told = replace(motion, origin=series.origin, rates=series.columns, velocities=series.values, accelerations=None)
-    rates = build_clip(told, robot).v
+    try:
+        rates = build_clip(told, robot).v
+    except ClipError as fault:
+        raise ClipError(fault.origin, fault.problem, line=series.lines[0] - 1 if series.lines else None) from None
     return np.zeros((len(motion.times), robot.nv)) if rates is None else rates

@@ -146,7 +146,7 @@ def test_hostile_rates(tmp_path):
         with pytest.raises(hd.ClipError, match=message):
             load_measured_motion(path, ROBOT, rates(tmp_path, rows=spoilt))
     few = write(tmp_path / "few.csv", RATES[:-1], [row[:-1] for row in rows])
-    with pytest.raises(hd.ClipError, match=rf"few\.csv: rates lack the columns {RATES[-1]}; unknown are \(none\)"):
+    with pytest.raises(hd.ClipError, match=rf"few\.csv:1: rates lack the columns {RATES[-1]}; unknown are \(none\)"):
         load_measured_motion(path, ROBOT, few)
 
 
