@@ -39,7 +39,7 @@ def make_qos(topic: Topic) -> QoSProfile:
         return QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
     if topic.qos == "command":
         return QoSProfile(depth=1)
-    if topic.qos == "clock" or (topic.qos == "state" and topic.way == "in"):
+    if topic.qos in {"clock", "state"} and topic.way == "in":
         return QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
     return QoSProfile(depth=10)
 

@@ -14,7 +14,7 @@ QOS = {
     "latched": "reliable, transient local, depth 1",
     "reference": "reliable, depth 10",
     "report": "reliable, depth 10",
-    "clock": "best effort, depth 1",
+    "clock": "published reliable, depth 10; read best effort, depth 5",
 }
 
 

@@ -104,7 +104,7 @@ def run_in_lock_step(
         for node in nodes:
             node.start()
             executor.add_node(node)
-        done, spinner = threading.Event(), threading.Thread(target=_spin, args=(executor,), daemon=True)
+        done, spinner = threading.Event(), threading.Thread(target=spin, args=(executor,), daemon=True)
         watch.until(seconds, done)
         begin, used = perf_counter(), process_time()
         spinner.start()
@@ -157,7 +157,8 @@ def _make(kind: Any, arguments: list[str]) -> AdapterNode:
     return made
 
 
-def _spin(executor: SingleThreadedExecutor) -> None:
+def spin(executor: SingleThreadedExecutor) -> None:
+    """Let callbacks run until the executor or ROS ends."""
     with suppress(ExternalShutdownException):
         executor.spin_until_future_complete(Future(), timeout_sec=FOREVER)
 
