@@ -66,6 +66,7 @@ class SimulatorNode(AdapterNode):
         self._names = [name for _, name in self._joints]
         self._base = self.robot.links[0]
         self._floats = self.robot.root == "free_flyer"
+        self._soles = frozenset(self.robot.stance)
         self._frames = FramePublisher(self, tuple(self.robot.aliases))
 
     @property
@@ -199,14 +200,17 @@ class SimulatorNode(AdapterNode):
         v = np.zeros_like(world.v) if still else world.v
         if self._floats:
             self.out("odom").publish(write_odometry(world.q[:7], v[:6], stamp, (WORLD, self._base)))
+        details = t >= self._pose_due or t < self._pose_due - 1.0
         if live.begun:
             for felt in live.feel():
+                if not (details or felt.surface in self._soles or felt.force.any()):
+                    continue  # what is no sole and touches nothing is told now and then
                 self.out("contact_wrenches/<surface>", felt.surface).publish(write_wrench(felt.force, felt.moment, stamp, felt.surface))
         q = world.q[self._q_at] if self._plain else np.array([joint_position(joint, world.q) for joint, _ in self._joints])
         message = JointState(name=self._names, position=doubles(q), velocity=doubles(v[self._v_at]))
         message.header.stamp = stamp
         self.out("joint_states").publish(message)
-        if t >= self._pose_due or t < self._pose_due - 1.0:
+        if details:
             self._pose_due = t + 1.0 / self.config.pose_rate
             self._show_frames(live, stamp)
 

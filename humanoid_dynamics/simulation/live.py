@@ -16,8 +16,10 @@ from humanoid_dynamics.simulation.scene import Scene
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.terrain import build_plane
 from humanoid_dynamics.simulation.world import World
-from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.arrays import Vector, read_only
 from humanoid_dynamics.structure.events import Connect, Cut
+
+NOTHING = read_only(np.zeros(3))
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,15 +168,18 @@ class LiveWorld:
         """Return what the ground does to every surface, as its sensor would measure it in the last step."""
         world, touched = self.world, self.world.touching
         pin.framesForwardKinematics(world.robot.model, self._data, world.q)
-        felt = []
         owners = self._owner[touched.index] if len(touched.index) else self._owner[:0]
         forces = touched.impulse / world.span
+        felt = []
         for k, surface in enumerate(world.robot.surfaces.values()):
-            X = self._data.oMf[surface.frame]
             own = owners == k
-            arms = touched.place[own] - X.translation
-            force, moment = forces[own].sum(axis=0), np.cross(arms, forces[own]).sum(axis=0)
-            felt.append(FeltWrench(surface.name, X.rotation.T @ force, X.rotation.T @ moment))
+            if not own.any():
+                felt.append(FeltWrench(surface.name, NOTHING, NOTHING))
+                continue
+            X = self._data.oMf[surface.frame]
+            R, (x, y, z), (f, g, h) = X.rotation, (touched.place[own] - X.translation).T, forces[own].T
+            moment = np.array((y.dot(h) - z.dot(g), z.dot(f) - x.dot(h), x.dot(g) - y.dot(f)))
+            felt.append(FeltWrench(surface.name, forces[own].sum(axis=0).dot(R), moment.dot(R)))
         return felt
 
     def place(self, name: str) -> Vector:
