@@ -42,6 +42,7 @@ class SimulatorNode(AdapterNode):
         self._pose_due = 0.0
         self._offset = 0.0
         self._late = self._ticks = 0
+        self._owed = False
         self._began = monotonic()
 
     def needs_robot(self) -> bool:
@@ -113,7 +114,7 @@ class SimulatorNode(AdapterNode):
         self._restart()
 
     def _restart(self) -> None:
-        self._began, self._ticks = monotonic(), 0
+        self._began, self._ticks, self._owed = monotonic(), 0, False
         if self._live is not None:
             self._live.begun = not self.config.wait_for_command
         self.tell("waiting" if self.config.wait_for_command else "running")
@@ -152,8 +153,15 @@ class SimulatorNode(AdapterNode):
             self._commanded_at = self.now()
         if self.config.lock_step and taken and abs(seconds(message.header.stamp) - self._time(live)) < LATER and not live.paused:
             live.advance(self.config.dt, self._steps)
-            self.show(live, self._time(live))
+            self._ticks += 1
+            self._owed = self._is_ahead()
+            if not self._owed:
+                self.show(live, self._time(live))
             self._judge(live, self._commanded_at)
+
+    def _is_ahead(self) -> bool:
+        """Return whether lock-step is ahead of the time it is to keep."""
+        return bool(self.config.paced and self._ticks * self.period > (monotonic() - self._began) * self.config.speed)
 
     def _on_push(self, message: WrenchStamped) -> None:
         if self._live is None:
@@ -169,6 +177,11 @@ class SimulatorNode(AdapterNode):
         return float(self._offset + live.world.t + self.period)
 
     def _repeat(self, live: LiveWorld) -> None:
+        if self._owed:
+            if not self._is_ahead():
+                self._owed = False
+                self.show(live, self._time(live))
+            return
         if monotonic() - self._sent_at > REPEAT and not live.paused:
             self.show(live, self._time(live))
         waited = live.begun and monotonic() - self._sent_at > ANXIOUS
@@ -266,6 +279,7 @@ def main() -> None:
     """Run the node."""
 
     def loop(node: SimulatorNode, stop: threading.Event) -> None:
-        keep_rate(node.config.rate * node.config.speed if not node.config.lock_step else 50.0, stop, node.tick)
+        paced = node.config.paced or not node.config.lock_step
+        keep_rate(node.config.rate * node.config.speed if paced else 50.0, stop, node.tick)
 
     run(SimulatorNode, loop)
