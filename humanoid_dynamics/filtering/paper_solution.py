@@ -67,7 +67,7 @@ class Units:
 
     acceleration: float = 10.0
     torque: float = 100.0
-    k: float = 1e-4
+    k: float = 1e-6
 
 
 def build_coefficients(balance: Balance, driven: Indices) -> tuple[Matrix, Vector]:
@@ -166,15 +166,17 @@ class StructuredSolution:
         B[:, k : 2 * k], B[:, 2 * k : size] = J.T, M_b.T
         B[:, size] = wanted - M_j.T.dot(stiff * h_j)
         X = lapack.dtrtrs(U, B, trans=1, overwrite_b=1)[0]
-        S = blas.dsyrk(1.0, X, trans=1)
-        rhs = np.concatenate((J_j.dot(-stiff * h_j), -balance.gamma, self._given - balance.h[self._others])) - S[:size, size]
+        S = blas.dsyrk(1.0, X, trans=1, lower=1)
+        rhs = np.concatenate((J_j.dot(-stiff * h_j), -balance.gamma, self._given - balance.h[self._others])) - S[size, :size]
         system = S[:size, :size]
         system[:k, :k] -= stiff * J_j.dot(J_j.T)
-        system[:k, 2 * k :] -= J_b
+        system[2 * k :, :k] -= J_b.T
         diagonal = np.einsum("ii->i", system)
         diagonal[:k] -= units.k
         diagonal[k : 2 * k] *= 1.0 + SOFT
-        s = lapack.dsysv(system, rhs, lower=0)[2]
+        factors, pivots, s, _ = lapack.dsysv(system, rhs, lower=1)
+        miss = blas.dsymv(-1.0, system, s, beta=1.0, y=rhs, lower=1)
+        s += lapack.dsytrs(factors, pivots, miss, lower=1)[0]  # forces inside the feet are worth k only, and round-off would show
         a = lapack.dtrtrs(U, X[:, size] + X[:, :size].dot(s))[0]
         lam = unit * s[:k]
         tau = M_j.dot(a) + h_j - J_j.T.dot(s[:k])
