@@ -126,8 +126,8 @@ class Sole:
         T[0, 4], T[0, 5], T[1, 3], T[1, 5], T[2, 3], T[2, 4] = arm[2], -arm[1], -arm[2], arm[0], arm[1], -arm[0]
         if len(held) == 2:
             along = self.arms[held[1]] - self.arms[held[0]]
-            along = along / np.sqrt(along.dot(along))
-            T[3, 3:], T[4, 3:] = self.normal, cross(self.normal, along)
+            up = self.R[:, 2]  # of the sole, so that the centre of pressure stays on the edge exactly
+            T[3, 3:], T[4, 3:] = up, cross(up, along / np.sqrt(along.dot(along)))
         gamma = T.dot(gamma)
         gamma[:3] += cross(self.spin, cross(self.spin, arm))
         return T, gamma

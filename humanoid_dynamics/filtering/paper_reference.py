@@ -8,18 +8,22 @@ import pinocchio as pin
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.contact_detection import detect_contacts
 from humanoid_dynamics.motion.derivatives import differentiate
-from humanoid_dynamics.motion.resampling import resample
+from humanoid_dynamics.motion.inverse_kinematics import InverseKinematics, Task
+from humanoid_dynamics.motion.resampling import align_signs, resample
 from humanoid_dynamics.motion.smoothing import smooth, smooth_table
-from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 CUTOFF = 4.4  # Hz; a Gaussian of 30 ms
 REPAIR = 1.66  # Hz; a Gaussian of 80 ms
 HOLD = 1.0  # s
+FADE = 3.0  # Hz; how fast a sole goes from flat to as it was
+SEARCH = 8  # iterations of inverse kinematics per sample
 
 
 def prepare_clip(
-    clip: Clip, dt: float, *, cutoff: float | None = CUTOFF, repair: bool = True, hold: float = HOLD, level: float | None = 0.0
+    clip: Clip, dt: float, *, cutoff: float | None = CUTOFF, kind: str = "gaussian", repair: bool = True, hold: float = HOLD
 ) -> Clip:
     """Make a clip a reference.
 
@@ -27,19 +31,66 @@ def prepare_clip(
         clip: The clip.
         dt: Step of the filter [s].
         cutoff: Low-pass without delay [Hz]; none where None.
-        repair: Whether the base is lifted or lowered so that the lower sole stays on the ground.
+        kind: Kind of low-pass, see ``smooth``.
+        repair: Whether the base is lifted or lowered so that the lower sole stays on the ground, and soles that stand are laid flat.
         hold: How long it stands still before and after [s].
-        level: Height of the ground the lower sole is brought to [m]; where None it stays as it is.
 
     Returns:
         The clip with velocities and accelerations, at the rate of the filter.
     """
     even = resample(clip.change(v=None, a=None, contacts={}), 1.0 / dt)
     if cutoff is not None:
-        even = smooth(even, cutoff)
-    if level is not None:
-        even = _put_down(even, level, repair=repair)
+        even = smooth(even, cutoff, kind)
+    even = _put_down(even, repair=repair)
+    if repair:
+        even = level_soles(even)
     return hold_ends(differentiate(even), hold)
+
+
+def level_soles(clip: Clip, level: float = 0.0) -> Clip:
+    """Lay the soles that stand flat on level ground; the base stays, the legs follow by inverse kinematics.
+
+    Recorded feet stand on an edge or a corner, which no robot does.  Nothing else is mended: feet slide as they did, and the zero-moment
+    point stays where it was.
+
+    Args:
+        clip: A clip of a robot with two soles, at an even rate.
+        level: Height of the ground [m].
+
+    Returns:
+        The clip, without velocities and accelerations.
+    """
+    robot, soles = clip.robot, find_soles(clip.robot)
+    labels = detect_contacts(clip).labels(clip.times)
+    stands = np.column_stack([labels[sole.name].astype(np.float64) for sole in soles])
+    stands = np.clip(smooth_table(stands, clip.rate, FADE), 0.0, 1.0)
+    base = int(robot.model.getFrameId(robot.links[0]))
+    tasks = [Task(sole.name, sole.frame, place=10.0, turn=3.0) for sole in soles] + [Task("base", base, place=30.0, turn=10.0)]
+    weight = np.full(robot.nv, 0.01)
+    weight[:6] = 0.0
+    search, data = InverseKinematics(robot, tasks, weight), robot.data()
+    q = np.array(clip.q)
+    for row in range(len(clip)):
+        pin.framesForwardKinematics(robot.model, data, clip.q[row])
+        goals = [_laid(data.oMf[sole.frame], sole.vertices, float(share), level) for sole, share in zip(soles, stands[row], strict=True)]
+        goals.append(data.oMf[base])
+        places, turns = np.array([X.translation for X in goals]), np.array([X.rotation for X in goals])
+        start = clip.q[row] if row == 0 else q[row - 1]
+        q[row] = search.solve(start, places, turns, rest=clip.q[row], most=SEARCH).q
+    return clip.change(q=align_signs(robot, q), v=None, a=None)
+
+
+def _laid(X_WC: pin.SE3, corners: Matrix, share: float, level: float) -> pin.SE3:
+    """Return a pose of a sole that is flat on the ground by some share, and nowhere below it."""
+    R = np.array(X_WC.rotation)
+    tilt = np.cross(R[:, 2], np.array([0.0, 0.0, 1.0]))
+    sine = float(np.linalg.norm(tilt))
+    angle = np.arctan2(sine, R[2, 2])
+    flat = pin.exp3(share * angle * tilt / sine) @ R if sine > 1e-9 else R
+    p = np.array(X_WC.translation)
+    lowest = p[2] + float((corners @ flat[2]).min()) - level
+    p[2] -= max(share, 0.0) * lowest if lowest > 0.0 else lowest
+    return pin.SE3(flat, p)
 
 
 def hold_ends(clip: Clip, hold: float) -> Clip:
@@ -82,7 +133,7 @@ def lowest_corners(robot: RobotModel, clip: Clip) -> Vector:
     return heights
 
 
-def _put_down(clip: Clip, level: float, *, repair: bool) -> Clip:
+def _put_down(clip: Clip, *, repair: bool) -> Clip:
     """Shift the base along z: as a whole by the first sample, or all the time, smoothly."""
     heights = lowest_corners(clip.robot, clip)
     shift = np.full(len(clip), heights[0])
@@ -90,5 +141,5 @@ def _put_down(clip: Clip, level: float, *, repair: bool) -> Clip:
         shift = smooth_table(heights[:, None], clip.rate, REPAIR)[:, 0]
         shift += heights[0] - shift[0]  # the robot starts on the ground exactly
     q = np.array(clip.q)
-    q[:, 2] -= shift - level
+    q[:, 2] -= shift
     return clip.change(q=q)
