@@ -19,7 +19,7 @@ CUTOFF = 4.4  # Hz; a Gaussian of 30 ms
 REPAIR = 1.66  # Hz; a Gaussian of 80 ms
 HOLD = 1.0  # s
 FADE = 3.0  # Hz; how fast a sole goes from flat to as it was
-SEARCH = 8  # iterations of inverse kinematics per sample
+SEARCH = 15  # iterations of inverse kinematics per sample
 
 
 def prepare_clip(
@@ -65,8 +65,8 @@ def level_soles(clip: Clip, level: float = 0.0) -> Clip:
     stands = np.column_stack([labels[sole.name].astype(np.float64) for sole in soles])
     stands = np.clip(smooth_table(stands, clip.rate, FADE), 0.0, 1.0)
     base = int(robot.model.getFrameId(robot.links[0]))
-    tasks = [Task(sole.name, sole.frame, place=10.0, turn=3.0) for sole in soles] + [Task("base", base, place=30.0, turn=10.0)]
-    weight = np.full(robot.nv, 0.01)
+    tasks = [Task(sole.name, sole.frame, place=100.0, turn=30.0) for sole in soles] + [Task("base", base, place=10.0, turn=10.0)]
+    weight = np.full(robot.nv, 0.3)
     weight[:6] = 0.0
     search, data = InverseKinematics(robot, tasks, weight), robot.data()
     q = np.array(clip.q)
@@ -75,9 +75,10 @@ def level_soles(clip: Clip, level: float = 0.0) -> Clip:
         goals = [_laid(data.oMf[sole.frame], sole.vertices, float(share), level) for sole, share in zip(soles, stands[row], strict=True)]
         goals.append(data.oMf[base])
         places, turns = np.array([X.translation for X in goals]), np.array([X.rotation for X in goals])
-        start = clip.q[row] if row == 0 else q[row - 1]
+        shift = pin.difference(robot.model, clip.q[row - 1], q[row - 1]) if row else np.zeros(robot.nv)
+        start = pin.integrate(robot.model, clip.q[row], shift)
         q[row] = search.solve(start, places, turns, rest=clip.q[row], most=SEARCH).q
-    return clip.change(q=align_signs(robot, q), v=None, a=None)
+    return smooth(clip.change(q=align_signs(robot, q), v=None, a=None), CUTOFF)
 
 
 def _laid(X_WC: pin.SE3, corners: Matrix, share: float, level: float) -> pin.SE3:
