@@ -100,7 +100,8 @@ class Sole:
     def _settle(self, *, may_touch: bool) -> None:
         touching = []
         for k, (gap, rise) in enumerate(zip(self.gap.tolist(), self.rise.tolist(), strict=True)):
-            near = gap < (LEAVE if k in self.touching else ENTER) and rise <= SEPARATING
+            returning = DRIFT_RATE / 2.0 * max(-gap, 0.0)  # what went in comes out at this rate, and goes on touching
+            near = gap < (LEAVE if k in self.touching else ENTER) and rise <= SEPARATING + returning
             if near and (may_touch or rise < -SEPARATING):
                 touching.append(k)
         self.touching = tuple(touching)
