@@ -1,7 +1,7 @@
 """Hold all that touches, look at the forces, let go of what would pull or tip, and solve again: at most four times [DF, sec. 3.4].
 
 Completed in three points.  Before a sole is let go another distribution of the same forces is looked for, in which nothing pulls
-(``demotion="strict"``): with several contacts the least forces are only one choice among many.  What was let go and would sink in is held
+(``demotion="strict"``): with several contacts the least forces are only one choice among many.  A corner that is wanted to rise may go.  What was let go and would sink in is held
 again, once.  Where that contradicts itself the motion nearest to the wanted one is taken that forces inside their friction pyramids carry.
 """
 
@@ -22,7 +22,8 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 MOST_SOLVES = 4
 PULL = 1e-6  # share of the weight
-SINKS = 1e-2  # m/s²
+RISES = 0.02  # m/s²; a corner that is wanted to rise faster is not held back by another distribution of the forces
+SINKS = 0.5  # m/s²; what comes down slower is caught by the collision of a later step
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +87,7 @@ class ContactProcedure:
 
     def _let_go(self, instant: Instant, held: tuple[Held, ...], wanted: Vector) -> Settled:
         """Solve and demote until nothing pulls or tips."""
-        style, first, promoted = self._style, held, False
+        style, sunk, promoted = self._style, held, False
         solves = 0
         while solves < MOST_SOLVES:
             rows = stack_rows(instant, held)
@@ -97,7 +98,8 @@ class ContactProcedure:
                 return replace(settled, way="unchecked")
             keep = _demote(instant, settled.wrenches, held)
             if keep != held:
-                other = redistribute(instant, held, solution.a, self._driven) if style.demotion == "strict" else None
+                stays = style.demotion == "strict" and not _rises(instant.soles, held, keep, wanted)
+                other = redistribute(instant, held, solution.a, self._driven) if stays else None
                 if other is None:
                     held = keep
                     continue
@@ -108,7 +110,7 @@ class ContactProcedure:
             if promoted:
                 break
             promoted, held = True, sunk
-        return _as_settled(solve_in_cones(instant, first, wanted, self._driven), first, solves)
+        return _as_settled(solve_in_cones(instant, sunk, wanted, self._driven), sunk, solves)
 
     def _solve(self, balance: Balance, wanted: Vector) -> Solution:
         if self._style.solver == "literal":
@@ -165,6 +167,15 @@ def _is_inside(sole: Sole, x: float, y: float) -> bool:
 
 def _slips(sole: Sole, w: Vector) -> bool:
     return bool(np.hypot(w[0], w[1]) > sole.surface.friction * max(w[2], 0.0) + 1e-9)
+
+
+def _rises(soles: Sequence[Sole], held: tuple[Held, ...], keep: tuple[Held, ...], wanted: Vector) -> bool:
+    """Return whether a corner that is let go is wanted to leave the ground."""
+    for sole, before, after in zip(soles, held, keep, strict=True):
+        gone = [k for k in before if k not in after]
+        if gone and float(sole.lift(wanted)[gone].max()) > RISES:
+            return True
+    return False
 
 
 def _find_sunk(soles: Sequence[Sole], held: tuple[Held, ...], a: Vector) -> tuple[Held, ...]:

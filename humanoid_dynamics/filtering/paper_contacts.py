@@ -17,6 +17,7 @@ from humanoid_dynamics.spatial.polygon import half_planes
 from humanoid_dynamics.spatial.wrench import cross
 
 ENTER, LEAVE = 2e-3, 4e-3  # gap at which a corner begins and ceases to touch [m]
+MEETS = 2e-4  # a corner above the ground begins to touch where it would be lower than this after one step [m]
 SEPARATING = 5e-3  # a corner that rises faster does not touch [m/s]
 DRIFT_RATE, DRIFT_SPRING = 20.0, 100.0  # 1/s and 1/s²: how what is held comes back to rest on the ground
 MOMENT_ARM = 0.1  # half a foot: what makes moments comparable with forces [m]
@@ -44,6 +45,7 @@ class Sole:
         normal: (3,) of the ground, in the world.
         rise: (k,) velocity of the corners along the normal [m/s].
         sunk: (6,) how far the sole is off the ground plane, and how tilted.
+        dt: Step of the filter [s].
         touching: Corners that touch.
     """
 
@@ -61,6 +63,7 @@ class Sole:
     normal: Vector
     rise: Vector
     sunk: Vector
+    dt: float
     touching: Held = ()
 
     def look(self, kinematics: Kinematics, ground: Ground, *, may_touch: bool) -> None:
@@ -101,7 +104,8 @@ class Sole:
         touching = []
         for k, (gap, rise) in enumerate(zip(self.gap.tolist(), self.rise.tolist(), strict=True)):
             returning = DRIFT_RATE / 2.0 * max(-gap, 0.0)  # what went in comes out at this rate, and goes on touching
-            near = gap < (LEAVE if k in self.touching else ENTER) and rise <= SEPARATING + returning
+            held = k in self.touching
+            near = gap < (LEAVE if held else ENTER) and rise <= SEPARATING + returning and (held or gap + rise * self.dt < MEETS)
             if near and (may_touch or rise < -SEPARATING):
                 touching.append(k)
         self.touching = tuple(touching)
@@ -169,12 +173,13 @@ class Sole:
         return np.vstack((self.R.dot(wrenches[:3]), self.R.dot(wrenches[3:])))
 
 
-def build_soles(robot: RobotModel, names: tuple[str, ...]) -> tuple[Sole, ...]:
+def build_soles(robot: RobotModel, names: tuple[str, ...], dt: float) -> tuple[Sole, ...]:
     """Prepare contact surfaces.
 
     Args:
         robot: The robot.
         names: Names of the surfaces.
+        dt: Step of the filter [s].
 
     Returns:
         The soles, far from any ground.
@@ -191,7 +196,7 @@ def build_soles(robot: RobotModel, names: tuple[str, ...]) -> tuple[Sole, ...]:
         arms, up = np.array(surface.vertices), np.array([0.0, 0.0, 1.0])
         sole = Sole(
             surface, arms, build_generators(surface), A, b, np.eye(3), np.zeros((6, robot.nv)), np.zeros(6), np.zeros(3), arms, far, up, still,
-            np.zeros(6),
+            np.zeros(6), dt,
         )  # fmt: skip
         soles.append(sole)
     return tuple(soles)

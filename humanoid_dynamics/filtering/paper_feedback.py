@@ -122,12 +122,12 @@ class ControlPoint:
         frame = robot.model.frames[self.frame]
         self._joint, self._X_JP = int(frame.parentJoint), frame.placement
 
-    def correct(self, kinematics: Kinematics, M: Matrix, wanted: Vector, reference: tuple[Vector, Vector, Vector]) -> Vector:
+    def correct(self, kinematics: Kinematics, weight: Matrix, wanted: Vector, reference: tuple[Vector, Vector, Vector]) -> Vector:
         """Return J_P# (r_wanted - J_P a_wanted - dJ_P v), and how the point is off.
 
         Args:
             kinematics: After ``weigh``.
-            M: (nv, nv) inertia; its upper triangle counts.
+            weight: (nv, nv) what an acceleration costs; its upper triangle counts.
             wanted: (nv,) acceleration wanted so far.
             reference: Configuration, velocity and acceleration that are wanted.
 
@@ -140,7 +140,7 @@ class ControlPoint:
         missing = self._want(pin.updateFramePlacement(model, data, frame), J.dot(kinematics.v), reference)
         missing -= J.dot(wanted)
         missing -= drift
-        X = lapack.dposv(M, J.T)[1]
+        X = lapack.dposv(weight, J.T)[1]
         G = J.dot(X)
         G.ravel()[::7] += SOFT * float(G.trace())
         return np.asarray(X.dot(lapack.dposv(G, missing)[1]) * self._gains.share)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pinocchio as pin
+from scipy.linalg import blas
 
 from humanoid_dynamics.constraints.block import ConstraintBlock
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
@@ -35,6 +36,7 @@ __all__ = ["STATUSES", "PaperFilter", "PaperReference"]
 FASTEST = 1e3  # rad/s or m/s; beyond it a motion has diverged
 UNIT = 1e-3  # how far a quaternion of a reference may be from unit length
 CLOSED = 1e-12
+STANDING = 1e3  # times the mass: what it costs the correction of the control point to move a sole that stands
 
 
 class PaperFilter:
@@ -73,7 +75,7 @@ class PaperFilter:
         state = (state or State.at_rest(robot)).check(robot)
         self.mechanism = Mechanism(robot, ConstraintSet.of(robot))
         self._ground = ground or Slope()
-        self._soles = build_soles(robot, tuple(robot.stance if surfaces is None else surfaces))
+        self._soles = build_soles(robot, tuple(robot.stance if surfaces is None else surfaces), self.style.dt)
         self._planes = [(sole.A, sole.b) for sole in self._soles]
         self._surfaces = [sole.surface for sole in self._soles]
         self._driven = robot.actuated_v
@@ -155,7 +157,7 @@ class PaperFilter:
         instant, energy, held = self._observe(q, v, reference.contacts)
         wanted = self._feedback.want(q, instant.v, wanted_motion)
         if self._point is not None:
-            wanted += self._point.correct(self.mechanism.kinematics, instant.M, wanted, wanted_motion)
+            wanted += self._point.correct(self.mechanism.kinematics, self._weigh(instant), wanted, wanted_motion)
         settled = self._procedure.settle(instant, held, wanted)
         fault = self._advance(instant.v, settled, fault)
         frame = PaperFrame(
@@ -209,6 +211,14 @@ class PaperFilter:
         gamma = constraints.drift(kinematics) + DRIFT_RATE * J.dot(v) + 0.25 * DRIFT_RATE**2 * phi
         unit = self._weight * np.where(constraints.scale < 1.0, MOMENT_ARM, 1.0)
         return Instant(M, h, v, J, gamma, unit, self._soles, self._weight)
+
+    def _weigh(self, instant: Instant) -> Matrix:
+        """Return the inertia, and so much more where a sole that stands would have to move that it does not."""
+        standing = [sole.J for sole in self._soles if len(sole.touching) > 2]
+        if not standing:
+            return instant.M
+        J = np.concatenate(standing)
+        return np.asarray(blas.dsyrk(STANDING * self.robot.mass, J, trans=1, beta=1.0, c=instant.M))
 
     def _push_forces(self) -> Vector:
         """Return the generalized force of all pushes that still last."""
