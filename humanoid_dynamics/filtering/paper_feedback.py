@@ -32,9 +32,9 @@ class Gains:
 
     joint_p: float = 100.0
     joint_d: float = 20.0
-    point_p: float = 60.0
-    point_d: float = 15.0
-    share: float = 0.5
+    point_p: float = 100.0
+    point_d: float = 20.0
+    share: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
