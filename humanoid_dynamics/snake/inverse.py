@@ -67,7 +67,7 @@ def compute_required_force(model: SnakeModel, theta: Vector, u: Vector, u_dot: V
     Returns:
         (2,) M u_dot + N w [N].
     """
-    m_11, m_12, m_22, n_1, n_2, *_ = unfolded.equation_terms(theta, u, np.zeros(model.n - 1), model.tables, np.empty(model.n))
+    m_11, m_12, m_22, n_1, n_2, *_ = unfolded.equation_terms(theta, u, np.zeros(model.n - 1), *model.tables, np.empty(model.n))
     x_1, x_2 = u_dot[0], model.sums.half_length * u_dot[1]
     return np.array([m_11 * x_1 + m_12 * x_2 + n_1, m_12 * x_1 + m_22 * x_2 + n_2])
 

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from humanoid_dynamics.snake.passes import add_up, press, weigh
 from humanoid_dynamics.snake.turning import turn
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
@@ -83,7 +84,7 @@ def build_tables(masses: Vector, inertias: Vector, half_lengths: Vector) -> tupl
 
 def unfold(theta: Numbers, mirror: Numbers) -> tuple[Numbers, Numbers]:
     """Cosine and sine of A_i of links 2..n."""
-    return turn(np.cumsum(mirror * (theta[1:] - theta[:-1])))
+    return turn(add_up(mirror, theta))
 
 
 def link_rates(c: Numbers, z: Numbers, v: Numbers, w: Numbers, lever: Numbers) -> Numbers:
@@ -93,30 +94,19 @@ def link_rates(c: Numbers, z: Numbers, v: Numbers, w: Numbers, lever: Numbers) -
 
 def angle_rates(omega: Numbers, mirror: Numbers) -> Numbers:
     """Rates a_i of A_i of links 2..n, from the angular velocities of all links; that of link 1 is zero."""
-    return np.cumsum(mirror * (omega[1:] - omega[:-1]))
+    return add_up(mirror, omega)
 
 
-def equation_terms(theta: Numbers, u: Numbers, torques: Numbers, tables: tuple[Numbers, Numbers], omega: Numbers) -> tuple[Numbers, ...]:
-    """M_11, M_12, M_22, N w and F of equation (8) in the coordinates (u_1, w); fills in the angular velocities of all links.
-
-    The sum over the first torque alone is that torque, or nothing for a single link, which has no joint.
-    """
-    rows, sums = tables
-    mirror, lever, mass, scaled, excess = rows[0], rows[1], rows[2], rows[3], rows[4]
+def equation_terms(theta: Numbers, u: Numbers, torques: Numbers, rows: Numbers, sums: Numbers, omega: Numbers) -> tuple[Numbers, ...]:
+    """M_11, M_12, M_22, N w and F of equation (8) in the coordinates (u_1, w); fills in the angular velocities of all links."""
+    mirror, lever = rows[0], rows[1]
     mass_sum, scaled_sum, half_length, first_lever = sums[0], sums[1], sums[2], sums[3]
     v, w = u[0], half_length * u[1]
     c, z = unfold(theta, mirror)
     omega[0] = u[1]
     omega[1:] = link_rates(c, z, v, w, lever)
-    a = angle_rates(omega, mirror)
-    e = excess * z
-    f = a * e
-    P, R, X, Q = np.dot(e, z), np.dot(e, c), np.dot(f, c), np.dot(f, z)
-    Y, Z = np.dot(a, mass) + Q, np.dot(a, scaled) - Q
-    net = torques.copy()
-    net[:-1] -= torques[1:]
-    net = lever * net
-    F_1, F_2 = np.dot(z, net), np.dot(c, net) - first_lever * np.sum(torques[:1])
+    P, R, X, Y, Z = weigh(c, z, angle_rates(omega, mirror), rows)
+    F_1, F_2 = press(c, z, torques, lever, first_lever)
     return mass_sum + P, R, scaled_sum - P, v * X - w * Y, v * Z - w * X, F_1, F_2
 
 
@@ -127,21 +117,31 @@ def solve_two(M_11: Numbers, M_12: Numbers, M_22: Numbers, b_1: Numbers, b_2: Nu
     return (b_1 - M_12 * x_2) / M_11, x_2
 
 
-def accelerate(theta: Numbers, u: Numbers, torques: Numbers, tables: tuple[Numbers, Numbers], omega: Numbers) -> tuple[Numbers, Numbers]:
+def accelerate(theta: Numbers, u: Numbers, torques: Numbers, rows: Numbers, sums: Numbers, omega: Numbers) -> tuple[Numbers, Numbers]:
     """u_dot_1 and u_dot_2, equation (8) solved; fills in the angular velocities of all links."""
-    M_11, M_12, M_22, n_1, n_2, F_1, F_2 = equation_terms(theta, u, torques, tables, omega)
+    M_11, M_12, M_22, n_1, n_2, F_1, F_2 = equation_terms(theta, u, torques, rows, sums, omega)
     x_1, x_2 = solve_two(M_11, M_12, M_22, F_1 - n_1, F_2 - n_2)
-    return x_1, tables[1][3] * x_2
+    return x_1, sums[3] * x_2
+
+
+def write_rates(rates: Numbers, theta: Numbers, u: Numbers, u_dot: tuple[Numbers, Numbers]) -> None:
+    """Write the last four rates, of x, y and u, behind the angular velocities.
+
+    What is not finite anywhere makes the last number not finite: to it is added what is zero, or no number where another rate is none.
+    """
+    n = theta.size
+    x_dot, y_dot = u[0] * np.cos(theta[0]), u[0] * np.sin(theta[0])
+    rates[n], rates[n + 1] = x_dot, y_dot
+    rates[n + 2], rates[n + 3] = u_dot[0], u_dot[1] + ((x_dot - x_dot) + (u_dot[0] - u_dot[0]))
 
 
 def forward(theta: Numbers, u: Numbers, torques: Numbers, rows: Numbers, sums: Numbers) -> Numbers:
     """Rates of (theta, x, y, u), (n+4,), under joint torques, in the order integrators hold the state."""
     n = theta.size
     rates = np.empty(n + 4, theta.dtype)
-    rates[n], rates[n + 1] = u[0] * np.cos(theta[0]), u[0] * np.sin(theta[0])
-    rates[n + 2], rates[n + 3] = accelerate(theta, u, torques, (rows, sums), rates[:n])
+    write_rates(rates, theta, u, accelerate(theta, u, torques, rows, sums, rates[:n]))
     return rates
 
 
-PARTS = (unfold, link_rates, angle_rates, equation_terms, solve_two, accelerate)
+PARTS = (unfold, link_rates, angle_rates, equation_terms, solve_two, accelerate, write_rates)
 """What ``forward`` calls; the compiler has to know them."""
