@@ -8,6 +8,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
+
 from humanoid_dynamics.errors import MissingExtraError
 from humanoid_dynamics.snake import kane, lagrange, newton_euler, passes, turning, unfolded
 
@@ -35,6 +37,23 @@ def select_kernel(kernel: Kernel, compiled: bool | None = None) -> Kernel:
     if compiled is None:
         compiled = is_compiler_installed()
     return compile_kernel(kernel) if compiled else kernel
+
+
+def silence(kernel: Kernel) -> Kernel:
+    """Keep numpy from warning about numbers that are not finite; the answer has a status for them.
+
+    Args:
+        kernel: A kernel that runs interpreted.
+
+    Returns:
+        The same without warnings.
+    """
+
+    def silent(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return kernel(*arguments)
+
+    return silent
 
 
 @cache

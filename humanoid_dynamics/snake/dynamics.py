@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from humanoid_dynamics.errors import ShapeError, UnknownNameError
 from humanoid_dynamics.snake import kane, lagrange, newton_euler, unfolded
 from humanoid_dynamics.snake.chain import SnakeModel, SnakeState, check_state
-from humanoid_dynamics.snake.compiled import Kernel, select_kernel
+from humanoid_dynamics.snake.compiled import Kernel, select_kernel, silence
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 MODES = ("linear", "paper", "lagrange", "newton_euler")
@@ -164,7 +164,7 @@ class PreparedSnake:
         }
         kernel, self._constants = choices[mode]
         selected = select_kernel(kernel, compiled)
-        self._kernel = _silence(kernel) if selected is kernel else selected
+        self._kernel = silence(kernel) if selected is kernel else selected
         self._shapes = ((model.n,), (2,), (model.n - 1,))
 
     def tick(self, theta: Vector, u: Vector, torques: Vector) -> SnakeRates:
@@ -188,16 +188,6 @@ class PreparedSnake:
         if not isfinite(rates[-1]):  # the kernels see to it that this one tells of all
             return SnakeRates(np.zeros_like(rates), "invalid_input", _tell_what_is_not_finite(theta, u, torques))
         return _pack(SnakeRates, (rates, "ok", ""))
-
-
-def _silence(kernel: Kernel) -> Kernel:
-    """Keep numpy from warning about numbers that are not finite; the answer has a status for them."""
-
-    def silent(*arguments: Any) -> Any:
-        with np.errstate(all="ignore"):
-            return kernel(*arguments)
-
-    return silent
 
 
 def _tell_what_is_not_finite(theta: Vector, u: Vector, torques: Vector) -> str:

@@ -14,7 +14,7 @@ coordinates (u_1, w = h_1 u_2),
     F = sum_i s_i (T_i-1 - T_i) / h_i (z_i, c_i)
 
 Everything below is written once, in the language of arrays: the same lines run in numpy in any precision, compiled by numba, and on arrays
-of counting numbers.  They hold no literal numbers, which would widen single precision, and no check.
+of counting numbers.  Up to ``forward`` they hold no literal numbers, which would widen single precision; none checks its arguments.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
 Numbers: TypeAlias = Any
 """An array or a scalar of float64, float32 or counting numbers: kernels do not care."""
+
+LOST = 1e-6
+"""Ratio of the two singular values of the torque map below which the weaker direction counts as lost."""
 
 
 class ChainRows(NamedTuple):
@@ -143,5 +146,44 @@ def forward(theta: Numbers, u: Numbers, torques: Numbers, rows: Numbers, sums: N
     return rates
 
 
-PARTS = (unfold, link_rates, angle_rates, equation_terms, solve_two, accelerate, write_rates)
-"""What ``forward`` calls; the compiler has to know them."""
+def torque_map(theta: Numbers, rows: Numbers, sums: Numbers) -> tuple[Numbers, Numbers]:
+    """Rows of F as a linear map of the torques, (n-1,) each: rates of the joint angles for unit speeds."""
+    c, z = unfold(theta, rows[0])
+    first, second = np.zeros_like(theta), np.empty_like(theta)
+    first[1:], second[1:] = rows[1] * z, rows[1] * c
+    second[0] = sums[3]
+    return first[1:] - first[:-1], second[1:] - second[:-1]
+
+
+def divide_within_rank(p: Numbers, square: Numbers, largest: Numbers, damping: Numbers) -> Numbers:
+    """p over the square of a singular value, damped; nothing in a direction that is lost."""
+    return p / (square + damping * damping) if square > LOST * LOST * largest else p * 0.0
+
+
+def invert(theta: Numbers, u: Numbers, u_dot: Numbers, rows: Numbers, sums: Numbers, damping: Numbers) -> Numbers:
+    """Torques of least norm for wanted rates of u (n-1,), then the force they do not give (2,), then what was wanted [N], then the rank.
+
+    The two rows of the torque map are turned until they are orthogonal (Jacobi): then each gives its own part of the force.
+    """
+    n = theta.size
+    M_11, M_12, M_22, n_1, n_2, _, _ = equation_terms(theta, u, np.zeros(n - 1), rows, sums, np.empty(n))
+    x_1, x_2 = u_dot[0], sums[2] * u_dot[1]
+    f_1, f_2 = M_11 * x_1 + M_12 * x_2 + n_1, M_12 * x_1 + M_22 * x_2 + n_2
+    G_1, G_2 = torque_map(theta, rows, sums)
+    H_1, H_2, p_1, p_2 = G_1, G_2, f_1, f_2
+    for _ in range(2):  # the second turn takes away what rounding left of the first
+        turned = 0.5 * np.arctan2(2.0 * np.dot(H_1, H_2), np.dot(H_1, H_1) - np.dot(H_2, H_2))
+        c, z = np.cos(turned), np.sin(turned)
+        H_1, H_2, p_1, p_2 = c * H_1 + z * H_2, c * H_2 - z * H_1, c * p_1 + z * p_2, c * p_2 - z * p_1
+    large, small = np.dot(H_1, H_1), np.dot(H_2, H_2)
+    answer = np.empty(n + 3)
+    answer[: n - 1] = divide_within_rank(p_1, large, large, damping) * H_1 + divide_within_rank(p_2, small, large, damping) * H_2
+    answer[n - 1] = f_1 - np.dot(G_1, answer[: n - 1])
+    answer[n] = f_2 - np.dot(G_2, answer[: n - 1])
+    answer[n + 1] = np.hypot(f_1, f_2)
+    answer[n + 2] = int(large > 0.0) + int(small > LOST * LOST * large)
+    return answer
+
+
+PARTS = (unfold, link_rates, angle_rates, equation_terms, solve_two, accelerate, write_rates, torque_map, divide_within_rank)
+"""What ``forward`` and ``invert`` call; the compiler has to know them."""
