@@ -89,9 +89,11 @@ def _import_numba() -> Any:
 def _register_parts() -> None:
     """Make the functions that kernels call known to the compiler; they stay what they are for everyone else."""
     extending = import_module("numba.extending")
-    for part in (turning.turn_a_little, *unfolded.PARTS):  # of the O(n) kernel, where a call costs as much as ten links
+    inlined: tuple[Kernel, ...] = (turning.turn_a_little, *unfolded.PARTS)
+    called: tuple[Kernel, ...] = (*kane.PARTS, *lagrange.PARTS, *newton_euler.PARTS)
+    for part in inlined:  # of the O(n) kernel, where a call costs as much as ten links
         extending.register_jitable(forceinline=True)(part)
-    for part in (*kane.PARTS, *lagrange.PARTS, *newton_euler.PARTS):
+    for part in called:
         extending.register_jitable(part)
     extending.overload(turning.turn, jit_options={"forceinline": True})(turning.choose_turn)
     for written, in_one_pass in passes.PASSES:

@@ -151,7 +151,7 @@ def measure_operations(mode: str, n: int, skip_structure: bool = True) -> Operat
     theta, u, torques, links = _count_inputs(counter, n)
     if mode == "linear":
         rows, sums = (counter.array(table) for table in unfolded.build_tables(*_plain_links(n)))
-        unfolded.accelerate(theta, u, torques, rows, sums, np.empty_like(theta))
+        unfolded.accelerate(theta, u, torques, (rows, sums), np.empty_like(theta))
     elif mode == "paper":
         kane.accelerate(theta, u, torques, links, False)
     elif mode in {"lagrange", "newton_euler"}:

@@ -123,7 +123,7 @@ def compute_equations(model: SnakeModel, state: SnakeState, torques: ArrayLike, 
         return KaneEquations(M, N, N @ w, F)
     if mode != "linear":
         raise UnknownNameError("mode of Kane's equations", mode, MODES[:2])
-    m_11, m_12, m_22, n_1, n_2, f_1, f_2 = unfolded.equation_terms(state.theta, state.u, T, *model.tables, np.empty(model.n))
+    m_11, m_12, m_22, n_1, n_2, f_1, f_2 = unfolded.equation_terms(state.theta, state.u, T, model.tables, np.empty(model.n))
     scale = np.array([1.0, model.sums.half_length])  # from (u_1, h_1 u_2) back to (u_1, u_2)
     M = np.array([[m_11, m_12], [m_12, m_22]]) * np.outer(scale, scale)
     return KaneEquations(M, None, scale * np.array([n_1, n_2]), scale * np.array([f_1, f_2]))

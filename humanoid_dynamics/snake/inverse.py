@@ -48,7 +48,7 @@ def compute_torque_map(model: SnakeModel, theta: Vector) -> Matrix:
     Returns:
         (2, n-1) the map [1/m].
     """
-    return np.array(unfolded.torque_map(theta, *model.tables))
+    return np.array(unfolded.torque_map(theta, model.tables))
 
 
 def inverse_dynamics(model: SnakeModel, state: SnakeState, u_dot: ArrayLike, damping: float = 0.0) -> SnakeTorques:
@@ -81,7 +81,7 @@ def solve_torques(model: SnakeModel, theta: Vector, u: Vector, u_dot: Vector, da
         The torques.
     """
     with np.errstate(all="ignore"):
-        return _read_answer(unfolded.invert(theta, u, u_dot, *model.tables, damping))
+        return _read_answer(unfolded.invert(theta, u, u_dot, model.tables, damping))
 
 
 class PreparedInverse:
@@ -121,7 +121,7 @@ class PreparedInverse:
         shapes = theta.shape, u.shape, u_dot.shape
         if shapes != self._shapes:
             raise ShapeError("theta, u, u_dot", f"shapes {shapes}", f"{self._shapes}")
-        return _read_answer(self._kernel(theta, u, u_dot, *self._tables, self.damping))
+        return _read_answer(self._kernel(theta, u, u_dot, self._tables, self.damping))
 
 
 def _read_answer(answer: Vector) -> SnakeTorques:

@@ -100,8 +100,9 @@ def angle_rates(omega: Numbers, mirror: Numbers) -> Numbers:
     return add_up(mirror, omega)
 
 
-def equation_terms(theta: Numbers, u: Numbers, torques: Numbers, rows: Numbers, sums: Numbers, omega: Numbers) -> tuple[Numbers, ...]:
+def equation_terms(theta: Numbers, u: Numbers, torques: Numbers, tables: tuple[Numbers, Numbers], omega: Numbers) -> tuple[Numbers, ...]:
     """M_11, M_12, M_22, N w and F of equation (8) in the coordinates (u_1, w); fills in the angular velocities of all links."""
+    rows, sums = tables
     mirror, lever = rows[0], rows[1]
     mass_sum, scaled_sum, half_length, first_lever = sums[0], sums[1], sums[2], sums[3]
     v, w = u[0], half_length * u[1]
@@ -120,11 +121,11 @@ def solve_two(M_11: Numbers, M_12: Numbers, M_22: Numbers, b_1: Numbers, b_2: Nu
     return (b_1 - M_12 * x_2) / M_11, x_2
 
 
-def accelerate(theta: Numbers, u: Numbers, torques: Numbers, rows: Numbers, sums: Numbers, omega: Numbers) -> tuple[Numbers, Numbers]:
+def accelerate(theta: Numbers, u: Numbers, torques: Numbers, tables: tuple[Numbers, Numbers], omega: Numbers) -> tuple[Numbers, Numbers]:
     """u_dot_1 and u_dot_2, equation (8) solved; fills in the angular velocities of all links."""
-    M_11, M_12, M_22, n_1, n_2, F_1, F_2 = equation_terms(theta, u, torques, rows, sums, omega)
+    M_11, M_12, M_22, n_1, n_2, F_1, F_2 = equation_terms(theta, u, torques, tables, omega)
     x_1, x_2 = solve_two(M_11, M_12, M_22, F_1 - n_1, F_2 - n_2)
-    return x_1, sums[3] * x_2
+    return x_1, tables[1][3] * x_2
 
 
 def write_rates(rates: Numbers, theta: Numbers, u: Numbers, u_dot: tuple[Numbers, Numbers]) -> None:
@@ -142,12 +143,13 @@ def forward(theta: Numbers, u: Numbers, torques: Numbers, rows: Numbers, sums: N
     """Rates of (theta, x, y, u), (n+4,), under joint torques, in the order integrators hold the state."""
     n = theta.size
     rates = np.empty(n + 4, theta.dtype)
-    write_rates(rates, theta, u, accelerate(theta, u, torques, rows, sums, rates[:n]))
+    write_rates(rates, theta, u, accelerate(theta, u, torques, (rows, sums), rates[:n]))
     return rates
 
 
-def torque_map(theta: Numbers, rows: Numbers, sums: Numbers) -> tuple[Numbers, Numbers]:
+def torque_map(theta: Numbers, tables: tuple[Numbers, Numbers]) -> tuple[Numbers, Numbers]:
     """Rows of F as a linear map of the torques, (n-1,) each: rates of the joint angles for unit speeds."""
+    rows, sums = tables
     c, z = unfold(theta, rows[0])
     first, second = np.zeros_like(theta), np.empty_like(theta)
     first[1:], second[1:] = rows[1] * z, rows[1] * c
@@ -156,20 +158,20 @@ def torque_map(theta: Numbers, rows: Numbers, sums: Numbers) -> tuple[Numbers, N
 
 
 def divide_within_rank(p: Numbers, square: Numbers, largest: Numbers, damping: Numbers) -> Numbers:
-    """p over the square of a singular value, damped; nothing in a direction that is lost."""
+    """Force over the square of a singular value, damped; nothing in a direction that is lost."""
     return p / (square + damping * damping) if square > LOST * LOST * largest else p * 0.0
 
 
-def invert(theta: Numbers, u: Numbers, u_dot: Numbers, rows: Numbers, sums: Numbers, damping: Numbers) -> Numbers:
+def invert(theta: Numbers, u: Numbers, u_dot: Numbers, tables: tuple[Numbers, Numbers], damping: Numbers) -> Numbers:
     """Torques of least norm for wanted rates of u (n-1,), then the force they do not give (2,), then what was wanted [N], then the rank.
 
     The two rows of the torque map are turned until they are orthogonal (Jacobi): then each gives its own part of the force.
     """
     n = theta.size
-    M_11, M_12, M_22, n_1, n_2, _, _ = equation_terms(theta, u, np.zeros(n - 1), rows, sums, np.empty(n))
-    x_1, x_2 = u_dot[0], sums[2] * u_dot[1]
+    M_11, M_12, M_22, n_1, n_2, _, _ = equation_terms(theta, u, np.zeros(n - 1), tables, np.empty(n))
+    x_1, x_2 = u_dot[0], tables[1][2] * u_dot[1]
     f_1, f_2 = M_11 * x_1 + M_12 * x_2 + n_1, M_12 * x_1 + M_22 * x_2 + n_2
-    G_1, G_2 = torque_map(theta, rows, sums)
+    G_1, G_2 = torque_map(theta, tables)
     H_1, H_2, p_1, p_2 = G_1, G_2, f_1, f_2
     for _ in range(2):  # the second turn takes away what rounding left of the first
         turned = 0.5 * np.arctan2(2.0 * np.dot(H_1, H_2), np.dot(H_1, H_1) - np.dot(H_2, H_2))
