@@ -42,7 +42,7 @@ def build_squat(robot: RobotModel, dt: float, *, seconds: float = 8.0, rate: flo
 
 
 def build_kick(
-    robot: RobotModel, dt: float, *, reach: Sequence[float] = (0.45, 0.0, 0.45), shift: float = 1.5, raised: float = 0.8, out: float = 0.5
+    robot: RobotModel, dt: float, *, reach: Sequence[float] = (0.4, 0.0, 0.4), shift: float = 1.5, raised: float = 0.8, out: float = 0.4
 ) -> Clip:
     """Kick forwards: the weight goes onto the left foot, the right one is lifted, thrown forward, drawn back and put down.
 
