@@ -6,6 +6,9 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from humanoid_dynamics.filtering.paper_experiments import EXPERIMENTS
+from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.plotting.filter import draw_experiment
 from humanoid_dynamics.plotting.snake import draw_comparisons
 from humanoid_dynamics.snake.experiment import run_snake_experiment
 
@@ -18,7 +21,13 @@ def draw_snake() -> list[Path]:
     return draw_comparisons(run_snake_experiment(), IMAGES)
 
 
-PICTURES: Mapping[str, Callable[[], list[Path]]] = {"snake": draw_snake}
+def draw_filter() -> list[Path]:
+    """Draw the experiments of the dynamics filter."""
+    robot = load_robot("human28")
+    return [file for run in EXPERIMENTS.values() for file in draw_experiment(run(robot, None), IMAGES)]
+
+
+PICTURES: Mapping[str, Callable[[], list[Path]]] = {"snake": draw_snake, "filter": draw_filter}
 
 
 def main(names: list[str]) -> int:
