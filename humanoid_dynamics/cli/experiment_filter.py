@@ -69,7 +69,9 @@ def _run_sheet(data: FilterExperiment) -> Sheet:
 
 
 def _check_sheet(data: FilterExperiment) -> Sheet:
-    rows = tuple((c.run, c.what, c.value if abs(c.value) < 1e9 else None, f"{c.sense} {c.bound:g}", "yes" if c.passed else "NO") for c in data.checks)
+    rows = tuple(
+        (c.run, c.what, c.value if abs(c.value) < 1e9 else None, f"{c.sense} {c.bound:g}", "yes" if c.passed else "NO") for c in data.checks
+    )
     return Sheet("bounds", "what must hold", ("run", "quantity", "value", "bound", "kept"), rows)
 
 

@@ -12,15 +12,17 @@ from typing import Any, TypeAlias
 
 from humanoid_dynamics.errors import UnknownNameError
 
-EXPERIMENTS: Mapping[str, str] = MappingProxyType({
-    "snake": "Kane's equations of a snake robot beside Lagrange's and Newton-Euler's",
-    "filter-walk": "the dynamics filter on a walk",
-    "filter-kick": "a kick from one foot",
-    "filter-slope": "the walk for level ground on slopes",
-    "filter-turn": "a turn made from two headings",
-    "filter-push": "pushes while standing",
-    "filter-squat": "a squat",
-})
+EXPERIMENTS: Mapping[str, str] = MappingProxyType(
+    {
+        "snake": "Kane's equations of a snake robot beside Lagrange's and Newton-Euler's",
+        "filter-walk": "the dynamics filter on a walk",
+        "filter-kick": "a kick from one foot",
+        "filter-slope": "the walk for level ground on slopes",
+        "filter-turn": "a turn made from two headings",
+        "filter-push": "pushes while standing",
+        "filter-squat": "a squat",
+    }
+)
 """Names and what they compare; the experiment NAME is the function ``run`` of the module ``experiment_NAME`` beside this one, and
 FAMILY-PART is what ``find_part`` of the module ``experiment_FAMILY`` returns for PART."""
 

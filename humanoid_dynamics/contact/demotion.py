@@ -44,7 +44,7 @@ def lies_within(corners: Matrix, point: Vector, slack: float = ON_THE_EDGE) -> b
     lengths = np.sqrt(np.einsum("ij,ij->i", along, along))
     if len(corners) == 2:
         share = float(to[0] @ along[0]) / float(lengths[0])
-        return -slack <= share <= lengths[0] + slack
+        return bool(-slack <= share <= float(lengths[0]) + slack)
     side = (along[:, 0] * to[:, 1] - along[:, 1] * to[:, 0]) / lengths
     return bool((side >= -slack).all() or (side <= slack).all())
 

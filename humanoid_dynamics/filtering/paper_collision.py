@@ -61,11 +61,11 @@ def solve_collision(instant: Instant) -> Jump:
     """
     U, _ = lapack.dpotrf(instant.M, lower=0, clean=1)
     held = tuple(sole.touching for sole in instant.soles)
-    solves = 0
-    v_plus = instant.v
-    for solves in range(1, MOST_SOLVES + 1):
+    solves, v_plus = 0, instant.v
+    while solves < MOST_SOLVES:
         rows = stack_rows(instant, held)
         v_plus, impulses = _stop(U, rows.balance.J, instant.v)
+        solves += 1
         keep = _demote(rows, impulses, instant.soles, held)
         if keep == held:
             break
@@ -119,4 +119,4 @@ def _stop_by_law(U: Matrix, instant: Instant, held: tuple[Held, ...]) -> Vector:
     loops = instant.J_loops.T
     X = lapack.dtrtrs(U, np.hstack((*pushes, loops, -loops)), trans=1)[0]
     share, _ = nnls(X, -U.dot(instant.v))
-    return instant.v + lapack.dtrtrs(U, X.dot(share))[0]
+    return np.asarray(instant.v + lapack.dtrtrs(U, X.dot(share))[0])

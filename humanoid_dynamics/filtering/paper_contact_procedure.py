@@ -1,8 +1,9 @@
 """Hold all that touches, look at the forces, let go of what would pull or tip, and solve again: at most four times [DF, sec. 3.4].
 
 Completed in three points.  Before a sole is let go another distribution of the same forces is looked for, in which nothing pulls
-(``demotion="strict"``): with several contacts the least forces are only one choice among many.  A corner that is wanted to rise may go.  What was let go and would sink in is held
-again, once.  Where that contradicts itself the motion nearest to the wanted one is taken that forces inside their friction pyramids carry.
+(``demotion="strict"``): with several contacts the least forces are only one choice among many.  A corner that is wanted to rise may go.
+What was let go and would sink in is held again, once.  Where that contradicts itself the motion nearest to the wanted one is taken that
+forces inside their friction pyramids carry.
 """
 
 from __future__ import annotations

@@ -194,10 +194,8 @@ def build_soles(robot: RobotModel, names: tuple[str, ...], dt: float) -> tuple[S
         A, b = half_planes(surface.vertices[:, :2]) if count > 2 else (np.zeros((0, 2)), np.zeros(0))
         still, far = np.zeros(count), np.full(count, np.inf)
         arms, up = np.array(surface.vertices), np.array([0.0, 0.0, 1.0])
-        sole = Sole(
-            surface, arms, build_generators(surface), A, b, np.eye(3), np.zeros((6, robot.nv)), np.zeros(6), np.zeros(3), arms, far, up, still,
-            np.zeros(6), dt,
-        )  # fmt: skip
+        placed = (np.eye(3), np.zeros((6, robot.nv)), np.zeros(6), np.zeros(3), arms, far, up, still, np.zeros(6))
+        sole = Sole(surface, arms, build_generators(surface), A, b, *placed, dt)
         soles.append(sole)
     return tuple(soles)
 

@@ -20,6 +20,7 @@ from humanoid_dynamics.motion.derivatives import differentiate
 from humanoid_dynamics.motion.editing import turn_heading, warp_time
 from humanoid_dynamics.motion.footsteps import WalkStyle
 from humanoid_dynamics.motion.gait import build_walk
+from humanoid_dynamics.spatial.arrays import Vector
 
 HOLD = 0.5  # s
 SLOPES = (5.0, -5.0, 10.0, -10.0)  # degrees
@@ -245,7 +246,7 @@ def _push(robot: RobotModel, force: tuple[float, float], style: PaperStyle) -> P
         if row == round(PUSH_AT / style.dt):
             tool.push(link, (*force, 0.0), PUSH_FOR)
 
-    times = np.arange(round(PUSH_UNTIL / style.dt) + 1) * style.dt
+    times: Vector = np.arange(round(PUSH_UNTIL / style.dt) + 1) * style.dt
     still = np.zeros((len(times), robot.nv))
     clip = Clip(robot, times, np.tile(robot.posture, (len(times), 1)), still, still, origin=f"{robot.name} standing")
     return run_paper_filter(robot, clip, style, between=push)
@@ -276,7 +277,7 @@ def _tilt_check(name: str, run: PaperRun, angle: float) -> Check:
     return Check(name, "mean friction force over normal force", float(np.mean(lean)), "<=", float(np.tan(abs(angle)) + 0.1))
 
 
-def _heading(q: np.ndarray) -> float:
+def _heading(q: Vector) -> float:
     R = pin.Quaternion(q[3:7]).matrix()
     return float(np.arctan2(R[1, 0], R[0, 0]))
 

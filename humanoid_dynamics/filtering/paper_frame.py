@@ -97,7 +97,9 @@ class PaperFrame:
         return tuple(("free", "point", "edge")[len(corners)] if len(corners) < 3 else "face" for corners in self.held)
 
 
-def least_margins(surfaces: Sequence[ContactSurface], wrenches: Matrix, planes: Sequence[tuple[Matrix, Vector]]) -> tuple[float, float, float]:
+def least_margins(
+    surfaces: Sequence[ContactSurface], wrenches: Matrix, planes: Sequence[tuple[Matrix, Vector]]
+) -> tuple[float, float, float]:
     """Return the least normal, CoP and friction margin of all soles that carry anything.
 
     Args:

@@ -33,7 +33,7 @@ def build_squat(robot: RobotModel, dt: float, *, seconds: float = 8.0, rate: flo
     Returns:
         The clip, with velocities and accelerations.
     """
-    times = np.arange(round(seconds / dt) + 1) * dt
+    times: Vector = np.arange(round(seconds / dt) + 1) * dt
     down = 0.5 * depth * (1.0 - np.cos(2.0 * np.pi * rate * times)) * quintic(times / 2.0) * quintic((times[-1] - times) / 2.0)
     com, soles, turns = _stand(robot)
     places = np.tile(np.array([com, *soles, np.zeros(3)]), (len(times), 1, 1))
@@ -64,7 +64,7 @@ def build_kick(
     low = np.array([0.0, 0.0, 0.12])
     keys = [np.zeros(3), np.zeros(3), low, low, np.array(reach), low, low, np.zeros(3), np.zeros(3)]
     ends = np.cumsum([shift, raised, 0.2, out, out, 0.4, raised, shift])
-    times = np.arange(round(ends[-1] / dt) + 1) * dt
+    times: Vector = np.arange(round(float(ends[-1]) / dt) + 1) * dt
     foot = np.zeros((len(times), 3))
     for start, end, before, after in zip((0.0, *ends[:-1]), ends, keys, keys[1:], strict=False):
         share = quintic((times - start) / (end - start))
@@ -129,7 +129,11 @@ def _search(robot: RobotModel, times: Vector, places: Matrix, turns: Matrix, nam
     search = InverseKinematics(robot, tasks, _rest(robot), keep_limits=False)
     q = np.empty((len(times), robot.nq))
     for row in range(len(times)):
-        start = robot.posture if row == 0 else pin.integrate(robot.model, q[row - 1], pin.difference(robot.model, q[max(row - 2, 0)], q[row - 1]))
+        start = (
+            robot.posture
+            if row == 0
+            else pin.integrate(robot.model, q[row - 1], pin.difference(robot.model, q[max(row - 2, 0)], q[row - 1]))
+        )
         q[row] = search.solve(start, places[row], turns[row], rest=robot.posture, most=SEARCH).q
     return differentiate(Clip(robot, times, align_signs(robot, q), origin=f"{name} of {robot.name}"))
 

@@ -11,8 +11,8 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.errors import ClipError
-from humanoid_dynamics.filtering.paper_filter import PaperFilter
 from humanoid_dynamics.filtering.paper_feedback import PaperReference
+from humanoid_dynamics.filtering.paper_filter import PaperFilter
 from humanoid_dynamics.filtering.paper_frame import PaperFrame
 from humanoid_dynamics.filtering.paper_ground import Ground
 from humanoid_dynamics.filtering.paper_style import PaperStyle
@@ -67,8 +67,8 @@ class PaperRun:
         frames = self.frames
         names = [surface.name for surface in frames[0].surfaces]
         contacts = {name: np.array([bool(frame.held[k]) for frame in frames]) for k, name in enumerate(names)}
-        tables = (np.array([getattr(frame, name) for frame in frames]) for name in ("q", "v", "a"))
-        return Clip(self.robot, np.array([frame.time for frame in frames]), *tables, contacts, f"{self.reference.origin}, filtered")
+        q, v, a = (np.array([getattr(frame, name) for frame in frames]) for name in ("q", "v", "a"))
+        return Clip(self.robot, np.array([frame.time for frame in frames]), q, v, a, contacts, f"{self.reference.origin}, filtered")
 
 
 def run_paper_filter(
