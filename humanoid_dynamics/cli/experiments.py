@@ -21,6 +21,7 @@ EXPERIMENTS: Mapping[str, str] = MappingProxyType(
         "filter-turn": "a turn made from two headings",
         "filter-push": "pushes while standing",
         "filter-squat": "a squat",
+        "filter-rope": "a pull-up on two ropes",
     }
 )
 """Names and what they compare; the experiment NAME is the function ``run`` of the module ``experiment_NAME`` beside this one, and

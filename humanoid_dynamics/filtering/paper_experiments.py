@@ -12,6 +12,7 @@ from humanoid_dynamics.filtering.paper_filter import PaperFilter
 from humanoid_dynamics.filtering.paper_ground import Slope
 from humanoid_dynamics.filtering.paper_motions import build_kick, build_squat, lay_on_slope
 from humanoid_dynamics.filtering.paper_reference import hold_ends
+from humanoid_dynamics.filtering.paper_ropes import build_rope_figure, run_rope_figure
 from humanoid_dynamics.filtering.paper_run import PaperRun, find_lag, run_paper_filter, summarise
 from humanoid_dynamics.filtering.paper_style import PaperStyle
 from humanoid_dynamics.model.robot import RobotModel
@@ -223,6 +224,42 @@ def run_squat_experiment(robot: RobotModel, watch: Watch | None = None) -> Filte
     return FilterExperiment("squat", "squatting at half a hertz", {"squat": run}, checks)
 
 
+def run_rope_experiment(robot: RobotModel, watch: Watch | None = None) -> FilterExperiment:
+    """Pull up on two ropes, a closed chain of 48 freedoms of joints; and let go of one rope on the way [DF, fig. 3].
+
+    Args:
+        robot: Not used: the figure on the ropes is always the one of 28 hinges.
+        watch: Told the share that is done.
+
+    Returns:
+        The runs and their bounds.
+    """
+    del robot
+    figure = build_rope_figure(PaperStyle().dt)
+    _tell(watch, 0.4)
+    runs = {"pull-up": run_rope_figure(figure), "one hand lets go": run_rope_figure(figure, let_go=1.0)}
+    _tell(watch, 1.0)
+    run, loose = runs["pull-up"], runs["one hand lets go"]
+    weight = run.robot.mass * 9.81
+    checks = (
+        Check("pull-up", "joint error [deg]", float(np.rad2deg(run.joint_rms)), "<=", 1.0),
+        Check("pull-up", "hands off their ropes, acceleration [m/s²]", _worst(run, "constraint", 1.0), "<=", 1e-8),
+        *(
+            Check(name, "equation of motion, largest miss as a share of the weight", _worst(one, "residual", 1.0) / weight, "<=", 1e-8)
+            for name, one in runs.items()
+        ),
+        Check("one hand lets go", "velocity jump when it does [rad/s]", _jump(loose, 1.0), "<=", 1.0),
+    )
+    return FilterExperiment("rope", "pulling up on two ropes", runs, checks)
+
+
+def _jump(run: PaperRun, at: float) -> float:
+    """Return the largest change of a velocity in one step beyond what the acceleration says."""
+    row, dt = round(at / PaperStyle().dt), PaperStyle().dt
+    before, after = run.frames[row - 1], run.frames[row]
+    return float(np.abs(after.v - before.v - dt * before.a).max())
+
+
 EXPERIMENTS: Mapping[str, Callable[[RobotModel, Watch | None], FilterExperiment]] = {
     "walk": run_walk_experiment,
     "kick": run_kick_experiment,
@@ -230,6 +267,7 @@ EXPERIMENTS: Mapping[str, Callable[[RobotModel, Watch | None], FilterExperiment]
     "turn": run_turn_experiment,
     "push": run_push_experiment,
     "squat": run_squat_experiment,
+    "rope": run_rope_experiment,
 }
 
 
@@ -246,7 +284,7 @@ def _push(robot: RobotModel, force: tuple[float, float], style: PaperStyle) -> P
         if row == round(PUSH_AT / style.dt):
             tool.push(link, (*force, 0.0), PUSH_FOR)
 
-    times: Vector = np.arange(round(PUSH_UNTIL / style.dt) + 1) * style.dt
+    times = np.arange(round(PUSH_UNTIL / style.dt) + 1, dtype=np.float64) * style.dt
     still = np.zeros((len(times), robot.nv))
     clip = Clip(robot, times, np.tile(robot.posture, (len(times), 1)), still, still, origin=f"{robot.name} standing")
     return run_paper_filter(robot, clip, style, between=push)

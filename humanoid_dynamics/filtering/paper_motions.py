@@ -33,7 +33,7 @@ def build_squat(robot: RobotModel, dt: float, *, seconds: float = 8.0, rate: flo
     Returns:
         The clip, with velocities and accelerations.
     """
-    times: Vector = np.arange(round(seconds / dt) + 1) * dt
+    times = np.arange(round(seconds / dt) + 1, dtype=np.float64) * dt
     down = 0.5 * depth * (1.0 - np.cos(2.0 * np.pi * rate * times)) * quintic(times / 2.0) * quintic((times[-1] - times) / 2.0)
     com, soles, turns = _stand(robot)
     places = np.tile(np.array([com, *soles, np.zeros(3)]), (len(times), 1, 1))
@@ -64,7 +64,7 @@ def build_kick(
     low = np.array([0.0, 0.0, 0.12])
     keys = [np.zeros(3), np.zeros(3), low, low, np.array(reach), low, low, np.zeros(3), np.zeros(3)]
     ends = np.cumsum([shift, raised, 0.2, out, out, 0.4, raised, shift])
-    times: Vector = np.arange(round(float(ends[-1]) / dt) + 1) * dt
+    times = np.arange(round(float(ends[-1]) / dt) + 1, dtype=np.float64) * dt
     foot = np.zeros((len(times), 3))
     for start, end, before, after in zip((0.0, *ends[:-1]), ends, keys, keys[1:], strict=False):
         share = quintic((times - start) / (end - start))

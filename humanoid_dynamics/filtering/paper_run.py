@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -78,6 +78,7 @@ def run_paper_filter(
     ground: Ground | None = None,
     *,
     use_contacts: bool = False,
+    surfaces: Iterable[str] | None = None,
     between: Callable[[PaperFilter, int], None] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> PaperRun:
@@ -89,6 +90,7 @@ def run_paper_filter(
         style: How the filter is run.
         ground: What it stands on; level where left out.
         use_contacts: Whether the contact labels of the clip are told to the filter; it finds contacts by itself where not.
+        surfaces: Contact surfaces that may touch; those the robot stands on where left out.
         between: Called before each tick with the filter and the row, to push or to change the structure.
         progress: Told the share that is done.
 
@@ -103,7 +105,7 @@ def run_paper_filter(
         raise ClipError(clip.origin, "has no velocities and accelerations; prepare it first")
     if abs(clip.rate * style.dt - 1.0) > 1e-3:
         raise ClipError(clip.origin, f"has {clip.rate:.6g} samples per second, the filter takes {1.0 / style.dt:.6g}")
-    tool = PaperFilter(robot, State(clip.q[0], clip.v[0]), style, ground)
+    tool = PaperFilter(robot, State(clip.q[0], clip.v[0]), style, ground, surfaces)
     frames, spent, fallen = [], [], None
     for row in range(len(clip)):
         flags = {name: bool(labels[row]) for name, labels in clip.contacts.items()} if use_contacts else None
