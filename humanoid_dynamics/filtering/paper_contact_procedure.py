@@ -88,7 +88,7 @@ class ContactProcedure:
 
     def _let_go(self, instant: Instant, held: tuple[Held, ...], wanted: Vector) -> Settled:
         """Solve and demote until nothing pulls or tips."""
-        style, sunk, promoted = self._style, held, False
+        style, first, sunk, promoted = self._style, held, held, False
         solves = 0
         while solves < MOST_SOLVES:
             rows = stack_rows(instant, held)
@@ -111,7 +111,10 @@ class ContactProcedure:
             if promoted:
                 break
             promoted, held = True, sunk
-        return _as_settled(solve_in_cones(instant, sunk, wanted, self._driven), sunk, solves)
+        settled = _as_settled(solve_in_cones(instant, sunk, wanted, self._driven), sunk, solves)
+        if _find_sunk(instant.soles, sunk, settled.solution.a) == sunk:
+            return settled
+        return _as_settled(solve_in_cones(instant, first, wanted, self._driven), first, solves)
 
     def _solve(self, balance: Balance, wanted: Vector) -> Solution:
         if self._style.solver == "literal":

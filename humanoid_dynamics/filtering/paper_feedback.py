@@ -14,7 +14,7 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 POINTS = ("neck", "head", "chest", "torso", "pelvis")  # where the point is looked for, in this order
-SOFT = 1e-9  # share of the mean of the diagonal that bounds the pseudo-inverse
+SOFT = 1e-12  # share of the mean of the diagonal that bounds the pseudo-inverse
 _AXES = pin.LOCAL_WORLD_ALIGNED
 
 
