@@ -76,7 +76,6 @@ class ContactProcedure:
         Returns:
             The answer; always one.
         """
-        self._structured.drive(self._driven, None)
         if self._style.contacts == "cones":
             return _as_settled(solve_in_cones(instant, held, wanted, self._driven), held, 1)
         settled = self._let_go(instant, held, wanted)

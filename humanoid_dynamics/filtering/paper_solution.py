@@ -126,21 +126,9 @@ class StructuredSolution:
             driven: (na,) coordinates with a motor.
             units: Weights.
         """
-        self._nv, self._units = nv, units
-        self.drive(driven, None)
-
-    def drive(self, driven: Indices, given: Vector | None) -> None:
-        """Choose which coordinates have a free torque from now on.
-
-        Args:
-            driven: (na,) coordinates with a motor that may give any torque.
-            given: (nv - na,) forces of all others, zero where left out.
-        """
-        others = np.setdiff1d(np.arange(self._nv), driven)
-        self.driven, self.others = driven, others
-        self._given = np.zeros(len(others)) if given is None else given
+        self._units = units
         self._driven = _as_slice(driven)
-        self._others = _as_slice(others)
+        self._others = _as_slice(np.setdiff1d(np.arange(nv), driven))
 
     def solve(self, balance: Balance, wanted: Vector) -> Solution:
         """Solve for one instant.
@@ -167,7 +155,7 @@ class StructuredSolution:
         B[:, size] = wanted - M_j.T.dot(stiff * h_j)
         X = lapack.dtrtrs(U, B, trans=1, overwrite_b=1)[0]
         S = blas.dsyrk(1.0, X, trans=1, lower=1)
-        rhs = np.concatenate((J_j.dot(-stiff * h_j), -balance.gamma, self._given - balance.h[self._others])) - S[size, :size]
+        rhs = np.concatenate((J_j.dot(-stiff * h_j), -balance.gamma, -balance.h[self._others])) - S[size, :size]
         system = S[:size, :size]
         system[:k, :k] -= stiff * J_j.dot(J_j.T)
         system[2 * k :, :k] -= J_b.T

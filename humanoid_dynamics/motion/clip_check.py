@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pinocchio as pin
+from scipy.ndimage import binary_erosion
 
 from humanoid_dynamics.errors import HumanoidDynamicsError, UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
@@ -28,6 +29,7 @@ from humanoid_dynamics.spatial.arrays import Matrix
 CUTOFF = 6.0  # Hz
 DEEP = 0.01  # m
 SLIDES = 0.15  # m/s
+UNSURE = 0.15  # s; slides are not looked for so near to a touch-down or a lift-off
 JUMP = 3.0  # rad/s or m/s from one sample to the next
 BEYOND = 1e-3  # rad or m outside a limit that count
 PULLS = -0.02  # share of the weight
@@ -129,7 +131,7 @@ def _examine(clip: Clip, cutoff: float) -> _Examined:
     level = float(np.median(heights[stands])) if stands.any() else float(np.min(heights))
     needs = compute_needs(moving, soles, stands, level)
     wrong, findings = _judge_forces(moving, needs, [sole.name for sole in soles])
-    geometric = _judge_geometry(even, heights - level, np.where(stands, speeds, 0.0), [sole.name for sole in soles])
+    geometric = _judge_geometry(even, heights - level, np.where(_erode(stands, even.rate), speeds, 0.0), [sole.name for sole in soles])
     for kind, (mask, found) in geometric.items():
         wrong[kind] = mask
         findings += found
@@ -137,6 +139,22 @@ def _examine(clip: Clip, cutoff: float) -> _Examined:
     impossible = float(np.mean(np.any([wrong[kind] for kind in DYNAMIC], axis=0)))
     ordered = tuple(sorted(findings, key=lambda finding: (finding.start, finding.kind)))
     return _Examined(level, ordered, shares, impossible, None if given else low)
+
+
+def _erode(stands: Labels, rate: float) -> Labels:
+    """Return stands without their beginnings and ends, of which detection is not sure."""
+    least = max(1, round(UNSURE * rate))
+    sure: Labels = binary_erosion(stands, np.ones((2 * least + 1, 1)), border_value=1)
+    return sure
+
+
+def _measure_jumps(clip: Clip) -> Matrix:
+    """Return by how much the velocity of each coordinate changes from one step to the next."""
+    model, steps = clip.robot.model, np.diff(clip.times)
+    slopes = np.array([pin.difference(model, a, b) / h for a, b, h in zip(clip.q[:-1], clip.q[1:], steps, strict=True)])
+    jumps = np.zeros((len(clip), clip.robot.nv))
+    jumps[1:-1] = np.abs(np.diff(slopes, axis=0))
+    return jumps
 
 
 def _measure_corners(clip: Clip) -> tuple[Matrix, Matrix]:
@@ -194,7 +212,7 @@ def _judge_geometry(clip: Clip, heights: Matrix, speeds: Matrix, soles: list[str
     """Say of each sample what no forces are needed to see."""
     judged: dict[str, tuple[Labels, list[Finding]]] = {}
     v, _ = central_differences(clip.robot.model, clip.times, clip.q)
-    jumps = np.abs(np.diff(v, axis=0, prepend=v[:1])) - JUMP
+    jumps = _measure_jumps(clip) - JUMP
     joints = [joint for joint in clip.robot.joints if joint.q.stop - joint.q.start == joint.v.stop - joint.v.start == 1]
     limits = clip.robot.limits
     outside = np.column_stack([
