@@ -29,7 +29,8 @@ from humanoid_dynamics.spatial.arrays import Matrix
 CUTOFF = 6.0  # Hz
 DEEP = 0.01  # m
 SLIDES = 0.15  # m/s
-UNSURE = 0.15  # s; slides are not looked for so near to a touch-down or a lift-off
+OFF = 5e-3  # m; a foot that is higher does not slide
+UNSURE = 0.08  # s; slides are not looked for so near to a touch-down or a lift-off
 JUMP = 3.0  # rad/s or m/s from one sample to the next
 BEYOND = 1e-3  # rad or m outside a limit that count
 PULLS = -0.02  # share of the weight
@@ -131,7 +132,9 @@ def _examine(clip: Clip, cutoff: float) -> _Examined:
     level = float(np.median(heights[stands])) if stands.any() else float(np.min(heights))
     needs = compute_needs(moving, soles, stands, level)
     wrong, findings = _judge_forces(moving, needs, [sole.name for sole in soles])
-    geometric = _judge_geometry(even, heights - level, np.where(_erode(stands, even.rate), speeds, 0.0), [sole.name for sole in soles])
+    geometric = _judge_geometry(
+        even, heights - level, np.where(_erode(stands & (heights - level < OFF), even.rate), speeds, 0.0), [sole.name for sole in soles]
+    )
     for kind, (mask, found) in geometric.items():
         wrong[kind] = mask
         findings += found
