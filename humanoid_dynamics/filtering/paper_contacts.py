@@ -12,7 +12,7 @@ from humanoid_dynamics.contact.cone import build_generators
 from humanoid_dynamics.filtering.paper_ground import Ground
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.surface import ContactSurface
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 from humanoid_dynamics.spatial.polygon import half_planes
 from humanoid_dynamics.spatial.wrench import cross
 
@@ -200,5 +200,4 @@ def build_soles(robot: RobotModel, names: tuple[str, ...], dt: float) -> tuple[S
     return tuple(soles)
 
 
-_FACE = np.eye(6)
-_FACE.flags.writeable = False
+_FACE = read_only(np.eye(6))

@@ -9,7 +9,7 @@ import numpy as np
 
 from humanoid_dynamics.filtering.paper_contacts import DRIFT_RATE, MOMENT_ARM, Held, Sole
 from humanoid_dynamics.filtering.paper_solution import Balance
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ def stack_rows(instant: Instant, held: Sequence[Held]) -> Rows:
         count = len(gamma)
         blocks.append(J)
         drifts.append(gamma + DRIFT_RATE * J.dot(instant.v))
-        units.append(_unit(count) * instant.weight)
+        units.append(_UNITS[:count] * instant.weight)
         maps.append(T)
         parts.append(slice(start, start + count))
         start += count
@@ -99,9 +99,4 @@ def stack_rows(instant: Instant, held: Sequence[Held]) -> Rows:
     return Rows(balance, tuple(maps), tuple(parts))
 
 
-def _unit(count: int) -> Vector:
-    return _UNITS[:count]
-
-
-_UNITS = np.array([1.0, 1.0, 1.0, MOMENT_ARM, MOMENT_ARM, MOMENT_ARM])
-_UNITS.flags.writeable = False
+_UNITS = read_only([1.0, 1.0, 1.0, MOMENT_ARM, MOMENT_ARM, MOMENT_ARM])

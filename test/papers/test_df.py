@@ -1,6 +1,7 @@
 """Dynamics filter [DF]: one test or more per item."""
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
 
@@ -282,7 +283,7 @@ def test_df6_the_equation_as_printed_misses_by_half(human):
     rng = np.random.default_rng(8)
     balance, _, _ = make_balance(human, rng)
     wanted, units = 5.0 * rng.normal(size=human.nv), Units()
-    k, nv = balance.J.shape
+    nv = balance.J.shape[1]
     W, u = build_coefficients(balance, human.actuated_v)
     D = np.concatenate((np.full(nv, units.acceleration), balance.unit, np.full(len(human.actuated_v), units.torque)))
     sharp = np.linalg.pinv(W * D, rcond=1e-11)
@@ -541,7 +542,7 @@ def test_df12_the_reference_may_jump_at_any_frame_and_velocities_do_not(human):
     other = np.array(human.posture)
     other[human.joint("left_shoulder_pitch").q] -= 1.0
     frames = [tool.tick(PaperReference(human.posture if k < 20 else other, rest, rest)) for k in range(300)]
-    for before, after in zip(frames, frames[1:], strict=False):
+    for before, after in pairwise(frames):
         np.testing.assert_allclose(after.v, before.v + DT * before.a, atol=1e-9)
     assert np.abs(pin.difference(human.model, other, frames[-1].q)).max() < 0.02
 
