@@ -15,6 +15,7 @@ from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.snake import unfolded
 from humanoid_dynamics.snake.chain import SnakeModel
 from humanoid_dynamics.snake.inverse import SnakeTorques, solve_torques
+from humanoid_dynamics.snake.wheels import solve_side_forces
 from humanoid_dynamics.spatial.arrays import Vector
 
 
@@ -99,7 +100,24 @@ def compute_steering_torques(
     if peak <= gait.largest_torque:
         return answer
     scaled = answer.torques * (gait.largest_torque / peak)
-    return SnakeTorques(scaled, answer.missing, "saturated", f"{peak:.3g} N·m wanted, {gait.largest_torque:.3g} N·m allowed")
+    reason = f"{peak:.3g} N·m wanted, {gait.largest_torque:.3g} N·m allowed"
+    return SnakeTorques(scaled, answer.missing, "saturated", reason, answer.missing_share)
+
+
+def predict_side_forces(model: SnakeModel, motion: tuple[Vector, Vector], torques: Vector) -> Vector:
+    """Return what the wheels will have to carry sideways under given torques.
+
+    Args:
+        model: The snake.
+        motion: (n,) absolute angles of the links [rad] and (2,) generalized speeds [m/s, rad/s].
+        torques: (n-1,) joint torques [N·m].
+
+    Returns:
+        (n,) force on each wheel along the left normal of its link [N].
+    """
+    theta, u = motion
+    u_dot = np.array(unfolded.accelerate(theta, u, torques, model.tables, np.empty(model.n)))
+    return solve_side_forces(model, theta, u, torques, u_dot).lam
 
 
 def _compute_speed_rates(model: SnakeModel, gait: SerpentineGait, goal: tuple[float, float], theta: Vector, u: Vector) -> Vector:

@@ -69,15 +69,15 @@ def test_files_hold_the_tables_and_the_pictures(call, tmp_path):
     for name in ("snake_operations.png", "snake_time.png", "snake_error.png"):
         path = tmp_path / "new" / name
         assert path.read_bytes().startswith(b"\x89PNG")
-        assert 10_000 < path.stat().st_size < 120_000
+        assert 4_000 < path.stat().st_size < 120_000
         assert f"wrote {path}" in out
 
 
 def test_without_a_plotter_the_tables_are_written_and_the_extra_is_named(call, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     code, out, err = call("snake", "--out", tmp_path)
     assert code == 0
-    assert "no pictures: a picture needs the package 'matplotlib': pip install 'humanoid_dynamics[plot]'" in err
+    assert "no pictures: drawing needs the package 'matplotlib': pip install 'humanoid_dynamics[plot]'" in err
     assert (tmp_path / "snake_error.csv").exists()
     assert "png" not in out
 
