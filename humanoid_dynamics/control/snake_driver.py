@@ -10,7 +10,7 @@ from humanoid_dynamics.errors import ShapeError, UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.snake.inverse import SnakeTorques
 from humanoid_dynamics.snake.robot import find_snake
-from humanoid_dynamics.snake.steering import SerpentineGait, compute_steering_torques, predict_side_forces
+from humanoid_dynamics.snake.steering import SerpentineGait, compute_steering_torques, hold_grip
 from humanoid_dynamics.snake.wheels import compute_slip_margins
 from humanoid_dynamics.spatial.arrays import Vector, read_only
 
@@ -18,6 +18,7 @@ STATUSES = {
     "driving": "the head swings about its heading",
     "waiting": "no heading has come; torques are zero",
     "singular": "near a straight or circular shape, where torques cannot push: they are held back",
+    "gripping": "torques are held back so that no wheel slips",
     "slipping": "a wheel has to carry more than its friction allows and will slip sideways",
     "saturated": "a joint would need more torque than it may have; all are scaled down together",
     "stale": "the state is older than the time-out; the last torques fade to zero",
@@ -26,7 +27,10 @@ STATUSES = {
 GAIT = SerpentineGait(singular_value=3.0)
 """The gait where none is given: held back near singular shapes so that wheels keep their grip."""
 
-MOST_MISSING = 0.5
+GRIP = 0.95
+"""Part of the friction of a wheel that the driver makes use of."""
+
+MOST_MISSING = 0.2
 """Part of the wanted force that may be left out near a singular shape before the status says so."""
 
 LONGEST_TICK = 0.1  # s; after a longer pause the aim does not jump
@@ -135,7 +139,8 @@ class SnakeDriver:
             return self._stand_by("invalid_input", "the state is not finite")
         if self._goal is None:
             return self._stand_by("invalid_input" if complaint else "waiting", complaint or STATUSES["waiting"])
-        drive = self._drive(t, q, v, self._goal)
+        with np.errstate(all="ignore"):  # numbers beyond all bounds have a status
+            drive = self._drive(t, q, v, self._goal)
         return replace(drive, status="invalid_input", reason=complaint) if complaint else drive
 
     def _take_heading(self, heading: float | None) -> str:
@@ -154,11 +159,12 @@ class SnakeDriver:
         answer = compute_steering_torques(model, gait, t, aim, (theta, u))
         peak = float((np.abs(answer.torques) / self._limits).max())
         torques = answer.torques if peak <= 1.0 else answer.torques / peak
-        lam = predict_side_forces(model, (theta, u), torques)
+        part, lam = hold_grip(model, (theta, u), torques, GRIP * self._friction)
+        torques = part * torques
         if not (np.isfinite(torques).all() and np.isfinite(lam).all()):
             return self._stand_by("invalid_input", "the state is beyond all bounds")
         margins = compute_slip_margins(model, lam, self._friction)
-        status, reason = self._judge(answer, peak, margins)
+        status, reason = self._judge(answer, peak, part, margins)
         tau = np.zeros(len(self.robot.actuated))
         tau[self._places] = torques
         self._sent = read_only(tau)
@@ -176,7 +182,7 @@ class SnakeDriver:
         gait = self._gait
         return self._aim, gait if share >= 1.0 else replace(gait, swing=share * gait.swing, speed=share * gait.speed)
 
-    def _judge(self, answer: SnakeTorques, peak: float, margins: Vector) -> tuple[str, str]:
+    def _judge(self, answer: SnakeTorques, peak: float, part: float, margins: Vector) -> tuple[str, str]:
         if peak > 1.0:
             return "saturated", f"{peak:.3g} times what a motor gives"
         if answer.status == "saturated":
@@ -184,6 +190,8 @@ class SnakeDriver:
         worst = int(np.argmin(margins))
         if margins[worst] < 0.0:
             return "slipping", f"{self.robot.wheels[worst].name} lacks {-margins[worst]:.3g} N"
+        if part < 1.0:
+            return "gripping", f"{part:.0%} of the torques are given"
         if answer.missing_share > MOST_MISSING:
             return "singular", f"{answer.missing_share:.0%} of the wanted force is left out: {answer.reason}"
         return "driving", ""
