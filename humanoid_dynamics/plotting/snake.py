@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from humanoid_dynamics.plotting.canvas import new_figure, save_png, style
+from humanoid_dynamics.snake.chain import SnakeModel, SnakeState, compute_link_positions
 from humanoid_dynamics.snake.counts import sum_paper_steps
 from humanoid_dynamics.snake.experiment import LINKS, PrecisionRow, SnakeExperiment
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 LOOKS = {
     "linear": ("tab:green", "Kane, O(n)"),
@@ -137,6 +140,48 @@ def draw_errors(data: SnakeExperiment) -> Any:
     for axes in panels:
         axes.legend()
     return figure
+
+
+def draw_drive(model: SnakeModel, t: Vector, states: Sequence[SnakeState], *, aim: Vector, forces: Matrix, bound: float) -> Any:
+    """Draw how a snake follows its heading: from above, its angles, and what its wheels carry.
+
+    Args:
+        model: The snake.
+        t: (k,) times [s].
+        states: (k) states.
+        aim: (k,) heading the head swings about [rad].
+        forces: (k, n) side forces [N].
+        bound: Side force at which a wheel slips [N].
+
+    Returns:
+        The figure.
+    """
+    figure = new_figure(9.0, 4.0)
+    grid = figure.add_gridspec(2, 2, width_ratios=(1.3, 1.0))
+    above, angle, force = figure.add_subplot(grid[:, 0]), figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1, 1])
+    ends = [_ends(model, state) for state in states]
+    above.plot(*np.array([points[-1] for points in ends]).T, color="0.75", lw=0.8, label="way of the nose")
+    for k in np.linspace(0, len(t) - 1, 6).astype(int):
+        above.plot(*ends[k].T, "-", lw=3, solid_joinstyle="round", label=f"t = {t[k]:.0f} s")
+    above.set_aspect("equal")
+    _label(above, "from above", "x [m]", "y [m]")
+    angle.plot(t, [state.theta[-1] for state in states], lw=0.8, label="head")
+    angle.plot(t, aim, label="aim")
+    _label(angle, "angle of the head", "t [s]", "[rad]")
+    force.plot(t, np.abs(forces).max(axis=1), lw=0.8, label="largest of the wheels")
+    force.axhline(bound, color="0.4", ls=":", label="a wheel slips")
+    force.set_ylim(bottom=0.0)
+    _label(force, "side force", "t [s]", "[N]")
+    for axes in (above, angle, force):
+        axes.legend()
+    return figure
+
+
+def _ends(model: SnakeModel, state: SnakeState) -> Matrix:
+    """Tail, joints and nose, (n+1, 2) [m]."""
+    centres = compute_link_positions(model, state)
+    half = model.half_lengths[:, None] * np.column_stack((np.cos(state.theta), np.sin(state.theta)))
+    return np.vstack((centres - half, centres[-1:] + half[-1:]))
 
 
 def _label(axes: Any, title: str, x: str, y: str) -> None:

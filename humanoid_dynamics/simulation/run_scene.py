@@ -138,8 +138,6 @@ def run_scene(scene: Scene, world: World, seconds: float | None = None, watch: C
 def _happen(scene: Scene, world: World, moment: Moment, summary: Summary) -> None:
     """Let a moment of the scene come."""
     scene.push_into(world, moment)
-    if moment.heading is not None and isinstance(world.pilot, SnakePilot):
-        world.pilot.heading = moment.heading
     if not moment.events:
         return
     v, energy = world.v.copy(), world.books.energy

@@ -9,7 +9,7 @@ from humanoid_dynamics.model.loop import LoopClosure
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.setup import Setup
-from humanoid_dynamics.simulation.snake_pilot import Driving
+from humanoid_dynamics.simulation.snake_pilot import Driving, SnakePilot
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.structure.events import Event
@@ -82,7 +82,7 @@ class Scene:
     driving: Driving | None = None
 
     def push_into(self, world: World, moment: Moment) -> None:
-        """Let the pushes of a moment begin.
+        """Let the pushes of a moment begin, and its snake take the new heading.
 
         Args:
             world: The world of this scene.
@@ -90,3 +90,5 @@ class Scene:
         """
         for push in moment.pushes:
             world.push(push.link, push.force.tolist(), push.duration, moment=push.moment.tolist(), point=push.point.tolist())
+        if moment.heading is not None and isinstance(world.pilot, SnakePilot):
+            world.pilot.heading = moment.heading
