@@ -1,4 +1,4 @@
-"""Draw the pictures of the documentation: ``python docs/pictures.py [NAME]``; some minutes for all of them."""
+"""Draw the pictures of the documentation: ``python docs/pictures.py`` for all of them, with names for some; a minute or two."""
 
 from __future__ import annotations
 

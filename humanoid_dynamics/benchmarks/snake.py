@@ -1,4 +1,4 @@
-"""The snake by Kane's equations: beside Pinocchio's tree of the same chain, ten times longer, interpreted, and in operations beside the paper."""
+"""The snake by Kane's equations: beside Pinocchio's tree of the same chain, longer, interpreted, and in operations beside the paper."""
 
 from __future__ import annotations
 
