@@ -70,8 +70,8 @@ def _time_sheet(data: SnakeExperiment, compiled: bool) -> Sheet:
     said = f"Lagrange over Kane's recursion: {ratio[first]:.2g} at n = {first}, {ratio[last]:.2g} at n = {last}"
     counted = " and ".join(f"{sum_paper_steps('lagrange').at(n).total / sum_paper_steps('kane').at(n).total:.2g}" for n in (first, last))
     note = (
-        f"ratio, {said}. Short chains cost what a call costs, whatever the method; the ratio grows later than in interpreted loops, and it is "
-        "the operation counts, not these times, that show what the methods are worth."
+        f"ratio, {said}. Short chains cost what a call costs, whatever the method; the ratio grows later than in interpreted loops, and "
+        "it is the operation counts, not these times, that show what the methods are worth."
         if compiled
         else f"ratio, {said}; the steps of the paper say {counted}. The ratio is nearly linear in n, as in the paper's figure 3, because "
         "in interpreted loops every operation costs the same. "
