@@ -1,4 +1,4 @@
-"""Draw the pictures of the documentation: ``python docs/pictures.py [NAME]``; some minutes for all of them."""
+"""Draw the pictures of the documentation: ``python docs/pictures.py`` for all of them, with names for some; a minute or two."""
 
 from __future__ import annotations
 
@@ -6,11 +6,19 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import numpy as np
+
 from humanoid_dynamics.filtering.paper_experiments import EXPERIMENTS
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.plotting.canvas import save_png, style
 from humanoid_dynamics.plotting.filter import draw_experiment
-from humanoid_dynamics.plotting.snake import draw_comparisons
+from humanoid_dynamics.plotting.snake import draw_comparisons, draw_drive
+from humanoid_dynamics.simulation.run_scene import build_world, run_scene
+from humanoid_dynamics.simulation.scene_file import load_scene
+from humanoid_dynamics.simulation.world import World
+from humanoid_dynamics.snake.chain import STANDARD_GRAVITY, SnakeState
 from humanoid_dynamics.snake.experiment import run_snake_experiment
+from humanoid_dynamics.snake.robot import find_snake
 
 IMAGES = Path(__file__).resolve().parent / "images"
 LARGEST = 120_000  # bytes
@@ -27,7 +35,31 @@ def draw_filter() -> list[Path]:
     return [file for run in EXPERIMENTS.values() for file in draw_experiment(run(robot, None), IMAGES)]
 
 
-PICTURES: Mapping[str, Callable[[], list[Path]]] = {"snake": draw_snake, "filter": draw_filter}
+def draw_snake_drive() -> list[Path]:
+    """Draw the scene ``snake``."""
+    scene = load_scene("snake")
+    world = build_world(scene)
+    snake, data = find_snake(world.robot), world.robot.data()
+    times, states, aims, forces = [], [], [], []
+
+    def sample(world: World) -> None:
+        if round(world.t / scene.dt) % 20 == 0:
+            theta, u, position = snake.read(world.q, world.v, data)
+            times.append(world.t)
+            states.append(SnakeState(theta, u, position))
+            aims.append(world.gauges["heading"].read()[1])
+            forces.append(world.gauges["side_force"].read())
+
+    world.add_hook("after_step", sample)
+    run_scene(scene, world)
+    bound = scene.driving.friction * STANDARD_GRAVITY * snake.model.masses.min()
+    with style():
+        figure = draw_drive(snake.model, np.array(times), states, aim=np.array(aims), forces=np.array(forces), bound=bound)
+        save_png(figure, IMAGES / "snake_drive.png")
+    return [IMAGES / "snake_drive.png"]
+
+
+PICTURES: Mapping[str, Callable[[], list[Path]]] = {"snake": draw_snake, "snake_drive": draw_snake_drive, "filter": draw_filter}
 
 
 def main(names: list[str]) -> int:

@@ -66,7 +66,7 @@ def _print(outcome: Outcome, console: Console) -> None:
     console.print(f"[bold]{outcome.title}[/]", highlight=False)
     for sheet in outcome.sheets:
         console.print()
-        columns = [column.replace("[", r"\[") for column in sheet.columns]
-        console.print(make_table(sheet.title, columns, sheet.texts()))
+        columns = [column.replace("[", r"\[") for column in sheet.heads or sheet.columns]
+        console.print(make_table(sheet.title.replace("[", r"\["), columns, sheet.texts()))
         for note in sheet.notes:
             console.print(note, markup=False)

@@ -40,12 +40,12 @@ def _count_sheet(data: SnakeExperiment) -> Sheet:
     return Sheet(
         "operations",
         "operations of one evaluation",
-        ("method", "n", "printed M", "printed A", "steps M", "steps A", "measured M", "measured A"),
+        ("method", "n", "printed M", "printed A", "steps M", "steps A", "here M", "here A"),
         rows,
         (
             "M: multiplications and divisions, A: additions and subtractions. printed: table I of the paper. "
             "steps: what the steps it prints add up to, which is not what it prints as totals. "
-            "measured: what the code here does, counted with numbers that count; zeros and ones that stand in the equations are free.",
+            "here: what the code here does, counted with numbers that count; zeros and ones that stand in the equations are free.",
             f"The O(n) form takes 16n-3 M and 14n-13 A, at most {worst:.0%} of the steps of Kane's recursion, for every n from 2 on.",
         ),
     )
@@ -70,19 +70,20 @@ def _time_sheet(data: SnakeExperiment, compiled: bool) -> Sheet:
     said = f"Lagrange over Kane's recursion: {ratio[first]:.2g} at n = {first}, {ratio[last]:.2g} at n = {last}"
     counted = " and ".join(f"{sum_paper_steps('lagrange').at(n).total / sum_paper_steps('kane').at(n).total:.2g}" for n in (first, last))
     note = (
-        f"{said}. Short chains cost what a call costs, whatever the method; the ratio grows later than in interpreted loops, and it is the "
-        "operation counts, not these times, that show what the methods are worth."
+        f"ratio, {said}. Short chains cost what a call costs, whatever the method; the ratio grows later than in interpreted loops, and "
+        "it is the operation counts, not these times, that show what the methods are worth."
         if compiled
-        else f"{said}; the steps of the paper say {counted}. The ratio is nearly linear in n, as in the paper's figure 3, because in "
-        "interpreted loops every operation costs the same. "
+        else f"ratio, {said}; the steps of the paper say {counted}. The ratio is nearly linear in n, as in the paper's figure 3, because "
+        "in interpreted loops every operation costs the same. "
         "The O(n) form is a dozen operations on whole arrays: its time is that of the interpreter up to a hundred links."
     )
     return Sheet(
         f"time_{'compiled' if compiled else 'interpreted'}",
-        f"processor time of one evaluation, {'compiled by numba' if compiled else 'interpreted'}, on this machine",
+        f"processor time of one evaluation, {'compiled by numba' if compiled else 'interpreted'} [us]",
         ("n", *(f"{NAMES[mode]} [us]" for mode in MODES), "Lagrange / Kane"),
         rows,
         (note,),
+        ("n", *(NAMES[mode] for mode in MODES), "ratio"),
     )
 
 
@@ -105,7 +106,7 @@ def _precision_sheet(data: SnakeExperiment) -> Sheet:
     said = ", ".join(f"{gain:.2g} (n = {n})" for n, gain in gains.items())
     return Sheet(
         "error",
-        "the paper's motion in single (32 bits) and double precision (64 bits): largest errors",
+        "the paper's motion in single (32 bits) and double precision (64 bits): largest errors [rad, J, m/s]",
         ("method", "n", "angle 32-64 [rad]", "energy 32 [J]", "energy 64 [J]", "side speed 32 [m/s]", "side speed 64 [m/s]"),
         rows,
         (
@@ -114,6 +115,7 @@ def _precision_sheet(data: SnakeExperiment) -> Sheet:
             "good as the integrator (Runge-Kutta, 2 s in steps of 1 ms). "
             "The paper's table III with its own parameters did not survive; those of its table II are used.",
         ),
+        ("method", "n", "angle", "energy 32", "energy 64", "slip 32", "slip 64"),
     )
 
 

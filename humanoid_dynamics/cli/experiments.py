@@ -40,6 +40,7 @@ class Sheet:
         columns: Heads, with units.
         rows: Cells; None where there is no number.
         notes: Sentences that say how to read it.
+        heads: Short heads for a terminal, where those with units are too wide for it; empty for the same.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Sheet:
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
+    heads: tuple[str, ...] = ()
 
     def texts(self) -> list[tuple[str, ...]]:
         """Return the cells as they are printed: whole numbers whole, others with four digits."""

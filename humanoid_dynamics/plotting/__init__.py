@@ -1,1 +1,1 @@
-"""Pictures of what was computed: one function per figure, matplotlib imported when the first is drawn."""
+"""Pictures of records and of robots, drawn with matplotlib; everything else runs without it."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from humanoid_dynamics.filtering.paper_experiments import FilterExperiment
 from humanoid_dynamics.filtering.paper_run import PaperRun
-from humanoid_dynamics.plotting.canvas import label, make_figure, save
+from humanoid_dynamics.plotting.canvas import new_figure, save_png, style
 from humanoid_dynamics.plotting.sticks import draw_sticks, list_sticks
 
 SHOWN = 7
@@ -30,7 +30,14 @@ def draw_experiment(data: FilterExperiment, folder: Path) -> list[Path]:
     Raises:
         MissingExtraError: If matplotlib is not installed.
     """
-    figure = make_figure(9.0, 5.6)
+    path = folder / f"filter_{data.name}.png"
+    with style():
+        save_png(_draw(data), path)
+    return [path]
+
+
+def _draw(data: FilterExperiment) -> Any:
+    figure = new_figure(10.0, 6.2)
     strip, (errors, forces) = _panels(figure)
     first = next(iter(data.runs.values()))
     _draw_strip(strip, first, data.title)
@@ -39,16 +46,16 @@ def draw_experiment(data: FilterExperiment, folder: Path) -> list[Path]:
         errors.semilogy(times, np.maximum(np.rad2deg(run.joint_error), 1e-6), color=color, lw=1, label=name)
         if run.fallen is not None:
             errors.plot([run.fallen], [np.rad2deg(run.joint_error[-1])], "x", color=color)
-    label(errors, "joint error against the reference (x: fallen)", "t [s]", "root mean square [deg]")
-    errors.legend(fontsize=7, frameon=False)
+    errors.set(title="joint error against the reference (x: fallen)", xlabel="t [s]", ylabel="root mean square [deg]")
+    errors.legend()
     weight = first.robot.mass * 9.81
     times = np.array([frame.time for frame in first.frames])
     for k, surface in enumerate(first.frames[0].surfaces):
         shares = np.array([frame.wrenches[k, 2] for frame in first.frames]) / weight
         forces.plot(times, shares, color=COLORS[k], lw=1, label=surface.name)
-    label(forces, f"normal forces, {next(iter(data.runs))}", "t [s]", "share of the weight [-]")
-    forces.legend(fontsize=7, frameon=False)
-    return [save(figure, folder / f"filter_{data.name}.png")]
+    forces.set(title=f"normal forces, {next(iter(data.runs))}", xlabel="t [s]", ylabel="share of the weight [-]")
+    forces.legend()
+    return figure
 
 
 def _panels(figure: Any) -> tuple[Any, tuple[Any, Any]]:

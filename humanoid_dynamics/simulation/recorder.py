@@ -23,7 +23,7 @@ class Recorder:
 
     def __init__(self, world: World, every: int = 1) -> None:
         self.world, self.every = world, max(1, every)
-        self._samples: dict[str, list[Vector]] = {name: [] for name in SERIES}
+        self._samples: dict[str, list[Vector]] = {name: [] for name in (*SERIES, *world.gauges)}
         self._count = 0
         self.take()
         world.add_hook("after_step", self._after_step)
@@ -41,6 +41,7 @@ class Recorder:
             "tau": world.tau.copy(),
             "force": world.point_forces(),
             "energy": np.array(world.books.energy),
+            **{name: gauge.read() for name, gauge in world.gauges.items()},
         }
         for name, values in sample.items():
             self._samples[name].append(values)
@@ -50,14 +51,14 @@ class Recorder:
 
         Args:
             name: One of ``SERIES``: time [s], configuration, velocity, motor torque [N·m, N], force on each touch point in the world [N],
-                energy [J].
+                energy [J]; or of the gauges of the world.
         """
         return np.array(self._samples[name])
 
     def digest(self) -> str:
         """Return the SHA-256 of all series; equal for equal runs, in any process."""
         total = hashlib.sha256()
-        for name in SERIES:
+        for name in self._samples:
             total.update(np.ascontiguousarray(self.series(name)).tobytes())
         return total.hexdigest()
 
@@ -70,7 +71,10 @@ class Recorder:
         path.parent.mkdir(parents=True, exist_ok=True)
         world = self.world
         names = {"coordinates": world.robot.coordinates, "motors": world.actuated, "points": world.point_names}
-        arrays = {name: self.series(name) for name in SERIES} | {name: np.array(entries, dtype=np.str_) for name, entries in names.items()}
+        names |= {f"{name}_columns": gauge.columns for name, gauge in world.gauges.items()}
+        arrays = {name: self.series(name) for name in self._samples} | {
+            name: np.array(entries, dtype=np.str_) for name, entries in names.items()
+        }
         with path.open("wb") as file:
             np.savez_compressed(file, allow_pickle=False, **arrays)
 

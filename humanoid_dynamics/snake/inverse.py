@@ -24,7 +24,8 @@ class SnakeTorques:
 
     Attributes:
         torques: (n-1,) [N·m].
-        missing: (2,) generalized force that no torque gives, along u_1 and along h_1 u_2 [N].
+        missing: (2,) generalized force that is left out, along u_1 and along h_1 u_2 [N].
+        missing_share: The same as a part of what was wanted, 0 to 1.
         status: ``ok``; ``actuation_singular`` where the torques cannot give the wanted acceleration; ``invalid_input``.
         reason: Why, or an empty string.
     """
@@ -33,6 +34,7 @@ class SnakeTorques:
     missing: Vector
     status: str = "ok"
     reason: str = ""
+    missing_share: float = 0.0
 
 
 def compute_torque_map(model: SnakeModel, theta: Vector) -> Matrix:
@@ -129,10 +131,10 @@ def _read_answer(answer: Vector) -> SnakeTorques:
     torques, missing = answer[:-4], answer[-4:-2]
     short = hypot(missing[0], missing[1])
     if short <= RESIDUAL_RATIO * max(1.0, float(answer[-2])):
-        return SnakeTorques(torques, missing)
+        return SnakeTorques(torques, missing)  # the rest is rounding
     if not isfinite(short):
         return SnakeTorques(np.zeros_like(torques), np.zeros(2), "invalid_input", "theta, u or u_dot is not finite")
-    return SnakeTorques(torques, missing, "actuation_singular", _tell_why(len(torques) + 1, answer[-1] > 1.0))
+    return SnakeTorques(torques, missing, "actuation_singular", _tell_why(len(torques) + 1, answer[-1] > 1.0), short / float(answer[-2]))
 
 
 def _tell_why(n: int, has_full_rank: bool) -> str:
