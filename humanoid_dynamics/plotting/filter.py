@@ -54,7 +54,8 @@ def _draw(data: FilterExperiment) -> Any:
         shares = np.array([frame.wrenches[k, 2] for frame in first.frames]) / weight
         forces.plot(times, shares, color=COLORS[k], lw=1, label=surface.name)
     forces.set(title=f"normal forces, {next(iter(data.runs))}", xlabel="t [s]", ylabel="share of the weight [-]")
-    forces.legend()
+    if len(first.frames[0].surfaces):
+        forces.legend()
     return figure
 
 
