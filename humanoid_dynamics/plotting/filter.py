@@ -11,6 +11,7 @@ from humanoid_dynamics.filtering.paper_experiments import FilterExperiment
 from humanoid_dynamics.filtering.paper_run import PaperRun
 from humanoid_dynamics.plotting.canvas import new_figure, save_png, style
 from humanoid_dynamics.plotting.sticks import draw_sticks, list_sticks
+from humanoid_dynamics.spatial.arrays import Vector
 
 SHOWN = 7
 BESIDE = 0.9  # m between figures that stay in their place
@@ -50,13 +51,20 @@ def _draw(data: FilterExperiment) -> Any:
     errors.legend()
     weight = first.robot.mass * 9.81
     times = np.array([frame.time for frame in first.frames])
-    for k, surface in enumerate(first.frames[0].surfaces):
-        shares = np.array([frame.wrenches[k, 2] for frame in first.frames]) / weight
-        forces.plot(times, shares, color=COLORS[k], lw=1, label=surface.name)
-    forces.set(title=f"normal forces, {next(iter(data.runs))}", xlabel="t [s]", ylabel="share of the weight [-]")
-    if len(first.frames[0].surfaces):
-        forces.legend()
+    for color, (name, force) in zip(COLORS, _list_forces(first).items(), strict=False):
+        forces.plot(times, force / weight, color=color, lw=1, label=name)
+    forces.set(title=f"forces of contact, {next(iter(data.runs))}", xlabel="t [s]", ylabel="share of the weight [-]")
+    forces.legend()
     return figure
+
+
+def _list_forces(run: PaperRun) -> dict[str, Vector]:
+    """Return normal forces of the soles, and forces of balls that hold, such as hands on ropes [N]."""
+    surfaces = run.frames[0].surfaces
+    found = {surface.name: np.array([frame.wrenches[k, 2] for frame in run.frames]) for k, surface in enumerate(surfaces)}
+    for k in range(len(run.frames[0].loops) // 3):
+        found[f"grasp {k + 1}"] = np.array([np.linalg.norm(frame.loops[3 * k : 3 * k + 3]) for frame in run.frames])
+    return found
 
 
 def _panels(figure: Any) -> tuple[Any, tuple[Any, Any]]:

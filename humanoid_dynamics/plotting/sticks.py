@@ -47,8 +47,9 @@ def list_sticks(robot: RobotModel, q: Vector) -> list[Matrix]:
         corners = [data.oMf[surface.frame].act(corner) for corner in surface.vertices]
         ankle = data.oMi[model.frames[surface.frame].parentJoint].translation
         sticks += [np.array([*corners, corners[0]]), np.array([ankle, np.mean(corners, axis=0)])]
-    for name in ("head", "neck"):
-        if name in robot.control_points:
-            frame = robot.control_points[name].frame
-            sticks.append(np.array([data.oMi[model.frames[frame].parentJoint].translation, data.oMf[frame].translation]))
+    carriers = set(model.parents)
+    for point in robot.control_points.values():
+        joint = int(model.frames[point.frame].parentJoint)
+        if joint not in carriers:  # the end of a chain
+            sticks.append(np.array([data.oMi[joint].translation, data.oMf[point.frame].translation]))
     return sticks
