@@ -18,6 +18,7 @@ from scipy.linalg import blas, lapack, pinv
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 RANK = 1e-11  # share of the largest singular value of W D that counts as zero
+SERIES = 1e-5  # of the trace of the second term of H: its square is what the series leaves out
 SOFT = 1e-13  # share of the diagonal by which dependent rows yield
 
 
@@ -145,30 +146,54 @@ class StructuredSolution:
         stiff = units.k / units.torque**2
         M_j, M_b, h_j = balance.M[self._driven], balance.M[self._others], balance.h[self._driven]
         J_j, J_b = J[:, self._driven] * unit[:, None], J[:, self._others] * unit[:, None]
-        H = blas.dsyrk(stiff, M_j.T)
-        H.ravel(order="K")[:: nv + 1] += 1.0 + units.k / units.acceleration**2
-        U, _ = lapack.dpotrf(H, lower=0, clean=0)
         size = 2 * k + len(M_b)
         B = np.empty((nv, size + 1), order="F")
         B[:, :k] = M_j.T.dot(stiff * J_j.T)
         B[:, k : 2 * k], B[:, 2 * k : size] = J.T, M_b.T
         B[:, size] = wanted - M_j.T.dot(stiff * h_j)
-        X = lapack.dtrtrs(U, B, trans=1, overwrite_b=1)[0]
-        S = blas.dsyrk(1.0, X, trans=1, lower=1)
+        S, X, U = _square(M_j, B, stiff, 1.0 + units.k / units.acceleration**2)
+        diagonal = S.ravel(order="K")[:: size + 2]
+        diagonal[:k] -= units.k
+        diagonal[k : 2 * k] *= 1.0 + SOFT
         rhs = np.concatenate((J_j.dot(-stiff * h_j), -balance.gamma, -balance.h[self._others])) - S[size, :size]
         system = S[:size, :size]
         system[:k, :k] -= stiff * J_j.dot(J_j.T)
         system[2 * k :, :k] -= J_b.T
-        diagonal = np.einsum("ii->i", system)
-        diagonal[:k] -= units.k
-        diagonal[k : 2 * k] *= 1.0 + SOFT
         factors, pivots, s, _ = lapack.dsysv(system, rhs, lower=1)
         miss = blas.dsymv(-1.0, system, s, beta=1.0, y=rhs, lower=1)
         s += lapack.dsytrs(factors, pivots, miss, lower=1)[0]  # forces inside the feet are worth k only, and round-off would show
-        a = lapack.dtrtrs(U, X[:, size] + X[:, :size].dot(s))[0]
+        a = X[:, size] + X[:, :size].dot(s)
+        if U is not None:
+            a = lapack.dtrtrs(U, a)[0]
         lam = unit * s[:k]
         tau = M_j.dot(a) + h_j - J_j.T.dot(s[:k])
         return Solution(a, lam, tau)
+
+
+def _square(M_j: Matrix, B: Matrix, stiff: float, one: float) -> tuple[Matrix, Matrix, Matrix | None]:
+    """Return B^T H^-1 B with H = one E + stiff M_j^T M_j, in the lower triangle, and what gives H^-1 B s.
+
+    Where the second term is tiny, as it is with a small k, two terms of the series of H^-1 are as exact as its Cholesky factor and cheaper.
+
+    Args:
+        M_j: (na, nv) rows of the inertia.
+        B: (nv, m) columns.
+        stiff: Weight of the rows.
+        one: Weight of the unit matrix.
+
+    Returns:
+        The product, then H^-1 B and None, or U^-T B and the factor U.
+    """
+    if stiff * float(np.vdot(M_j, M_j)) < SERIES:
+        Y = M_j.dot(B)
+        inverse = (B - M_j.T.dot(stiff / one * Y)) / one
+        S = blas.dsyrk(1.0 / one, B, trans=1, lower=1)
+        return blas.dsyrk(-stiff / one**2, Y, trans=1, lower=1, beta=1.0, c=S, overwrite_c=1), inverse, None
+    H = blas.dsyrk(stiff, M_j.T)
+    H.ravel(order="K")[:: len(H) + 1] += one
+    U, _ = lapack.dpotrf(H, lower=0, clean=0)
+    X = lapack.dtrtrs(U, B, trans=1)[0]
+    return blas.dsyrk(1.0, X, trans=1, lower=1), X, U
 
 
 def _as_slice(indices: Indices) -> Indices | slice:
