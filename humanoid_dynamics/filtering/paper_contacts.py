@@ -109,8 +109,8 @@ class Sole:
             if near and (may_touch or rise < -SEPARATING):
                 touching.append(k)
         self.touching = tuple(touching)
-        z = self.R[:, 2]
-        self.sunk = np.concatenate((self.normal * float(self.gap.mean() - self.arms.mean(axis=0).dot(self.normal)), cross(self.normal, z)))
+        off = float(self.gap[0]) - float(self.arms[0].dot(self.normal))  # of the origin of the sole from the ground
+        self.sunk = np.concatenate((self.normal * off, cross(self.normal, self.R[:, 2])))
 
     def hold(self, held: Held) -> tuple[Matrix, Vector]:
         """Return what is held as a map of velocities of the sole, and its drift.

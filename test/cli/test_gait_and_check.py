@@ -74,13 +74,7 @@ def test_check_tells_what_is_wrong_in_words(call, tmp_path):
     [
         (("gait", "human28", "--out", "walk.txt"), "--out: received 'walk.txt', expected the path of a .npz or .csv file"),
         (("gait", "human28", "--steps", "0"), "steps: received 0, expected a whole number"),
-        (
-            (
-                "gait",
-                "biped7",
-            ),
-            "biped7",
-        ),
+        (("gait", "biped7"), "walking on two feet"),
         (("check", "nowhere.npz", "human28"), "nowhere.npz: no such file"),
         (("check", __file__, "human28", "--cutoff", "0"), "--cutoff: received 0"),
     ],
