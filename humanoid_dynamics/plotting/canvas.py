@@ -87,7 +87,7 @@ def save_png(figure: Any, path: Path, colours: int = COLKEPT) -> None:
     figure.savefig(buffer, format="png", metadata={"Software": None})
     buffer.seek(0)
     with Image.open(buffer) as drawn:
-        small = drawn.convert("RGB").quantize(colours, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+        small = drawn.convert("RGB").quantize(colours, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         small.save(path, format="PNG", optimize=True)

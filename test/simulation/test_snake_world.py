@@ -12,6 +12,7 @@ from humanoid_dynamics.errors import DescriptionError, UnsupportedRobotError
 from humanoid_dynamics.model.description_file import read_description
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.state import State
+from humanoid_dynamics.series.files import load_record
 from humanoid_dynamics.simulation.recorder import Recorder
 from humanoid_dynamics.simulation.run_scene import build_world, run_scene
 from humanoid_dynamics.simulation.scene_file import load_scene, read_scene
@@ -86,12 +87,12 @@ def test_the_head_turns_from_one_heading_to_another(drive):
     world, recorder, summary = drive
     assert summary.statuses == {"ok": 7000}
     snake, data = find_snake(world.robot), world.robot.data()
-    states = zip(recorder.series("q")[::10], recorder.series("v")[::10], strict=True)
+    states = zip(recorder.record().table("q").values[::10], recorder.record().table("v").values[::10], strict=True)
     head = np.array([snake.read(q, v, data)[0][-1] for q, v in states])
     assert head[0] == pytest.approx(-np.pi / 6)
     assert head[100:300].mean() == pytest.approx(-0.3, abs=0.1)
     assert head[-200:].mean() == pytest.approx(0.3, abs=0.02)
-    wanted, aim = recorder.series("heading")[[2990, 7000]].T
+    wanted, aim = recorder.record().table("heading").values[[2990, 7000]].T
     assert_allclose(wanted, [-0.3, 0.3])
     assert_allclose(aim, [-0.3, 0.3], atol=2e-3)
 
@@ -113,9 +114,9 @@ def test_the_scene_keeps_its_books_and_its_grip(drive):
     assert world.books.work["motors"] > 0.2
     assert abs(world.books.missing) < 1e-3 * world.books.work["motors"]
     assert abs(world.books.work["loops"]) < 1e-12  # wheels do no work
-    forces, margins = recorder.series("side_force"), recorder.series("slip_margin")
+    forces, margins = (recorder.record().table(name).values for name in ("side_force", "slip_margin"))
     assert forces.shape == margins.shape == (7001, 5)
-    assert np.isfinite(recorder.series("q")).all()
+    assert np.isfinite(recorder.record().table("q").values).all()
     assert_allclose(margins, 0.6 * 9.81 - np.abs(forces))
     assert margins.min() > 0.0
     assert margins[1:].min() == pytest.approx(world.pilot.worst_margin)
@@ -182,9 +183,23 @@ def test_the_verb_simulates_records_and_tells_about_the_wheels(call, tmp_path):
     assert snake["heading"] == 1.2
     assert snake["side_force"] > 0.0
     assert sum(snake["statuses"].values()) == 200
-    with np.load(tmp_path / "run.npz") as record:
-        assert record["side_force"].shape == (201, 5)
+    record = load_record(tmp_path / "run.npz")
+    assert record.table("side_force").columns == ("wheel1", "wheel2", "wheel3", "wheel4", "wheel5")
+    assert record.table("slip_margin").values.shape == (201, 5)
     assert "no wheel slips" in call("snake", "--seconds", 0.05)[1]
+
+
+def test_side_forces_survive_a_bag(tmp_path):
+    pytest.importorskip("rosbags", reason="the extra bags is not installed")
+    world = build_world(read_scene(SNAKE | {"snake": {"heading": 1.0}}))
+    recorder = Recorder(world)
+    for _ in range(20):
+        world.step(1e-3)
+    recorder.save(tmp_path / "run.mcap")
+    ours, back = recorder.record(), load_record(tmp_path / "run.mcap")
+    for name in ("side_force", "slip_margin", "heading", "energy"):
+        assert back.table(name).columns == ours.table(name).columns
+        assert_allclose(back.table(name).values, ours.table(name).values, rtol=0.0, atol=0.0)
 
 
 @pytest.mark.parametrize(("arguments", "said"), [(("standing", "--heading", 1), "has no snake"), (("snake", "--heading", "inf"), "finite")])

@@ -106,6 +106,20 @@ def test_import_brings_neither_numba_nor_a_plotter():
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.parametrize("n", [1, 2, 5])
+@pytest.mark.parametrize("mode", MODES)
+def test_any_number_that_is_none_is_found_in_any_place(n, mode):
+    """Also where it does not reach the accelerations, such as the angle of a single link."""
+    snake, rng = PreparedSnake(SnakeModel.uniform(n), mode, compiled=False), np.random.default_rng(n)
+    for place in range(2 * n + 1):
+        state = rng.normal(size=2 * n + 1)
+        assert snake.tick(*np.split(state, (n, n + 2))).status == "ok"
+        state[place] = np.nan
+        broken = snake.tick(*np.split(state, (n, n + 2)))
+        assert broken.status == "invalid_input"
+        assert np.isfinite(broken.rates).all()
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 12, 300])
 @pytest.mark.parametrize("damping", [0.0, 0.3])
 def test_compiled_and_interpreted_inverse_agree(n, damping):
