@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any
 
-from humanoid_dynamics.control.balance import SOURCES
+from humanoid_dynamics.control.balance_settings import SOURCES
 from humanoid_dynamics.control.safe_output import KINDS
 from humanoid_dynamics.motion.scenarios import SCRIPTS
 from humanoid_dynamics.resolution.rules import RULES

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from humanoid_dynamics.control import balance, effort_guard
+from humanoid_dynamics.control import balance_settings, effort_guard
 
 QOS = {
     "state": "published reliable, depth 10; read best effort, depth 5",
@@ -213,7 +213,7 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 *REPORTS,
             ),
             (),
-            MappingProxyType(balance.STATUSES),
+            MappingProxyType(balance_settings.STATUSES),
         ),
         "effort_guard": Interface(
             "What stands between commands and motors.",

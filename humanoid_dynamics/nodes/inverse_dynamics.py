@@ -15,7 +15,8 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, MultiDOFJointTrajectory
 
 from humanoid_dynamics.contact.planned import schedule_from_loads
-from humanoid_dynamics.control.balance import BalanceController, BalanceSettings, Torques
+from humanoid_dynamics.control.balance import BalanceController
+from humanoid_dynamics.control.balance_settings import BalanceSettings, Torques
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.nodes.adapter import AdapterNode, Handler
 from humanoid_dynamics.nodes.messages import (

@@ -9,7 +9,8 @@ import pytest
 import humanoid_dynamics as hd
 from humanoid_dynamics.contact.planned import loads_of_schedule, schedule_from_loads
 from humanoid_dynamics.contact.schedule import ContactInterval, ContactSchedule
-from humanoid_dynamics.control.balance import STATUSES, BalanceController, BalanceSettings
+from humanoid_dynamics.control.balance import BalanceController
+from humanoid_dynamics.control.balance_settings import STATUSES, BalanceSettings
 from humanoid_dynamics.control.contact_state import ContactState, ContactThresholds
 from humanoid_dynamics.control.reference import Reference, joint_position
 from humanoid_dynamics.control.support import Support
