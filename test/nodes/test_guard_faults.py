@@ -8,6 +8,9 @@ import pytest
 
 rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
 
+from lifecycle_msgs.msg import Transition  # noqa: E402
+from lifecycle_msgs.srv import ChangeState  # noqa: E402
+from rcl_interfaces.srv import DescribeParameters  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 from wires import Wires  # noqa: E402
@@ -181,5 +184,23 @@ def test_life_cycle_any_number_of_times(wires):
             node.trigger_activate()
     made = len(node._made)
     assert made == len({id(entry[1]) for entry in node._made})
+    wires.wait(lambda: all(publisher.get_subscription_count() for publisher in wires.out.values()), "every topic is heard again")
+    arm(wires)
+
+
+def test_life_cycle_by_service_and_what_a_parameter_is(wires):
+    """As `ros2 lifecycle set` and `ros2 param describe` do it."""
+    change = wires.probe.create_client(ChangeState, "/effort_guard/change_state")
+    describe = wires.probe.create_client(DescribeParameters, "/effort_guard/describe_parameters")
+    assert change.wait_for_service(5.0)
+    for transition in (4, 2, 1, 3):  # deactivate, clean up, configure, activate
+        future = change.call_async(ChangeState.Request(transition=Transition(id=transition)))
+        wires.wait(future.done, "the state has changed")
+        assert future.result().success
+    future = describe.call_async(DescribeParameters.Request(names=["timeout"]))
+    wires.wait(future.done, "it is described")
+    (told,) = future.result().descriptors
+    assert told.description.startswith("s, 0.001 to 10; Age at which a command is stale")
+    assert told.floating_point_range[0].to_value == 10.0
     wires.wait(lambda: all(publisher.get_subscription_count() for publisher in wires.out.values()), "every topic is heard again")
     arm(wires)
