@@ -52,7 +52,7 @@ class BalanceSettings:
     """
 
     rule: str = "transition_limited"
-    timeout: float = 0.02
+    timeout: float = 0.05
     skew: float = 0.01
     decay: float = 0.3
     contact_source: str = "wrench"

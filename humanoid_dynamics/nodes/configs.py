@@ -74,7 +74,7 @@ class InverseDynamicsConfig(NodeConfig):
     rule: str = parameter("transition_limited", "Rule that chooses among the torques", choices=RULES, live=True)
     rule_blend: float = parameter(0.1, "Time in which a new rule takes over", unit="s", lowest=0.001, highest=10.0, live=True)
     contact_source: str = parameter("wrench", "Where it knows from which soles stand", choices=SOURCES, live=True)
-    timeout: float = parameter(0.02, "Age at which a state is stale", unit="s", lowest=0.001, highest=10.0, live=True)
+    timeout: float = parameter(0.05, "Age at which a state is stale", unit="s", lowest=0.001, highest=10.0, live=True)
     skew: float = parameter(0.01, "How far a stamp may lie in the future", unit="s", lowest=0.0, highest=10.0, live=True)
     decay: float = parameter(
         0.3, "Time in which the torques of a stale state fade to zero", unit="s", lowest=0.001, highest=60.0, live=True
