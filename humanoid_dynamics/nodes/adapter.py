@@ -135,6 +135,10 @@ class AdapterNode(LifecycleNode):
         """
         return self._publishers_of[name, of]
 
+    def is_heard(self, name: str) -> bool:
+        """Return whether somebody hears a topic: what nobody does costs nothing."""
+        return bool(self._publishers_of[name, ""].get_subscription_count())
+
     def tell(self, status: str, reason: str = "") -> None:
         """Set how things stand; a change is published at once, the rest twice a second.
 

@@ -133,7 +133,8 @@ class EffortGuardNode(AdapterNode):
     def _publish(self, out: Guarded, stamp: Any) -> None:
         if self._guard is not None:
             self.out("guarded_torque_commands").publish(write_efforts(self._guard.names, out.tau, stamp))
-            self.out("effort_commands").publish(Float64MultiArray(data=doubles(out.tau)))
+            if self.is_heard("effort_commands"):
+                self.out("effort_commands").publish(Float64MultiArray(data=doubles(out.tau)))
 
     def _stop(self, _request: Any) -> str:
         if self._guard is not None:

@@ -150,7 +150,8 @@ class InverseDynamicsNode(AdapterNode):
     def _send(self, torques: Torques, stamp: Any) -> None:
         if self.robot is not None:
             self.out("joint_torque_commands").publish(write_efforts(self.robot.actuated, torques.tau, stamp))
-            self.out("effort_commands").publish(Float64MultiArray(data=doubles(torques.tau)))
+            if self.is_heard("effort_commands"):
+                self.out("effort_commands").publish(Float64MultiArray(data=doubles(torques.tau)))
             self.tell(torques.status, torques.reason)
 
     def _send_details(self, torques: Torques, stamp: Any, age: float) -> None:
