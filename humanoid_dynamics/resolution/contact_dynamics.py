@@ -34,7 +34,8 @@ class ContactDynamics:
         parts: Where each contact's push stands in x.
         size: Number of unknowns in x.
         span: Coordinates from the first to the last on which x acts; J stops there.
-        J: (size, width of span) Jacobian of x at the last update.
+        J: (size, width of span) Jacobian of x at the last update; a view of the columns of ``whole_J``.
+        whole_J: (size, nv) the same with all columns.
         tau_0: (nv,) torques of free motion at the last update [N or N·m].
         free: (width of span,) those of the span.
         q: (nq,) configuration of the last update, a copy.
@@ -69,8 +70,9 @@ class ContactDynamics:
         self.size = ends[-1] + len(robot.mimics)
         gears = _gear_rows(robot)
         self._split_coordinates(np.any(gears != 0.0, axis=0))
-        self.J: Matrix = np.zeros((self.size, self.span.stop - self.span.start))
-        self.J[ends[-1] :] = gears[:, self.span]
+        self.whole_J: Matrix = np.zeros((self.size, robot.nv))
+        self.whole_J[ends[-1] :] = gears
+        self.J: Matrix = self.whole_J[:, self.span]
         self.tau_0: Vector = np.zeros(robot.nv)
         self.free = self.tau_0[self.span]
         self.q: Vector = np.array(robot.posture)
@@ -80,7 +82,8 @@ class ContactDynamics:
         self._model, self._data = robot.model, robot.data()
         self._floats = robot.root == "free_flyer"
         bases = [None if s.kind == "face" else c.basis.T.copy() for s, c in zip(self.surfaces, self.cones, strict=True)]
-        self._contacts = tuple(zip((s.frame for s in self.surfaces), self.parts, bases, strict=True))
+        places = (self.whole_J[part] for part in self.parts)
+        self._contacts = tuple(zip((s.frame for s in self.surfaces), places, bases, strict=True))
         self._all_active = self._has_full_rank((True,) * len(self.surfaces))
         self.full_rank = self._all_active
 
@@ -99,17 +102,17 @@ class ContactDynamics:
         model, data = self._model, self._data
         self.generation += 1
         if self._floats:
-            quaternion = q[3:7]
-            if not SHORTEST < quaternion.dot(quaternion) < LONGEST:
+            i, j, k, w = q[3:7].tolist()
+            if not SHORTEST < i * i + j * j + k * k + w * w < LONGEST:
                 return _number_fault(q, v, a, "q holds a quaternion that is not of unit length")
         self.tau_0 = tau_0 = pin.rnea(model, data, q, v, a)
         if not tau_0.dot(tau_0) < LARGEST:
             return _number_fault(q, v, a, "q, v or a holds a number too large to compute with")
         self.q, self.free = q.copy(), tau_0[self.span]
         pin.computeJointJacobians(model, data, q)
-        for frame, part, basis in self._contacts:
-            J = pin.getFrameJacobian(model, data, frame, LOCAL)[:, self.span]
-            self.J[part] = J if basis is None else basis.dot(J)
+        for frame, place, basis in self._contacts:
+            J = pin.getFrameJacobian(model, data, frame, LOCAL)
+            place[:] = J if basis is None else basis.dot(J)
         self.full_rank = self._all_active
         if active is not None:
             self._drop(active)
