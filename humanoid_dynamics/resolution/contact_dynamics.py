@@ -115,14 +115,28 @@ class ContactDynamics:
             place[:] = J if basis is None else basis.dot(J)
         self.full_rank = self._all_active
         if active is not None:
-            self._drop(active)
+            self.leave_out(active)
         return ""
 
-    def _drop(self, active: Sequence[bool]) -> None:
+    def leave_out(self, active: Sequence[bool]) -> None:
+        """Let some surfaces have no part in x, until the next update or ``put_back``.
+
+        Args:
+            active: Whether each surface still touches.
+        """
         for part, touches in zip(self.parts, active, strict=True):
             if not touches:
                 self.J[part] = 0.0
         self.full_rank = self._has_full_rank(active)
+
+    def put_back(self, J: Matrix, full_rank: bool) -> None:
+        """Undo what ``leave_out`` did.
+
+        Args:
+            J: (size, nv) copy of ``whole_J`` before.
+            full_rank: What that was before.
+        """
+        self.whole_J[:], self.full_rank = J, full_rank
 
     def rotation(self, contact: int, q: Vector, generation: int) -> Matrix:
         """Return the orientation of a surface in the world, (3, 3), at the configuration of a certain update."""

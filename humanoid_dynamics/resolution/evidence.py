@@ -16,6 +16,15 @@ from humanoid_dynamics.spatial.arrays import Indices, Vector
 
 RESIDUAL_TOLERANCE = 1e-8  # of the weight of the robot
 TORQUE_TOLERANCE = 1e-9  # of the limit
+REACHED = MappingProxyType(
+    {
+        "pulls": "bears nothing, and cannot pull",
+        "overload": "bears as much as it may",
+        "tips": "the centre of pressure is at the rim",
+        "slips": "friction is used up",
+        "turns": "friction about the normal is used up",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +127,19 @@ class Evidence:
         if np.max(lacking, initial=0.0) > RESIDUAL_TOLERANCE * dynamics.unit_force:
             worst = int(np.argmax(lacking))
             reasons.append(f"{dynamics.robot.coordinates[worst]} lacks {lacking[worst]:.3g} {dynamics.units[worst]}")
+            reasons += self._reached()
         if dynamics.robot.loops:
             closures = ", ".join(loop.name for loop in dynamics.robot.loops)
             reasons.append(f"the robot is taken as the tree it was cut into; forces of its loops are left out: {closures}")
         return reasons
+
+    def _reached(self) -> list[str]:
+        """Tell which limits the push has come to, where it misses the motion: they are what keeps it from it."""
+        dynamics, limits = self._dynamics, self._dynamics.robot.limits.effort[self._dynamics.driven_v]
+        told = [f"{dynamics.surfaces[at.contact].name}: {REACHED[at.kind]}" for at in self._rows.reached(self._x)]
+        for i in np.flatnonzero(np.abs(self._tau) >= limits * (1.0 - TORQUE_TOLERANCE)):
+            told.append(f"{dynamics.robot.actuated[i]} gives all of its {limits[i]:.4g} {dynamics.units[dynamics.driven_v[i]]}")
+        return told
 
     def _contact_reasons(self) -> list[str]:
         faults, reasons = self._rows.faults(self._x), []

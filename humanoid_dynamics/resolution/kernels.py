@@ -159,10 +159,10 @@ def finish(question: Question, M: Memory, limited: bool) -> int:
         limited: Whether limits are kept.
     """
     forces, tau = question[4], question[5]
-    verdict, way = judge(question, M), 0
+    verdict, way = judge(question, M, limited), 0
     if limited and MISSING < verdict < ALL_WELL:
         way = choose_inside(question, M)
-        verdict = judge(question, M)
+        verdict = judge(question, M, False)
     for i in range(len(tau)):
         tau[i] = forces[M.driven[i]]
         if limited:
@@ -170,12 +170,13 @@ def finish(question: Question, M: Memory, limited: bool) -> int:
     return verdict + VERDICTS * way
 
 
-def judge(question: Question, M: Memory) -> int:
+def judge(question: Question, M: Memory, strict: bool) -> int:
     """Write the forces and tell what is wrong with them first: something missing, a contact, a motor, nothing.
 
     Args:
         question: What the tick asks, its push written.
         M: The memory.
+        strict: Whether a contact is judged by its rows, and not by the round cone that they are the inside of.
     """
     x, forces = question[3], question[4]
     write_forces(question, M.sizes.first, M.sizes.first + M.sizes.width)
@@ -186,7 +187,7 @@ def judge(question: Question, M: Memory) -> int:
         used = max(used, abs(forces[M.driven[i]] * M.per_limit[i]))
     if not missing <= M.settings[TOLERANCE]:
         return MISSING
-    if press(x, M) > M.settings[TIGHT] and is_broken(x, M):
+    if press(x, M) > M.settings[TIGHT] and (strict or is_broken(x, M)):
         return CONTACT
     return MOTOR if used > M.settings[MOST_USED] else ALL_WELL
 

@@ -132,6 +132,24 @@ class ContactRows:
             found += [Fault(k, kind) for kind in self._kinds(k, x[part])]
         return found
 
+    def reached(self, x: Vector) -> list[Fault]:
+        """Return which limits a push has come to without breaking them, at most one of a kind for each contact.
+
+        Args:
+            x: (size,) the push.
+        """
+        found = []
+        for k, part in enumerate(self._dynamics.parts):
+            cone, kinds = self._dynamics.cones[k], self._kinds_of[k]
+            at = cone.A.dot(x[part]) > cone.b - self.broken
+            if x[part][2] <= self.broken:
+                found.append(Fault(k, "pulls"))
+                continue
+            names = (("overload", at & (cone.b > 0.0)), ("tips", at & (kinds == SOLID) & (cone.b == 0.0)))
+            rubs = (("slips", at & (kinds == FRICTION)), ("turns", at & (kinds == YAW)))
+            found += [Fault(k, kind) for kind, rows in (*names, *rubs) if rows.any()]
+        return found
+
     def _kinds(self, k: int, x: Vector) -> list[str]:
         surface, cone, rows, nothing = self._dynamics.surfaces[k], self._dynamics.cones[k], self._kinds_of[k], self.broken
         along, across, normal = x[:3].tolist()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
@@ -11,6 +12,7 @@ from humanoid_dynamics.resolution.answer import Answer, Certificate
 from humanoid_dynamics.resolution.compiled import CompiledTick
 from humanoid_dynamics.resolution.contact_dynamics import LARGEST, ContactDynamics
 from humanoid_dynamics.resolution.evidence import RESIDUAL_TOLERANCE, TORQUE_TOLERANCE, Evidence
+from humanoid_dynamics.resolution.fading import fade_of, split_shares
 from humanoid_dynamics.resolution.kernels import ALL_WELL, SINGULAR
 from humanoid_dynamics.resolution.limits import ContactRows, LimitedChoice
 from humanoid_dynamics.resolution.rules import Rule
@@ -20,6 +22,18 @@ from humanoid_dynamics.spatial.least_squares import solve_constrained
 UNKNOWN = SINGULAR  # something is wrong; what, is found out the long way
 STATUS_OF = ("", "unsupported", "infeasible_contact", "saturated", "ok")  # by what the judge says
 MOST_USED = 1.0 + TORQUE_TOLERANCE
+PATHS = ("closed", "kkt", "svd", "qp", "qp_soft", "none")  # from the best to the worst
+
+
+class Found(NamedTuple):
+    """Push, forces tau_0 - J'x, torques, how they were found, rank of the equations, and what is wrong."""
+
+    x: Vector
+    forces: Vector
+    tau: Vector
+    path: str
+    rank: int
+    verdict: int
 
 
 class Resolver:
@@ -49,6 +63,7 @@ class Resolver:
         with np.errstate(divide="ignore"):
             self._per_limit = np.where(self._effort > 0.0, 1.0 / self._effort, 0.0)
         self._tolerance = (RESIDUAL_TOLERANCE * dynamics.unit_force) ** 2
+        self._fade = fade_of(len(dynamics.parts))
         self._whole = not dynamics.robot.loops
         self._is_written = False
         self._compiled = self._compile() if compiled else None
@@ -63,15 +78,36 @@ class Resolver:
         Returns:
             The answer.
         """
+        fades = self.rule.limited and self.rule.continuous and any(0.0 < share < self._fade for share in shares.tolist())
+        return self._certify(self._mix(shares) if fades else self._find(shares), start)
+
+    def _find(self, shares: Vector) -> Found:
         compiled = self._compiled
         if compiled is not None and self._dynamics.full_rank:
             found = compiled.answer(shares)
             if found is not None:
-                return self._certify(*found, (compiled.path, self._m), compiled.verdict, start)
-        return self._answer_carefully(shares, start)
+                return Found(*found, compiled.path, self._m, compiled.verdict)
+        return self._find_carefully(shares)
 
-    def _answer_carefully(self, shares: Vector, start: float) -> Answer:
-        """Answer in plain arrays, whatever the rank and however large the numbers."""
+    def _mix(self, shares: Vector) -> Found:
+        """Return the mean of the answers with and without contacts that fade."""
+        dynamics = self._dynamics
+        J, full_rank = np.array(dynamics.whole_J), dynamics.full_rank
+        x, forces, tau = np.zeros(self._n), np.zeros(self._nv), np.zeros(len(self._effort))
+        found = []
+        for weight, some in split_shares(shares, self._fade):
+            dynamics.leave_out([share > 0.0 for share in some.tolist()])
+            one = self._find(some)
+            dynamics.put_back(J, full_rank)
+            found.append(one)
+            x += weight * one.x
+            forces += weight * one.forces
+            tau += weight * one.tau
+        path = max((one.path for one in found), key=PATHS.index)
+        return Found(x, forces, tau, path, found[0].rank, ALL_WELL if self._is_fine(x, forces) else UNKNOWN)
+
+    def _find_carefully(self, shares: Vector) -> Found:
+        """Find an answer in plain arrays, whatever the rank and however large the numbers."""
         dynamics = self._dynamics
         x, path, rank = self._choose(shares)
         self._is_written = path != "closed"
@@ -88,16 +124,13 @@ class Resolver:
         tau = forces[dynamics.driven]
         if self._limited is not None:  # also where all is well: to the last digit
             tau = np.minimum(np.maximum(tau, -self._effort), self._effort)
-        verdict = ALL_WELL if self._is_fine(x, forces) else UNKNOWN
-        return self._certify(x, forces, tau, (path, rank), verdict, start)
+        return Found(x, forces, tau, path, rank, ALL_WELL if self._is_fine(x, forces) else UNKNOWN)
 
-    def _certify(  # noqa: PLR0917
-        self, x: Vector, forces: Vector, tau: Vector, found: tuple[str, int], verdict: int, start: float
-    ) -> Answer:
+    def _certify(self, found: Found, start: float) -> Answer:
+        x, forces, tau, path, rank, verdict = found
         tau.setflags(write=False)
         evidence = Evidence(self._dynamics, self._rows, x, forces, tau)
         status = STATUS_OF[verdict] or evidence.status()
-        path, rank = found
         certificate = Certificate(status, (path, rank, self._n - rank), perf_counter() - start, evidence)
         return Answer(tau, certificate, evidence)
 
