@@ -3,7 +3,7 @@
 A question is ``J`` (n, nv), ``tau_0`` (nv,) torques of free motion, ``shares`` (contacts,), and what is written: ``x`` (n,)
 the push, ``forces`` (nv,) tau_0 - J'x, ``tau`` (na,) what motors give.  What else a tick knows is in its ``Memory``.
 
-A tick returns what is wrong first, and how the push was found: ``verdict + VERDICTS * way``.
+A tick returns what is wrong first.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def torque_tick(question: Question, F: Vector, I: Indices, limited: bool) -> int
         M.H[i, i] += M.h_x[i]
     if not solve_under_equations(J, tau_0, x, M):
         return SINGULAR
-    return finish(question, M, limited)
+    return judge(question, M, limited)
 
 
 def solve_under_equations(J: Matrix, tau_0: Vector, x: Vector, M: Memory) -> bool:
@@ -112,7 +112,7 @@ def share_tick(question: Question, F: Vector, I: Indices, limited: bool) -> int:
             x[i] += soft[i] * J[i, M.bearing[k]] * d[k]
     if limited:
         fill_distance(J, x, M)
-    return finish(question, M, limited)
+    return judge(question, M, limited)
 
 
 def fill_distance(J: Matrix, x: Vector, M: Memory) -> None:
@@ -150,44 +150,41 @@ def fill_shares(J: Matrix, bearing: Indices, soft: Vector, K: Matrix) -> None:
                 K[i, j] += weighted * J[k, bearing[j]]
 
 
-def finish(question: Question, M: Memory, limited: bool) -> int:
-    """Judge, keep limits where they are to be kept and are not, and write what motors give.
+def keep_limits(question: Question, F: Vector, I: Indices) -> int:  # noqa: E741 - floats and integers
+    """Choose the push inside limits after a tick whose push was not, and judge it.
 
     Args:
-        question: What the tick asks, its push written.
-        M: The memory, Hessian and linear term written.
-        limited: Whether limits are kept.
+        question: What the tick asked, and found.
+        F: Numbers of the memory, Hessian and linear term written.
+        I: Indices of the memory.
+
+    Returns:
+        What is wrong first, and the way in which the push was found: ``verdict + VERDICTS * way``.
     """
-    forces, tau = question[4], question[5]
-    verdict, way = judge(question, M, limited), 0
-    if limited and MISSING < verdict < ALL_WELL:
-        way = choose_inside(question, M)
-        verdict = judge(question, M, False)
-    for i in range(len(tau)):
-        tau[i] = forces[M.driven[i]]
-        if limited:
-            tau[i] = min(max(tau[i], -M.limit[i]), M.limit[i])
-    return verdict + VERDICTS * way
+    M = open_memory(F, I)
+    way = choose_inside(question, M)
+    return judge(question, M, False) + VERDICTS * way
 
 
-def judge(question: Question, M: Memory, strict: bool) -> int:
-    """Write the forces and tell what is wrong with them first: something missing, a contact, a motor, nothing.
+def judge(question: Question, M: Memory, limited: bool) -> int:
+    """Write forces and torques, and tell what is wrong with them first: something missing, a contact, a motor, nothing.
 
     Args:
         question: What the tick asks, its push written.
         M: The memory.
-        strict: Whether a contact is judged by its rows, and not by the round cone that they are the inside of.
+        limited: Whether a contact is judged by its rows, and not by the round cone that they are the inside of.
     """
-    x, forces = question[3], question[4]
+    x, forces, tau = question[3], question[4], question[5]
     write_forces(question, M.sizes.first, M.sizes.first + M.sizes.width)
     missing, used = 0.0, 0.0
     for i in range(len(M.undriven)):
         missing += forces[M.undriven[i]] ** 2
-    for i in range(len(M.driven)):
-        used = max(used, abs(forces[M.driven[i]] * M.per_limit[i]))
+    for i in range(len(tau)):
+        tau[i] = forces[M.driven[i]]
+        used = max(used, abs(tau[i] * M.per_limit[i]))
     if not missing <= M.settings[TOLERANCE]:
         return MISSING
-    if press(x, M) > M.settings[TIGHT] and (strict or is_broken(x, M)):
+    if press(x, M) > M.settings[TIGHT] and (limited or is_broken(x, M)):
         return CONTACT
     return MOTOR if used > M.settings[MOST_USED] else ALL_WELL
 

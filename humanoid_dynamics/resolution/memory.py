@@ -15,7 +15,7 @@ from humanoid_dynamics.resolution.small import BLOCK
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 WRENCH = 6
-COUNTS, INDICES, NUMBERS = 10, 9, 26  # entries of the sizes, arrays of indices, arrays of numbers
+COUNTS, INDICES, NUMBERS = 10, 9, 25  # entries of the sizes, arrays of indices, arrays of numbers
 SETTINGS = ("tolerance", "tight", "broken", "most_used", "exact", "choice", "floor", "unit_force")
 TOLERANCE, TIGHT, BROKEN, MOST_USED, EXACT, CHOICE, FLOOR, UNIT_FORCE = range(len(SETTINGS))
 
@@ -72,7 +72,6 @@ class Memory(NamedTuple):
         friction: (contacts,) coefficients.
         load: (contacts,) largest normal forces.
         effort: Limits of the limited torques.
-        limit: Limits of all motors.
         misses: (m,) weights of what the equations miss.
         settings: (8,) tolerances, see ``SETTINGS``.
         K: (n, n) work space.
@@ -110,7 +109,6 @@ class Memory(NamedTuple):
     friction: Vector
     load: Vector
     effort: Vector
-    limit: Vector
     misses: Vector
     settings: Vector
     K: Matrix
@@ -180,18 +178,17 @@ def open_memory(F: Vector, I: Indices) -> Memory:  # noqa: E741 - floats and int
         F[f[9] : f[10]],
         F[f[10] : f[11]],
         F[f[11] : f[12]],
-        F[f[12] : f[13]],
-        F[f[13] : f[14]].reshape(n, n),
-        F[f[14] : f[15]].reshape(BLOCK, BLOCK),
-        F[f[15] : f[16]],
-        F[f[16] : f[17]].reshape(n, n),
-        F[f[17] : f[18]],
-        F[f[18] : f[19]].reshape(n, n),
-        F[f[19] : f[20]].reshape(n, BLOCK),
-        F[f[20] : f[21]].reshape(m, n),
+        F[f[12] : f[13]].reshape(n, n),
+        F[f[13] : f[14]].reshape(BLOCK, BLOCK),
+        F[f[14] : f[15]],
+        F[f[15] : f[16]].reshape(n, n),
+        F[f[16] : f[17]],
+        F[f[17] : f[18]].reshape(n, n),
+        F[f[18] : f[19]].reshape(n, BLOCK),
+        F[f[19] : f[20]].reshape(m, n),
+        F[f[20] : f[21]].reshape(n, n),
         F[f[21] : f[22]].reshape(n, n),
         F[f[22] : f[23]].reshape(n, n),
-        F[f[23] : f[24]].reshape(n, n),
+        F[f[23] : f[24]],
         F[f[24] : f[25]],
-        F[f[25] : f[26]],
     )

@@ -103,6 +103,7 @@ class Resolver:
             x += weight * one.x
             forces += weight * one.forces
             tau += weight * one.tau
+        tau = np.minimum(np.maximum(tau, -self._effort), self._effort)  # a mean of numbers may round beyond all of them
         path = max((one.path for one in found), key=PATHS.index)
         return Found(x, forces, tau, path, found[0].rank, ALL_WELL if self._is_fine(x, forces) else UNKNOWN)
 
