@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from humanoid_dynamics.contact.cone import build_wrench_cone
 from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.resolution.loops import LoopRows
 from humanoid_dynamics.resolution.units import coordinate_units
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
@@ -25,7 +26,7 @@ class ContactDynamics:
 
     With tau_0 the torques of free motion, tau = tau_0 - J'x holds for what contacts and gears push with, x.  Rows that no motor drives
     must vanish: J_u'x = tau_0 there.  The push of a contact is counted in the basis of its kind (``wrench_basis``), forces first; after
-    all contacts come the gears between joints that mimic each other, one number each.
+    all contacts come the gears between joints that mimic each other, one number each, and what holds closed loops together.
 
     Attributes:
         robot: The robot.
@@ -33,6 +34,8 @@ class ContactDynamics:
         cones: What each can carry.
         parts: Where each contact's push stands in x.
         size: Number of unknowns in x.
+        loops: Closed loops of the robot, None where there are none.
+        held: Where the forces that hold them together stand in x.
         span: Coordinates from the first to the last on which x acts; J stops there.
         J: (size, width of span) Jacobian of x at the last update; a view of the columns of ``whole_J``.
         whole_J: (size, nv) the same with all columns.
@@ -46,6 +49,7 @@ class ContactDynamics:
         acted_v: Driven coordinates on which x acts, as indices of the velocity.
         base_linear: Within the span, the coordinates of a free base that slide.
         full_rank: Whether the equations for x have full rank whatever the posture: only the base is undriven, and a face touches.
+        best_rank: Whether they have it when all surfaces touch.
         unit_force: Weight of the robot, by which forces are measured [N].
         units: Unit of the force on each coordinate.
         generation: Number of updates so far.
@@ -67,11 +71,13 @@ class ContactDynamics:
         self.cones = tuple(build_wrench_cone(surface) for surface in self.surfaces)
         ends = [0, *accumulate(cone.basis.shape[1] for cone in self.cones)]
         self.parts = tuple(slice(a, b) for a, b in pairwise(ends))
-        self.size = ends[-1] + len(robot.mimics)
         gears = _gear_rows(robot)
-        self._split_coordinates(np.any(gears != 0.0, axis=0))
+        self.loops = LoopRows(robot) if robot.loops else None
+        self.held = slice(ends[-1] + len(gears), ends[-1] + len(gears) + (self.loops.size if self.loops else 0))
+        self.size = self.held.stop
+        self._split_coordinates(np.any(gears != 0.0, axis=0) | ((self.loops.reach() if self.loops else 0.0) > np.zeros(robot.nv)))
         self.whole_J: Matrix = np.zeros((self.size, robot.nv))
-        self.whole_J[ends[-1] :] = gears
+        self.whole_J[ends[-1] : self.held.start] = gears
         self.J: Matrix = self.whole_J[:, self.span]
         self.tau_0: Vector = np.zeros(robot.nv)
         self.free = self.tau_0[self.span]
@@ -84,8 +90,8 @@ class ContactDynamics:
         bases = [None if s.kind == "face" else c.basis.T.copy() for s, c in zip(self.surfaces, self.cones, strict=True)]
         places = (self.whole_J[part] for part in self.parts)
         self._contacts = tuple(zip((s.frame for s in self.surfaces), places, bases, strict=True))
-        self._all_active = self._has_full_rank((True,) * len(self.surfaces))
-        self.full_rank = self._all_active
+        self.best_rank = self._has_full_rank((True,) * len(self.surfaces))
+        self.full_rank = self.best_rank
 
     def update(self, q: Vector, v: Vector, a: Vector, active: Sequence[bool] | None = None) -> str:
         """Compute what a motion asks.
@@ -113,7 +119,9 @@ class ContactDynamics:
         for frame, place, basis in self._contacts:
             J = pin.getFrameJacobian(model, data, frame, LOCAL)
             place[:] = J if basis is None else basis.dot(J)
-        self.full_rank = self._all_active
+        if self.loops is not None:
+            self.whole_J[self.held] = self.loops.update(q, v, a)
+        self.full_rank = self.best_rank
         if active is not None:
             self.leave_out(active)
         return ""

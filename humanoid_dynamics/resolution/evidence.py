@@ -49,7 +49,7 @@ class Margins:
 class Evidence:
     """The push and the forces of one answer."""
 
-    __slots__ = ("_dynamics", "_forces", "_generation", "_q", "_rows", "_tau", "_x")
+    __slots__ = ("_dynamics", "_forces", "_generation", "_q", "_rows", "_tau", "_torn", "_x")
 
     def __init__(self, dynamics: ContactDynamics, rows: ContactRows, x: Vector, forces: Vector, tau: Vector) -> None:
         """Keep what belongs to this answer alone.
@@ -63,6 +63,7 @@ class Evidence:
         """
         self._dynamics, self._rows, self._x, self._forces, self._tau = dynamics, rows, x, forces, tau
         self._q, self._generation = dynamics.q, dynamics.generation
+        self._torn = dynamics.loops.torn if dynamics.loops else ""
 
     @classmethod
     def of_nothing(cls, dynamics: ContactDynamics, rows: ContactRows, reason: str) -> Evidence:
@@ -106,7 +107,7 @@ class Evidence:
         """Return the first of what is wrong, as a status."""
         dynamics = self._dynamics
         lacking = self._forces[dynamics.undriven_v]
-        if dynamics.robot.loops or not np.max(np.abs(lacking), initial=0.0) <= RESIDUAL_TOLERANCE * dynamics.unit_force:
+        if self._torn or not np.max(np.abs(lacking), initial=0.0) <= RESIDUAL_TOLERANCE * dynamics.unit_force:
             return "unsupported"
         if self._rows.faults(self._x):
             return "infeasible_contact"
@@ -128,9 +129,8 @@ class Evidence:
             worst = int(np.argmax(lacking))
             reasons.append(f"{dynamics.robot.coordinates[worst]} lacks {lacking[worst]:.3g} {dynamics.units[worst]}")
             reasons += self._reached()
-        if dynamics.robot.loops:
-            closures = ", ".join(loop.name for loop in dynamics.robot.loops)
-            reasons.append(f"the robot is taken as the tree it was cut into; forces of its loops are left out: {closures}")
+        if self._torn:
+            reasons.append(self._torn)
         return reasons
 
     def _reached(self) -> list[str]:

@@ -19,6 +19,8 @@ TYPICAL_TORQUE = 100.0  # N·m; what a wrench is weighed against, so that weight
 TYPICAL_LEVER = 0.1  # m; half a foot, turns the moments of a wrench into forces
 RIGID_LEVER = 1e4  # m; forces follow their shares this much more stiffly than moments
 GEAR_WEIGHT = 1e-6
+LOOP_WEIGHT = 1e-9  # as small as a well conditioned program allows: loops bear what they have to
+LOOP_SOFTNESS = 1e4  # against the moments of contacts
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +124,7 @@ class TorqueObjective(Objective):
         for part in dynamics.parts:
             weights[part] = moment
             weights[part.start : part.start + 3] = force
+        weights[dynamics.held] = LOOP_WEIGHT
         self.H_x: Matrix = np.diag(weights)
         self.span_weights: Vector | None = None
         if torque_weights is not None:
@@ -167,6 +170,7 @@ class ShareObjective(Objective):
         self._to_forces, self._to_compliance = np.zeros((n, contacts)), np.zeros((n, contacts))
         self._gears = np.zeros(n)
         self._gears[dynamics.parts[-1].stop if contacts else 0 :] = 1.0
+        self._gears[dynamics.held] = LOOP_SOFTNESS
         for k, part in enumerate(dynamics.parts):
             forces = slice(part.start, part.start + 3)
             self._to_forces[forces, k] = 1.0

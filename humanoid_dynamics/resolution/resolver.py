@@ -64,7 +64,6 @@ class Resolver:
             self._per_limit = np.where(self._effort > 0.0, 1.0 / self._effort, 0.0)
         self._tolerance = (RESIDUAL_TOLERANCE * dynamics.unit_force) ** 2
         self._fade = fade_of(len(dynamics.parts))
-        self._whole = not dynamics.robot.loops
         self._is_written = False
         self._compiled = self._compile() if compiled else None
 
@@ -136,9 +135,9 @@ class Resolver:
         return Answer(tau, certificate, evidence)
 
     def _compile(self) -> CompiledTick | None:
-        """Compile the kernel of the objective, where it has one, by asking it once."""
+        """Compile the kernel of the objective, where it has one that can be of use, by asking it once."""
         fast = self._objective.fast()
-        if fast is None or not self._n or not self._whole:
+        if fast is None or not self._dynamics.best_rank:
             return None
         return CompiledTick(self._dynamics, self._rows, fast, (self._tolerance, MOST_USED), self.rule.limited)
 
@@ -178,6 +177,9 @@ class Resolver:
     def _holds(self, forces: Vector) -> bool:
         return not self._misses(forces[self._dynamics.undriven])
 
+    def _closes(self) -> bool:
+        return self._dynamics.loops is None or not self._dynamics.loops.torn
+
     def _misses(self, lacking: Vector) -> bool:
         return not lacking.dot(lacking) <= self._tolerance
 
@@ -191,7 +193,7 @@ class Resolver:
 
     def _is_fine(self, x: Vector, forces: Vector) -> bool:
         """Whether nothing at all is wrong."""
-        if not (self._holds(forces) and self._whole and self._rows.are_kept(x)):
+        if not (self._holds(forces) and self._closes() and self._rows.are_kept(x)):
             return False
         used = forces[self._dynamics.driven] * self._per_limit
         if not used.size:
