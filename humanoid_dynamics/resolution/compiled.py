@@ -98,6 +98,6 @@ def _fill(dynamics: ContactDynamics, contacts: ContactRows, fast: Fast, toleranc
     )
     settings = (tolerances[0], contacts.tight, contacts.broken, tolerances[1], EXACT, CHOICE_WEIGHT, CHOICE_FLOOR, dynamics.unit_force)
     indices = (dynamics.bearing_v, dynamics.undriven_v, dynamics.driven_v, limited, *of_contacts.indices, fast.owner)
-    weights = (fast.push_weights, fast.torque_weights, fast.softness)
+    weights = (fast.push_weights, fast.torque_weights, fast.softness, fast.twist)
     numbers = (*weights, of_contacts.rows, contacts.b, np.zeros(len(contacts.b)), per_limit, of_contacts.friction, of_contacts.load)
     return build_memory(sizes, indices, (*numbers, effort[limited], miss_weights(dynamics), settings))

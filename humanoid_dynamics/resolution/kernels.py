@@ -98,6 +98,7 @@ def share_tick(question: Question, F: Vector, I: Indices, limited: bool) -> int:
     J, tau_0, x = question[0], question[1], question[3]
     n, m, soft, K, d = M.sizes.n, M.sizes.m, M.work[: M.sizes.n], M.S, M.d
     fill_targets(question, M, soft)
+    add_twist(x, M.twist)
     fill_shares(J, M.bearing, soft, K)
     for i in range(m):
         d[i] = tau_0[M.bearing[i]]
@@ -135,6 +136,13 @@ def fill_targets(question: Question, M: Memory, soft: Vector) -> None:
         if M.softness[i] < 1.0:
             for k in range(first, first + M.sizes.linear):
                 x[i] += share * J[i, k] * tau_0[k]
+
+
+def add_twist(x: Vector, twist: Matrix) -> None:
+    """Write the moments about their normals that edges have for their forces: two rows after those forces."""
+    for i in range(4, len(x)):
+        if twist[i, 0] != 0.0 or twist[i, 1] != 0.0:
+            x[i] = twist[i, 0] * x[i - 4] + twist[i, 1] * x[i - 3]
 
 
 def fill_shares(J: Matrix, bearing: Indices, soft: Vector, K: Matrix) -> None:

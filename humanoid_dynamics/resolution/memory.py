@@ -15,7 +15,7 @@ from humanoid_dynamics.resolution.small import BLOCK
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 WRENCH = 6
-COUNTS, INDICES, NUMBERS = 10, 9, 25  # entries of the sizes, arrays of indices, arrays of numbers
+COUNTS, INDICES, NUMBERS = 10, 9, 26  # entries of the sizes, arrays of indices, arrays of numbers
 SETTINGS = ("tolerance", "tight", "broken", "most_used", "exact", "choice", "floor", "unit_force")
 TOLERANCE, TIGHT, BROKEN, MOST_USED, EXACT, CHOICE, FLOOR, UNIT_FORCE = range(len(SETTINGS))
 
@@ -65,6 +65,7 @@ class Memory(NamedTuple):
         h_x: (n,) weights of the push.
         weights: (width,) weights of the torques.
         softness: (n,) how much of what is left each unknown takes, for a share of one.
+        twist: (n, 2) moments about their normals that edges have for the two forces along them [m].
         rows: (6, rows) rows of each contact on its own unknowns, transposed.
         b: (rows,) their bounds.
         y: (rows,) rows less bounds, written.
@@ -102,6 +103,7 @@ class Memory(NamedTuple):
     h_x: Vector
     weights: Vector
     softness: Vector
+    twist: Matrix
     rows: Matrix
     b: Vector
     y: Vector
@@ -169,8 +171,8 @@ def open_memory(F: Vector, I: Indices) -> Memory:  # noqa: E741 - floats and int
         F[f[0] : f[1]],
         F[f[1] : f[2]],
         F[f[2] : f[3]],
-        F[f[3] : f[4]].reshape(WRENCH, I[5]),
-        F[f[4] : f[5]],
+        F[f[3] : f[4]].reshape(n, 2),
+        F[f[4] : f[5]].reshape(WRENCH, I[5]),
         F[f[5] : f[6]],
         F[f[6] : f[7]],
         F[f[7] : f[8]],
@@ -178,17 +180,18 @@ def open_memory(F: Vector, I: Indices) -> Memory:  # noqa: E741 - floats and int
         F[f[9] : f[10]],
         F[f[10] : f[11]],
         F[f[11] : f[12]],
-        F[f[12] : f[13]].reshape(n, n),
-        F[f[13] : f[14]].reshape(BLOCK, BLOCK),
-        F[f[14] : f[15]],
-        F[f[15] : f[16]].reshape(n, n),
-        F[f[16] : f[17]],
-        F[f[17] : f[18]].reshape(n, n),
-        F[f[18] : f[19]].reshape(n, BLOCK),
-        F[f[19] : f[20]].reshape(m, n),
-        F[f[20] : f[21]].reshape(n, n),
+        F[f[12] : f[13]],
+        F[f[13] : f[14]].reshape(n, n),
+        F[f[14] : f[15]].reshape(BLOCK, BLOCK),
+        F[f[15] : f[16]],
+        F[f[16] : f[17]].reshape(n, n),
+        F[f[17] : f[18]],
+        F[f[18] : f[19]].reshape(n, n),
+        F[f[19] : f[20]].reshape(n, BLOCK),
+        F[f[20] : f[21]].reshape(m, n),
         F[f[21] : f[22]].reshape(n, n),
         F[f[22] : f[23]].reshape(n, n),
-        F[f[23] : f[24]],
+        F[f[23] : f[24]].reshape(n, n),
         F[f[24] : f[25]],
+        F[f[25] : f[26]],
     )
