@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
@@ -23,17 +22,7 @@ UNKNOWN = SINGULAR  # something is wrong; what, is found out the long way
 STATUS_OF = ("", "unsupported", "infeasible_contact", "saturated", "ok")  # by what the judge says
 MOST_USED = 1.0 + TORQUE_TOLERANCE
 PATHS = ("closed", "kkt", "svd", "qp", "qp_soft", "none")  # from the best to the worst
-
-
-class Found(NamedTuple):
-    """Push, forces tau_0 - J'x, torques, how they were found, rank of the equations, and what is wrong."""
-
-    x: Vector
-    forces: Vector
-    tau: Vector
-    path: str
-    rank: int
-    verdict: int
+Found = tuple[Vector, Vector, Vector, str, int, int]  # push, forces tau_0 - J'x, torques, path, rank of the equations, what is wrong
 
 
 class Resolver:
@@ -85,7 +74,7 @@ class Resolver:
         if compiled is not None and self._dynamics.full_rank:
             found = compiled.answer(shares)
             if found is not None:
-                return Found(*found, compiled.path, self._m, compiled.verdict)
+                return (*found, compiled.path, self._m, compiled.verdict)
         return self._find_carefully(shares)
 
     def _mix(self, shares: Vector) -> Found:
@@ -93,18 +82,19 @@ class Resolver:
         dynamics = self._dynamics
         J, full_rank = np.array(dynamics.whole_J), dynamics.full_rank
         x, forces, tau = np.zeros(self._n), np.zeros(self._nv), np.zeros(len(self._effort))
-        found = []
+        paths, ranks = [], []
         for weight, some in split_shares(shares, self._fade):
             dynamics.leave_out([share > 0.0 for share in some.tolist()])
-            one = self._find(some)
+            its_x, its_forces, its_tau, its_path, its_rank, _ = self._find(some)
             dynamics.put_back(J, full_rank)
-            found.append(one)
-            x += weight * one.x
-            forces += weight * one.forces
-            tau += weight * one.tau
+            paths.append(its_path)
+            ranks.append(its_rank)
+            x += weight * its_x
+            forces += weight * its_forces
+            tau += weight * its_tau
         tau = np.minimum(np.maximum(tau, -self._effort), self._effort)  # a mean of numbers may round beyond all of them
-        path = max((one.path for one in found), key=PATHS.index)
-        return Found(x, forces, tau, path, found[0].rank, ALL_WELL if self._is_fine(x, forces) else UNKNOWN)
+        path = max(paths, key=PATHS.index)
+        return (x, forces, tau, path, ranks[0], ALL_WELL if self._is_fine(x, forces) else UNKNOWN)
 
     def _find_carefully(self, shares: Vector) -> Found:
         """Find an answer in plain arrays, whatever the rank and however large the numbers."""
@@ -124,7 +114,7 @@ class Resolver:
         tau = forces[dynamics.driven]
         if self._limited is not None:  # also where all is well: to the last digit
             tau = np.minimum(np.maximum(tau, -self._effort), self._effort)
-        return Found(x, forces, tau, path, rank, ALL_WELL if self._is_fine(x, forces) else UNKNOWN)
+        return (x, forces, tau, path, rank, ALL_WELL if self._is_fine(x, forces) else UNKNOWN)
 
     def _certify(self, found: Found, start: float) -> Answer:
         x, forces, tau, path, rank, verdict = found
