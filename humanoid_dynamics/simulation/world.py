@@ -21,17 +21,16 @@ from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.books import Books
+from humanoid_dynamics.simulation.build_engine import build_engine
 from humanoid_dynamics.simulation.command import read_torque
-from humanoid_dynamics.simulation.detection import LimitTable
-from humanoid_dynamics.simulation.friction import FrictionContacts, Touching
+from humanoid_dynamics.simulation.cones import CLOSE
+from humanoid_dynamics.simulation.contact_rows import Touching
 from humanoid_dynamics.simulation.joint_forces import JointForces, rebind_drive
 from humanoid_dynamics.simulation.push import Push
+from humanoid_dynamics.simulation.rows import RESIDUAL, TOUCHING
 from humanoid_dynamics.simulation.setup import CONTACTS, HOOKS, LONGEST_STEP, PointForce, Setup, StepReport
 from humanoid_dynamics.simulation.stepper import Stepper
-from humanoid_dynamics.simulation.sweep import sweep
-from humanoid_dynamics.simulation.terrain import build_terrain
-from humanoid_dynamics.simulation.touch_points import TouchPoint, bind_points, list_body_points, list_surface_points
-from humanoid_dynamics.snake.compiled import select_kernel
+from humanoid_dynamics.simulation.touch_points import TouchPoint, list_body_points, list_surface_points
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
 from humanoid_dynamics.structure.events import Connect, Event
 
@@ -77,8 +76,6 @@ class World:
         if self.setup.contact not in CONTACTS:
             raise UnknownNameError("law of contact", self.setup.contact, CONTACTS)
         self._points = _list_points(own, self.setup.points)
-        self._terrain = build_terrain(self.setup.terrain)
-        self._kernel = select_kernel(sweep, self.setup.compiled)
         self._hooks: dict[str, list[Hook]] = {name: [] for name in HOOKS}
         rows = ConstraintSet.of(own, connections)
         mechanism = Mechanism(own, rows, actuated=[name for name in own.actuated if name not in passive])
@@ -142,7 +139,7 @@ class World:
     @property
     def point_names(self) -> tuple[str, ...]:
         """Names of all touch points."""
-        return self._stepper.contacts.table.names
+        return self._stepper.engine.contacts.table.names
 
     def point_forces(self) -> Matrix:
         """Return (n, 3) mean force on every touch point in the last part of the last step, in the world [N]."""
@@ -208,7 +205,7 @@ class World:
         old, before = self._stepper, self._stepper.measure_energy()
         change = apply_events(self.mechanism, self.state, events)
         if change.mechanism is not old.mechanism:
-            drive = None if old.joints.drive is None else rebind_drive(old.joints.drive, old.robot, change.mechanism.robot)
+            drive = None if old.engine.joints.drive is None else rebind_drive(old.engine.joints.drive, old.robot, change.mechanism.robot)
             new = self._build_stepper(change.mechanism, JointForces(change.mechanism.robot, drive), change.state)
             new.t, new.books, new.pushes = old.t, old.books, old.pushes
             self._stepper = new
@@ -266,7 +263,7 @@ class World:
 
     def contact_forces(self) -> tuple[PointForce, ...]:
         """Return the mean forces on all points that touched in the last part of the last step."""
-        names, links, touched = self._stepper.contacts.table.names, self._stepper.contacts.table.links, self.touching
+        names, links, touched = self._stepper.engine.contacts.table.names, self._stepper.engine.contacts.table.links, self.touching
         return tuple(
             PointForce(names[i], links[i], read_only(place), read_only(impulse / self._stepper.span))
             for i, place, impulse in zip(touched.index.tolist(), touched.place, touched.impulse, strict=True)
@@ -277,9 +274,8 @@ class World:
         robot = mechanism.robot
         self.actuated = tuple(robot.coordinates[index] for index in mechanism.actuated)
         self._effort = robot.limits.effort[mechanism.actuated]
-        limits = LimitTable(robot) if self.setup.limits else None
-        contacts = FrictionContacts(bind_points(robot, self._points), self._terrain, limits, self._kernel, law=self.setup.contact)
-        stepper = Stepper(mechanism, contacts, joints, state, self._run)
+        engine = build_engine(mechanism, joints, self.setup, self._points)
+        stepper = Stepper(mechanism, engine, state, self._run)
         stepper.audit = self.setup.audit
         return stepper
 
@@ -298,15 +294,13 @@ class World:
                     raise HumanoidDynamicsError(f"connection {event.loop.name!r} cannot close: {said}, expected at most {REACH:g}")
 
     def _report(self, status: str, reason: str, impacts: int) -> StepReport:
-        answer, touched = self.touching.answer, self.touching
-        missing = self.books.missing if self.setup.audit else 0.0
-        if answer is None:
-            return StepReport(self.t, status, reason, 0, impacts, depth=touched.depth, closure=self._stepper.closure, missing=missing)
-        if not answer.exact and status == "ok":
-            status, reason = "inexact", f"contact impulses are a velocity of {answer.residual:.1e} m/s away from a solution"
-        count = int(np.count_nonzero(self._stepper.contacts.touching))
-        certificate = (answer.residual, answer.complementarity, answer.cone)
-        return StepReport(self.t, status, reason, count, impacts, *certificate, touched.depth, self._stepper.closure, missing)
+        stepper = self._stepper
+        residual, complementarity, cone, _, depth, touching = stepper.engine.tables.numbers[RESIDUAL : TOUCHING + 1].tolist()
+        if residual > CLOSE and status == "ok":
+            status, reason = "inexact", f"contact impulses are a velocity of {residual:.1e} m/s away from a solution"
+        missing = stepper.books.missing if self.setup.audit else 0.0
+        quality = (residual, complementarity, cone, depth, stepper.closure, missing)
+        return StepReport(stepper.t, status, reason, int(touching), impacts, *quality)
 
     def _run(self, name: str) -> None:
         for hook in self._hooks[name]:
