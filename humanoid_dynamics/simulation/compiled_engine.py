@@ -7,13 +7,13 @@ from humanoid_dynamics.simulation.compiled import StepKernels
 from humanoid_dynamics.simulation.compiled_contacts import CompiledContacts
 from humanoid_dynamics.simulation.engine import Engine
 from humanoid_dynamics.simulation.joint_forces import JointForces
-from humanoid_dynamics.simulation.rows import DT, HIT, WITHIN
+from humanoid_dynamics.simulation.rows import DT, HIT, PAPER, ROUNDS, WITHIN
 from humanoid_dynamics.simulation.tables import Tables
 from humanoid_dynamics.simulation.thresholds import FASTEST_APPROACH, NEAR
 
 
 class CompiledEngine(Engine):
-    """The phases of a step; the law of the paper finds its contact forces with arrays."""
+    """The phases of a step; what the law of the paper lets go of, it finds with arrays."""
 
     terms: BranchTerms
     contacts: CompiledContacts
@@ -30,7 +30,8 @@ class CompiledEngine(Engine):
         """
         super().__init__(terms, contacts, joints, tables)
         self._kernels = kernels
-        self._by_kernel = contacts.law == "friction"
+        self._by_kernel = True
+        tables.numbers[PAPER] = contacts.law == "paper"
         JT = terms.data.J.T.reshape(-1, 6)
         self._JT = JT
         self._weighing = (terms.L, tables.dofs)
@@ -49,8 +50,7 @@ class CompiledEngine(Engine):
 
     def detect(self) -> float | None:
         """Find what is near, and return when the first point hits, None where none does [s]."""
-        if not self._by_kernel:
-            return super().detect()
+        self._by_kernel = True
         numbers = self.tables.numbers
         numbers[WITHIN] = max(NEAR, float(numbers[DT]) * FASTEST_APPROACH)
         self._kernels.detect(self._views, self._detecting, self.tables.joints, numbers)
@@ -60,11 +60,14 @@ class CompiledEngine(Engine):
 
     def push_apart(self) -> None:
         """Find the whitened velocity at the end."""
-        if not self._by_kernel:
+        numbers = self.tables.numbers
+        if self._by_kernel:
+            factors = (self._JT, self.terms.L, self.terms.Q.T)
+            self._kernels.solve_contacts(factors, self._solving, self._tree, self._q_M, numbers)
+            self._by_kernel = bool(numbers[ROUNDS] >= 0.0)
+        if not self._by_kernel:  # what holds would pull: the procedure of the paper lets go of it
+            self.contacts.look(self.terms, float(numbers[DT]))
             super().push_apart()
-            return
-        factors = (self._JT, self.terms.L, self.terms.Q.T)
-        self._kernels.solve_contacts(factors, self._solving, self._tree, self._q_M, self.tables.numbers)
 
     def arrive(self) -> None:
         """Find velocity and way from the whitened velocity at the end, and what did how much work."""

@@ -394,11 +394,27 @@ def search(cones: Cones, p: Vector, u: Vector) -> tuple[float, int]:
     return error, rounds
 
 
+def soften(cones: Cones, guess: Vector) -> None:
+    """Let contacts yield a little where their impulse changes, which makes impulses unique.
+
+    Args:
+        cones: The problem; G is softened, and b shifted by the guess.
+        guess: (k,) impulses of the last step.
+    """
+    trace = 0.0
+    for i in range(len(guess)):
+        trace += cones.G[i, i]
+    soft = COMPLIANCE * max(trace / len(guess), TINY)
+    for i in range(len(guess)):
+        cones.G[i, i] += soft
+        cones.b[i] -= soft * guess[i]
+
+
 def settle(cones: Cones, guess: Vector, p: Vector, u: Vector) -> tuple[float, int]:
     """Solve a contact problem.
 
     Args:
-        cones: The problem; G is softened, and b shifted by the guess.
+        cones: The problem, softened.
         guess: (k,) impulses of the last step, zero for what is new.
         p: (k,) impulses, overwritten.
         u: (k,) velocities, overwritten.
@@ -406,13 +422,6 @@ def settle(cones: Cones, guess: Vector, p: Vector, u: Vector) -> tuple[float, in
     Returns:
         Residual as a velocity [m/s], and the number of systems solved.
     """
-    trace = 0.0
-    for i in range(len(p)):
-        trace += cones.G[i, i]
-    soft = COMPLIANCE * max(trace / len(p), TINY)
-    for i in range(len(p)):
-        cones.G[i, i] += soft
-        cones.b[i] -= soft * guess[i]
     if stick(cones, guess, p, u):
         return 0.0, 1
     p[:] = guess
@@ -454,6 +463,7 @@ PARTS = (
     bind_tangents,
     iterate,
     search,
+    soften,
     settle,
     certify,
 )

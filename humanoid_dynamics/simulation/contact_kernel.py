@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from humanoid_dynamics.simulation.branches import whiten_chain
-from humanoid_dynamics.simulation.cone_kernel import Cones, certify, settle
+from humanoid_dynamics.simulation.cone_kernel import Cones, certify, settle, soften, stick
 from humanoid_dynamics.simulation.rows import (
     ALL_SLOW,
     COMPLEMENTARITY,
@@ -31,6 +31,7 @@ from humanoid_dynamics.simulation.rows import (
     N_SHAPE,
     N_SPEED,
     NORMALS,
+    PAPER,
     PASSED,
     POINTS,
     RESIDUAL,
@@ -51,6 +52,7 @@ Tables: TypeAlias = tuple[Matrix, ...]
 # columns of the table of limits
 L_V, L_Q, L_SIGN, L_BOUND, L_IMPULSE = 0, 1, 2, 3, 4
 LIMIT_COLUMNS = 5
+HELD = 1e30  # coefficient of friction of what holds
 # rows of the table of answers
 A_P, A_U, A_WANTED, A_GUESS = 0, 1, 2, 3
 ANSWER_ROWS = 4
@@ -375,7 +377,12 @@ def solve_contacts(factors: Tables, tables: Tables, tree: tuple[Indices, ...], q
     b = np.dot(B, z) + answer[A_WANTED, :size]
     p, u = answer[A_P, :size], answer[A_U, :size]
     cones = Cones(np.dot(B, B.T), b, mu, np.empty(size), count)
-    numbers[RESIDUAL], numbers[ROUNDS] = settle(cones, answer[A_GUESS, :size], p, u)
+    soften(cones, answer[A_GUESS, :size])
+    if numbers[PAPER] > 0.0:
+        held = Cones(cones.G, b, np.full(m, HELD), cones.step, count)
+        numbers[ROUNDS] = 1.0 if stick(held, answer[A_GUESS, :size], p, u) else -1.0
+    else:
+        numbers[RESIDUAL], numbers[ROUNDS] = settle(cones, answer[A_GUESS, :size], p, u)
     numbers[COMPLEMENTARITY], numbers[CONE] = certify(cones, p, u)
     for k in range(size):
         for i in range(len(z)):

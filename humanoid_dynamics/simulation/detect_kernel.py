@@ -95,18 +95,18 @@ def probe_box(shape: Vector, local: Vector, normal: Vector) -> float:
         local: (3,) the point in the frame of the box [m].
         normal: (3,) the normal in that frame, overwritten.
     """
-    far, deepest, side = 0.0, -FAR, 0
+    square, deepest, side = 0.0, -FAR, 0
     for k in range(3):
-        beyond = abs(local[k]) - shape[S_HALF + k]
+        beyond = float(abs(local[k]) - shape[S_HALF + k])
         if beyond > deepest:
             deepest, side = beyond, k
         normal[k] = max(beyond, 0.0)
-        far += normal[k] * normal[k]
-    far = float(np.sqrt(far))
+        square += normal[k] * normal[k]
+    far: float = np.sqrt(square)
     for k in range(3):
         outwards = normal[k] / far if far > 0.0 else (1.0 if k == side else 0.0)
         normal[k] = -outwards if local[k] < 0.0 else outwards
-    return far if far > 0.0 else float(deepest)
+    return far if far > 0.0 else deepest
 
 
 def probe_capsule(shape: Vector, local: Vector, normal: Vector) -> float:
@@ -125,7 +125,7 @@ def probe_capsule(shape: Vector, local: Vector, normal: Vector) -> float:
         normal[0], normal[1], normal[2] = x / far, y / far, z / far
     else:
         normal[0], normal[1], normal[2] = 1.0, 0.0, 0.0
-    return float(far) - shape[S_HALF]
+    return float(far - shape[S_HALF])
 
 
 def probe(shape: Vector, pose: Vector, middle: Vector, normal: Vector) -> float:

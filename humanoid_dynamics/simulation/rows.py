@@ -99,4 +99,5 @@ COUNT: Final = 23  # number of near points
 POINTS: Final = 24  # number of points that take part
 NORMALS: Final = 25  # number of points and limits that do
 PASSED: Final = 26  # how far a joint is beyond its limit
-NUMBERS: Final = 27
+PAPER: Final = 27  # one where what touches holds without a bound on friction
+NUMBERS: Final = 28

@@ -30,6 +30,7 @@ from humanoid_dynamics.simulation.push import Push
 from humanoid_dynamics.simulation.rows import RESIDUAL, TOUCHING
 from humanoid_dynamics.simulation.setup import CONTACTS, HOOKS, LONGEST_STEP, PointForce, Setup, StepReport
 from humanoid_dynamics.simulation.stepper import Stepper
+from humanoid_dynamics.simulation.tables import Tables
 from humanoid_dynamics.simulation.touch_points import TouchPoint, list_body_points, list_surface_points
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
 from humanoid_dynamics.structure.events import Connect, Event
@@ -147,6 +148,11 @@ class World:
         forces[self.touching.index] = self.touching.impulse / self._stepper.span
         return forces
 
+    @property
+    def tables(self) -> Tables:
+        """Tables of the step, for those who measure it."""
+        return self._stepper.engine.tables
+
     def count_freedoms(self) -> int:
         """Return how many freedoms the bilateral rows leave here."""
         self.mechanism.place(self.q)
@@ -227,12 +233,23 @@ class World:
             ShapeError: If it does not fit.
         """
         stepper = self._stepper
-        before = stepper.measure_energy()
         stepper.v = np.array(check_vector("v", v, self.robot.nv))
         stepper.forget()
-        change = stepper.measure_energy() - before
+        change = stepper.measure_energy() - stepper.books.energy
         stepper.books.start += change
         stepper.books.energy += change
+
+    def set_state(self, state: State) -> None:
+        """Put the bodies elsewhere; what this changes in energy counts as there from the start.
+
+        Args:
+            state: Configuration and velocity.
+
+        Raises:
+            ShapeError: If they do not fit.
+        """
+        self._stepper.q = np.array(check_vector("q", state.q, self.robot.nq))
+        self.set_velocity(state.v)
 
     def step(self, dt: float, tau: Vector | Mapping[str, float] | None = None) -> StepReport:
         """Advance by one step.
