@@ -111,6 +111,17 @@ class Engine:
         self.contacts.look(self.terms, dt)
         return self.contacts.find_impact(self.tables.dofs[V], dt)
 
+    def is_nothing_near(self, q: Vector) -> bool:
+        """Return whether no point is near a shape and no joint near its limit; poses have to be there.
+
+        Args:
+            q: (nq,) configuration.
+        """
+        dofs, dt = self.tables.dofs, float(self.tables.numbers[DT])
+        self.contacts.look(self.terms, dt)
+        limits = self.contacts.limits
+        return self.contacts.near is None and (limits is None or limits.find_near(q, dofs[V], dt) is None)
+
     def find_forces(self) -> None:
         """Find the forces of contacts and bilateral rows, and the velocity at the end."""
         self.push_apart()

@@ -150,6 +150,16 @@ class FrictionContacts:
             self._remember(*self._pending)
         self._note()
 
+    def rest(self, dt: float) -> None:
+        """Say that nothing touched in a step.
+
+        Args:
+            dt: Its length [s].
+        """
+        self._pending = self._pushed = None
+        self._touching = touch_nothing(None)
+        self.commit(dt)
+
     def solve_impact(self, terms: Terms, q: Vector, v: Vector, z: Vector) -> tuple[Vector, float]:
         """Return the whitened velocity after an impact and the change of kinetic energy [J].
 

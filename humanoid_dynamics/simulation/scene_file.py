@@ -10,6 +10,7 @@
       - box: {size: [1, 1, 0.2], xyz: [2, 0, 0.1]}
       - steps: {count: 3, rise: 0.15, run: 0.3, start: 0.5}
     contact: friction              # or paper
+    integrator: fast               # or accurate
     gravity: [0, 0, -9.81]
     connections:                   # closed at the start unless `open: true`
       left_hand: {kind: spherical, a: {link: human/left_hand}, b: {link: swing/bar, xyz: [0, -0.1, 0]}}
@@ -39,12 +40,12 @@ from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.figures import Figure, read_figure, read_object
 from humanoid_dynamics.simulation.scene import Moment, Scene, TimedPush
 from humanoid_dynamics.simulation.scene_reader import SceneReader
-from humanoid_dynamics.simulation.setup import CONTACTS, LONGEST_STEP, Setup, ShapeSpec
+from humanoid_dynamics.simulation.setup import CONTACTS, INTEGRATORS, LONGEST_STEP, Setup, ShapeSpec
 from humanoid_dynamics.simulation.several import join_figures
 from humanoid_dynamics.simulation.terrain import build_box, build_plane, build_steps
 from humanoid_dynamics.structure.events import Connect, Cut, Event
 
-KEYS = ("title", "figures", "objects", "terrain", "contact", "gravity", "connections", "events", "seconds", "dt", "limits")
+KEYS = ("title", "figures", "objects", "terrain", "contact", "gravity", "connections", "events", "seconds", "dt", "limits", "integrator")
 LONGEST = 3600.0
 LARGEST_FILE = 200_000
 
@@ -105,7 +106,16 @@ def read_scene(content: object, origin: str = "scene", name: str = "scene") -> S
     if not isinstance(limits, bool):
         raise reader.refuse("limits", f"received {limits!r:.60}, expected true or false")
     contact = reader.word(table.get("contact", "friction"), "contact", CONTACTS)
-    setup = Setup(tuple(terrain), whole.points, contact, (gravity[0], gravity[1], gravity[2]), limits, whole.drive, whole.passive)
+    setup = Setup(
+        tuple(terrain),
+        whole.points,
+        contact,
+        (gravity[0], gravity[1], gravity[2]),
+        limits,
+        whole.drive,
+        whole.passive,
+        integrator=reader.word(table.get("integrator", "fast"), "integrator", INTEGRATORS),
+    )
     return Scene(
         name,
         reader.word(table.get("title", name), "title"),

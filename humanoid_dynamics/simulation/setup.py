@@ -16,6 +16,7 @@ from humanoid_dynamics.spatial.arrays import Vector
 GRAVITY = (0.0, 0.0, -9.81)
 LONGEST_STEP = 0.02
 CONTACTS = ("friction", "paper")
+INTEGRATORS = ("fast", "accurate")
 RUNAWAY = 1e4
 HOOKS = ("before_step", "after_terms", "after_detect", "after_impact", "after_forces", "after_integrate", "after_step")
 STATUSES = {
@@ -43,6 +44,8 @@ class Setup:
         audit: Whether energy is measured at every step.
         compiled: True for numba, False for the interpreter, None for numba where it is installed.
         shapes: Shapes that ride on bodies and are touched by the points of other figures.
+        integrator: ``fast``, of second order, or ``accurate``, of fourth where motion is smooth: no contact or limit near, no drive,
+            no friction, no push.
     """
 
     terrain: tuple[ShapeSpec, ...] = ()
@@ -55,6 +58,7 @@ class Setup:
     audit: bool = True
     compiled: bool | None = None
     shapes: tuple[MovingShape, ...] = ()
+    integrator: str = "fast"
 
 
 class StepReport(NamedTuple):

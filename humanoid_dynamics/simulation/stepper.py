@@ -12,6 +12,7 @@ from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.books import Books, measure_energy
 from humanoid_dynamics.simulation.contact_rows import Touching
 from humanoid_dynamics.simulation.engine import Engine
+from humanoid_dynamics.simulation.fine_motion import fly
 from humanoid_dynamics.simulation.push import Push, shifted
 from humanoid_dynamics.simulation.rows import (
     FASTEST,
@@ -33,10 +34,13 @@ from humanoid_dynamics.simulation.rows import (
 from humanoid_dynamics.simulation.setup import RUNAWAY, fastest_coordinate
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-CLOSED = 1e-11
+CLOSED, CLOSED_FINELY = 1e-11, 1e-13  # [m]
 RECLOSE = 3
 MOST_IMPACTS = 8
 MOST_CUTS = 6
+FINE = 1e-9  # energy a smooth step may miss, as a share of the largest kinetic energy so far
+MOST_PARTS = 16
+TINY = 1e-12
 ENTRIES = (
     ("motors", W_MOTORS),
     ("pushes", W_PUSHES),
@@ -61,6 +65,7 @@ class Stepper:
         pushes: Pushes that have not ended.
         books: Energy since the start.
         audit: Whether the books are kept.
+        accurate: Whether smooth steps are taken to fourth order.
         span: Length of the last part of the last step [s].
         lam: (k,) mean force of each bilateral row in it.
         closure: Largest position error of the bilateral rows [m].
@@ -79,11 +84,11 @@ class Stepper:
         robot = mechanism.robot
         self.mechanism, self.robot, self.engine = mechanism, robot, engine
         self.q, self.v = np.array(state.q), np.array(state.v)
-        self.t, self.reason, self.span, self.closure, self.audit = 0.0, "", 1.0, 0.0, True
+        self.t, self.reason, self.span, self.closure, self.audit, self.accurate = 0.0, "", 1.0, 0.0, True, False
         self.tau = np.zeros(len(mechanism.actuated))
         self.pushes: list[Push] = []
         self.lam: Vector = np.zeros(mechanism.constraints.size)
-        self._run = run
+        self._run, self._parts, self._swing = run, 1, 0.0
         self._data = robot.data()
         self._dofs, self._numbers = engine.tables.dofs, engine.tables.numbers
         engine.joints.enter(self._dofs)
@@ -129,6 +134,9 @@ class Stepper:
 
     def _advance(self, dt: float) -> int:
         """Go through a step, cut in two wherever something hits; return the number of impacts."""
+        if self.accurate and self._is_smooth(dt):
+            self._fly(dt)
+            return 0
         left, impacts = dt, 0
         for impacts in range(MOST_IMPACTS):
             hit = self._smooth(left, stop_at_impact=True)
@@ -142,6 +150,49 @@ class Stepper:
                 return impacts + 1
         self._smooth(left, all_slow=True)
         return impacts + 1
+
+    def _is_smooth(self, dt: float) -> bool:
+        """Return whether nothing but inertia, gravity, torques and bilateral rows can act in a step."""
+        engine = self.engine
+        if self.pushes or not engine.joints.idle:
+            return False
+        engine.set_step(dt, self.v, all_slow=False)
+        engine.terms.place(pin.integrate(self.robot.model, self.q, (0.5 * dt) * self.v))
+        return engine.is_nothing_near(self.q)
+
+    def _fly(self, dt: float) -> None:
+        """Take a smooth step to fourth order, in as many parts as the books of energy ask for."""
+        start, before, work = (self.q, self.v), self.measure_energy(), 0.0
+        self._run("after_terms")
+        self._run("after_detect")
+        while not self.reason:
+            work = sum(self._fly_part(dt / self._parts) for _ in range(self._parts))
+            kinetic = float(pin.computeKineticEnergy(self.robot.model, self._data, self.q, self.v))
+            self._swing = max(self._swing, kinetic)
+            error = abs(self.measure_energy() - before - work) / max(self._swing, TINY)
+            if error <= FINE or self._parts >= MOST_PARTS:
+                self._parts = max(1, self._parts // 2) if error < FINE / 64.0 else self._parts
+                break
+            self._parts *= 2
+            self.q, self.v = start
+        self._run("after_forces")
+        self._dofs[V_MIDDLE], self.span = self.v, dt
+        self.books.work["motors"] += work
+        self.engine.contacts.rest(dt)
+        self._run("after_integrate")
+
+    def _fly_part(self, dt: float) -> float:
+        """Take a part of a smooth step; return the work of the motors."""
+        engine, dofs = self.engine, self._dofs
+        flight = fly(engine.terms, self.q, self.v, dofs[MOTOR], dt)
+        if flight is None or not np.abs(flight.v).max(initial=0.0) < RUNAWAY:
+            self._stop("the motion ran away", self.v if flight is None else flight.v)
+            return 0.0
+        self.q, self.v, self.lam = flight.q, flight.v, flight.lam
+        if self.mechanism.constraints.size:
+            engine.terms.evaluate(self.q)
+            self._reclose(engine.terms.momentum(self.v))
+        return float(dofs[MOTOR].dot(flight.way))
 
     def _smooth(self, dt: float, *, stop_at_impact: bool = False, all_slow: bool = False) -> float | None:
         """Take a step without impacts; with ``stop_at_impact`` only tell when one would come, if one comes."""
@@ -217,7 +268,7 @@ class Stepper:
             terms.hold(self.q)
             error = constraints.error(terms.kinematics)
             self.closure = float(np.abs(constraints.scale * error).max(initial=0.0))
-            if self.closure <= CLOSED:
+            if self.closure <= (CLOSED_FINELY if self.accurate else CLOSED):
                 break
             self.q = pin.integrate(self.robot.model, self.q, terms.velocity(terms.closing(error)))
         self.v = terms.velocity(terms.restrain(z))

@@ -28,7 +28,7 @@ from humanoid_dynamics.simulation.contact_rows import Touching
 from humanoid_dynamics.simulation.joint_forces import JointForces, rebind_drive
 from humanoid_dynamics.simulation.push import Push
 from humanoid_dynamics.simulation.rows import RESIDUAL, TOUCHING
-from humanoid_dynamics.simulation.setup import CONTACTS, HOOKS, LONGEST_STEP, PointForce, Setup, StepReport
+from humanoid_dynamics.simulation.setup import CONTACTS, HOOKS, INTEGRATORS, LONGEST_STEP, PointForce, Setup, StepReport
 from humanoid_dynamics.simulation.stepper import Stepper
 from humanoid_dynamics.simulation.tables import Tables
 from humanoid_dynamics.simulation.touch_points import TouchPoint, list_body_points, list_surface_points
@@ -76,6 +76,8 @@ class World:
             raise UnknownNameError("motor", name, own.actuated)
         if self.setup.contact not in CONTACTS:
             raise UnknownNameError("law of contact", self.setup.contact, CONTACTS)
+        if self.setup.integrator not in INTEGRATORS:
+            raise UnknownNameError("integrator", self.setup.integrator, INTEGRATORS)
         self._points = _list_points(own, self.setup.points)
         self._hooks: dict[str, list[Hook]] = {name: [] for name in HOOKS}
         rows = ConstraintSet.of(own, connections)
@@ -293,7 +295,7 @@ class World:
         self._effort = robot.limits.effort[mechanism.actuated]
         engine = build_engine(mechanism, joints, self.setup, self._points)
         stepper = Stepper(mechanism, engine, state, self._run)
-        stepper.audit = self.setup.audit
+        stepper.audit, stepper.accurate = self.setup.audit, self.setup.integrator == "accurate"
         return stepper
 
     def _check_reach(self, events: Sequence[Event]) -> None:

@@ -1,6 +1,5 @@
 """The run as a whole: every goal has a row, every answer is compared, what is missing is said."""
 
-import importlib.util
 import json
 import os
 import subprocess
