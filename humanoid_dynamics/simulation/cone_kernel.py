@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from humanoid_dynamics.simulation.cones import COMPLIANCE, EXACT, NEWTON, SWEEPS
+from humanoid_dynamics.simulation.cones import COMPLIANCE, ENOUGH, EXACT, HALVINGS, NEWTON, SWEEPS
 from humanoid_dynamics.simulation.sweep import sweep
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
@@ -330,34 +330,75 @@ def bind_tangents(cones: Cones, i: int, s: Vector, A: Matrix, rhs: Vector) -> No
     rhs[one], rhs[two] = 0.0, -factor * (d_1 * b[two] - d_2 * b[one])
 
 
-def iterate(cones: Cones, p: Vector) -> tuple[float, int]:
+def measure_miss(cones: Cones, p: Vector, s: Vector, q: Vector) -> float:
+    """Return how far impulses are from a solution, as a share of the largest.
+
+    Args:
+        cones: The problem.
+        p: (k,) impulses.
+        s: (k,) p - step u, overwritten.
+        q: (k,) its projection, overwritten.
+    """
+    multiply(cones.G, p, cones.b, s)
+    for i in range(len(p)):
+        s[i] = p[i] - cones.step[i] * s[i]
+    project(s, cones.mu, cones.normals, q)
+    return measure_distance(p, q)
+
+
+def iterate(cones: Cones, p: Vector, careful: bool) -> tuple[float, int]:
     """Iterate by Newton's method from p, which is left at the best impulses found.
 
     Args:
         cones: The problem.
         p: (k,) impulses, overwritten.
+        careful: Whether steps are cut short where they lead away.
 
     Returns:
         Their residual and the number of systems solved.
     """
     size = len(p)
-    A, here, s, q, u = np.empty((size, size)), p.copy(), np.empty(size), np.empty(size), np.empty(size)
+    A, here, whole, s, q = np.empty((size, size)), p.copy(), np.empty(size), np.empty(size), np.empty(size)
     least, used = np.inf, 0
-    for used in range(NEWTON + 1):
-        multiply(cones.G, here, cones.b, u)
-        for i in range(size):
-            s[i] = here[i] - cones.step[i] * u[i]
-        project(s, cones.mu, cones.normals, q)
-        residual = measure_distance(here, q)
+    most = 2 * NEWTON if careful else NEWTON
+    for used in range(most + 1):
+        residual = measure_miss(cones, here, s, q)
         if residual < least:
             least = residual
             p[:] = here
-        if least <= EXACT or used == NEWTON or not residual <= LOST:
+        if least <= EXACT or used == most or not residual <= LOST:
             break
-        linearise(cones, s, A, here)
-        if not solve_general(A, here):
+        linearise(cones, s, A, whole)
+        if not solve_general(A, whole):
             break
+        if careful:
+            cut_short(cones, here, whole, residual)
+        here[:] = whole
     return least, used
+
+
+def cut_short(cones: Cones, here: Vector, whole: Vector, before: float) -> None:
+    """Go only as far as the first part of a step, halved again and again, that comes nearer to a solution.
+
+    Args:
+        cones: The problem.
+        here: (k,) impulses before the step.
+        whole: (k,) those at its end, overwritten; with the best where none does enough.
+        before: How far ``here`` is from a solution.
+    """
+    tried, best, s, q = np.empty(len(here)), whole.copy(), np.empty(len(here)), np.empty(len(here))
+    least, share = np.inf, 1.0
+    for _ in range(HALVINGS):
+        for i in range(len(here)):
+            tried[i] = here[i] + share * (whole[i] - here[i])
+        distance = measure_miss(cones, tried, s, q)
+        if distance < least:
+            least = distance
+            best[:] = tried
+        if distance < (1.0 - ENOUGH * share) * before:
+            break
+        share *= 0.5
+    whole[:] = best
 
 
 def search(cones: Cones, p: Vector, u: Vector) -> tuple[float, int]:
@@ -373,8 +414,10 @@ def search(cones: Cones, p: Vector, u: Vector) -> tuple[float, int]:
     """
     size_steps(cones)
     best, least, rounds = p.copy(), np.inf, 1
+    careful = False
     for sweeps in (ROUND_1, ROUND_2, ROUND_3, ROUND_4):
-        residual, used = iterate(cones, p)
+        residual, used = iterate(cones, p, careful)
+        careful = not careful
         rounds += used
         if residual < least:
             least = residual
@@ -461,6 +504,8 @@ PARTS = (
     measure_distance,
     linearise,
     bind_tangents,
+    measure_miss,
+    cut_short,
     iterate,
     search,
     soften,
