@@ -28,20 +28,24 @@ LONGEST = 3600.0
 SceneArgument = Annotated[str, typer.Argument(help=f"One of {', '.join(scene_names())}, or path of a scene file.", metavar="SCENE")]
 SecondsOption = Annotated[float, typer.Option("--seconds", help="How long; as long as the scene says where not given.")]
 RecordOption = Annotated[str, typer.Option("--record", help="Write all time series into this npz file.")]
+SetOption = Annotated[list[str], typer.Option("--set", help="Value of a parameter of the scene, such as release=0.5; may be repeated.")]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics simulate pushed
+  humanoid-dynamics simulate biped_step --set rule=minimum_torque
   humanoid-dynamics simulate falling --seconds 2 --record falling.npz --json
 """
 
 
-def simulate(scene: SceneArgument, seconds: SecondsOption = -1.0, record: RecordOption = "", as_json: JsonOption = False) -> None:
+def simulate(
+    scene: SceneArgument, seconds: SecondsOption = -1.0, record: RecordOption = "", setting: SetOption = [], as_json: JsonOption = False  # noqa: B006
+) -> None:
     """Run a scene and tell what happened, with the books of energy and the certificate of the contacts."""
     if seconds != -1.0 and not 0.0 < seconds <= LONGEST:
         raise HumanoidDynamicsError(f"--seconds: received {seconds:g}, expected a time above zero and up to {LONGEST:g} s")
     if record and (Path(record).is_dir() or not record.endswith(".npz")):
         raise HumanoidDynamicsError(f"--record: received {record!r}, expected the path of an npz file")
-    loaded = load_scene(scene)
+    loaded = load_scene(scene, split_settings(setting))
     length = loaded.seconds if seconds == -1.0 else seconds
     world = build_world(loaded)
     recorder = Recorder(world)
@@ -54,6 +58,24 @@ def simulate(scene: SceneArgument, seconds: SecondsOption = -1.0, record: Record
         typer.echo(json.dumps(facts, indent=2, allow_nan=False))
     else:
         _print(facts, make_console())
+
+
+def split_settings(settings: list[str]) -> dict[str, str]:
+    """Return name=value pairs as a table.
+
+    Args:
+        settings: The pairs.
+
+    Returns:
+        Name -> value.
+
+    Raises:
+        HumanoidDynamicsError: If one has no equals sign.
+    """
+    for setting in settings:
+        if "=" not in setting:
+            raise HumanoidDynamicsError(f"--set: received {setting!r}, expected name=value")
+    return dict((name, value) for name, _, value in (setting.partition("=") for setting in settings))
 
 
 def scene_facts(scene: Scene, world: World, summary: Summary, recorder: Recorder) -> dict[str, Any]:

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from humanoid_dynamics.model.loop import LoopClosure
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
+from humanoid_dynamics.simulation.gait_driver import GaitDriver
 from humanoid_dynamics.simulation.setup import Setup
+from humanoid_dynamics.simulation.watch import Watch
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.structure.events import Event
@@ -42,12 +44,14 @@ class Moment:
         events: Changes of structure.
         pushes: Pushes that begin.
         label: In words.
+        grasps: Connections that close where their links are then.
     """
 
     at: float
     events: tuple[Event, ...] = ()
     pushes: tuple[TimedPush, ...] = ()
     label: str = ""
+    grasps: tuple[LoopClosure, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +68,9 @@ class Scene:
         moments: What happens, in order of time.
         seconds: How long it lasts [s].
         dt: Time step [s].
+        here: Connections that are closed where their links are once the others are closed.
+        watches: Conditions that cut a connection.
+        driver: What gives torques; none where None.
     """
 
     name: str
@@ -75,6 +82,9 @@ class Scene:
     moments: tuple[Moment, ...] = ()
     seconds: float = 2.0
     dt: float = 1e-3
+    here: Mapping[str, LoopClosure] = field(default_factory=dict)
+    watches: tuple[Watch, ...] = ()
+    driver: GaitDriver | None = None
 
     def push_into(self, world: World, moment: Moment) -> None:
         """Let the pushes of a moment begin.

@@ -20,8 +20,12 @@
     seconds: 3
     dt: 0.001
     limits: true                   # whether joints stop at their limits
+    watches:                       # a connection is cut when a point leaves a rectangle, found to 10 us
+      - {cut: left_slot, link: figure/left_thigh, xyz: [0, 0, -0.2], plate: {link: swing/swing, xyz: [0, 0, -1.8]}, half: [0.15, 0.3]}
+    gait: {rule: minimum_torque, kp: 600, kd: 12}    # drives the planar biped through a step
+    parameters: {release: 0.8}     # `$release` elsewhere stands for the value, which may be given when the scene is run
 
-With a single figure names are those of its robot; with several they begin with the name of the figure.
+A connection with `here: true` is closed where its links are; so is one that an event closes by `grasp`.  With a single figure names are those of its robot; with several they begin with the name of the figure.
 """
 
 from __future__ import annotations
@@ -38,14 +42,17 @@ from humanoid_dynamics.model.loop import LOOP_KINDS, LoopClosure
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.figures import Figure, read_figure, read_object
-from humanoid_dynamics.simulation.scene import Moment, Scene, TimedPush
+from humanoid_dynamics.simulation.scene import Scene
+from humanoid_dynamics.simulation.gait_driver import GaitDriver
+from humanoid_dynamics.simulation.parameters import fill_parameters
+from humanoid_dynamics.simulation.scene_events import read_moments, read_watches
 from humanoid_dynamics.simulation.scene_reader import SceneReader
-from humanoid_dynamics.simulation.setup import CONTACTS, INTEGRATORS, LONGEST_STEP, Setup, ShapeSpec
+from humanoid_dynamics.simulation.scene_terrain import read_shapes
+from humanoid_dynamics.biped.schedule import STEP_RULES
+from humanoid_dynamics.simulation.setup import CONTACTS, INTEGRATORS, LONGEST_STEP, Setup
 from humanoid_dynamics.simulation.several import join_figures
-from humanoid_dynamics.simulation.terrain import build_box, build_plane, build_steps
-from humanoid_dynamics.structure.events import Connect, Cut, Event
 
-KEYS = ("title", "figures", "objects", "terrain", "contact", "gravity", "connections", "events", "seconds", "dt", "limits", "integrator")
+KEYS = ("title", "figures", "objects", "terrain", "contact", "gravity", "connections", "events", "seconds", "dt", "limits", "integrator", "watches", "gait")
 LONGEST = 3600.0
 LARGEST_FILE = 200_000
 
@@ -55,11 +62,12 @@ def scene_names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in _folder().glob("*.yaml")))
 
 
-def load_scene(name: str) -> Scene:
+def load_scene(name: str, parameters: Mapping[str, str] | None = None) -> Scene:
     """Load a scene.
 
     Args:
         name: Name of a scene that comes with the package, or path of a YAML file.
+        parameters: Name -> value, as it would stand in the file, for parameters of the scene; those of the file where left out.
 
     Returns:
         The scene.
@@ -77,16 +85,17 @@ def load_scene(name: str) -> Scene:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as cause:
         raise DescriptionError(str(path), "YAML", " ".join(str(cause).split())) from cause
-    return read_scene(content, str(path), path.stem)
+    return read_scene(content, str(path), path.stem, parameters)
 
 
-def read_scene(content: object, origin: str = "scene", name: str = "scene") -> Scene:
+def read_scene(content: object, origin: str = "scene", name: str = "scene", parameters: Mapping[str, str] | None = None) -> Scene:
     """Turn the content of a scene file into a scene.
 
     Args:
         content: What the file holds.
         origin: Where it came from, for messages.
         name: Name of the scene.
+        parameters: Name -> value for parameters of the scene.
 
     Returns:
         The scene.
@@ -95,11 +104,12 @@ def read_scene(content: object, origin: str = "scene", name: str = "scene") -> S
         DescriptionError: Naming the key that is unknown or makes no sense.
     """
     reader = SceneReader(origin)
-    table = reader.table(content, "", KEYS)
+    table = reader.table(fill_parameters(reader, content, parameters or {}), "", KEYS)
     whole = _read_figures(reader, table)
-    connections, closed = _read_connections(reader, table, whole.robot)
+    connections, closed, here = _read_connections(reader, table, whole.robot)
+    driver = _read_driver(reader, table, whole.robot)
     terrain = [
-        shape for k, entry in enumerate(reader.listed(table.get("terrain", []), "terrain")) for shape in _read_shapes(reader, entry, k)
+        shape for k, entry in enumerate(reader.listed(table.get("terrain", []), "terrain")) for shape in read_shapes(reader, entry, k)
     ]
     gravity = reader.vector(table.get("gravity", [0.0, 0.0, -9.81]), "gravity")
     limits = table.get("limits", True)
@@ -121,11 +131,14 @@ def read_scene(content: object, origin: str = "scene", name: str = "scene") -> S
         reader.word(table.get("title", name), "title"),
         whole.robot,
         setup,
-        State(whole.q, whole.v),
+        State(whole.q, whole.v) if driver is None else driver.start(),
         {key: connections[key] for key in closed},
-        _read_moments(reader, table, connections, whole.robot),
+        read_moments(reader, table, connections, whole.robot),
         reader.number(table.get("seconds", 2.0), "seconds", 0.0, LONGEST),
         reader.number(table.get("dt", 1e-3), "dt", 1e-6, LONGEST_STEP),
+        {key: connections[key] for key in here},
+        read_watches(reader, table.get("watches", []), connections, whole.robot),
+        driver,
     )
 
 
@@ -142,12 +155,14 @@ def _read_figures(reader: SceneReader, table: Mapping[str, Any]) -> Figure:
         raise reader.refuse("figures", str(cause)) from cause
 
 
-def _read_connections(reader: SceneReader, table: Mapping[str, Any], robot: RobotModel) -> tuple[dict[str, LoopClosure], list[str]]:
-    """Return all connections, and the names of those that are closed at the start."""
-    connections, closed = {}, []
+def _read_connections(reader: SceneReader, table: Mapping[str, Any], robot: RobotModel) -> tuple[dict[str, LoopClosure], list[str], list[str]]:
+    """Return all connections, and the names of those that are closed at the start, and of those that are where their links are."""
+    connections: dict[str, LoopClosure] = {}
+    closed: list[str] = []
+    here: list[str] = []
     for name, content in reader.table(table.get("connections", {}), "connections").items():
         key = f"connections.{name}"
-        entry = reader.table(content, key, ("kind", "a", "b", "open"))
+        entry = reader.table(content, key, ("kind", "a", "b", "open", "here"))
         kind = reader.word(entry.get("kind", "fixed"), f"{key}.kind", LOOP_KINDS)
         ends = []
         for end in ("a", "b"):
@@ -160,73 +175,20 @@ def _read_connections(reader: SceneReader, table: Mapping[str, Any], robot: Robo
                 ends.append((link, reader.pose(frame, f"{key}.{end}")))
         connections[name] = LoopClosure(name, kind, *ends[0], *ends[1])
         if not entry.get("open", False):
-            closed.append(name)
-    return connections, closed
+            (here if entry.get("here", False) else closed).append(name)
+    return connections, closed, here
 
 
-def _read_shapes(reader: SceneReader, content: object, index: int) -> tuple[ShapeSpec, ...]:
-    key = f"terrain[{index}]"
-    entry = reader.table(content, key, ("plane", "box", "steps"))
-    if len(entry) != 1:
-        raise reader.refuse(key, "expected one of plane, box, steps")
-    kind, values = next(iter(entry.items()))
-    key = f"{key}.{kind}"
-    known = {
-        "plane": ("height", "slope", "heading", "friction", "restitution"),
-        "box": ("size", "xyz", "rpy", "friction", "restitution"),
-        "steps": ("count", "rise", "run", "width", "start", "friction"),
-    }[kind]
-    table = reader.table({} if values is None else values, key, known)
-    numbers = {name: reader.number(value, f"{key}.{name}") for name, value in table.items() if name not in {"size", "xyz", "rpy"}}
-    vectors = {name: reader.vector(value, f"{key}.{name}") for name, value in table.items() if name in {"size", "xyz", "rpy"}}
+def _read_driver(reader: SceneReader, table: Mapping[str, Any], robot: RobotModel) -> GaitDriver | None:
+    if "gait" not in table:
+        return None
+    entry = reader.table(table["gait"], "gait", ("rule", "kp", "kd"))
+    gains = {name: reader.number(entry[name], f"gait.{name}", 0.0) for name in ("kp", "kd") if name in entry}
+    rule = reader.word(entry.get("rule", "recommended_transition"), "gait.rule", STEP_RULES)
     try:
-        if kind == "plane":
-            return (build_plane(name=f"plane{index}", **numbers),)
-        if kind == "steps":
-            return build_steps(
-                int(reader.number(table.get("count", 3), f"{key}.count", 1, 100)), **{k: v for k, v in numbers.items() if k != "count"}
-            )
-        size, xyz = vectors.pop("size", None), vectors.pop("xyz", None)
-        if size is None or xyz is None:
-            raise reader.refuse(key, "a box needs size and xyz")
-        return (build_box(size, xyz, rpy=vectors.get("rpy", (0.0, 0.0, 0.0)), name=f"box{index}", **numbers),)
+        return GaitDriver(robot, rule, **gains)
     except HumanoidDynamicsError as cause:
-        raise cause if isinstance(cause, DescriptionError) else reader.refuse(key, str(cause)) from cause
-
-
-def _read_moments(
-    reader: SceneReader, table: Mapping[str, Any], connections: Mapping[str, LoopClosure], robot: RobotModel
-) -> tuple[Moment, ...]:
-    moments: dict[float, list[tuple[tuple[Event, ...], tuple[TimedPush, ...], str]]] = {}
-    for k, content in enumerate(reader.listed(table.get("events", []), "events")):
-        key = f"events[{k}]"
-        entry = reader.table(content, key, ("at", "push", "cut", "connect"))
-        at = reader.number(entry.get("at"), f"{key}.at", 0.0)
-        events: list[Event] = []
-        said = []
-        for verb in ("cut", "connect"):
-            for name in _names(entry.get(verb, [])):
-                reader.word(name, f"{key}.{verb}", connections)
-                events.append(Cut(name) if verb == "cut" else Connect(connections[name]))
-                said.append(f"{verb} {name}")
-        pushes = (_read_push(reader, entry["push"], f"{key}.push", robot),) if "push" in entry else ()
-        said += [f"push {push.link}" for push in pushes]
-        moments.setdefault(at, []).append((tuple(events), pushes, ", ".join(said)))
-    return tuple(
-        Moment(at, sum((e for e, _, _ in group), ()), sum((p for _, p, _ in group), ()), ", ".join(s for _, _, s in group))
-        for at, group in sorted(moments.items())
-    )
-
-
-def _read_push(reader: SceneReader, content: object, key: str, robot: RobotModel) -> TimedPush:
-    table = reader.table(content, key, ("link", "force", "moment", "point", "duration"))
-    link = reader.word(table.get("link", ""), f"{key}.link", (*robot.links, *robot.aliases))
-    vectors = {name: reader.vector(table.get(name, [0.0, 0.0, 0.0]), f"{key}.{name}") for name in ("force", "moment", "point")}
-    return TimedPush(link, **vectors, duration=reader.number(table.get("duration", 0.1), f"{key}.duration", 0.0))
-
-
-def _names(value: object) -> list[Any]:
-    return value if isinstance(value, list) else [value]
+        raise reader.refuse("gait", str(cause)) from cause
 
 
 def _folder() -> Path:

@@ -29,6 +29,7 @@ from humanoid_dynamics.simulation.joint_forces import JointForces, rebind_drive
 from humanoid_dynamics.simulation.push import Push
 from humanoid_dynamics.simulation.rows import RESIDUAL, TOUCHING
 from humanoid_dynamics.simulation.setup import CONTACTS, HOOKS, INTEGRATORS, LONGEST_STEP, PointForce, Setup, StepReport
+from humanoid_dynamics.simulation.snapshot import Snapshot, go_back, take_snapshot
 from humanoid_dynamics.simulation.stepper import Stepper
 from humanoid_dynamics.simulation.tables import Tables
 from humanoid_dynamics.simulation.touch_points import TouchPoint, list_body_points, list_surface_points
@@ -252,6 +253,34 @@ class World:
         """
         self._stepper.q = np.array(check_vector("q", state.q, self.robot.nq))
         self.set_velocity(state.v)
+
+    def keep(self) -> Snapshot:
+        """Return where the world is, to go back to while its structure stays the same."""
+        return take_snapshot(self._stepper)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back.
+
+        Args:
+            snapshot: From ``keep``.
+        """
+        go_back(self._stepper, snapshot)
+
+    def try_step(self, dt: float, tau: Vector | Mapping[str, float] | None = None) -> StepReport:
+        """Take a step that is to be undone: nobody who hooked in hears of it.
+
+        Args:
+            dt: Its length [s].
+            tau: (na,) torques, or coordinate name -> torque; none where left out.
+
+        Returns:
+            What happened.
+        """
+        hooks, self._hooks = self._hooks, {name: [] for name in HOOKS}
+        try:
+            return self.step(dt, tau)
+        finally:
+            self._hooks = hooks
 
     def step(self, dt: float, tau: Vector | Mapping[str, float] | None = None) -> StepReport:
         """Advance by one step.
