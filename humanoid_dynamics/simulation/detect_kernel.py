@@ -43,7 +43,7 @@ from humanoid_dynamics.simulation.rows import (
     SLOWEST,
     STATICS,
     WITHIN,
-    V,
+    V_MIDDLE,
 )
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
@@ -260,7 +260,7 @@ def detect(views: Tables, tables: Tables, joints: Indices, numbers: Vector) -> N
     poses, JT = views
     points, shapes, dofs, near, memory = tables
     twist, middle = np.zeros((len(joints), 6)), np.empty(6)
-    write_twists(JT, joints, dofs[V], twist)
+    write_twists(JT, joints, dofs[V_MIDDLE], twist)
     statics = int(numbers[STATICS])
     count, lowest, hit = 0, FAR, -1.0
     for i in range(len(points)):

@@ -87,6 +87,15 @@ class Engine:
             dofs[OFFSET] = pin.difference(terms.model, q_M, drive.q_ref)
         return self.weigh()
 
+    def foresee(self) -> bool:
+        """Find the velocity to expect in the middle, where no last step tells it, and evaluate once more; return as ``evaluate`` does."""
+        terms, dofs = self.terms, self.tables.dofs
+        z = dofs[Z_FREE]
+        if terms.Q.shape[1]:
+            z = z - terms.Q.dot(terms.Q.T.dot(z + dofs[Z_START]))
+        dofs[V_MIDDLE] = 0.5 * (dofs[V] + terms.velocity(z))
+        return self.evaluate(self._q_M)
+
     def weigh(self) -> bool:
         """Factor the inertia and find the velocity without contacts; return whether the inertia is positive definite."""
         terms, dofs, dt = self.terms, self.tables.dofs, float(self.tables.numbers[DT])
@@ -109,7 +118,7 @@ class Engine:
         """Find what is near, and return when the first point hits, None where none does [s]."""
         dt = float(self.tables.numbers[DT])
         self.contacts.look(self.terms, dt)
-        return self.contacts.find_impact(self.tables.dofs[V], dt)
+        return self.contacts.find_impact(self.tables.dofs[V_MIDDLE], dt)
 
     def is_nothing_near(self, q: Vector) -> bool:
         """Return whether no point is near a shape and no joint near its limit; poses have to be there.

@@ -12,7 +12,10 @@ import pinocchio as pin
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.simulation.joint_forces import Drive, build_drive
+from humanoid_dynamics.simulation.moving_shapes import MovingShape
 from humanoid_dynamics.simulation.scene_reader import SceneReader
+from humanoid_dynamics.simulation.shapes import Box, Capsule
+from humanoid_dynamics.simulation.terrain import build_ball, build_box
 from humanoid_dynamics.simulation.touch_points import CORNERS, TouchPoint, list_body_points, list_surface_points
 from humanoid_dynamics.spatial.arrays import Vector
 
@@ -31,6 +34,7 @@ class Figure:
         points: Its touch points.
         drive: Its joint position control, or None.
         passive: Its motors that are switched off.
+        shapes: Its shapes, which the points of others touch.
     """
 
     robot: RobotModel
@@ -39,6 +43,7 @@ class Figure:
     points: tuple[TouchPoint, ...]
     drive: Drive | None = None
     passive: tuple[str, ...] = ()
+    shapes: tuple[MovingShape, ...] = ()
 
 
 def read_figure(reader: SceneReader, content: object, key: str) -> Figure:
@@ -94,9 +99,11 @@ def read_object(reader: SceneReader, content: object, key: str) -> Figure:
         size = reader.vector(table["box"], f"{key}.box")
         moments = mass * (size @ size - size**2) / 12.0
         balls = [(corner * size, 0.0) for corner in CORNERS]
+        shape: Box | Capsule = build_box(size, (0.0, 0.0, 0.0), friction=friction, restitution=restitution)
     else:
         radius = reader.number(table["ball"], f"{key}.ball", 1e-6)
         moments, balls = np.full(3, 0.4 * mass * radius**2), [(np.zeros(3), radius)]
+        shape = build_ball(radius, friction=friction, restitution=restitution)
     x, y, z = moments.tolist()
     inertia = f'<inertia ixx="{x!r}" iyy="{y!r}" izz="{z!r}" ixy="0" ixz="0" iyz="0"/>'
     text = f'<robot name="object"><link name="body"><inertial><mass value="{mass!r}"/>{inertia}</inertial></link></robot>'
@@ -105,7 +112,7 @@ def read_object(reader: SceneReader, content: object, key: str) -> Figure:
     X = reader.pose(table, key)
     q = np.concatenate((X.translation, pin.Quaternion(X.rotation).coeffs()))
     v = reader.vector(table.get("velocity", [0.0] * 6), f"{key}.velocity", 6)
-    return Figure(replace(robot, surfaces={}), q, np.array(v), points)
+    return Figure(replace(robot, surfaces={}), q, np.array(v), points, shapes=(MovingShape("body", shape),))
 
 
 def _pose(reader: SceneReader, robot: RobotModel, table: Mapping[str, Any], key: str) -> tuple[Vector, Vector]:

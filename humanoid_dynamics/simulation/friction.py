@@ -17,7 +17,7 @@ from humanoid_dynamics.simulation.detection import Detector, Near
 from humanoid_dynamics.simulation.joint_limits import LimitTable, NearLimits
 from humanoid_dynamics.simulation.moving_shapes import BoundShape
 from humanoid_dynamics.simulation.procedure import solve_by_procedure
-from humanoid_dynamics.simulation.rows import DEPTH, LOWEST, M_P, M_TOUCHES, M_U, RESIDUAL, SPAN, TOUCHING
+from humanoid_dynamics.simulation.rows import DEPTH, LOWEST, M_P, M_TOUCHES, M_U, RESIDUAL, SPAN, TOUCHING, V_MIDDLE
 from humanoid_dynamics.simulation.sweep import sweep
 from humanoid_dynamics.simulation.tables import Tables
 from humanoid_dynamics.simulation.terms import Terms
@@ -93,17 +93,17 @@ class FrictionContacts:
         self._near = self._detector.find(terms.poses, terms.data.J, max(NEAR, dt * FASTEST_APPROACH))
         self.tables.numbers[LOWEST] = self._detector.lowest
 
-    def find_impact(self, v: Vector, dt: float) -> float | None:
+    def find_impact(self, v_M: Vector, dt: float) -> float | None:
         """Return when the first point hits, from the start of the step [s]; None if none does.
 
         Args:
-            v: (nv,) velocity at the start; the near points were found in the middle of the step.
+            v_M: (nv,) velocity in the middle, where the near points were found.
             dt: Length of the step [s].
         """
         near = self.near
         if near is None:
             return None
-        speed = near.J[0].dot(v)
+        speed = near.J[0].dot(v_M)
         hits = (speed < -slowest_impact(dt)) & (near.gap + 0.5 * dt * speed < 0.0) & ~self.touches[near.key]
         if not hits.any():
             return None
@@ -233,7 +233,7 @@ class FrictionContacts:
         near = self.near
         if near is None:
             return stack_rows(None, np.zeros(0, dtype=np.intp), limits, len(v))
-        speed = near.J[0].dot(v)
+        speed = near.J[0].dot(self.tables.dofs[V_MIDDLE])
         was = self.touches[near.key]
         reach = REACH if max(v.max(), -v.min()) < CALM else WILD_REACH
         takes_part = (near.gap + dt * speed < reach) | (was & (near.gap < NEAR))

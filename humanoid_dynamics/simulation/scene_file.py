@@ -124,6 +124,7 @@ def read_scene(content: object, origin: str = "scene", name: str = "scene", para
         limits,
         whole.drive,
         whole.passive,
+        shapes=whole.shapes,
         integrator=reader.word(table.get("integrator", "fast"), "integrator", INTEGRATORS),
     )
     return Scene(

@@ -88,7 +88,7 @@ class Stepper:
         self.tau = np.zeros(len(mechanism.actuated))
         self.pushes: list[Push] = []
         self.lam: Vector = np.zeros(mechanism.constraints.size)
-        self._run, self._parts, self._swing = run, 1, 0.0
+        self._run, self._parts, self._swing, self._fresh = run, 1, 0.0, True
         self._data = robot.data()
         self._dofs, self._numbers = engine.tables.dofs, engine.tables.numbers
         engine.joints.enter(self._dofs)
@@ -108,7 +108,7 @@ class Stepper:
     def forget(self) -> None:
         """Forget the last step, after a change of structure or of velocity."""
         self.engine.contacts.forget()
-        self._dofs[V_MIDDLE] = self.v
+        self._dofs[V_MIDDLE], self._fresh = self.v, True
 
     def step(self, dt: float, tau: Vector) -> int:
         """Take a step, and go back to its start where the motion runs away.
@@ -218,7 +218,10 @@ class Stepper:
         q_M = pin.integrate(self.robot.model, self.q, (0.5 * dt) * self.v)
         if self.pushes:
             self._enter_pushes(q_M, dt)
-        if not self.engine.evaluate(q_M):
+        well = self.engine.evaluate(q_M)
+        if well and self._fresh:
+            well = self.engine.foresee()
+        if not well:
             self._stop("the inertia is not positive definite", self.v)
         return not self.reason
 
@@ -248,7 +251,7 @@ class Stepper:
             for name, place in ENTRIES:
                 work[name] += numbers[place]
         self.q = pin.integrate(self.robot.model, self.q, dofs[WAY])
-        self.v, self.span = dofs[V_END].copy(), dt
+        self.v, self.span, self._fresh = dofs[V_END].copy(), dt, False
 
     def _correct(self) -> None:
         """Push out what is too deep, and close what came apart."""
@@ -285,6 +288,7 @@ class Stepper:
         terms.release()
         if np.abs(v_next).max(initial=0.0) < RUNAWAY:
             self.v = self._dofs[V_MIDDLE] = v_next
+            self._fresh = True
             self.books.work["impacts"] += change
         else:
             self._stop("the motion ran away", v_next)
