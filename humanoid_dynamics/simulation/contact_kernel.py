@@ -330,6 +330,23 @@ def build_limits(bench: Bench, q: Vector, B: Matrix, m: int, count: int) -> None
         bench.answer[A_GUESS, i] = numbers[DT] / numbers[SPAN] * limit[L_IMPULSE]
 
 
+def hold_on(cones: Cones, answer: Matrix, m: int, p: Vector, u: Vector) -> bool:
+    """Hold all points that touched, without a bound on friction; return whether all of them did and none of them pulls.
+
+    Args:
+        cones: The problem, softened.
+        answer: Table of answers.
+        m: Number of points that take part.
+        p: (k,) impulses, overwritten.
+        u: (k,) velocities, overwritten.
+    """
+    for i in range(m):
+        if answer[A_GUESS, i] <= 0.0:
+            return False
+    held = Cones(cones.G, cones.b, np.full(m, HELD), cones.step, cones.normals)
+    return bool(stick(held, answer[A_GUESS, : len(p)], p, u))
+
+
 def hold_start(bench: Bench) -> None:
     """Write the whitened velocity at the end that bilateral rows alone would leave: they hold the mean of start and end.
 
@@ -379,8 +396,7 @@ def solve_contacts(factors: Tables, tables: Tables, tree: tuple[Indices, ...], q
     cones = Cones(np.dot(B, B.T), b, mu, np.empty(size), count)
     soften(cones, answer[A_GUESS, :size])
     if numbers[PAPER] > 0.0:
-        held = Cones(cones.G, b, np.full(m, HELD), cones.step, count)
-        numbers[ROUNDS] = 1.0 if stick(held, answer[A_GUESS, :size], p, u) else -1.0
+        numbers[ROUNDS] = 1.0 if hold_on(cones, answer, m, p, u) else -1.0
     else:
         numbers[RESIDUAL], numbers[ROUNDS] = settle(cones, answer[A_GUESS, :size], p, u)
     numbers[COMPLEMENTARITY], numbers[CONE] = certify(cones, p, u)
@@ -435,5 +451,6 @@ PARTS = (
     multiply_vectors,
     build_points,
     build_limits,
+    hold_on,
     hold_start,
 )
