@@ -53,7 +53,8 @@ def test_compiled_steps_are_those_of_arrays(name, steps, contact):
         pytest.skip(str(missing))
     (arrays, forces), (compiled, kernel_forces) = (run(name, steps, compiled=flag, contact=contact) for flag in (False, True))
     shown = slice(None) if contact == "friction" else slice(70)  # the law of the paper shares forces out in several ways
-    np.testing.assert_allclose(compiled[:, shown], arrays[:, shown], atol=1e-8, rtol=1e-8)
+    within = 1e-8 if contact == "friction" else 1e-6
+    np.testing.assert_allclose(compiled[:, shown], arrays[:, shown], atol=within, rtol=within)
     np.testing.assert_allclose(kernel_forces.sum(axis=0), forces.sum(axis=0), atol=1e-3)
 
 
