@@ -42,8 +42,8 @@ from humanoid_dynamics.simulation.rows import (
     S_T,
     SLOWEST,
     STATICS,
-    WITHIN,
     V_MIDDLE,
+    WITHIN,
 )
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 

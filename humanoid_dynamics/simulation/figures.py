@@ -99,20 +99,22 @@ def read_object(reader: SceneReader, content: object, key: str) -> Figure:
         size = reader.vector(table["box"], f"{key}.box")
         moments = mass * (size @ size - size**2) / 12.0
         balls = [(corner * size, 0.0) for corner in CORNERS]
-        shape: Box | Capsule = build_box(size, (0.0, 0.0, 0.0), friction=friction, restitution=restitution)
+        solid: Box | Capsule = build_box(size, (0.0, 0.0, 0.0), friction=friction, restitution=restitution)
     else:
         radius = reader.number(table["ball"], f"{key}.ball", 1e-6)
         moments, balls = np.full(3, 0.4 * mass * radius**2), [(np.zeros(3), radius)]
-        shape = build_ball(radius, friction=friction, restitution=restitution)
+        solid = build_ball(radius, friction=friction, restitution=restitution)
     x, y, z = moments.tolist()
     inertia = f'<inertia ixx="{x!r}" iyy="{y!r}" izz="{z!r}" ixy="0" ixz="0" iyz="0"/>'
-    text = f'<robot name="object"><link name="body"><inertial><mass value="{mass!r}"/>{inertia}</inertial></link></robot>'
+    shape = f'<box size="{" ".join(map(repr, size.tolist()))}"/>' if "box" in table else f'<sphere radius="{radius!r}"/>'
+    inertial = f'<inertial><mass value="{mass!r}"/>{inertia}</inertial>'
+    text = f'<robot name="object"><link name="body">{inertial}<visual><geometry>{shape}</geometry></visual></link></robot>'
     points = tuple(TouchPoint(f"body.{k}", "body", p, r, friction, restitution) for k, (p, r) in enumerate(balls))
     robot = load_robot(text, root="free_flyer")
     X = reader.pose(table, key)
     q = np.concatenate((X.translation, pin.Quaternion(X.rotation).coeffs()))
     v = reader.vector(table.get("velocity", [0.0] * 6), f"{key}.velocity", 6)
-    return Figure(replace(robot, surfaces={}), q, np.array(v), points, shapes=(MovingShape("body", shape),))
+    return Figure(replace(robot, surfaces={}), q, np.array(v), points, shapes=(MovingShape("body", solid),))
 
 
 def _pose(reader: SceneReader, robot: RobotModel, table: Mapping[str, Any], key: str) -> tuple[Vector, Vector]:

@@ -97,7 +97,7 @@ def build_world(scene: Scene) -> World:
     Raises:
         HumanoidDynamicsError: If the connections cannot be closed.
     """
-    blocks = [build_loop(scene.robot, loop) for loop in scene.connections.values()]
+    blocks: list[ConstraintBlock] = [build_loop(scene.robot, loop) for loop in scene.connections.values()]
     q, v = _close(scene, blocks)
     if scene.here:
         blocks += [build_loop(scene.robot, place_here(scene.robot, q, loop)) for loop in scene.here.values()]

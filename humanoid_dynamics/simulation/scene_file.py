@@ -25,7 +25,8 @@
     gait: {rule: minimum_torque, kp: 600, kd: 12}    # drives the planar biped through a step
     parameters: {release: 0.8}     # `$release` elsewhere stands for the value, which may be given when the scene is run
 
-A connection with `here: true` is closed where its links are; so is one that an event closes by `grasp`.  With a single figure names are those of its robot; with several they begin with the name of the figure.
+A connection with `here: true` is closed where its links are; so is one that an event closes by `grasp`.  With a single figure names
+are those of its robot; with several they begin with the name of the figure.  Objects touch one another and the figures.
 """
 
 from __future__ import annotations
@@ -37,22 +38,37 @@ from typing import Any
 
 import yaml
 
+from humanoid_dynamics.biped.schedule import STEP_RULES
 from humanoid_dynamics.errors import DescriptionError, HumanoidDynamicsError, UnknownNameError
 from humanoid_dynamics.model.loop import LOOP_KINDS, LoopClosure
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.figures import Figure, read_figure, read_object
-from humanoid_dynamics.simulation.scene import Scene
 from humanoid_dynamics.simulation.gait_driver import GaitDriver
 from humanoid_dynamics.simulation.parameters import fill_parameters
+from humanoid_dynamics.simulation.scene import Scene
 from humanoid_dynamics.simulation.scene_events import read_moments, read_watches
 from humanoid_dynamics.simulation.scene_reader import SceneReader
 from humanoid_dynamics.simulation.scene_terrain import read_shapes
-from humanoid_dynamics.biped.schedule import STEP_RULES
 from humanoid_dynamics.simulation.setup import CONTACTS, INTEGRATORS, LONGEST_STEP, Setup
 from humanoid_dynamics.simulation.several import join_figures
 
-KEYS = ("title", "figures", "objects", "terrain", "contact", "gravity", "connections", "events", "seconds", "dt", "limits", "integrator", "watches", "gait")
+KEYS = (
+    "title",
+    "figures",
+    "objects",
+    "terrain",
+    "contact",
+    "gravity",
+    "connections",
+    "events",
+    "seconds",
+    "dt",
+    "limits",
+    "integrator",
+    "watches",
+    "gait",
+)
 LONGEST = 3600.0
 LARGEST_FILE = 200_000
 
@@ -156,7 +172,9 @@ def _read_figures(reader: SceneReader, table: Mapping[str, Any]) -> Figure:
         raise reader.refuse("figures", str(cause)) from cause
 
 
-def _read_connections(reader: SceneReader, table: Mapping[str, Any], robot: RobotModel) -> tuple[dict[str, LoopClosure], list[str], list[str]]:
+def _read_connections(
+    reader: SceneReader, table: Mapping[str, Any], robot: RobotModel
+) -> tuple[dict[str, LoopClosure], list[str], list[str]]:
     """Return all connections, and the names of those that are closed at the start, and of those that are where their links are."""
     connections: dict[str, LoopClosure] = {}
     closed: list[str] = []

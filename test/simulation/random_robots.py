@@ -21,7 +21,13 @@ def geometry(shape, size):
 
 def write_link(name, rng):
     shape = str(rng.choice(SHAPES))
-    size = rng.uniform(0.05, 0.3, 3) if shape == "box" else rng.uniform(0.04, 0.12, 1) if shape == "sphere" else rng.uniform([0.03, 0.1], [0.08, 0.4])
+    size = (
+        rng.uniform(0.05, 0.3, 3)
+        if shape == "box"
+        else rng.uniform(0.04, 0.12, 1)
+        if shape == "sphere"
+        else rng.uniform([0.03, 0.1], [0.08, 0.4])
+    )
     mass = float(np.exp(rng.uniform(np.log(0.2), np.log(8.0))))
     xx, yy, zz = inertia(shape, size, mass)
     body = f'<mass value="{mass}"/><inertia ixx="{xx}" iyy="{yy}" izz="{zz}" ixy="0" ixz="0" iyz="0"/>'
