@@ -17,9 +17,9 @@ from humanoid_dynamics.simulation.scene_reader import SceneReader
 from humanoid_dynamics.simulation.shapes import Box, Capsule
 from humanoid_dynamics.simulation.terrain import build_ball, build_box
 from humanoid_dynamics.simulation.touch_points import CORNERS, TouchPoint, list_body_points, list_surface_points
-from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.arrays import Vector, read_only
 
-FIGURE_KEYS = ("robot", "root", "xyz", "rpy", "lift", "posture", "velocity", "rates", "drive", "points", "passive")
+FIGURE_KEYS = ("robot", "root", "xyz", "rpy", "lift", "posture", "velocity", "rates", "drive", "points", "passive", "effort")
 OBJECT_KEYS = ("mass", "box", "ball", "xyz", "rpy", "velocity", "friction", "restitution")
 
 
@@ -63,6 +63,8 @@ def read_figure(reader: SceneReader, content: object, key: str) -> Figure:
     table = reader.table(content, key, FIGURE_KEYS)
     root = reader.word(table["root"], f"{key}.root", ("free_flyer", "fixed", "planar")) if "root" in table else None
     robot = load_robot(reader.word(table.get("robot", ""), f"{key}.robot"), root=root)
+    if "effort" in table:
+        robot = _strengthen(robot, reader.number(table["effort"], f"{key}.effort", 1e-9))
     q, v = _pose(reader, robot, table, key)
     kind = reader.word(table.get("points", "surfaces"), f"{key}.points", ("surfaces", "body", "none"))
     points = list_surface_points(robot) if kind == "surfaces" else list_body_points(robot) if kind == "body" else ()
@@ -115,6 +117,12 @@ def read_object(reader: SceneReader, content: object, key: str) -> Figure:
     q = np.concatenate((X.translation, pin.Quaternion(X.rotation).coeffs()))
     v = reader.vector(table.get("velocity", [0.0] * 6), f"{key}.velocity", 6)
     return Figure(replace(robot, surfaces={}), q, np.array(v), points, shapes=(MovingShape("body", solid),))
+
+
+def _strengthen(robot: RobotModel, effort: float) -> RobotModel:
+    """Return a robot whose motors all give so much, for descriptions that say nothing of use about them."""
+    limits = np.where(robot.limits.effort > 0.0, effort, 0.0)
+    return replace(robot, limits=replace(robot.limits, effort=read_only(limits)))
 
 
 def _pose(reader: SceneReader, robot: RobotModel, table: Mapping[str, Any], key: str) -> tuple[Vector, Vector]:

@@ -3,6 +3,7 @@
     title: A humanoid stands and is pushed.
     figures:                       # name -> robot of the catalogue or path
       human: {robot: human28, drive: {kp: 3000, kd: 60}, points: surfaces}   # points: surfaces, body or none
+      legs: {robot: path/of.urdf, effort: 200}       # what its motors give, where its description says nothing of use
     objects:
       crate: {mass: 5, box: [0.3, 0.3, 0.3], xyz: [1, 0, 0.15], velocity: [2, 0, 0, 0, 0, 0], friction: 0.4}
     terrain:
