@@ -6,7 +6,17 @@ from functools import cache
 from importlib import import_module
 from typing import NamedTuple
 
-from humanoid_dynamics.simulation import branches, cone_kernel, contact_kernel, detect_kernel, tree_kernels
+from humanoid_dynamics.simulation import (
+    branches,
+    cone_kernel,
+    cone_newton,
+    contact_build,
+    contact_kernel,
+    detect_kernel,
+    probe_kernel,
+    small_systems,
+    tree_kernels,
+)
 from humanoid_dynamics.simulation.sweep import sweep
 from humanoid_dynamics.snake.compiled import Kernel, compile_kernel
 
@@ -62,7 +72,7 @@ def compile_step() -> StepKernels:
     """
     compile_kernel(sweep)  # also tells who has no numba
     extending = import_module("numba.extending")
-    parts = (*branches.PARTS, *tree_kernels.PARTS, *detect_kernel.PARTS, *cone_kernel.PARTS, *contact_kernel.PARTS)
-    for part in parts:
+    homes = (branches, tree_kernels, probe_kernel, detect_kernel, small_systems, cone_newton, cone_kernel, contact_build, contact_kernel)
+    for part in (part for home in homes for part in home.PARTS):
         extending.register_jitable(part)
     return StepKernels(*(compile_kernel(kernel) for kernel in PLAIN))

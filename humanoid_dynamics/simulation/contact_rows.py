@@ -96,6 +96,19 @@ def touch_nothing(near: Near | None) -> Touching:
     return Touching(NOBODY, np.zeros((0, 3)), np.zeros((0, 3)), depth, None)
 
 
+def describe_touching(rows: Rows, answer: ConeAnswer) -> Touching:
+    """Return what touched, from rows and impulses.
+
+    Args:
+        rows: The rows.
+        answer: Their impulses.
+    """
+    m, count = len(rows.index), len(rows.gap)
+    depth = max(0.0, -float(rows.gap[:m].min())) if m else 0.0
+    along = np.concatenate((answer.p[:m], answer.p[count:])).reshape(3, m)
+    return Touching(rows.index, rows.place, np.einsum("ak,akj->kj", along, rows.axes), depth, answer)
+
+
 def _stack_limits(limits: NearLimits, nv: int) -> Rows:
     calm = np.zeros(len(limits.v), dtype=np.bool_)
     J = _unit_rows(limits, nv)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_dynamics.simulation.cones import ConeAnswer, ConeProblem, solve_cones
-from humanoid_dynamics.simulation.contact_rows import Rows, Touching, stack_rows, touch_nothing
+from humanoid_dynamics.simulation.contact_rows import Rows, Touching, describe_touching, stack_rows, touch_nothing
 from humanoid_dynamics.simulation.detection import Detector, Near
 from humanoid_dynamics.simulation.joint_limits import LimitTable, NearLimits
 from humanoid_dynamics.simulation.moving_shapes import BoundShape
@@ -132,7 +132,7 @@ class FrictionContacts:
         problem = ConeProblem(B.T.dot(B), z.dot(B) + wanted, rows.mu, count)
         answer = self._solve(problem, rows, self._guess(rows, dt / self.tables.numbers[SPAN]))
         self._pending = (rows, answer.p, answer.u - wanted)
-        self._touching = self._describe(rows, answer)
+        self._touching = describe_touching(rows, answer)
         self._pushed = (B, rows.gap, count)
         z_end: Vector = z + B.dot(answer.p)
         return z_end
@@ -189,7 +189,7 @@ class FrictionContacts:
             change = 0.5 * float(answer.p.dot(before + answer.u))
         after = answer.u - bounce
         self._remember(rows, answer.p, after)
-        self._touching = self._describe(rows, answer)
+        self._touching = describe_touching(rows, answer)
         self._impulse[rows.key] = 0.0
         self._flags[rows.key] *= after[:m] < SLOWEST_IMPACT
         self._note()
@@ -294,12 +294,6 @@ class FrictionContacts:
         for kept, values in ((self._impulse, p), (self._u_end, u)):
             along = np.concatenate((values[:m], values[count:])).reshape(3, m)
             kept[rows.key] = np.einsum("ak,akj->kj", along, rows.axes)
-
-    def _describe(self, rows: Rows, answer: ConeAnswer) -> Touching:
-        m, count = len(rows.index), len(rows.gap)
-        depth = max(0.0, -float(rows.gap[:m].min())) if m else 0.0
-        along = np.concatenate((answer.p[:m], answer.p[count:])).reshape(3, m)
-        return Touching(rows.index, rows.place, np.einsum("ak,akj->kj", along, rows.axes), depth, answer)
 
     def _note(self) -> None:
         """Enter into the numbers what the report of a step needs."""

@@ -13,7 +13,7 @@ from humanoid_dynamics.simulation.books import Books, measure_energy
 from humanoid_dynamics.simulation.contact_rows import Touching
 from humanoid_dynamics.simulation.engine import Engine
 from humanoid_dynamics.simulation.fine_motion import fly
-from humanoid_dynamics.simulation.push import Push, shifted
+from humanoid_dynamics.simulation.push import Push, sum_pushes
 from humanoid_dynamics.simulation.rows import (
     FASTEST,
     MOTOR,
@@ -31,8 +31,9 @@ from humanoid_dynamics.simulation.rows import (
     Z_END,
     Z_FREE,
 )
-from humanoid_dynamics.simulation.setup import RUNAWAY, fastest_coordinate
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.simulation.runaway import describe_runaway
+from humanoid_dynamics.simulation.setup import RUNAWAY
+from humanoid_dynamics.spatial.arrays import Vector
 
 CLOSED, CLOSED_FINELY = 1e-11, 1e-13  # [m]
 RECLOSE = 3
@@ -217,7 +218,8 @@ class Stepper:
         """Evaluate all terms in the middle of the step; return whether they make sense."""
         q_M = pin.integrate(self.robot.model, self.q, (0.5 * dt) * self.v)
         if self.pushes:
-            self._enter_pushes(q_M, dt)
+            self.pushes = [push for push in self.pushes if not push.over(self.t)]
+            self._dofs[PUSH] = sum_pushes(self.robot, self.engine.terms.data, self.pushes, q_M, (self.t, dt))
         well = self.engine.evaluate(q_M)
         if well and self._fresh:
             well = self.engine.foresee()
@@ -294,27 +296,8 @@ class Stepper:
             self._stop("the motion ran away", v_next)
         self._run("after_impact")
 
-    def _enter_pushes(self, q_M: Vector, dt: float) -> None:
-        """Enter the generalized force of the pushes of this moment."""
-        self.pushes = [push for push in self.pushes if not push.over(self.t)]
-        model, data = self.robot.model, self.engine.terms.data
-        pin.computeJointJacobians(model, data, q_M)
-        force = np.zeros(self.robot.nv)
-        for push in self.pushes:
-            frame = model.frames[self.robot.link_frame(push.link)]
-            place = (data.oMi[frame.parentJoint] * frame.placement).act(push.point)
-            J: Matrix = pin.getJointJacobian(model, data, frame.parentJoint, pin.WORLD).reshape(6, -1)
-            force += push.share(self.t, dt) * shifted(push, place).dot(J)
-        self._dofs[PUSH] = force
-
     def _stop(self, what: str, v: Vector) -> None:
         """Say which body and which row, and take no more steps."""
-        index = fastest_coordinate(v)
-        joint = next(joint for joint in self.robot.joints if joint.v.start <= index < joint.v.stop)
-        row, touching = "", self.touching
-        if len(touching.index):
-            strongest = int(np.argmax(np.abs(touching.impulse).max(axis=1)))
-            row = f", contact {self.engine.contacts.table.names[touching.index[strongest]]!r}"
-        elif len(self.lam):
-            row = f", row {self.mechanism.constraints.labels[int(np.argmax(np.abs(self.lam)))]!r}"
-        self.reason = f"{what}: body {joint.child!r}, coordinate {self.robot.coordinates[index]!r}{row}, at t = {self.t:.6g} s"
+        names, labels = self.engine.contacts.table.names, self.mechanism.constraints.labels
+        where = describe_runaway(self.robot, v, self.touching, names, (labels, self.lam))
+        self.reason = f"{what}: {where}, at t = {self.t:.6g} s"

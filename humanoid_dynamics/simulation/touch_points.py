@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from humanoid_dynamics.constraints.kinematics import attach
-from humanoid_dynamics.errors import UrdfError
+from humanoid_dynamics.errors import UnknownNameError, UrdfError
 from humanoid_dynamics.model.footprint import shape_points
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.shape import Geometry
@@ -126,6 +126,27 @@ def list_support(robot: RobotModel) -> Matrix:
             if above:
                 support[index, joint.idx_v : joint.idx_v + joint.nv] = 1.0
     return support
+
+
+def choose_points(robot: RobotModel, points: str | tuple[TouchPoint, ...]) -> tuple[TouchPoint, ...]:
+    """Return touch points by the name of a choice, or as they are.
+
+    Args:
+        robot: The robot.
+        points: ``surfaces``, ``body``, or the points.
+
+    Returns:
+        The points.
+
+    Raises:
+        UnknownNameError: If there is no such choice.
+    """
+    if not isinstance(points, str):
+        return points
+    lists = {"surfaces": list_surface_points, "body": list_body_points}
+    if points not in lists:
+        raise UnknownNameError("choice of touch points", points, lists)
+    return list_body_points(robot) if points == "body" else list_surface_points(robot)
 
 
 def list_surface_points(robot: RobotModel, names: Iterable[str] | None = None) -> tuple[TouchPoint, ...]:

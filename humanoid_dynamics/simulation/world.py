@@ -14,10 +14,9 @@ import numpy as np
 
 from humanoid_dynamics.constraints.block import ConstraintBlock
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
-from humanoid_dynamics.constraints.loop import build_loop
 from humanoid_dynamics.dynamics.change import Change, apply_events
 from humanoid_dynamics.dynamics.mechanism import Mechanism
-from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
+from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.books import Books
@@ -27,17 +26,17 @@ from humanoid_dynamics.simulation.cones import CLOSE
 from humanoid_dynamics.simulation.contact_rows import Touching
 from humanoid_dynamics.simulation.joint_forces import JointForces, rebind_drive
 from humanoid_dynamics.simulation.push import Push
+from humanoid_dynamics.simulation.reach import check_reach
 from humanoid_dynamics.simulation.rows import RESIDUAL, TOUCHING
 from humanoid_dynamics.simulation.setup import CONTACTS, HOOKS, INTEGRATORS, LONGEST_STEP, PointForce, Setup, StepReport
 from humanoid_dynamics.simulation.snapshot import Snapshot, go_back, take_snapshot
 from humanoid_dynamics.simulation.stepper import Stepper
 from humanoid_dynamics.simulation.tables import Tables
-from humanoid_dynamics.simulation.touch_points import TouchPoint, list_body_points, list_surface_points
+from humanoid_dynamics.simulation.touch_points import choose_points
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
-from humanoid_dynamics.structure.events import Connect, Event
+from humanoid_dynamics.structure.events import Event
 
 Hook = Callable[["World"], None]
-REACH = 5e-3
 
 
 class World:
@@ -79,7 +78,7 @@ class World:
             raise UnknownNameError("law of contact", self.setup.contact, CONTACTS)
         if self.setup.integrator not in INTEGRATORS:
             raise UnknownNameError("integrator", self.setup.integrator, INTEGRATORS)
-        self._points = _list_points(own, self.setup.points)
+        self._points = choose_points(own, self.setup.points)
         self._hooks: dict[str, list[Hook]] = {name: [] for name in HOOKS}
         rows = ConstraintSet.of(own, connections)
         mechanism = Mechanism(own, rows, actuated=[name for name in own.actuated if name not in passive])
@@ -210,7 +209,7 @@ class World:
             UnknownNameError: If an event names what is not there.
             HumanoidDynamicsError: If what is to be connected is apart.
         """
-        self._check_reach(events)
+        check_reach(self.mechanism, self.q, events)
         old, before = self._stepper, self._stepper.measure_energy()
         change = apply_events(self.mechanism, self.state, events)
         if change.mechanism is not old.mechanism:
@@ -327,20 +326,6 @@ class World:
         stepper.audit, stepper.accurate = self.setup.audit, self.setup.integrator == "accurate"
         return stepper
 
-    def _check_reach(self, events: Sequence[Event]) -> None:
-        """Refuse to connect what is apart."""
-        mechanism = self.mechanism
-        mechanism.kinematics.place(self.q)
-        for event in events:
-            if isinstance(event, Connect):
-                block = build_loop(self.robot, event.loop)
-                error = np.zeros(len(block.labels))
-                block.write_error(mechanism.kinematics, error)
-                if np.abs(error).max(initial=0.0) > REACH:
-                    worst = int(np.argmax(np.abs(error)))
-                    said = f"{block.labels[worst]!r} is {abs(error[worst]):.3g} (m or rad) away from where it would be"
-                    raise HumanoidDynamicsError(f"connection {event.loop.name!r} cannot close: {said}, expected at most {REACH:g}")
-
     def _report(self, status: str, reason: str, impacts: int) -> StepReport:
         stepper = self._stepper
         residual, complementarity, cone, _, depth, touching = stepper.engine.tables.numbers[RESIDUAL : TOUCHING + 1].tolist()
@@ -353,12 +338,3 @@ class World:
     def _run(self, name: str) -> None:
         for hook in self._hooks[name]:
             hook(self)
-
-
-def _list_points(robot: RobotModel, points: str | tuple[TouchPoint, ...]) -> tuple[TouchPoint, ...]:
-    if not isinstance(points, str):
-        return points
-    lists = {"surfaces": list_surface_points, "body": list_body_points}
-    if points not in lists:
-        raise UnknownNameError("choice of touch points", points, lists)
-    return list_body_points(robot) if points == "body" else list_surface_points(robot)

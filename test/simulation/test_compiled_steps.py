@@ -8,7 +8,7 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import MissingExtraError
-from humanoid_dynamics.simulation import branches, cone_kernel
+from humanoid_dynamics.simulation import branches, cone_kernel, cone_newton
 from humanoid_dynamics.simulation.cones import ConeProblem, solve_cones
 from humanoid_dynamics.simulation.placements import Placements
 from humanoid_dynamics.simulation.run_scene import build_world
@@ -91,7 +91,7 @@ def test_cone_kernel_finds_the_solution_of_the_arrays(seed):
     G, b, mu = B @ B.T, rng.normal(size=size), rng.uniform(0.0, 1.0, m)
     expected = solve_cones(ConeProblem(G, b, mu, m + limits))
     p, u = np.empty(size), np.empty(size)
-    problem = cone_kernel.Cones(G.copy(), b.copy(), mu, np.empty(size), m + limits)
+    problem = cone_newton.Cones(G.copy(), b.copy(), mu, np.empty(size), m + limits)
     cone_kernel.soften(problem, np.zeros(size))
     residual, rounds = cone_kernel.settle(problem, np.zeros(size), p, u)
     assert residual < 1e-8
