@@ -19,6 +19,7 @@ from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.anchors import place_here
 from humanoid_dynamics.simulation.scene import Moment, Scene
 from humanoid_dynamics.simulation.setup import StepReport
+from humanoid_dynamics.simulation.snake_pilot import SnakePilot
 from humanoid_dynamics.simulation.watch import Watch, find_event
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.arrays import Vector
@@ -102,7 +103,10 @@ def build_world(scene: Scene) -> World:
     if scene.here:
         blocks += [build_loop(scene.robot, place_here(scene.robot, q, loop)) for loop in scene.here.values()]
         q, v = _close(replace(scene, state=State(q, v)), blocks)
-    return World(scene.robot, scene.setup, State(q, v), blocks)
+    world = World(scene.robot, scene.setup, State(q, v), blocks)
+    if scene.driving is not None:
+        SnakePilot(world, scene.driving)
+    return world
 
 
 def _close(scene: Scene, blocks: list[ConstraintBlock]) -> tuple[Vector, Vector]:

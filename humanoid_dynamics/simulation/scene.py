@@ -10,6 +10,7 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.gait_driver import GaitDriver
 from humanoid_dynamics.simulation.setup import Setup
+from humanoid_dynamics.simulation.snake_pilot import Driving, SnakePilot
 from humanoid_dynamics.simulation.watch import Watch
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.arrays import Vector
@@ -45,6 +46,7 @@ class Moment:
         pushes: Pushes that begin.
         label: In words.
         grasps: Connections that close where their links are then.
+        heading: Where the snake goes from now on [rad]; None for no change.
     """
 
     at: float
@@ -52,6 +54,7 @@ class Moment:
     pushes: tuple[TimedPush, ...] = ()
     label: str = ""
     grasps: tuple[LoopClosure, ...] = ()
+    heading: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +74,7 @@ class Scene:
         here: Connections that are closed where their links are once the others are closed.
         watches: Conditions that cut a connection.
         driver: What gives torques; none where None.
+        driving: How its snake is driven; None without one.
     """
 
     name: str
@@ -85,9 +89,10 @@ class Scene:
     here: Mapping[str, LoopClosure] = field(default_factory=dict)
     watches: tuple[Watch, ...] = ()
     driver: GaitDriver | None = None
+    driving: Driving | None = None
 
     def push_into(self, world: World, moment: Moment) -> None:
-        """Let the pushes of a moment begin.
+        """Let the pushes of a moment begin, and its snake take the new heading.
 
         Args:
             world: The world of this scene.
@@ -95,3 +100,5 @@ class Scene:
         """
         for push in moment.pushes:
             world.push(push.link, push.force.tolist(), push.duration, moment=push.moment.tolist(), point=push.point.tolist())
+        if moment.heading is not None and isinstance(world.pilot, SnakePilot):
+            world.pilot.heading = moment.heading

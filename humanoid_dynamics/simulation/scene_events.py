@@ -33,7 +33,7 @@ def read_moments(
     moments: dict[float, list[Moment]] = {}
     for k, content in enumerate(reader.listed(table.get("events", []), "events")):
         key = f"events[{k}]"
-        entry = reader.table(content, key, ("at", "push", "cut", "connect", "grasp"))
+        entry = reader.table(content, key, ("at", "push", "cut", "connect", "grasp", "heading"))
         at = reader.number(entry.get("at"), f"{key}.at", 0.0)
         events: list[Event] = []
         said = []
@@ -46,15 +46,26 @@ def read_moments(
         said += [f"grasp {loop.name}" for loop in grasps]
         pushes = (_read_push(reader, entry["push"], f"{key}.push", robot),) if "push" in entry else ()
         said += [f"push {push.link}" for push in pushes]
-        moments.setdefault(at, []).append(Moment(at, tuple(events), pushes, ", ".join(said), grasps))
+        heading = _read_heading(reader, entry, key, is_driven="snake" in table)
+        said += [] if heading is None else [f"heading {heading:g} rad"]
+        moments.setdefault(at, []).append(Moment(at, tuple(events), pushes, ", ".join(said), grasps, heading))
     return tuple(_join(group) for _, group in sorted(moments.items()))
 
 
 def _join(group: list[Moment]) -> Moment:
-    """Return several moments of one time as one."""
+    """Return several moments of one time as one; of several headings the last counts."""
+    headings = [moment.heading for moment in group if moment.heading is not None]
     events, pushes = tuple(e for m in group for e in m.events), tuple(p for m in group for p in m.pushes)
     grasps = tuple(loop for m in group for loop in m.grasps)
-    return Moment(group[0].at, events, pushes, ", ".join(m.label for m in group), grasps)
+    return Moment(group[0].at, events, pushes, ", ".join(m.label for m in group), grasps, headings[-1] if headings else None)
+
+
+def _read_heading(reader: SceneReader, entry: Mapping[str, Any], key: str, *, is_driven: bool) -> float | None:
+    if "heading" not in entry:
+        return None
+    if not is_driven:
+        raise reader.refuse(f"{key}.heading", "needs a snake that is driven; the scene has no key `snake`")
+    return reader.number(entry["heading"], f"{key}.heading")
 
 
 def read_watches(reader: SceneReader, content: object, connections: Mapping[str, LoopClosure], robot: RobotModel) -> tuple[Watch, ...]:

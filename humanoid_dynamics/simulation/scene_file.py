@@ -18,6 +18,8 @@
     events:                        # things at one time happen together
       - {at: 1.0, push: {link: torso, force: [60, 0, 0], duration: 0.1}}
       - {at: 2.0, cut: [left_hand]}                # likewise `connect`
+      - {at: 3.0, heading: 1.2}                     # of the snake [rad]
+    snake: {heading: 0, speed: 0.3, swing: 0.6, period: 2, friction: 0.6}   # drives what has wheels like a snake
     seconds: 3
     dt: 0.001
     limits: true                   # whether joints stop at their limits
@@ -33,13 +35,16 @@ are those of its robot; with several they begin with the name of the figure.  Ob
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
 from humanoid_dynamics.biped.schedule import STEP_RULES
+from humanoid_dynamics.control.snake_driver import GAIT
 from humanoid_dynamics.errors import DescriptionError, HumanoidDynamicsError, UnknownNameError
 from humanoid_dynamics.model.loop import LOOP_KINDS, LoopClosure
 from humanoid_dynamics.model.robot import RobotModel
@@ -53,6 +58,8 @@ from humanoid_dynamics.simulation.scene_reader import SceneReader
 from humanoid_dynamics.simulation.scene_terrain import read_shapes
 from humanoid_dynamics.simulation.setup import CONTACTS, INTEGRATORS, LONGEST_STEP, Setup
 from humanoid_dynamics.simulation.several import join_figures
+from humanoid_dynamics.simulation.snake_pilot import Driving
+from humanoid_dynamics.snake.robot import find_snake
 
 KEYS = (
     "title",
@@ -69,7 +76,9 @@ KEYS = (
     "integrator",
     "watches",
     "gait",
+    "snake",
 )
+DRIVING_KEYS = ("heading", "friction", "turn_rate", "speed", "swing", "period", "speed_gain", "stiffness", "damping", "largest_torque")
 LONGEST = 3600.0
 LARGEST_FILE = 200_000
 
@@ -157,6 +166,7 @@ def read_scene(content: object, origin: str = "scene", name: str = "scene", para
         {key: connections[key] for key in here},
         read_watches(reader, table.get("watches", []), connections, whole.robot),
         driver,
+        _read_driving(reader, table["snake"], whole.robot) if "snake" in table else None,
     )
 
 
@@ -209,6 +219,18 @@ def _read_driver(reader: SceneReader, table: Mapping[str, Any], robot: RobotMode
         return GaitDriver(robot, rule, **gains)
     except HumanoidDynamicsError as cause:
         raise reader.refuse("gait", str(cause)) from cause
+
+
+def _read_driving(reader: SceneReader, content: object, robot: RobotModel) -> Driving:
+    table = reader.table(content, "snake", DRIVING_KEYS)
+    low = {"heading": -np.inf, "speed": 0.0, "swing": 0.0}
+    numbers = {name: reader.number(value, f"snake.{name}", low.get(name, 1e-6)) for name, value in table.items()}
+    own = {name: numbers.pop(name) for name in ("heading", "friction", "turn_rate") if name in numbers}
+    try:
+        find_snake(robot)
+    except HumanoidDynamicsError as cause:
+        raise reader.refuse("snake", str(cause)) from cause
+    return Driving(**own, gait=replace(GAIT, **numbers))
 
 
 def _folder() -> Path:
