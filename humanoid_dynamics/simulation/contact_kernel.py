@@ -76,7 +76,7 @@ def multiply_vectors(x: Vector, y: Vector) -> float:
 
 
 def hold_on(cones: Cones, answer: Matrix, m: int, p: Vector, u: Vector) -> bool:
-    """Hold all points that touched, without a bound on friction; return whether all of them did and none of them pulls.
+    """Hold all points that touched, without a bound on friction; return whether none of them pulls and no other one sinks.
 
     Args:
         cones: The problem, softened.
@@ -85,9 +85,6 @@ def hold_on(cones: Cones, answer: Matrix, m: int, p: Vector, u: Vector) -> bool:
         p: (k,) impulses, overwritten.
         u: (k,) velocities, overwritten.
     """
-    for i in range(m):
-        if answer[A_GUESS, i] <= 0.0:
-            return False
     held = Cones(cones.G, cones.b, np.full(m, HELD), cones.step, cones.normals)
     return bool(stick(held, answer[A_GUESS, : len(p)], p, u))
 
