@@ -60,7 +60,6 @@ class Engine:
         """
         self.terms, self.contacts, self.joints, self.tables = terms, contacts, joints, tables
         self._q_M: Vector = np.zeros(0)
-        self._gravity = terms.model.createData()
 
     def set_step(self, dt: float, v: Vector, *, all_slow: bool) -> None:
         """Begin a step.
@@ -89,13 +88,12 @@ class Engine:
         return self.weigh()
 
     def foresee(self) -> bool:
-        """Find the velocity to expect in the middle, where no last step tells it, and evaluate once more; return as ``evaluate`` does.
-
-        Only Coriolis forces count, which turn velocities along with the bodies they are seen from: what the ground holds stays held.
-        """
+        """Find the velocity to expect in the middle, where no last step tells it, and evaluate once more; return as ``evaluate`` does."""
         terms, dofs = self.terms, self.tables.dofs
-        turning = terms.whiten(pin.computeGeneralizedGravity(terms.model, self._gravity, self._q_M) - terms.h)
-        dofs[V_MIDDLE] = dofs[V] + 0.5 * float(self.tables.numbers[DT]) * terms.velocity(terms.restrain(turning))
+        z = dofs[Z_FREE]
+        if terms.Q.shape[1]:
+            z = z - terms.Q.dot(terms.Q.T.dot(z + dofs[Z_START]))
+        dofs[V_MIDDLE] = 0.5 * (dofs[V] + terms.velocity(z))
         return self.evaluate(self._q_M)
 
     def weigh(self) -> bool:
