@@ -1,0 +1,125 @@
+"""How consistent one frame is: measured on the answer, not taken from the program that made it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_dynamics.filtering.joint_room import joint_margins
+from humanoid_dynamics.filtering.proportions import Proportions
+from humanoid_dynamics.filtering.terms import BASE, LOCAL
+from humanoid_dynamics.filtering.tick import Step
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.motion.body_points import find_soles
+from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.polygon import margin_inside
+
+LOADED = 1e-6  # of the weight: a sole that bears less has no centre of pressure
+EOM, COP, FRICTION, SHARE = 1e-8, 1e-6, 1e-6, 1e-6  # of the weight; m; of the friction coefficient; of a limit
+
+
+@dataclass(frozen=True, slots=True)
+class FrameCertificate:
+    """What is true of one frame.
+
+    Attributes:
+        residual: Largest entry of what the equation of motion misses, over the weight, lengths in metres [-].
+        cop: How far the centre of pressure is inside the soles that bear load, the least of them [m]; infinite in flight.
+        friction: Largest share of the friction coefficient that is used, about the normal of the sole [-].
+        pull: Largest pull of the ground on a sole, over the weight; zero where it only pushes [-].
+        torque: Largest share of a torque limit [-].
+        joint: Smallest distance to a position limit [rad or m]; negative outside.
+        speed: Largest share of a speed limit [-].
+        slip: Largest speed of a corner of a standing sole [m/s].
+    """
+
+    residual: float
+    cop: float
+    friction: float
+    pull: float
+    torque: float
+    joint: float
+    speed: float
+    slip: float
+
+    @property
+    def forces_hold(self) -> bool:
+        """Whether the forces are possible: motion, unilateral contact, friction, centre of pressure."""
+        moves = self.residual <= EOM and self.pull <= EOM
+        return moves and self.cop >= -COP and self.friction <= 1.0 + FRICTION
+
+    @property
+    def limits_hold(self) -> bool:
+        """Whether torques, positions and speeds of joints are inside their limits."""
+        return self.torque <= 1.0 + SHARE and self.joint >= -1e-9 and self.speed <= 1.0 + SHARE
+
+    @property
+    def holds(self) -> bool:
+        """Whether all is well."""
+        return self.forces_hold and self.limits_hold
+
+
+class FrameJudge:
+    """Judge frames of one robot."""
+
+    def __init__(self, robot: RobotModel, proportions: Proportions) -> None:
+        """Prepare.
+
+        Args:
+            robot: The robot.
+            proportions: Its measures.
+        """
+        self._robot, self._model, self._data = robot, robot.model, robot.data()
+        self._soles = proportions.soles
+        surfaces = find_soles(robot)
+        self._outlines = [np.array(s.vertices[:, :2]) for s in surfaces]
+        self._corners = proportions.corners
+        self._mu = [s.friction for s in surfaces]
+        self._weight = proportions.mass * proportions.gravity
+        effort = robot.limits.effort[BASE:]
+        self._per_effort = np.where(np.isfinite(effort) & (effort > 0.0), 1.0 / np.maximum(effort, 1e-12), 0.0)
+        with np.errstate(divide="ignore"):
+            self._per_speed = np.where(robot.limits.velocity > 0.0, 1.0 / robot.limits.velocity, 0.0)[BASE:]
+
+    def judge(self, q: Vector, v: Vector, after: tuple[Vector, Vector], step: Step) -> FrameCertificate:
+        """Judge one frame.
+
+        Args:
+            q: (nq,) configuration in which the step was asked.
+            v: (nv,) velocity.
+            after: Configuration and velocity after the step.
+            step: The answer.
+
+        Returns:
+            The certificate.
+        """
+        model, data = self._model, self._data
+        miss = pin.rnea(model, data, q, v, step.vdot)
+        miss[BASE:] -= step.tau
+        pin.computeJointJacobians(model, data, q)
+        cop, friction, pull, slip = np.inf, 0.0, 0.0, 0.0
+        for foot in (0, 1):
+            w = step.wrenches[foot]
+            J = pin.getFrameJacobian(model, data, self._soles[foot], LOCAL)
+            miss -= w @ J
+            if not step.stands[foot]:
+                continue
+            twist = J @ v
+            slip = max(slip, float(np.linalg.norm(twist[:3] + np.cross(twist[3:], self._corners[foot].mean(axis=0)))))
+            pull = max(pull, -float(w[2]) / self._weight)
+            if w[2] > LOADED * self._weight:
+                cop = min(cop, margin_inside(self._outlines[foot], np.array([-w[4], w[3]]) / w[2]))
+                friction = max(friction, float(np.hypot(w[0], w[1])) / (self._mu[foot] * float(w[2])))
+        q_after, v_after = after
+        return FrameCertificate(
+            float(np.max(np.abs(miss))) / self._weight,
+            cop,
+            friction,
+            max(pull, 0.0),
+            float(np.max(np.abs(step.tau) * self._per_effort, initial=0.0)),
+            float(np.min(joint_margins(self._robot, q_after), initial=np.inf)),
+            float(np.max(np.abs(v_after[BASE:]) * self._per_speed, initial=0.0)),
+            slip,
+        )

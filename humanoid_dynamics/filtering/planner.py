@@ -1,0 +1,431 @@
+"""Stage A as a whole: from the rows of a reference to targets for the tick, a few rows at a time.
+
+Every plan looks at the rows that are known now, from a little before the row that comes next to the end of the look-ahead.  What has been
+handed out is settled: which feet stood, where, how far the centre of mass was shifted.  All else is planned anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_dynamics.filtering.balance import BoundedShift
+from humanoid_dynamics.filtering.contacts import label_window
+from humanoid_dynamics.filtering.proportions import Proportions
+from humanoid_dynamics.filtering.settings import Settings
+from humanoid_dynamics.filtering.slides import drift_from, find_slide
+from humanoid_dynamics.filtering.strides import cap_distance, choose_scale, longest_stride, shift_of_path
+from humanoid_dynamics.filtering.support import Support, clamp_rows, phases_of
+from humanoid_dynamics.filtering.swing import (
+    RESTING,
+    SETTLING,
+    Print,
+    Swing,
+    mean_print,
+    offset_to,
+    rest_to_rest,
+    swing_path,
+)
+from humanoid_dynamics.filtering.target import Target
+from humanoid_dynamics.filtering.track import Track
+from humanoid_dynamics.filtering.vertical import find_ground
+from humanoid_dynamics.filtering.windows import bell_kernel, flat_kernel, slopes, smooth_columns
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.motion.clip import Labels
+from humanoid_dynamics.motion.contact_detection import ContactThresholds, scale_thresholds
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+BACK = 0.5  # s before the next row that windows look at
+HISTORY = 3.0  # s of the past that tell how high and fast feet are lifted
+LARGEST_OFFSET = 0.04  # m; how far angular momentum may move the zero-moment point
+STEEPEST_HEIGHT = 4.0  # m/s^2; vertical acceleration of the centre of mass
+STRAIGHT = 0.985  # a leg that is straighter than this leaves no room
+LOWERING = 0.4  # s; how quickly the pelvis is lowered
+TRUSTED = (0.8, 0.97)  # share of rows with the zero-moment point inside the feet: below the first none, above the second all is trusted
+
+
+@dataclass(slots=True, eq=False)
+class FootState:
+    """What is settled about one foot.
+
+    Attributes:
+        stands: Whether it stands.
+        at: Where it stands, or stood last.
+        swing: Its swing; None while it stands.
+        slide: Rows (first, after) of a small step that is due; None where none is.
+        next: The swing that goes on after the rows handed out.
+        since: Row at which it began to stand.
+    """
+
+    stands: bool
+    at: Print
+    swing: Swing | None = None
+    slide: tuple[int, int] | None = None
+    next: Swing | None = None
+    since: int = -(10**9)
+
+
+@dataclass(slots=True, eq=False)
+class Window:
+    """What one plan knows.
+
+    Attributes:
+        start: Row at which it starts.
+        now: Row, counted from there, that comes next.
+        com: (n, 3) centres of mass, heights repaired, strides scaled [m].
+        place: (n, 2, 3) soles, likewise, and not too far apart [m].
+        turn: (n, 2, 3, 3) their orientations.
+        heading: (n, 2) their headings [rad].
+        height: (n, 2) heights of their middles over the ground [m].
+        speed: (n, 2) speeds of their middles [m/s].
+        shift: (n, 3) by how much the base moves.
+        labels: (n, 2) which feet stand, from the next row on.
+    """
+
+    start: int
+    now: int
+    com: Matrix
+    place: Matrix
+    turn: Matrix
+    heading: Matrix
+    height: Matrix
+    speed: Matrix
+    shift: Matrix
+    labels: Labels = field(default_factory=lambda: np.zeros((0, 2), dtype=bool))
+
+
+class Planner:
+    """Targets from a track, with everything that is settled so far."""
+
+    def __init__(self, robot: RobotModel, proportions: Proportions, settings: Settings, track: Track) -> None:
+        """Prepare.
+
+        Args:
+            robot: The robot.
+            proportions: Its measures.
+            settings: Times and lengths.
+            track: Rows of the reference.
+        """
+        self._robot, self._p, self._settings, self._track = robot, proportions, settings, track
+        self._dt = settings.dt
+        self._ahead = round(settings.lookahead * settings.rate)
+        self._drift = bell_kernel(settings.stride_smoothing * settings.rate)
+        half = round(min(settings.com_smoothing, 0.3 * settings.lookahead) * settings.rate)
+        self._calm = flat_kernel(half)
+        self._height = bell_kernel(min(0.06, 0.15 * settings.lookahead) * settings.rate)
+        self.now = 0
+        self.feet: list[FootState] = []
+        self.balance = BoundedShift(proportions.pendulum, settings.dt)
+        self._shift: Vector = np.zeros(2)
+        self._lower = np.nan
+        self._longest = 0.0
+        self.scale = 1.0 if settings.stride_scale is None else settings.stride_scale
+        self._limits: ContactThresholds | None = None
+        self._measured = -(10**9)
+
+    def plan(self, count: int) -> list[Target]:
+        """Plan the next rows; the track must be at least two rows longer.
+
+        Args:
+            count: How many, at most.
+
+        Returns:
+            Their targets.
+        """
+        window = self._look()
+        if not self.feet:
+            self._found(window)
+        self._label(window)
+        count = min(count, len(window.labels) - 2)
+        prints = [self._prints(window, foot) for foot in (0, 1)]
+        com = self._plan_com(window, prints, count)
+        soles = [self._plan_foot(window, foot, prints[foot], count) for foot in (0, 1)]
+        targets = [self._target(window, row, com, soles) for row in range(count)]
+        self._settle(window, prints, count)
+        return targets
+
+    def landed(self, foot: int, place: Vector, turn: Matrix) -> None:
+        """Say where a foot really touched down.
+
+        Args:
+            foot: 0 for the left, 1 for the right.
+            place: (3,) origin of the sole [m].
+            turn: (3, 3) orientation of the sole.
+        """
+        state = self.feet[foot]
+        if state.stands:
+            state.at = Print(np.array(place), float(np.arctan2(turn[1, 0], turn[0, 0])))
+
+    def _look(self) -> Window:
+        """Gather the rows that are known, put on the ground and scaled (stages A2 and A3)."""
+        track, dt, rate = self._track, self._dt, self._settings.rate
+        start = self.now - round(BACK * rate)
+        end = min(track.end, self.now + self._ahead + 1)
+        now = self.now - start
+        centre = track.centre.between(start, end)
+        ground = find_ground(centre[:, :, 2], self._settings.drift_smoothing * rate)
+        if not self._settings.repair_height:
+            ground = np.zeros_like(ground)
+        base = smooth_columns(track.q.between(start, end)[:, :2], self._drift)
+        shift = np.column_stack((shift_of_path(base, self.scale, now, self._shift), -ground))
+        com = track.com.between(start, end) + shift
+        turn = track.turn.between(start, end)
+        place = track.place.between(start, end) + shift[:, None]
+        first, _ = slopes(centre.reshape(len(centre), 6), dt)
+        speed = np.linalg.norm(first.reshape(-1, 2, 3), axis=2)
+        heading = np.arctan2(turn[:, :, 1, 0], turn[:, :, 0, 0])
+        height = np.maximum(centre[:, :, 2] - ground[:, None], 0.0)
+        return Window(start, now, com, cap_distance(place, self._p.widest), turn, heading, height, speed, shift)
+
+    def _found(self, window: Window) -> None:
+        """Settle where the feet stand at the very beginning."""
+        limits = self._thresholds(window)
+        for foot in (0, 1):
+            low = window.height[window.now, foot] < limits.height_off
+            at = mean_print(window.place[window.now : window.now + 1, foot], window.heading[window.now : window.now + 1, foot])
+            self.feet.append(FootState(bool(low), at))
+            if not low:
+                self.feet[foot].swing = Swing(self.now, at, 0.0)
+
+    def _thresholds(self, window: Window) -> ContactThresholds:
+        """Follow how high and fast feet are lifted, four times a second."""
+        if self._limits is None or self.now - self._measured > 0.25 * self._settings.rate:
+            self._measured = self.now
+            start = max(self.now - round(HISTORY * self._settings.rate), self._track.centre.first)
+            centre = self._track.centre.between(start, self._track.end)
+            heights = centre[:, :, 2] - centre[:, :, 2].min(axis=1)[:, None]
+            first, _ = slopes(centre.reshape(len(centre), 6), self._dt)
+            speeds = np.linalg.norm(first.reshape(-1, 2, 3), axis=2)
+            self._limits = scale_thresholds(heights, speeds)
+        return self._limits
+
+    def _label(self, window: Window) -> None:
+        """Tell which feet stand (stages A2 and A4)."""
+        before = (self.feet[0].stands, self.feet[1].stands)
+        rows = slice(window.now, None)
+        stood = (self.now - self.feet[0].since, self.now - self.feet[1].since)
+        labels = label_window(window.height[rows], window.speed[rows], self._thresholds(window), (before, stood), self._dt)
+        for foot in (0, 1):
+            state = self.feet[foot]
+            if state.slide and state.slide[1] <= self.now:
+                state.slide = None
+            if self._settings.split_slides and state.slide is None and state.stands and labels[0, foot]:
+                self._seek_slide(window, labels, foot)
+            if state.slide:
+                self._apply_slide(labels, foot)
+        window.labels = labels
+        if self._settings.stride_scale is None:
+            self._longest = max(self._longest, longest_stride(self._track.centre.between(self.now, self.now + len(labels)), labels))
+            wanted = choose_scale(self._longest, self._p.stride)
+            self.scale += np.clip(wanted - self.scale, -0.05, 0.05)
+
+    def _seek_slide(self, window: Window, labels: Labels, foot: int) -> None:
+        state, rows = self.feet[foot], slice(window.now, None)
+        drift = drift_from(window.place[rows, foot], window.heading[rows, foot], state.at.place, state.at.heading)
+        if self.feet[1 - foot].slide or not self.feet[1 - foot].stands:
+            return
+        found = find_slide(drift, window.speed[rows, foot], labels[:, foot], labels[:, 1 - foot], self._dt)
+        if found:
+            state.slide = (self.now + found[0], self.now + found[1])
+
+    def _apply_slide(self, labels: Labels, foot: int) -> None:
+        state = self.feet[foot]
+        if state.slide is None:
+            return
+        first, after = (max(row - self.now, 0) for row in state.slide)
+        other = labels[first:after, 1 - foot]
+        if state.swing is None and not other.all():  # the other foot is needed elsewhere: no small step
+            state.slide = None
+            return
+        labels[first:after, foot] = False
+        labels[first:after, 1 - foot] = True
+
+    def _prints(self, window: Window, foot: int) -> list[tuple[int, int, Print]]:
+        """Return the stretches in which a foot stands, with where it does (stage A5)."""
+        labels, now, state = window.labels[:, foot], window.now, self.feet[foot]
+        edges = np.flatnonzero(np.diff(labels.astype(np.int8)))
+        bounds = [0, *(edges + 1).tolist(), len(labels)]
+        found = []
+        for first, after in zip(bounds[:-1], bounds[1:], strict=True):
+            if not labels[first]:
+                continue
+            if first == 0 and state.stands:
+                found.append((first, after, state.at))
+            else:
+                rows = slice(now + first, now + after)
+                found.append((first, after, mean_print(window.place[rows, foot], window.heading[rows, foot])))
+        return found
+
+    def _plan_com(self, window: Window, prints: list[list[tuple[int, int, Print]]], count: int) -> tuple[Matrix, Matrix, Matrix]:
+        """Plan the centre of mass (stages A6 and A7)."""
+        dt, now, w = self._dt, window.now, self._p.pendulum
+        place = smooth_columns(window.com, self._calm)
+        place[:, 2] = np.convolve(np.pad(window.com[:, 2], len(self._height) // 2, mode="edge"), self._height, mode="valid")
+        rate, second = slopes(place, dt)
+        second[:, 2] = np.clip(second[:, 2], -STEEPEST_HEIGHT, STEEPEST_HEIGHT)
+        com, rate, second = place[now:], rate[now:], second[now:]
+        if not self._settings.balance:
+            return com[:count], rate[:count], second[:count]
+        spin = smooth_columns(self._track.spin.between(window.start, window.start + len(window.com))[:, :2], self._calm)
+        torque = slopes(spin, dt)[0][now:]
+        g = self._p.gravity + second[:, 2]
+        offset = np.clip(np.column_stack((-torque[:, 1], torque[:, 0])) / (self._p.mass * g)[:, None], -LARGEST_OFFSET, LARGEST_OFFSET)
+        zmp = com[:, :2] - (com[:, 2] / g)[:, None] * second[:, :2] + offset
+        rows, supports = self._supports(window, prints)
+        moved = clamp_rows(zmp, supports, rows, self._trust(zmp, supports, rows))
+        moved = smooth_columns(moved - zmp, bell_kernel(0.03 / dt))
+        x, x_rate, x_second = self.balance.advance(moved, count)
+        lowered, fall = self._lowered(window, count)
+        second = second[:count] + np.column_stack((x_second, np.zeros(count)))
+        rate = rate[:count] + np.column_stack((x_rate, -fall))
+        return com[:count] + np.column_stack((x, -lowered)), rate, second
+
+    def _supports(self, window: Window, prints: list[list[tuple[int, int, Print]]]) -> tuple[list[int], list[Support]]:
+        rows, supports = [], []
+        for row, stands in phases_of(window.labels):
+            corners = []
+            for foot in (0, 1):
+                at = next((found[2] for found in prints[foot] if found[0] <= row < found[1]), None)
+                if stands[foot] and at is not None:
+                    corners.append((self._p.corners[foot] @ at.turn().T + at.place)[:, :2])
+            if not corners:
+                continue
+            share = self._settings.inside_two if len(corners) > 1 else self._settings.inside_one
+            rows.append(row)
+            supports.append(Support(np.vstack(corners), share))
+        if rows:
+            rows[0] = 0
+        return rows, supports
+
+    def _trust(self, zmp: Matrix, supports: list[Support], rows: list[int]) -> float:
+        ends = [*rows[1:], len(zmp)]
+        inside = sum(int(np.sum(s.reach(zmp[a:b]) <= 1.0)) for s, a, b in zip(supports, rows, ends, strict=True)) / len(zmp)
+        return float(np.clip((inside - TRUSTED[0]) / (TRUSTED[1] - TRUSTED[0]), 0.0, 1.0))
+
+    def _lowered(self, window: Window, count: int) -> tuple[Vector, Vector]:
+        """Lower the pelvis where a standing leg is straight."""
+        stretch = self._track.stretch.between(self.now, self.now + len(window.labels))
+        straight = float(np.max(np.where(window.labels, stretch, 0.0)))
+        wanted = self._settings.extra_lower
+        if self._settings.lower:
+            wanted += self._settings.lower * self._p.leg * float(np.clip((straight - 0.96) / (STRAIGHT - 0.96), 0.0, 1.0))
+        if np.isnan(self._lower):
+            self._lower = wanted
+        decay = float(np.exp(-self._dt / LOWERING))
+        lowered = np.empty(count)
+        for row in range(count):
+            lowered[row] = self._lower
+            self._lower = wanted + decay * (self._lower - wanted)
+        return lowered, (wanted - lowered) / LOWERING
+
+    def _plan_foot(
+        self, window: Window, foot: int, prints: list[tuple[int, int, Print]], count: int
+    ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+        """Return places, orientations, velocities and accelerations of a sole for the next rows (stage A5)."""
+        state = self.feet[foot]
+        places, turns = np.empty((count + 2, 3)), np.empty((count + 2, 3, 3))
+        standing = state.at if state.stands else None
+        labels = np.concatenate(([state.stands], window.labels[: count + 1, foot]))
+        for row in range(count + 2):  # row 0 is the one before the next
+            if labels[row]:
+                at = standing if row == 0 else next((p[2] for p in prints if p[0] <= row - 1 < p[1]), standing)
+                at = at or state.at
+                places[row], turns[row] = at.place, at.turn()
+                standing = at
+        for first, after in _swings(labels):
+            self._fill_swing(window, foot, prints, (first, after), (places, turns))
+        rate, second = np.empty((count, 6)), np.empty((count, 6))
+        dt = self._dt
+        rate[:, :3] = (places[2:] - places[:-2]) / (2 * dt)
+        second[:, :3] = (places[2:] - 2 * places[1:-1] + places[:-2]) / dt**2
+        steps = np.array([pin.log3(turns[row + 1] @ turns[row].T) for row in range(count + 1)])
+        rate[:, 3:] = (steps[1:] + steps[:-1]) / (2 * dt)
+        second[:, 3:] = (steps[1:] - steps[:-1]) / dt**2
+        return places[1:-1], turns[1:-1], rate, second
+
+    def _fill_swing(
+        self, window: Window, foot: int, prints: list[tuple[int, int, Print]], rows: tuple[int, int], out: tuple[Matrix, Matrix]
+    ) -> None:
+        """Write the rows (counted from the one before the next) of one swing."""
+        state, now, dt = self.feet[foot], window.now, self._dt
+        first, after = rows
+        swing = state.swing if first == 0 else None
+        if swing is None:
+            origin = next((p[2] for p in reversed(prints) if p[1] <= first - 1), state.at) if first > 0 else state.at
+            swing = self._lift(window, foot, origin, max(first - 1, 0))
+        ahead = next((p for p in prints if p[0] > max(first - 1, 0)), None)
+        goal = None if ahead is None else (ahead[2], (self.now + ahead[0] - swing.start) * dt)
+        begin = self.now + max(first - 1, 0)
+        index = np.arange(now + first - 1, now + after - 1)
+        times = (index - now + self.now - begin) * dt
+        if ahead is not None:
+            touch = min(now + ahead[0], len(window.place) - 1)
+            wanted = offset_to(ahead[2], window.place[touch, foot], window.turn[touch, foot])
+            duration = (self.now + ahead[0] - begin) * dt
+        else:
+            wanted, duration = swing.offset[0], SETTLING
+        offsets, states = rest_to_rest(swing.offset, wanted, duration, times)
+        turns = np.array([pin.exp3(o[3:]) @ R for o, R in zip(offsets, window.turn[index, foot], strict=True)])
+        places = window.place[index, foot] + offsets[:, :3]
+        since = (index - now + self.now - swing.start) * dt
+        lift = float(np.max(window.height[now : now + (ahead[0] if ahead else len(window.labels)), foot], initial=0.0))
+        out[0][first:after], out[1][first:after] = swing_path(swing, (places, turns), goal, (since, lift), self._p.corners[foot])
+        if after == len(out[0]):  # it goes on into the next plan, which starts at the last of these rows
+            swing.offset = states[-1]
+            state.next = swing
+
+    def _lift(self, window: Window, foot: int, origin: Print, row: int) -> Swing:
+        at = window.now + row
+        speed = float(window.speed[at, foot])
+        fade = float(np.clip((speed - RESTING[0]) / (RESTING[1] - RESTING[0]), 0.0, 1.0))
+        swing = Swing(self.now + row, origin, fade)
+        swing.offset[0] = offset_to(origin, window.place[at, foot], window.turn[at, foot])
+        return swing
+
+    def _target(self, window: Window, row: int, com: tuple[Matrix, Matrix, Matrix], soles: list[tuple[Matrix, ...]]) -> Target:
+        track, dt, at = self._track, self._dt, self.now + row
+        model = self._robot.model
+        before, q, after = track.q.between(at - 1, at + 2)
+        back, ahead = pin.difference(model, before, q) / dt, pin.difference(model, q, after) / dt
+        placed = np.array(q)
+        placed[:3] += window.shift[window.now + row]
+        place, turn, rate, second = (np.array([sole[k][row] for sole in soles]) for k in range(4))
+        return Target(
+            (bool(window.labels[row, 0]), bool(window.labels[row, 1])),
+            com[0][row],
+            com[1][row],
+            com[2][row],
+            placed,
+            0.5 * (back + ahead),
+            (ahead - back) / dt,
+            place,
+            turn,
+            rate,
+            second,
+            np.zeros(2),
+            np.tile([0.0, 0.0, 1.0], (2, 1)),
+        )
+
+    def _settle(self, window: Window, prints: list[list[tuple[int, int, Print]]], count: int) -> None:
+        """Go on to the row after those handed out."""
+        for foot in (0, 1):
+            state, labels = self.feet[foot], window.labels[:, foot]
+            at = next((p[2] for p in prints[foot] if p[0] <= count - 1 < p[1]), None)
+            state.stands = bool(labels[count - 1])
+            if state.stands and at is not None:
+                state.at, state.swing = at, None
+                stood = count - 1 - int(np.argmin(labels[count - 1 :: -1])) if not labels[:count].all() else -1
+                state.since = self.now + stood + 1 if stood >= 0 else state.since
+            else:
+                state.at = next((p[2] for p in reversed(prints[foot]) if p[0] < count), state.at)
+                state.swing = state.next
+        self._shift = window.shift[window.now + count, :2].copy()
+        self.now += count
+
+
+def _swings(labels: Labels) -> list[tuple[int, int]]:
+    edges = np.flatnonzero(np.diff(labels.astype(np.int8)))
+    bounds = [0, *(edges + 1).tolist(), len(labels)]
+    return [(a, b) for a, b in zip(bounds[:-1], bounds[1:], strict=True) if not labels[a]]
