@@ -13,17 +13,18 @@ import pinocchio as pin
 
 from humanoid_dynamics.filtering.balance import BoundedShift
 from humanoid_dynamics.filtering.contacts import label_window
+from humanoid_dynamics.filtering.footholds import Feet, Stance, offset_of_prints, place_prints
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.slides import drift_from, find_slide
-from humanoid_dynamics.filtering.strides import cap_distance, choose_scale, longest_stride, shift_of_path
+from humanoid_dynamics.filtering.rows import Rows
+from humanoid_dynamics.filtering.strides import choose_scale, longest_stride
 from humanoid_dynamics.filtering.support import Support, clamp_rows, phases_of
 from humanoid_dynamics.filtering.swing import (
     RESTING,
     SETTLING,
     Print,
     Swing,
-    mean_print,
     offset_to,
     rest_to_rest,
     swing_path,
@@ -42,6 +43,7 @@ HISTORY = 3.0  # s of the past that tell how high and fast feet are lifted
 LARGEST_OFFSET = 0.04  # m; how far angular momentum may move the zero-moment point
 STEEPEST_HEIGHT = 4.0  # m/s^2; vertical acceleration of the centre of mass
 STRAIGHT = 0.985  # a leg that is straighter than this leaves no room
+RESCALING = 0.02  # largest change of the share of the way from plan to plan [-]
 LOWERING = 0.4  # s; how quickly the pelvis is lowered
 TRUSTED = (0.8, 0.97)  # share of rows with the zero-moment point inside the feet: below the first none, above the second all is trusted
 
@@ -78,10 +80,12 @@ class Window:
         place: (n, 2, 3) soles, likewise, and not too far apart [m].
         turn: (n, 2, 3, 3) their orientations.
         heading: (n, 2) their headings [rad].
+        path: (n, 2) smooth path of the base [m].
         height: (n, 2) heights of their middles over the ground [m].
         speed: (n, 2) speeds of their middles [m/s].
         shift: (n, 3) by how much the base moves.
         labels: (n, 2) which feet stand, from the next row on.
+        offset: (n, 2) by how much the standing feet of the reference are away from where feet stand [m].
     """
 
     start: int
@@ -90,10 +94,12 @@ class Window:
     place: Matrix
     turn: Matrix
     heading: Matrix
+    path: Matrix
     height: Matrix
     speed: Matrix
     shift: Matrix
     labels: Labels = field(default_factory=lambda: np.zeros((0, 2), dtype=bool))
+    offset: Matrix = field(default_factory=lambda: np.zeros((0, 2)))
 
 
 class Planner:
@@ -118,7 +124,7 @@ class Planner:
         self.now = 0
         self.feet: list[FootState] = []
         self.balance = BoundedShift(proportions.pendulum, settings.dt)
-        self._shift: Vector = np.zeros(2)
+        self._offsets = Rows(2)
         self._lower = np.nan
         self._longest = 0.0
         self.scale = 1.0 if settings.stride_scale is None else settings.stride_scale
@@ -139,7 +145,7 @@ class Planner:
             self._found(window)
         self._label(window)
         count = min(count, len(window.labels) - 2)
-        prints = [self._prints(window, foot) for foot in (0, 1)]
+        prints = self._stand(window)
         com = self._plan_com(window, prints, count)
         soles = [self._plan_foot(window, foot, prints[foot], count) for foot in (0, 1)]
         targets = [self._target(window, row, com, soles) for row in range(count)]
@@ -156,7 +162,7 @@ class Planner:
         """
         state = self.feet[foot]
         if state.stands:
-            state.at = Print(np.array(place), float(np.arctan2(turn[1, 0], turn[0, 0])))
+            state.at = Print(np.array(place), float(np.arctan2(turn[1, 0], turn[0, 0])), state.at.path)
 
     def _look(self) -> Window:
         """Gather the rows that are known, put on the ground and scaled (stages A2 and A3)."""
@@ -168,8 +174,8 @@ class Planner:
         ground = find_ground(centre[:, :, 2], self._settings.drift_smoothing * rate)
         if not self._settings.repair_height:
             ground = np.zeros_like(ground)
-        base = smooth_columns(track.q.between(start, end)[:, :2], self._drift)
-        shift = np.column_stack((shift_of_path(base, self.scale, now, self._shift), -ground))
+        path = smooth_columns(track.q.between(start, end)[:, :2], self._drift)
+        shift = np.column_stack((np.zeros((len(ground), 2)), -ground))
         com = track.com.between(start, end) + shift
         turn = track.turn.between(start, end)
         place = track.place.between(start, end) + shift[:, None]
@@ -177,14 +183,15 @@ class Planner:
         speed = np.linalg.norm(first.reshape(-1, 2, 3), axis=2)
         heading = np.arctan2(turn[:, :, 1, 0], turn[:, :, 0, 0])
         height = np.maximum(centre[:, :, 2] - ground[:, None], 0.0)
-        return Window(start, now, com, cap_distance(place, self._p.widest), turn, heading, height, speed, shift)
+        return Window(start, now, com, place, turn, heading, path, height, speed, shift)
 
     def _found(self, window: Window) -> None:
         """Settle where the feet stand at the very beginning."""
         limits = self._thresholds(window)
         for foot in (0, 1):
             low = window.height[window.now, foot] < limits.height_off
-            at = mean_print(window.place[window.now : window.now + 1, foot], window.heading[window.now : window.now + 1, foot])
+            place = np.array([*window.place[window.now, foot, :2], 0.0])
+            at = Print(place, float(window.heading[window.now, foot]), window.path[window.now])
             self.feet.append(FootState(bool(low), at))
             if not low:
                 self.feet[foot].swing = Swing(self.now, at, 0.0)
@@ -219,16 +226,25 @@ class Planner:
         if self._settings.stride_scale is None:
             self._longest = max(self._longest, longest_stride(self._track.centre.between(self.now, self.now + len(labels)), labels))
             wanted = choose_scale(self._longest, self._p.stride)
-            self.scale += np.clip(wanted - self.scale, -0.05, 0.05)
+            self.scale += float(np.clip(wanted - self.scale, -RESCALING, RESCALING))
 
     def _seek_slide(self, window: Window, labels: Labels, foot: int) -> None:
         state, rows = self.feet[foot], slice(window.now, None)
-        drift = drift_from(window.place[rows, foot], window.heading[rows, foot], state.at.place, state.at.heading)
+        drift = self._drift_of(window, foot, labels)
         if self.feet[1 - foot].slide or not self.feet[1 - foot].stands:
             return
         found = find_slide(drift, window.speed[rows, foot], labels[:, foot], labels[:, 1 - foot], self._dt)
         if found:
             state.slide = (self.now + found[0], self.now + found[1])
+
+    def _drift_of(self, window: Window, foot: int, labels: Labels) -> tuple[Vector, Vector]:
+        """Return how far a standing foot of the reference is, seen from the other one, from where it stands."""
+        rows, at, other = slice(window.now, None), self.feet[foot].at, self.feet[1 - foot].at
+        apart = window.place[rows, foot] - window.place[rows, 1 - foot]
+        apart[:, :2] += (self.scale - 1.0) * (at.path - other.path)
+        distance, turn = drift_from(apart, window.heading[rows, foot], at.place - other.place, at.heading)
+        both = np.logical_and.accumulate(labels[:, 1 - foot])
+        return np.where(both, distance, 0.0), np.where(both, turn, 0.0)
 
     def _apply_slide(self, labels: Labels, foot: int) -> None:
         state = self.feet[foot]
@@ -242,23 +258,23 @@ class Planner:
         labels[first:after, foot] = False
         labels[first:after, 1 - foot] = True
 
-    def _prints(self, window: Window, foot: int) -> list[tuple[int, int, Print]]:
-        """Return the stretches in which a foot stands, with where it does (stage A5)."""
-        labels, now, state = window.labels[:, foot], window.now, self.feet[foot]
-        edges = np.flatnonzero(np.diff(labels.astype(np.int8)))
-        bounds = [0, *(edges + 1).tolist(), len(labels)]
-        found = []
-        for first, after in zip(bounds[:-1], bounds[1:], strict=True):
-            if not labels[first]:
-                continue
-            if first == 0 and state.stands:
-                found.append((first, after, state.at))
-            else:
-                rows = slice(now + first, now + after)
-                found.append((first, after, mean_print(window.place[rows, foot], window.heading[rows, foot])))
-        return found
+    def _stand(self, window: Window) -> list[list[Stance]]:
+        """Choose footholds (stages A3 and A5) and move the reference along with them."""
+        now = slice(window.now, None)
+        feet = Feet(window.place[now], window.heading[now], window.path[now], window.labels)
+        at, stands = (self.feet[0].at, self.feet[1].at), (self.feet[0].stands, self.feet[1].stands)
+        prints = place_prints(feet, at, stands, self.scale, self._p.widest, self._dt)
+        offset = np.vstack((self._offsets.between(window.start, self.now) if self.now else np.zeros((window.now, 2)), offset_of_prints(feet, prints)))
+        if not self.now:
+            offset[: window.now] = offset[window.now]
+        window.offset = offset
+        shift = smooth_columns(offset, self._drift)
+        window.shift[:, :2] = shift
+        window.com[:, :2] += shift
+        window.place[:, :, :2] += shift[:, None]
+        return prints
 
-    def _plan_com(self, window: Window, prints: list[list[tuple[int, int, Print]]], count: int) -> tuple[Matrix, Matrix, Matrix]:
+    def _plan_com(self, window: Window, prints: list[list[Stance]], count: int) -> tuple[Matrix, Matrix, Matrix]:
         """Plan the centre of mass (stages A6 and A7)."""
         dt, now, w = self._dt, window.now, self._p.pendulum
         place = smooth_columns(window.com, self._calm)
@@ -282,7 +298,7 @@ class Planner:
         rate = rate[:count] + np.column_stack((x_rate, -fall))
         return com[:count] + np.column_stack((x, -lowered)), rate, second
 
-    def _supports(self, window: Window, prints: list[list[tuple[int, int, Print]]]) -> tuple[list[int], list[Support]]:
+    def _supports(self, window: Window, prints: list[list[Stance]]) -> tuple[list[int], list[Support]]:
         rows, supports = [], []
         for row, stands in phases_of(window.labels):
             corners = []
@@ -321,7 +337,7 @@ class Planner:
         return lowered, (wanted - lowered) / LOWERING
 
     def _plan_foot(
-        self, window: Window, foot: int, prints: list[tuple[int, int, Print]], count: int
+        self, window: Window, foot: int, prints: list[Stance], count: int
     ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
         """Return places, orientations, velocities and accelerations of a sole for the next rows (stage A5)."""
         state = self.feet[foot]
@@ -346,7 +362,7 @@ class Planner:
         return places[1:-1], turns[1:-1], rate, second
 
     def _fill_swing(
-        self, window: Window, foot: int, prints: list[tuple[int, int, Print]], rows: tuple[int, int], out: tuple[Matrix, Matrix]
+        self, window: Window, foot: int, prints: list[Stance], rows: tuple[int, int], out: tuple[Matrix, Matrix]
     ) -> None:
         """Write the rows (counted from the one before the next) of one swing."""
         state, now, dt = self.feet[foot], window.now, self._dt
@@ -408,7 +424,7 @@ class Planner:
             np.tile([0.0, 0.0, 1.0], (2, 1)),
         )
 
-    def _settle(self, window: Window, prints: list[list[tuple[int, int, Print]]], count: int) -> None:
+    def _settle(self, window: Window, prints: list[list[Stance]], count: int) -> None:
         """Go on to the row after those handed out."""
         for foot in (0, 1):
             state, labels = self.feet[foot], window.labels[:, foot]
@@ -421,7 +437,8 @@ class Planner:
             else:
                 state.at = next((p[2] for p in reversed(prints[foot]) if p[0] < count), state.at)
                 state.swing = state.next
-        self._shift = window.shift[window.now + count, :2].copy()
+        for row in range(count):
+            self._offsets.append(window.offset[window.now + row])
         self.now += count
 
 

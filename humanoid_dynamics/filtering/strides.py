@@ -29,36 +29,22 @@ def choose_scale(longest: float, most: float) -> float:
 
 
 def longest_stride(places: Matrix, labels: Labels) -> float:
-    """Return the longest way a foot goes from one footprint to the next.
+    """Return the longest way a foot goes from one footprint to the next, as far as it is seen.
 
     Args:
         places: (n, 2, 3) middles of both soles [m].
         labels: (n, 2) which foot stands.
 
     Returns:
-        The way, seen from above [m]; zero where no swing is seen from its start to its end.
+        The way, seen from above [m]; of a swing whose end is not seen yet, what has been seen.
     """
     longest = 0.0
     for foot in (0, 1):
         for first, after, touches in runs(labels[:, foot]):
-            if not touches and first > 0 and after < len(labels):
-                longest = max(longest, float(np.hypot(*(places[after, foot, :2] - places[first - 1, foot, :2]))))
+            if not touches:
+                start, end = max(first - 1, 0), min(after, len(labels) - 1)
+                longest = max(longest, float(np.hypot(*(places[end, foot, :2] - places[start, foot, :2]))))
     return longest
-
-
-def shift_of_path(path: Matrix, scale: float, now: int, shift: Vector) -> Matrix:
-    """Return by how much everything moves when the base goes a share of its way.
-
-    Args:
-        path: (n, 2) smooth path of the base [m].
-        scale: Share of the way from here on [-].
-        now: Row up to which shifts are settled.
-        shift: (2,) shift of that row [m].
-
-    Returns:
-        (n, 2) shifts [m].
-    """
-    return shift + (scale - 1.0) * (path - path[now])
 
 
 def soften(distance: Vector, most: float) -> Vector:
@@ -73,24 +59,3 @@ def soften(distance: Vector, most: float) -> Vector:
     """
     soft = SOFT * most
     return np.where(distance <= soft, distance, soft + (most - soft) * np.tanh((distance - soft) / (most - soft)))
-
-
-def cap_distance(places: Matrix, most: float) -> Matrix:
-    """Move feet towards each other where they are too far apart, both by the same way.
-
-    Args:
-        places: (n, 2, 3) places of the soles [m].
-        most: Largest distance, seen from above [m].
-
-    Returns:
-        (n, 2, 3) places [m].
-    """
-    apart = places[:, 0, :2] - places[:, 1, :2]
-    distance = np.hypot(apart[:, 0], apart[:, 1])
-    if not (distance > SOFT * most).any():
-        return places
-    capped = np.array(places)
-    half = 0.5 * (soften(distance, most) / np.maximum(distance, 1e-9) - 1.0)[:, None] * apart
-    capped[:, 0, :2] += half
-    capped[:, 1, :2] -= half
-    return capped

@@ -23,10 +23,12 @@ class Print:
     Attributes:
         place: (3,) origin of its sole [m].
         heading: Where it points [rad].
+        path: (2,) where the path of the base was meanwhile [m].
     """
 
     place: Vector
     heading: float
+    path: Vector = field(default_factory=lambda: np.zeros(2))
 
     def turn(self) -> Matrix:
         """Return the orientation of a level sole."""
@@ -49,21 +51,6 @@ class Swing:
     origin: Print
     fade: float
     offset: Matrix = field(default_factory=lambda: np.zeros((3, 6)))
-
-
-def mean_print(places: Matrix, headings: Vector) -> Print:
-    """Return where a foot stands that moves a little: the mean of the middle half.
-
-    Args:
-        places: (n, 3) places while it stands [m].
-        headings: (n,) headings [rad].
-    """
-    n = len(places)
-    middle = slice(n // 4, max(n // 4 + 1, n - n // 4))
-    place = places[middle].mean(axis=0)
-    place[2] = 0.0
-    heading = float(np.arctan2(np.sin(headings[middle]).mean(), np.cos(headings[middle]).mean()))
-    return Print(place, heading)
 
 
 def offset_to(target: Print, place: Vector, turn: Matrix) -> Vector:
