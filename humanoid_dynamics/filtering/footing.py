@@ -10,7 +10,8 @@ from humanoid_dynamics.filtering.terms import BodyTerms
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 TOUCH = 0.003  # m; a sole that is to stand does so once it is this near to the ground
-TILT = 0.15  # rad; and this level
+TILT = (0.2, 0.6)  # rad; and this level; the second where it is late
+LATE = 0.03  # s
 STOPPING = 0.025  # s; way a sole still goes after touch-down, in times of its speed
 REACHING = 0.004  # m; a sole that is late aims this far below the ground
 SLOW = 0.05  # m/s; approach of a sole that is late
@@ -82,7 +83,7 @@ class Footing:
         heights = (corners - below) @ target.normal[foot]
         level = float(terms.turn[foot][:, 2] @ target.normal[foot])
         lowest = float(heights.min())
-        return lowest if level > np.cos(TILT) else np.inf
+        return lowest if level > np.cos(TILT[int(self.late[foot] > LATE)]) else np.inf
 
     def _latch(self, foot: int, target: Target, terms: BodyTerms) -> None:
         n = target.normal[foot]

@@ -39,7 +39,7 @@ class Weights:
     com: float = 2e4
     height: float = 5e2
     base: float = 20.0
-    swing: float = 2e3
+    swing: float = 100.0
     joints: float = 1.0
     force: float = 1e-4
     lever: float = 0.1

@@ -11,6 +11,7 @@ FARTHEST = 0.05  # m
 WIDEST = np.deg2rad(17.0)
 DURATION = 0.28  # s of the small step
 SETTLED = 0.06  # s the other foot must stand before and after it
+LEAD = 0.4  # s from now; the centre of mass must have time to go to the other foot
 
 
 def find_slide(
@@ -33,7 +34,7 @@ def find_slide(
     if not far.any():
         return None
     length, margin = round(DURATION / dt), round(SETTLED / dt)
-    starts = np.arange(margin, after - length - margin)
+    starts = np.arange(max(margin, round(LEAD / dt)), after - length - margin)
     if not len(starts):
         return None
     kept = np.concatenate(([0], np.cumsum(~other)))
