@@ -44,6 +44,7 @@ LARGEST_OFFSET = 0.04  # m; how far angular momentum may move the zero-moment po
 STEEPEST_HEIGHT = 4.0  # m/s^2; vertical acceleration of the centre of mass
 STRAIGHT = 0.985  # a leg that is straighter than this leaves no room
 RESCALING = 0.02  # largest change of the share of the way from plan to plan [-]
+REGAINED = 0.004  # trust that comes back from plan to plan [-]
 LOWERING = 0.4  # s; how quickly the pelvis is lowered
 TRUSTED = (0.8, 0.97)  # share of rows with the zero-moment point inside the feet: below the first none, above the second all is trusted
 
@@ -126,7 +127,7 @@ class Planner:
         self.balance = BoundedShift(proportions.pendulum, settings.dt)
         self._offsets = Rows(2)
         self._lower = np.nan
-        self._longest = 0.0
+        self._longest, self._trusted = 0.0, 1.0
         self.scale = 1.0 if settings.stride_scale is None else settings.stride_scale
         self._limits: ContactThresholds | None = None
         self._measured = -(10**9)
@@ -318,7 +319,9 @@ class Planner:
     def _trust(self, zmp: Matrix, supports: list[Support], rows: list[int]) -> float:
         ends = [*rows[1:], len(zmp)]
         inside = sum(int(np.sum(s.reach(zmp[a:b]) <= 1.0)) for s, a, b in zip(supports, rows, ends, strict=True)) / len(zmp)
-        return float(np.clip((inside - TRUSTED[0]) / (TRUSTED[1] - TRUSTED[0]), 0.0, 1.0))
+        now = float(np.clip((inside - TRUSTED[0]) / (TRUSTED[1] - TRUSTED[0]), 0.0, 1.0))
+        self._trusted = min(now, self._trusted + REGAINED)
+        return self._trusted
 
     def _lowered(self, window: Window, count: int) -> tuple[Vector, Vector]:
         """Lower the pelvis where a standing leg is straight."""

@@ -19,6 +19,8 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.quadratic import QpStatus, QpWorkspace
 
 WRENCH = 6
+CORNERS = 4  # of a sole, that stay above the ground
+NEAR = 0.06  # m; a sole lower than this is near the ground
 SIZE = 10.0  # of unknowns, rad/s^2 and N
 
 
@@ -30,7 +32,9 @@ class Weights:
         com: Centre of mass, seen from above [s^4/m^2].
         height: Its height.
         base: Orientation of the base [s^4/rad^2].
-        swing: Swinging soles.
+        swing: Swinging soles, high above the ground [s^4/m^2].
+        landing: How many times more near the ground [-].
+        swing_turn: Share of that for their orientation [m^2/rad^2].
         joints: Joints.
         force: Wrenches under the soles [1/N^2].
         lever: Length by which moments are compared with forces [m].
@@ -39,7 +43,9 @@ class Weights:
     com: float = 2e4
     height: float = 5e2
     base: float = 20.0
-    swing: float = 100.0
+    swing: float = 200.0
+    landing: float = 10.0
+    swing_turn: float = 0.2
     joints: float = 1.0
     force: float = 1e-4
     lever: float = 0.1
@@ -81,12 +87,12 @@ class ReducedProgram:
         self._limited = np.flatnonzero(np.isfinite(effort))
         self._effort = effort[self._limited]
         self._cones = cones
-        rows = second + na + len(self._limited) + sum(len(cones[foot]) for foot in feet)
+        swinging = tuple(foot for foot in (0, 1) if foot not in feet)
+        self._swinging = swinging
+        rows = second + na + len(self._limited) + sum(len(cones[foot]) for foot in feet) + CORNERS * len(swinging)
         self._n, self._na = na + second, na
         self.qp = QpWorkspace(na + second, second, rows, SIZE)
         self._place_rows(second)
-        swinging = tuple(foot for foot in (0, 1) if foot not in feet)
-        self._swinging = swinging
         self._G: Matrix = np.zeros((BASE + WRENCH * len(swinging) + (WRENCH if feet else 0), na + second))
         self._g: Vector = np.zeros(len(self._G))
         self._W: Vector = self._stack_weights()
@@ -107,12 +113,13 @@ class ReducedProgram:
             if k:
                 self.qp.A[rows, na:] = self._cones[foot]
             self.qp.upper[rows] = 0.0
+        self._above = slice(start, start + CORNERS * len(self._swinging))
 
     def _stack_weights(self) -> Vector:
         weights = self._weights
         force = weights.force * np.array([1.0] * 3 + [weights.lever**-2] * 3)
         parts = [[weights.com, weights.com, weights.height], [weights.base] * 3]
-        parts += [[weights.swing] * WRENCH for _ in self._swinging]
+        parts += [[weights.swing] * 3 + [weights.swing * weights.swing_turn] * 3 for _ in self._swinging]
         if self.feet:
             parts.append(list(force))
         self._force = force
@@ -194,17 +201,27 @@ class ReducedProgram:
             S[:, self._na :] = -B.T @ terms.J[self.feet[1]][:, :BASE].T
         return S, B.T @ p
 
+    def _weigh_swing(self, rows: slice, height: float) -> None:
+        weights = self._weights
+        near = 1.0 + (weights.landing - 1.0) * max(0.0, 1.0 - height / NEAR)
+        self._W[rows] = weights.swing * near
+        self._W[rows.start + 3 : rows.stop] *= weights.swing_turn
+
     def _fill_objective(self, terms: BodyTerms, wishes: Wishes, T: Matrix, t: Vector, S: Matrix, s: Vector) -> None:
         G, g, na = self._G, self._g, self._na
         G[:3, :na] = terms.J_com[:, :BASE] @ T + terms.J_com[:, BASE:]
         g[:3] = wishes.com - terms.com_drift - terms.J_com[:, :BASE] @ t
         G[3:6, :na], g[3:6] = T[3:], wishes.base - t[3:]
         row = BASE
-        for foot in self._swinging:
+        for k, foot in enumerate(self._swinging):
             J = terms.J[foot]
             rows = slice(row, row + WRENCH)
+            self._weigh_swing(rows, wishes.height[foot])
             G[rows, :na] = J[:, :BASE] @ T + J[:, BASE:]
             g[rows] = wishes.soles[foot] - terms.drift[foot] - J[:, :BASE] @ t
+            above = slice(self._above.start + CORNERS * k, self._above.start + CORNERS * (k + 1))
+            self.qp.A[above, :na] = wishes.up[foot] @ G[rows, :na]
+            self.qp.lower[above] = wishes.rise[foot] - wishes.up[foot] @ (wishes.soles[foot] - g[rows])
             row += WRENCH
         if self.feet:
             G[row:], g[row:] = S, -s

@@ -11,6 +11,7 @@ from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.motion.schedule import runs
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
+MOST = 0.8  # share of the area that a trusted reference may use
 GRAIN = 1e-6  # m; corners nearer than this are one
 
 
@@ -78,7 +79,7 @@ def clamp_rows(points: Matrix, supports: Sequence[Support], rows: Sequence[int],
     moved = np.array(points)
     ends = [*rows[1:], len(points)]
     for support, first, after in zip(supports, rows, ends, strict=True):
-        share = support.share + trust * (0.95 - support.share)
+        share = support.share + trust * (MOST - support.share)
         moved[first:after] = support.clamp(points[first:after], share)
     return moved
 

@@ -107,7 +107,8 @@ class BalancedTick:
         self._settings = settings
         self.terms = BodyTerms(robot, proportions)
         self.footing = Footing(proportions)
-        self._wishes = Wishes(robot, settings.gains)
+        rectangles = _rectangles(robot)
+        self._wishes = Wishes(robot, settings.gains, rectangles)
         self._room = JointRoom(robot, keep=settings.joint_limits)
         effort = EFFORT_KEPT * robot.limits.effort[BASE:] if settings.torque_limits else np.full(robot.nv - BASE, np.inf)
         cones = _cones(robot) if settings.unilateral else (np.zeros((0, 6)), np.zeros((0, 6)))
@@ -171,6 +172,11 @@ def _fall(terms: BodyTerms) -> Choice:
 
 def _cones(robot: RobotModel) -> tuple[Matrix, Matrix]:
     """Return what the largest rectangles inside the soles can carry, as rows."""
-    inner = [build_wrench_cone(replace(sole, vertices=inner_rectangle(np.array(sole.vertices)))) for sole in find_soles(robot)]
+    inner = [build_wrench_cone(replace(sole, vertices=corners)) for sole, corners in zip(find_soles(robot), _rectangles(robot), strict=True)]
     rows = [np.asarray(cone.A @ cone.basis.T) for cone in inner]
     return rows[0], rows[1]
+
+
+def _rectangles(robot: RobotModel) -> tuple[Matrix, Matrix]:
+    left, right = (inner_rectangle(np.array(sole.vertices)) for sole in find_soles(robot))
+    return left, right

@@ -12,6 +12,9 @@ from humanoid_dynamics.filtering.terms import BASE, BodyTerms
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
+CUSHION = 40.0  # 1/s; how a swinging sole comes to rest above the ground
+DEPTH = 0.002  # m; it may go this far below
+HARDEST_RISE = 60.0  # m/s^2
 HARDEST_LANDING = 40.0  # m/s^2; how fast a standing sole is brought to rest at most
 
 
@@ -44,15 +47,21 @@ class Wishes:
         base: (3,) angular, in axes of the base [rad/s^2].
         joints: (na,) of all coordinates but those of the base.
         soles: (2, 6) of the soles, in axes of each; of standing ones, what brings them to rest where they stand.
+        up: (2, 4, 6) rows that give the upward acceleration of the corners of a swinging sole.
+        rise: (2, 4) what those must at least be, so that corners stay above the ground [m/s^2].
+        height: (2,) height of the lowest corner of each sole over the ground [m].
     """
 
-    def __init__(self, robot: RobotModel, gains: Gains) -> None:
+    def __init__(self, robot: RobotModel, gains: Gains, corners: tuple[Matrix, Matrix]) -> None:
         """Take the memory.
 
         Args:
             robot: A robot with a free base.
             gains: How deviations are corrected.
+            corners: (4, 3) corners of each sole in its frame [m].
         """
+        self._corners = corners
+        self.up, self.rise, self.height = np.zeros((2, 4, 6)), np.zeros((2, 4)), np.zeros(2)
         self._model, self._gains = robot.model, gains
         self.com, self.base, self.soles = np.zeros(3), np.zeros(3), np.zeros((2, 6))
         self.joints: Vector = np.zeros(robot.nv - BASE)
@@ -81,6 +90,20 @@ class Wishes:
                 self._rest(foot, target, terms, pull)
             else:
                 self._swing(foot, target, terms)
+                self._stay_above(foot, target, terms)
+
+    def _stay_above(self, foot: int, target: Target, terms: BodyTerms) -> None:
+        """Corners come near to the ground no faster than in proportion to their height."""
+        R, twist, corners = terms.turn[foot], terms.twist[foot], self._corners[foot]
+        n = R.T @ target.normal[foot]
+        ground = np.array([*target.sole_place[foot, :2], target.ground[foot]])
+        height = float((terms.place[foot] - ground) @ target.normal[foot]) + corners @ n
+        turning = np.array([_cross(c, n) for c in corners])  # n . (alpha x c) = alpha . (c x n)
+        self.up[foot, :, :3], self.up[foot, :, 3:] = n, turning
+        rate = self.up[foot] @ twist
+        drift = float(n @ _cross(twist[3:], twist[:3])) + _spin(twist[3:], corners) @ n
+        self.rise[foot] = np.minimum(-2.0 * CUSHION * rate - CUSHION**2 * (height + DEPTH) - drift, HARDEST_RISE)
+        self.height[foot] = max(float(height.min()), 0.0)
 
     def _wish_com(self, target: Target, terms: BodyTerms) -> None:
         stiff, damp = self._gains.com
@@ -103,6 +126,11 @@ class Wishes:
         twist = terms.twist[foot]
         feed = np.concatenate((R.T @ acceleration[:3] - _cross(twist[3:], twist[:3]), R.T @ acceleration[3:]))
         self.soles[foot] = feed + damp * (wanted - twist) + stiff * _pose_error(foot, target, terms)
+
+
+def _spin(omega: Vector, points: Matrix) -> Matrix:
+    """Return omega x (omega x point) for points (k, 3)."""
+    return points @ (np.outer(omega, omega) - float(omega @ omega) * np.eye(3))
 
 
 def _pose_error(foot: int, target: Target, terms: BodyTerms) -> Vector:
