@@ -9,6 +9,33 @@ from humanoid_dynamics.motion.contact_detection import DOUBLE_SUPPORT, HEIGHT_ON
 from humanoid_dynamics.motion.schedule import runs
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
+MOVING = 0.02  # m/s; a base that is slower tells nothing about feet
+EVIDENCE = 0.1  # s of motion that tells
+PLANNED = 0.012  # m/s; standing feet that are slower than this, nine times of ten, were planned
+RECORDED_FEET = ContactThresholds(0.030, 0.045, 0.25, 0.5)
+PLANNED_FEET = ContactThresholds(0.005, 0.007, 0.03, 0.06)
+
+
+def choose_thresholds(centres: Matrix, base: Matrix, dt: float) -> ContactThresholds:
+    """Choose thresholds by how still standing feet are while the base moves.
+
+    Feet that were planned do not move at all while they stand: there the smallest lift is a swing.  Recorded feet slide and float.
+
+    Args:
+        centres: (n, 2, 3) middles of both soles [m].
+        base: (n, 2) places of the base, seen from above [m].
+        dt: Time between rows [s].
+
+    Returns:
+        The thresholds.
+    """
+    steps = np.diff(centres, axis=0) / dt
+    slower = np.min(np.linalg.norm(steps, axis=2), axis=1)
+    moving = np.linalg.norm(np.diff(base, axis=0), axis=1) > MOVING * dt
+    if np.count_nonzero(moving) * dt < EVIDENCE or float(np.percentile(slower[moving], 90.0)) > PLANNED:
+        return RECORDED_FEET
+    return PLANNED_FEET
+
 
 def label_window(heights: Matrix, speeds: Matrix, limits: ContactThresholds, past: tuple[tuple[bool, bool], tuple[int, int]], dt: float) -> Labels:
     """Tell which foot stands in each row of a window.

@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.balance import BoundedShift
-from humanoid_dynamics.filtering.contacts import label_window
+from humanoid_dynamics.filtering.contacts import choose_thresholds, label_window
 from humanoid_dynamics.filtering.footholds import Feet, Stance, offset_of_prints, place_prints
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
@@ -35,7 +35,7 @@ from humanoid_dynamics.filtering.vertical import find_ground
 from humanoid_dynamics.filtering.windows import bell_kernel, flat_kernel, slopes, smooth_columns
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Labels
-from humanoid_dynamics.motion.contact_detection import ContactThresholds, scale_thresholds
+from humanoid_dynamics.motion.contact_detection import ContactThresholds
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 BACK = 0.5  # s before the next row that windows look at
@@ -198,15 +198,14 @@ class Planner:
                 self.feet[foot].swing = Swing(self.now, at, 0.0)
 
     def _thresholds(self, window: Window) -> ContactThresholds:
-        """Follow how high and fast feet are lifted, four times a second."""
+        """Follow how still standing feet are, four times a second."""
         if self._limits is None or self.now - self._measured > 0.25 * self._settings.rate:
             self._measured = self.now
-            start = max(self.now - round(HISTORY * self._settings.rate), self._track.centre.first)
-            centre = self._track.centre.between(start, self._track.end)
-            heights = centre[:, :, 2] - centre[:, :, 2].min(axis=1)[:, None]
-            first, _ = slopes(centre.reshape(len(centre), 6), self._dt)
-            speeds = np.linalg.norm(first.reshape(-1, 2, 3), axis=2)
-            self._limits = scale_thresholds(heights, speeds)
+            track = self._track
+            start = max(self.now - round(HISTORY * self._settings.rate), track.centre.first)
+            centre = track.centre.between(start, window.start + len(window.com))
+            base = track.q.between(start, window.start + len(window.com))[:, :2]
+            self._limits = choose_thresholds(centre, base, self._dt)
         return self._limits
 
     def _label(self, window: Window) -> None:
