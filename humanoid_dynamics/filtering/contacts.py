@@ -13,7 +13,7 @@ MOVING = 0.02  # m/s; a base that is slower tells nothing about feet
 EVIDENCE = 0.1  # s of motion that tells
 PLANNED = 0.012  # m/s; standing feet that are slower than this, nine times of ten, were planned
 RECORDED_FEET = ContactThresholds(0.030, 0.045, 0.25, 0.5)
-PLANNED_FEET = ContactThresholds(0.005, 0.007, 0.03, 0.06)
+PLANNED_FEET = ContactThresholds(0.002, 0.003, 0.02, 0.04)
 
 
 def choose_thresholds(centres: Matrix, base: Matrix, dt: float) -> ContactThresholds:
@@ -99,7 +99,7 @@ def hold_until_other_stands(labels: Labels, before: tuple[bool, bool], stood: tu
 
 
 def _hysteresis(heights: Vector, speeds: Vector, limits: ContactThresholds, before: bool) -> Labels:
-    still = (heights < max(limits.height_on, HEIGHT_ON[2])) & (speeds < min(limits.speed_on, STILL))
+    still = (heights < HEIGHT_ON[2]) & (speeds < min(limits.speed_on, STILL))
     on = still | ((heights < limits.height_on) & (speeds < limits.speed_on))
     off = ~still & ((heights > limits.height_off) | (speeds > limits.speed_off))
     rows = np.arange(len(heights))

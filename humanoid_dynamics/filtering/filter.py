@@ -9,6 +9,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.filtering.certificate import FrameCertificate, FrameJudge
+from humanoid_dynamics.filtering.doubt import doubtful_limits
 from humanoid_dynamics.filtering.intake import Intake
 from humanoid_dynamics.filtering.modes import build_tick
 from humanoid_dynamics.filtering.planner import Planner
@@ -61,7 +62,9 @@ class DynamicsFilter:
         q: (nq,) configuration now.
         v: (nv,) velocity now.
         delay: By how much a frame is later than the newest sample that it needs [s].
-        status: What the last push and the last tick had to say.
+        status: What the last tick had to say.
+        doubtful: Joints whose limits cannot be meant; where there are any no joint and torque limits are kept.
+        tick_settings: How the tick decides.
     """
 
     def __init__(
@@ -91,14 +94,19 @@ class DynamicsFilter:
         self.settings = settings if lookahead is None else replace(settings, lookahead=lookahead)
         self.robot, self.mode = robot, mode
         self._proportions = measure_proportions(robot)
-        self._tick = build_tick(mode, robot, self._proportions, tick or TickSettings())
+        tick = tick or TickSettings()
+        self.doubtful = doubtful_limits(robot)
+        if self.doubtful:
+            tick = replace(tick, joint_limits=False, torque_limits=False)
+        self.tick_settings = tick
+        self._tick = build_tick(mode, robot, self._proportions, tick)
         self._judge = FrameJudge(robot, self._proportions)
         self.delay = self.settings.lookahead
         self.restart()
 
     def restart(self) -> None:
         """Forget the stream and the state."""
-        self._intake = Intake(self.robot)
+        self._intake = Intake(self.robot, keep_limits=self.tick_settings.joint_limits)
         self._track = Track(self.robot, self._proportions, self.settings)
         self._planner = Planner(self.robot, self._proportions, self.settings, self._track)
         self._targets: list[Target] = []
@@ -144,7 +152,7 @@ class DynamicsFilter:
         if measured is not None:
             self.q, self.v = np.array(measured[0]), np.array(measured[1])
         elif not self._started:
-            self.q = place_robot(self.robot, target)
+            self.q = place_robot(self.robot, target, keep_limits=self.tick_settings.joint_limits)
         self._started = True
         return self._advance(target, measured is not None)
 

@@ -25,18 +25,22 @@ class Intake:
     follow as fast as the robot can.
     """
 
-    def __init__(self, robot: RobotModel) -> None:
+    def __init__(self, robot: RobotModel, *, keep_limits: bool = True) -> None:
         """Prepare.
 
         Args:
             robot: A robot with a free base.
+            keep_limits: Whether samples are moved into the position and speed limits of joints.
         """
         self._model = robot.model
-        speed = np.where(np.isfinite(robot.limits.velocity), robot.limits.velocity, FASTEST_JOINT)
+        known = np.isfinite(robot.limits.velocity) & keep_limits
+        speed = np.where(known, robot.limits.velocity, FASTEST_JOINT)
         speed[:3], speed[3:BASE] = FASTEST_BASE
         self._speed = np.maximum(speed, 1e-3)
         self._lower, self._upper = np.array(robot.limits.lower), np.array(robot.limits.upper)
         self._lower[:7], self._upper[:7] = -np.inf, np.inf
+        if not keep_limits:
+            self._lower[:], self._upper[:] = -np.inf, np.inf
         self.restart()
 
     def restart(self) -> None:

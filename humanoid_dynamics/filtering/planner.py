@@ -328,7 +328,7 @@ class Planner:
         straight = float(np.max(np.where(window.labels, stretch, 0.0)))
         wanted = self._settings.extra_lower
         if self._settings.lower:
-            wanted += self._settings.lower * self._p.leg * float(np.clip((straight - 0.96) / (STRAIGHT - 0.96), 0.0, 1.0))
+            wanted += (1.0 - self._trusted) * self._settings.lower * self._p.leg * float(np.clip((straight - 0.96) / (STRAIGHT - 0.96), 0.0, 1.0))
         if np.isnan(self._lower):
             self._lower = wanted
         decay = float(np.exp(-self._dt / LOWERING))

@@ -36,19 +36,21 @@ class Weights:
         landing: How many times more near the ground [-].
         swing_turn: Share of that for their orientation [m^2/rad^2].
         joints: Joints.
-        force: Wrenches under the soles [1/N^2].
+        force: Wrenches under two soles, per squared unit of force.
         lever: Length by which moments are compared with forces [m].
+        unit: Unit of force, in weights of the robot.
     """
 
-    com: float = 2e4
+    com: float = 1e5
     height: float = 5e2
     base: float = 20.0
-    swing: float = 200.0
-    landing: float = 10.0
+    swing: float = 100.0
+    landing: float = 4.0
     swing_turn: float = 0.2
-    joints: float = 1.0
-    force: float = 1e-4
+    joints: float = 4.0
+    force: float = 1e-3
     lever: float = 0.1
+    unit: float = 0.1
 
 
 @dataclass(slots=True, eq=False)
@@ -73,7 +75,7 @@ class Choice:
 class ReducedProgram:
     """The program for one set of standing soles: make once, ``solve`` at every tick."""
 
-    def __init__(self, feet: tuple[int, ...], cones: tuple[Matrix, Matrix], effort: Vector, weights: Weights) -> None:
+    def __init__(self, feet: tuple[int, ...], cones: tuple[Matrix, Matrix], effort: Vector, weights: Weights, weight: float) -> None:
         """Take the memory.
 
         Args:
@@ -81,9 +83,11 @@ class ReducedProgram:
             cones: Rows of what each sole can carry, cone @ wrench <= 0.
             effort: (na,) largest torques; infinite where there is no limit.
             weights: What deviations cost.
+            weight: That of the robot [N].
         """
         na, self.feet, self._weights = len(effort), feet, weights
         second = WRENCH * max(len(feet) - 1, 0)
+        self._units = weights.unit * weight * np.array([1.0] * 3 + [weights.lever] * 3)
         self._limited = np.flatnonzero(np.isfinite(effort))
         self._effort = effort[self._limited]
         self._cones = cones
@@ -111,18 +115,17 @@ class ReducedProgram:
             start = rows.stop
             self._under.append(rows)
             if k:
-                self.qp.A[rows, na:] = self._cones[foot]
+                self.qp.A[rows, na:] = self._cones[foot] * self._units
             self.qp.upper[rows] = 0.0
         self._above = slice(start, start + CORNERS * len(self._swinging))
 
     def _stack_weights(self) -> Vector:
         weights = self._weights
-        force = weights.force * np.array([1.0] * 3 + [weights.lever**-2] * 3)
+        force = (weights.force if len(self.feet) > 1 else 0.0) / self._units**2
         parts = [[weights.com, weights.com, weights.height], [weights.base] * 3]
         parts += [[weights.swing] * 3 + [weights.swing * weights.swing_turn] * 3 for _ in self._swinging]
         if self.feet:
             parts.append(list(force))
-        self._force = force
         return np.concatenate(parts)
 
     def solve(self, terms: BodyTerms, wishes: Wishes, room: JointRoom) -> Choice:
@@ -161,7 +164,7 @@ class ReducedProgram:
         if self.feet:
             wrenches[self.feet[0]] = S @ x + s
         if len(self.feet) > 1:
-            wrenches[self.feet[1]] = x[self._na :]
+            wrenches[self.feet[1]] = self._units * x[self._na :]
         return Choice(np.concatenate((T @ va + t, va)), wrenches, self._tau @ x + self._h, solution.status, solution.iterations)
 
     def _eliminate_base(self, terms: BodyTerms, wishes: Wishes) -> tuple[Matrix, Vector]:
@@ -188,7 +191,7 @@ class ReducedProgram:
         if len(self.feet) > 1:
             J = terms.J[self.feet[1]]
             self._J_second = J[:, BASE:] + J[:, :BASE] @ T
-            np.negative(self._J_second.T, self._tau[:, na:])
+            self._tau[:, na:] = -self._J_second.T * self._units
         return P, p, self._B if self.feet else np.zeros((0, 0))
 
     def _fill_wrench(self, terms: BodyTerms, P: Matrix, p: Vector, B: Matrix) -> tuple[Matrix, Vector]:
@@ -198,7 +201,7 @@ class ReducedProgram:
         S = np.empty((WRENCH, self._n))
         S[:, : self._na] = B.T @ P
         if len(self.feet) > 1:
-            S[:, self._na :] = -B.T @ terms.J[self.feet[1]][:, :BASE].T
+            S[:, self._na :] = -(B.T @ terms.J[self.feet[1]][:, :BASE].T) * self._units
         return S, B.T @ p
 
     def _weigh_swing(self, rows: slice, height: float) -> None:
@@ -232,5 +235,5 @@ class ReducedProgram:
         diagonal[:na] += self._weights.joints
         self.qp.f[:na] += self._weights.joints * wishes.joints
         if len(self.feet) > 1:
-            diagonal[na:] += self._force
+            diagonal[na:] += self._weights.force
         np.negative(self.qp.f, self.qp.f)

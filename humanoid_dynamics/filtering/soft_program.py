@@ -22,7 +22,7 @@ class SoftProgram:
     """The program over accelerations and wrenches where standing soles are wishes."""
 
     def __init__(
-        self, feet: tuple[int, ...], cones: tuple[Matrix, Matrix], effort: Vector, weights: Weights, *, keep_room: bool = True
+        self, feet: tuple[int, ...], cones: tuple[Matrix, Matrix], effort: Vector, weights: Weights, weight: float, *, keep_room: bool = True
     ) -> None:
         """Take the memory.
 
@@ -31,6 +31,7 @@ class SoftProgram:
             cones: Rows of what each sole can carry, cone @ wrench <= 0.
             effort: (na,) largest torques; infinite where there is no limit.
             weights: What deviations cost.
+            weight: That of the robot [N].
             keep_room: Whether the bounds on joints are kept, or wished for.
         """
         na, self.feet, self._weights, self._keep_room = len(effort), feet, weights, keep_room
@@ -46,13 +47,13 @@ class SoftProgram:
         if keep_room:
             self.qp.A[self._room, BASE:nv] = np.eye(na)
         self._torques = slice(start + room, start + room + len(self._limited))
+        self._units = weights.unit * weight * np.tile([1.0, 1.0, 1.0, *[weights.lever] * 3], len(feet))
         start = self._torques.stop
         for k, foot in enumerate(feet):
             rows_k = slice(start, start + len(cones[foot]))
             start = rows_k.stop
-            self.qp.A[rows_k, nv + WRENCH * k : nv + WRENCH * (k + 1)] = cones[foot]
+            self.qp.A[rows_k, nv + WRENCH * k : nv + WRENCH * (k + 1)] = cones[foot] * self._units[:WRENCH]
             self.qp.upper[rows_k] = 0.0
-        self._force = weights.force * np.tile([1.0, 1.0, 1.0, *[weights.lever**-2] * 3], len(feet))
 
     def solve(self, terms: BodyTerms, wishes: Wishes, room: JointRoom) -> Choice:
         """Choose accelerations, wrenches and torques.
@@ -68,15 +69,15 @@ class SoftProgram:
         qp, nv, M, h = self.qp, self._nv, terms.M, terms.h
         self._fill_objective(terms, wishes, room)
         J = np.vstack([np.zeros((0, nv)), *(terms.J[foot] for foot in self.feet)])
-        qp.A[:BASE, :nv], qp.A[:BASE, nv:] = M[:BASE], -J[:, :BASE].T
+        qp.A[:BASE, :nv], qp.A[:BASE, nv:] = M[:BASE], -J[:, :BASE].T * self._units
         qp.lower[:BASE] = qp.upper[:BASE] = -h[:BASE]
         if self._keep_room:
             qp.lower[self._room], qp.upper[self._room] = room.lower, room.upper
         index = self._limited + BASE
-        qp.A[self._torques, :nv], qp.A[self._torques, nv:] = M[index], -J[:, index].T
+        qp.A[self._torques, :nv], qp.A[self._torques, nv:] = M[index], -J[:, index].T * self._units
         qp.lower[self._torques], qp.upper[self._torques] = -self._effort - h[index], self._effort - h[index]
         solution = qp.solve()
-        vdot, pushes = np.array(solution.x[:nv]), solution.x[nv:]
+        vdot, pushes = np.array(solution.x[:nv]), self._units * solution.x[nv:]
         wrenches = np.zeros((2, WRENCH))
         for k, foot in enumerate(self.feet):
             wrenches[foot] = pushes[WRENCH * k : WRENCH * (k + 1)]
@@ -104,7 +105,7 @@ class SoftProgram:
         qp.H[:nv, :nv] = G.T @ (W[:, None] * G)
         diagonal = np.einsum("ii->i", qp.H)
         diagonal[BASE:nv] += joints
-        diagonal[nv:] = self._force
+        diagonal[nv:] = weights.force
         qp.f[:] = 0.0
         qp.f[:nv] = -(G.T @ (W * g))
         qp.f[BASE:nv] -= joints * wish

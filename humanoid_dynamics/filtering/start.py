@@ -16,15 +16,16 @@ UPRIGHT, REST = 3.0, 0.3  # weights of the base's orientation and of the joints 
 SAME = 1e-12
 
 
-def place_robot(robot: RobotModel, target: Target) -> Vector:
+def place_robot(robot: RobotModel, target: Target, *, keep_limits: bool = True) -> Vector:
     """Return the configuration nearest to a target that stands on its soles, with the centre of mass where it should be.
 
     Args:
         robot: The robot.
         target: What is wanted.
+        keep_limits: Whether joints stay inside their position limits.
 
     Returns:
-        (nq,) configuration inside the limits.
+        (nq,) configuration.
     """
     soles = find_soles(robot)
     base = find_body(robot).pelvis
@@ -35,7 +36,7 @@ def place_robot(robot: RobotModel, target: Target) -> Vector:
     tasks.append(Task("base", base, turn=UPRIGHT))
     weight = np.full(robot.nv, REST)
     weight[:BASE] = 0.0
-    search = InverseKinematics(robot, tasks, weight)
+    search = InverseKinematics(robot, tasks, weight, keep_limits=keep_limits)
     places = np.vstack((target.com, target.sole_place, np.zeros(3)))
     turns = np.array([np.eye(3), *target.sole_turn, data.oMf[base].rotation])
     if _is_there(robot, target, soles[0].frame, soles[1].frame):

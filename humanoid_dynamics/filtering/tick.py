@@ -112,10 +112,11 @@ class BalancedTick:
         self._room = JointRoom(robot, keep=settings.joint_limits)
         effort = EFFORT_KEPT * robot.limits.effort[BASE:] if settings.torque_limits else np.full(robot.nv - BASE, np.inf)
         cones = _cones(robot) if settings.unilateral else (np.zeros((0, 6)), np.zeros((0, 6)))
+        weight = proportions.mass * proportions.gravity
         sets = ((), (0,), (1,), (0, 1))
-        self._reduced = {feet: ReducedProgram(feet, cones, effort, settings.weights) for feet in sets}
-        self._soft = {feet: SoftProgram(feet, cones, effort, settings.weights) for feet in sets}
-        self._softest = {feet: SoftProgram(feet, cones, effort, settings.weights, keep_room=False) for feet in sets}
+        self._reduced = {feet: ReducedProgram(feet, cones, effort, settings.weights, weight) for feet in sets}
+        self._soft = {feet: SoftProgram(feet, cones, effort, settings.weights, weight) for feet in sets}
+        self._softest = {feet: SoftProgram(feet, cones, effort, settings.weights, weight, keep_room=False) for feet in sets}
 
     def restart(self) -> None:
         """Forget where soles stand."""
