@@ -63,6 +63,7 @@ class DynamicsFilter:
         v: (nv,) velocity now.
         delay: By how much a frame is later than the newest sample that it needs [s].
         status: What the last tick had to say.
+        proportions: Measures of the robot.
         doubtful: Joints whose limits cannot be meant; where there are any no joint and torque limits are kept.
         tick_settings: How the tick decides.
     """
@@ -93,22 +94,22 @@ class DynamicsFilter:
         settings = settings or Settings()
         self.settings = settings if lookahead is None else replace(settings, lookahead=lookahead)
         self.robot, self.mode = robot, mode
-        self._proportions = measure_proportions(robot)
+        self.proportions = measure_proportions(robot)
         tick = tick or TickSettings()
         self.doubtful = doubtful_limits(robot)
         if self.doubtful:
             tick = replace(tick, joint_limits=False, torque_limits=False)
         self.tick_settings = tick
-        self._tick = build_tick(mode, robot, self._proportions, tick)
-        self._judge = FrameJudge(robot, self._proportions)
+        self._tick = build_tick(mode, robot, self.proportions, tick)
+        self._judge = FrameJudge(robot, self.proportions)
         self.delay = self.settings.lookahead
         self.restart()
 
     def restart(self) -> None:
         """Forget the stream and the state."""
         self._intake = Intake(self.robot, keep_limits=self.tick_settings.joint_limits)
-        self._track = Track(self.robot, self._proportions, self.settings)
-        self._planner = Planner(self.robot, self._proportions, self.settings, self._track)
+        self._track = Track(self.robot, self.proportions, self.settings)
+        self._planner = Planner(self.robot, self.proportions, self.settings, self._track)
         self._targets: list[Target] = []
         self._tick.restart()
         self.q: Vector = np.array(self.robot.posture)

@@ -128,7 +128,7 @@ class Planner:
         self._offsets = Rows(2)
         self._lower = np.nan
         self._longest, self._trusted = 0.0, 1.0
-        self.scale = 1.0 if settings.stride_scale is None else settings.stride_scale
+        self.scale = choose_scale(0.0, proportions.stride, settings.shorter) if settings.stride_scale is None else settings.stride_scale
         self._limits: ContactThresholds | None = None
         self._measured = -(10**9)
 
@@ -225,7 +225,7 @@ class Planner:
         window.labels = labels
         if self._settings.stride_scale is None:
             self._longest = max(self._longest, longest_stride(self._track.centre.between(self.now, self.now + len(labels)), labels))
-            wanted = choose_scale(self._longest, self._p.stride)
+            wanted = choose_scale(self._longest, self._p.stride, self._settings.shorter)
             self.scale += float(np.clip(wanted - self.scale, -RESCALING, RESCALING))
 
     def _seek_slide(self, window: Window, labels: Labels, foot: int) -> None:

@@ -17,6 +17,7 @@ class Settings:
         drift_smoothing: Standard deviation of the window under which floating feet count as ground [s].
         stride_smoothing: Standard deviation of the window that makes a path of the base [s].
         stride_scale: Share of the way that is gone; where None, as much as the legs are long enough for.
+        shorter: What is taken off that share.
         inside_one: Share of one sole that the zero-moment point keeps to.
         inside_two: Share of the area of both.
         lower: How far the pelvis is lowered where legs are straight, in lengths of the leg; zero for never.
@@ -34,6 +35,7 @@ class Settings:
     drift_smoothing: float = 0.08
     stride_smoothing: float = 0.2
     stride_scale: float | None = None
+    shorter: float = 0.0
     inside_one: float = 0.4
     inside_two: float = 0.7
     lower: float = 0.045

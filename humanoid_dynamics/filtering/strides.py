@@ -8,24 +8,24 @@ from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.motion.schedule import runs
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-SHORTEST_SCALE = 0.5
+SHORTEST_SCALE, LEAST_SCALE = 0.5, 0.3  # by itself, and where it is asked for
 SOFT = 0.75  # share of the largest distance from which on distances are shortened
 STRIDE = 0.05  # m; a swing that goes less far is no stride
 
 
-def choose_scale(longest: float, most: float) -> float:
+def choose_scale(longest: float, most: float, shorter: float = 0.0) -> float:
     """Return the share of the way a robot goes.
 
     Args:
         longest: Longest stride of the reference [m].
         most: Longest stride of the robot [m].
+        shorter: What is taken off the share.
 
     Returns:
         Share, at most one [-].
     """
-    if longest <= most:
-        return 1.0
-    return float(np.clip(most / longest, SHORTEST_SCALE, 1.0))
+    share = 1.0 if longest <= most else max(most / longest, SHORTEST_SCALE)
+    return float(max(share - shorter, LEAST_SCALE))
 
 
 def longest_stride(places: Matrix, labels: Labels) -> float:
