@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.balance import BoundedShift
-from humanoid_dynamics.filtering.contacts import choose_thresholds, label_window
+from humanoid_dynamics.filtering.contacts import PLANNED_FEET, choose_thresholds, label_window
 from humanoid_dynamics.filtering.footholds import Feet, Stance, offset_of_prints, place_prints
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
@@ -21,12 +21,12 @@ from humanoid_dynamics.filtering.rows import Rows
 from humanoid_dynamics.filtering.strides import choose_scale, longest_stride
 from humanoid_dynamics.filtering.support import Support, clamp_rows, phases_of
 from humanoid_dynamics.filtering.swing import (
-    RESTING,
     SETTLING,
     Print,
     Swing,
+    against,
+    go_on,
     offset_to,
-    rest_to_rest,
     swing_path,
 )
 from humanoid_dynamics.filtering.target import Target
@@ -195,7 +195,7 @@ class Planner:
             at = Print(place, float(window.heading[window.now, foot]), window.path[window.now])
             self.feet.append(FootState(bool(low), at))
             if not low:
-                self.feet[foot].swing = Swing(self.now, at, 0.0)
+                self.feet[foot].swing = Swing(self.now, at)
 
     def _thresholds(self, window: Window) -> ContactThresholds:
         """Follow how still standing feet are, four times a second."""
@@ -363,43 +363,54 @@ class Planner:
         second[:, 3:] = (steps[1:] - steps[:-1]) / dt**2
         return places[1:-1], turns[1:-1], rate, second
 
-    def _fill_swing(
-        self, window: Window, foot: int, prints: list[Stance], rows: tuple[int, int], out: tuple[Matrix, Matrix]
-    ) -> None:
+    def _fill_swing(self, window: Window, foot: int, prints: list[Stance], rows: tuple[int, int], out: tuple[Matrix, Matrix]) -> None:
         """Write the rows (counted from the one before the next) of one swing."""
         state, now, dt = self.feet[foot], window.now, self._dt
         first, after = rows
+        lifted = max(first - 1, 0)
         swing = state.swing if first == 0 else None
         if swing is None:
-            origin = next((p[2] for p in reversed(prints) if p[1] <= first - 1), state.at) if first > 0 else state.at
-            swing = self._lift(window, foot, origin, max(first - 1, 0))
-        ahead = next((p for p in prints if p[0] > max(first - 1, 0)), None)
-        goal = None if ahead is None else (ahead[2], (self.now + ahead[0] - swing.start) * dt)
-        begin = self.now + max(first - 1, 0)
+            origin = next((p[2] for p in reversed(prints) if p[1] <= lifted), state.at) if first > 0 else state.at
+            swing = self._lift(window, foot, origin, lifted)
+        ahead = next((p for p in prints if p[0] > lifted), None)
         index = np.arange(now + first - 1, now + after - 1)
-        times = (index - now + self.now - begin) * dt
-        if ahead is not None:
-            touch = min(now + ahead[0], len(window.place) - 1)
-            wanted = offset_to(ahead[2], window.place[touch, foot], window.turn[touch, foot])
-            duration = (self.now + ahead[0] - begin) * dt
-        else:
-            wanted, duration = swing.offset[0], SETTLING
-        offsets, states = rest_to_rest(swing.offset, wanted, duration, times)
-        turns = np.array([pin.exp3(o[3:]) @ R for o, R in zip(offsets, window.turn[index, foot], strict=True)])
-        places = window.place[index, foot] + offsets[:, :3]
-        since = (index - now + self.now - swing.start) * dt
+        goal, duration = self._goal(window, foot, swing, ahead, lifted)
+        states = go_on(swing.offset, goal, duration, (index - now - lifted) * dt)
+        turns = np.array([pin.exp3(o[3:]) @ R for o, R in zip(states[:, 0], window.turn[index, foot], strict=True)])
+        places = window.place[index, foot] + states[:, 0, :3]
+        length = np.inf if ahead is None else float(self.now + ahead[0] - swing.start)
         lift = float(np.max(window.height[now : now + (ahead[0] if ahead else len(window.labels)), foot], initial=0.0))
-        out[0][first:after], out[1][first:after] = swing_path(swing, (places, turns), goal, (since, lift), self._p.corners[foot])
+        swing_path(places, turns, lift, (index - now + self.now - swing.start) / length, self._p.corners[foot])
+        out[0][first:after], out[1][first:after] = places, turns
         if after == len(out[0]):  # it goes on into the next plan, which starts at the last of these rows
             swing.offset = states[-1]
             state.next = swing
 
+    def _goal(self, window: Window, foot: int, swing: Swing, ahead: Stance | None, lifted: int) -> tuple[Matrix, float]:
+        """Return what the offset of a swinging foot must become, and in what time: at rest on its print, if that is near."""
+        goal = np.zeros((3, 6))
+        if ahead is None:
+            goal[0] = swing.offset[0]
+            return goal, SETTLING
+        touch = min(window.now + ahead[0], len(window.place) - 2)
+        goal[0] = offset_to(ahead[2], window.place[touch, foot], window.turn[touch, foot])
+        duration = (ahead[0] - lifted) * self._dt
+        if duration > SETTLING:
+            return goal, SETTLING
+        goal[1:] = self._against(window, foot, touch)
+        return goal, duration
+
+    def _against(self, window: Window, foot: int, at: int) -> Matrix:
+        if self._limits is PLANNED_FEET:  # these start and end at rest by themselves
+            return np.zeros((2, 6))
+        rows = slice(at - 1, at + 2)
+        return against(window.place[rows, foot], window.turn[rows, foot], self._dt)
+
     def _lift(self, window: Window, foot: int, origin: Print, row: int) -> Swing:
         at = window.now + row
-        speed = float(window.speed[at, foot])
-        fade = float(np.clip((speed - RESTING[0]) / (RESTING[1] - RESTING[0]), 0.0, 1.0))
-        swing = Swing(self.now + row, origin, fade)
+        swing = Swing(self.now + row, origin)
         swing.offset[0] = offset_to(origin, window.place[at, foot], window.turn[at, foot])
+        swing.offset[1:] = self._against(window, foot, at)
         return swing
 
     def _target(self, window: Window, row: int, com: tuple[Matrix, Matrix, Matrix], soles: list[tuple[Matrix, ...]]) -> Target:

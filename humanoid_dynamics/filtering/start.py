@@ -14,6 +14,9 @@ from humanoid_dynamics.spatial.arrays import Vector
 
 UPRIGHT, REST = 3.0, 0.3  # weights of the base's orientation and of the joints of the target, per radian
 SAME = 1e-12
+MOST = 60  # iterations of a search
+REACHED = 1e-6  # m or rad
+LOWERINGS, LOWERING = 12, 0.01  # times, m
 
 
 def place_robot(robot: RobotModel, target: Target, *, keep_limits: bool = True) -> Vector:
@@ -41,7 +44,13 @@ def place_robot(robot: RobotModel, target: Target, *, keep_limits: bool = True) 
     turns = np.array([np.eye(3), *target.sole_turn, data.oMf[base].rotation])
     if _is_there(robot, target, soles[0].frame, soles[1].frame):
         return np.array(target.q)
-    return np.array(search.solve(target.q, places, turns, rest=target.q, most=60).q)
+    found = search.solve(target.q, places, turns, rest=target.q, most=MOST)
+    for _ in range(LOWERINGS):  # legs that do not reach: lower down
+        if found.hard_error < REACHED:
+            break
+        places[0, 2] -= LOWERING
+        found = search.solve(target.q, places, turns, rest=target.q, most=MOST)
+    return np.array(found.q)
 
 
 def _is_there(robot: RobotModel, target: Target, left: int, right: int) -> bool:
