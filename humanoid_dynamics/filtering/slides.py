@@ -11,7 +11,7 @@ FARTHEST = 0.05  # m
 WIDEST = np.deg2rad(17.0)
 DURATION = 0.28  # s of the small step
 SETTLED = 0.06  # s the other foot must stand before and after it
-LEAD = 0.4  # s from now; the centre of mass must have time to go to the other foot
+LEAD = 0.75  # of what is known; the centre of mass must have time to go to the other foot
 
 
 def find_slide(
@@ -34,15 +34,17 @@ def find_slide(
     if not far.any():
         return None
     length, margin = round(DURATION / dt), round(SETTLED / dt)
-    starts = np.arange(max(margin, round(LEAD / dt)), after - length - margin)
+    lead = max(margin, round(LEAD * len(mine)))
+    latest = len(mine) - margin if after == len(mine) else after - length - margin  # beyond what is known it may go on
+    starts = np.arange(lead, latest)
     if not len(starts):
         return None
     kept = np.concatenate(([0], np.cumsum(~other)))
-    free = kept[starts + length + margin] == kept[starts - margin]
+    free = kept[np.minimum(starts + length + margin, len(mine))] == kept[starts - margin]
     if not free.any():
         return None
     starts = starts[free]
-    middle = speeds[starts + length // 2]
+    middle = speeds[np.minimum(starts + length // 2, len(mine) - 1)]
     late = int(np.argmax(far))
     best = starts[int(np.argmax(middle - 0.05 * np.abs(starts + length // 2 - late) * dt))]
     return int(best), int(best) + length
