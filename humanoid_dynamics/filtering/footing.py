@@ -9,7 +9,9 @@ from humanoid_dynamics.filtering.target import Target
 from humanoid_dynamics.filtering.terms import BodyTerms
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-TOUCH = 0.003  # m; a sole that is to stand does so once it is this near to the ground
+TOUCH = (0.003, 0.0005)  # m; a sole that is to stand does so once it is this near to the ground; the second where it is measured
+RAMP = 0.04  # s; time in which a sole takes its load, and in which it gives it away
+FIRST_LOAD = 0.05  # weights of the robot, at touch-down
 TILT = (0.2, 0.6)  # rad; and this level; the second where it is late
 LATE = 0.03  # s
 STOPPING = 0.025  # s; way a sole still goes after touch-down, in times of its speed
@@ -26,6 +28,7 @@ class Footing:
         turn: (2, 3, 3) their orientations.
         landed: Soles that touched down at the last update.
         late: (2,) time since each sole should have touched down [s].
+        age: (2,) time since each sole touched down [s].
     """
 
     def __init__(self, proportions: Proportions) -> None:
@@ -40,20 +43,25 @@ class Footing:
         self.turn: Matrix = np.tile(np.eye(3), (2, 1, 1))
         self.landed: list[int] = []
         self.late = np.zeros(2)
+        self.age = np.full(2, np.inf)
+        self._touch = TOUCH[0]
 
     def restart(self) -> None:
         """Forget where soles stand."""
         self.stands = [False, False]
         self.late[:] = 0.0
+        self.age[:] = np.inf
 
-    def update(self, target: Target, terms: BodyTerms, dt: float) -> None:
+    def update(self, target: Target, terms: BodyTerms, dt: float, *, measured: bool = False) -> None:
         """Decide which soles bear load in a state, and write that into the target.
 
         Args:
             target: What is wanted; its touches and the places of standing soles are changed.
             terms: The robot in its state.
             dt: Time until the next tick [s].
+            measured: Whether the state comes from a robot.
         """
+        self._touch = TOUCH[int(measured)]
         self.landed = []
         down = [self._bears(foot, target, terms) for foot in (0, 1)]
         wanted = target.touches
@@ -67,13 +75,18 @@ class Footing:
                 target.sole_place[foot], target.sole_turn[foot] = self.place[foot], self.turn[foot]
             elif wanted[foot]:
                 self._reach(foot, target)
+            fresh = 0.0 if any(self.stands) else np.inf  # who bears all load from the start has it already
+            self.age[foot] = self.age[foot] + dt if down[foot] and self.stands[foot] else fresh
         self.stands = down
         target.touches = (down[0], down[1])
+        if all(down):
+            share = np.minimum(self.age, np.maximum(target.until, 0.0)) / RAMP
+            np.copyto(target.load, np.where(share < 1.0, FIRST_LOAD + share, np.inf))
 
     def _bears(self, foot: int, target: Target, terms: BodyTerms) -> bool:
         if not target.touches[foot]:
             return False
-        return self.stands[foot] or self._gap(foot, target, terms) <= TOUCH
+        return self.stands[foot] or self._gap(foot, target, terms) <= self._touch
 
     def _gap(self, foot: int, target: Target, terms: BodyTerms) -> float:
         """Return how high the highest corner of a sole is over the ground under it."""

@@ -435,6 +435,7 @@ class Planner:
             second,
             np.zeros(2),
             np.tile([0.0, 0.0, 1.0], (2, 1)),
+            np.array([_until_lift(window.labels[row:, foot]) * dt for foot in (0, 1)]),
         )
 
     def _settle(self, window: Window, prints: list[list[Stance]], count: int) -> None:
@@ -459,3 +460,8 @@ def _swings(labels: Labels) -> list[tuple[int, int]]:
     edges = np.flatnonzero(np.diff(labels.astype(np.int8)))
     bounds = [0, *(edges + 1).tolist(), len(labels)]
     return [(a, b) for a, b in zip(bounds[:-1], bounds[1:], strict=True) if not labels[a]]
+
+
+def _until_lift(labels: Labels) -> float:
+    """Return after how many rows a foot is lifted; infinite where that is not seen."""
+    return np.inf if labels.all() else float(np.argmin(labels))

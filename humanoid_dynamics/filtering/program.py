@@ -93,7 +93,7 @@ class ReducedProgram:
         self._cones = cones
         swinging = tuple(foot for foot in (0, 1) if foot not in feet)
         self._swinging = swinging
-        rows = second + na + len(self._limited) + sum(len(cones[foot]) for foot in feet) + CORNERS * len(swinging)
+        rows = second + na + len(self._limited) + sum(len(cones[foot]) for foot in feet) + CORNERS * len(swinging) + len(feet)
         self._n, self._na = na + second, na
         self.qp = QpWorkspace(na + second, second, rows, SIZE)
         self._place_rows(second)
@@ -118,6 +118,9 @@ class ReducedProgram:
                 self.qp.A[rows, na:] = self._cones[foot] * self._units
             self.qp.upper[rows] = 0.0
         self._above = slice(start, start + CORNERS * len(self._swinging))
+        self._load = self._above.stop
+        if len(self.feet) > 1:
+            self.qp.A[self._load + 1, na + 2] = self._units[2]
 
     def _stack_weights(self) -> Vector:
         weights = self._weights
@@ -152,11 +155,14 @@ class ReducedProgram:
             cone = self._cones[self.feet[0]]
             np.dot(cone, S, qp.A[self._under[0]])
             np.dot(cone, -s, qp.upper[self._under[0]])
+            qp.A[self._load] = S[2]
+            qp.upper[self._load] = wishes.load[self.feet[0]] - s[2]
         if len(self.feet) > 1:
             foot = self.feet[1]
             qp.A[:WRENCH, : self._na] = self._J_second
             right = wishes.soles[foot] - terms.drift[foot] - terms.J[foot][:, :BASE] @ t
             qp.lower[:WRENCH] = qp.upper[:WRENCH] = right
+            qp.upper[self._load + 1] = wishes.load[foot]
         solution = qp.solve()
         x = solution.x
         va = x[: self._na]

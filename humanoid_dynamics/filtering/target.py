@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -27,6 +27,8 @@ class Target:
         sole_acceleration: (2, 6) accelerations [m/s^2, rad/s^2].
         ground: (2,) height of the ground under each sole [m].
         normal: (2, 3) normal of the ground under each sole.
+        until: (2,) time until each standing sole is lifted [s]; infinite where that is not known.
+        load: (2,) largest push on each sole, in weights of the robot; written by the tick.
     """
 
     touches: tuple[bool, bool]
@@ -42,6 +44,8 @@ class Target:
     sole_acceleration: Matrix
     ground: Vector
     normal: Matrix
+    until: Vector = field(default_factory=lambda: np.full(2, np.inf))
+    load: Vector = field(default_factory=lambda: np.full(2, np.inf))
 
 
 def stand_still(q: Vector, nv: int, com: Vector, sole_place: Matrix, sole_turn: Matrix) -> Target:

@@ -112,7 +112,7 @@ class BalancedTick:
         self._room = JointRoom(robot, keep=settings.joint_limits)
         effort = EFFORT_KEPT * robot.limits.effort[BASE:] if settings.torque_limits else np.full(robot.nv - BASE, np.inf)
         cones = _cones(robot) if settings.unilateral else (np.zeros((0, 6)), np.zeros((0, 6)))
-        weight = proportions.mass * proportions.gravity
+        weight = self._weight = proportions.mass * proportions.gravity
         sets = ((), (0,), (1,), (0, 1))
         self._reduced = {feet: ReducedProgram(feet, cones, effort, settings.weights, weight) for feet in sets}
         self._soft = {feet: SoftProgram(feet, cones, effort, settings.weights, weight) for feet in sets}
@@ -140,9 +140,10 @@ class BalancedTick:
             The answer.
         """
         self.terms.update(q, v)
-        self.footing.update(target, self.terms, dt)
+        self.footing.update(target, self.terms, dt, measured=measured)
         self._wishes.update(target, q, v, self.terms, pull=0.0 if measured else 1.0)
         feet = tuple(foot for foot in (0, 1) if target.touches[foot])
+        np.copyto(self._wishes.load, target.load * self._weight)
         choice, rung = self._descend(feet, q, v, dt)
         return Step(choice.vdot, choice.tau, choice.wrenches, target.touches, rung)
 
@@ -153,6 +154,7 @@ class BalancedTick:
         if choice.status is QpStatus.OPTIMAL:
             return choice, 0
         room.update(q, v, dt, EMERGENCY)
+        wishes.load[:] = np.inf
         for rung, program in enumerate((self._reduced[feet], self._soft[feet], self._softest[feet]), start=1):
             choice = program.solve(terms, wishes, room)
             if choice.status is QpStatus.OPTIMAL:

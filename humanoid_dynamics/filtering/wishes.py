@@ -49,6 +49,7 @@ class Wishes:
         soles: (2, 6) of the soles, in axes of each; of standing ones, what brings them to rest where they stand.
         up: (2, 4, 6) rows that give the upward acceleration of the corners of a swinging sole.
         rise: (2, 4) what those must at least be, so that corners stay above the ground [m/s^2].
+        load: (2,) largest push on each sole [N].
         height: (2,) height of the lowest corner of each sole over the ground [m].
     """
 
@@ -61,7 +62,7 @@ class Wishes:
             corners: (4, 3) corners of each sole in its frame [m].
         """
         self._corners = corners
-        self.up, self.rise, self.height = np.zeros((2, 4, 6)), np.zeros((2, 4)), np.zeros(2)
+        self.up, self.rise, self.height, self.load = np.zeros((2, 4, 6)), np.zeros((2, 4)), np.zeros(2), np.full(2, np.inf)
         self._model, self._gains = robot.model, gains
         self.com, self.base, self.soles = np.zeros(3), np.zeros(3), np.zeros((2, 6))
         self.joints: Vector = np.zeros(robot.nv - BASE)
