@@ -44,7 +44,7 @@ Examples:
 """
 
 
-def filter(  # noqa: A001  # the verb's name
+def filter(  # the verb's name
     robot: RobotArgument,
     clips: ClipsArgument,
     mode: ModeOption = "balanced",
@@ -117,18 +117,20 @@ def _print(robot: RobotModel, facts: list[dict[str, Any]], console: Console) -> 
         finished = "yes" if after["finished"] else f"fell at {after['fell']:.2f} s"
         finished += "" if one["attempt"] == LADDER[0].name else f" ({one['attempt']})"
         before = f"{100 * one['before']['impossible']:.0f} % ({100 * one['false_alarms']['impossible']:.0f} % false alarm)"
-        rows.append((
-            Path(one["clip"]).stem,
-            finished,
-            before,
-            f"{100 * after['all_limits']:.1f} %",
-            f"{after['residual']:.0e}",
-            f"{np.rad2deg(after['joint_rms']):.1f} deg",
-            f"{100 * after['com_rms']:.1f} cm",
-            f"{1e3 * after['slip']:.0f} mm",
-            ", ".join(f"{name} {count}" for name, count in after["rungs"].items()),
-            f"{after['microseconds']:.0f}",
-        ))
+        rows.append(
+            (
+                Path(one["clip"]).stem,
+                finished,
+                before,
+                f"{100 * after['all_limits']:.1f} %",
+                f"{after['residual']:.0e}",
+                f"{np.rad2deg(after['joint_rms']):.1f} deg",
+                f"{100 * after['com_rms']:.1f} cm",
+                f"{1e3 * after['slip']:.0f} mm",
+                ", ".join(f"{name} {count}" for name, count in after["rungs"].items()),
+                f"{after['microseconds']:.0f}",
+            )
+        )
     console.print(make_table(f"{robot.name}", heads, rows))
     for one in facts:
         for notice in one["after"]["notices"]:

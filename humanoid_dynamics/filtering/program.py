@@ -145,7 +145,7 @@ class ReducedProgram:
         T, t = self._eliminate_base(terms, wishes)
         P, p, B = self._fill_motion(terms, T, t)
         S, s = self._fill_wrench(terms, P, p, B)
-        self._fill_objective(terms, wishes, T, t, S, s)
+        self._fill_objective(terms, wishes, (T, t), (S, s))
         qp = self.qp
         qp.lower[self._room], qp.upper[self._room] = room.lower, room.upper
         qp.A[self._torques] = self._tau[self._limited]
@@ -216,7 +216,8 @@ class ReducedProgram:
         self._W[rows] = weights.swing * near
         self._W[rows.start + 3 : rows.stop] *= weights.swing_turn
 
-    def _fill_objective(self, terms: BodyTerms, wishes: Wishes, T: Matrix, t: Vector, S: Matrix, s: Vector) -> None:
+    def _fill_objective(self, terms: BodyTerms, wishes: Wishes, base: tuple[Matrix, Vector], wrench: tuple[Matrix, Vector]) -> None:
+        (T, t), (S, s) = base, wrench
         G, g, na = self._G, self._g, self._na
         G[:3, :na] = terms.J_com[:, :BASE] @ T + terms.J_com[:, BASE:]
         g[:3] = wishes.com - terms.com_drift - terms.J_com[:, :BASE] @ t

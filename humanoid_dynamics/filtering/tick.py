@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -80,8 +80,8 @@ class TickSettings:
         unilateral: Whether contacts are limited at all; for controls that must fail.
     """
 
-    gains: Gains = Gains()
-    weights: Weights = Weights()
+    gains: Gains = field(default_factory=Gains)
+    weights: Weights = field(default_factory=Weights)
     joint_limits: bool = True
     torque_limits: bool = True
     unilateral: bool = True
@@ -113,7 +113,7 @@ class BalancedTick:
         effort = EFFORT_KEPT * robot.limits.effort[BASE:] if settings.torque_limits else np.full(robot.nv - BASE, np.inf)
         cones = _cones(robot) if settings.unilateral else (np.zeros((0, 6)), np.zeros((0, 6)))
         weight = self._weight = proportions.mass * proportions.gravity
-        sets = ((), (0,), (1,), (0, 1))
+        sets: tuple[tuple[int, ...], ...] = ((), (0,), (1,), (0, 1))
         self._reduced = {feet: ReducedProgram(feet, cones, effort, settings.weights, weight) for feet in sets}
         self._soft = {feet: SoftProgram(feet, cones, effort, settings.weights, weight) for feet in sets}
         self._softest = {feet: SoftProgram(feet, cones, effort, settings.weights, weight, keep_room=False) for feet in sets}
@@ -156,7 +156,7 @@ class BalancedTick:
             return choice, 0
         wishes.load[:] = np.inf
         room.update(q, v, dt, EMERGENCY)
-        rungs = [(1, self._reduced[feet]), (2, self._soft[feet]), (3, self._softest[feet])]
+        rungs: list[tuple[int, ReducedProgram | SoftProgram]] = [(1, self._reduced[feet]), (2, self._soft[feet]), (3, self._softest[feet])]
         if measured:
             room.open()
             rungs = [(3, self._reduced[feet]), (3, self._softest[feet])]
@@ -174,13 +174,16 @@ def _fall(terms: BodyTerms) -> Choice:
         vdot = -np.linalg.solve(terms.M, terms.h)
     except np.linalg.LinAlgError:
         vdot = np.zeros(nv)
-    vdot = np.where(np.isfinite(vdot), vdot, 0.0)
-    return Choice(vdot, np.zeros((2, 6)), np.zeros(nv - BASE), QpStatus.OPTIMAL, 0)
+    finite: Vector = np.zeros(nv)
+    np.copyto(finite, vdot, where=np.isfinite(vdot))
+    return Choice(finite, np.zeros((2, 6)), np.zeros(nv - BASE), QpStatus.OPTIMAL, 0)
 
 
 def _cones(robot: RobotModel) -> tuple[Matrix, Matrix]:
     """Return what the largest rectangles inside the soles can carry, as rows."""
-    inner = [build_wrench_cone(replace(sole, vertices=corners)) for sole, corners in zip(find_soles(robot), _rectangles(robot), strict=True)]
+    inner = [
+        build_wrench_cone(replace(sole, vertices=corners)) for sole, corners in zip(find_soles(robot), _rectangles(robot), strict=True)
+    ]
     rows = [np.asarray(cone.A @ cone.basis.T) for cone in inner]
     return rows[0], rows[1]
 
