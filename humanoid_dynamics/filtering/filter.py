@@ -101,7 +101,7 @@ class DynamicsFilter:
             tick = replace(tick, joint_limits=False, torque_limits=False)
         self.tick_settings = tick
         self._tick = build_tick(mode, robot, self.proportions, tick)
-        self._judge = FrameJudge(robot, self.proportions)
+        self._judge = FrameJudge(robot, self.proportions, trust_limits=not self.doubtful)
         self.delay = self.settings.lookahead
         self.restart()
 

@@ -60,7 +60,7 @@ class JointRoom:
         high[self._v] = np.minimum(high[self._v], damping + pull * (self._high - place))
         np.clip(low, -FASTEST, FASTEST, self.lower)
         np.clip(high, -FASTEST, FASTEST, self.upper)
-        np.minimum(self.lower, self.upper, self.lower)
+        np.minimum(self.lower, self.upper, out=self.lower)
 
     def open(self) -> None:
         """Let joints accelerate as they like, as far as motors can be trusted to."""

@@ -149,7 +149,7 @@ class Planner:
         ahead = next((p for p in prints if p[0] > lifted), None)
         index = np.arange(now + first - 1, now + after - 1)
         goal, duration = self._goal(window, foot, swing, ahead, lifted)
-        since: Vector = (index - now - lifted) * dt
+        since = np.asarray((index - now - lifted) * dt, dtype=np.float64)
         states = go_on(swing.offset, goal, duration, since)
         turns = np.array([pin.exp3(o[3:]) @ R for o, R in zip(states[:, 0], window.turn[index, foot], strict=True)])
         places = window.place[index, foot] + states[:, 0, :3]

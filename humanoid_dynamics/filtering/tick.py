@@ -77,6 +77,7 @@ class TickSettings:
         weights: What deviations cost.
         joint_limits: Whether position and speed limits of joints are kept.
         torque_limits: Whether torque limits are kept.
+        inside: How far inside the soles the pressure stays [m]; more where sole or ground give way.
         unilateral: Whether contacts are limited at all; for controls that must fail.
     """
 
@@ -84,6 +85,7 @@ class TickSettings:
     weights: Weights = field(default_factory=Weights)
     joint_limits: bool = True
     torque_limits: bool = True
+    inside: float = 0.001
     unilateral: bool = True
 
 
@@ -107,11 +109,11 @@ class BalancedTick:
         self._settings = settings
         self.terms = BodyTerms(robot, proportions)
         self.footing = Footing(proportions)
-        rectangles = _rectangles(robot)
+        rectangles = _rectangles(robot, settings.inside)
         self._wishes = Wishes(robot, settings.gains, rectangles)
         self._room = JointRoom(robot, keep=settings.joint_limits)
         effort = EFFORT_KEPT * robot.limits.effort[BASE:] if settings.torque_limits else np.full(robot.nv - BASE, np.inf)
-        cones = _cones(robot) if settings.unilateral else (np.zeros((0, 6)), np.zeros((0, 6)))
+        cones = _cones(robot, settings.inside) if settings.unilateral else (np.zeros((0, 6)), np.zeros((0, 6)))
         weight = self._weight = proportions.mass * proportions.gravity
         sets: tuple[tuple[int, ...], ...] = ((), (0,), (1,), (0, 1))
         self._reduced = {feet: ReducedProgram(feet, cones, effort, settings.weights, weight) for feet in sets}
@@ -179,15 +181,16 @@ def _fall(terms: BodyTerms) -> Choice:
     return Choice(finite, np.zeros((2, 6)), np.zeros(nv - BASE), QpStatus.OPTIMAL, 0)
 
 
-def _cones(robot: RobotModel) -> tuple[Matrix, Matrix]:
+def _cones(robot: RobotModel, inside: float) -> tuple[Matrix, Matrix]:
     """Return what the largest rectangles inside the soles can carry, as rows."""
     inner = [
-        build_wrench_cone(replace(sole, vertices=corners)) for sole, corners in zip(find_soles(robot), _rectangles(robot), strict=True)
+        build_wrench_cone(replace(sole, vertices=corners))
+        for sole, corners in zip(find_soles(robot), _rectangles(robot, inside), strict=True)
     ]
     rows = [np.asarray(cone.A @ cone.basis.T) for cone in inner]
     return rows[0], rows[1]
 
 
-def _rectangles(robot: RobotModel) -> tuple[Matrix, Matrix]:
-    left, right = (inner_rectangle(np.array(sole.vertices)) for sole in find_soles(robot))
+def _rectangles(robot: RobotModel, inside: float) -> tuple[Matrix, Matrix]:
+    left, right = (inner_rectangle(np.array(sole.vertices), inside) for sole in find_soles(robot))
     return left, right
