@@ -183,6 +183,7 @@ class DynamicsFilter:
         dt = self.settings.dt
         q, v = self.q, self.v
         step: Step = self._tick.step(target, q, v, dt, measured=measured)
+        v = v if step.v is None else step.v
         after = v + dt * step.vdot
         q_after = pin.integrate(self.robot.model, q, dt * after)
         certificate = self._judge.judge(q, v, (q_after, after), step)
