@@ -40,7 +40,10 @@ EXTRAS = {
     "bags": ["rosbags>=0.11"],
     "speed": ["numba"],
     "bench": ["mujoco==3.17.0"],
-    "test": ["pytest>=7.4", "pytest-xdist", "pytest-timeout", "hypothesis", "sympy", "urchin"],
+    "test": [
+        *("pytest>=7.4", "pytest-xdist", "pytest-timeout", "hypothesis", "sympy", "urchin", "selenium>=4.11"),
+        *("mcap", "mcap-ros2-support"),
+    ],
     # numpy brings the types that mypy reads, so it stays as it is checked.
     "dev": ["ruff==0.17.5", "mypy==2.4.1", "numpy<2.6", "import-linter>=2.5", "types-PyYAML"],
 }

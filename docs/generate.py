@@ -15,6 +15,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import paper_items
+import yaml
 
 from humanoid_dynamics.benchmarks.goals import GOALS
 from humanoid_dynamics.cli.app import build_app
@@ -25,6 +26,7 @@ from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.nodes.configs import StandingTorquesConfig
 from humanoid_dynamics.resolution import answer
 from humanoid_dynamics.resolution.rules import RULES
+from humanoid_dynamics.simulation.scene_file import scene_names
 
 PROJECT = Path(__file__).resolve().parents[1]
 PAGES = ("README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((PROJECT / "docs").glob("*.md"))))
@@ -207,6 +209,24 @@ def _statuses(statuses: Mapping[str, str]) -> str:
     return write_table(("status", "meaning"), ((f"`{name}`", meaning) for name, meaning in statuses.items()))
 
 
+def build_scenes(current: str) -> str:
+    """Return the scenes, each with its picture and how to read it."""
+    del current
+    parts = []
+    readings = yaml.safe_load((PROJECT / "docs" / "scenes.yaml").read_text(encoding="utf-8"))
+    for name in scene_names():
+        reading = f" {readings[name]}" if name in readings else ""
+        picture = f"![{name}](images/scene_{name}.png)"
+        parts.append(f"### `{name}`\n\n{load_title(name)}{reading}\n\n{picture}\n\n")
+    return "\n" + "".join(parts)
+
+
+def load_title(name: str) -> str:
+    """Return what a scene shows, without its robots, which need not be installed."""
+    path = PROJECT / "config" / "scenes" / f"{name}.yaml"
+    return str(yaml.safe_load(path.read_text(encoding="utf-8"))["title"])
+
+
 TABLES: Mapping[str, Callable[[str], str]] = {
     "robots": build_robots,
     "robots_short": build_robots_short,
@@ -214,6 +234,7 @@ TABLES: Mapping[str, Callable[[str], str]] = {
     "parameters": build_parameters,
     "commands": build_commands,
     "rules": build_rules,
+    "scenes": build_scenes,
     "goals": build_goals,
     "answer_statuses": build_answer_statuses,
     "command_statuses": build_command_statuses,

@@ -130,3 +130,15 @@ class ClipError(HumanoidDynamicsError, ValueError):
         where = [f"row {row}"] if row is not None else []
         where += [f"column {column!r}"] if column else []
         super().__init__(": ".join(part for part in (place, ", ".join(where), problem) if part))
+
+
+class RecordError(HumanoidDynamicsError, ValueError):
+    """A record of a run that cannot be read or written.
+
+    Attributes:
+        origin: The file.
+    """
+
+    def __init__(self, origin: str, problem: str) -> None:
+        self.origin = origin
+        super().__init__(f"{origin}: {problem}")

@@ -3,8 +3,6 @@
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,12 +10,13 @@ import numpy as np
 import pinocchio as pin
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from humanoid_dynamics.cli.describe import JsonOption
+from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import fixed, make_console, make_table
 from humanoid_dynamics.errors import HumanoidDynamicsError
-from humanoid_dynamics.simulation.recorder import Recorder
+from humanoid_dynamics.series.files import open_sink
+from humanoid_dynamics.simulation.recorder import Recorder, describe_run
 from humanoid_dynamics.simulation.run_scene import Summary, build_world, run_scene
 from humanoid_dynamics.simulation.scene import Scene
 from humanoid_dynamics.simulation.scene_file import load_scene, scene_names
@@ -27,11 +26,12 @@ from humanoid_dynamics.simulation.world import World
 LONGEST = 3600.0
 SceneArgument = Annotated[str, typer.Argument(help=f"One of {', '.join(scene_names())}, or path of a scene file.", metavar="SCENE")]
 SecondsOption = Annotated[float, typer.Option("--seconds", help="How long; as long as the scene says where not given.")]
-RecordOption = Annotated[str, typer.Option("--record", help="Write all time series into this npz file.")]
+RecordOption = Annotated[str, typer.Option("--record", help="Stream all time series into this .npz or .mcap file, or folder of a bag.")]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics simulate pushed
   humanoid-dynamics simulate falling --seconds 2 --record falling.npz --json
+  humanoid-dynamics simulate standing --record standing.mcap
 """
 
 
@@ -39,16 +39,16 @@ def simulate(scene: SceneArgument, seconds: SecondsOption = -1.0, record: Record
     """Run a scene and tell what happened, with the books of energy and the certificate of the contacts."""
     if seconds != -1.0 and not 0.0 < seconds <= LONGEST:
         raise HumanoidDynamicsError(f"--seconds: received {seconds:g}, expected a time above zero and up to {LONGEST:g} s")
-    if record and (Path(record).is_dir() or not record.endswith(".npz")):
-        raise HumanoidDynamicsError(f"--record: received {record!r}, expected the path of an npz file")
     loaded = load_scene(scene)
     length = loaded.seconds if seconds == -1.0 else seconds
+    about = describe_run(loaded)
     world = build_world(loaded)
-    recorder = Recorder(world)
-    with _progress(length) as watch:
-        summary = run_scene(loaded, world, length, watch)
-    if record:
-        recorder.save(Path(record))
+    recorder = Recorder(world, sinks=[open_sink(Path(record), about)] if record else [], about=about)
+    try:
+        with show_progress("simulating") as bar:
+            summary = run_scene(loaded, world, length, lambda t: bar.tell(t / length))
+    finally:  # what was recorded until an interrupt is kept
+        recorder.close()
     facts = scene_facts(loaded, world, summary, recorder)
     if as_json:
         typer.echo(json.dumps(facts, indent=2, allow_nan=False))
@@ -117,16 +117,3 @@ def _print(facts: dict[str, Any], console: Console) -> None:
     console.print(f"at the end: centre of mass ({x:.3f}, {y:.3f}, {z:.3f}) m")
     console.print(f"ground force {facts['ground_force'][2]:.1f} N, weight {facts['weight']:.1f} N")
     console.print(f"sha256 of the record {facts['digest']}")
-
-
-@contextmanager
-def _progress(seconds: float) -> Iterator[Callable[[float], None] | None]:
-    """Show on a terminal how far a run is and when it ends; nothing elsewhere."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("simulating", total=seconds)
-        yield lambda t: progress.update(task, completed=t)

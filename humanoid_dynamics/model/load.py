@@ -19,7 +19,7 @@ from humanoid_dynamics.model.description import ROOTS, Description, FrameSpec, S
 from humanoid_dynamics.model.description_file import load_description
 from humanoid_dynamics.model.inertia import find_inertialess
 from humanoid_dynamics.model.loop import LoopClosure, Wheel
-from humanoid_dynamics.model.meshes import check_meshes
+from humanoid_dynamics.model.meshes import check_meshes, list_shapes
 from humanoid_dynamics.model.mimic import find_mimics
 from humanoid_dynamics.model.posture import find_stance, resting_posture
 from humanoid_dynamics.model.robot import ControlPoint, Notice, RobotModel
@@ -220,6 +220,7 @@ def _assemble(
         stance=find_stance(model, posture, surfaces),
         inertialess=inertialess,
         notices=notices + coordinates.notices + told,
+        shapes=MappingProxyType(list_shapes(urdf, folder)),
     )
 
 

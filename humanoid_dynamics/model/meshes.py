@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from humanoid_dynamics.model.robot import Notice
+from humanoid_dynamics.model.shape import Geometry
 from humanoid_dynamics.model.urdf import Urdf
 
 
@@ -25,6 +27,15 @@ def find_mesh(filename: str, folder: Path | None) -> Path | None:
     else:
         return None
     return next((path for path in candidates if os.path.isfile(path)), None)
+
+
+def list_shapes(urdf: Urdf, folder: Path | None) -> dict[str, tuple[Geometry, ...]]:
+    """Return what each link looks like, by link: its visual shapes, or those it touches with where it has none, meshes where they lie."""
+
+    def place(shape: Geometry) -> Geometry:
+        return replace(shape, filename=str(find_mesh(shape.filename, folder) or "")) if shape.filename else shape
+
+    return {name: tuple(place(shape) for shape in link.visuals or link.collisions) for name, link in urdf.links.items()}
 
 
 def check_meshes(urdf: Urdf, folder: Path | None) -> tuple[Notice, ...]:

@@ -10,6 +10,7 @@ import pinocchio as pin
 from humanoid_dynamics.errors import SingularInertiaError, UnknownNameError
 from humanoid_dynamics.model.joint import Joint, Limits, Mimic
 from humanoid_dynamics.model.loop import LoopClosure, Wheel
+from humanoid_dynamics.model.shape import Geometry
 from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.spatial.arrays import Indices, Vector
 
@@ -78,6 +79,7 @@ class RobotModel:
         stance: Surfaces the resting posture stands on.
         inertialess: Links whose motion carries no inertia; where there are any the mass matrix is singular.
         notices: What was assumed and what is wrong.
+        shapes: What each link looks like, by link; the file of a mesh is where it lies on this machine, empty where it is not found.
     """
 
     name: str
@@ -102,6 +104,7 @@ class RobotModel:
     stance: tuple[str, ...] = field(repr=False)
     inertialess: tuple[str, ...] = field(repr=False)
     notices: tuple[Notice, ...] = field(repr=False)
+    shapes: Mapping[str, tuple[Geometry, ...]] = field(repr=False, default_factory=dict)
 
     @property
     def nq(self) -> int:

@@ -11,33 +11,10 @@ from dataclasses import dataclass, field
 
 import pinocchio as pin
 
+from humanoid_dynamics.model.shape import Geometry
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 KINDS = ("revolute", "continuous", "prismatic", "floating", "planar", "fixed")
-GEOMETRIES = {
-    "box": ("size",),
-    "sphere": ("radius",),
-    "cylinder": ("radius", "length"),
-    "capsule": ("radius", "length"),
-    "mesh": ("scale",),
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Geometry:
-    """A shape on a link.
-
-    Attributes:
-        kind: ``box``, ``sphere``, ``cylinder``, ``capsule`` or ``mesh``.
-        size: Full edge lengths, radius, radius and length, or the three scales of a mesh [m, m, m, -].
-        X_LG: Pose of the shape in the link.
-        filename: Mesh file, empty for the other kinds.
-    """
-
-    kind: str
-    size: tuple[float, ...]
-    X_LG: pin.SE3
-    filename: str = ""
 
 
 @dataclass(frozen=True, eq=False)

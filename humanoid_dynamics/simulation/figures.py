@@ -99,7 +99,9 @@ def read_object(reader: SceneReader, content: object, key: str) -> Figure:
         moments, balls = np.full(3, 0.4 * mass * radius**2), [(np.zeros(3), radius)]
     x, y, z = moments.tolist()
     inertia = f'<inertia ixx="{x!r}" iyy="{y!r}" izz="{z!r}" ixy="0" ixz="0" iyz="0"/>'
-    text = f'<robot name="object"><link name="body"><inertial><mass value="{mass!r}"/>{inertia}</inertial></link></robot>'
+    shape = f'<box size="{" ".join(map(repr, size.tolist()))}"/>' if "box" in table else f'<sphere radius="{radius!r}"/>'
+    inertial = f'<inertial><mass value="{mass!r}"/>{inertia}</inertial>'
+    text = f'<robot name="object"><link name="body">{inertial}<visual><geometry>{shape}</geometry></visual></link></robot>'
     points = tuple(TouchPoint(f"body.{k}", "body", p, r, friction, restitution) for k, (p, r) in enumerate(balls))
     robot = load_robot(text, root="free_flyer")
     X = reader.pose(table, key)

@@ -1,16 +1,41 @@
-"""What a world did, sample by sample: in memory, on disk, and as one number that tells two runs apart."""
+"""What a world did, sample by sample: in memory, on disk, and as one number that tells two runs apart.
+
+    q, v      configuration and velocity
+    tau       torque of each motor and its drive [N·m, N]
+    wrench    force and moment of each contact, in its frame at its origin [N, N·m]: contact surfaces, and links that touch otherwise
+    energy    kinetic, potential, and work since the start by who did it; what is ``missing`` came from nowhere [J]
+    audit     depth, closure and certificate of the contacts
+    balance   centre of mass [m], momentum [kg·m/s], spin about the centre of mass [kg·m²/s], force of all contacts [N]
+
+Contact forces are means over the last part of a step, which an impact may have cut.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import pinocchio as pin
 
+from humanoid_dynamics.errors import HumanoidDynamicsError
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.motion.columns import entry_names, velocity_columns
+from humanoid_dynamics.series.files import save_record
+from humanoid_dynamics.series.layout import WRENCH, BodyPlace, JointPlace, Layout
+from humanoid_dynamics.series.record import Record
+from humanoid_dynamics.series.sink import MemorySink, Sink
+from humanoid_dynamics.simulation.books import ENTRIES
+from humanoid_dynamics.simulation.contact_wrenches import ContactWrenches
+from humanoid_dynamics.simulation.drive_torques import DriveTorques
+from humanoid_dynamics.simulation.scene import Scene
 from humanoid_dynamics.simulation.world import World
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Vector
 
-SERIES = ("t", "q", "v", "tau", "force", "energy")
+ENERGY = ("kinetic", "potential", *ENTRIES, "missing")
+AUDIT = ("depth", "closure", "residual", "complementarity", "cone", "touching")
+BALANCE = tuple(f"{what}_{axis}" for what in ("com", "momentum", "spin", "force") for axis in "xyz")
 
 
 class Recorder:
@@ -19,62 +44,146 @@ class Recorder:
     Attributes:
         world: The world.
         every: Steps between samples.
+        about: What it is a record of.
     """
 
-    def __init__(self, world: World, every: int = 1) -> None:
+    def __init__(
+        self, world: World, every: int = 1, *, sinks: Sequence[Sink] | None = None, about: Mapping[str, str] | None = None
+    ) -> None:
+        """Begin.
+
+        Args:
+            world: The world.
+            every: Steps between samples.
+            sinks: Where samples go; into memory where left out.
+            about: What it is a record of, in words.
+        """
         self.world, self.every = world, max(1, every)
-        self._samples: dict[str, list[Vector]] = {name: [] for name in SERIES}
-        self._count = 0
+        self.about = dict(about or {})
+        self._sinks: list[Sink] = [MemorySink()] if sinks is None else list(sinks)
+        self._total = hashlib.sha256()
+        self._steps = self._count = 0
+        self._robot: RobotModel | None = None
+        self._drives, self._began = DriveTorques(world.robot, world.setup.drive), world.t
         self.take()
         world.add_hook("after_step", self._after_step)
 
     def __len__(self) -> int:
-        return len(self._samples["t"])
+        return self._count
 
     def take(self) -> None:
         """Take a sample now."""
         world = self.world
-        sample = {
-            "t": np.array(world.t),
-            "q": world.q.copy(),
-            "v": world.v.copy(),
-            "tau": world.tau.copy(),
-            "force": world.point_forces(),
-            "energy": np.array(world.books.energy),
-        }
-        for name, values in sample.items():
-            self._samples[name].append(values)
+        if world.robot is not self._robot:
+            self._begin(world)
+        rows = self._measure(world)
+        self._total.update(np.float64(world.t).tobytes())
+        for row in rows.values():
+            self._total.update(row.tobytes())
+        for sink in self._sinks:
+            sink.write(world.t, rows)
+        self._count += 1
 
-    def series(self, name: str) -> Matrix:
-        """Return a series, one row per sample.
+    def record(self) -> Record:
+        """Return what was taken until now.
 
-        Args:
-            name: One of ``SERIES``: time [s], configuration, velocity, motor torque [N·m, N], force on each touch point in the world [N],
-                energy [J].
+        Raises:
+            HumanoidDynamicsError: If samples do not go into memory.
         """
-        return np.array(self._samples[name])
+        for sink in self._sinks:
+            if isinstance(sink, MemorySink):
+                return sink.record(self.about)
+        raise HumanoidDynamicsError("this recorder streams its samples to disk; read the file it writes")
 
     def digest(self) -> str:
-        """Return the SHA-256 of all series; equal for equal runs, in any process."""
-        total = hashlib.sha256()
-        for name in SERIES:
-            total.update(np.ascontiguousarray(self.series(name)).tobytes())
-        return total.hexdigest()
+        """Return the SHA-256 of all samples; equal for equal runs, in any process."""
+        return self._total.hexdigest()
 
     def save(self, path: Path) -> None:
-        """Write all series, and the names of what their columns are, into an npz file.
+        """Write what was taken until now into a file: ``.npz``, ``.mcap``, or the folder of a bag.
 
         Args:
             path: The file; missing folders are made.
         """
-        path.parent.mkdir(parents=True, exist_ok=True)
-        world = self.world
-        names = {"coordinates": world.robot.coordinates, "motors": world.actuated, "points": world.point_names}
-        arrays = {name: self.series(name) for name in SERIES} | {name: np.array(entries, dtype=np.str_) for name, entries in names.items()}
-        with path.open("wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **arrays)
+        save_record(self.record(), path)
+
+    def close(self) -> None:
+        """Finish the files."""
+        for sink in self._sinks:
+            sink.close()
+
+    def _begin(self, world: World) -> None:
+        """Take note of a tree of bodies that is new."""
+        self._robot, self._data = world.robot, world.robot.data()
+        self._drives.follow(world.robot)
+        self._wrenches = ContactWrenches(world.robot, world.setup.points, world.point_names)
+        layout = build_layout(world, self._wrenches)
+        self._total.update(layout.dump().encode())
+        for sink in self._sinks:
+            sink.begin(layout)
+
+    def _measure(self, world: World) -> dict[str, Vector]:
+        model, data, books, answer = world.robot.model, self._data, world.books, world.touching.answer
+        kinetic, potential = pin.computeKineticEnergy(model, data, world.q, world.v), pin.computePotentialEnergy(model, data)
+        h = pin.computeCentroidalMomentum(model, data)
+        forces, motors = world.point_forces(), np.zeros(world.robot.nv)
+        motors[world.mechanism.actuated] = world.tau
+        torques = motors if world.t == self._began else self._drives.add_to(motors, world.q, world.v)  # nothing acted before the first step
+        certificate = (0.0, 0.0, 0.0) if answer is None else (answer.residual, answer.complementarity, answer.cone)
+        touching = float(np.count_nonzero(forces.any(axis=1)))
+        return {
+            "q": world.q,
+            "v": world.v,
+            "tau": torques[world.mechanism.actuated],
+            "wrench": self._wrenches.measure(data, forces, world.touching),
+            "energy": np.array([kinetic, potential, *(books.work[name] for name in ENTRIES), books.missing]),
+            "audit": np.array([world.touching.depth, world._stepper.closure, *certificate, touching]),
+            "balance": np.concatenate((data.com[0], h.linear, h.angular, forces.sum(axis=0))),
+        }
 
     def _after_step(self, _world: World) -> None:
-        self._count += 1
-        if self._count % self.every == 0:
+        self._steps += 1
+        if self._steps % self.every == 0:
             self.take()
+
+
+def describe_run(scene: Scene) -> dict[str, str]:
+    """Tell what a record of a scene is a record of.
+
+    Args:
+        scene: The scene.
+
+    Returns:
+        Scene, title and robot, and its URDF where it is a single one that has one.
+    """
+    about = {"scene": scene.name, "title": scene.title, "robot": scene.robot.name}
+    return {**about, "urdf": scene.robot.urdf} if scene.robot.urdf else about
+
+
+def build_layout(world: World, wrenches: ContactWrenches) -> Layout:
+    """Return what samples of a world are made of.
+
+    Args:
+        world: The world.
+        wrenches: Its contacts.
+
+    Returns:
+        The layout.
+    """
+    robot, motors = world.robot, list(world.actuated)
+    joints = tuple(
+        JointPlace(joint.name, joint.q.start, joint.v.start, motors.index(joint.name) if joint.name in motors else -1)
+        for joint in robot.joints
+        if joint.q.stop - joint.q.start == 1 and joint.v.stop - joint.v.start == 1
+    )
+    bodies = tuple(BodyPlace(joint.child, joint.q.start, joint.v.start) for joint in robot.joints if joint.kind == "free_flyer")
+    columns = {
+        "q": entry_names(robot),
+        "v": velocity_columns(robot),
+        "tau": world.actuated,
+        "wrench": tuple(f"{patch.name}.{axis}" for patch in wrenches.patches for axis in WRENCH),
+        "energy": ENERGY,
+        "audit": AUDIT,
+        "balance": BALANCE,
+    }
+    return Layout(columns, joints, bodies, wrenches.patches)

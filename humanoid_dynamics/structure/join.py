@@ -194,6 +194,7 @@ def _name(whole: RobotModel, parts: Sequence[_Part]) -> RobotModel:
             for part in parts
             for mimic in part.robot.mimics
         ),
+        shapes=MappingProxyType({name: shapes for part in parts for name, shapes in part.rename(part.robot.shapes).items()}),
         inertialess=tuple(part.prefix + link for part in parts for link in part.robot.inertialess),
     )
 

@@ -52,7 +52,7 @@ def test_simulate_for_people(call):
         (("standin",), "Did you mean 'standing'"),
         (("standing", "--seconds", "0"), "--seconds"),
         (("standing", "--seconds", "nan"), "--seconds"),
-        (("standing", "--record", "run.csv"), "npz"),
+        (("standing", "--record", "run.csv"), "ends in '.csv', expected a numpy archive (.npz), an MCAP file (.mcap)"),
     ],
 )
 def test_simulate_refuses_with_a_sentence(call, arguments, said):

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.motion.formats.bag_file import read_bag_motion
 from humanoid_dynamics.motion.formats.bvh_file import Bvh, read_bvh
 from humanoid_dynamics.motion.formats.csv_file import read_csv
 from humanoid_dynamics.motion.formats.deepmimic_file import DeepMimic, read_deepmimic
 from humanoid_dynamics.motion.formats.joint_trajectory import read_trajectory
 from humanoid_dynamics.motion.formats.npz_file import read_npz
 from humanoid_dynamics.motion.recording import Recording
+from humanoid_dynamics.series.bag_reader import is_bag
 
-FORMATS = ("npz", "bvh", "deepmimic", "trajectory", "csv")
+FORMATS = ("npz", "bvh", "deepmimic", "trajectory", "csv", "mcap")
 ZIP = b"PK\x03\x04"
 HEAD = 4096  # bytes that tell text from other things
 
@@ -25,11 +28,13 @@ def detect_format(path: Path) -> str:
         path: The file.
 
     Returns:
-        ``npz``, ``bvh``, ``deepmimic``, ``trajectory`` or ``csv``.
+        ``npz``, ``bvh``, ``deepmimic``, ``trajectory``, ``csv``, or ``mcap`` for every bag.
 
     Raises:
         ClipError: If it is none of them.
     """
+    if is_bag(path):
+        return "mcap"
     try:
         with path.open("rb") as file:
             head = file.read(HEAD)
@@ -61,11 +66,14 @@ def read_motion(path: Path, rate: float | None = None) -> Recording | Bvh | Deep
     found = detect_format(path)
     if found == "csv":
         return read_csv(path, rate)
-    if found == "bvh":
-        return read_bvh(path)
-    if found == "deepmimic":
-        return read_deepmimic(path)
-    return read_npz(path) if found == "npz" else read_trajectory(path)
+    readers: dict[str, Callable[[Path], Recording | Bvh | DeepMimic]] = {
+        "npz": read_npz,
+        "bvh": read_bvh,
+        "deepmimic": read_deepmimic,
+        "trajectory": read_trajectory,
+        "mcap": read_bag_motion,
+    }
+    return readers[found](path)
 
 
 def _json_format(path: Path) -> str:

@@ -1,0 +1,60 @@
+"""``humanoid-dynamics view``: a page in the browser where a robot can be seen and touched."""
+
+# No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
+
+from typing import Annotated
+
+import typer
+
+from humanoid_dynamics.cli.tables import make_console
+from humanoid_dynamics.errors import HumanoidDynamicsError
+from humanoid_dynamics.simulation.scene_file import scene_names
+
+MISSING = "the page needs viser; install it with: pip install 'humanoid_dynamics[viewer]'"
+WhatArgument = Annotated[str, typer.Argument(help=f"A scene: one of {', '.join(scene_names())}, or path of a scene file.", metavar="WHAT")]
+HostOption = Annotated[str, typer.Option("--host", help="Address to listen on; beyond this machine a token is needed to touch.")]
+PortOption = Annotated[int, typer.Option("--port", help="Port; the next free one where it is taken.", min=1, max=65535)]
+TokenOption = Annotated[str, typer.Option("--token", help="The token; a fresh one where one is needed and none is given.")]
+RateOption = Annotated[float, typer.Option("--rate", help="Pictures per second.", min=0.1, max=120.0)]
+SecondsOption = Annotated[float, typer.Option("--seconds", help="End after this time; Ctrl-C ends it where not given.")]
+SimpleOption = Annotated[bool, typer.Option("--simple", help="Draw capsules instead of meshes, for a slow browser.")]
+EXAMPLES = """\b
+Examples:
+  humanoid-dynamics view
+  humanoid-dynamics view swing
+  humanoid-dynamics view g1_drop --simple --port 8090
+"""
+
+
+def view(
+    what: WhatArgument = "standing",
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8080,
+    token: TokenOption = "",
+    rate: RateOption = 30.0,
+    seconds: SecondsOption = 0.0,
+    simple: SimpleOption = False,
+) -> None:
+    """Open a page where a robot can be watched, pulled, stopped and let go; time stands still while nobody looks.
+
+    Example: humanoid-dynamics view swing
+    """
+    try:
+        from humanoid_dynamics.viewer.page import Page
+    except ImportError as cause:
+        raise HumanoidDynamicsError(MISSING) from cause
+    from humanoid_dynamics.viewer.show import show
+    from humanoid_dynamics.viewer.world_session import WorldSession
+
+    session = WorldSession(what, simple=simple)
+    page = Page(session, host=host, port=port, token=token)
+    console = make_console()
+    console.print(f"open {page.address} in a browser; Ctrl-C ends it", highlight=False)
+    if not page.access.open:
+        console.print(f"token to touch: {page.access.token}", highlight=False, markup=False)
+    try:
+        show(page, session, rate=rate, seconds=seconds or None)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        page.close()

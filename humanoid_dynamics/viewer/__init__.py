@@ -1,0 +1,1 @@
+"""A browser page over a picture value: what is drawn, where it comes from, and who may touch it."""

@@ -1,0 +1,188 @@
+"""The page in the browser: pictures go out, wishes come in.  viser [Viser] draws; nothing is loaded from any network."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import queue
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import viser
+
+from humanoid_dynamics.errors import HumanoidDynamicsError
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
+from humanoid_dynamics.viewer.access import Access
+from humanoid_dynamics.viewer.drawing import Drawing
+from humanoid_dynamics.viewer.panel import Panel
+from humanoid_dynamics.viewer.session import Session
+
+NEWTONS_PER_METRE = 400.0
+LONGEST_QUEUE = 1000
+VIEW = read_only([2.4, 1.4, 0.6])  # m, from the centre of mass
+Wish = Callable[[Session], None]
+
+
+class _Server(viser.ViserServer):
+    """A server that never asks another one to publish it, whoever wants it to."""
+
+    def request_share_url(self, verbose: bool = True) -> str | None:  # noqa: ARG002 - as it is called
+        """Refuse."""
+        return None
+
+
+class Page:
+    """One page for all who look.
+
+    Callbacks of the server only put wishes into a queue; the thread that calls ``show`` fulfils them, one by one, and says what was
+    refused.
+
+    Attributes:
+        access: Who may touch.
+    """
+
+    def __init__(self, session: Session, *, host: str = "127.0.0.1", port: int = 8080, token: str = "") -> None:
+        """Open the page.
+
+        Args:
+            session: What is shown.
+            host: Address to listen on; anything but this machine needs a token to touch.
+            port: Port; the next free one where it is taken.
+            token: The token; a fresh one where left out and one is needed.
+        """
+        self.access = Access(host, token)
+        self._wishes: queue.Queue[Wish] = queue.Queue(LONGEST_QUEUE)
+        with contextlib.redirect_stdout(io.StringIO()):  # it would announce itself in a frame
+            self._server = _Server(host=host, port=port, label="humanoid_dynamics", verbose=False)
+        self._server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
+        self._server.on_client_disconnect(lambda client: self.access.forget(client.client_id))
+        logging.getLogger("websockets.server").setLevel(logging.CRITICAL)  # a visitor's nonsense is not worth a traceback
+        self._host, self._closing = host, threading.Event()
+        self._build(session)
+
+    @property
+    def address(self) -> str:
+        """Address of the page, for a browser on this machine."""
+        host = "127.0.0.1" if self._host in {"0.0.0.0", "::", "localhost"} else self._host  # noqa: S104 - compared, not bound
+        return f"http://{host}:{self._server.get_port()}"
+
+    @property
+    def watched(self) -> bool:
+        """Whether anyone looks."""
+        return bool(self._server.get_clients())
+
+    def wait(self, seconds: float) -> None:
+        """Wait, but not beyond the end of the page [s]."""
+        self._closing.wait(seconds)
+
+    def show(self, session: Session) -> None:
+        """Fulfil what was wished and draw how things are now.
+
+        Args:
+            session: The session.
+        """
+        self._fulfil(session)
+        if session.bodies is not self._drawing.bodies:
+            self._build(session)
+        picture = session.picture()
+        with self._server.atomic():
+            self._drawing.update(picture)
+            self._panel.update(picture, session.offer)
+        self._server.flush()
+
+    def close(self) -> None:
+        """Close the page."""
+        self._closing.set()
+        self._server.stop()
+
+    def wish(self, client: int | None, wish: Wish) -> bool:
+        """Take a wish of a visitor; one who may not touch is told so.
+
+        Args:
+            client: The visitor.
+            wish: What is to be done with the session.
+
+        Returns:
+            Whether it will be done.
+        """
+        if not self.access.allows(client):
+            self._panel.say("Watching only: enter the token to touch.")
+            return False
+        with contextlib.suppress(queue.Full):  # a flood: the oldest wishes are enough
+            self._wishes.put_nowait(wish)
+        return True
+
+    def _fulfil(self, session: Session) -> None:
+        for _ in range(self._wishes.qsize()):
+            wish = self._wishes.get_nowait()
+            try:
+                wish(session)
+            except HumanoidDynamicsError as refusal:
+                self._panel.say(str(refusal))
+
+    def _build(self, session: Session) -> None:
+        """Draw everything anew, as for another robot."""
+        self._server.scene.reset()
+        self._server.gui.reset()
+        self._server.scene.set_up_direction("+z")
+        offer = session.offer
+        look_from(self._server, session.picture().com)
+        self._drawing = Drawing(self._server, session.bodies, offer)
+        self._panel = Panel(self._server, offer, self.access, self.wish)
+        if offer.pushable:
+            for name, handle in self._drawing.handles.items():
+                handle.on_drag("left")(self._on_drag(name))
+        for frame, X_WF in offer.frames.items():
+            self._add_gizmo(frame, X_WF)
+
+    def _on_drag(self, body: str) -> Callable[[Any], None]:
+        X_BL = next(b.X_JL for b in self._drawing.bodies if b.name == body).inverse()
+
+        def dragged(event: Any) -> None:
+            start, end = np.array(event.start_position), np.array(event.end_position)
+            force = np.zeros(3) if event.phase == "end" else NEWTONS_PER_METRE * (end - start)
+            point = X_BL.act(_into(event.target, start))
+            self.wish(event.client_id, lambda session: session.pull(body, point, force))
+            self._drawing.show_pull(start, end, event.phase != "end" and self.access.allows(event.client_id))
+
+        return dragged
+
+    def _add_gizmo(self, frame: str, X_WF: pin.SE3) -> None:
+        x, y, z, w = pin.Quaternion(X_WF.rotation).coeffs()
+        gizmo = self._server.scene.add_transform_controls(
+            f"/lead/{frame}", scale=0.15, wxyz=(w, x, y, z), position=tuple(X_WF.translation), depth_test=False
+        )
+        home = (gizmo.wxyz, gizmo.position)
+
+        def led(event: Any) -> None:
+            w, x, y, z = (float(value) for value in gizmo.wxyz)
+            quaternion, place = np.array((x, y, z, w)), np.array(gizmo.position, dtype=float)
+            if not _sound(quaternion, place):
+                return
+            X = pin.SE3(pin.Quaternion(quaternion / np.linalg.norm(quaternion)).matrix(), place)
+            if not self.wish(event.client_id, lambda session: session.lead(frame, X)):
+                gizmo.wxyz, gizmo.position = home
+
+        gizmo.on_update(led)
+
+
+def look_from(server: viser.ViserServer, com: Vector) -> None:
+    """Let those who come see the robot from the front, a little from the side and from above."""
+    server.initial_camera.look_at = tuple(com)
+    server.initial_camera.position = tuple(com + VIEW)
+
+
+def _into(handle: Any, place: Vector) -> Vector:
+    """Return a place of the world in the frame of what is drawn there."""
+    w, x, y, z = (float(value) for value in handle.wxyz)
+    R: Matrix = pin.Quaternion(np.array((x, y, z, w))).matrix()
+    return np.asarray(R.T @ (place - np.array(handle.position)))
+
+
+def _sound(quaternion: Vector, place: Vector) -> bool:
+    size = float(np.linalg.norm(quaternion))
+    return bool(np.isfinite(place).all()) and np.isfinite(size) and size > 0.0

@@ -1,0 +1,148 @@
+"""The controls and the plots beside the drawing."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import viser
+from viser import uplot
+
+from humanoid_dynamics.viewer.access import Access
+from humanoid_dynamics.viewer.picture import Picture
+from humanoid_dynamics.viewer.session import Offer, Session
+
+HISTORY = 300
+PLOT_EVERY = 6  # pictures
+COLOURS = ("#d63e34", "#1e6edc", "#3f9a55", "#b07a1e", "#7a4fb0", "#444444")
+Wish = Callable[[Session], None]
+Take = Callable[["int | None", Wish], bool]  # a visitor and a wish; whether it will be done
+
+
+class Panel:
+    """Buttons, choices, plots and one line that says how things are."""
+
+    def __init__(self, server: viser.ViserServer, offer: Offer, access: Access, take: Take) -> None:
+        self._server, self._take, self._offer = server, take, offer
+        self._history: deque[tuple[float, dict[str, float]]] = deque(maxlen=HISTORY)
+        self._plots: dict[str, Any] = {}
+        self._count, self._said = 0, ""
+        gui = server.gui
+        gui.add_markdown(f"**{offer.title}**")
+        self._status = gui.add_markdown("")
+        if not access.open:
+            self._ask_token(access)
+        self._add_time(offer)
+        self._add_choices(offer)
+        self._switches = {name: self._add_switch(name, closed) for name, closed in offer.connections.items()}
+        hints = ["Drag a link to pull it."] if offer.pushable else []
+        hints += ["Drag the coloured axes to lead a hand, the head or the pelvis."] if offer.frames else []
+        if hints:
+            gui.add_markdown(" ".join(hints))
+
+    def say(self, text: str) -> None:
+        """Say something until something else is to be said."""
+        self._said = text
+
+    def update(self, picture: Picture, offer: Offer) -> None:
+        """Show numbers, plots and state."""
+        self._count += 1
+        if picture.t < (self._history[-1][0] if self._history else 0.0):
+            self._history.clear()
+        self._history.append((picture.t, dict(picture.numbers)))
+        if self._count % PLOT_EVERY:
+            return
+        self._write_status(picture)
+        self._follow(offer)
+        self._plot()
+
+    def _write_status(self, picture: Picture) -> None:
+        lines = [f"t = {picture.t:.2f} s", *(line for line in (picture.status, self._said) if line)]
+        text = "  \n".join(lines)
+        if self._status.content != text:
+            self._status.content = text
+
+    def _follow(self, offer: Offer) -> None:
+        for name, closed in offer.connections.items():
+            button = self._switches[name]
+            label = f"Release {name}" if closed else f"Grip {name}"
+            if button.label != label:
+                button.label = label
+        self._offer = offer
+
+    def _ask_token(self, access: Access) -> None:
+        field: Any = self._server.gui.add_text("Token", initial_value="", hint="Needed to touch; watching is free.")
+
+        def shown(event: Any) -> None:
+            given = str(field.value)
+            if given and event.client_id is not None:
+                right = access.show(event.client_id, given)
+                field.value = ""  # all pages share the field
+                self.say("You may touch now." if right else "That is not the token.")
+
+        field.on_update(shown)
+
+    def _send(self, event: Any, wish: Wish) -> None:
+        self._take(event.client_id, wish)
+
+    def _add_time(self, offer: Offer) -> None:
+        gui = self._server.gui
+        pause = gui.add_button_group("Time", ("pause", "go on", "step", "reset"))
+
+        def pressed(event: Any) -> None:
+            wishes: dict[str, Wish] = {
+                "pause": lambda session: session.pause(True),
+                "go on": lambda session: session.pause(False),
+                "step": lambda session: session.step(),
+                "reset": lambda session: session.reset(),
+            }
+            wish = wishes.get(str(event.target.value))
+            if wish is not None:
+                self._send(event, wish)
+
+        pause.on_click(pressed)
+        if offer.length is not None:
+            slider = gui.add_slider("Position [s]", min=0.0, max=offer.length, step=0.01, initial_value=0.0)
+            slider.on_update(lambda event: self._send(event, lambda session: session.seek(float(slider.value))))
+
+    def _add_choices(self, offer: Offer) -> None:
+        gui = self._server.gui
+        if offer.scenes:
+            scenes = gui.add_dropdown("Scene", offer.scenes, initial_value=offer.scenes[0])
+            scenes.on_update(lambda event: self._send(event, lambda session: session.choose_scene(str(scenes.value))))
+        if offer.rules:
+            rules = gui.add_dropdown("Rule", offer.rules, initial_value=offer.rules[0])
+            rules.on_update(lambda event: self._send(event, lambda session: session.choose_rule(str(rules.value))))
+
+    def _add_switch(self, name: str, closed: bool) -> Any:
+        button = self._server.gui.add_button(f"Release {name}" if closed else f"Grip {name}")
+        button.on_click(
+            lambda event: self._send(event, lambda session: session.switch(name, not self._offer.connections.get(name, closed)))
+        )
+        return button
+
+    def _plot(self) -> None:
+        """Draw one plot for each unit, with all numbers that have it."""
+        times = np.array([t for t, _ in self._history])
+        names = dict.fromkeys(name for _, numbers in self._history for name in numbers)
+        units: dict[str, list[str]] = {}
+        for name in names:
+            units.setdefault(name.partition("[")[2].rstrip("]"), []).append(name)
+        if len(times) < 2:
+            return
+        for unit, members in units.items():
+            rows = [np.array([numbers.get(name, np.nan) for _, numbers in self._history]) for name in members]
+            data = (times, *rows)
+            if unit not in self._plots:
+                self._plots[unit] = self._add_plot(unit, members, data)
+            elif len(self._plots[unit].data) == len(data):
+                self._plots[unit].data = data
+
+    def _add_plot(self, unit: str, members: list[str], data: tuple[Any, ...]) -> Any:
+        series = [uplot.Series(label="t [s]")]
+        series += [uplot.Series(label=name.partition(" [")[0], stroke=COLOURS[k % len(COLOURS)], width=2) for k, name in enumerate(members)]
+        return self._server.gui.add_uplot(
+            data, tuple(series), title=f"[{unit}]", scales={"x": uplot.Scale(time=False)}, height=170, legend=uplot.Legend(show=True)
+        )

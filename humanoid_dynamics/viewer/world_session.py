@@ -1,0 +1,178 @@
+"""Our own world on the page: the library alone, nothing on any topic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
+from humanoid_dynamics.simulation.run_scene import build_world
+from humanoid_dynamics.simulation.scene import Scene
+from humanoid_dynamics.simulation.scene_file import load_scene, scene_names
+from humanoid_dynamics.simulation.terrain import Box, Plane
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.structure.events import Cut
+from humanoid_dynamics.viewer.bodies import build_bodies
+from humanoid_dynamics.viewer.picture import Painter, Picture, Touch
+from humanoid_dynamics.viewer.reaching import Reaching
+from humanoid_dynamics.viewer.session import Offer, Session
+
+LONGEST_ADVANCE = 0.1  # s; a page that was away does not make the world catch up
+EDGES = ((0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (1, 3), (4, 6), (5, 7), (0, 4), (1, 5), (2, 6), (3, 7))  # corners x, y, z from - to +
+
+
+class WorldSession(Session):
+    """A scene that runs in real time and can be touched.
+
+    Attributes:
+        bodies: What is drawn.
+        offer: What the user may do.
+    """
+
+    _scripted = False
+
+    def __init__(self, scene: str, *, simple: bool = False) -> None:
+        """Load a scene.
+
+        Args:
+            scene: Name of a scene, or path of a scene file.
+            simple: Whether to leave out meshes.
+
+        Raises:
+            UnknownNameError: If there is no such scene.
+        """
+        self._simple = simple
+        self._paused = False
+        self._reaching: dict[str, Reaching] = {}
+        self._pull: tuple[str, Vector, Vector] | None = None
+        self._asked, self._paused = scene, False
+        self._start(load_scene(scene))
+
+    def advance(self, seconds: float) -> None:
+        """Let time go on [s]; a world that has stopped says so and stays."""
+        if self._paused:
+            return
+        self._debt += min(seconds, LONGEST_ADVANCE)
+        while self._debt >= self._scene.dt and not (self._world.reason or self._paused):
+            self._debt -= self._scene.dt
+            self.step()
+
+    def step(self) -> None:
+        """Take one step; what the scene wants to happen now happens, until it is over or somebody touches it."""
+        world, scene = self._world, self._scene
+        if self._scripted and world.t >= scene.seconds:
+            self._scripted, self._paused = False, True
+            self._told = "The scene is over. Reset plays it again, go on lets it run."
+            return
+        while self._pending and self._pending[0].at <= world.t + 0.5 * scene.dt:
+            moment = self._pending.pop(0)
+            scene.push_into(world, moment)
+            if moment.events:
+                world.apply(moment.events)
+                self._tell_connections()
+        if self._pull is not None:
+            link, point, force = self._pull
+            world.push(link, force.tolist(), scene.dt, point=point.tolist())
+        for name in [name for name, reaching in self._reaching.items() if reaching.act(world, scene.dt)]:
+            del self._reaching[name]
+            self._tell_connections()
+        report = world.step(scene.dt)
+        self._missing, self._told = report.missing, report.reason
+
+    def picture(self) -> Picture:
+        """Return how things are now."""
+        world = self._world
+        touches = [Touch(force.link, force.place, force.force) for force in world.contact_forces()]
+        return self._painter.paint(world.t, world.q, touches, numbers=self._numbers(touches), status=self._told)
+
+    def pull(self, body: str, point: Vector, force: Vector) -> None:
+        """Pull a body, up to its robot's weight and a half."""
+        if body not in self._names:
+            raise UnknownNameError("body", body, self._names)
+        size, most = float(np.linalg.norm(force)), 1.5 * self._weight
+        if not np.isfinite(size) or not np.isfinite(point).all():
+            raise HumanoidDynamicsError("a pull that is not a number was left out")
+        self._take_over()
+        self._pull = (body, np.array(point), np.array(force) * min(1.0, most / size)) if size > 0.0 else None
+
+    def switch(self, connection: str, closed: bool) -> None:
+        """Close or open a connection of the scene; ends that are apart are drawn together first."""
+        if connection not in self._scene.connections:
+            raise UnknownNameError("connection", connection, self._scene.connections)
+        self._take_over()
+        if closed and not self.offer.connections[connection]:
+            self._reaching[connection] = Reaching(self._world, self._scene.connections[connection])
+        elif not closed:
+            self._reaching.pop(connection, None)
+            if self.offer.connections[connection]:
+                self._world.apply([Cut(connection)])
+            self._tell_connections()
+
+    def choose_scene(self, scene: str) -> None:
+        """Show another scene."""
+        self._asked, self._paused = scene, False
+        self._start(load_scene(scene))
+
+    def pause(self, paused: bool) -> None:
+        """Stop the time, or let it go on."""
+        self._paused = paused
+
+    def reset(self) -> None:
+        """Begin the scene again."""
+        self._paused = False
+        self._start(self._scene)
+
+    def _start(self, scene: Scene) -> None:
+        world = build_world(scene)
+        self._scene, self._world = scene, world
+        self._pending = list(scene.moments)
+        self._pull = None
+        self._debt, self._missing, self._told = 0.0, 0.0, ""
+        self._scripted = bool(scene.moments)
+        self._reaching.clear()
+        self.bodies = build_bodies(world.robot, simple=self._simple)
+        self._names = {body.name for body in self.bodies}
+        self._painter = Painter(world.robot, self.bodies)
+        self._weight = world.robot.mass * float(np.linalg.norm(world.robot.model.gravity.linear))
+        others = tuple(name for name in scene_names() if name != self._asked)
+        still = [box_edges(shape) for shape in scene.setup.terrain if isinstance(shape, Box)]
+        level = any(isinstance(shape, Plane) and shape.normal[2] == 1.0 for shape in scene.setup.terrain)
+        self.offer = Offer(
+            scene.title,
+            scenes=(self._asked, *others),
+            connections=dict.fromkeys(scene.connections, True),
+            pushable=True,
+            still=np.vstack(still) if still else None,
+            floor=level,
+        )
+        self._tell_connections()
+
+    def _take_over(self) -> None:
+        """Leave what happens from now on to whoever touches."""
+        self._pending.clear()
+        self._scripted = False
+
+    def _tell_connections(self) -> None:
+        closed = set(self._world.mechanism.constraints.names)
+        self.offer = replace(self.offer, connections={name: name in closed for name in self._scene.connections})
+
+    def _numbers(self, touches: list[Touch]) -> Mapping[str, float]:
+        world, sides = self._world, {"left": 0.0, "right": 0.0, "other": 0.0}
+        for touch in touches:
+            sides[next((side for side in ("left", "right") if side in touch.link), "other")] += float(touch.force[2])
+        torques = np.abs(world.tau)
+        return {
+            **{f"normal force, {side} [N]": force for side, force in sides.items() if side != "other" or force},
+            "largest torque [N·m]": float(torques.max(initial=0.0)),
+            "energy [J]": world.books.energy,
+            "energy from nowhere [J]": self._missing,
+        }
+
+
+def box_edges(box: Box) -> Matrix:
+    """Return the edges of a box that stands still, as lines (12, 2, 3) [m]."""
+    signs = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+    corners = (signs * box.half) @ box.X_WB.rotation.T + box.X_WB.translation
+    return np.asarray(corners[np.array(EDGES)])

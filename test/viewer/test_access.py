@@ -1,0 +1,37 @@
+"""Who may touch."""
+
+import pytest
+
+from humanoid_dynamics.viewer.access import Access, is_local
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.0.0.53"])
+def test_on_this_machine_everyone_may_touch(host: str) -> None:
+    assert is_local(host)
+    assert Access(host).allows(7)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "robot.example"])
+def test_beyond_this_machine_a_token_is_needed(host: str) -> None:
+    access = Access(host)
+    assert len(access.token) >= 12
+    assert not access.allows(7)
+    assert not access.show(7, access.token[:-1])
+    assert not access.allows(7)
+    assert access.show(7, access.token)
+    assert access.allows(7)
+    assert not access.allows(8)
+    access.forget(7)
+    assert not access.allows(7)
+
+
+def test_tokens_differ() -> None:
+    assert Access("0.0.0.0").token != Access("0.0.0.0").token
+
+
+def test_a_token_can_be_asked_for_on_this_machine() -> None:
+    assert not Access("127.0.0.1", "secret").allows(1)
+
+
+def test_what_is_no_ascii_is_no_token() -> None:
+    assert not Access("127.0.0.1", "secret").show(1, "sécret\u2028")

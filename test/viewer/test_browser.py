@@ -1,0 +1,160 @@
+"""The page in a real browser: drawn, pulled, led, switched.  Needs Chromium and its driver; skips, saying so, where they are absent."""
+
+import io
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from visitors import Diary, shown, wait_for
+
+from humanoid_dynamics.viewer.page import Page
+
+pytest.importorskip("selenium", reason="selenium is not installed")
+Image = pytest.importorskip("PIL.Image", reason="pillow is not installed")
+
+from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+pytestmark = pytest.mark.skipif(not (BROWSER and DRIVER), reason="needs chromium and chromedriver (Debian: chromium chromium-driver)")
+FLAGS = (
+    "--headless=new --no-sandbox --disable-gpu --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader "
+    "--disable-dev-shm-usage --no-first-run --disable-background-networking --disable-component-update --disable-sync "
+    "--window-size=1000,700"
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(BROWSER)
+    for flag in FLAGS.split():
+        options.add_argument(flag)
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(str(DRIVER)))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def stage(browser: Any) -> Iterator[tuple[Diary, Page]]:
+    """A page that is open in the browser, with the robot drawn; opened once, since a browser without a graphics card needs seconds."""
+    session = Diary()
+    with shown(session, rate=10.0) as page:
+        browser.get(page.address)
+        assert wait_for(lambda: blue_share(browser) > 0.01, 60.0), "the robot never appeared"
+        yield session, page
+
+
+@pytest.fixture
+def diary(stage: tuple[Diary, Page]) -> Diary:
+    stage[0].asked.clear()
+    return stage[0]
+
+
+@pytest.fixture
+def page(stage: tuple[Diary, Page]) -> Page:
+    return stage[1]
+
+
+def text(browser: Any) -> str:
+    return str(browser.execute_script("return document.body.innerText"))
+
+
+def picture(browser: Any) -> np.ndarray:
+    """Return what is seen, the panel at the right left out (h, w, 3)."""
+    image = np.asarray(Image.open(io.BytesIO(browser.get_screenshot_as_png())).convert("RGB"), dtype=int)
+    return image[:, : int(0.64 * image.shape[1])]
+
+
+def blue_share(browser: Any) -> float:
+    """Return the share of pixels in the colour of bodies their maker has drawn, light or shadow."""
+    r, g, b = np.moveaxis(picture(browser), 2, 0)
+    return float(np.mean((b - r > 25) & (b - r < 90) & (g - r > 5) & (b > 60)))
+
+
+def button(browser: Any, label: str) -> Any:
+    named = f"//button[normalize-space()='{label}']"
+    return wait_for(lambda: browser.find_elements(By.XPATH, named), 30.0)[0]
+
+
+def drag(browser: Any, start: tuple[float, float], steps: int, by: tuple[int, int]) -> None:
+    """Drag from a place, given from the middle of the canvas."""
+    canvas = browser.find_elements(By.CSS_SELECTOR, "canvas")[0]
+    action = ActionChains(browser, duration=50).move_to_element_with_offset(canvas, *map(int, start)).click_and_hold()
+    for _ in range(steps):
+        action.move_by_offset(*by)
+    action.release().perform()
+
+
+def test_the_robot_is_drawn_and_moves(browser: Any, diary: Diary) -> None:
+    before = picture(browser)
+    assert wait_for(lambda: np.mean(np.abs(picture(browser) - before).max(axis=2) > 20) > 0.002)
+
+
+def test_a_drag_on_a_link_pulls_it_that_way(browser: Any, diary: Diary) -> None:
+    drag(browser, (0, 0), 10, (12, 0))
+    assert wait_for(lambda: len(diary.find("pull")) > 2 and not diary.find("pull")[-1][3].any())
+    _, body, _, force = max(diary.find("pull"), key=lambda entry: np.linalg.norm(entry[3]))
+    assert body in {"pelvis", "torso", "lumbar"}
+    assert np.linalg.norm(force) > 20.0
+    assert force[1] > 0.5 * np.linalg.norm(force)  # seen from the front, right on the page is left of the robot
+
+
+def test_a_dragged_gizmo_asks_for_a_pose(browser: Any, diary: Diary) -> None:
+    for place in ((70, -104), (65, -112), (75, -100), (60, -108), (80, -112)):  # its handles are small
+        drag(browser, place, 6, (6, -4))
+        if wait_for(lambda: diary.find("lead"), 1.0):
+            break
+    assert diary.find("lead"), "no handle was met"
+    _, frame, X_WF = diary.find("lead")[-1]
+    assert frame == "head"
+    start = diary.offer.frames["head"]
+    assert not X_WF.isApprox(start, 1e-3)
+    assert np.linalg.norm(X_WF.translation - start.translation) < 1.0
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [("Release hand", ("switch", "hand", False)), ("pause", ("pause", True)), ("step", ("step",)), ("reset", ("reset",))],
+)
+def test_a_button_is_heard(browser: Any, diary: Diary, label: str, expected: tuple[Any, ...]) -> None:
+    button(browser, label).click()
+    assert wait_for(lambda: expected in diary.asked)
+
+
+def test_a_refusal_is_told(browser: Any, diary: Diary, page: Page) -> None:
+    page.wish(None, lambda session: session.choose_scene("there"))
+    assert wait_for(lambda: "no scene 'there' today" in text(browser))
+
+
+def test_plots_show_numbers(browser: Any, diary: Diary) -> None:
+    assert wait_for(lambda: browser.find_elements(By.CSS_SELECTOR, ".uplot canvas"))
+    assert "height" in text(browser)
+
+
+def test_nothing_comes_from_any_network(browser: Any, page: Page) -> None:
+    loaded = browser.execute_script("return performance.getEntriesByType('resource').map(e => e.name)")
+    assert [name for name in loaded if not name.startswith((page.address, "blob:", "data:"))] == []
+
+
+def test_without_the_token_one_only_watches_even_on_a_phone(browser: Any) -> None:
+    session = Diary()
+    with shown(session, rate=5.0, token="open sesame") as page:
+        browser.get(page.address)
+        assert wait_for(lambda: browser.find_elements(By.CSS_SELECTOR, "canvas"), 30.0)
+        button(browser, "Release hand").click()
+        assert wait_for(lambda: "Watching only" in text(browser))
+        assert not session.asked
+        empty = "//label[contains(., 'Token')]/ancestor::*[.//input][1]//input"
+        field = wait_for(lambda: browser.find_elements(By.XPATH, empty))[0]
+        field.send_keys("open sesame", Keys.ENTER)
+        assert wait_for(lambda: "You may touch now" in text(browser))
+        button(browser, "Release hand").click()
+        assert wait_for(lambda: ("switch", "hand", False) in session.asked)
+        browser.set_window_size(500, 850)
+        wide = browser.execute_script("return document.documentElement.scrollWidth - window.innerWidth")
+        assert wide <= 0

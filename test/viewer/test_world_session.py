@@ -1,0 +1,124 @@
+"""Our world on the page: pulls obey Newton, connections open and close, nonsense is refused."""
+
+import numpy as np
+import pytest
+
+from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
+
+pytest.importorskip("trimesh", reason="the page's extra is not installed")
+
+from humanoid_dynamics.viewer.world_session import WorldSession
+
+
+def run(session: WorldSession, seconds: float) -> None:
+    for _ in range(round(seconds / 0.05)):
+        session.advance(0.05)
+
+
+def test_a_pulled_body_gains_the_momentum_of_the_pull() -> None:
+    session = WorldSession("swing")
+    session.switch("left_hand", False)
+    session.switch("right_hand", False)
+    free, pulled = WorldSession("swing"), session
+    for name in ("left_hand", "right_hand"):
+        free.switch(name, False)
+    pulled.pull(
+        "figure/trunk" if "figure/trunk" in {b.name for b in pulled.bodies} else pulled.bodies[0].name,
+        np.zeros(3),
+        np.array([0.0, 100.0, 0.0]),
+    )
+    run(free, 0.2)
+    run(pulled, 0.2)
+    mass = pulled._world.robot.mass  # the swing's bar hangs apart
+    moved = (pulled.picture().com - free.picture().com) * mass
+    assert moved[1] == pytest.approx(100.0 * 0.2**2 / 2, rel=0.02)
+    assert abs(moved[0]) < 0.02
+    assert abs(moved[2]) < 0.02
+
+
+def test_a_standing_humanoid_leans_with_the_pull_and_comes_back() -> None:
+    session = WorldSession("standing")
+    start = session.picture().com
+    session.pull("torso", np.array([0.0, 0.0, 0.25]), np.array([30.0, 0.0, 0.0]))
+    run(session, 0.4)
+    assert session.picture().com[0] - start[0] > 3e-3
+    session.pull("torso", np.zeros(3), np.zeros(3))
+    run(session, 1.5)
+    assert abs(session.picture().com[0] - start[0]) < 3e-3
+
+
+def test_arrows_carry_the_weight() -> None:
+    session = WorldSession("standing")
+    run(session, 0.3)
+    picture = session.picture()
+    weight = session._world.robot.mass * 9.81
+    forces = sum(value for name, value in picture.numbers.items() if name.startswith("normal force"))
+    assert forces == pytest.approx(weight, rel=0.02)
+
+
+def test_a_hand_lets_go_and_grips_again() -> None:
+    session = WorldSession("swing")
+    run(session, 0.3)
+    session.switch("left_hand", False)
+    assert session.offer.connections == {"left_hand": False, "right_hand": True}
+    run(session, 0.3)
+    session.switch("left_hand", True)
+    for _ in range(60):
+        session.advance(0.05)
+        if session.offer.connections["left_hand"]:
+            break
+    assert session.offer.connections == {"left_hand": True, "right_hand": True}
+    assert not session._world.reason
+
+
+def test_the_scene_plays_and_stops_at_its_end() -> None:
+    session = WorldSession("swing")
+    run(session, 2.5)
+    picture = session.picture()
+    assert picture.t == pytest.approx(2.0, abs=2e-3)
+    assert "over" in picture.status
+    assert session.offer.connections == {"left_hand": False, "right_hand": False}
+    session.reset()
+    assert session.offer.connections == {"left_hand": True, "right_hand": True}
+    run(session, 0.2)
+    assert session.picture().t == pytest.approx(0.2, abs=2e-3)
+
+
+def test_paused_time_stands_still_but_steps() -> None:
+    session = WorldSession("standing")
+    session.pause(True)
+    run(session, 0.2)
+    assert session.picture().t == 0.0
+    session.step()
+    assert session.picture().t == pytest.approx(1e-3)
+
+
+def test_another_scene_is_another_robot() -> None:
+    session = WorldSession("standing")
+    before = session.bodies
+    session.choose_scene("swing")
+    assert session.bodies is not before
+    assert session.offer.scenes[0] == "swing"
+
+
+def test_what_makes_no_sense_is_refused() -> None:
+    session = WorldSession("standing")
+    with pytest.raises(UnknownNameError, match="torso"):
+        session.pull("torsoo", np.zeros(3), np.ones(3))
+    with pytest.raises(HumanoidDynamicsError, match="not a number"):
+        session.pull("torso", np.zeros(3), np.array([np.nan, 0.0, 0.0]))
+    with pytest.raises(UnknownNameError):
+        session.switch("tail", False)
+    with pytest.raises(UnknownNameError):
+        session.choose_scene("nowhere")
+    for refused in (lambda: session.choose_rule("x"), lambda: session.seek(1.0), lambda: session.lead("head", None)):
+        with pytest.raises((HumanoidDynamicsError, AttributeError)):
+            refused()
+
+
+def test_a_pull_is_never_stronger_than_it_may_be() -> None:
+    session = WorldSession("standing")
+    session.pull("torso", np.zeros(3), np.array([1e9, 0.0, 0.0]))
+    run(session, 0.2)
+    assert np.isfinite(session.picture().com).all()
+    assert np.linalg.norm(session._pull[2]) == pytest.approx(1.5 * session._weight)
