@@ -9,6 +9,7 @@ from humanoid_dynamics.motion.contact_detection import DOUBLE_SUPPORT, HEIGHT_ON
 from humanoid_dynamics.motion.schedule import runs
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
+SHORTEST_SWING = 0.16  # s; a foot that is off for a shorter time slides, if anything
 MOVING = 0.02  # m/s; a base that is slower tells nothing about feet
 EVIDENCE = 0.1  # s of motion that tells
 PLANNED = 0.012  # m/s; standing feet that are slower than this, nine times of ten, were planned
@@ -56,7 +57,7 @@ def label_window(heights: Matrix, speeds: Matrix, limits: ContactThresholds, pas
     before, stood = past
     labels = np.column_stack([_hysteresis(heights[:, foot], speeds[:, foot], limits, before[foot]) for foot in (0, 1)])
     for foot in (0, 1):
-        drop_short(labels[:, foot], before[foot], round(SHORTEST / dt))
+        drop_short(labels[:, foot], before[foot], (round(SHORTEST_SWING / dt), round(SHORTEST / dt)))
     nearer = np.argmin(heights + SPEED_WORTH * speeds, axis=1)
     alone = ~labels.any(axis=1)
     labels[alone, nearer[alone]] = True
@@ -64,18 +65,18 @@ def label_window(heights: Matrix, speeds: Matrix, limits: ContactThresholds, pas
     return labels
 
 
-def drop_short(labels: Labels, before: bool, least: int) -> None:
+def drop_short(labels: Labels, before: bool, least: tuple[int, int]) -> None:
     """Drop short swings, then short contacts, in place; what touches an end of the window may go on beyond it and stays.
 
     Args:
         labels: (n,) labels of one foot.
         before: The label before the window.
-        least: Rows that are not short.
+        least: Rows of a swing, and of a contact, that are not short.
     """
     for kind in (False, True):
         for first, after, touches in runs(labels):
             inside = after < len(labels) and (first > 0 or before is not kind)
-            if touches is kind and after - first < least and inside:
+            if touches is kind and after - first < least[int(kind)] and inside:
                 labels[first:after] = not kind
 
 

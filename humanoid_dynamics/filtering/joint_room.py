@@ -9,6 +9,7 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 BASE = 6
 FASTEST = 600.0  # rad/s^2; no joint is asked for more
+FREELY = 200.0  # rad/s^2; where positions are not limited
 INSIDE = 1e-4  # rad; ranges end this far before the limits, so that rounding does not matter
 BRAKING = 25.0  # 1/s; how a joint comes to rest before its limit, in comfort
 EMERGENCY = 90.0  # 1/s; and where that is not possible
@@ -60,6 +61,10 @@ class JointRoom:
         np.clip(low, -FASTEST, FASTEST, self.lower)
         np.clip(high, -FASTEST, FASTEST, self.upper)
         np.minimum(self.lower, self.upper, self.lower)
+
+    def open(self) -> None:
+        """Let joints accelerate as they like, as far as motors can be trusted to."""
+        self.lower[:], self.upper[:] = -FREELY, FREELY
 
 
 def joint_margins(robot: RobotModel, q: Matrix) -> Matrix:

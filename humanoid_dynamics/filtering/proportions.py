@@ -11,7 +11,7 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import SIDES, BodyPoint, find_body, find_soles
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-INSIDE = 0.001  # m; the rectangle that bears load ends this far inside the sole
+INSIDE = 0.005  # m; the rectangle that bears load ends this far inside the sole
 WIDEST_STANCE = 0.68  # of the leg: feet farther apart ask too much of ankles that roll by 15 degrees
 LONGEST_STRIDE = 1.05  # of the leg, from one footprint of a foot to its next
 

@@ -144,18 +144,23 @@ class BalancedTick:
         self._wishes.update(target, q, v, self.terms, pull=0.0 if measured else 1.0)
         feet = tuple(foot for foot in (0, 1) if target.touches[foot])
         np.copyto(self._wishes.load, target.load * self._weight)
-        choice, rung = self._descend(feet, q, v, dt)
+        choice, rung = self._descend(feet, q, v, dt, measured)
         return Step(choice.vdot, choice.tau, choice.wrenches, target.touches, rung)
 
-    def _descend(self, feet: tuple[int, ...], q: Vector, v: Vector, dt: float) -> tuple[Choice, int]:
+    def _descend(self, feet: tuple[int, ...], q: Vector, v: Vector, dt: float, measured: bool) -> tuple[Choice, int]:
+        """Go down the ladder; a robot's joints have stops, so there they give way before soles do."""
         terms, wishes, room = self.terms, self._wishes, self._room
         room.update(q, v, dt)
         choice = self._reduced[feet].solve(terms, wishes, room)
         if choice.status is QpStatus.OPTIMAL:
             return choice, 0
-        room.update(q, v, dt, EMERGENCY)
         wishes.load[:] = np.inf
-        for rung, program in enumerate((self._reduced[feet], self._soft[feet], self._softest[feet]), start=1):
+        room.update(q, v, dt, EMERGENCY)
+        rungs = [(1, self._reduced[feet]), (2, self._soft[feet]), (3, self._softest[feet])]
+        if measured:
+            room.open()
+            rungs = [(3, self._reduced[feet]), (3, self._softest[feet])]
+        for rung, program in rungs:
             choice = program.solve(terms, wishes, room)
             if choice.status is QpStatus.OPTIMAL:
                 return choice, rung

@@ -14,6 +14,7 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 CUSHION = 40.0  # 1/s; how a swinging sole comes to rest above the ground
 DEPTH = 0.002  # m; it may go this far below
+MEASURED_DAMPING = 0.3  # share of the damping of standing soles that is left where the state is measured: the ground does the rest
 HARDEST_RISE = 60.0  # m/s^2
 HARDEST_LANDING = 40.0  # m/s^2; how fast a standing sole is brought to rest at most
 
@@ -115,7 +116,7 @@ class Wishes:
 
     def _rest(self, foot: int, target: Target, terms: BodyTerms, pull: float) -> None:
         stiff, damp = self._gains.stance
-        wish = pull * stiff * _pose_error(foot, target, terms) - damp * terms.twist[foot]
+        wish = pull * stiff * _pose_error(foot, target, terms) - max(pull, MEASURED_DAMPING) * damp * terms.twist[foot]
         size = float(np.sqrt(wish @ wish))
         self.soles[foot] = wish * min(1.0, HARDEST_LANDING / max(size, HARDEST_LANDING))
 
