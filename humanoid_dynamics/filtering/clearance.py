@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import coal
 import numpy as np
 import pinocchio as pin
 
@@ -67,7 +66,8 @@ class Clearance:
         resting = self._distances(data)
         self._kept = np.minimum(KEPT, resting - LESS)
         self._joints = [
-            tuple(int(self.geometry.geometryObjects[i].parentJoint) for i in (pair.first, pair.second)) for pair in self.geometry.collisionPairs
+            tuple(int(self.geometry.geometryObjects[i].parentJoint) for i in (pair.first, pair.second))
+            for pair in self.geometry.collisionPairs
         ]
         self.rows, self.lower = np.zeros((MOST, robot.nv)), np.zeros(MOST)
         self.count, self.distance = 0, np.inf
@@ -172,13 +172,15 @@ def _upper_capsules(robot: RobotModel, data: pin.Data, body: Body, at: dict[str,
     return parts
 
 
-def _build_geometry(robot: RobotModel, capsules: tuple[Capsule, ...], *, legs: bool) -> tuple[pin.GeometryModel, tuple[tuple[str, str], ...]]:
+def _build_geometry(
+    robot: RobotModel, capsules: tuple[Capsule, ...], *, legs: bool
+) -> tuple[pin.GeometryModel, tuple[tuple[str, str], ...]]:
     geometry, data = pin.GeometryModel(), robot.data()
     pin.forwardKinematics(robot.model, data, robot.posture)
     index = {}
     for part in capsules:
         X_WC = pin.SE3(_upright(part.ends[1] - part.ends[0]), part.ends.mean(axis=0))
-        shape = coal.Capsule(part.radius, float(np.linalg.norm(part.ends[1] - part.ends[0])))
+        shape = pin.coal.Capsule(part.radius, float(np.linalg.norm(part.ends[1] - part.ends[0])))
         X_JC = data.oMi[part.joint].inverse() * X_WC
         index[part.name] = geometry.addGeometryObject(pin.GeometryObject(part.name, part.joint, X_JC, shape))
     pairs = tuple((a, b) for a, b in _watched(legs) if a in index and b in index)

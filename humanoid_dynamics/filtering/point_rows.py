@@ -28,14 +28,14 @@ class PointLaw:
     Attributes:
         stiffness: Of deviations [1/s^2].
         damping: Of deviations of velocity [1/s].
-        place: What a deviation from the wish costs, per squared acceleration, by kind of frame [s^4/m^2].
-        turn: The same for orientations [s^4/rad^2].
+        place: What a deviation from the wish costs, per squared acceleration, by kind of frame [s^4/m^2]; feet have their own wishes.
+        turn: The same for orientations [s^4/rad^2]; that of the pelvis takes the place of the wish for the base.
     """
 
     stiffness: float = 900.0
     damping: float = 60.0
-    place: tuple[tuple[str, float], ...] = (("hand", 200.0), ("pelvis", 5.0), ("body", 5.0), ("foot", 0.0))
-    turn: tuple[tuple[str, float], ...] = (("hand", 4.0), ("pelvis", 20.0), ("body", 8.0), ("foot", 0.0))
+    place: tuple[tuple[str, float], ...] = (("hand", 200.0), ("pelvis", 20.0), ("body", 5.0), ("foot", 0.0))
+    turn: tuple[tuple[str, float], ...] = (("hand", 4.0), ("pelvis", 0.0), ("body", 8.0), ("foot", 0.0))
 
 
 class PointRows:
@@ -48,6 +48,8 @@ class PointRows:
         p: (k, 3) where the frames are [m].
         R: (k, 3, 3) their orientations.
         rate: (k, 6) their velocities.
+        wish: (k, 6) accelerations they should have.
+        left: (k, 2) how far they are from their goals [m, rad].
     """
 
     def __init__(self, model: pin.Model, frames: Sequence[LedFrame], law: PointLaw) -> None:
@@ -65,7 +67,8 @@ class PointRows:
         self._weights = np.array([[place[led.kind]] * 3 + [turn[led.kind]] * 3 for led in frames]).reshape(count, 6)
         self.G, self.g, self.W = np.zeros((6 * count, nv)), np.zeros(6 * count), np.zeros(6 * count)
         self.p, self.R, self.rate = np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)), np.zeros((count, 6))
-        self._drift, self._wish = np.zeros((count, 6)), np.zeros((count, 6))
+        self.left = np.zeros((count, 2))
+        self._drift, self.wish = np.zeros((count, 6)), np.zeros((count, 6))
 
     def read(self, data: pin.Data, v: Vector) -> None:
         """Read where the frames are.
@@ -86,16 +89,17 @@ class PointRows:
         """Write the law.
 
         Args:
-            goals: Where the frames should be.
+            goals: Where the frames should be; further ones behind them do not matter.
             shares: (k,) how far each is led.
         """
-        law, wish = self._law, self._wish
-        np.subtract(goals.p, self.p, wish[:, :3])
-        for k in range(len(wish)):
+        law, wish, count = self._law, self.wish, len(self.wish)
+        np.subtract(goals.p[:count], self.p, wish[:, :3])
+        for k in range(count):
             wish[k, 3:] = pin.log3(goals.R[k] @ self.R[k].T)
+        np.sqrt(np.einsum("kij,kij->ki", wish.reshape(-1, 2, 3), wish.reshape(-1, 2, 3)), self.left)
         wish *= law.stiffness
-        wish += law.damping * (goals.rate - self.rate)
-        wish += goals.acceleration
+        wish += law.damping * (goals.rate[:count] - self.rate)
+        wish += goals.acceleration[:count]
         _shorten(wish[:, :3], HARDEST)
         _shorten(wish[:, 3:], HARDEST_TURN)
         np.subtract(wish, self._drift, self.g.reshape(-1, 6))

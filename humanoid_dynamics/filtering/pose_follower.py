@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,16 +46,16 @@ class PoseFollowers:
         left: (k, 2) distances to the goals [m, rad].
     """
 
-    def __init__(self, count: int, pace: Pace) -> None:
+    def __init__(self, paces: Sequence[Pace]) -> None:
         """Take the memory.
 
         Args:
-            count: Number of frames.
-            pace: How fast they go.
+            paces: How fast each frame goes.
         """
-        self._k = 0.5 * pace.bandwidth
-        self._speed = np.array([pace.speed, pace.turn_speed])
-        self._most = np.array([pace.acceleration, pace.turn_acceleration])
+        count = len(paces)
+        self._k = np.array([[0.5 * pace.bandwidth] for pace in paces])
+        self._speed = np.array([[pace.speed, pace.turn_speed] for pace in paces])
+        self._most = np.array([[pace.acceleration, pace.turn_acceleration] for pace in paces])
         self.p, self.R = np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1))
         self.rate, self.acceleration = np.zeros((count, 6)), np.zeros((count, 6))
         self.left = np.zeros((count, 2))
@@ -91,7 +92,7 @@ class PoseFollowers:
         towards = np.minimum(np.minimum(self._k * left, np.sqrt((2.0 * BRAKING) * self._most * left)), self._speed)
         wanted = rate.reshape(-1, 2, 3) + halves * (towards / np.maximum(left, 1e-12))[:, :, None]
         _shorten(wanted, self._speed)
-        change = (4.0 * self._k) * (wanted - self.rate.reshape(-1, 2, 3))
+        change = (4.0 * self._k)[:, :, None] * (wanted - self.rate.reshape(-1, 2, 3))
         _shorten(change, self._most)
         np.copyto(self.acceleration, change.reshape(-1, 6))
         self.rate += dt * self.acceleration
@@ -100,7 +101,7 @@ class PoseFollowers:
             self.R[k] = pin.exp3(dt * self.rate[k, 3:]) @ self.R[k]
 
 
-def _shorten(x: Matrix, most: Vector) -> None:
+def _shorten(x: Matrix, most: Matrix) -> None:
     """Shorten vectors (k, 2, 3) that are too long, in place."""
     size = np.sqrt(np.einsum("kij,kij->ki", x, x))
     x *= np.minimum(1.0, most / np.maximum(size, most))[:, :, None]
