@@ -9,7 +9,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import SIDES, Body, find_body, find_soles
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 KEPT = 0.02  # m; distance that is kept between surfaces
 SEEN = 0.12  # m; surfaces nearer than this are watched
@@ -17,7 +17,7 @@ LESS = 0.003  # m; where parts are nearer in the resting posture, they may come 
 BRAKING = 20.0  # 1/s; how parts come to rest before they touch
 HARDEST = 150.0  # m/s^2
 MOST = 6  # pairs that are watched at once, the nearest ones
-LWA = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+AHEAD, BEHIND = (1, 2, 0), (2, 0, 1)
 # Radii by what they are part of: of the distance between the shoulders, or of the length of the limb.
 TRUNK, HEAD, ARM, HAND, LEG = 0.3, 0.25, 0.13, 0.16, 0.15
 
@@ -65,10 +65,14 @@ class Clearance:
         pin.forwardKinematics(robot.model, data, robot.posture)
         resting = self._distances(data)
         self._kept = np.minimum(KEPT, resting - LESS)
-        self._joints = [
-            tuple(int(self.geometry.geometryObjects[i].parentJoint) for i in (pair.first, pair.second))
-            for pair in self.geometry.collisionPairs
-        ]
+        joints = [[int(self.geometry.geometryObjects[i].parentJoint) for i in (pair.first, pair.second)] for pair in self.geometry.collisionPairs]
+        self._moved = sorted({joint for pair in joints for joint in pair})
+        self._place = np.array([[self._moved.index(joint) for joint in pair] for pair in joints], dtype=np.intp).reshape(-1, 2)
+        self._carried = np.zeros((len(self._moved), robot.nv))
+        for k, joint in enumerate(self._moved):
+            for support in robot.model.supports[joint]:
+                self._carried[k, robot.model.idx_vs[support] : robot.model.idx_vs[support] + robot.model.nvs[support]] = support > 0
+        self._rates, self._drifts = np.zeros((len(self._moved), 6)), np.zeros((len(self._moved), 6))
         self.rows, self.lower = np.zeros((MOST, robot.nv)), np.zeros(MOST)
         self.count, self.distance = 0, np.inf
 
@@ -91,29 +95,32 @@ class Clearance:
         near = np.flatnonzero(over < SEEN)
         if len(near) > MOST:
             near = near[np.argsort(over[near], kind="stable")[:MOST]]
-        self.count = 0
-        for k in near:
-            self._write(int(k), float(over[k]), data, v)
+        results = [(k, self._data.distanceResults[int(k)]) for k in near]
+        # Where middle lines cross there is no way out to tell.
+        results = [(k, result) for k, result in results if abs(float(result.normal @ result.normal) - 1.0) < 1e-6]
+        self.count = len(results)
+        if results:
+            n = np.array([result.normal for _, result in results])
+            points = np.array([(result.getNearestPoint1(), result.getNearestPoint2()) for _, result in results])
+            self._write(np.array([k for k, _ in results]), n, points, over, data, v)
 
-    def _write(self, k: int, over: float, data: pin.Data, v: Vector) -> None:
-        result = self._data.distanceResults[k]
-        n = np.asarray(result.normal, dtype=np.float64)
-        if not abs(float(n @ n) - 1.0) < 1e-6:  # the middle lines cross: there is no way out to tell
-            return
-        a, b = self._joints[k]
-        row, drift = np.zeros(len(v)), 0.0
-        for joint, point, sign in ((a, result.getNearestPoint1(), -1.0), (b, result.getNearestPoint2(), 1.0)):
-            arm = np.asarray(point) - data.oMi[joint].translation
-            J = pin.getJointJacobian(self._model, data, joint, LWA)
-            row += sign * (n @ J[:3] + _cross(arm, n) @ J[3:])
-            omega = J[3:] @ v
-            classical = pin.getClassicalAcceleration(self._model, data, joint, LWA)
-            turning = _cross(np.asarray(classical.angular), arm) + _cross(omega, _cross(omega, arm))
-            drift += sign * float(n @ (classical.linear + turning))
-        self.rows[self.count] = row
-        rate = float(row @ v)
-        self.lower[self.count] = min(-2.0 * BRAKING * rate - BRAKING**2 * over - drift, HARDEST)
-        self.count += 1
+    def _write(self, near: Indices, n: Matrix, points: Matrix, over: Vector, data: pin.Data, v: Vector) -> None:
+        """Write rows from points (m, 2, 3) of pairs and lines n (m, 3) from the first to the second."""
+        model, world, m = self._model, pin.ReferenceFrame.WORLD, len(near)
+        for k, joint in enumerate(self._moved):
+            self._rates[k] = pin.getVelocity(model, data, joint, world).vector
+            self._drifts[k] = pin.getAcceleration(model, data, joint, world).vector
+        ends = self._place[near]
+        lines = np.stack((-n, n), axis=1)
+        wrenches = np.concatenate((lines, _cross(points, lines)), axis=2)
+        parts = (wrenches @ data.J) * self._carried[ends]
+        np.sum(parts, axis=1, out=self.rows[:m])
+        rates, drifts = self._rates[ends], self._drifts[ends]
+        omega = rates[..., 3:]
+        speeding = drifts[..., :3] + _cross(drifts[..., 3:], points) + _cross(omega, rates[..., :3] + _cross(omega, points))
+        drift = np.einsum("mij,mij->m", lines, speeding)
+        approach = self.rows[:m] @ v
+        np.minimum(-2.0 * BRAKING * approach - BRAKING**2 * over[near] - drift, HARDEST, self.lower[:m])
 
 
 def body_capsules(robot: RobotModel) -> tuple[Capsule, ...]:
@@ -211,5 +218,6 @@ def _unit(x: Vector) -> Vector:
     return np.asarray(x / np.linalg.norm(x))
 
 
-def _cross(a: Vector, b: Vector) -> Vector:
-    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+def _cross(a: Matrix, b: Matrix) -> Matrix:
+    """Return a x b for vectors (..., 3)."""
+    return np.asarray(a[..., AHEAD] * b[..., BEHIND] - a[..., BEHIND] * b[..., AHEAD])

@@ -15,7 +15,7 @@ from humanoid_dynamics.motion.body_points import SIDES, Body, BodyPoint, find_bo
 from humanoid_dynamics.spatial.arrays import Indices, Vector
 
 BASE = 6
-STRETCHED = 0.97  # share of the length of an arm that it is stretched to
+STRETCHED = 0.985  # share of the length of an arm that it is stretched to
 PAIR = ("left", "right")
 
 
@@ -126,7 +126,7 @@ def _reach(data: pin.Data, body: Body, side: str, frame: int) -> tuple[BodyPoint
     shoulder, elbow = body.points[f"{side}_shoulder"], body.points[f"{side}_elbow"]
     p_S, p_E = (np.asarray(data.oMf[point.frame].act(point.p_F)) for point in (shoulder, elbow))
     arm = float(np.linalg.norm(p_E - p_S) + np.linalg.norm(data.oMf[frame].translation - p_E))
-    return shoulder, STRETCHED * arm
+    return shoulder, max(STRETCHED * arm, float(np.linalg.norm(data.oMf[frame].translation - p_S)))
 
 
 def _chain(robot: RobotModel, body: Body, joint: int) -> Indices:
