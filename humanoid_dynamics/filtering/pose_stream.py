@@ -32,6 +32,7 @@ STATUSES = {
     "swapped": "the pose is that of the other one of a pair; the goal stays at the last good one",
     "time_backwards": "stamps went back; the goal stays until they run on",
     "repeated": "the stamp is that of the pose before; left out",
+    "late": "the pose was overtaken by newer ones; left out",
     "not_finite": "a number of the pose or its stamp is not finite; left out",
     "not_unit": "the quaternion is not of unit length; left out",
     "not_a_pose": "not seven numbers; left out",
@@ -167,9 +168,8 @@ class PoseStream:
             if not self.known:
                 return "waiting"
             return "lost" if now - self._believed > HOLD else "gap"
-        if self._verdict == "repeated" and now - self._believed <= patience:
-            return "tracking"
-        return "tracking" if self._verdict in {"ok", "jumped"} else self._verdict
+        quiet = self._verdict in {"repeated", "late"} and now - self._believed <= patience
+        return "tracking" if quiet or self._verdict in {"ok", "jumped"} else self._verdict
 
 
 def _bound(rate: Vector) -> Vector:
