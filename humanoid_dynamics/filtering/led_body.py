@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.led_feet import LedFeet
-from humanoid_dynamics.filtering.led_frame import LedFrame
+from humanoid_dynamics.filtering.led_frame import LedFrame, place_point
 from humanoid_dynamics.filtering.led_poses import LedPoses
 from humanoid_dynamics.filtering.pose_follower import Pace
 from humanoid_dynamics.filtering.proportions import Proportions
@@ -16,13 +16,14 @@ from humanoid_dynamics.filtering.reaching_tick import ReachingTick
 from humanoid_dynamics.filtering.support import Support
 from humanoid_dynamics.filtering.target import Target
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 BODY_PACE = Pace(6.0, 0.3, 1.0, 0.6, 4.0)  # of the centre of mass, and of the heading
 LOWEST, HIGHEST = 0.25, 0.02  # of the leg; how far the centre of mass may go down and up
 INSIDE = (0.25, 0.5)  # share of the area under one sole, and under two, for the centre of mass
 LEADS = 0.9  # share from which on a foot is asked for
 FRESH = 1.0  # s; a pose of a foot that is older asks for nothing
+SAME = 1e-9  # m
 UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -53,7 +54,7 @@ class LedBody:
         self._pelvis = next((k for k, led in enumerate(frames) if led.kind == "pelvis"), -1)
         self.floor = 0.0
         self._stance: tuple[object, ...] = ()
-        self._rest_com, self._rest_pelvis = np.zeros(3), np.zeros(3)
+        self._rest_com, self._rest_pelvis, self._rest_shoulders = np.zeros(3), np.zeros(3), np.zeros((self._com, 3))
         self._q = np.array(robot.posture)
 
     def rest(self, q: Vector, v: Vector) -> None:
@@ -72,21 +73,23 @@ class LedBody:
         self._area = self.feet.area((0, 1), terms, INSIDE[1])
         self._stance = ()
         # What rests is told from the resting posture, so that a robot that was found in another one goes there.
-        self._rest_com, self._rest_pelvis = self._resting_places()
+        self._rest_com, self._rest_pelvis, self._rest_shoulders = self._resting_places()
         poses.followers.place(self._com, terms.com, np.eye(3), np.zeros(6))
         for k in range(self._com):
             poses.stay(k, points.p[k], points.R[k], points.rate[k])
         self._q = np.array(self._robot.posture)
         self._turn_base()
 
-    def _resting_places(self) -> tuple[Vector, Vector]:
-        """Return centre of mass and led pelvis over the middle of both soles, in the resting posture."""
+    def _resting_places(self) -> tuple[Vector, Vector, Matrix]:
+        """Return centre of mass, led pelvis and shoulders over the middle of both soles, in the resting posture."""
         robot, data = self._robot, self._robot.data()
         pin.framesForwardKinematics(robot.model, data, robot.posture)
         middle = np.mean([data.oMf[frame].act(c) for frame, c in self.feet.soles], axis=0)
         com = np.array(pin.centerOfMass(robot.model, data, robot.posture)) - middle
         pelvis = data.oMf[self._frames[self._pelvis].frame].translation - middle if self._pelvis >= 0 else np.zeros(3)
-        return com, np.array(pelvis)
+        points = [led.shoulder for led in self._frames]
+        shoulders = [np.zeros(3) if point is None else place_point(data, robot.model, point) - middle for point in points]
+        return com, np.array(pelvis), np.array(shoulders)
 
     def target(self, now: float, dt: float) -> Target:
         """Return what is wanted now.
@@ -99,13 +102,17 @@ class LedBody:
         for k in range(self._com):
             if poses.shares[k] <= 0.0 or self._stands(k):
                 poses.stay(k, points.p[k], points.R[k], points.rate[k])
+        poses.shoulders[:] = poses.followers.p[self._com] + self._turned(self._rest_shoulders - self._rest_com)
         poses.update(now, dt, terms, self._robot.model, self.floor)
         if self._foot_of:
             self._lead_feet(now, dt)
         self._find_area()
-        poses.set_goal(self._com, self._wish_com())
+        wish, rate = self._wish_com()
+        poses.set_goal(self._com, wish, rate=rate)
         poses.step(dt)
         np.copyto(self._tick.shares, poses.shares)
+        for k in self._foot_of:
+            self._tick.shares[k] = 0.0 if self._stands(k) else 1.0
         return self._write()
 
     def _stands(self, k: int) -> bool:
@@ -144,23 +151,27 @@ class LedBody:
         turned = pin.Quaternion(np.cos(half), 0.0, 0.0, np.sin(half)) * pin.Quaternion(self._robot.posture[3:7])
         self._q[3:7] = turned.coeffs()
 
-    def _wish_com(self) -> Vector:
-        """Return where the centre of mass should be: over the feet, moved as the pelvis is led, inside the soles."""
+    def _wish_com(self) -> tuple[Vector, Vector]:
+        """Return where the centre of mass should be and its twist: over the feet, moved as the pelvis is led, inside the soles."""
         area, poses = self._area, self._poses
         two = self.feet.alone < 0
         wish = np.array([*area.centre, self.floor]) + (self._turned(self._rest_com) if two else self._rest_com[2] * UP)
         if self._pelvis >= 0 and poses.shares[self._pelvis] > 0.0:
             rest = np.array([*area.centre, self.floor]) + self._turned(self._rest_pelvis)
             wish += float(poses.shares[self._pelvis]) * (poses.followers.p[self._pelvis] - rest)
-        wish[:2] = area.clamp(wish[None, :2], area.share)[0]
+        bounded, rate = wish.copy(), np.zeros(6)
+        bounded[:2] = area.clamp(wish[None, :2], area.share)[0]
         height = self.floor + float(self._rest_com[2])
-        wish[2] = min(max(float(wish[2]), height - LOWEST * self._leg), height + HIGHEST * self._leg)
-        return wish
+        bounded[2] = min(max(float(wish[2]), height - LOWEST * self._leg), height + HIGHEST * self._leg)
+        if self._pelvis >= 0:
+            inside = np.abs(bounded - wish) < SAME
+            rate[:3] = inside * float(poses.shares[self._pelvis]) * poses.followers.rate[self._pelvis, :3]
+        return bounded, rate
 
-    def _turned(self, x: Vector) -> Vector:
-        """Return what the resting posture sees that way, in the world."""
+    def _turned(self, x: Matrix) -> Matrix:
+        """Return vectors (..., 3) of the resting posture in the world."""
         turn = pin.Quaternion(self._q[3:7]) * pin.Quaternion(self._robot.posture[3:7]).conjugate()
-        return np.asarray(turn.matrix() @ x)
+        return np.asarray(x @ turn.matrix().T)
 
     def _write(self) -> Target:
         terms, follower, nv = self._tick.terms, self._poses.followers, self._robot.nv

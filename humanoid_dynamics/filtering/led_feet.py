@@ -18,6 +18,7 @@ BALANCED = 0.45  # share of the standing sole in which the capture point must be
 PATIENCE, PAUSE = 3.0, 1.0  # s; how long balance is waited for, and how long a foot is refused after that
 GIVING = 0.06  # s in which the load goes to the other foot
 SINKING = 0.2  # m/s; how fast a foot is put down
+DEEPER = 0.04  # m; how far below the ground it is drawn until it is there; the ground stops it
 UP = np.array([0.0, 0.0, 1.0])
 
 REASONS = {
@@ -181,7 +182,7 @@ class LedFeet:
             p: (3,) place.
             R: (3, 3) orientation.
         """
-        self._goal_p[foot, 2] = max(ground, self._goal_p[foot, 2] - SINKING * dt)
+        self._goal_p[foot, 2] = max(ground - DEEPER, self._goal_p[foot, 2] - SINKING * dt)
         return self._goal_p[foot], self._goal_R[foot]
 
     def write(self, target: Target) -> None:

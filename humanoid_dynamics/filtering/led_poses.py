@@ -14,6 +14,7 @@ from humanoid_dynamics.filtering.terms import BodyTerms
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 ARRIVED, ARRIVED_TURN = 0.04, 0.25  # m, rad; a frame that is nearer to its goal is no longer on its way
+LEAN = 0.15  # of the reach; how far shoulders may go from where they rest for a hand to reach farther
 FLOOR = 0.05  # m; how far above the ground hands stay
 
 
@@ -26,6 +27,7 @@ class LedPoses:
         shares: (k,) how far each frame is led.
         followers: Smooth goals of all frames.
         goals: (k, 3) places the followers go to [m].
+        shoulders: (k, 3) where the shoulders of led arms are while the body rests [m].
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class LedPoses:
         self._frames, self._relative, self._scale, self._turn = tuple(frames), relative, scale, turn
         self.followers = PoseFollowers([pace] * count + list(others))
         total = count + len(others)
+        self.shoulders = np.zeros((count, 3))
         self.goals, self._turns, self._rates = np.zeros((total, 3)), np.tile(np.eye(3), (total, 1, 1)), np.zeros((total, 6))
         self.restart()
 
@@ -87,7 +90,7 @@ class LedPoses:
             self._cut[k] = False
             if self.engaged[k]:
                 goal = self._map(k, stream, stream.goal(now))
-                self._cut[k] = self._bound(self._frames[k], goal, terms, model, floor)
+                self._cut[k] = self._bound(k, goal, place_shoulder(self._frames[k], terms, model), floor)
                 self.goals[k], self._turns[k], self._rates[k] = goal.p, goal.R, goal.rate
 
     def set_goal(self, k: int, p: Vector, R: Matrix | None = None, *, rate: Vector | None = None) -> None:
@@ -162,20 +165,35 @@ class LedPoses:
         rate = np.concatenate((s * (T @ goal.rate[:3]), T @ goal.rate[3:]))
         return Goal(p + s * (T @ (goal.p - start.p)), turned, rate)
 
-    @staticmethod
-    def _bound(led: LedFrame, goal: Goal, terms: BodyTerms, model: pin.Model, floor: float) -> bool:
-        """Bring a goal into reach, in place; return whether it was not."""
+    def _bound(self, k: int, goal: Goal, shoulder: Vector | None, floor: float) -> bool:
+        """Bring a goal into reach, in place; return whether it was not.
+
+        Were reach told from where the shoulder is, a goal beyond it would draw the body after it.
+        """
+        led = self._frames[k]
         if led.kind == "hand" and goal.p[2] < floor + FLOOR:
             goal.p = np.array([goal.p[0], goal.p[1], floor + FLOOR])
-        if led.shoulder is None:
+        if shoulder is None:
             return False
-        shoulder = place_point(terms.data, model, led.shoulder)
-        way = goal.p - shoulder
+        lean = shoulder - self.shoulders[k]
+        start = self.shoulders[k] + lean * min(1.0, LEAN * led.reach / max(float(np.sqrt(lean @ lean)), 1e-9))
+        way = goal.p - start
         far = float(np.sqrt(way @ way))
         if far <= led.reach:
             return False
         out = way / far
-        goal.p = shoulder + led.reach * out
+        goal.p = start + led.reach * out
         outward = float(goal.rate[:3] @ out)
         goal.rate = np.concatenate((goal.rate[:3] - max(outward, 0.0) * out, goal.rate[3:]))
         return True
+
+
+def place_shoulder(led: LedFrame, terms: BodyTerms, model: pin.Model) -> Vector | None:
+    """Return where the shoulder of a led arm is; None where there is none.
+
+    Args:
+        led: The led frame.
+        terms: The robot in its state.
+        model: Its model.
+    """
+    return None if led.shoulder is None else place_point(terms.data, model, led.shoulder)

@@ -19,13 +19,16 @@ from humanoid_dynamics.filtering.led_poses import LedPoses
 from humanoid_dynamics.filtering.point_rows import PointLaw
 from humanoid_dynamics.filtering.pose_follower import Pace
 from humanoid_dynamics.filtering.pose_stream import STATUSES
+from humanoid_dynamics.filtering.program import Weights
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.reaching_tick import ReachingTick
 from humanoid_dynamics.filtering.teleoperation_frame import StreamReport, TeleoperationFrame, name_status
 from humanoid_dynamics.filtering.tick import TickSettings
+from humanoid_dynamics.filtering.wishes import Gains
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
+TICK = TickSettings(Gains(height=(100.0, 20.0)), Weights(height=5e3))  # hands that are pulled do not raise the body
 LONGEST_PAUSE = 1.0  # s; our time does not go on by more than this from call to call
 FASTEST = 1e3  # of any coordinate [m/s, rad/s]; a state of our own beyond it is no state any more
 
@@ -79,7 +82,7 @@ class Teleoperation:
         self.robot, self.names, self.dt = robot, tuple(frames), 1.0 / rate
         proportions = measure_proportions(robot)
         self.frames = find_led_frames(robot, self.names, proportions)
-        settings = settings or TickSettings()
+        settings = settings or TICK
         if doubtful_limits(robot):
             settings = replace(settings, joint_limits=False, torque_limits=False)
         self._poses = LedPoses(self.frames, pace or Pace(), [BODY_PACE], relative=relative, scale=scale, turn=axes)
