@@ -14,15 +14,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
+import human_steps
 import paper_items
 import yaml
 
 from humanoid_dynamics.benchmarks.goals import GOALS
+from humanoid_dynamics.biped.schedule import STEP_RULES, build_step, measure_jumps
 from humanoid_dynamics.cli.app import build_app
 from humanoid_dynamics.control import holding
 from humanoid_dynamics.errors import MissingExtraError
 from humanoid_dynamics.model.catalogue import catalogue_names, find_entry
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.motion.gait_r1 import GaitR1
+from humanoid_dynamics.motion.rolling_step import build_planar_step, build_spatial_step
+from humanoid_dynamics.motion.step_rules import LAWS, StepComparison
 from humanoid_dynamics.nodes.configs import StandingTorquesConfig
 from humanoid_dynamics.resolution import answer
 from humanoid_dynamics.resolution.rules import RULES
@@ -158,6 +163,26 @@ def build_papers(paper: str) -> Callable[[str], str]:
     return lambda _current: write_table(header, paper_items.write_rows(paper))
 
 
+def build_step_jumps(current: str) -> str:
+    """Return how far torques jump at each switch of the reference step, law by law, in the plane and in space."""
+    del current
+    gait = GaitR1()
+    step = build_step(gait.parameters.body, gait.at, gait.switches)
+    planar, spatial = StepComparison(build_planar_step(load_robot("biped7"))), StepComparison(build_spatial_step(load_robot("legs12")))
+    rows = []
+    for law in LAWS:
+        in_plane = measure_jumps(step, law) if law in STEP_RULES else planar.jumps(law)
+        rows.append((f"`{law}`", *(_jump(jump) for jump in (*in_plane, *spatial.jumps(law)))))
+    places = ("heel down", "rolling over", "toe off")
+    return write_table(("law", *(f"{place}, planar" for place in places), *(f"{place}, in space" for place in places)), rows)
+
+
+def build_load_shares(current: str) -> str:
+    """Return how far measured double supports are from each transfer function; as it is where the measurements are not installed."""
+    header = ("double support", "lasts [s]", "next one after [s]", *human_steps.CURVES)
+    return write_table(header, human_steps.write_rows()) if human_steps.is_there() else current
+
+
 def read_topics(source: str) -> set[tuple[str, str, str]]:
     """Return topic, direction and type of every publisher and subscription a source text makes."""
     ways = {"create_publisher": "out", "create_subscription": "in"}
@@ -186,6 +211,10 @@ def summarise(name: str) -> str:
 def count(number: int, noun: str) -> str:
     """Return a number with its noun, or nothing for none."""
     return f"{number} {noun}{'s' if number > 1 else ''}" if number else ""
+
+
+def _jump(jump: float) -> str:
+    return "0" if jump < 1e-6 else f"{jump:.2f}"
 
 
 def _robot_line(name: str) -> str:
@@ -238,6 +267,8 @@ TABLES: Mapping[str, Callable[[str], str]] = {
     "goals": build_goals,
     "answer_statuses": build_answer_statuses,
     "command_statuses": build_command_statuses,
+    "step_jumps": build_step_jumps,
+    "load_shares": build_load_shares,
     **{f"papers_{paper.lower()}": build_papers(paper) for paper in paper_items.PAPERS},
 }
 

@@ -15,7 +15,9 @@ ITEMS = PROJECT / "docs" / "papers.yaml"
 PAPERS = ("CK", "SV", "SN", "BP", "DF")
 ROMANS = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
 CITATION = re.compile(r"\[((?:CK|SV|SN|BP|DF), [^\]]+)\]")
-PLACES = re.compile(r"(eqs?|secs?|tabs?|figs?|remarks?|propert(?:y|ies))\.? ((?:[\dIVXa-z.]+(?:\s*-\s*[\dIVX.]+)?(?:, (?=[\dIVX]))?)+)")
+PLACES = re.compile(
+    r"(eqs?|secs?|tabs?|figs?|remarks?|assumptions?|propert(?:y|ies))\.? ((?:[\dIVXa-z.]+(?:\s*-\s*[\dIVX.]+)?(?:, (?=[\dIVX]))?)+)"
+)
 NAMED = re.compile(r"(?<![a-z])(ck|sv|sn|bp|df)(\d+)(?![0-9a-z])")
 HEADED = re.compile(r"(CK|SV|SN|BP|DF)-(\d+)")
 
@@ -34,7 +36,7 @@ def read_places(text: str) -> set[Place]:
     places = set()
     for kind, numbers in PLACES.findall(text):
         for part in re.split(r", ", numbers.strip(", ")):
-            places |= {(kind.rstrip("s"), number) for number in _span(part)}
+            places |= {(kind.rstrip("s").replace("propertie", "property"), number) for number in _span(part)}
     return places
 
 
@@ -62,15 +64,23 @@ def find_tests() -> dict[Item, list[str]]:
     found: dict[Item, list[str]] = {}
     for path in sorted((PROJECT / "test").rglob("test_*.py")):
         source = path.read_text(encoding="utf-8")
-        headings = {
-            number: HEADED.findall(line) for number, line in enumerate(source.splitlines(), 1) if re.match(r"# (?:CK|SV|SN|BP|DF)-\d", line)
-        }
+        headings = _find_headings(source.splitlines())
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
                 above = max((line for line in headings if line < node.lineno), default=0)
                 ids = NAMED.findall(node.name.replace("_", " ")) or headings.get(above, [])
                 for paper, number in ids:
                     found.setdefault((paper.upper(), int(number)), []).append(f"{path.relative_to(PROJECT / 'test')}::{node.name}")
+    return found
+
+
+def _find_headings(lines: list[str]) -> dict[int, list[tuple[str, str]]]:
+    """Return the items of every heading: a comment that stands alone; one that names no item ends the section of the one before."""
+    found = {}
+    for number, line in enumerate(lines, 1):
+        alone = line.startswith("# ") and not "".join(lines[number - 2 : number - 1] + lines[number : number + 1]).strip()
+        if alone or re.match(r"# (?:CK|SV|SN|BP|DF)-\d", line):
+            found[number] = HEADED.findall(line)
     return found
 
 

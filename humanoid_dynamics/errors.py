@@ -6,7 +6,7 @@ nothing raises: trouble with numbers is a status there, never one of these.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 
@@ -122,14 +122,25 @@ class ClipError(HumanoidDynamicsError, ValueError):
         row: Index of the offending sample, counted from 0, or None.
         column: Name of the offending column, or an empty string.
         line: Line in the file, counted from 1, or None where it is unknown.
+        problem: What is wrong there.
     """
 
     def __init__(self, origin: str, problem: str, *, row: int | None = None, column: str = "", line: int | None = None) -> None:
-        self.origin, self.row, self.column, self.line = origin, row, column, line
+        self.origin, self.row, self.column, self.line, self.problem = origin, row, column, line, problem
         place = origin if line is None else f"{origin}:{line}"
         where = [f"row {row}"] if row is not None else []
         where += [f"column {column!r}"] if column else []
         super().__init__(": ".join(part for part in (place, ", ".join(where), problem) if part))
+
+    def in_lines(self, lines: Sequence[int]) -> ClipError:
+        """Return the same with the line of its row.
+
+        Args:
+            lines: Line of each row in the file.
+        """
+        if self.row is None or self.line is not None:
+            return self
+        return ClipError(self.origin, self.problem, row=self.row, column=self.column, line=lines[self.row])
 
 
 class RecordError(HumanoidDynamicsError, ValueError):

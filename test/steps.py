@@ -8,7 +8,10 @@ import pinocchio as pin
 
 from humanoid_dynamics.biped.body import BipedBody, build_body
 from humanoid_dynamics.biped.chain import ChainMotion, build_com_offsets, build_joint_offsets, link_masses, view_from
-from humanoid_dynamics.biped.step import find_phase
+from humanoid_dynamics.biped.ground import compute_ground_wrench
+from humanoid_dynamics.biped.recursion import build_legs
+from humanoid_dynamics.biped.schedule import build_step
+from humanoid_dynamics.biped.step import PHASES, find_phase
 from humanoid_dynamics.motion.gait_r1 import GaitParameters, GaitR1
 
 R1 = GaitR1()
@@ -72,3 +75,27 @@ def pinocchio_chain(body):
 
 def relative(values):
     return np.diff(values, prepend=0.0)
+
+
+BODY, TIMES = R1.parameters.body, R1.switches
+STEP = build_step(BODY, R1.at, TIMES)
+DSP1, DSP2 = PHASES["DSP1"], PHASES["DSP2"]
+INSTANTS = [(DSP1, t) for t in DOUBLE["DSP1"]] + [(DSP2, t) for t in DOUBLE["DSP2"]]
+GAITS = [(R1, t) for t in (0.62, 0.68, 0.74)] + [(other_gait(seed), None) for seed in range(1, 8)]
+
+
+def double_support(gait, t, phase=None):
+    """Return body, chain, tip, total wrench and legs of an instant in double support; its middle where no time is given."""
+    t = 0.5 * (gait.switches[0] + gait.switches[1]) if t is None else t
+    phase = phase or find_phase(t, gait.switches)
+    body, chain = gait.parameters.body, chain_at(gait, t, phase.base)
+    return body, chain, phase.tip, compute_ground_wrench(body, chain), build_legs(body, chain, phase.tip)
+
+
+def zmp_at(t, base="rear"):
+    return compute_ground_wrench(BODY, chain_at(R1, t, base)).zmp
+
+
+def leg_coordinates(robot):
+    """Return the joints of the URDF biped in the order of the paper's torques, from the rear ankle to the front one."""
+    return [robot.joint(name).v.start for name in ("left_ankle", "left_knee", "left_hip", "right_hip", "right_knee", "right_ankle")]

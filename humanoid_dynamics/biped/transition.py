@@ -129,7 +129,7 @@ def two_segment_share(t: float, times: tuple[float, float, float], balanced: flo
 
 
 def find_interval(zmp: float, points: FootPoints, phase: str) -> ShareInterval:
-    """Return the shares with which the centre of pressure of the flat foot stays in that foot.
+    """Return the shares with which the centre of pressure of the flat foot stays in that foot [BP, assumption 2].
 
     Args:
         zmp: Zero moment point [m].

@@ -35,7 +35,7 @@ class Phase:
 
 
 class PhaseManager:
-    """Turns a schedule and contact events into shares.
+    """Turns a schedule and contact events into shares [BP, assumption 4].
 
     Without events it follows the schedule.  Once it is told about a surface, that surface's touch-downs wait for it: an early contact is
     loaded from then on and until the time that was planned, a late one stops the schedule until it comes.  So shares never jump, except

@@ -1,4 +1,4 @@
-"""When contacts close and open, and how load passes between them: shares that sum to one and bounds on how fast they move."""
+"""When contacts close and open, and how load passes: shares of sum one that move no faster than a bound [BP, assumption 4]."""
 
 from __future__ import annotations
 

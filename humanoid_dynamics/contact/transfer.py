@@ -100,7 +100,7 @@ def switch_share(zmp: float, rear_toe: float, front_heel: float) -> float:
 
 
 def feasible_shares(zmp: float, rear: tuple[float, float], front: tuple[float, float]) -> tuple[float, float]:
-    """Return the shares of the front foot for which both centres of pressure lie in their feet.
+    """Return the shares of the front foot for which both centres of pressure lie in their feet [BP, assumption 2].
 
     The share s belongs to centres of pressure with (1 - s) rear + s front = zmp.  A foot on an edge is given by that edge twice.
 

@@ -47,6 +47,7 @@ class Clearance:
         lower: (``MOST``,) what the rows must at least be [m/s^2].
         count: How many pairs are near.
         distance: Smallest distance of all pairs over what is kept of it [m]; negative where parts are too near.
+        over: By how much each pair is farther apart than is kept [m].
         pairs: Names of all pairs.
     """
 
@@ -72,9 +73,12 @@ class Clearance:
         for k, joint in enumerate(self._moved):
             for support in robot.model.supports[joint]:
                 self._carried[k, robot.model.idx_vs[support] : robot.model.idx_vs[support] + robot.model.nvs[support]] = support > 0
+        radius = {part.name: part.radius for part in capsules}
+        self._radii = np.array([[radius[a], radius[b]] for a, b in self.pairs]).reshape(-1, 2)
         self._rates, self._drifts = np.zeros((len(self._moved), 6)), np.zeros((len(self._moved), 6))
         self.rows, self.lower = np.zeros((MOST, robot.nv)), np.zeros(MOST)
         self.count, self.distance = 0, np.inf
+        self.over: Vector = resting - self._kept
 
     def _distances(self, data: pin.Data) -> Vector:
         if not self.pairs:
@@ -90,7 +94,7 @@ class Clearance:
             data: Joints placed, with Jacobians, velocities, and the accelerations they have where no coordinate accelerates.
             v: (nv,) velocity.
         """
-        over = self._distances(data) - self._kept
+        over = self.over = self._distances(data) - self._kept
         self.distance = float(over.min(initial=np.inf))
         near = np.flatnonzero(over < SEEN)
         if len(near) > MOST:
@@ -102,7 +106,10 @@ class Clearance:
         if results:
             n = np.array([result.normal for _, result in results])
             points = np.array([(result.getNearestPoint1(), result.getNearestPoint2()) for _, result in results])
-            self._write(np.array([k for k, _ in results]), n, points, over, data, v)
+            pairs = np.array([k for k, _ in results])
+            points[:, 0] -= self._radii[pairs, :1] * n  # on the middle lines, whose distance differs by the radii and does not slide
+            points[:, 1] += self._radii[pairs, 1:] * n
+            self._write(pairs, n, points, over, data, v)
 
     def _write(self, near: Indices, n: Matrix, points: Matrix, over: Vector, data: pin.Data, v: Vector) -> None:
         """Write rows from points (m, 2, 3) of pairs and lines n (m, 3) from the first to the second."""
@@ -120,7 +127,7 @@ class Clearance:
         speeding = drifts[..., :3] + _cross(drifts[..., 3:], points) + _cross(omega, rates[..., :3] + _cross(omega, points))
         drift = np.einsum("mij,mij->m", lines, speeding)
         approach = self.rows[:m] @ v
-        np.minimum(-2.0 * BRAKING * approach - BRAKING**2 * over[near] - drift, HARDEST, self.lower[:m])
+        np.minimum(-2.0 * BRAKING * approach - BRAKING**2 * over[near] - drift, HARDEST, out=self.lower[:m])
 
 
 def body_capsules(robot: RobotModel) -> tuple[Capsule, ...]:

@@ -33,6 +33,7 @@ class Attempt:
         lower: How much lower the pelvis is [m].
         slower: How many times longer the clip takes.
         inside: Share of one sole that the zero-moment point keeps to; as the settings say where None.
+        farther: How many times farther the look-ahead reaches.
     """
 
     name: str
@@ -40,10 +41,12 @@ class Attempt:
     lower: float = 0.0
     slower: float = 1.0
     inside: float | None = None
+    farther: float = 1.0
 
 
 LADDER = (
     Attempt("as it is"),
+    Attempt("looking farther", farther=1.5),
     Attempt("lower", lower=0.015),
     Attempt("shorter strides", stride=0.15),
     Attempt("slower", slower=1.25),
@@ -199,4 +202,5 @@ def _wanted(clip: Clip, frames: Sequence[Frame]) -> Matrix:
 def _changed(settings: Settings, attempt: Attempt) -> Settings:
     stride = attempt.stride + settings.shorter
     inside = settings.inside_one if attempt.inside is None else attempt.inside
-    return replace(settings, shorter=stride, extra_lower=settings.extra_lower + attempt.lower, inside_one=inside)
+    lower, ahead = settings.extra_lower + attempt.lower, settings.lookahead * attempt.farther
+    return replace(settings, shorter=stride, extra_lower=lower, inside_one=inside, lookahead=ahead)

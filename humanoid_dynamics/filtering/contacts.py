@@ -38,7 +38,9 @@ def choose_thresholds(centres: Matrix, base: Matrix, dt: float) -> ContactThresh
     return PLANNED_FEET
 
 
-def label_window(heights: Matrix, speeds: Matrix, limits: ContactThresholds, past: tuple[tuple[bool, bool], tuple[int, int]], dt: float) -> Labels:
+def label_window(
+    heights: Matrix, speeds: Matrix, limits: ContactThresholds, past: tuple[tuple[bool, bool], tuple[int, int]], dt: float
+) -> Labels:
     """Tell which foot stands in each row of a window.
 
     A foot stands when it is low and slow, and goes on standing until it is clearly high or fast; short contacts and swings are dropped.

@@ -37,15 +37,16 @@ class Feet:
     labels: Labels
 
 
-def place_prints(feet: Feet, now: tuple[Print, Print], stands: tuple[bool, bool], scale: float, widest: float, dt: float) -> list[list[Stance]]:
+def place_prints(
+    feet: Feet, now: tuple[Print, Print], stands: tuple[bool, bool], limits: tuple[float, float], dt: float
+) -> list[list[Stance]]:
     """Return for both feet the stretches in which they stand, and where.
 
     Args:
         feet: The reference.
         now: Where feet stand, or stood last.
         stands: Whether they stand before the first row.
-        scale: Share of the way that is gone.
-        widest: Largest distance between the feet [m].
+        limits: Share of the way that is gone, and largest distance between the feet [m].
         dt: Time between rows [s].
 
     Returns:
@@ -56,7 +57,7 @@ def place_prints(feet: Feet, now: tuple[Print, Print], stands: tuple[bool, bool]
     stretches = [(first, after, foot) for foot in (0, 1) for first, after, touches in runs(feet.labels[:, foot]) if touches]
     for first, after, foot in sorted(stretches):
         if first > 0 or not stands[foot]:
-            last[foot] = _place_print(feet, (first, after), foot, last, (scale, widest, round(SEEN / dt)))
+            last[foot] = _place_print(feet, (first, after), foot, last, (*limits, round(SEEN / dt)))
         found[foot].append((first, after, last[foot]))
     return found
 
@@ -101,4 +102,3 @@ def offset_of_prints(feet: Feet, prints: list[list[Stance]]) -> Matrix:
         return total
     total[known] /= count[known, None]
     return np.column_stack([np.interp(np.arange(n), known, total[known, k]) for k in (0, 1)])
-

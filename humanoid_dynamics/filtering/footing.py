@@ -66,7 +66,7 @@ class Footing:
         down = [self._bears(foot, target, terms) for foot in (0, 1)]
         wanted = target.touches
         if not any(down) and any(wanted) and any(self.stands):
-            down = [stood for stood in self.stands]  # nobody has taken over: who stands goes on standing
+            down = list(self.stands)  # nobody has taken over: who stands goes on standing
         for foot in (0, 1):
             if down[foot] and not self.stands[foot]:
                 self._latch(foot, target, terms)

@@ -15,7 +15,7 @@ TURN = 1.0  # rad; likewise for the heading
 FASTEST_BASE = (4.0, 12.0)  # m/s and rad/s
 FASTEST_JOINT = 30.0  # rad/s, where the robot sets no limit
 LONGEST_GAP = 0.5  # s; after a longer silence time does not wait for what was missed
-STEEPEST = np.deg2rad(70.0)  # how far a base may lean
+STEEPEST = np.deg2rad(75.0)  # how far a base may lean; a robot on its feet cannot follow further
 
 
 class Intake:
@@ -58,7 +58,7 @@ class Intake:
 
         Returns:
             ``ok``; ``moved`` where it jumped to another place, ``limited`` where it is faster than the robot; or why it was left out:
-            ``wrong_shape``, ``not_finite``, ``not_unit``, ``late``.
+            ``wrong_shape``, ``not_finite``, ``not_unit``, ``late``, ``leaning``.
         """
         sample = np.array(q, dtype=np.float64)
         fault = self._fault(time, sample)
@@ -95,25 +95,21 @@ class Intake:
             return "not_finite"
         if abs(float(np.linalg.norm(sample[3:7])) - 1.0) > NORMAL or not pin.isNormalized(self._model, sample, NORMAL):
             return "not_unit"
-        return "late" if time <= self.time else ""
+        if time <= self.time:
+            return "late"
+        x, y = sample[3:5] / np.linalg.norm(sample[3:7])
+        return "leaning" if 1.0 - 2.0 * (x * x + y * y) < np.cos(STEEPEST) else ""
 
     def _placed(self, sample: Vector) -> Vector:
         placed = np.array(sample)
         placed[3:7] /= np.linalg.norm(placed[3:7])
         placed[:7] = pin.SE3ToXYZQUAT(self._origin * pin.XYZQUATToSE3(placed[:7]))
-        R = pin.Quaternion(placed[3:7]).matrix()
-        lean = float(np.arccos(np.clip(R[2, 2], -1.0, 1.0)))
-        if lean > STEEPEST:
-            axis = np.array([R[1, 2], -R[0, 2], 0.0])
-            size = float(np.linalg.norm(axis))
-            if size > 1e-9:
-                placed[3:7] = pin.Quaternion(pin.exp3(axis / size * (lean - STEEPEST)) @ R).coeffs()
         return placed
 
     def _jumps(self, sample: Vector, gap: float) -> bool:
-        assert_q = self.q if self.q is not None else sample
-        way = float(np.hypot(*(sample[:2] - assert_q[:2])))
-        turn = abs(_heading_between(assert_q, sample))
+        last = self.q if self.q is not None else sample
+        way = float(np.hypot(*(sample[:2] - last[:2])))
+        turn = abs(_heading_between(last, sample))
         return way > JUMP + FASTEST_BASE[0] * gap or turn > TURN + FASTEST_BASE[1] * gap
 
     def _move_origin(self, sample: Vector) -> None:

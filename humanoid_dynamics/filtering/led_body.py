@@ -52,7 +52,8 @@ class LedBody:
         self.feet = LedFeet(proportions)
         self._foot_of = {k: led.foot for k, led in enumerate(frames) if led.kind == "foot"}
         self._pelvis = next((k for k, led in enumerate(frames) if led.kind == "pelvis"), -1)
-        self.floor = 0.0
+        self.floor, self._middle = 0.0, np.zeros(3)
+        self._centres = proportions.centres
         self._stance: tuple[object, ...] = ()
         self._rest_com, self._rest_pelvis, self._rest_shoulders = np.zeros(3), np.zeros(3), np.zeros((self._com, 3))
         self._q = np.array(robot.posture)
@@ -141,6 +142,8 @@ class LedBody:
             self._stance = stance
             feet = (0, 1) if alone < 0 else (alone,)
             self._area = self.feet.area(feet, self._tick.terms, INSIDE[len(feet) - 1])
+            centres = self._tick.terms.place + np.einsum("kij,kj->ki", self._tick.terms.turn, self._centres)
+            self._middle = np.array([*centres[list(feet), :2].mean(axis=0), self.floor])
             if alone < 0:
                 self._turn_base()
 
@@ -153,11 +156,11 @@ class LedBody:
 
     def _wish_com(self) -> tuple[Vector, Vector]:
         """Return where the centre of mass should be and its twist: over the feet, moved as the pelvis is led, inside the soles."""
-        area, poses = self._area, self._poses
+        area, poses, middle = self._area, self._poses, self._middle
         two = self.feet.alone < 0
-        wish = np.array([*area.centre, self.floor]) + (self._turned(self._rest_com) if two else self._rest_com[2] * UP)
+        wish = middle + (self._turned(self._rest_com) if two else self._rest_com[2] * UP)
         if self._pelvis >= 0 and poses.shares[self._pelvis] > 0.0:
-            rest = np.array([*area.centre, self.floor]) + self._turned(self._rest_pelvis)
+            rest = middle + self._turned(self._rest_pelvis)
             wish += float(poses.shares[self._pelvis]) * (poses.followers.p[self._pelvis] - rest)
         bounded, rate = wish.copy(), np.zeros(6)
         bounded[:2] = area.clamp(wish[None, :2], area.share)[0]

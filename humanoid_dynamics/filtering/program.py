@@ -97,7 +97,7 @@ class ReducedProgram:
         self._n, self._na = na + second, na
         self.qp = QpWorkspace(na + second, second, rows, SIZE)
         self._place_rows(second)
-        self._G: Matrix = np.zeros((BASE + WRENCH * len(swinging) + (WRENCH if feet else 0), na + second))
+        self._G: Matrix = np.zeros((BASE + WRENCH * len(swinging) + (WRENCH if second else 0), na + second))
         self._g: Vector = np.zeros(len(self._G))
         self._W: Vector = self._stack_weights()
         self._tau: Matrix = np.zeros((na, na + second))
@@ -127,7 +127,7 @@ class ReducedProgram:
         force = (weights.force if len(self.feet) > 1 else 0.0) / self._units**2
         parts = [[weights.com, weights.com, weights.height], [weights.base] * 3]
         parts += [[weights.swing] * 3 + [weights.swing * weights.swing_turn] * 3 for _ in self._swinging]
-        if self.feet:
+        if len(self.feet) > 1:
             parts.append(list(force))
         return np.concatenate(parts)
 
@@ -145,7 +145,7 @@ class ReducedProgram:
         T, t = self._eliminate_base(terms, wishes)
         P, p, B = self._fill_motion(terms, T, t)
         S, s = self._fill_wrench(terms, P, p, B)
-        self._fill_objective(terms, wishes, T, t, S, s)
+        self._fill_objective(terms, wishes, (T, t), (S, s))
         qp = self.qp
         qp.lower[self._room], qp.upper[self._room] = room.lower, room.upper
         qp.A[self._torques] = self._tau[self._limited]
@@ -198,6 +198,7 @@ class ReducedProgram:
             J = terms.J[self.feet[1]]
             self._J_second = J[:, BASE:] + J[:, :BASE] @ T
             self._tau[:, na:] = -self._J_second.T * self._units
+        self._P, self._p = P, p
         return P, p, self._B if self.feet else np.zeros((0, 0))
 
     def _fill_wrench(self, terms: BodyTerms, P: Matrix, p: Vector, B: Matrix) -> tuple[Matrix, Vector]:
@@ -210,13 +211,21 @@ class ReducedProgram:
             S[:, self._na :] = -(B.T @ terms.J[self.feet[1]][:, :BASE].T) * self._units
         return S, B.T @ p
 
+    def _share_load(self, terms: BodyTerms, wishes: Wishes) -> tuple[Vector, Vector]:
+        """Return the least wrenches under both soles that the wished motion needs."""
+        needed = self._P @ wishes.joints + self._p
+        A = np.hstack([terms.J[foot][:, :BASE].T * self._units for foot in self.feet])
+        shares = A.T @ np.linalg.solve(A @ A.T, needed)
+        return self._units * shares[:WRENCH], self._units * shares[WRENCH:]
+
     def _weigh_swing(self, rows: slice, height: float) -> None:
         weights = self._weights
         near = 1.0 + (weights.landing - 1.0) * max(0.0, 1.0 - height / NEAR)
         self._W[rows] = weights.swing * near
         self._W[rows.start + 3 : rows.stop] *= weights.swing_turn
 
-    def _fill_objective(self, terms: BodyTerms, wishes: Wishes, T: Matrix, t: Vector, S: Matrix, s: Vector) -> None:
+    def _fill_objective(self, terms: BodyTerms, wishes: Wishes, base: tuple[Matrix, Vector], wrench: tuple[Matrix, Vector]) -> None:
+        (T, t), (S, s) = base, wrench
         G, g, na = self._G, self._g, self._na
         G[:3, :na] = terms.J_com[:, :BASE] @ T + terms.J_com[:, BASE:]
         g[:3] = wishes.com - terms.com_drift - terms.J_com[:, :BASE] @ t
@@ -232,8 +241,10 @@ class ReducedProgram:
             self.qp.A[above, :na] = wishes.up[foot] @ G[rows, :na]
             self.qp.lower[above] = wishes.rise[foot] - wishes.up[foot] @ (wishes.soles[foot] - g[rows])
             row += WRENCH
-        if self.feet:
-            G[row:], g[row:] = S, -s
+        if len(self.feet) > 1:
+            first, second = self._share_load(terms, wishes)
+            G[row:], g[row:] = S, first - s
+            self._second = second / self._units
         WG = self._W[:, None] * G
         np.dot(G.T, WG, self.qp.H)
         np.dot(WG.T, g, self.qp.f)
@@ -242,4 +253,5 @@ class ReducedProgram:
         self.qp.f[:na] += self._weights.joints * wishes.joints
         if len(self.feet) > 1:
             diagonal[na:] += self._weights.force
+            self.qp.f[na:] += self._weights.force * self._second
         np.negative(self.qp.f, self.qp.f)

@@ -11,7 +11,6 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import SIDES, BodyPoint, find_body, find_soles
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-INSIDE = 0.005  # m; the rectangle that bears load ends this far inside the sole
 WIDEST_STANCE = 0.68  # of the leg: feet farther apart ask too much of ankles that roll by 15 degrees
 LONGEST_STRIDE = 1.05  # of the leg, from one footprint of a foot to its next
 
@@ -91,11 +90,12 @@ def measure_proportions(robot: RobotModel) -> Proportions:
     )
 
 
-def inner_rectangle(vertices: Matrix) -> Matrix:
+def inner_rectangle(vertices: Matrix, inside: float = 0.001) -> Matrix:
     """Return the largest rectangle along the axes of a convex sole that lies inside it, a little smaller still.
 
     Args:
         vertices: (k, 3) corners of the sole, counter-clockwise [m].
+        inside: How far inside the sole it ends [m].
 
     Returns:
         (4, 3) corners of the rectangle, counter-clockwise; the sole itself where it is an edge or a point.
@@ -105,12 +105,12 @@ def inner_rectangle(vertices: Matrix) -> Matrix:
     edges = np.roll(vertices, -1, axis=0)[:, :2] - vertices[:, :2]
     A = np.column_stack((edges[:, 1], -edges[:, 0]))
     A /= np.linalg.norm(A, axis=1)[:, None]
-    b = np.einsum("ij,ij->i", A, vertices[:, :2]) - INSIDE
+    b = np.einsum("ij,ij->i", A, vertices[:, :2]) - inside
     low, high = vertices[:, :2].min(axis=0), vertices[:, :2].max(axis=0)
     best, area = np.zeros((4, 2)), 0.0
     for front in np.linspace(0.0, 0.3, 16):
         for back in np.linspace(0.0, 0.3, 16):
-            x = np.array([low[0] + back * (high[0] - low[0]) + INSIDE, high[0] - front * (high[0] - low[0]) - INSIDE])
+            x = np.array([low[0] + back * (high[0] - low[0]) + inside, high[0] - front * (high[0] - low[0]) - inside])
             y = _widths(A, b, x)
             if y[1] > y[0] and (x[1] - x[0]) * (y[1] - y[0]) > area:
                 area = float((x[1] - x[0]) * (y[1] - y[0]))

@@ -47,8 +47,9 @@ class ReachingProgram(ReducedProgram):
         self.qp.A[:rows], self.qp.lower[:rows], self.qp.upper[:rows] = old.A, old.lower, old.upper
         self._clear = slice(rows, rows + MOST)
 
-    def _fill_objective(self, terms: BodyTerms, wishes: Wishes, T: Matrix, t: Vector, S: Matrix, s: Vector) -> None:
-        super()._fill_objective(terms, wishes, T, t, S, s)
+    def _fill_objective(self, terms: BodyTerms, wishes: Wishes, base: tuple[Matrix, Vector], wrench: tuple[Matrix, Vector]) -> None:
+        super()._fill_objective(terms, wishes, base, wrench)
+        T, t = base
         qp, na, points, clearance = self.qp, self._na, self.points, self.clearance
         if points.W.any():
             G = points.G[:, BASE:] + points.G[:, :BASE] @ T

@@ -14,9 +14,7 @@ SETTLED = 0.06  # s the other foot must stand before and after it
 LEAD = 0.75  # of what is known; the centre of mass must have time to go to the other foot
 
 
-def find_slide(
-    drift: tuple[Vector, Vector], speeds: Vector, mine: Labels, other: Labels, dt: float
-) -> tuple[int, int] | None:
+def find_slide(drift: tuple[Vector, Vector], speeds: Vector, mine: Labels, other: Labels, dt: float) -> tuple[int, int] | None:
     """Find when a foot that should stand makes a small step instead.
 
     Args:

@@ -22,7 +22,14 @@ class SoftProgram:
     """The program over accelerations and wrenches where standing soles are wishes."""
 
     def __init__(
-        self, feet: tuple[int, ...], cones: tuple[Matrix, Matrix], effort: Vector, weights: Weights, weight: float, *, keep_room: bool = True
+        self,
+        feet: tuple[int, ...],
+        cones: tuple[Matrix, Matrix],
+        effort: Vector,
+        weights: Weights,
+        weight: float,
+        *,
+        keep_room: bool = True,
     ) -> None:
         """Take the memory.
 

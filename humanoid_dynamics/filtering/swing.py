@@ -121,4 +121,4 @@ def swing_path(places: Matrix, turns: Matrix, lift: float, share: Vector, corner
     if lift < CLEARANCE:
         places[:, 2] += (CLEARANCE - lift) * bump(share)
     below = np.min(np.einsum("nj,kj->nk", turns[:, 2], corners), axis=1)
-    np.maximum(places[:, 2], -below, places[:, 2])
+    np.maximum(places[:, 2], -below, out=places[:, 2])

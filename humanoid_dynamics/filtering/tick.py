@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -77,13 +77,15 @@ class TickSettings:
         weights: What deviations cost.
         joint_limits: Whether position and speed limits of joints are kept.
         torque_limits: Whether torque limits are kept.
+        inside: How far inside the soles the pressure stays [m]; more where sole or ground give way.
         unilateral: Whether contacts are limited at all; for controls that must fail.
     """
 
-    gains: Gains = Gains()
-    weights: Weights = Weights()
+    gains: Gains = field(default_factory=Gains)
+    weights: Weights = field(default_factory=Weights)
     joint_limits: bool = True
     torque_limits: bool = True
+    inside: float = 0.001
     unilateral: bool = True
 
 
@@ -109,13 +111,13 @@ class BalancedTick:
         self._settings = settings
         self.terms = BodyTerms(robot, proportions)
         self.footing = Footing(proportions)
-        rectangles = _rectangles(robot)
+        rectangles = _rectangles(robot, settings.inside)
         self._wishes = Wishes(robot, settings.gains, rectangles)
         self._room = JointRoom(robot, keep=settings.joint_limits)
         effort = EFFORT_KEPT * _efforts(robot) if settings.torque_limits else np.full(robot.nv - BASE, np.inf)
-        cones = _cones(robot) if settings.unilateral else (np.zeros((0, 6)), np.zeros((0, 6)))
+        cones = _cones(robot, settings.inside) if settings.unilateral else (np.zeros((0, 6)), np.zeros((0, 6)))
         weight = self._weight = proportions.mass * proportions.gravity
-        sets = ((), (0,), (1,), (0, 1))
+        sets: tuple[tuple[int, ...], ...] = ((), (0,), (1,), (0, 1))
         self._reduced = {feet: self.program(feet, cones, effort, settings.weights, weight) for feet in sets}
         self._soft = {feet: SoftProgram(feet, cones, effort, settings.weights, weight) for feet in sets}
         self._softest = {feet: SoftProgram(feet, cones, effort, settings.weights, weight, keep_room=False) for feet in sets}
@@ -162,7 +164,7 @@ class BalancedTick:
             return choice, 0
         wishes.load[:] = np.inf
         room.update(q, v, dt, EMERGENCY)
-        rungs = [(1, self._reduced[feet]), (2, self._soft[feet]), (3, self._softest[feet])]
+        rungs: list[tuple[int, ReducedProgram | SoftProgram]] = [(1, self._reduced[feet]), (2, self._soft[feet]), (3, self._softest[feet])]
         if measured:
             room.open()
             rungs = [(3, self._reduced[feet]), (3, self._softest[feet])]
@@ -180,8 +182,9 @@ def _fall(terms: BodyTerms) -> Choice:
         vdot = -np.linalg.solve(terms.M, terms.h)
     except np.linalg.LinAlgError:
         vdot = np.zeros(nv)
-    vdot = np.where(np.isfinite(vdot), vdot, 0.0)
-    return Choice(vdot, np.zeros((2, 6)), np.zeros(nv - BASE), QpStatus.OPTIMAL, 0)
+    finite: Vector = np.zeros(nv)
+    np.copyto(finite, vdot, where=np.isfinite(vdot))
+    return Choice(finite, np.zeros((2, 6)), np.zeros(nv - BASE), QpStatus.OPTIMAL, 0)
 
 
 def _efforts(robot: RobotModel) -> Vector:
@@ -192,15 +195,16 @@ def _efforts(robot: RobotModel) -> Vector:
     return effort
 
 
-def _cones(robot: RobotModel) -> tuple[Matrix, Matrix]:
+def _cones(robot: RobotModel, inside: float) -> tuple[Matrix, Matrix]:
     """Return what the largest rectangles inside the soles can carry, as rows."""
     inner = [
-        build_wrench_cone(replace(sole, vertices=corners)) for sole, corners in zip(find_soles(robot), _rectangles(robot), strict=True)
+        build_wrench_cone(replace(sole, vertices=corners))
+        for sole, corners in zip(find_soles(robot), _rectangles(robot, inside), strict=True)
     ]
     rows = [np.asarray(cone.A @ cone.basis.T) for cone in inner]
     return rows[0], rows[1]
 
 
-def _rectangles(robot: RobotModel) -> tuple[Matrix, Matrix]:
-    left, right = (inner_rectangle(np.array(sole.vertices)) for sole in find_soles(robot))
+def _rectangles(robot: RobotModel, inside: float) -> tuple[Matrix, Matrix]:
+    left, right = (inner_rectangle(np.array(sole.vertices), inside) for sole in find_soles(robot))
     return left, right

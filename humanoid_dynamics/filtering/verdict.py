@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.certificate import COP, FRICTION, SHARE
+from humanoid_dynamics.filtering.certificate import COP, FRICTION, PULL, SHARE
 from humanoid_dynamics.filtering.filter import Frame
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.terms import BASE
@@ -105,7 +105,7 @@ def judge_clip(
     last = frames[-1]
     fell = last.time if has_fallen(last.q, proportions) else None
     certificates = [frame.certificate for frame in frames]
-    cop = np.array([c.cop >= -COP and c.pull <= COP for c in certificates])
+    cop = np.array([c.cop >= -COP and c.pull <= PULL for c in certificates])
     friction = np.array([c.friction <= 1.0 + FRICTION for c in certificates])
     torque = np.array([c.torque <= 1.0 + SHARE for c in certificates])
     joints = np.array([c.joint >= -SHARE and c.speed <= 1.0 + SHARE for c in certificates])

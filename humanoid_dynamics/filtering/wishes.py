@@ -11,6 +11,7 @@ from humanoid_dynamics.filtering.target import Target
 from humanoid_dynamics.filtering.terms import BASE, BodyTerms
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.rotation import skew
 
 CUSHION = 40.0  # 1/s; how a swinging sole comes to rest above the ground
 DEPTH = 0.002  # m; it may go this far below
@@ -62,7 +63,7 @@ class Wishes:
             gains: How deviations are corrected.
             corners: (4, 3) corners of each sole in its frame [m].
         """
-        self._corners = corners
+        self._corners, self._arms = corners, tuple(skew(c) for c in corners)
         self.up, self.rise, self.height, self.load = np.zeros((2, 4, 6)), np.zeros((2, 4)), np.zeros(2), np.full(2, np.inf)
         self._model, self._gains = robot.model, gains
         self.com, self.base, self.soles = np.zeros(3), np.zeros(3), np.zeros((2, 6))
@@ -100,10 +101,11 @@ class Wishes:
         n = R.T @ target.normal[foot]
         ground = np.array([*target.sole_place[foot, :2], target.ground[foot]])
         height = float((terms.place[foot] - ground) @ target.normal[foot]) + corners @ n
-        turning = np.array([_cross(c, n) for c in corners])  # n . (alpha x c) = alpha . (c x n)
-        self.up[foot, :, :3], self.up[foot, :, 3:] = n, turning
+        self.up[foot, :, :3], self.up[foot, :, 3:] = n, self._arms[foot] @ n  # n . (alpha x c) = alpha . (c x n)
         rate = self.up[foot] @ twist
-        drift = float(n @ _cross(twist[3:], twist[:3])) + _spin(twist[3:], corners) @ n
+        omega = twist[3:]
+        centripetal = float(omega @ n) * (corners @ omega) - float(omega @ omega) * (corners @ n)
+        drift = float(n @ _cross(omega, twist[:3])) + centripetal
         self.rise[foot] = np.minimum(-2.0 * CUSHION * rate - CUSHION**2 * (height + DEPTH) - drift, HARDEST_RISE)
         self.height[foot] = max(float(height.min()), 0.0)
 
@@ -128,11 +130,6 @@ class Wishes:
         twist = terms.twist[foot]
         feed = np.concatenate((R.T @ acceleration[:3] - _cross(twist[3:], twist[:3]), R.T @ acceleration[3:]))
         self.soles[foot] = feed + damp * (wanted - twist) + stiff * _pose_error(foot, target, terms)
-
-
-def _spin(omega: Vector, points: Matrix) -> Matrix:
-    """Return omega x (omega x point) for points (k, 3)."""
-    return points @ (np.outer(omega, omega) - float(omega @ omega) * np.eye(3))
 
 
 def _pose_error(foot: int, target: Target, terms: BodyTerms) -> Vector:

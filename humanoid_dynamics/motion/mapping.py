@@ -220,6 +220,8 @@ def _join(joints: tuple[Joint, ...], tables: Mapping[str, Matrix], nq: int) -> M
 def _fill_rates(table: Matrix | None, recording: Recording, robot: RobotModel, sources: Mapping[str, Source]) -> Matrix | None:
     if table is None:
         return None
+    if not recording.rates:
+        return _take_whole_rates(table, recording.origin, robot)
     place = {name: index for index, name in enumerate(recording.rates)}
     rates = np.zeros((len(table), robot.nv))
     wanted = {name: sources.get(name, Source(name)) for name in velocity_columns(robot)}
@@ -233,6 +235,13 @@ def _fill_rates(table: Matrix | None, recording: Recording, robot: RobotModel, s
     missing = [wanted[name].column for name in moved if wanted[name].column not in place]
     unknown = set(recording.rates) - {source.column for source in wanted.values()}
     if missing or unknown:
-        problem = f"velocities lack the columns {', '.join(missing) or '(none)'}; unknown are {', '.join(sorted(unknown)) or '(none)'}"
+        problem = f"rates lack the columns {', '.join(missing) or '(none)'}; unknown are {', '.join(sorted(unknown)) or '(none)'}"
         raise ClipError(recording.origin, problem)
     return rates
+
+
+def _take_whole_rates(table: Matrix, origin: str, robot: RobotModel) -> Matrix:
+    if table.shape[1] != robot.nv:
+        listed = ", ".join(velocity_columns(robot))
+        raise ClipError(origin, f"has {table.shape[1]} rates without names; a velocity of {robot.name!r} has {robot.nv}: {listed}")
+    return table

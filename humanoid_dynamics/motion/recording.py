@@ -26,7 +26,7 @@ class Recording:
         times: (n,) instants [s].
         columns: Names of the columns: base pose, then joints; empty where the file has none and means the order of the robot.
         values: (n, columns) positions [m, rad, -].
-        rates: Names of the columns of velocities and accelerations.
+        rates: Names of the columns of velocities and accelerations; empty where there are none, and they have the order of the robot.
         velocities: (n, rates) velocities, or None.
         accelerations: (n, rates) accelerations, or None.
         contacts: Surface -> (n,) whether it touches the ground.
@@ -59,7 +59,8 @@ class Recording:
         for name in ("velocities", "accelerations"):
             given = getattr(self, name)
             if given is not None:
-                object.__setattr__(self, name, check_table(given, (len(self.times), len(self.rates)), self.rates, self.origin, name))
+                rates = self.rates or tuple(str(index) for index in range(np.shape(given)[-1] if np.ndim(given) else 0))
+                object.__setattr__(self, name, check_table(given, (len(self.times), len(rates)), rates, self.origin, name))
         object.__setattr__(self, "contacts", MappingProxyType(dict(self.contacts)))
         object.__setattr__(self, "extras", MappingProxyType(dict(self.extras)))
 

@@ -142,5 +142,10 @@ class Answer:
             self._wrenches = self._evidence.wrenches()
         return self._wrenches
 
+    @property
+    def missing(self) -> Vector:
+        """What the motion lacks beyond motors and contacts, (nv,) in the coordinates of the velocity [N or N·m]."""
+        return self._evidence.missing()
+
     def __repr__(self) -> str:
         return f"Answer(tau={self.tau!r}, certificate={self.certificate!r})"

@@ -84,7 +84,7 @@ class ContactDynamics:
         self._all_active = self._has_full_rank((True,) * len(self.surfaces))
         self.full_rank = self._all_active
 
-    def update(self, q: Vector, v: Vector, a: Vector, active: Sequence[bool] | None = None) -> str:
+    def update(self, q: Vector, v: Vector, a: Vector, active: Sequence[bool] | None = None, force: Vector | None = None) -> str:
         """Compute what a motion asks.
 
         Args:
@@ -92,6 +92,7 @@ class ContactDynamics:
             v: (nv,) velocity.
             a: (nv,) acceleration.
             active: Whether each surface touches; all where None.  One that does not has no part in x.
+            force: (nv,) known generalized force beside motors and contacts, such as measured wrenches; none where None.
 
         Returns:
             What is wrong with the numbers, empty where nothing is; never an exception for a number.
@@ -102,7 +103,8 @@ class ContactDynamics:
             quaternion = q[3:7]
             if not SHORTEST < quaternion.dot(quaternion) < LONGEST:
                 return _number_fault(q, v, a, "q holds a quaternion that is not of unit length")
-        self.tau_0 = tau_0 = pin.rnea(model, data, q, v, a)
+        tau_0 = pin.rnea(model, data, q, v, a)
+        self.tau_0 = tau_0 = tau_0 if force is None else tau_0 - force
         if not tau_0.dot(tau_0) < LARGEST:
             return _number_fault(q, v, a, "q, v or a holds a number too large to compute with")
         self.q, self.free = q.copy(), tau_0[self.span]

@@ -101,7 +101,7 @@ class InverseDynamics:
         return tuple(surface.name for surface in self.dynamics.surfaces)
 
     @np.errstate(all="ignore")  # what is not finite is told by the status
-    def tick(self, q: Vector, v: Vector, a: Vector, shares: Vector | None = None) -> Answer:
+    def tick(self, q: Vector, v: Vector, a: Vector, shares: Vector | None = None, *, force: Vector | None = None) -> Answer:
         """Answer for one instant; trouble with numbers is a status of the certificate, never an exception.
 
         Args:
@@ -110,6 +110,7 @@ class InverseDynamics:
             a: (nv,) acceleration.
             shares: (contacts,) part of the load that each contact is to take, of sum 1; alike where None.  A contact with share zero does
                 not touch; all zero is a robot in the air.
+            force: (nv,) known generalized force beside motors and contacts, such as measured wrenches; none where None.
 
         Returns:
             Torques, wrenches and their certificate.
@@ -117,12 +118,12 @@ class InverseDynamics:
         start = perf_counter()
         if shares is None:
             self._shares = self._alike
-            self._fault = self.dynamics.update(q, v, a)
+            self._fault = self.dynamics.update(q, v, a, force=force)
         else:
             parts = shares.tolist()
             self._shares = shares
             self._fault = _share_fault(parts, len(self._alike)) or self.dynamics.update(
-                q, v, a, None if all(parts) else [s > 0.0 for s in parts]
+                q, v, a, None if all(parts) else [s > 0.0 for s in parts], force
             )
         return self._refuse(self._fault, start) if self._fault else self._resolver.answer(self._shares, start)
 

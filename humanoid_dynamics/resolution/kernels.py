@@ -61,23 +61,25 @@ def torque_tick(question: Question, objective: tuple[Indices, Vector, Vector, Ma
     return judge(question, place[2], limits)
 
 
-def share_tick(question: Question, objective: tuple[Indices, int, Indices, Vector], place: Place, limits: Limits) -> int:
+def share_tick(question: Question, objective: tuple[Indices, int, Indices, Vector, Matrix], place: Place, limits: Limits) -> int:
     """Answer by shares: x = x_t + C J_u mu with J_u' C J_u mu = free_u - J_u' x_t, then judge.
 
     Args:
         question: What the tick asks.
         objective: Places of the equations in the span (m,); how many coordinates of the span, the first ones, are those of a base that
             slides; the contact that each part of the push belongs to (n,), minus one for a gear; C for a share of one (n,), how much of
-            what is left each part takes, below 1 for a force.
+            what is left each part takes, below 1 for a force; how the moment of an edge about its normal follows from the two forces along
+            it (n, 2), zero elsewhere [m].
         place: Work space.
         limits: What the answer is judged by.
     """
     J, free, _, _, x, _ = question
-    bearing, linear, owner, softness = objective
+    bearing, linear, owner, softness, twist = objective
     K, d, _ = place
     n, m = len(x), len(bearing)
     soft = d[2 * len(K) :]
     fill_targets(question, linear, owner, softness, soft)
+    add_twist(x, twist)
     fill_shares(J, bearing, soft, K)
     for i in range(m):
         d[i] = free[bearing[i]]
@@ -109,6 +111,13 @@ def fill_targets(question: Question, linear: int, owner: Indices, softness: Vect
         if softness[i] < 1.0:
             for k in range(linear):
                 x[i] += share * J[i, k] * free[k]
+
+
+def add_twist(x: Vector, twist: Matrix) -> None:
+    """Write the moments about their normals that edges have for their forces: two rows after those forces."""
+    for i in range(4, len(x)):
+        if twist[i, 0] != 0.0 or twist[i, 1] != 0.0:
+            x[i] = twist[i, 0] * x[i - 4] + twist[i, 1] * x[i - 3]
 
 
 def fill_shares(J: Matrix, bearing: Indices, soft: Vector, K: Matrix) -> None:
@@ -252,4 +261,4 @@ def ask_hard(
         upper[last + k] = free[torques[k]] + effort[k]
 
 
-PARTS = (weigh, fill_targets, fill_shares, substitute, solve_saddle, write_forces, press, is_broken, judge)
+PARTS = (weigh, fill_targets, add_twist, fill_shares, substitute, solve_saddle, write_forces, press, is_broken, judge)

@@ -1,4 +1,4 @@
-"""Limits on what contacts and motors do, and the quadratic programs that keep them.
+"""Limits on what contacts and motors do, and the quadratic programs that keep them [DF, sec. 4].
 
 Contacts may never pull, slip or tip: these rows are hard always.  Where no push inside them and inside the torque limits fulfils the
 equation of motion, the equation gives way, as little as possible.  Only where limbs move so wildly that no push at all keeps their motors
@@ -176,7 +176,7 @@ class _Program:
 
 
 class LimitedChoice:
-    """The push inside limits with the least cost: make once, ``choose`` many times."""
+    """The push inside limits with the least cost [DF, eq. 1]: make once, ``choose`` many times."""
 
     def __init__(self, dynamics: ContactDynamics, rows: ContactRows, compiled: bool = False) -> None:
         """Take the memory of the quadratic programs.

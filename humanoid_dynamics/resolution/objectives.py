@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import lapack
 
+from humanoid_dynamics.contact.wrench import reference_point
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.kernels import share_tick, torque_tick
@@ -143,8 +144,10 @@ class ShareObjective(Objective):
     """Distance to the push in which each contact takes its share of the total force [BP, eq. 28-29], in any number of contacts.
 
     Forces are shares of the total force, all parallel, so that every contact of a level ground has the friction of the whole.  The moment
-    that is left goes to faces and edges by the same shares, so that all centres of pressure move alike.  A contact with share zero
-    carries nothing at all: the push is continuous where contacts come and go.
+    that is left goes to faces and edges by the same shares, so that all centres of pressure move alike.  What turns about the normal is
+    counted about the origin of a surface's frame, also for an edge: a sole and its heel or toe, which have one frame, turn alike, and
+    nothing jumps where a step rolls over.  A contact with share zero carries nothing at all: the push is continuous where contacts come
+    and go.
     """
 
     def __init__(self, dynamics: ContactDynamics) -> None:
@@ -156,6 +159,12 @@ class ShareObjective(Objective):
         super().__init__(dynamics)
         n, contacts = dynamics.size, len(dynamics.parts)
         self._to_forces, self._to_compliance = np.zeros((n, contacts)), np.zeros((n, contacts))
+        self._twist = np.zeros((n, 2))
+        for surface, part in zip(dynamics.surfaces, dynamics.parts, strict=True):
+            if surface.kind == "edge":
+                x, y, _ = reference_point(surface)
+                self._twist[part.start + 4] = y, -x
+        self._twisted = np.flatnonzero(self._twist.any(axis=1))
         self._gears = np.zeros(n)
         self._gears[dynamics.parts[-1].stop if contacts else 0 :] = 1.0
         for k, part in enumerate(dynamics.parts):
@@ -171,10 +180,12 @@ class ShareObjective(Objective):
         self.g[:] = self.target(shares) if choice is None else choice
 
     def target(self, shares: Vector) -> Vector:
-        """Return the forces by shares, without moments, (size,)."""
+        """Return the forces by shares, without moments about the normals through the origins, (size,)."""
         linear = self.dynamics.base_linear
         force: Vector = self.dynamics.J[:, linear].dot(self.dynamics.free[linear])  # the total force, in the axes of each contact
         force *= self._to_forces.dot(shares)
+        for row in self._twisted:
+            force[row] = self._twist[row].dot(force[row - 4 : row - 2])
         return force
 
     def choose(self, shares: Vector) -> Vector | None:
@@ -204,7 +215,7 @@ class ShareObjective(Objective):
         for k, part in enumerate(self.dynamics.parts):
             owner[part] = k
             softness[part.start : part.start + 3] = RIGID_LEVER**-2
-        return share_tick, (_bearing(self.dynamics), self.dynamics.base_linear.stop, owner, softness)
+        return share_tick, (_bearing(self.dynamics), self.dynamics.base_linear.stop, owner, softness, self._twist)
 
 
 def _bearing(dynamics: ContactDynamics) -> Indices:

@@ -1,4 +1,4 @@
-"""Torque steps where load passes between contacts: bounded beforehand, and measured at every switch."""
+"""Torque steps where load passes between contacts: bounded beforehand, and measured at every switch [BP, sec. 3.1.3]."""
 
 from __future__ import annotations
 

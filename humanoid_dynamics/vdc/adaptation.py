@@ -1,4 +1,4 @@
-"""Learning the masses while moving: parameters follow the power a subsystem misses, and never leave their bounds."""
+"""Learning masses while moving: parameters follow the power a subsystem misses and keep their bounds [BP, remark 1]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adaptive control by subsystems: required velocities outward, required wrenches inward, parameters learnt link by link."""
+"""Adaptive control by subsystems: required velocities outward, wrenches inward, parameters link by link [BP, remark 1]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inverse dynamics by subsystems: outward with velocities, inward with wrenches, then joint by joint."""
+"""Inverse dynamics by subsystems: outward with velocities, inward with wrenches, then joint by joint [BP, sec. 3.2, eq. 48-60]."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Virtual power flow: what one subsystem gives, its neighbour takes.
 
 At a cut the flow is (V_r - V)' (f_r - f), the same seen from the driving and from the driven side.  Summed over a robot the flows cancel,
-so that each subsystem may be controlled by itself and the whole is still stable.
+so that each subsystem may be controlled by itself and the whole is still stable [BP, remark 1].
 """
 
 from __future__ import annotations

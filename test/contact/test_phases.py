@@ -32,6 +32,9 @@ def check_speed(manager, phases, rates):
     return shares
 
 
+# BP-21: the phase manager
+
+
 def test_without_events_it_is_the_schedule():
     manager = PhaseManager(step())
     times, phases = run(manager, [])

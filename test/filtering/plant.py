@@ -8,11 +8,13 @@ import pinocchio as pin
 
 from humanoid_dynamics.benchmarks.mujoco_step import build_model
 from humanoid_dynamics.filtering.filter import DynamicsFilter
+from humanoid_dynamics.filtering.tick import TickSettings
 from humanoid_dynamics.filtering.verdict import has_fallen
 
 FRICTION, STEP = 0.8, 1e-3
 SUNK = 8e-4  # m; how deep soles that bear the robot are in the soft ground of MuJoCo
 EFFORT_SLACK = 1e-9
+SOFT = 0.005  # m; soft ground gives way under the edge of a sole
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def run_closed_loop(robot, samples, *, seed=None, settings=None, tick=None, push
 
     Returns the time of the fall or None, the frames, and the states of the robot.
     """
-    flow = DynamicsFilter(robot, settings=settings, tick=tick)
+    flow = DynamicsFilter(robot, settings=settings, tick=tick or TickSettings(inside=SOFT))
     plant, rng = Plant(robot), np.random.default_rng(seed)
     noise = None if seed is None else Noise()
     count = round(flow.settings.dt / STEP)

@@ -93,7 +93,7 @@ def test_velocities_beside_a_table_must_fit_it(tmp_path):
     with pytest.raises(hd.ClipError, match=r"clip_v\.csv: column 'time': has other instants than clip\.csv"):
         read_csv(path)
     beside.write_text("time,left_knee\n0,1\n0.1,1\n0.2,1\n")
-    with pytest.raises(hd.ClipError, match="velocities lack the columns base_vx, base_vy"):
+    with pytest.raises(hd.ClipError, match="rates lack the columns base_vx, base_vy"):
         build_clip(read_csv(path), ROBOT)
 
 

@@ -5,13 +5,17 @@ import pinocchio as pin
 import pytest
 
 import humanoid_dynamics as hd
+from humanoid_dynamics.model.description import Description, FrameSpec, SurfaceSpec
 from humanoid_dynamics.spatial.rotation import skew
 from humanoid_dynamics.vdc.decomposition import decompose
+from humanoid_dynamics.vdc.double_support import build_double_support, choose_contact_wrench
 from humanoid_dynamics.vdc.inverse import solve_subsystems
 from humanoid_dynamics.vdc.joint import JointParameters, compute_friction, compute_joint_torque
-from humanoid_dynamics.vdc.link import build_link_coriolis, build_link_gravity, build_link_mass
-from humanoid_dynamics.vdc.motion import FrameFinder
+from humanoid_dynamics.vdc.link import build_link_coriolis, build_link_gravity, build_link_mass, build_link_regressor
+from humanoid_dynamics.vdc.motion import FrameFinder, compute_link_motion, compute_required_motion
+from humanoid_dynamics.vdc.regressor import build_global_regressor, stack_parameters
 from humanoid_dynamics.vdc.transform import build_wrench_transform
+from humanoid_dynamics.vdc.wrench import compute_cut_wrenches, compute_net_wrenches, compute_up
 
 UP = np.array([0.0, 0.0, 9.81])
 
@@ -110,6 +114,132 @@ def test_whole_tree_is_rnea():
     v, a = rng.normal(size=(2, robot.nv))
     tau = solve_subsystems(robot, hd.State(q, v), a, joint_parameters=JointParameters.frictionless(robot.model.armature)).tau
     assert np.abs(tau - pin.rnea(robot.model, robot.data(), q, v, a)).max() < 1e-12 * np.abs(tau).max()
+
+
+def random_urdf(seed, size=12):
+    """A tree of revolute, continuous, prismatic and fixed joints with crooked axes, as text; and its links without children."""
+    rng = np.random.default_rng(seed)
+    words = lambda values: " ".join(f"{x:.12g}" for x in values)  # noqa: E731 - one line
+    kinds, parents, text = ("revolute", "continuous", "prismatic", "fixed"), [], []
+    for i in range(size + 1):
+        a, b, c = rng.uniform(0.01, 0.1, 3)
+        moments = f'ixx="{b + c}" iyy="{a + c}" izz="{a + b}" ixy="0" ixz="0" iyz="0"'
+        place = f'<origin xyz="{words(0.1 * rng.normal(size=3))}" rpy="{words(rng.normal(size=3))}"/>'
+        text.append(f'<link name="l{i}"><inertial>{place}<mass value="{rng.uniform(0.5, 3.0)}"/><inertia {moments}/></inertial></link>')
+        if i:
+            parents.append(int(rng.integers(max(0, i - 3), i)))
+            axis = rng.normal(size=3)
+            ends = f'<parent link="l{parents[-1]}"/><child link="l{i}"/><axis xyz="{words(axis / np.linalg.norm(axis))}"/>'
+            place = f'<origin xyz="{words(0.3 * rng.normal(size=3))}" rpy="{words(rng.normal(size=3))}"/>'
+            limit = '<limit lower="-3" upper="3" effort="100" velocity="10"/>'
+            text.append(f'<joint name="j{i}" type="{kinds[int(rng.integers(4))]}">{ends}{place}{limit}</joint>')
+    leaves = [f"l{i}" for i in range(size + 1) if i not in parents]
+    return f'<robot name="r{seed}">{"".join(text)}</robot>', leaves
+
+
+def random_contacts(seed):
+    """A random URDF with a patch on two of its last links, in a random motion; None where these are not on two limbs."""
+    text, leaves = random_urdf(seed)
+    if len(leaves) < 2:
+        return None
+    pin.seed(seed)
+    corners = np.array([[0.1, 0.05, 0.0], [-0.1, 0.05, 0.0], [-0.1, -0.05, 0.0], [0.1, -0.05, 0.0]])
+    surfaces = {name: SurfaceSpec(FrameSpec(link, pin.SE3.Random()), corners) for name, link in zip(("one", "other"), leaves, strict=False)}
+    robot = hd.load_robot(text, root="free_flyer", description=Description(surfaces=surfaces))
+    rng = np.random.default_rng(seed + 100)
+    q = pin.integrate(robot.model, pin.neutral(robot.model), rng.normal(size=robot.nv))
+    bodies = [robot.model.frames[s.frame].parentJoint for s in robot.surfaces.values()]
+    supports = [set(robot.model.supports[body]) for body in bodies]
+    if bodies[0] in supports[1] or bodies[1] in supports[0]:
+        return None
+    return robot, hd.State(q, rng.normal(size=robot.nv)), rng.normal(size=robot.nv), rng
+
+
+def less_contacts(robot, state, a, wrenches):
+    """RNEA less J'F, F in axes of the world at the patches."""
+    data = robot.data()
+    tau = np.array(pin.rnea(robot.model, data, state.q, state.v, a))
+    pin.computeJointJacobians(robot.model, data, state.q)
+    for name, F in wrenches.items():
+        tau -= pin.getFrameJacobian(robot.model, data, robot.surfaces[name].frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED).T @ F
+    return tau
+
+
+def test_any_urdf_in_double_support_is_rnea():
+    """Two patches that push at random, and two that carry the tree by an internal wrench of one's choice: to 1e-12 of the largest load."""
+    tried = 0
+    for seed in range(40):
+        drawn = random_contacts(seed)
+        if drawn is None:
+            continue
+        robot, state, a, rng = drawn
+        tried += 1
+        frictionless = JointParameters.frictionless(robot.model.armature)
+        wrenches = {name: 50.0 * rng.normal(size=6) for name in robot.surfaces}
+        tau = solve_subsystems(robot, state, a, wrenches, frictionless).tau
+        expected = less_contacts(robot, state, a, wrenches)
+        scale = 1.0 + np.abs(expected).max()
+        assert np.abs(tau - expected).max() < 1e-12 * scale
+        support = build_double_support(solve_subsystems(robot, state, a, joint_parameters=frictionless), "one", "other")
+        choice = choose_contact_wrench(support, wrenches["other"])
+        X = [pin.updateFramePlacement(robot.model, data_at(robot, state), s.frame).rotation for s in robot.surfaces.values()]
+        turned = [np.kron(np.eye(2), R) @ w for R, w in zip(X, (choice.first_wrench, choice.second_wrench), strict=True)]
+        expected = less_contacts(robot, state, a, dict(zip(robot.surfaces, turned, strict=True)))
+        limbs = np.concatenate((support.first.coordinates, support.second.coordinates))
+        scale = 1.0 + np.abs(turned).max() + np.abs(choice.loads).max()
+        assert np.abs(expected[:6]).max() < 1e-11 * scale
+        assert np.abs(expected[limbs] - choice.loads).max() < 1e-11 * scale
+    assert tried > 20
+
+
+def data_at(robot, state):
+    data = robot.data()
+    pin.forwardKinematics(robot.model, data, state.q)
+    return data
+
+
+# BP-23: virtual power flow and regressors in double support
+
+
+def test_virtual_power_flows_cancel_in_double_support():
+    """What the required motion has more, in joints and at contacts, flows into the links, and nothing is lost at the cuts."""
+    for seed in range(12):
+        drawn = random_contacts(seed)
+        if drawn is None:
+            continue
+        robot, state, a, rng = drawn
+        body = decompose(robot)
+        frames = FrameFinder(body).at(state.q)
+        v_r, a_r = rng.normal(size=(2, robot.nv))
+        motion = compute_link_motion(body, frames, state.v, a)
+        required = compute_required_motion(body, frames, state.v, v_r, a_r)
+        net = compute_net_wrenches(body, frames, motion)
+        rows = build_link_regressor(required.A, required.V, motion.V[:, 3:], compute_up(body, frames))
+        net_r = (rows @ body.link_parameters()[..., None])[..., 0]
+        pushes = 40.0 * rng.normal(size=(2, len(body.links), 6))
+        f, f_r = (compute_cut_wrenches(body, frames, n, p) for n, p in zip((net, net_r), pushes, strict=True))
+        error, wrong = required.V - motion.V, f_r - f
+        into_links = np.einsum("ni,ni->", error, net_r - net)
+        from_contacts = np.einsum("ni,ni->", error, pushes[1] - pushes[0])
+        from_joints = sum((frames.S[i].T @ wrong[i]) @ (v_r - state.v)[body.cuts[i].coordinates] for i in range(len(body.links)))
+        scale = 1.0 + abs(from_contacts) + abs(from_joints) + abs(into_links)
+        assert abs(into_links - from_contacts - from_joints) < 1e-9 * scale
+
+
+def test_global_regressor_in_double_support():
+    """Y p + (what contacts take off) is the torque, whatever the contacts carry; the rows of the base as well."""
+    for seed in range(8):
+        drawn = random_contacts(seed)
+        if drawn is None:
+            continue
+        robot, state, a, rng = drawn
+        parameters = JointParameters(np.array(robot.model.armature), *rng.uniform(0.1, 1.0, size=(5, robot.nv)))
+        wrenches = {name: 50.0 * rng.normal(size=6) for name in robot.surfaces}
+        tau = solve_subsystems(robot, state, a, wrenches, parameters).tau
+        Y = build_global_regressor(robot, state.q, state.v, a, parameters)
+        free = less_contacts(robot, state, a, {})
+        loaded = Y @ stack_parameters(decompose(robot, parameters)) + less_contacts(robot, state, a, wrenches) - free
+        assert np.abs(loaded - tau).max() < 1e-11 * (1.0 + np.abs(tau).max())
 
 
 # BP-13: joints

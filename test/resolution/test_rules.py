@@ -271,6 +271,9 @@ class TestLoadSplit:
             split_by_procedure_4(np.zeros((3, 3)), np.ones(3), np.ones(3), np.ones(3))
 
 
+# DF-15, DF-16, DF-17: friction, corner forces, torque limits
+
+
 class TestLimited:
     @pytest.mark.parametrize("rule", LIMITED)
     def test_same_as_without_limits_where_those_do_not_matter(self, human28, rule):
@@ -374,6 +377,9 @@ class TestLimited:
             for name, w in zip(talos.stance, local_wrenches(talos, state, answer), strict=True):
                 assert cone_distance(build_generators(talos.surfaces[name]), w) < 1e-3
         assert paths >= {"kkt", "qp"}
+
+
+# compiled or not
 
 
 class TestCompiled:

@@ -79,6 +79,9 @@ def gains(arm, learning, wrist=0.1):
     return AdaptiveGains(np.full(arm.nv, 10.0), np.r_[np.full(3, 5.0), np.full(3, 0.05)], joint, learning)
 
 
+# BP-23: adaptation
+
+
 def test_an_unknown_load_in_the_hand_is_found():
     """5 kg in one hand: the error falls in every cycle, and the masses end where the truth is."""
     arm = build_arm()

@@ -118,6 +118,9 @@ def stand(trunk, learning, cycles):
     return np.array(errors), np.array(masses), plant.inertias[1].mass
 
 
+# BP-23: adaptation in double support
+
+
 def test_the_required_contacts_leave_nothing_to_the_base():
     robot, motion = squats()
     wanted = motion[37]

@@ -30,6 +30,9 @@ def matrices(inertia, w):
     return build_link_mass(m, r, I_com), build_link_coriolis(m, r, I_com, w), build_link_gravity(m, r, UP)
 
 
+# BP-23: regressors and virtual power flow
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_link_is_linear_in_ten_parameters(seed):
     inertia, V, A, _ = random_link(seed)

@@ -9,6 +9,7 @@ stands in a comment `# fps: 60`, or is taken to be 60 Hz and told.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +29,7 @@ COMMENT = re.compile(r"#\s*(?:fps|rate)\s*[:=]\s*(\S+)")
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
+class Table:
     """A table of text, read.
 
     Attributes:
@@ -44,12 +45,13 @@ class _Table:
     rate: float | None
 
 
-def read_csv(path: Path, rate: float | None = None) -> Recording:
+def read_csv(path: Path, rate: float | None = None, *, beside: bool = True) -> Recording:
     """Read a motion from a table of text, with the velocities and accelerations beside it.
 
     Args:
         path: The file.
         rate: Samples per second of a file without times [Hz].
+        beside: Whether files of velocities and accelerations beside it are read too.
 
     Returns:
         The recording.
@@ -57,14 +59,17 @@ def read_csv(path: Path, rate: float | None = None) -> Recording:
     Raises:
         ClipError: Naming line, row and column of what is wrong.
     """
-    table, origin = _read_table(path), str(path)
+    table, origin = read_table(path), str(path)
     times, notices = _find_times(table, rate, origin)
     labels = {name: index for index, name in enumerate(table.columns) if name.startswith(CONTACT)}
     kept = [i for i, name in enumerate(table.columns) if name != TIME and name not in labels] if table.columns else slice(None)
     columns = tuple(name for name in table.columns if name != TIME and name not in labels)
-    rates, rows = _read_siblings(path, times)
+    rates, rows = _read_siblings(path, times) if beside else ((), [None, None])
     contacts = {name.removeprefix(CONTACT): table.values[:, index] != 0.0 for name, index in labels.items()}
-    return Recording(origin, times, columns, table.values[:, kept], rates, rows[0], rows[1], contacts, notices=notices)
+    try:
+        return Recording(origin, times, columns, table.values[:, kept], rates, rows[0], rows[1], contacts, notices=notices)
+    except ClipError as fault:
+        raise fault.in_lines(table.lines) from None
 
 
 def write_csv(recording: Recording, path: Path, *, header: bool = True) -> None:
@@ -109,7 +114,7 @@ def _read_siblings(path: Path, times: Vector) -> tuple[tuple[str, ...], list[Mat
         if not beside.is_file() or beside == path:
             rows.append(None)
             continue
-        table = _read_table(beside)
+        table = read_table(beside)
         names = table.columns[1:]
         if table.columns[:1] != (TIME,) or (rates and names != rates):
             raise ClipError(
@@ -122,7 +127,7 @@ def _read_siblings(path: Path, times: Vector) -> tuple[tuple[str, ...], list[Mat
     return rates, rows
 
 
-def _find_times(table: _Table, rate: float | None, origin: str) -> tuple[Vector, tuple[str, ...]]:
+def _find_times(table: Table, rate: float | None, origin: str) -> tuple[Vector, tuple[str, ...]]:
     said = table.rate
     if TIME in table.columns:
         times = table.values[:, table.columns.index(TIME)]
@@ -141,7 +146,18 @@ def _find_times(table: _Table, rate: float | None, origin: str) -> tuple[Vector,
     return np.arange(len(table.values)) / found, ()
 
 
-def _read_table(path: Path) -> _Table:
+def read_table(path: Path) -> Table:
+    """Read a table of text: names in the first row if they are no numbers, comments behind ``#``.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Its names, numbers and lines.
+
+    Raises:
+        ClipError: Naming line, row and column of what is no finite number.
+    """
     origin = str(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -159,7 +175,7 @@ def _read_table(path: Path) -> _Table:
         check_names(columns, origin)
     width = len(columns) or len(rows[0][1])
     values = np.array([_read_row(cells, width, columns, (origin, index, line)) for index, (line, cells) in enumerate(rows)])
-    return _Table(columns, values.reshape(len(rows), width), tuple(line for line, _ in rows), rate)
+    return Table(columns, values.reshape(len(rows), width), tuple(line for line, _ in rows), rate)
 
 
 def _read_row(cells: list[str], width: int, columns: tuple[str, ...], place: tuple[str, int, int]) -> list[float]:
@@ -169,7 +185,7 @@ def _read_row(cells: list[str], width: int, columns: tuple[str, ...], place: tup
     numbers = []
     for index, cell in enumerate(cells):
         number = _number(cell)
-        if number is None or not np.isfinite(number):
+        if number is None or not math.isfinite(number):
             name = columns[index] if columns else str(index)
             raise ClipError(origin, f"received {cell!r}, expected a finite number", row=row, column=name, line=line)
         numbers.append(number)

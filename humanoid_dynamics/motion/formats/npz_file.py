@@ -8,7 +8,8 @@
     contact_NAME   (n,) whether the surface touches the ground
 
 Whatever else the archive holds is kept under its name.  Pairs `NAME_pos`, `NAME_quat_xyzw` are also poses of frames.  An archive of bare
-joint values, one array `NAME_q`, has no names of columns.
+configurations, one array `q` or `NAME_q`, has no names of columns; `v` and `a` beside `q` have none either.  An archive without any of
+these is a table whose columns are its arrays of one dimension: `time`, `base_x`, ..., as in a table of text.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from numpy.typing import NDArray
 
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.motion.columns import BASE_POSE, BASE_VELOCITY
+from humanoid_dynamics.motion.formats.csv_file import CONTACT as LABEL
+from humanoid_dynamics.motion.formats.csv_file import TIME
 from humanoid_dynamics.motion.poses import PoseStream
 from humanoid_dynamics.motion.recording import Recording
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -57,15 +60,17 @@ def read_npz(path: Path) -> Recording:
     Raises:
         ClipError: Naming the key, row and column that are wrong.
     """
-    arrays, origin = _load(path), str(path)
+    arrays, origin = load_arrays(path), str(path)
     columns, values = _positions(arrays, origin)
     rates, velocities = _rates(arrays, "vel", origin)
     more_rates, accelerations = _rates(arrays, "acc", origin)
+    if not columns and "q" in arrays:
+        velocities, accelerations = (_numbers(arrays, name, origin) if name in arrays else None for name in ("v", "a"))
     if rates and more_rates and rates != more_rates:
         raise ClipError(origin, "base_vel and joint_vel have other columns than base_acc and joint_acc")
     return Recording(
         origin,
-        _times(arrays, len(values), origin),
+        read_times(arrays, len(values), origin),
         columns,
         values,
         rates or more_rates,
@@ -88,13 +93,13 @@ def read_pose_streams(path: Path) -> tuple[PoseStream, ...]:
     Raises:
         ClipError: If there is no such pair.
     """
-    arrays, origin = _load(path), str(path)
+    arrays, origin = load_arrays(path), str(path)
     names = [key.removesuffix(TURN) for key in arrays if key.endswith(TURN)]
     streams = []
     for name in names:
         if name + POSITION in arrays:
             poses = _stack(arrays, (name + POSITION, name + TURN), (3, 4), origin)
-            streams.append(PoseStream(name, _times(arrays, len(poses), origin), poses, origin))
+            streams.append(PoseStream(name, read_times(arrays, len(poses), origin), poses, origin))
     if not streams:
         raise ClipError(origin, f"holds no poses: no pair of keys NAME_pos and NAME_quat_xyzw among {', '.join(arrays)}")
     return tuple(streams)
@@ -126,7 +131,18 @@ def write_npz(recording: Recording, path: Path) -> None:
         np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
-def _load(path: Path) -> dict[str, NDArray[np.generic]]:
+def load_arrays(path: Path) -> dict[str, NDArray[np.generic]]:
+    """Read a numpy archive whole.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Its arrays by name.
+
+    Raises:
+        ClipError: If it is none.
+    """
     try:
         with path.open("rb") as file:
             loaded = np.load(file, allow_pickle=False)
@@ -140,9 +156,12 @@ def _load(path: Path) -> dict[str, NDArray[np.generic]]:
 
 def _positions(arrays: Arrays, origin: str) -> tuple[tuple[str, ...], Matrix]:
     if "joint_pos" not in arrays:
-        bare = [name for name, array in arrays.items() if name.endswith("_q") and array.ndim == 2]
+        bare = [name for name, array in arrays.items() if (name == "q" or name.endswith("_q")) and array.ndim == 2]
         if len(bare) == 1:
             return (), _numbers(arrays, bare[0], origin)
+        single = tuple(name for name, array in arrays.items() if _is_column(name, array))
+        if single and not bare:
+            return single, _columns(arrays, single, origin)
         raise ClipError(origin, f"has no joint_pos; its keys are {', '.join(arrays) or 'none'}")
     joints = _numbers(arrays, "joint_pos", origin)
     names = _names(arrays, "joint_names", origin)
@@ -154,6 +173,19 @@ def _positions(arrays: Arrays, origin: str) -> tuple[tuple[str, ...], Matrix]:
     if len(base) != len(joints):
         raise ClipError(origin, f"base_pos has {len(base)} rows, joint_pos {len(joints)}")
     return BASE_POSE + names, np.hstack((base, joints))
+
+
+def _is_column(name: str, array: NDArray[np.generic]) -> bool:
+    return array.ndim == 1 and array.dtype.kind in "fiu" and name not in {*READ, TIME} and not name.startswith((CONTACT, LABEL))
+
+
+def _columns(arrays: Arrays, names: tuple[str, ...], origin: str) -> Matrix:
+    """Return arrays of one dimension side by side."""
+    n = len(arrays[names[0]])
+    for name in names:
+        if len(arrays[name]) != n:
+            raise ClipError(origin, f"has {len(arrays[name])} rows, {names[0]} has {n}", column=name)
+    return np.column_stack([_numbers(arrays, name, origin) for name in names])
 
 
 def _rates(arrays: Arrays, suffix: str, origin: str) -> tuple[tuple[str, ...], Matrix | None]:
@@ -176,11 +208,25 @@ def _split_rates(rates: tuple[str, ...], table: Matrix, suffix: str) -> dict[str
     return arrays | ({f"base_{suffix}": table[:, base]} if base else {})
 
 
-def _times(arrays: Arrays, n: int, origin: str) -> Vector:
-    if "times" in arrays:
-        times = _numbers(arrays, "times", origin)
+def read_times(arrays: Arrays, n: int, origin: str) -> Vector:
+    """Return the instants of an archive: ``times``, ``time``, or as many as ``fps`` says.
+
+    Args:
+        arrays: Its arrays.
+        n: Number of samples.
+        origin: The file, for messages.
+
+    Returns:
+        (n,) instants [s].
+
+    Raises:
+        ClipError: If there are none, or another number.
+    """
+    found = next((name for name in ("times", TIME) if name in arrays), "")
+    if found:
+        times = _numbers(arrays, found, origin)
         if times.shape != (n,):
-            raise ClipError(origin, f"times has shape {times.shape}, expected ({n},)")
+            raise ClipError(origin, f"{found} has shape {times.shape}, expected ({n},)")
         return times
     fps = _numbers(arrays, "fps", origin)
     if fps.size != 1 or not (np.isfinite(fps).all() and float(fps.reshape(-1)[0]) > 0.0):

@@ -1,0 +1,108 @@
+"""Measured contact wrenches over time: force plates, or soles with sensors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_dynamics.errors import ClipError, UnknownNameError
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.motion.formats.series_file import AXES, Series, read_series
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+PARTS = ("F", "P", "M")  # force [N], point [m], free moment there [N·m]
+FIRST = "_Fx"
+HELD = 1.5  # samples of the plates by which a motion may be longer than they are
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredWrenches:
+    """What the environment did to links of a robot.
+
+    Attributes:
+        origin: The file, for messages.
+        times: (n,) instants [s], ascending.
+        links: Name of the link that each wrench acts on; the same link may come twice.
+        wrenches: (n, links, 6) force and moment about the origin of the world, axes of the world [N, N·m].
+    """
+
+    origin: str
+    times: Vector
+    links: tuple[str, ...]
+    wrenches: NDArray[np.float64] = field(repr=False)
+
+    def covers(self, times: Vector) -> NDArray[np.bool_]:
+        """Tell which instants were measured, to one and a half samples beyond the first and last.
+
+        Args:
+            times: (m,) instants [s].
+
+        Returns:
+            (m,) labels.
+        """
+        held = HELD * float(np.median(np.diff(self.times))) if len(self.times) > 1 else 0.0
+        return np.asarray((times >= self.times[0] - held) & (times <= self.times[-1] + held))
+
+    def at(self, times: Vector) -> NDArray[np.float64]:
+        """Return the wrenches at any instants.
+
+        Between two samples forces and moments about the origin go straight.  To interpolate point and force by themselves would make up a
+        moment where a foot comes down, because the point of a plate that bears nothing means nothing.
+
+        Args:
+            times: (m,) instants [s].
+
+        Returns:
+            (m, links, 6) wrenches [N, N·m].
+        """
+        flat = self.wrenches.reshape(len(self.times), -1)
+        columns = [np.interp(times, self.times, column) for column in flat.T]
+        return np.column_stack(columns).reshape(len(times), len(self.links), 6) if columns else np.zeros((len(times), 0, 6))
+
+
+def load_force_plates(path: Path, robot: RobotModel, links: Mapping[str, str]) -> MeasuredWrenches:
+    """Read force plates: for each one, such as ``R``, columns ``R_Fx`` .. ``R_Fz``, ``R_Px`` .. ``R_Pz`` and ``R_Mx`` .. ``R_Mz``.
+
+    F is the force on the robot, P where it acts and M the free moment there, all in axes of the world.
+
+    Args:
+        path: A table of text or a numpy archive.
+        robot: The robot.
+        links: Plate -> link of the robot it acts on; a plate that is not named here has the name of its link.
+
+    Returns:
+        The wrenches.
+
+    Raises:
+        ClipError: If a plate, a column or a number is missing or wrong, naming file, line and column.
+    """
+    series = read_series(path)
+    plates = tuple(name.removesuffix(FIRST) for name in series.columns if name.endswith(FIRST))
+    for plate in links:
+        if plate not in plates:
+            problem = str(UnknownNameError("force plate", plate, plates))
+            raise ClipError(series.origin, problem, column=plate + FIRST, line=series.lines[0] - 1 if series.lines else None)
+    if not plates:
+        series.take(("PLATE_Fx",))
+    targets = tuple(_find_link(plate, robot, links, series) for plate in plates)
+    wrenches = [_wrench(series, plate) for plate in plates]
+    return MeasuredWrenches(series.origin, series.times, targets, np.stack(wrenches, axis=1))
+
+
+def _find_link(plate: str, robot: RobotModel, links: Mapping[str, str], series: Series) -> str:
+    name = links.get(plate, plate)
+    try:
+        robot.link_frame(name)
+    except UnknownNameError as cause:
+        what = f"plate {plate!r} acts on" if plate in links else f"no link was given for plate {plate!r}, and it is not one itself:"
+        raise ClipError(series.origin, f"{what} {cause}", column=plate + FIRST) from cause
+    return name
+
+
+def _wrench(series: Series, plate: str) -> Matrix:
+    F, P, M = np.split(series.take(f"{plate}_{part}{axis}" for part in PARTS for axis in AXES), 3, axis=1)
+    return np.hstack((F, np.cross(P, F) + M))

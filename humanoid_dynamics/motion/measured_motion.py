@@ -1,0 +1,78 @@
+"""Motions whose velocities and accelerations stand in files of their own, as a measurement leaves them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.columns import configuration_columns, joint_columns
+from humanoid_dynamics.motion.formats.csv_file import read_csv
+from humanoid_dynamics.motion.formats.detect import detect_format, read_motion
+from humanoid_dynamics.motion.formats.series_file import read_series
+from humanoid_dynamics.motion.load import retarget_file
+from humanoid_dynamics.motion.mapping import build_clip
+from humanoid_dynamics.motion.recording import Recording
+from humanoid_dynamics.spatial.arrays import Matrix
+
+SAME_INSTANT = 0.01  # of a step; instants that were rounded differently are still the same
+
+
+def load_measured_motion(path: Path, robot: RobotModel, velocity: Path | None = None, acceleration: Path | None = None) -> Clip:
+    """Read a motion, and its velocities and accelerations where files of them are named.
+
+    Only what is named is read: a file of velocities that lies beside a table of text is not.
+
+    Args:
+        path: The motion, in any known format, with a column for every joint.
+        robot: The robot.
+        velocity: Velocities, with the same instants and ``base_vx`` .. ``base_wz`` and the joints as columns.
+        acceleration: Accelerations, likewise.
+
+    Returns:
+        The clip; without velocities or accelerations where none are given.
+
+    Raises:
+        ClipError: Naming file, line and column of what is missing or wrong.
+    """
+    motion = read_csv(path, beside=False) if detect_format(path) == "csv" else read_motion(path)
+    if isinstance(motion, Recording):
+        _check_columns(motion, robot)
+        clip = build_clip(motion, robot)
+    else:
+        clip = retarget_file(motion, robot).clip
+        motion = Recording(clip.origin, clip.times, (), clip.q)
+    v = clip.v if velocity is None else _read_rates(velocity, motion, robot)
+    a = clip.a if acceleration is None else _read_rates(acceleration, motion, robot)
+    return clip.change(v=v, a=a)
+
+
+def _check_columns(motion: Recording, robot: RobotModel) -> None:
+    """Refuse a table that leaves joints out: nobody knows where they were."""
+    followers = {name for mimic in robot.mimics for name in joint_columns(robot.joint(mimic.joint))}
+    missing = [name for name in configuration_columns(robot) if name not in motion.columns and name not in followers]
+    if motion.columns and missing:
+        unknown = ", ".join(name for name in motion.columns if name not in configuration_columns(robot))
+        told = f"; {robot.name!r} does not know its columns {unknown}" if unknown else ""
+        raise ClipError(motion.origin, f"lacks the columns {', '.join(missing)}{told}", line=1)
+
+
+def _read_rates(path: Path, motion: Recording, robot: RobotModel) -> Matrix:
+    """Return rates in the order of the robot, (n, nv)."""
+    series = read_series(path)
+    if len(series.times) != len(motion.times):
+        raise ClipError(series.origin, f"has {len(series.times)} rows, {motion.origin} has {len(motion.times)}")
+    apart, same = np.abs(series.times - motion.times), SAME_INSTANT * float(np.min(np.diff(motion.times)))
+    if apart.max() > same:
+        row = int(np.argmax(apart > same))
+        raise series.fault(row, "time", f"{series.times[row]:.9g} s, but {motion.origin} has {motion.times[row]:.9g} s there")
+    told = replace(motion, origin=series.origin, rates=series.columns, velocities=series.values, accelerations=None)
+    try:
+        rates = build_clip(told, robot).v
+    except ClipError as fault:
+        raise ClipError(fault.origin, fault.problem, line=series.lines[0] - 1 if series.lines else None) from None
+    return np.zeros((len(motion.times), robot.nv)) if rates is None else rates

@@ -1,0 +1,165 @@
+"""Torques of a whole motion: measured wrenches where there are any, a rule where there are none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.columns import velocity_columns
+from humanoid_dynamics.motion.derivatives import complete_rates
+from humanoid_dynamics.motion.force_plates import MeasuredWrenches
+from humanoid_dynamics.motion.open_contacts import OpenContacts, find_open_contacts
+from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
+from humanoid_dynamics.resolution.rules import Rule, find_rule
+from humanoid_dynamics.resolution.units import coordinate_units
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+BETWEEN = 64  # frames from one word on the progress to the next
+WORLD = pin.ReferenceFrame.WORLD
+FREE_BASE = tuple((f"{what} {axis}", unit) for what, unit in (("force", "N"), ("moment", "N·m")) for axis in "xyz")
+
+Watch = Callable[[float], None]
+
+
+@dataclass(frozen=True, eq=False)
+class MotionTorques:
+    """Torques of a motion, and what they leave unexplained.
+
+    Attributes:
+        clip: The motion, complete, with notices of what was assumed.
+        columns: Names of the coordinates of the joints, without those of the root.
+        units: Their units, N·m or N.
+        tau: (n, columns) their torques.
+        root: Name and unit of each row of the residual.
+        residual: (n, root) what is missing at the root, zero for an exact answer: of a free base force and moment about its origin, in
+            axes of the world, else in the coordinates of the root.
+        lacking: (n,) the largest that a joint lacks: passive ones, and motors at their limits [N·m or N]; zero without a rule.
+        rule: Rule that resolved contacts; empty where none did.
+        statuses: How many frames had each status of a certificate; empty without a rule.
+        first_fault: When a certificate first was not ok, and why; empty where none was.
+    """
+
+    clip: Clip
+    columns: tuple[str, ...]
+    units: tuple[str, ...]
+    tau: Matrix = field(repr=False)
+    root: tuple[tuple[str, str], ...]
+    residual: Matrix = field(repr=False)
+    lacking: Vector = field(repr=False)
+    rule: str = ""
+    statuses: Mapping[str, int] = field(default_factory=dict)
+    first_fault: str = ""
+
+
+def solve_motion(
+    clip: Clip, measured: MeasuredWrenches | None = None, rule: str | Rule | None = None, watch: Watch | None = None
+) -> MotionTorques:
+    """Find the torques of every frame of a motion.
+
+    Measured wrenches act as they are.  A rule finds those of surfaces whose link was not measured, or not at that time.  Without a rule
+    nothing else pushes, and what is missing stays at the base.
+
+    Args:
+        clip: The motion; velocities and accelerations it does not have are differentiated.
+        measured: Measured wrenches.
+        rule: The rule; ``minimum_torque`` where None and nothing was measured.
+        watch: Told which part of the frames is done.
+
+    Returns:
+        The torques.
+
+    Raises:
+        ClipError: If the motion is longer than what was measured and no rule is given, or holds numbers too large to compute with.
+        UnknownNameError: If the rule does not exist.
+    """
+    clip = complete_rates(clip)
+    covered = np.zeros(len(clip), dtype=bool) if measured is None else measured.covers(clip.times)
+    if measured is not None and rule is None and not covered.all():
+        raise _outside(clip, measured, int(np.flatnonzero(~covered)[0]))
+    free = _free_torques(clip)
+    forces = np.zeros_like(free) if measured is None else _measured_forces(clip, measured, covered, watch)
+    if measured is not None and rule is None:
+        return _pack(clip, free - forces, free - forces)
+    found = find_open_contacts(clip, free, () if measured is None else measured.links, covered)
+    return _resolve(clip, find_rule("minimum_torque" if rule is None else rule), forces, found, watch)
+
+
+def _outside(clip: Clip, measured: MeasuredWrenches, row: int) -> ClipError:
+    first, last = measured.times[0], measured.times[-1]
+    problem = (
+        f"{clip.times[row]:.9g} s was not measured: {measured.origin} goes from {first:.9g} s to {last:.9g} s; "
+        "shorten the motion, or name a rule for what was not measured"
+    )
+    return ClipError(clip.origin, problem, row=row, column="time")
+
+
+def _free_torques(clip: Clip) -> Matrix:
+    """Return the torques of the motion if nothing touched, (n, nv)."""
+    model, data = clip.robot.model, clip.robot.data()
+    v, a = np.asarray(clip.v), np.asarray(clip.a)
+    with np.errstate(all="ignore"):
+        free = np.array([pin.rnea(model, data, *row) for row in zip(clip.q, v, a, strict=True)])
+    bad = np.flatnonzero(~np.isfinite(free).all(axis=1))
+    if bad.size:
+        raise ClipError(clip.origin, "holds numbers too large to compute with", row=int(bad[0]))
+    return free
+
+
+def _measured_forces(clip: Clip, measured: MeasuredWrenches, covered: NDArray[np.bool_], watch: Watch | None) -> Matrix:
+    """Return the generalized forces of what was measured, (n, nv): J'w with both about the origin of the world."""
+    robot, data = clip.robot, clip.robot.data()
+    joints = [robot.model.frames[robot.link_frame(link)].parentJoint for link in measured.links]
+    wrenches, forces = measured.at(clip.times), np.zeros((len(clip), robot.nv))
+    for k in np.flatnonzero(covered):
+        pin.computeJointJacobians(robot.model, data, clip.q[k])
+        for joint, wrench in zip(joints, wrenches[k], strict=True):
+            forces[k] += pin.getJointJacobian(robot.model, data, joint, WORLD).T @ wrench
+        if watch is not None and k % BETWEEN == 0:
+            watch(k / len(clip))
+    return forces
+
+
+def _resolve(clip: Clip, rule: Rule, forces: Matrix, found: OpenContacts, watch: Watch | None) -> MotionTorques:
+    solver, robot = InverseDynamics(clip.robot, found.names, rule, compiled=False), clip.robot
+    v, a = np.asarray(clip.v), np.asarray(clip.a)
+    tau, missing = np.zeros((2, len(clip), robot.nv))
+    statuses: Counter[str] = Counter()
+    fault = ""
+    for k in range(len(clip)):
+        answer = solver.tick(clip.q[k], v[k], a[k], found.shares[k], force=forces[k])
+        statuses[answer.certificate.status] += 1
+        if not fault and answer.certificate.status != "ok":
+            fault = f"at {clip.times[k]:.3f} s: {'; '.join(answer.certificate.reasons)}"
+        tau[k, robot.actuated_v], missing[k] = answer.tau, answer.missing
+        if watch is not None and k % BETWEEN == 0:
+            watch(k / len(clip))
+    told = clip.change(notices=(*clip.notices, *found.notices))
+    answered = _pack(told, tau, missing)
+    joints = np.setdiff1d(np.arange(robot.nv), np.arange(robot.nv)[_root(robot)])
+    lacking = np.max(np.abs(missing[:, joints]), axis=1, initial=0.0)
+    return replace(answered, lacking=lacking, rule=rule.name, statuses=dict(statuses), first_fault=fault)
+
+
+def _pack(clip: Clip, tau: Matrix, missing: Matrix) -> MotionTorques:
+    robot, root = clip.robot, _root(clip.robot)
+    joints = [index for index in range(robot.nv) if not root.start <= index < root.stop]
+    names, units = velocity_columns(robot), coordinate_units(robot)
+    residual, rows = np.array(missing[:, root]), tuple((names[i], units[i]) for i in range(root.start, root.stop))
+    if robot.root == "free_flyer":
+        R_WB = np.array([pin.Quaternion(q[3:7]).toRotationMatrix() for q in clip.q])
+        residual, rows = np.einsum("nij,nkj->nki", R_WB, residual.reshape(-1, 2, 3)).reshape(-1, 6), FREE_BASE
+    chosen = tuple(names[i] for i in joints), tuple(units[i] for i in joints)
+    return MotionTorques(clip, *chosen, np.array(tau[:, joints]), rows, residual, np.zeros(len(clip)))
+
+
+def _root(robot: RobotModel) -> slice:
+    """Return the velocity coordinates of the joint that no motor drives at the root: none on a fixed base."""
+    return robot.joints[0].v if robot.root != "fixed" and robot.joints else slice(0, 0)

@@ -1,0 +1,51 @@
+"""Torques of a motion as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.motion.formats.csv_file import TIME
+from humanoid_dynamics.motion.motion_torques import MotionTorques
+
+ARCHIVE = ".npz"
+
+
+def write_torques(torques: MotionTorques, path: Path) -> None:
+    """Write torques as a table of text, ``time`` and one column for each joint, or as a numpy archive that holds the residual too.
+
+    Args:
+        torques: The torques.
+        path: The file; one that ends in ``.npz`` is an archive.
+
+    Raises:
+        ClipError: If the file cannot be written.
+    """
+    try:
+        if path.suffix == ARCHIVE:
+            names = np.array([name for name, _ in torques.root], dtype=str)
+            with path.open("wb") as file:
+                np.savez(
+                    file,
+                    times=torques.clip.times,
+                    joint_names=np.array(torques.columns, dtype=str),
+                    tau=torques.tau,
+                    residual_names=names,
+                    residual=torques.residual,
+                )
+        else:
+            path.write_text(table_of_torques(torques), encoding="utf-8")
+    except OSError as cause:
+        raise ClipError(str(path), f"cannot be written: {cause}") from cause
+
+
+def table_of_torques(torques: MotionTorques) -> str:
+    """Return the table of text, numbers in full precision.
+
+    Args:
+        torques: The torques.
+    """
+    rows = np.column_stack((torques.clip.times, torques.tau)).tolist()
+    return "\n".join((",".join((TIME, *torques.columns)), *(",".join(map(repr, row)) for row in rows))) + "\n"

@@ -1,0 +1,187 @@
+"""``inverse`` as a user meets it: files in, torques out, residuals told, refusals in one sentence."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.cli import main
+from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.formats.csv_file import write_csv
+from humanoid_dynamics.motion.mapping import build_recording
+
+DATA = Path(__file__).parents[3] / "shared" / "data" / "human_id"
+ROBOT = hd.load_robot("legs12")
+N = 50
+
+
+@pytest.fixture
+def call(monkeypatch, capsys):
+    """Run the command in this process; return exit code, stdout and stderr."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["humanoid-dynamics", "inverse", *map(str, arguments)])
+        code = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+        return code, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A small motion with velocities, accelerations, and a plate under the left foot."""
+    times = np.arange(N) / 100.0
+    d = np.random.default_rng(4).normal(scale=0.1, size=ROBOT.nv)
+    q = np.array([pin.integrate(ROBOT.model, ROBOT.posture, np.sin(t) * d) for t in times])
+    v, a = np.cos(times)[:, None] * d, -np.sin(times)[:, None] * d
+    write_csv(build_recording(Clip(ROBOT, times, q, v, a)), tmp_path / "walk_q.csv")
+    names = [f"L_{part}{axis}" for part in "FPM" for axis in "xyz"]
+    rows = np.column_stack((times, np.tile([10.0, -5.0, 400.0, 0.05, 0.1, 0.0, 0.0, 0.0, 2.0], (N, 1))))
+    (tmp_path / "grf.csv").write_text("\n".join([",".join(["time", *names]), *(",".join(map(str, row)) for row in rows)]))
+    return tmp_path, (times, q, v, a)
+
+
+def arguments(folder, *more):
+    given = ("--velocity", folder / "walk_v.csv", "--acceleration", folder / "walk_a.csv")
+    plates = ("--wrenches", folder / "grf.csv", "--wrench-link", f"L={ROBOT.surfaces['left_foot'].link}")
+    return "legs12", "--motion", folder / "walk_q.csv", *given, *plates, *more
+
+
+def expected_torques(times, q, v, a):
+    data, found = ROBOT.data(), []
+    frame = ROBOT.link_frame(ROBOT.surfaces["left_foot"].link)
+    wrench = np.r_[10.0, -5.0, 400.0, np.cross([0.05, 0.1, 0.0], [10.0, -5.0, 400.0]) + np.array([0.0, 0.0, 2.0])]
+    for row in zip(q, v, a, strict=True):
+        tau = np.array(pin.rnea(ROBOT.model, data, *row))
+        J = pin.computeFrameJacobian(ROBOT.model, data, row[0], frame, pin.ReferenceFrame.WORLD)
+        found.append(tau - J.T @ wrench)
+    return np.array(found)
+
+
+def test_torques_are_written_with_a_column_for_each_joint(call, files):
+    folder, motion = files
+    code, out, err = call(*arguments(folder, "--out", folder / "tau.csv"))
+    assert (code, err) == (0, "")
+    lines = (folder / "tau.csv").read_text().splitlines()
+    assert lines[0].split(",") == ["time", *ROBOT.actuated]
+    table = np.array([line.split(",") for line in lines[1:]], dtype=float)
+    assert (table[:, 0] == motion[0]).all()
+    expected = expected_torques(*motion)
+    assert np.abs(table[:, 1:] - expected[:, 6:]).max() < 1e-9
+    R = pin.Quaternion(motion[1][0][3:7]).toRotationMatrix()
+    force = R @ expected[0, :3]
+    assert "residual at the base" in out
+    assert "N·m" in out
+    assert f"weight {9.81 * ROBOT.mass:.1f} N" in out
+    code, out, _ = call(*arguments(folder, "--out", folder / "tau.npz", "--json"))
+    facts = json.loads(out)
+    saved = np.load(folder / "tau.npz")
+    assert saved["joint_names"].tolist() == list(ROBOT.actuated)
+    assert (saved["tau"] == table[:, 1:]).all()
+    assert saved["residual"][0, :3] == pytest.approx(force, abs=1e-9)
+    assert facts["residual"]["force x"]["rms"] == pytest.approx(np.sqrt(np.mean(saved["residual"][:, 0] ** 2)))
+    assert facts["residual"]["moment z"]["unit"] == "N·m"
+    assert "tau" not in facts
+    assert facts["notices"] == []
+
+
+def test_without_a_file_torques_are_in_the_json_or_on_the_output(call, files):
+    folder, motion = files
+    _, out, _ = call(*arguments(folder, "--json"))
+    facts = json.loads(out)
+    expected = expected_torques(*motion)
+    assert np.abs(np.array([facts["tau"][name] for name in ROBOT.actuated]).T - expected[:, 6:]).max() < 1e-9
+    code, out, err = call(*arguments(folder, "--out", "-"))
+    assert code == 0
+    assert out.startswith("time,left_hip")
+    assert len(out.splitlines()) == N + 1
+    assert "residual at the base" in err
+
+
+def test_what_was_not_given_is_told(call, files):
+    """The files of rates lie beside the motion; they are not read unless they are named."""
+    folder, _ = files
+    _, out, _ = call("legs12", "--motion", folder / "walk_q.csv")
+    out = " ".join(out.split())
+    assert "velocities and accelerations were not given; configurations were differentiated" in out
+    assert "contacts were not given; they were found from the motion of the soles" in out
+    assert "rule minimum_torque" in out
+    _, out, _ = call("legs12", "--motion", folder / "walk_q.csv", "--velocity", folder / "walk_v.csv", "--rule", "transition", "--json")
+    facts = json.loads(out)
+    assert facts["rule"] == "transition"
+    assert sum(facts["statuses"].values()) == N
+    assert facts["notices"][0].startswith("accelerations were not given; velocities were differentiated")
+    assert facts["residual"]["force z"]["rms"] < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--rule", "best"), "no rule named 'best'"),
+        (("--wrench-link", "R"), "--wrench-link: received 'R', expected PLATE=LINK"),
+        (("--wrench-link", "L=pelvis"), "but plate 'L' acts on"),
+        (("--wrench-link", "R=pelvis"), "column 'R_Fx': no force plate named 'R'. Known: L"),
+        (("--out", "nowhere/tau.csv"), "nowhere/tau.csv: cannot be written"),
+        (("--out", "-", "--json"), "both write to the output"),
+        (("--velocity", "absent.csv"), "absent.csv: cannot be read"),
+        (("--cutoff", "6"), "has velocities or accelerations, which would no longer be those of low-passed configurations"),
+    ],
+)
+def test_refusals(call, files, more, message):
+    code, out, err = call(*arguments(files[0], *more))
+    assert code == 2
+    assert out == ""
+    assert err.startswith("error: ")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_noise_is_low_passed_where_asked_for(call, files):
+    """Half a millimetre of noise at 100 Hz: torques of the bare motion are far off, those after a low-pass near."""
+    folder, motion = files
+    lines = (folder / "walk_q.csv").read_text().splitlines()
+    table = np.array([line.split(",") for line in lines[1:]], dtype=float)
+    table[:, 1:4] += 5e-4 * np.random.default_rng(5).standard_normal((N, 3))
+    (folder / "noisy.csv").write_text("\n".join([lines[0], *(",".join(map(repr, row)) for row in table.tolist())]))
+    plates = arguments(folder)[7:]
+    exact = expected_torques(*motion)[10:-10, 2]
+    misses = []
+    for more in ((), ("--cutoff", "6")):
+        _, out, _ = call("legs12", "--motion", folder / "noisy.csv", *plates, *more, "--json", "--out", folder / "tau.npz")
+        notices = json.loads(out)["notices"]
+        misses.append(np.sqrt(np.mean((np.load(folder / "tau.npz")["residual"][10:-10, 2] - exact) ** 2)))
+    assert notices[0] == "configurations were low-passed at 6 Hz, both ways"
+    assert misses[1] < 0.05 * misses[0]
+
+
+def test_a_link_without_plates_is_refused(call, files):
+    code, _, err = call("legs12", "--motion", files[0] / "walk_q.csv", "--wrench-link", "L=pelvis")
+    assert code == 2
+    assert "expected --wrenches FILE too" in err
+
+
+def test_the_measured_walk(call, tmp_path):
+    """The walk that came with OpenSim's solution, through the command: residuals of the measurement, as published."""
+    if not DATA.exists():
+        pytest.skip(f"no recorded motions: {DATA} is absent")
+    files = [
+        item
+        for letter, name in (("q", "motion"), ("v", "velocity"), ("a", "acceleration"))
+        for item in (f"--{name}", DATA / f"gait2392_walk_{letter}.csv")
+    ]
+    plates = ("--wrenches", DATA / "gait2392_walk_grf.csv", "--wrench-link", "R=calcn_r", "--wrench-link", "L=calcn_l")
+    code, out, _ = call(DATA / "gait2392_walk.urdf", *files, *plates, "--out", tmp_path / "tau.csv", "--json")
+    assert code == 0
+    residual = json.loads(out)["residual"]
+    assert [residual[f"force {axis}"]["rms"] for axis in "xyz"] == pytest.approx([20.37, 35.52, 35.03], abs=0.01)
+    found = np.genfromtxt(tmp_path / "tau.csv", delimiter=",", names=True)["ankle_r_r1__ankle_angle_r"]
+    reference = np.genfromtxt(DATA / "gait2392_walk_osim_id.csv", delimiter=",", names=True)["ankle_angle_r_moment"]
+    assert np.sqrt(np.mean((found - reference) ** 2)) < 0.05

@@ -1,0 +1,276 @@
+"""Torques of whole motions: laws, other formulas, and a walk that another program has computed."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from clips import recorded, smooth_clip
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.derivatives import complete_rates
+from humanoid_dynamics.motion.force_plates import MeasuredWrenches, load_force_plates
+from humanoid_dynamics.motion.measured_motion import load_measured_motion
+from humanoid_dynamics.motion.motion_torques import solve_motion
+
+ROBOT = hd.load_robot("legs12")
+FEET_NAMES = ("left_foot", "right_foot")
+FEET = tuple(ROBOT.surfaces[name].link for name in FEET_NAMES)
+
+
+def rms(table):
+    return np.sqrt(np.mean(np.square(table), axis=0))
+
+
+def smooth_wrenches(times, seed):
+    """Force, point and moment of two plates as smooth functions of time, (n, 2, 9)."""
+    rng = np.random.default_rng(seed)
+    size, phase = rng.normal(size=(2, 9)), rng.uniform(0.0, 6.0, size=(2, 9))
+    size[:, :3] *= 300.0
+    return size * np.sin(2.0 * times[:, None, None] + phase)
+
+
+def about_origin(parts):
+    F, P, M = np.split(parts, 3, axis=-1)
+    return np.concatenate((F, np.cross(P, F) + M), axis=-1)
+
+
+# laws
+
+
+def test_wrenches_that_change_the_momentum_leave_no_residual():
+    """Force and moment about the centre of mass are the rate of linear and angular momentum, with gravity on the left."""
+    clip = smooth_clip(ROBOT, n=20, rates=True)
+    data, wrenches = ROBOT.data(), np.zeros((len(clip), 1, 6))
+    for k, (q, v, a) in enumerate(zip(clip.q, clip.v, clip.a, strict=True)):
+        rate = pin.computeCentroidalMomentumTimeVariation(ROBOT.model, data, q, v, a)
+        force = rate.linear - ROBOT.mass * ROBOT.model.gravity.linear
+        wrenches[k, 0] = np.r_[force, rate.angular + np.cross(data.com[0], force)]
+    found = solve_motion(clip, MeasuredWrenches("law", clip.times, FEET[:1], wrenches))
+    assert np.abs(found.residual).max() < 1e-9
+    assert [name for name, _ in found.root] == ["force x", "force y", "force z", "moment x", "moment y", "moment z"]
+
+
+def test_where_a_wrench_acts_does_not_change_the_residual():
+    clip = smooth_clip(ROBOT, n=10, rates=True)
+    wrenches = about_origin(smooth_wrenches(clip.times, 1))[:, :1]
+    left, right = (solve_motion(clip, MeasuredWrenches("law", clip.times, (link,), wrenches)) for link in FEET)
+    assert np.abs(left.residual - right.residual).max() < 1e-9
+    assert np.abs(left.tau - right.tau).max() > 1.0
+
+
+def test_the_world_may_be_turned():
+    """Turned about the vertical with its plates, a motion has the same torques and a turned residual."""
+    clip = smooth_clip(ROBOT, n=10, rates=True)
+    wrenches = about_origin(smooth_wrenches(clip.times, 2))
+    X = pin.SE3(pin.utils.rotate("z", 0.7), np.array([1.0, -2.0, 0.3]))
+    q = np.array([np.r_[pin.SE3ToXYZQUAT(X * pin.XYZQUATToSE3(row[:7])), row[7:]] for row in clip.q])
+    turned = np.array([[X.act(pin.Force(w)).vector for w in row] for row in wrenches])
+    one = solve_motion(clip, MeasuredWrenches("law", clip.times, FEET, wrenches))
+    other = solve_motion(clip.change(q=q), MeasuredWrenches("law", clip.times, FEET, turned))
+    assert np.abs(one.tau - other.tau).max() < 1e-9
+    assert np.abs(one.residual[:, :3] @ X.rotation.T - other.residual[:, :3]).max() < 1e-9
+
+
+# other formulas
+
+
+def test_measured_wrenches_at_another_rate():
+    """Plates at 1 kHz, motion at 60 Hz and not in step: RNEA less J'w of each plate's point, in flight RNEA alone."""
+    times = 0.0103 + np.arange(40) / 60.0
+    clip = smooth_clip(ROBOT, n=40, rate=60.0, rates=True).change(times=times)
+    plates = np.arange(0.0, 0.7, 1e-3)
+    landed = np.array([0.2, 0.45])
+    parts = smooth_wrenches(plates, 3)
+    parts[(plates > landed[0]) & (plates < landed[1])] = 0.0
+    found = solve_motion(clip, MeasuredWrenches("plates", plates, FEET, about_origin(parts)))
+    data, exact = ROBOT.data(), smooth_wrenches(times, 3)
+    exact[(times > landed[0]) & (times < landed[1])] = 0.0
+    for k, (q, v, a) in enumerate(zip(clip.q, clip.v, clip.a, strict=True)):
+        expected = np.array(pin.rnea(ROBOT.model, data, q, v, a))
+        pin.computeJointJacobians(ROBOT.model, data, q)
+        pin.updateFramePlacements(ROBOT.model, data)
+        for link, (F, P, M) in zip(FEET, exact[k].reshape(2, 3, 3), strict=True):
+            frame = ROBOT.link_frame(link)
+            J = pin.getFrameJacobian(ROBOT.model, data, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+            arm = P - data.oMf[frame].translation
+            expected -= J.T @ np.r_[F, np.cross(arm, F) + M]
+        assert np.abs(found.tau[k] - expected[6:]).max() < 1e-2, k  # what goes straight between two samples of 1 ms
+    flying = (times > landed[0]) & (times < landed[1])
+    assert flying.sum() > 10
+
+
+def test_a_plate_that_bears_nothing_has_no_point():
+    """A foot comes down from one row to the next: half-way it bears half the force where it will act, not half-way to the old point."""
+    wrenches = about_origin(np.array([[[0, 0, 0, 9.0, 9.0, 9.0, 0, 0, 0]], [[0, 0, 100.0, 0.5, 0.1, 0, 0, 0, 2.0]]]))
+    halfway = MeasuredWrenches("plate", np.array([0.0, 0.01]), FEET[:1], wrenches).at(np.array([0.005]))[0, 0]
+    assert halfway == pytest.approx([0, 0, 50.0, 5.0, -25.0, 1.0], abs=1e-12)
+
+
+def test_rates_that_are_not_given():
+    """The window is exact to a high order; three-point differences are not; and it is told what was differentiated."""
+    clip = smooth_clip(ROBOT, n=61, rate=60.0, rates=True)
+    bare = complete_rates(clip.change(v=None, a=None))
+    assert np.abs(bare.v - clip.v)[3:-3].max() < 1e-9
+    assert np.abs(bare.a - clip.a)[3:-3].max() < 1e-6
+    assert np.abs(bare.a - clip.a).max() < 1e-2
+    assert bare.notices[-1].startswith("velocities and accelerations were not given; configurations were differentiated")
+    half = complete_rates(clip.change(a=None))
+    assert (half.v == clip.v).all()
+    assert np.abs(half.a - clip.a)[3:-3].max() < 1e-9
+    assert half.notices[-1].startswith("accelerations were not given; velocities were differentiated")
+    assert complete_rates(clip) is clip
+    uneven = np.sort(np.random.default_rng(1).uniform(0.0, 1.0, 61))
+    again = smooth_clip(ROBOT, n=61)
+    q, v, _ = (np.empty((61, n)) for n in (ROBOT.nq, ROBOT.nv, 1))
+    d = np.random.default_rng(0).normal(scale=0.3, size=ROBOT.nv)
+    for k, t in enumerate(uneven):
+        q[k], v[k] = pin.integrate(ROBOT.model, ROBOT.posture, t**3 * d), 3 * t**2 * d
+    assert np.abs(complete_rates(again.change(times=uneven, q=q)).v - v).max() < 1e-9
+
+
+# rules
+
+
+def standing_clip(n=30, **fields):
+    """A robot that stays at rest."""
+    return Clip(ROBOT, np.arange(n) / 100.0, np.tile(ROBOT.posture, (n, 1)), *np.zeros((2, n, ROBOT.nv)), **fields)
+
+
+def test_without_plates_a_rule_resolves_what_touches():
+    labels = {"left_foot": np.arange(30) < 20, "right_foot": np.arange(30) >= 10}
+    clip = standing_clip(contacts=labels)
+    found = solve_motion(clip, rule="transition")
+    assert np.abs(found.residual).max() < 1e-8
+    assert np.abs(found.lacking).max() < 1e-9
+    assert sum(found.statuses.values()) == 30
+    for k in (0, 5, 12, 15, 18, 25, 29):
+        u = min(max((k - 10) / 10, 0.0), 1.0)
+        right = u**3 * (10.0 - 15.0 * u + 6.0 * u**2)  # loaded from its touch-down until the left foot lifts off
+        answer = hd.inverse_dynamics(ROBOT, hd.State.at_rest(ROBOT), clip.a[k], FEET_NAMES, "transition", shares=[1.0 - right, right])
+        assert np.abs(answer.tau - found.tau[k]).max() < 1e-9
+
+
+def test_one_plate_measured_the_other_foot_by_a_rule():
+    """What the left foot was measured to carry is taken off, the right foot carries the rest: nothing is missing."""
+    clip = standing_clip(contacts={name: np.ones(30, dtype=bool) for name in FEET_NAMES})
+    parts = np.zeros((30, 1, 9))
+    parts[:, 0, 2], parts[:, 0, 4] = 0.4 * ROBOT.mass * 9.81, 0.1
+    measured = MeasuredWrenches("left", clip.times, FEET[:1], about_origin(parts))
+    alone = solve_motion(clip, measured)
+    assert alone.residual[0, 2] == pytest.approx(0.6 * ROBOT.mass * 9.81)
+    both = solve_motion(clip, measured, "minimum_torque")
+    assert np.abs(both.residual).max() < 1e-8
+    short = MeasuredWrenches("left", clip.times[:10], FEET[:1], about_origin(parts)[:10])
+    with pytest.raises(hd.ClipError, match=r"row 11, column 'time': 0\.11 s was not measured: left goes from 0 s to 0\.09 s"):
+        solve_motion(clip, short)
+    later = solve_motion(clip, short, "transition")
+    assert np.abs(later.residual).max() < 1e-8
+    expected = hd.inverse_dynamics(ROBOT, hd.State.at_rest(ROBOT), clip.a[0], FEET_NAMES, "transition").tau
+    assert np.abs(later.tau[-1] - expected).max() < 1e-9
+
+
+def test_a_robot_in_the_air_has_no_contact():
+    """It falls as gravity has it: no force, no torque, whatever its soles do."""
+    n = 40
+    clip = standing_clip(n)
+    a = np.zeros((n, ROBOT.nv))
+    a[:, 2] = np.where(np.arange(n) < 25, 0.0, -9.81)
+    found = solve_motion(clip.change(a=a), rule="minimum_torque")
+    assert np.abs(found.tau[30:]).max() < 1e-9
+    assert np.abs(found.residual).max() < 1e-8
+    assert np.abs(found.tau[:20]).max() > 1.0
+    assert any("none in 15 frames" in notice for notice in found.clip.notices)
+
+
+def test_what_cannot_be_computed_is_refused():
+    clip = smooth_clip(ROBOT, n=5, rates=True)
+    with pytest.raises(hd.UnknownNameError, match="no rule named 'best'"):
+        solve_motion(clip, rule="best")
+    with pytest.raises(hd.ClipError, match="row 3: holds numbers too large to compute with"):
+        solve_motion(clip.change(v=np.where(np.arange(5)[:, None] == 3, 1e200, clip.v)), rule="transition")
+
+
+def test_a_fixed_base_has_no_residual():
+    robot = hd.load_robot("biped7", root="fixed")
+    found = solve_motion(smooth_clip(robot, n=5, rates=True), rule="minimum_torque")
+    assert found.root == ()
+    assert found.residual.shape == (5, 0)
+    assert len(found.columns) == robot.nv
+
+
+# a measured walk, and the torques another program found
+
+
+@pytest.fixture(scope="module")
+def walk():
+    robot = hd.load_robot(str(recorded("human_id/gait2392_walk.urdf")))
+    q, v, a = (recorded(f"human_id/gait2392_walk_{letter}.csv") for letter in "qva")
+    return robot, load_measured_motion(q, robot, v, a)
+
+
+def read_columns(path, skip=0):
+    lines = path.read_text().splitlines()[skip:]
+    names = lines[0].replace(",", " ").split()
+    values = np.array([line.replace(",", " ").split() for line in lines[1:] if line.strip()], dtype=float)
+    return dict(zip(names, values.T, strict=True))
+
+
+def coordinate_moments(found):
+    """Moments of the coordinates of OpenSim: a coupled one moves several joints, the knee also its two translations."""
+    coupling = read_columns(recorded("human_id/gait2392_walk_coupling.csv"))
+    moments = {}
+    for name, column in zip(found.columns, found.tau.T, strict=True):
+        coordinate = name.split("__")[1]
+        moments[coordinate] = moments.get(coordinate, 0.0) + coupling[name] * column
+    return moments
+
+
+def measured_wrenches(robot):
+    return load_force_plates(recorded("human_id/gait2392_walk_grf.csv"), robot, {"R": "calcn_r", "L": "calcn_l"})
+
+
+def test_a_measured_walk_as_opensim_has_it(walk):
+    """Each joint to 0.05 N·m; base force to that of its gravity, 9.80665; OpenSim's x, y, z are forward, up, right."""
+    robot, clip = walk
+    found = solve_motion(clip, measured_wrenches(robot))
+    reference = read_columns(recorded("human_id/gait2392_walk_osim_id.csv"))
+    moments = coordinate_moments(found)
+    assert len(moments) == 17
+    for coordinate, moment in moments.items():
+        assert rms(moment - reference[f"{coordinate}_moment"]) < 0.05, coordinate
+    for axis, sign, theirs in ((0, 1.0, "tx"), (2, 1.0, "ty"), (1, -1.0, "tz")):
+        assert rms(found.residual[:, axis] - sign * reference[f"pelvis_{theirs}_force"]) < 0.3
+    assert rms(found.residual)[:3] == pytest.approx([20.37, 35.52, 35.03], abs=0.01)
+
+
+def test_the_published_solution_of_that_walk(walk):
+    """The one that came with the measurement, from an older version of the program: apart by less than 1 N·m."""
+    robot, clip = walk
+    published = read_columns(recorded("human_id/published_InverseDynamicsOutput.sto"), skip=6)
+    rows = [int(np.argmin(np.abs(published["time"] - t))) for t in clip.times]
+    assert np.abs(published["time"][rows] - clip.times).max() < 1e-5
+    for coordinate, moment in coordinate_moments(solve_motion(clip, measured_wrenches(robot))).items():
+        assert rms(moment - published[f"{coordinate}_moment"][rows]) < 0.9, coordinate
+
+
+def test_a_rule_leaves_measured_feet_alone(walk):
+    """Plates act on the heels, the soles that are assumed belong to the ankles: one foot, so that the rule has nothing to resolve."""
+    robot, clip = walk
+    measured = measured_wrenches(robot)
+    found, alone = solve_motion(clip, measured, "transition"), solve_motion(clip, measured)
+    assert np.abs(found.residual - alone.residual).max() < 1e-9
+    assert np.abs(found.tau - alone.tau).max() < 1e-9
+    one = MeasuredWrenches("right", measured.times, measured.links[:1], measured.wrenches[:, :1])
+    standing = solve_motion(clip, one, "transition")
+    assert rms(standing.residual)[2] < rms(solve_motion(clip, one).residual)[2]
+
+
+def test_that_walk_without_rates(walk):
+    """Differentiated configurations of 60 Hz: within 0.2 N·m of those that came with the walk."""
+    robot, clip = walk
+    measured = measured_wrenches(robot)
+    given, bare = (coordinate_moments(solve_motion(c, measured)) for c in (clip, clip.change(v=None, a=None)))
+    worst = max(rms(bare[name] - given[name]) for name in given)
+    assert worst < 0.2
+    unloaded = solve_motion(clip, MeasuredWrenches("nothing", clip.times, ("calcn_r",), np.zeros((len(clip), 1, 6))))
+    assert rms(unloaded.residual[:, 2]) > 600.0
