@@ -66,7 +66,9 @@ class Clearance:
         pin.forwardKinematics(robot.model, data, robot.posture)
         resting = self._distances(data)
         self._kept = np.minimum(KEPT, resting - LESS)
-        joints = [[int(self.geometry.geometryObjects[i].parentJoint) for i in (pair.first, pair.second)] for pair in self.geometry.collisionPairs]
+        joints = [
+            [int(self.geometry.geometryObjects[i].parentJoint) for i in (pair.first, pair.second)] for pair in self.geometry.collisionPairs
+        ]
         self._moved = sorted({joint for pair in joints for joint in pair})
         self._place = np.array([[self._moved.index(joint) for joint in pair] for pair in joints], dtype=np.intp).reshape(-1, 2)
         self._carried = np.zeros((len(self._moved), robot.nv))
@@ -109,15 +111,15 @@ class Clearance:
             pairs = np.array([k for k, _ in results])
             points[:, 0] -= self._radii[pairs, :1] * n  # on the middle lines, whose distance differs by the radii and does not slide
             points[:, 1] += self._radii[pairs, 1:] * n
-            self._write(pairs, n, points, over, data, v)
+            self.lower[: self.count] = -(BRAKING**2) * over[pairs]
+            self._write(self._place[pairs], n, points, data, v)
 
-    def _write(self, near: Indices, n: Matrix, points: Matrix, over: Vector, data: pin.Data, v: Vector) -> None:
-        """Write rows from points (m, 2, 3) of pairs and lines n (m, 3) from the first to the second."""
-        model, world, m = self._model, pin.ReferenceFrame.WORLD, len(near)
+    def _write(self, ends: Indices, n: Matrix, points: Matrix, data: pin.Data, v: Vector) -> None:
+        """Write rows from joints (m, 2) and points (m, 2, 3) of pairs, and lines n (m, 3) from the first to the second."""
+        model, world, m = self._model, pin.ReferenceFrame.WORLD, len(ends)
         for k, joint in enumerate(self._moved):
             self._rates[k] = pin.getVelocity(model, data, joint, world).vector
             self._drifts[k] = pin.getAcceleration(model, data, joint, world).vector
-        ends = self._place[near]
         lines = np.stack((-n, n), axis=1)
         wrenches = np.concatenate((lines, _cross(points, lines)), axis=2)
         parts = (wrenches @ data.J) * self._carried[ends]
@@ -127,7 +129,7 @@ class Clearance:
         speeding = drifts[..., :3] + _cross(drifts[..., 3:], points) + _cross(omega, rates[..., :3] + _cross(omega, points))
         drift = np.einsum("mij,mij->m", lines, speeding)
         approach = self.rows[:m] @ v
-        np.minimum(-2.0 * BRAKING * approach - BRAKING**2 * over[near] - drift, HARDEST, out=self.lower[:m])
+        np.minimum(self.lower[:m] - 2.0 * BRAKING * approach - drift, HARDEST, out=self.lower[:m])
 
 
 def body_capsules(robot: RobotModel) -> tuple[Capsule, ...]:

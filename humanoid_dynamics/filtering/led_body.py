@@ -13,7 +13,6 @@ from humanoid_dynamics.filtering.led_poses import LedPoses
 from humanoid_dynamics.filtering.pose_follower import Pace
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.reaching_tick import ReachingTick
-from humanoid_dynamics.filtering.support import Support
 from humanoid_dynamics.filtering.target import Target
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector

@@ -88,22 +88,35 @@ class LedFeet:
             self.refused[foot] = ""
             self._pause[foot] = max(0.0, self._pause[foot] - dt)
             self._timer[foot] += dt
-            getattr(self, f"_{self.phase[foot]}")(foot, asked, terms, stands)
+            self._go_on(foot, asked, terms, stands)
+
+    def _go_on(self, foot: int, asked: bool, terms: BodyTerms, stands: list[bool]) -> None:
+        match self.phase[foot]:
+            case "stand":
+                if asked:
+                    self._ask(foot, all(stands))
+            case "shift":
+                self._shift(foot, asked, terms)
+            case "give":
+                self._give(foot, asked, terms)
+            case "up" if not asked:
+                self._go(foot, "down")
+                self._goal_p[foot], self._goal_R[foot] = terms.place[foot], level_turn(terms.turn[foot], UP)
+            case "down" if stands[foot]:
+                self._go(foot, "stand")
 
     def _go(self, foot: int, phase: str) -> None:
         self.phase[foot], self._timer[foot] = phase, 0.0
 
-    def _stand(self, foot: int, asked: bool, terms: BodyTerms, stands: list[bool]) -> None:
-        if not asked:
-            return
-        if self.phase[1 - foot] != "stand" or not all(stands):
+    def _ask(self, foot: int, both: bool) -> None:
+        if self.phase[1 - foot] != "stand" or not both:
             self.refused[foot] = "other"
         elif self._pause[foot] > 0.0:
             self.refused[foot] = "balance"
         else:
             self._go(foot, "shift")
 
-    def _shift(self, foot: int, asked: bool, terms: BodyTerms, stands: list[bool]) -> None:
+    def _shift(self, foot: int, asked: bool, terms: BodyTerms) -> None:
         if not asked:
             self._go(foot, "stand")
         elif self.is_balanced(1 - foot, terms):
@@ -112,20 +125,11 @@ class LedFeet:
             self._go(foot, "stand")
             self._pause[foot] = PAUSE
 
-    def _give(self, foot: int, asked: bool, terms: BodyTerms, stands: list[bool]) -> None:
+    def _give(self, foot: int, asked: bool, terms: BodyTerms) -> None:
         if not asked or not self.is_balanced(1 - foot, terms, 2.0 * BALANCED):
             self._go(foot, "stand")
         elif self._timer[foot] > GIVING:
             self._go(foot, "up")
-
-    def _up(self, foot: int, asked: bool, terms: BodyTerms, stands: list[bool]) -> None:
-        if not asked:
-            self._go(foot, "down")
-            self._goal_p[foot], self._goal_R[foot] = terms.place[foot], level_turn(terms.turn[foot], UP)
-
-    def _down(self, foot: int, asked: bool, terms: BodyTerms, stands: list[bool]) -> None:
-        if stands[foot]:
-            self._go(foot, "stand")
 
     def is_balanced(self, foot: int, terms: BodyTerms, share: float = BALANCED) -> bool:
         """Return whether the robot can stand on one foot alone.
@@ -166,7 +170,7 @@ class LedFeet:
         side = 1.0 if foot == 0 else -1.0
         way[0] = min(max(way[0], -FARTHEST * self._leg), FARTHEST * self._leg)
         way[1] = side * min(max(side * way[1], self._lateral), self._lateral + FARTHEST * self._leg)
-        bounded = other + turn @ way
+        bounded: Vector = np.asarray(other + turn @ way)
         bounded[2] = min(max(float(p[2]), ground), ground + HIGHEST * self._leg)
         return bounded
 

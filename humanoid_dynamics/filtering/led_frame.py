@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pinocchio as pin
@@ -92,10 +92,11 @@ def find_led_frames(robot: RobotModel, names: Sequence[str], proportions: Propor
     body, data = find_body(robot), robot.data()
     pin.framesForwardKinematics(robot.model, data, robot.posture)
     partners = _pair(names)
-    return tuple(_describe(robot, data, body, proportions, name, partner) for name, partner in zip(names, partners, strict=True))
+    found = [_describe(robot, data, body, proportions, name) for name in names]
+    return tuple(replace(led, partner=partner) for led, partner in zip(found, partners, strict=True))
 
 
-def _describe(robot: RobotModel, data: pin.Data, body: Body, proportions: Proportions, name: str, partner: int) -> LedFrame:
+def _describe(robot: RobotModel, data: pin.Data, body: Body, proportions: Proportions, name: str) -> LedFrame:
     model, frame = robot.model, find_frame(robot, name)
     joint = int(model.frames[frame].parentJoint)
     feet = [int(model.frames[sole].parentJoint) for sole in proportions.soles]
@@ -109,7 +110,7 @@ def _describe(robot: RobotModel, data: pin.Data, body: Body, proportions: Propor
         kind = "hand"
     else:
         kind = "pelvis" if joint == 1 else "body"
-    return LedFrame(name, frame, kind, foot, X_FS, partner, shoulder, reach, _chain(robot, body, joint))
+    return LedFrame(name, frame, kind, foot, X_FS, -1, shoulder, reach, _chain(robot, body, joint))
 
 
 def _side_of_arm(robot: RobotModel, body: Body, joint: int) -> str:

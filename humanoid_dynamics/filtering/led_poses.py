@@ -112,7 +112,7 @@ class LedPoses:
         Args:
             k: Which one.
         """
-        return self._turns[k]
+        return np.asarray(self._turns[k])
 
     def step(self, dt: float) -> None:
         """Let the followers go on.

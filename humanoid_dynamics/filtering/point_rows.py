@@ -1,20 +1,20 @@
 """The control-point law: what the accelerations of led frames should be, as rows on the accelerations of the robot [DF, eq. 4-6].
 
 The desired acceleration of a frame is that of its goal plus damped deviations, equation (4).  The paper merges it with the wishes of the
-joints by a weighted pseudo-inverse, (5)-(6), before it looks at limits; here the same squares enter the program of the tick, which minimises
-them together with all other wishes and under all limits.
+joints by a weighted pseudo-inverse, (5)-(6), before it looks at limits; here the same squares enter the program of the tick, which
+minimises them together with all other wishes and under all limits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.led_frame import LedFrame
-from humanoid_dynamics.filtering.pose_follower import PoseFollowers
+from humanoid_dynamics.filtering.pose_follower import Pace, PoseFollowers
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 LWA = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
@@ -30,12 +30,14 @@ class PointLaw:
         damping: Of deviations of velocity [1/s].
         place: What a deviation from the wish costs, per squared acceleration, by kind of frame [s^4/m^2]; feet have their own wishes.
         turn: The same for orientations [s^4/rad^2]; that of the pelvis takes the place of the wish for the base.
+        pace: How fast frames go at most.
     """
 
     stiffness: float = 900.0
     damping: float = 60.0
     place: tuple[tuple[str, float], ...] = (("hand", 200.0), ("pelvis", 20.0), ("body", 5.0), ("foot", 0.0))
     turn: tuple[tuple[str, float], ...] = (("hand", 4.0), ("pelvis", 0.0), ("body", 8.0), ("foot", 0.0))
+    pace: Pace = field(default_factory=Pace)
 
 
 class PointRows:

@@ -17,7 +17,6 @@ from humanoid_dynamics.filtering.led_feet import REASONS
 from humanoid_dynamics.filtering.led_frame import find_led_frames
 from humanoid_dynamics.filtering.led_poses import LedPoses
 from humanoid_dynamics.filtering.point_rows import PointLaw
-from humanoid_dynamics.filtering.pose_follower import Pace
 from humanoid_dynamics.filtering.pose_stream import STATUSES
 from humanoid_dynamics.filtering.program import Weights
 from humanoid_dynamics.filtering.proportions import measure_proportions
@@ -54,7 +53,6 @@ class Teleoperation:
         relative: bool = False,
         scale: float = 1.0,
         turn: ArrayLike | None = None,
-        pace: Pace | None = None,
         law: PointLaw | None = None,
         settings: TickSettings | None = None,
     ) -> None:
@@ -67,8 +65,7 @@ class Teleoperation:
             relative: Whether motions count from where frame and operator were when the clutch closed, instead of poses.
             scale: Metres of the robot for a metre of the operator, in relative mode.
             turn: (3, 3) axes of the operator in those of the robot's world, in relative mode; the same where None.
-            pace: How fast led frames go at most.
-            law: How frames are drawn to their goals.
+            law: How frames are drawn to their goals, and how fast they go at most.
             settings: How the tick decides.
 
         Raises:
@@ -82,13 +79,11 @@ class Teleoperation:
         self.robot, self.names, self.dt = robot, tuple(frames), 1.0 / rate
         proportions = measure_proportions(robot)
         self.frames = find_led_frames(robot, self.names, proportions)
-        settings = settings or TICK
+        settings, law = settings or TICK, law or PointLaw()
         if doubtful_limits(robot):
             settings = replace(settings, joint_limits=False, torque_limits=False)
-        self._poses = LedPoses(self.frames, pace or Pace(), [BODY_PACE], relative=relative, scale=scale, turn=axes)
-        self._tick = ReachingTick(
-            robot, self.frames, self._poses.followers, settings=settings, proportions=proportions, law=law or PointLaw()
-        )
+        self._poses = LedPoses(self.frames, law.pace, [BODY_PACE], relative=relative, scale=scale, turn=axes)
+        self._tick = ReachingTick(robot, self.frames, self._poses.followers, settings=settings, proportions=proportions, law=law)
         self._body = LedBody(robot, self.frames, self._poses, self._tick, proportions)
         self._judge = FrameJudge(robot, proportions)
         self.restart()

@@ -50,7 +50,9 @@ def test_rows_are_the_rates_of_distances_and_bounds_know_how_they_curve() -> Non
         line = data.oMf[hands[1]].translation - data.oMf[hands[0]].translation
         across = float(np.sum(np.square(rates[1] - rates[0])) - (rows[0] @ v) ** 2) / float(np.linalg.norm(line))
         step = 1e-3
-        curve = sum(w * update(clearance, robot, pin.integrate(robot.model, q, way * step * v), v)[0] for way, w in ((-1, 1), (0, -2), (1, 1)))
+        curve = sum(
+            w * update(clearance, robot, pin.integrate(robot.model, q, way * step * v), v)[0] for way, w in ((-1, 1), (0, -2), (1, 1))
+        )
         drift = -lower[0] - 2.0 * BRAKING * float(rows[0] @ v) - BRAKING**2 * over[0]
         assert abs(curve / step**2 - across - drift) < 1e-3 * (1.0 + abs(drift))
     assert seen >= 3
@@ -64,9 +66,15 @@ def test_hands_that_are_led_through_each_other_and_the_trunk_do_not_touch() -> N
     for tick in range(800):
         now = tick / 200.0
         for name, other in zip(tele.names, tele.names[::-1], strict=True):
-            share = min(now / 2.0, 1.0)  # half a second in, the hands meet; then each goes on to the place of the other one, and into the trunk
+            share = min(
+                now / 2.0, 1.0
+            )  # half a second in, the hands meet; then each goes on to the place of the other one, and into the trunk
             X = start[name].copy()
-            X.translation = (1.0 - share) * X.translation + share * start[other].translation + np.array([-0.2 * max(now - 3.0, 0.0), 0.0, 1e-4 * np.sin(now)])
+            X.translation = (
+                (1.0 - share) * X.translation
+                + share * start[other].translation
+                + np.array([-0.2 * max(now - 3.0, 0.0), 0.0, 1e-4 * np.sin(now)])
+            )
             tele.observe(name, 0.0, X, now)
         frame = tele.tick(now)
         nearest = min(nearest, frame.clearance)

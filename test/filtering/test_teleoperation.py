@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def check_frames(robot: hd.RobotModel, frames: list[TeleoperationFrame]) -> None
     assert min(frame.q[2] for frame in frames) > 0.6 * height
     assert min(frame.clearance for frame in frames) > TOUCH
     assert {frame.status for frame in frames} <= set(FRAME_STATUSES)
-    for before, after in zip(frames[:-1], frames[1:], strict=True):
+    for before, after in itertools.pairwise(frames):
         step = pin.difference(robot.model, before.q, after.q)
         assert np.abs(step - (after.time - before.time) * after.v).max() < 1e-9  # configurations follow from velocities
 
@@ -237,7 +238,8 @@ def test_a_clock_that_is_wrong_leaves_a_command(now: float) -> None:
     assert tele.observe("left_hand", 0.0, [0.3, 0.3, 1.0, 0, 0, 0, 1], now) == "jumped"
     assert tele.observe("third_hand", 0.0, [0.3, 0.3, 1.0, 0, 0, 0, 1], now) == "unknown_frame"
     frame = tele.tick(now)
-    assert frame.certificate.holds and np.isfinite(frame.time)
+    assert frame.certificate.holds
+    assert np.isfinite(frame.time)
 
 
 def test_what_cannot_be_is_refused_when_it_is_built() -> None:
