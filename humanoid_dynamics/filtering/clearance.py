@@ -12,12 +12,12 @@ from humanoid_dynamics.motion.body_points import SIDES, Body, find_body, find_so
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 KEPT = 0.02  # m; distance that is kept between surfaces
-SEEN = 0.12  # m; surfaces nearer than this are watched
+SEEN = 0.08  # m; surfaces nearer than this are watched
 LESS = 0.003  # m; where parts are nearer in the resting posture, they may come nearer than that by this
-BRAKING = 20.0  # 1/s; how parts come to rest before they touch
+BRAKING = 25.0  # 1/s; how parts come to rest before they touch
 HARDEST = 150.0  # m/s^2
 MOST = 6  # pairs that are watched at once, the nearest ones
-AHEAD, BEHIND = (1, 2, 0), (2, 0, 1)
+ENDS = np.array([-1.0, 1.0])  # of a line, from the first part to the second
 # Radii by what they are part of: of the distance between the shoulders, or of the length of the limb.
 TRUNK, HEAD, ARM, HAND, LEG = 0.3, 0.25, 0.13, 0.16, 0.15
 
@@ -76,8 +76,8 @@ class Clearance:
             for support in robot.model.supports[joint]:
                 self._carried[k, robot.model.idx_vs[support] : robot.model.idx_vs[support] + robot.model.nvs[support]] = support > 0
         radius = {part.name: part.radius for part in capsules}
-        self._radii = np.array([[radius[a], radius[b]] for a, b in self.pairs]).reshape(-1, 2)
-        self._rates, self._drifts = np.zeros((len(self._moved), 6)), np.zeros((len(self._moved), 6))
+        self._to_middle = np.array([[-radius[a], radius[b]] for a, b in self.pairs]).reshape(-1, 2)
+        self._rates, self._drifts = np.zeros((6, len(self._moved))), np.zeros((6, len(self._moved)))
         self.rows, self.lower = np.zeros((MOST, robot.nv)), np.zeros(MOST)
         self.count, self.distance = 0, np.inf
         self.over: Vector = resting - self._kept
@@ -101,33 +101,31 @@ class Clearance:
         near = np.flatnonzero(over < SEEN)
         if len(near) > MOST:
             near = near[np.argsort(over[near], kind="stable")[:MOST]]
-        results = [(k, self._data.distanceResults[int(k)]) for k in near]
+        results = [(k, self._data.distanceResults[k]) for k in near.tolist()]
         # Where middle lines cross there is no way out to tell.
         results = [(k, result) for k, result in results if abs(float(result.normal @ result.normal) - 1.0) < 1e-6]
         self.count = len(results)
         if results:
-            n = np.array([result.normal for _, result in results])
-            points = np.array([(result.getNearestPoint1(), result.getNearestPoint2()) for _, result in results])
-            pairs = np.array([k for k, _ in results])
-            points[:, 0] -= self._radii[pairs, :1] * n  # on the middle lines, whose distance differs by the radii and does not slide
-            points[:, 1] += self._radii[pairs, 1:] * n
+            pairs = [k for k, _ in results]
+            n = np.array([result.normal for _, result in results]).T
+            points = np.array([(result.getNearestPoint1(), result.getNearestPoint2()) for _, result in results]).transpose(2, 0, 1)
+            # On the middle lines, whose distance differs by the radii and does not slide.
+            points = points + n[:, :, None] * self._to_middle[pairs]
             self.lower[: self.count] = -(BRAKING**2) * over[pairs]
             self._write(self._place[pairs], n, points, data, v)
 
     def _write(self, ends: Indices, n: Matrix, points: Matrix, data: pin.Data, v: Vector) -> None:
-        """Write rows from joints (m, 2) and points (m, 2, 3) of pairs, and lines n (m, 3) from the first to the second."""
+        """Write rows from joints (m, 2) and points (3, m, 2) of pairs, and lines n (3, m) from the first to the second."""
         model, world, m = self._model, pin.ReferenceFrame.WORLD, len(ends)
         for k, joint in enumerate(self._moved):
-            self._rates[k] = pin.getVelocity(model, data, joint, world).vector
-            self._drifts[k] = pin.getAcceleration(model, data, joint, world).vector
-        lines = np.stack((-n, n), axis=1)
-        wrenches = np.concatenate((lines, _cross(points, lines)), axis=2)
-        parts = (wrenches @ data.J) * self._carried[ends]
-        np.sum(parts, axis=1, out=self.rows[:m])
-        rates, drifts = self._rates[ends], self._drifts[ends]
-        omega = rates[..., 3:]
-        speeding = drifts[..., :3] + _cross(drifts[..., 3:], points) + _cross(omega, rates[..., :3] + _cross(omega, points))
-        drift = np.einsum("mij,mij->m", lines, speeding)
+            self._rates[:, k] = pin.getVelocity(model, data, joint, world).vector
+            self._drifts[:, k] = pin.getAcceleration(model, data, joint, world).vector
+        lines = n[:, :, None] * ENDS
+        wrenches = np.concatenate((lines, _cross(points, lines)))
+        np.sum((wrenches.transpose(1, 2, 0) @ data.J) * self._carried[ends], axis=1, out=self.rows[:m])
+        rates, drifts = self._rates[:, ends], self._drifts[:, ends]
+        turning = _cross(rates[3:], rates[:3] + _cross(rates[3:], points))
+        drift = (wrenches * drifts).sum(axis=(0, 2)) + (lines * turning).sum(axis=(0, 2))
         approach = self.rows[:m] @ v
         np.minimum(self.lower[:m] - 2.0 * BRAKING * approach - drift, HARDEST, out=self.lower[:m])
 
@@ -228,5 +226,9 @@ def _unit(x: Vector) -> Vector:
 
 
 def _cross(a: Matrix, b: Matrix) -> Matrix:
-    """Return a x b for vectors (..., 3)."""
-    return np.asarray(a[..., AHEAD] * b[..., BEHIND] - a[..., BEHIND] * b[..., AHEAD])
+    """Return a x b for vectors (3, ...)."""
+    c = np.empty(b.shape)
+    c[0] = a[1] * b[2] - a[2] * b[1]
+    c[1] = a[2] * b[0] - a[0] * b[2]
+    c[2] = a[0] * b[1] - a[1] * b[0]
+    return c

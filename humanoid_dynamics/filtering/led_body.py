@@ -55,7 +55,7 @@ class LedBody:
         self._centres = proportions.centres
         self._stance: tuple[object, ...] = ()
         self._rest_com, self._rest_pelvis, self._rest_shoulders = np.zeros(3), np.zeros(3), np.zeros((self._com, 3))
-        self._q = np.array(robot.posture)
+        self._q, self._turn = np.array(robot.posture), np.eye(3)
 
     def rest(self, q: Vector, v: Vector) -> None:
         """Stand where the robot is.
@@ -150,8 +150,9 @@ class LedBody:
         """Let the base look as the soles do, as it does in the resting posture."""
         ahead = self._tick.terms.turn[:, :, 0].sum(axis=0)
         half = 0.5 * float(np.arctan2(ahead[1], ahead[0]))
-        turned = pin.Quaternion(np.cos(half), 0.0, 0.0, np.sin(half)) * pin.Quaternion(self._robot.posture[3:7])
-        self._q[3:7] = turned.coeffs()
+        turn = pin.Quaternion(np.cos(half), 0.0, 0.0, np.sin(half))
+        self._q[3:7] = (turn * pin.Quaternion(self._robot.posture[3:7])).coeffs()
+        self._turn = np.asarray(turn.matrix())
 
     def _wish_com(self) -> tuple[Vector, Vector]:
         """Return where the centre of mass should be and its twist: over the feet, moved as the pelvis is led, inside the soles."""
@@ -172,8 +173,7 @@ class LedBody:
 
     def _turned(self, x: Matrix) -> Matrix:
         """Return vectors (..., 3) of the resting posture in the world."""
-        turn = pin.Quaternion(self._q[3:7]) * pin.Quaternion(self._robot.posture[3:7]).conjugate()
-        return np.asarray(x @ turn.matrix().T)
+        return np.asarray(x @ self._turn.T)
 
     def _write(self) -> Target:
         terms, follower, nv = self._tick.terms, self._poses.followers, self._robot.nv

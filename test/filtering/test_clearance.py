@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.filtering.clearance import BRAKING, KEPT, Clearance
+from humanoid_dynamics.filtering.clearance import BRAKING, KEPT, SEEN, Clearance
 from humanoid_dynamics.filtering.teleoperation import Teleoperation
 
 
@@ -32,7 +32,7 @@ def test_rows_are_the_rates_of_distances_and_bounds_know_how_they_curve() -> Non
         q = pin.integrate(robot.model, arms, 0.1 * rng.standard_normal(robot.nv))
         v = rng.standard_normal(robot.nv)
         over = update(clearance, robot, q, v)
-        near = np.flatnonzero(over < 0.12)
+        near = np.flatnonzero(over < SEEN)
         if len(near) != clearance.count or not len(near):
             continue
         rows, lower = clearance.rows[: len(near)].copy(), clearance.lower[: len(near)].copy()

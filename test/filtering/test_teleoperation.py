@@ -96,7 +96,6 @@ def test_hostile_streams_never_get_through(seed: int) -> None:
 @pytest.mark.parametrize("name", ["g1", "human28", "talos"])
 @pytest.mark.parametrize("rate", [5.0, 30.0, 90.0, 500.0])
 def test_a_hundred_hostile_streams_never_get_through(name: str, rate: float) -> None:
-    pytest.importorskip("example_robot_data")
     seed = {"g1": 0, "human28": 1000, "talos": 2000}[name] + round(rate)
     for k, kinds in enumerate(MANY):
         hostile(name, kinds, rate, seed + k)
