@@ -39,14 +39,17 @@ class Wires:
 
     def begin(self):
         self.node.start()
+        handled = {*self.node.handlers(), "robot_description"}
         for topic in self.node.interface.topics:
-            if "<" in topic.name or topic.name.startswith(("~", "/diag")):
+            if topic.name.startswith(("~", "/diag")) or (topic.way == "in" and topic.name not in handled):
                 continue
-            self._connect(topic, topic.name)
-        for topic in self.node.interface.topics:
-            if topic.name == "contact_wrenches/<surface>" and topic.way == "in":
-                for of in self.node.names("surface"):
-                    self._connect(topic, f"contact_wrenches/{of}")
+            head, _, rest = topic.name.partition("<")
+            placeholder, _, tail = rest.partition(">")
+            if not rest:
+                self._connect(topic, topic.name)
+            elif topic.way == "in":
+                for of in self.node.names(placeholder):
+                    self._connect(topic, f"{head}{of}{tail}")
         self.thread.start()
         self.wait(lambda: all(publisher.get_subscription_count() for publisher in self.out.values()), "every topic is heard")
         return self

@@ -122,6 +122,25 @@ class MotionPlayerConfig(NodeConfig):
 
 
 @dataclass(frozen=True)
+class DynamicsFilterConfig(NodeConfig):
+    """Parameters of the node ``dynamics_filter``."""
+
+    follow: str = parameter("motion", "What it follows: a reference, or poses of frames", choices=("motion", "poses"))
+    frames: tuple[str, ...] = parameter(
+        ("left_hand", "right_hand"), "Frames that poses lead: control points, surfaces, links or names of the alias map"
+    )
+    state: str = parameter("own", "What each tick starts from: its own last state, or that of the robot", choices=("own", "measured"))
+    mode: str = parameter("balanced", "How a reference is followed: balanced, or by the law of the paper", choices=("balanced", "paper"))
+    rate: float = parameter(200.0, "Frames per second", unit="Hz", lowest=50.0, highest=1000.0)
+    delay: float = parameter(1.1, "How much later than in the reference everything happens", unit="s", lowest=1.0, highest=10.0)
+    lead: float = parameter(0.1, "How long before its time a frame is sent", unit="s", lowest=0.0, highest=1.0)
+    timeout: float = parameter(0.25, "Age at which a state or a piece of the reference is stale", unit="s", lowest=0.01, highest=10.0)
+    engaged: bool = parameter(True, "Whether it follows as soon as it is active")
+    relative: bool = parameter(False, "Whether poses count from where frame and operator were when it was engaged")
+    scale: float = parameter(1.0, "Metres of the robot for a metre of the operator, where poses are relative", unit="-", lowest=0.01, highest=100.0)
+
+
+@dataclass(frozen=True)
 class MonitorConfig(NodeConfig):
     """Parameters of the node ``monitor``."""
 
@@ -134,6 +153,7 @@ CONFIGS: Mapping[str, type[NodeConfig]] = MappingProxyType(
         "inverse_dynamics": InverseDynamicsConfig,
         "effort_guard": EffortGuardConfig,
         "motion_player": MotionPlayerConfig,
+        "dynamics_filter": DynamicsFilterConfig,
         "monitor": MonitorConfig,
     }
 )

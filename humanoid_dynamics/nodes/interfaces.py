@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from humanoid_dynamics.control import balance_settings, effort_guard
+from humanoid_dynamics.filtering import live
 
 QOS = {
     "state": "published reliable, depth 10; read best effort, depth 5",
@@ -112,6 +113,30 @@ REFERENCES = (
         "trajectory_msgs/JointTrajectory",
         "latched",
         "load of each surface at the times it begins or ends to change, 0 to 1",
+    ),
+)
+LED = Topic(
+    "teleop/<frame>/pose", "in", "geometry_msgs/PoseStamped", "report", "where a frame should be, in `odom`; relative: in any axes [m]"
+)
+FILTERED = (
+    Topic("filtered/joints", "out", "trajectory_msgs/JointTrajectory", "reference", "consistent motion, as `reference/joints` has it"),
+    Topic("filtered/base", "out", "trajectory_msgs/MultiDOFJointTrajectory", "reference", "likewise of the base"),
+    Topic("filtered/contacts", "out", "trajectory_msgs/JointTrajectory", "latched", "its contacts, as `reference/contacts` has them"),
+    Topic("filtered/torques", "out", "sensor_msgs/JointState", "state", "`position`, `velocity`, `effort` that belong to it [rad, m, s, N·m, N]"),
+    Topic(
+        "filtered/wrenches/<surface>",
+        "out",
+        "geometry_msgs/WrenchStamped",
+        "state",
+        "wrench of the ground that belongs to it, axes of the surface [N, N·m]",
+    ),
+    Topic(
+        "filtered/certificate",
+        "out",
+        "std_msgs/Float64MultiArray",
+        "state",
+        "residual per weight [-], margin of the centre of pressure [m], shares used of friction, pull, torque limit [-], "
+        "distance to joint limit [rad, m], share of speed limit [-], slip [m/s], rung [-]",
     ),
 )
 COMMANDS = (
@@ -245,6 +270,15 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 Service("stop", "std_srvs/Trigger", "stop at the next piece"),
             ),
             MappingProxyType(PLAYER_STATUSES),
+        ),
+        "dynamics_filter": Interface(
+            "From any reference, or poses of an operator's hands, to motion that is possible.",
+            (DESCRIPTION, *STATES[:2], *REFERENCES[:2], LED, *FILTERED, *REPORTS),
+            (
+                Service("engage", "std_srvs/Trigger", "follow what comes; poses that are relative count from now"),
+                Service("hold", "std_srvs/Trigger", "stay, and follow nothing"),
+            ),
+            live.STATUSES,
         ),
         "monitor": Interface(
             "A live table on the terminal, and a push now and then.",

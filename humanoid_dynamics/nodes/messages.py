@@ -56,9 +56,8 @@ def write_efforts(names: Sequence[str], tau: Vector, stamp: Time) -> JointState:
 
 def read_odometry(message: Odometry) -> tuple[Vector, Vector]:
     """Return pose (7,), quaternion x y z w, and twist (6,) in axes of the child frame."""
-    p, o = message.pose.pose.position, message.pose.pose.orientation
     v, w = message.twist.twist.linear, message.twist.twist.angular
-    return np.array((p.x, p.y, p.z, o.x, o.y, o.z, o.w)), np.array((v.x, v.y, v.z, w.x, w.y, w.z))
+    return read_pose(message.pose.pose), np.array((v.x, v.y, v.z, w.x, w.y, w.z))
 
 
 def write_odometry(pose: Vector, twist: Vector, stamp: Time, frames: tuple[str, str]) -> Odometry:
@@ -82,6 +81,12 @@ def write_pose(message: Any, pose: Vector) -> None:
     """Write a pose (7,) into a ``geometry_msgs/Pose``."""
     p, o = message.position, message.orientation
     p.x, p.y, p.z, o.x, o.y, o.z, o.w = pose.tolist()
+
+
+def read_pose(message: Any) -> Vector:
+    """Return a ``geometry_msgs/Pose`` as (7,) position and quaternion x y z w."""
+    p, o = message.position, message.orientation
+    return np.array((p.x, p.y, p.z, o.x, o.y, o.z, o.w))
 
 
 def write_wrench(force: Vector, moment: Vector, stamp: Time, frame: str) -> WrenchStamped:

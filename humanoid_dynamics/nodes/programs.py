@@ -38,6 +38,7 @@ simulator = partial(_run, "simulator")
 inverse_dynamics = partial(_run, "inverse_dynamics")
 effort_guard = partial(_run, "effort_guard")
 motion_player = partial(_run, "motion_player")
+dynamics_filter = partial(_run, "dynamics_filter")
 monitor = partial(_run, "monitor")
 
 

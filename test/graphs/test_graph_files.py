@@ -25,6 +25,7 @@ def test_values_have_the_types_of_the_parameters(name):
     for node in load_graph(name).resolve({}):
         fields = CONFIGS[node.node].__dataclass_fields__
         for key, value in node.parameters.items():
+            value = tuple(value) if isinstance(value, list) else value
             assert key == "use_sim_time" or type(value) is type(fields[key].default), (node.name, key, value)
 
 
