@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Protocol
 
 import numpy as np
 
-from humanoid_dynamics.filtering.certificate import FrameCertificate
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.filtering.filter import Frame
+from humanoid_dynamics.filtering.teleoperation_frame import TeleoperationFrame
 
 SHOWN = 0.25  # s; how long a trouble of one message is told
 MOST_BEATS = 4  # at a time, where some were missed
@@ -40,19 +39,6 @@ STATUSES: Mapping[str, str] = MappingProxyType(
 GOOD = ("waiting", "following", "limited", "holding", "reference_ended", "out_of_reach")
 
 
-class Answer(Protocol):
-    """What is in a frame of either filter."""
-
-    q: Vector
-    v: Vector
-    vdot: Vector
-    tau: Vector
-    wrenches: Matrix
-    stands: tuple[bool, bool]
-    rung: int
-    certificate: FrameCertificate
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Command:
     """A frame, and when it is due.
@@ -63,7 +49,7 @@ class Command:
     """
 
     stamp: float
-    frame: Answer
+    frame: Frame | TeleoperationFrame
 
 
 class Beat:

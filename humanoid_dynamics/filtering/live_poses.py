@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from humanoid_dynamics.filtering.live import Beat, Command, Troubles
 from humanoid_dynamics.filtering.live_state import LiveState
 from humanoid_dynamics.filtering.pose_stream import STATUSES as STREAMS

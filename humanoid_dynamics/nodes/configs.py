@@ -137,7 +137,9 @@ class DynamicsFilterConfig(NodeConfig):
     timeout: float = parameter(0.25, "Age at which a state or a piece of the reference is stale", unit="s", lowest=0.01, highest=10.0)
     engaged: bool = parameter(True, "Whether it follows as soon as it is active")
     relative: bool = parameter(False, "Whether poses count from where frame and operator were when it was engaged")
-    scale: float = parameter(1.0, "Metres of the robot for a metre of the operator, where poses are relative", unit="-", lowest=0.01, highest=100.0)
+    scale: float = parameter(
+        1.0, "Metres of the robot for a metre of the operator, where poses are relative", unit="-", lowest=0.01, highest=100.0
+    )
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,13 @@ FILTERED = (
     Topic("filtered/joints", "out", "trajectory_msgs/JointTrajectory", "reference", "consistent motion, as `reference/joints` has it"),
     Topic("filtered/base", "out", "trajectory_msgs/MultiDOFJointTrajectory", "reference", "likewise of the base"),
     Topic("filtered/contacts", "out", "trajectory_msgs/JointTrajectory", "latched", "its contacts, as `reference/contacts` has them"),
-    Topic("filtered/torques", "out", "sensor_msgs/JointState", "state", "`position`, `velocity`, `effort` that belong to it [rad, m, s, N·m, N]"),
+    Topic(
+        "filtered/torques",
+        "out",
+        "sensor_msgs/JointState",
+        "state",
+        "`position`, `velocity`, `effort` that belong to it [rad, m, s, N·m, N]",
+    ),
     Topic(
         "filtered/wrenches/<surface>",
         "out",

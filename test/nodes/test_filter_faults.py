@@ -1,6 +1,5 @@
 """Faults of references and poses, one by one, over the real middleware: what the filter says and sends after each."""
 
-import os
 import random
 
 import numpy as np
@@ -268,7 +267,7 @@ def test_what_it_sends_belongs_together(motion):
     motion.wait(lambda: "filtered/contacts" in motion.heard and "filtered/torques" in motion.heard, "all is heard")
     motion.clock.run(1)
     stamp = motion.clock.t + 0.05
-    motion.wait(lambda: abs(seconds(motion.heard[OUT].header.stamp) - stamp) < 0.006, "the newest frame is heard")
+    motion.wait(lambda: abs(seconds(motion.heard[OUT].header.stamp) - stamp) < 1.5 * PERIOD, f"a frame for {stamp} is heard")
     assert motion.heard["filtered/contacts"].joint_names == ["left_foot", "right_foot"]
     np.testing.assert_array_equal(motion.heard["filtered/contacts"].points[0].positions, 1.0)
     assert motion.heard["filtered/torques"].name == motion.names
