@@ -53,7 +53,7 @@ class Command:
 
 
 class Beat:
-    """Counts the periods that are due, by a clock that may jump."""
+    """Tells the instants that are due, by a clock that may jump."""
 
     def __init__(self, period: float) -> None:
         """Begin with the next look.
@@ -65,21 +65,21 @@ class Beat:
         self._due = np.nan
         self._last = -np.inf
 
-    def count(self, now: float) -> int:
-        """Return how many beats are due; minus one where the clock went back.
+    def take(self, now: float) -> tuple[float, ...] | None:
+        """Return the instants that are due, evenly apart whenever one looks; None where the clock went back.
 
         Args:
             now: The time [s].
         """
         if now < self._last:
             self._due, self._last = now + self.period, now
-            return -1
+            return None
         self._last = now
         if not now - self._due < LATEST:
             self._due = now
         late = int((now - self._due) / self.period + 1.0 + 1e-9) if now >= self._due - 1e-9 else 0
-        beats = min(late, MOST_BEATS)
-        self._due += beats * self.period
+        beats = tuple(self._due + k * self.period for k in range(min(late, MOST_BEATS)))
+        self._due += len(beats) * self.period
         return beats
 
 

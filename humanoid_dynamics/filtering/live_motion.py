@@ -128,15 +128,16 @@ class LiveMotion:
         Args:
             now: The time [s].
         """
-        beats = self._beat.count(now)
-        if beats < 0:
+        beats = self._beat.take(now)
+        if beats is None:
+            beats = ()
             self.restart()
             self._troubles.put("time_back", "the clock went back", now)
         if not self._begins(now):
             self._judge(now)
             return []
         self._sample(now)
-        commands = self._produce(now, beats) if self.state.object_to(now) is None else []
+        commands = self._produce(now, len(beats)) if self.state.object_to(now) is None else []
         self._judge(now)
         return commands
 

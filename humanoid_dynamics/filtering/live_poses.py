@@ -126,14 +126,14 @@ class LivePoses:
         Args:
             now: The time [s].
         """
-        beats = self._beat.count(now)
-        if beats < 0:
+        beats = self._beat.take(now)
+        if beats is None:
+            beats = ()
             self.restart()
             (self.engage if self.engaged else self.hold)()
             self._troubles.put("time_back", "the clock went back", now)
         commands = []
-        for k in range(beats if self._began and self.state.object_to(now) is None else 0):
-            at = now - (beats - 1 - k) * self.teleoperation.dt
+        for at in beats if self._began and self.state.object_to(now) is None else ():
             frame = self.teleoperation.tick(at, self.state.now())
             self._last, self.streams = frame, {name: stream.status for name, stream in frame.streams.items()}
             commands.append(Command(at + self.lead, frame))

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry
+from rclpy.clock import JumpThreshold
+from rclpy.duration import Duration
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, MultiDOFJointTrajectory
@@ -40,6 +42,7 @@ from humanoid_dynamics.spatial.arrays import Vector
 WORLD = "odom"
 BASE = 6
 NOW = np.zeros(1)
+ANY_JUMP = JumpThreshold(min_forward=Duration(nanoseconds=1), min_backward=Duration(nanoseconds=-1))
 
 
 class DynamicsFilterNode(AdapterNode):
@@ -51,6 +54,7 @@ class DynamicsFilterNode(AdapterNode):
         super().__init__("dynamics_filter", **keywords)
         self._motion: LiveMotion | None = None
         self._poses: LivePoses | None = None
+        self._jumps: Any = None
         self._sent = 0
 
     @property
@@ -110,6 +114,14 @@ class DynamicsFilterNode(AdapterNode):
             self._engage(self.config.engaged)
             self._contacts.forget()
             self.tell("waiting", live.reason)
+        if self._jumps is None and self.get_parameter("use_sim_time").value:  # then ticks come with the clock
+            self._jumps = self.get_clock().create_jump_callback(ANY_JUMP, post_callback=lambda _: self.tick())
+
+    def end(self) -> None:
+        """Let the clock go."""
+        if self._jumps is not None:
+            self._jumps.unregister()
+            self._jumps = None
 
     def tick(self) -> None:
         """Send what is due."""
@@ -135,15 +147,16 @@ class DynamicsFilterNode(AdapterNode):
         frame, stamp = command.frame, to_stamp(command.stamp)
         self._sent += 1
         positions = np.array([joint_position(joint, frame.q) for joint in self._joints])
-        rates = {"positions": positions[None], "velocities": frame.v[self._v_at][None], "accelerations": frame.vdot[self._v_at][None]}
+        v = frame.v + 0.5 / self.config.rate * frame.vdot  # at the instant itself: the filter goes on by the velocity after it
+        rates = {"positions": positions[None], "velocities": v[self._v_at][None], "accelerations": frame.vdot[self._v_at][None]}
         self.out("filtered/joints").publish(write_joint_trajectory(self._names, command.stamp, NOW, rates))
-        row = write_base_row(frame.q, frame.v)
+        row = write_base_row(frame.q, v)
         self.out("filtered/base").publish(write_base_trajectory(robot.links[0], command.stamp, NOW, row[None]))
         table = self._contacts.put(command.stamp, frame.stands)
         if table is not None:
             self.out("filtered/contacts").publish(table)
         if self.is_heard("filtered/torques"):
-            torques = JointState(name=self._names, position=doubles(positions), velocity=doubles(frame.v[self._v_at]))
+            torques = JointState(name=self._names, position=doubles(positions), velocity=doubles(v[self._v_at]))
             torques.effort = doubles(frame.tau[self._v_at - BASE])
             torques.header.stamp = stamp
             self.out("filtered/torques").publish(torques)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from time import perf_counter, process_time
@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
 from rclpy.task import Future
 
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.nodes.adapter import AdapterNode
+from humanoid_dynamics.nodes.dynamics_filter import DynamicsFilterNode
 from humanoid_dynamics.nodes.effort_guard import EffortGuardNode
 from humanoid_dynamics.nodes.inverse_dynamics import InverseDynamicsNode
 from humanoid_dynamics.nodes.motion_player import MotionPlayerNode
@@ -23,6 +25,7 @@ from humanoid_dynamics.nodes.running import FOREVER, make_executor
 from humanoid_dynamics.nodes.simulator import SimulatorNode
 
 NEXT = 1e-6  # s
+FILTERED = [word for topic in ("joints", "base", "contacts") for word in ("-r", f"reference/{topic}:=filtered/{topic}")]
 SLICE = 0.02  # s between looks at who is late
 
 
@@ -54,7 +57,7 @@ class LockStepRun:
         return self.seconds / self.wall
 
 
-def make_nodes(robot: str, rate: float, motion: str, guarded: bool, namespace: str) -> list[AdapterNode]:
+def make_nodes(robot: str, rate: float, motion: str, guarded: bool, namespace: str, follow: str = "") -> list[AdapterNode]:
     """Return the nodes of a closed loop, not yet configured.
 
     Args:
@@ -63,14 +66,17 @@ def make_nodes(robot: str, rate: float, motion: str, guarded: bool, namespace: s
         motion: What the player plays; no player where empty.
         guarded: Whether the guard stands between controller and simulator.
         namespace: Namespace of all.
+        follow: What the filter before the controller follows, ``motion`` or ``poses``; no filter where empty.
     """
     commands = ["-r", "joint_torque_commands:=guarded_torque_commands"] if guarded else []
     base = ["--ros-args", "-r", f"__ns:={namespace}", "-r", f"/clock:={namespace}/clock", "-p", f"robot:={robot}"]
     slow = ["-p", "use_sim_time:=true"]
     nodes: list[AdapterNode] = [
         _make(SimulatorNode, [*base, *commands, "-p", "lock_step:=true", "-p", f"rate:={rate}"]),
-        _make(InverseDynamicsNode, [*base, *slow, "-p", "detail_rate:=20.0"]),
+        _make(InverseDynamicsNode, [*base, *(FILTERED if follow else []), *slow, "-p", "detail_rate:=20.0"]),
     ]
+    if follow:
+        nodes.append(_make(DynamicsFilterNode, [*base, *slow, "-p", f"follow:={follow}", "-p", "lead:=0.02"]))
     if guarded:
         nodes.append(_make(EffortGuardNode, [*base, *slow, "-p", f"rate:={rate}", "-r", "effort_commands:=guarded_effort_commands"]))
     if motion:
@@ -79,7 +85,15 @@ def make_nodes(robot: str, rate: float, motion: str, guarded: bool, namespace: s
 
 
 def run_in_lock_step(
-    robot: str, seconds: float, *, rate: float = 1000.0, motion: str = "", guarded: bool = True, patience: float = 120.0
+    robot: str,
+    seconds: float,
+    *,
+    rate: float = 1000.0,
+    motion: str = "",
+    guarded: bool = True,
+    patience: float = 120.0,
+    follow: str = "",
+    others: Sequence[Node] = (),
 ) -> LockStepRun:
     """Run a closed loop in this process; ROS is initialised by the caller.
 
@@ -90,6 +104,8 @@ def run_in_lock_step(
         motion: What is played.
         guarded: Whether the guard stands between controller and simulator.
         patience: Real time after which it is given up [s].
+        follow: What the filter before the controller follows, ``motion`` or ``poses``; no filter where empty.
+        others: Nodes that run along.
 
     Returns:
         What it showed.
@@ -97,13 +113,15 @@ def run_in_lock_step(
     Raises:
         HumanoidDynamicsError: If it takes too long.
     """
-    nodes = make_nodes(robot, rate, motion, guarded, "/together")
+    nodes = make_nodes(robot, rate, motion, guarded, "/together", follow)
     executor = make_executor()
     watch = _Watch(nodes[0], nodes[1])
     try:
         for node in nodes:
             node.start()
             executor.add_node(node)
+        for other in others:
+            executor.add_node(other)
         done, spinner = threading.Event(), threading.Thread(target=spin, args=(executor,), daemon=True)
         watch.until(seconds, done)
         begin, used = perf_counter(), process_time()
