@@ -57,7 +57,7 @@ class LockStepRun:
         return self.seconds / self.wall
 
 
-def make_nodes(robot: str, rate: float, motion: str, guarded: bool, namespace: str, follow: str = "") -> list[AdapterNode]:
+def make_nodes(robot: str, rate: float, motion: str, guarded: bool, namespace: str, *, follow: str = "") -> list[AdapterNode]:
     """Return the nodes of a closed loop, not yet configured.
 
     Args:
@@ -113,7 +113,7 @@ def run_in_lock_step(
     Raises:
         HumanoidDynamicsError: If it takes too long.
     """
-    nodes = make_nodes(robot, rate, motion, guarded, "/together", follow)
+    nodes = make_nodes(robot, rate, motion, guarded, "/together", follow=follow)
     executor = make_executor()
     watch = _Watch(nodes[0], nodes[1])
     try:
