@@ -14,7 +14,7 @@ import yaml
 from humanoid_dynamics.errors import DescriptionError, UnknownNameError
 
 VARIABLE = re.compile(r"\$(\w+)")
-NODE_KEYS = ("node", "name", "parameters", "remappings", "console", "unless")
+NODE_KEYS = ("node", "name", "parameters", "remappings", "console", "unless", "where")
 GRAPH_KEYS = ("title", "arguments", "nodes")
 
 
@@ -42,6 +42,7 @@ class GraphNode:
         remappings: Topic -> the name it has in the graph.
         console: Whether it writes on the terminal.
         unless: Argument with which it does not run, where that is ``true``; empty for none.
+        where: Argument with which alone it runs, where that is ``true``; empty for none.
     """
 
     node: str
@@ -50,6 +51,7 @@ class GraphNode:
     remappings: Mapping[str, str]
     console: bool = False
     unless: str = ""
+    where: str = ""
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class Graph:
                 node.console,
             )
             for node in self.nodes
-            if values.get(node.unless, "false") != "true"
+            if values.get(node.unless, "false") != "true" and values.get(node.where, "true") == "true"
         )
 
 
@@ -146,7 +148,8 @@ def load_graph(name: str) -> Graph:
         _check_keys(path, f"nodes.{k}", entry, NODE_KEYS)
         texts = [*entry.get("parameters", {}).values(), *entry.get("remappings", {}).values()]
         used = {match for value in texts if isinstance(value, str) for match in VARIABLE.findall(value)}
-        for argument in (used | ({entry["unless"]} if entry.get("unless") else set())) - set(arguments):
+        used |= {entry[key] for key in ("unless", "where") if entry.get(key)}
+        for argument in used - set(arguments):
             raise DescriptionError(str(path), f"nodes.{k}", str(UnknownNameError("argument", argument, arguments)))
         nodes.append(
             GraphNode(
@@ -156,6 +159,7 @@ def load_graph(name: str) -> Graph:
                 entry.get("remappings", {}),
                 bool(entry.get("console", False)),
                 entry.get("unless", ""),
+                entry.get("where", ""),
             )
         )
     return Graph(path.stem, content["title"], arguments, tuple(nodes))

@@ -149,6 +149,24 @@ class MonitorConfig(NodeConfig):
     push: float = parameter(0.0, "Force of a push at the base every ten seconds", unit="N", lowest=0.0, highest=10000.0, live=True)
 
 
+@dataclass(frozen=True)
+class ViewerConfig(NodeConfig):
+    """Parameters of the node ``viewer``."""
+
+    host: str = parameter("127.0.0.1", "Address the page listens on; anything but this machine needs a token to touch")
+    port: int = parameter(8080, "Port of the page; the next free one where it is taken")
+    token: str = parameter("", "Token that opens the controls; a fresh one where left out and one is needed")
+    rate: float = parameter(30.0, "Pictures per second", unit="Hz", lowest=1.0, highest=120.0)
+    simple: bool = parameter(False, "Whether links are drawn as capsules, without meshes")
+    rule: str = parameter("", "Rule of the controller at the start; empty where none can be chosen", choices=("", *RULES))
+    leads: bool = parameter(False, "Whether frames can be led by their axes, for a filter that follows poses")
+    frames: tuple[str, ...] = parameter(("left_hand", "right_hand"), "Frames that can be led")
+    connections: tuple[str, ...] = parameter((), "Connections of the scene that can be closed and opened")
+    push_time: float = parameter(0.1, "How long the simulator applies a push", unit="s", lowest=0.001, highest=10.0)
+    simulator: str = parameter("simulator", "Node that is asked to pause, step, reset, connect and cut")
+    controller: str = parameter("inverse_dynamics", "Node whose rule is chosen")
+
+
 CONFIGS: Mapping[str, type[NodeConfig]] = MappingProxyType(
     {
         "simulator": SimulatorConfig,
@@ -157,6 +175,7 @@ CONFIGS: Mapping[str, type[NodeConfig]] = MappingProxyType(
         "motion_player": MotionPlayerConfig,
         "dynamics_filter": DynamicsFilterConfig,
         "monitor": MonitorConfig,
+        "viewer": ViewerConfig,
     }
 )
 

@@ -62,12 +62,14 @@ class Interface:
         topics: Its topics.
         services: Its services.
         statuses: Status -> meaning; the code of a status is its place here.
+        calls: Services of other nodes it asks.
     """
 
     purpose: str
     topics: tuple[Topic, ...]
     services: tuple[Service, ...]
     statuses: Mapping[str, str]
+    calls: tuple[str, ...] = ()
 
 
 DESCRIPTION = Topic("robot_description", "in", "std_msgs/String", "latched", "URDF; read only where no robot was named")
@@ -177,6 +179,11 @@ PLAYER_STATUSES = {
     "playing": "pieces of the reference are sent",
     "ended": "the motion has ended; its last posture stays",
     "stopped": "somebody asked for it",
+}
+VIEWER_STATUSES = {
+    "silent": "no state comes; the last one is shown",
+    "showing": "somebody looks",
+    "unwatched": "states come, and nobody looks",
 }
 
 INTERFACES: Mapping[str, Interface] = MappingProxyType(
@@ -303,6 +310,28 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
             ),
             (),
             MappingProxyType({"watching": "the table is drawn"}),
+        ),
+        "viewer": Interface(
+            "The robot as a page in the browser: watched, pushed, led, paused.",
+            (
+                DESCRIPTION,
+                *STATES,
+                Topic("certificate", "in", "std_msgs/Float64MultiArray", "state", "as `inverse_dynamics` sends it"),
+                Topic("/diagnostics", "in", "diagnostic_msgs/DiagnosticArray", "report", "of all nodes"),
+                Topic("push", "out", "geometry_msgs/WrenchStamped", "report", "what a drag pulls with, at the link `frame_id` [N, N·m]"),
+                turned((LED,))[0],
+                *REPORTS,
+            ),
+            (),
+            MappingProxyType(VIEWER_STATUSES),
+            (
+                "simulator/pause",
+                "simulator/step",
+                "simulator/reset",
+                "simulator/connect/<connection>",
+                "simulator/cut/<connection>",
+                "inverse_dynamics/set_parameters",
+            ),
         ),
     }
 )

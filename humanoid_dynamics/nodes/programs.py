@@ -40,6 +40,7 @@ effort_guard = partial(_run, "effort_guard")
 motion_player = partial(_run, "motion_player")
 dynamics_filter = partial(_run, "dynamics_filter")
 monitor = partial(_run, "monitor")
+viewer = partial(_run, "viewer")
 
 
 if __name__ == "__main__":

@@ -44,7 +44,8 @@ def _profile(node: str, interface: Interface) -> list[str]:
     offered = [f"~/{name}" for name in (*(service.name for service in interface.services), *PARAMETERS, *LIFE)]
     lines = _block("topics", "publish", "topic", [*COMMON_OUT, *said], node)
     lines += _block("topics", "subscribe", "topic", [*COMMON_IN, *heard], node)
-    return lines + _block("services", "reply", "service", offered, node)
+    lines += _block("services", "reply", "service", offered, node)
+    return lines + (_block("services", "request", "service", list(interface.calls), node) if interface.calls else [])
 
 
 def _block(kind: str, verb: str, entry: str, names: list[str], node: str) -> list[str]:

@@ -14,7 +14,7 @@ def test_graph_names_nodes_parameters_and_topics_that_exist(name):
     graph = load_graph(name)
     assert graph.title
     assert all(argument.description for argument in graph.arguments.values())
-    for node in graph.resolve({}):
+    for node in graph.resolve({"viewer": "true"} if "viewer" in graph.arguments else {}):
         known = {*CONFIGS[node.node].__dataclass_fields__, "use_sim_time"}
         assert set(node.parameters) <= known
         assert set(node.remappings) <= {topic.name for topic in INTERFACES[node.node].topics}
@@ -22,7 +22,8 @@ def test_graph_names_nodes_parameters_and_topics_that_exist(name):
 
 @pytest.mark.parametrize("name", graph_names())
 def test_values_have_the_types_of_the_parameters(name):
-    for node in load_graph(name).resolve({}):
+    graph = load_graph(name)
+    for node in graph.resolve({"viewer": "true"} if "viewer" in graph.arguments else {}):
         fields = CONFIGS[node.node].__dataclass_fields__
         for key, value in node.parameters.items():
             value = tuple(value) if isinstance(value, list) else value
@@ -32,6 +33,8 @@ def test_values_have_the_types_of_the_parameters(name):
 def test_arguments_reach_the_command():
     nodes = {node.name: node for node in load_graph("demo").resolve({"robot": "g1", "rate": "1000.0", "headless": "true"})}
     assert "monitor" not in nodes
+    assert "viewer" not in nodes
+    assert "viewer" in {node.name for node in load_graph("demo").resolve({"viewer": "true"})}
     command = node_command(nodes["simulator"])
     assert "robot:='g1'" in command
     assert "rate:=1000.0" in command
