@@ -37,11 +37,11 @@ from humanoid_dynamics.nodes.messages import (
     write_wrench,
 )
 from humanoid_dynamics.nodes.running import keep_rate, run
-from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.arrays import Vector, read_only
 
 WORLD = "odom"
 BASE = 6
-NOW = np.zeros(1)
+NOW = read_only([0.0])
 ANY_JUMP = JumpThreshold(min_forward=Duration(nanoseconds=1), min_backward=Duration(nanoseconds=-1))
 
 
