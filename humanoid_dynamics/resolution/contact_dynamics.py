@@ -113,7 +113,7 @@ class ContactDynamics:
             if not SHORTEST < i * i + j * j + k * k + w * w < LONGEST:
                 return _number_fault(q, v, a, "q holds a quaternion that is not of unit length")
         tau_0 = pin.rnea(model, data, q, v, a)
-        self.tau_0 = tau_0 = tau_0 if force is None else tau_0 - force
+        self.tau_0 = tau_0 = tau_0 if force is None else _less(tau_0, force)
         if not tau_0.dot(tau_0) < LARGEST:
             return _number_fault(q, v, a, "q, v or a holds a number too large to compute with")
         self.q, self.free = q.copy(), tau_0[self.span]
@@ -187,6 +187,12 @@ def as_slice(indices: Indices) -> slice | Indices:
     if len(indices) and len(indices) == indices[-1] - indices[0] + 1:
         return slice(int(indices[0]), int(indices[-1]) + 1)
     return indices if len(indices) else slice(0, 0)
+
+
+@np.errstate(all="ignore")
+def _less(tau_0: Vector, force: Vector) -> Vector:
+    less: Vector = tau_0 - force
+    return less
 
 
 def _number_fault(q: Vector, v: Vector, a: Vector, otherwise: str) -> str:
