@@ -53,6 +53,7 @@ EXTRAS["all"] = sorted({requirement for group in EXTRAS.values() for requirement
 COMMANDS = [
     "humanoid-dynamics = humanoid_dynamics.cli:main",
     "standing_torques = humanoid_dynamics.nodes.programs:standing_torques",
+    "snake_driver = humanoid_dynamics.nodes.programs:snake_driver",
 ]
 
 

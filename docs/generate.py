@@ -28,7 +28,7 @@ from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.motion.gait_r1 import GaitR1
 from humanoid_dynamics.motion.rolling_step import build_planar_step, build_spatial_step
 from humanoid_dynamics.motion.step_rules import LAWS, StepComparison
-from humanoid_dynamics.nodes.configs import StandingTorquesConfig
+from humanoid_dynamics.nodes.configs import SnakeDriverConfig, StandingTorquesConfig
 from humanoid_dynamics.resolution import answer
 from humanoid_dynamics.resolution.rules import RULES
 from humanoid_dynamics.simulation.scene_file import scene_names
@@ -36,7 +36,7 @@ from humanoid_dynamics.simulation.scene_file import scene_names
 PROJECT = Path(__file__).resolve().parents[1]
 PAGES = ("README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((PROJECT / "docs").glob("*.md"))))
 TABLE = re.compile(r"(<!-- table ([a-z_]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
-NODE = PROJECT / "humanoid_dynamics" / "nodes" / "standing_torques.py"
+NODES = PROJECT / "humanoid_dynamics" / "nodes"
 
 # Topic, direction, type, content, rate, and what happens when something is wrong.
 TOPICS = (
@@ -84,6 +84,44 @@ TOPICS = (
 )
 
 
+SNAKE_TOPICS = (
+    (
+        "joint_states",
+        "in",
+        "sensor_msgs/JointState",
+        "`position` [rad, m] and `velocity` [rad/s, m/s] by joint name, those that carry link 1 included",
+        "any",
+        "a message that is not finite is not used, the last good one is until `timeout`",
+    ),
+    (
+        "heading",
+        "in",
+        "std_msgs/Float64",
+        "where to go, angle from the world x axis [rad]",
+        "any",
+        "the last one holds; of one that is not finite, the last good one",
+    ),
+    (
+        "joint_torque_commands",
+        "out",
+        "sensor_msgs/JointState",
+        "`effort` [N·m] by joint name, stamped",
+        "`rate`",
+        "zero before all joints and a heading have been heard of; fades to zero over `decay` once the state is older than `timeout`; "
+        "always finite and within the limits",
+    ),
+    ("effort_commands", "out", "std_msgs/Float64MultiArray", "the same torques, in the order of `robot.actuated`", "`rate`", "as above"),
+    (
+        "/diagnostics",
+        "out",
+        "diagnostic_msgs/DiagnosticArray",
+        "status and reason in words, largest torque, aim, head, least slip margin",
+        "2 Hz, and at once when the status changes",
+        "goes on whatever else happens",
+    ),
+)
+
+
 def write_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a Markdown table."""
     lines = [header, ["---"] * len(header), *rows]
@@ -110,17 +148,27 @@ def build_robots_short(current: str) -> str:
 
 
 def build_topics(current: str) -> str:
-    """Return the topics of the node ``standing_torques``: those of the table above that its source makes."""
+    """Return the topics of the node ``standing_torques``."""
     del current
-    header = ("topic", "", "type", "content", "rate", "when something is wrong")
-    made = {topic for topic, _, _ in read_topics(NODE.read_text(encoding="utf-8"))}
-    return write_table(header, ((f"`{topic}`", way, f"`{kind}`", *rest) for topic, way, kind, *rest in TOPICS if topic in made))
+    return _write_topics("standing_torques", TOPICS)
+
+
+def build_snake_topics(current: str) -> str:
+    """Return the topics of the node ``snake_driver``."""
+    del current
+    return _write_topics("snake_driver", SNAKE_TOPICS)
 
 
 def build_parameters(current: str) -> str:
     """Return the parameters of the node ``standing_torques``."""
     del current
-    return write_table(("parameter", "default", "unit", "range", "what it does"), read_parameters(StandingTorquesConfig))
+    return _write_parameters(StandingTorquesConfig)
+
+
+def build_snake_parameters(current: str) -> str:
+    """Return the parameters of the node ``snake_driver``."""
+    del current
+    return _write_parameters(SnakeDriverConfig)
 
 
 def build_commands(current: str) -> str:
@@ -240,6 +288,17 @@ def _robot_line(name: str) -> str:
     return f"| {' | '.join(str(cell) for cell in row)} |\n"
 
 
+def _write_topics(node: str, topics: Sequence[tuple[str, ...]]) -> str:
+    """Return those of the described topics that the source of a node makes."""
+    header = ("topic", "", "type", "content", "rate", "when something is wrong")
+    made = {topic for topic, _, _ in read_topics((NODES / f"{node}.py").read_text(encoding="utf-8"))}
+    return write_table(header, ((f"`{topic}`", way, f"`{kind}`", *rest) for topic, way, kind, *rest in topics if topic in made))
+
+
+def _write_parameters(config: type) -> str:
+    return write_table(("parameter", "default", "unit", "range", "what it does"), read_parameters(config))
+
+
 def _statuses(statuses: Mapping[str, str]) -> str:
     return write_table(("status", "meaning"), ((f"`{name}`", meaning) for name, meaning in statuses.items()))
 
@@ -267,6 +326,8 @@ TABLES: Mapping[str, Callable[[str], str]] = {
     "robots_short": build_robots_short,
     "topics": build_topics,
     "parameters": build_parameters,
+    "snake_topics": build_snake_topics,
+    "snake_parameters": build_snake_parameters,
     "commands": build_commands,
     "rules": build_rules,
     "scenes": build_scenes,

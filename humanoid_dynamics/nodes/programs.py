@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from importlib import import_module
 from importlib.util import find_spec
 
 from humanoid_dynamics.errors import MissingExtraError
@@ -27,9 +28,16 @@ def need_ros() -> None:
 
 def standing_torques() -> None:
     """Run the node ``standing_torques``."""
+    _run("standing_torques")
+
+
+def snake_driver() -> None:
+    """Run the node ``snake_driver``."""
+    _run("snake_driver")
+
+
+def _run(name: str) -> None:
     need_ros()
     hold_signals()
     use_one_blas_thread()
-    from humanoid_dynamics.nodes.standing_torques import main
-
-    main()
+    import_module(f"humanoid_dynamics.nodes.{name}").main()

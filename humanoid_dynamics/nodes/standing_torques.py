@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import array
 import threading
 from time import monotonic
 
 import numpy as np
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 from sensor_msgs.msg import JointState
@@ -21,6 +20,7 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.nodes.configs import StandingTorquesConfig
 from humanoid_dynamics.nodes.parameters import declare_parameters
 from humanoid_dynamics.nodes.running import keep_rate, run
+from humanoid_dynamics.nodes.telling import write_diagnostics, write_efforts, write_peak
 from humanoid_dynamics.resolution.rules import find_rule
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -69,11 +69,9 @@ class StandingTorques(Node):
             self._diagnose(command)
 
     def _publish(self, names: list[str], command: Command) -> None:
-        tau = array.array("d", command.tau.tobytes())
-        message = JointState(name=names, effort=tau)
-        message.header.stamp = self.get_clock().now().to_msg()
-        self._named.publish(message)
-        self._plain.publish(Float64MultiArray(data=tau))
+        named, plain = write_efforts(names, command.tau, self.get_clock().now().to_msg())
+        self._named.publish(named)
+        self._plain.publish(plain)
 
     def _tell(self, command: Command) -> None:
         text = f"{command.status}: {command.reason or STATUSES[command.status]}"
@@ -83,18 +81,10 @@ class StandingTorques(Node):
             self.get_logger().warning(text)
 
     def _diagnose(self, command: Command) -> None:
-        status = DiagnosticStatus(
-            level=LEVELS.get(command.status, DiagnosticStatus.WARN),
-            name=f"{self.get_fully_qualified_name()}: holding torques",
-            message=command.status,
-            values=[
-                KeyValue(key="reason", value=command.reason),
-                KeyValue(key="largest torque", value=f"{np.max(np.abs(command.tau), initial=0.0):.3f}"),
-            ],
-        )
-        message = DiagnosticArray(status=[status])
-        message.header.stamp = self.get_clock().now().to_msg()
-        self._diagnostics.publish(message)
+        facts = {"reason": command.reason, "largest torque": write_peak(command.tau)}
+        level = LEVELS.get(command.status, DiagnosticStatus.WARN)
+        name = f"{self.get_fully_qualified_name()}: holding torques"
+        self._diagnostics.publish(write_diagnostics(name, level, command.status, facts, self.get_clock().now().to_msg()))
 
     def _on_description(self, message: String) -> None:
         if message.data == self._source:

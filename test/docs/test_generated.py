@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
-NODE = PROJECT / "humanoid_dynamics" / "nodes" / "standing_torques.py"
+NODES = PROJECT / "humanoid_dynamics" / "nodes"
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +49,10 @@ def test_row_of_a_robot_that_is_not_installed_is_kept(generate, monkeypatch):
     assert generate.build_robots(current).endswith("| --- |\n| `human28` | as it was |\n")
 
 
-def test_topics_of_the_node_are_all_described(generate):
-    made = generate.read_topics(NODE.read_text(encoding="utf-8"))
-    assert made <= {(topic, way, kind.rpartition("/")[2]) for topic, way, kind, *_ in generate.TOPICS}
-    assert len(made) >= 4
+@pytest.mark.parametrize(("node", "described"), [("standing_torques", "TOPICS"), ("snake_driver", "SNAKE_TOPICS")])
+def test_topics_of_the_nodes_are_all_described(generate, node, described):
+    made = generate.read_topics((NODES / f"{node}.py").read_text(encoding="utf-8"))
+    assert made == {(topic, way, kind.rpartition("/")[2]) for topic, way, kind, *_ in getattr(generate, described)}
 
 
 def test_every_robot_says_what_it_is(generate):

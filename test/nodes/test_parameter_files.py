@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from humanoid_dynamics.nodes.configs import StandingTorquesConfig
+from humanoid_dynamics.nodes.configs import SnakeDriverConfig, StandingTorquesConfig
 from humanoid_dynamics.resolution.rules import RULES
 
 FOLDER = Path(__file__).parents[2] / "config" / "nodes"
-CONFIGS = {"standing_torques": StandingTorquesConfig}
+CONFIGS = {"standing_torques": StandingTorquesConfig, "snake_driver": SnakeDriverConfig}
 
 
 def test_every_file_has_a_configuration_and_the_reverse():
