@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,8 +63,8 @@ class SnakeModel:
         Raises:
             ShapeError: If there is no link or a number is not positive.
         """
-        if n < 1:
-            raise ShapeError("n", f"{n}", "at least one link")
+        if not isinstance(n, Integral) or n < 1:
+            raise ShapeError("n", f"{n!r}", "a whole number, at least one link")
         return cls(np.full(n, mass), np.full(n, inertia), np.full(n, 0.5 * length))
 
     @property
