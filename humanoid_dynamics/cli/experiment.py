@@ -24,6 +24,7 @@ Examples:
   humanoid-dynamics experiment snake
   humanoid-dynamics experiment snake --out snake --seconds-per-n 1
   humanoid-dynamics experiment snake --json
+  humanoid-dynamics experiment filter-kick --out kick
 """
 
 

@@ -12,8 +12,20 @@ from typing import Any, TypeAlias
 
 from humanoid_dynamics.errors import UnknownNameError
 
-EXPERIMENTS: Mapping[str, str] = MappingProxyType({"snake": "Kane's equations of a snake robot beside Lagrange's and Newton-Euler's"})
-"""Names and what they compare; the experiment NAME is the function ``run`` of the module ``experiment_NAME`` beside this one."""
+EXPERIMENTS: Mapping[str, str] = MappingProxyType(
+    {
+        "snake": "Kane's equations of a snake robot beside Lagrange's and Newton-Euler's",
+        "filter-walk": "the dynamics filter on a walk",
+        "filter-kick": "a kick from one foot",
+        "filter-slope": "the walk for level ground on slopes",
+        "filter-turn": "a turn made from two headings",
+        "filter-push": "pushes while standing",
+        "filter-squat": "a squat",
+        "filter-rope": "a pull-up on two ropes",
+    }
+)
+"""Names and what they compare; the experiment NAME is the function ``run`` of the module ``experiment_NAME`` beside this one, and
+FAMILY-PART is what ``find_part`` of the module ``experiment_FAMILY`` returns for PART."""
 
 Cell: TypeAlias = str | int | float | None
 
@@ -87,7 +99,9 @@ def find_experiment(name: str) -> Callable[[Effort], Outcome]:
     """
     if name not in EXPERIMENTS:
         raise UnknownNameError("experiment", name, EXPERIMENTS)
-    found: Callable[[Effort], Outcome] = import_module(f"humanoid_dynamics.cli.experiment_{name}").run
+    family, _, part = name.partition("-")
+    module = import_module(f"humanoid_dynamics.cli.experiment_{family}")
+    found: Callable[[Effort], Outcome] = module.find_part(part) if part else module.run
     return found
 
 

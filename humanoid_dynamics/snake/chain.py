@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -63,7 +62,7 @@ class SnakeModel:
         Raises:
             ShapeError: If there is no link or a number is not positive.
         """
-        if not isinstance(n, Integral) or n < 1:
+        if not isinstance(n, (int, np.integer)) or n < 1:
             raise ShapeError("n", f"{n!r}", "a whole number, at least one link")
         return cls(np.full(n, mass), np.full(n, inertia), np.full(n, 0.5 * length))
 

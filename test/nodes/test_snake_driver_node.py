@@ -22,7 +22,7 @@ from std_msgs.msg import Float64  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = "from humanoid_dynamics.nodes.programs import snake_driver; snake_driver()"
-PATIENCE = 30.0  # s; a machine under load starts a process in several
+PATIENCE = 20.0  # s; a machine under load starts a process in several
 TIMEOUT, DECAY = 0.5, 0.6  # s; a busy machine keeps joint states coming that often
 BENT = {"heading": 0.0, "joint1": 0.6, "joint2": -0.5, "joint3": 0.4, "joint4": -0.7}
 
@@ -35,7 +35,16 @@ def bench(tmp_path_factory):
         patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
         patch.setenv("ROS_LOG_DIR", str(tmp_path_factory.mktemp("ros_log")))
         patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))))
-        settings = ("--params-file", str(ROOT / "config/nodes/snake_driver.yaml"), "-p", f"timeout:={TIMEOUT}", "-p", f"decay:={DECAY}")
+        settings = (
+            "--params-file",
+            str(ROOT / "config/nodes/snake_driver.yaml"),
+            "-p",
+            "robot:=snake5",
+            "-p",
+            f"timeout:={TIMEOUT}",
+            "-p",
+            f"decay:={DECAY}",
+        )
         command = [sys.executable, "-c", PROGRAM, "--ros-args", *settings]
         process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         bench = Bench(process)
@@ -126,7 +135,7 @@ def test_a_heading_on_a_topic_drives_and_faults_do_not(bench):
     bench.wait_for(lambda: any(s in MOVING for s, _ in bench.reasons()), "driving again")
 
     bench.put(**{**BENT, "joint2": float("nan")})
-    bench.wait_for_status("stale", "not finite, or far too large: joint2")
+    bench.wait_for_status("stale", "not finite, or much too large")
     bench.put(**BENT)
     bench.diagnoses.clear()
     bench.wait_for(lambda: any(s in MOVING for s, _ in bench.reasons()), "driving with good states")

@@ -1,0 +1,1 @@
+"""References in, physically consistent motion out."""
