@@ -21,7 +21,7 @@ from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.series.files import open_sink
 from humanoid_dynamics.simulation.recorder import Recorder, describe_run
 from humanoid_dynamics.simulation.run_scene import Summary, build_world, run_scene
-from humanoid_dynamics.simulation.scene import Scene
+from humanoid_dynamics.simulation.scene import Moment, Scene
 from humanoid_dynamics.simulation.scene_file import load_scene, scene_names
 from humanoid_dynamics.simulation.setup import STATUSES
 from humanoid_dynamics.simulation.snake_pilot import SnakePilot
@@ -29,12 +29,18 @@ from humanoid_dynamics.simulation.world import World
 
 LONGEST = 3600.0
 SceneArgument = Annotated[str, typer.Argument(help=f"One of {', '.join(scene_names())}, or path of a scene file.", metavar="SCENE")]
-HeadingOption = Annotated[float, typer.Option("--heading", help="Where the snake goes at first [rad]; as the scene says where not given.")]
+HeadingOption = Annotated[
+    float | None, typer.Option("--heading", help="Where the snake goes from beginning to end [rad]; as the scene says where not given.")
+]
 SecondsOption = Annotated[float, typer.Option("--seconds", help="How long; as long as the scene says where not given.")]
+SetOption = Annotated[
+    list[str] | None, typer.Option("--set", help="Value of a parameter of the scene, such as release=0.5; may be repeated.")
+]
 RecordOption = Annotated[str, typer.Option("--record", help="Stream all time series into this .npz or .mcap file, or folder of a bag.")]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics simulate pushed
+  humanoid-dynamics simulate biped_step --set rule=minimum_torque
   humanoid-dynamics simulate falling --seconds 2 --record falling.npz --json
   humanoid-dynamics simulate standing --record standing.mcap
   humanoid-dynamics simulate snake --heading 1.2
@@ -45,13 +51,14 @@ def simulate(
     scene: SceneArgument,
     seconds: SecondsOption = -1.0,
     record: RecordOption = "",
-    heading: HeadingOption = math.nan,
+    heading: HeadingOption = None,
+    setting: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run a scene and tell what happened, with the books of energy and the certificate of the contacts."""
     if seconds != -1.0 and not 0.0 < seconds <= LONGEST:
         raise HumanoidDynamicsError(f"--seconds: received {seconds:g}, expected a time above zero and up to {LONGEST:g} s")
-    loaded = _steer(load_scene(scene), heading)
+    loaded = _steer(load_scene(scene, split_settings(setting or [])), heading)
     length = loaded.seconds if seconds == -1.0 else seconds
     about = describe_run(loaded)
     world = build_world(loaded)
@@ -66,6 +73,24 @@ def simulate(
         typer.echo(json.dumps(facts, indent=2, allow_nan=False))
     else:
         _print(facts, make_console())
+
+
+def split_settings(settings: list[str]) -> dict[str, str]:
+    """Return name=value pairs as a table.
+
+    Args:
+        settings: The pairs.
+
+    Returns:
+        Name -> value.
+
+    Raises:
+        HumanoidDynamicsError: If one has no equals sign.
+    """
+    for setting in settings:
+        if "=" not in setting:
+            raise HumanoidDynamicsError(f"--set: received {setting!r}, expected name=value")
+    return {name: value for name, _, value in (setting.partition("=") for setting in settings)}
 
 
 def scene_facts(scene: Scene, world: World, summary: Summary, recorder: Recorder) -> dict[str, Any]:
@@ -143,11 +168,18 @@ def _print_snake(snake: dict[str, Any], console: Console) -> None:
             console.print(f"{count} steps {status}: {DRIVER_STATUSES[status]}", style="yellow")
 
 
-def _steer(scene: Scene, heading: float) -> Scene:
-    """Give the snake of a scene another heading to begin with."""
-    if math.isnan(heading):
+def _steer(scene: Scene, heading: float | None) -> Scene:
+    """Give the snake of a scene another heading, and leave out where the scene turns it."""
+    if heading is None:
         return scene
     if scene.driving is None or not math.isfinite(heading):
         problem = f"received {heading:g}, expected a finite angle" if scene.driving else f"scene {scene.name!r} has no snake that is driven"
         raise HumanoidDynamicsError(f"--heading: {problem}")
-    return replace(scene, driving=replace(scene.driving, heading=heading))
+    moments = tuple(_keep_straight(moment) for moment in scene.moments if moment.events or moment.pushes)
+    return replace(scene, driving=replace(scene.driving, heading=heading), moments=moments)
+
+
+def _keep_straight(moment: Moment) -> Moment:
+    """A moment without its heading, and without the words for it."""
+    words = [part for part in moment.label.split(", ") if not part.startswith("heading ")]
+    return replace(moment, heading=None, label=", ".join(words))
