@@ -8,6 +8,7 @@ the feet makes it fall, consistently.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
 
 import numpy as np
 import pinocchio as pin
@@ -210,7 +211,7 @@ class PaperFilter:
             fault = "invalid_input" if estimate.status in {"not_finite", "not_unit"} else ""
             return (np.array(estimate.q), np.array(estimate.v), np.array(estimate.a)), fault
         fits = len(q) == self.robot.nq and len(v) == len(a) == self.robot.nv
-        if not fits or not np.isfinite(q.sum() + v.sum() + a.sum()) or not pin.isNormalized(self.robot.model, q, UNIT):
+        if not fits or not isfinite(q.dot(q) + v.dot(v) + a.dot(a)) or not pin.isNormalized(self.robot.model, q, UNIT):
             return (self._good[0], np.zeros(self.robot.nv), np.zeros(self.robot.nv)), "invalid_input"
         self._good = (q, v, a)
         return self._good, ""
@@ -272,7 +273,7 @@ class PaperFilter:
         """Integrate, velocity first [DF, sec. 4]; loops are closed again."""
         dt = self.style.dt
         v_next = v + dt * a
-        if not float(np.abs(v_next).max()) < FASTEST:  # NaN too
+        if not (v_next.dot(v_next) < FASTEST**2 or float(np.abs(v_next).max()) < FASTEST):  # NaN too
             self.v = np.zeros_like(v)
             return "diverged"
         self.q, self.v = pin.integrate(self.robot.model, self.q, dt * v_next), v_next

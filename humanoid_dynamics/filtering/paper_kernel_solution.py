@@ -54,6 +54,32 @@ def resolve(L: Matrix, x: Vector) -> None:
             x[k] -= L[i, k] * x[i]
 
 
+def reduce(L: Matrix, B: Matrix) -> None:
+    """Replace B by L^-1 B, all columns at once."""
+    for i in range(len(L)):
+        for k in range(i):
+            share = L[i, k]
+            if share != 0.0:
+                for c in range(B.shape[1]):
+                    B[i, c] -= share * B[k, c]
+        share = 1.0 / L[i, i]
+        for c in range(B.shape[1]):
+            B[i, c] *= share
+
+
+def expand(L: Matrix, B: Matrix) -> None:
+    """Replace B by L'^-1 B, all columns at once."""
+    for i in range(len(L) - 1, -1, -1):
+        share = 1.0 / L[i, i]
+        for c in range(B.shape[1]):
+            B[i, c] *= share
+        for k in range(i):
+            share = L[i, k]
+            if share != 0.0:
+                for c in range(B.shape[1]):
+                    B[k, c] -= share * B[i, c]
+
+
 def square(G: Matrix, scale: float, S: Matrix) -> None:
     """Write scale G G' into the lower triangle of S."""
     for i in range(len(G)):
@@ -96,26 +122,21 @@ def find_motion(
     Returns:
         Whether it was found.
     """
-    M, J, unit = balance[0], balance[2], balance[4]
+    M, h, J, _, unit = balance
     weights = robot[2]
     k, o, nv = len(J), len(robot[1]), len(M)
-    K, S = np.empty((k, k)), np.empty((k + o, k + o))
-    G, P, JU = np.empty((k + o, nv)), np.zeros((k, nv)), np.empty((k, nv))
-    for i in range(k):
-        JU[i] = unit[i] * J[i]
-        G[i] = J[i]
-    if not prepare(M, JU, robot, (K, P, G)):
+    JU, Jd, J_o = np.empty((k, nv)), np.empty((k, nv)), np.empty((k, o))
+    split(J, unit, robot[1], (JU, Jd, J_o))
+    K, S, G = np.empty((k, k)), np.empty((k + o, k + o)), np.empty((k + o, nv))
+    G[:k] = J
+    if not is_nearly_plain(M, robot[0], weights[1]) or not prepare(M, (Jd, J_o), (robot[1], weights), (K, G, S)):
         return False
-    square(G, 1.0 / weights[2], S)
-    for i in range(k):
-        S[i, i] *= 1.0 + SOFT
-    add_forces(JU, K, robot[1], S)
-    if not factor(S):
-        return False
-    s, multipliers = np.zeros(k), np.zeros(k + o)
+    s, multipliers, f = np.zeros(k), np.zeros(k + o), np.empty(nv)
     a[:] = wanted
+    apply(M, a, f)
+    f += h
     for _ in range(CORRECTIONS):
-        step, size = mend((balance, JU, wanted), robot, (K, P, G, S), (a, s, multipliers))
+        step, size = mend((balance, wanted), robot, (JU, Jd, J_o, K, G, S), (a, s, multipliers, f))
         if not step < np.inf:
             return False
         if step <= SMALL * max(size, 1.0):
@@ -124,107 +145,132 @@ def find_motion(
     return False
 
 
-def prepare(M: Matrix, JU: Matrix, robot: tuple[Indices, Indices, Vector], blocks: tuple[Matrix, Matrix, Matrix]) -> bool:
-    """Write the factor of K, P = stiff U J_j M_j, and below J the rows of the base as the forces leave them."""
-    K, P, G = blocks
-    driven, others, weights = robot
-    nv, k = len(M), len(JU)
+def is_nearly_plain(M: Matrix, driven: Indices, stiff: float) -> bool:
+    """Return whether H is the unit matrix up to ``SERIES``."""
     trace = 0.0
     for i in driven:
-        for c in range(nv):
+        for c in range(len(M)):
             trace += M[i, c] * M[i, c]
-    if not weights[1] * trace < SERIES:
-        return False
-    Jd = JU.copy()
-    Jd[:, others] = 0.0
+    return stiff * trace < SERIES
+
+
+def split(J: Matrix, unit: Vector, others: Indices, parts: tuple[Matrix, Matrix, Matrix]) -> None:
+    """Write U J, the same with nothing where no motor is, and what is there."""
+    JU, Jd, J_o = parts
+    for i in range(len(J)):
+        for c in range(J.shape[1]):
+            JU[i, c] = unit[i] * J[i, c]
+            Jd[i, c] = JU[i, c]
+        for c in range(len(others)):
+            J_o[i, c] = JU[i, others[c]]
+            Jd[i, others[c]] = 0.0
+
+
+def prepare(M: Matrix, rows: tuple[Matrix, Matrix], robot: tuple[Indices, Vector], blocks: tuple[Matrix, Matrix, Matrix]) -> bool:
+    """Write the factors of K and S, and below J the rows of the base as the forces leave them: M_o - J_o' U K^-1 stiff U J_j M_j."""
+    Jd, J_o = rows
+    others, weights = robot
+    K, G, S = blocks
+    k, o, nv = len(K), len(others), len(M)
     square(Jd, weights[1], K)
     for i in range(k):
         K[i, i] += weights[0]
-        for c in range(nv):
-            if Jd[i, c] != 0.0:
-                share = weights[1] * Jd[i, c]
-                for m in range(nv):
-                    P[i, m] += share * M[c, m]
     if not factor(K):
         return False
-    for c in range(len(others)):
-        w = JU[:, others[c]].copy()
-        resolve(K, w)
+    W = J_o.copy()
+    reduce(K, W)
+    Q = np.zeros((o, o))
+    for i in range(k):
+        for c in range(o):
+            for e in range(o):
+                Q[c, e] += W[i, c] * W[i, e]
+    expand(K, W)
+    torque = np.empty(nv)
+    for c in range(o):
+        torque[:] = 0.0
+        for i in range(k):
+            for m in range(nv):
+                torque[m] -= weights[1] * W[i, c] * Jd[i, m]
         G[k + c] = M[others[c]]
-        add_transposed(P, w, -1.0, G[k + c])
-    return True
-
-
-def add_forces(JU: Matrix, K: Matrix, others: Indices, S: Matrix) -> None:
-    """Add J_o' U K^-1 U J_o to the block of the base in S."""
-    k = len(JU)
-    for c in range(len(others)):
-        w = JU[:, others[c]].copy()
-        resolve(K, w)
-        for e in range(c + 1):
-            for i in range(k):
-                S[k + c, k + e] += JU[i, others[e]] * w[i]
+        for m in range(nv):
+            if torque[m] != 0.0:
+                for n in range(nv):
+                    G[k + c, n] += torque[m] * M[m, n]
+    square(G, 1.0 / weights[2], S)
+    for i in range(k):
+        S[i, i] *= 1.0 + SOFT
+    S[k:, k:] += Q
+    return factor(S)
 
 
 def mend(
-    question: tuple[tuple[Matrix, Vector, Matrix, Vector, Vector], Matrix, Vector],
+    question: tuple[tuple[Matrix, Vector, Matrix, Vector, Vector], Vector],
     robot: tuple[Indices, Indices, Vector],
-    blocks: tuple[Matrix, Matrix, Matrix, Matrix],
-    answer: tuple[Vector, Vector, Vector],
+    blocks: tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix],
+    answer: tuple[Vector, Vector, Vector, Vector],
 ) -> tuple[float, float]:
-    """Correct accelerations, forces in their units and multipliers by what the exact equations miss; return size of step and answer."""
-    (M, h, J, gamma, _), JU, wanted = question
+    """Correct accelerations, forces in their units, multipliers and f = M a + h - J' lam by what the exact equations miss.
+
+    Returns:
+        Size of the correction, and of the answer.
+    """
+    (M, _, J, gamma, _), wanted = question
     driven, others, weights = robot
-    K, P, G, S = blocks
-    a, s, multipliers = answer
+    JU, Jd, J_o, K, G, S = blocks
+    a, s, multipliers, f = answer
     k, nv = len(J), len(M)
-    f, t, r, y, d = np.empty(nv), np.empty(nv), np.empty(nv), np.empty(k), np.empty(len(G))
-    apply(M, a, f)
-    f += h
-    add_transposed(JU, s, -1.0, f)
-    t[driven] = weights[1] * f[driven]
-    t[others] = -multipliers[k:]
-    apply(M, t, r)
-    r[:] = wanted - weights[2] * a - r
-    add_transposed(J, multipliers[:k], 1.0, r)
+    t, r, y, d = np.empty(nv), np.empty(nv), np.empty(k), np.empty(len(G))
+    for i in driven:
+        t[i] = weights[1] * f[i]
+    for c in range(len(others)):
+        t[others[c]] = -multipliers[k + c]
     apply(JU, t, y)
     y -= weights[0] * s
     resolve(K, y)
-    add_transposed(P, y, 1.0, r)
+    add_transposed(Jd, y, -weights[1], t)
+    apply(M, t, r)
+    for i in range(nv):
+        r[i] = wanted[i] - weights[2] * a[i] - r[i]
+    add_transposed(J, multipliers[:k], 1.0, r)
     apply(G, r, d)
-    d *= -1.0 / weights[2]
+    for i in range(len(d)):
+        d[i] *= -1.0 / weights[2]
+    apply(J, a, t[:k])
     for i in range(k):
-        miss = gamma[i]
-        for c in range(nv):
-            miss += J[i, c] * a[c]
-        d[i] -= miss
+        d[i] -= t[i] + gamma[i]
+        for c in range(len(others)):
+            d[k + c] += J_o[i, c] * y[i]
     for c in range(len(others)):
         d[k + c] -= f[others[c]]
-        for i in range(k):
-            d[k + c] += JU[i, others[c]] * y[i]
     resolve(S, d)
     add_transposed(G, d, 1.0, r)
-    return advance((a, s, multipliers), (r, y, d), (JU, K, P, others), weights[2])
+    return advance(answer, (r, y, d), (M, JU, Jd, J_o, K), weights)
 
 
 def advance(
-    answer: tuple[Vector, Vector, Vector], step: tuple[Vector, Vector, Vector], blocks: tuple[Matrix, Matrix, Matrix, Indices], one: float
+    answer: tuple[Vector, Vector, Vector, Vector],
+    step: tuple[Vector, Vector, Vector],
+    blocks: tuple[Matrix, Matrix, Matrix, Matrix, Matrix],
+    weights: Vector,
 ) -> tuple[float, float]:
-    """Add a correction: r / one to the accelerations, K^-1 (r_s + P da - U J_o dnu) to the forces, d to the multipliers."""
-    a, s, multipliers = answer
+    """Add a correction: da = r / one, ds = y + K^-1 (stiff U J_j M_j da - U J_o dnu), d to the multipliers."""
+    a, s, multipliers, f = answer
     r, y, d = step
-    JU, K, P, others = blocks
+    M, JU, Jd, J_o, K = blocks
     k = len(s)
-    push = np.empty(k)
+    change, push = np.empty(len(a)), np.empty(k)
     most, size = 0.0, 0.0
     for i in range(len(a)):
-        r[i] /= one
+        r[i] /= weights[2]
         a[i] += r[i]
         most, size = max(most, abs(r[i])), max(size, abs(a[i]))
-    apply(P, r, push)
+    apply(M, r, change)
+    f += change
+    apply(Jd, change, push)
     for i in range(k):
-        for c in range(len(others)):
-            push[i] -= JU[i, others[c]] * d[k + c]
+        push[i] *= weights[1]
+        for c in range(J_o.shape[1]):
+            push[i] -= J_o[i, c] * d[k + c]
     resolve(K, push)
     for i in range(k):
         y[i] += push[i]
@@ -232,8 +278,11 @@ def advance(
         most, size = max(most, abs(y[i])), max(size, abs(s[i]))
         if not abs(y[i]) < np.inf:
             most = np.inf
+    add_transposed(JU, y, -1.0, f)
     multipliers += d
     return most, size
 
 
-SOLUTION = (mirror, factor, resolve, square, apply, add_transposed, advance, mend, add_forces, prepare, find_motion)
+SOLUTION = (
+    mirror, factor, resolve, reduce, expand, square, apply, add_transposed, advance, mend, prepare, is_nearly_plain, split, find_motion
+)  # fmt: skip

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from humanoid_dynamics.filtering.paper_kernel_solution import factor, resolve
+from humanoid_dynamics.filtering.paper_kernel_solution import apply, expand, factor, reduce, resolve
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 Point: TypeAlias = tuple[Matrix, Matrix, Vector, Matrix, Vector, Vector]
@@ -99,19 +99,8 @@ def correct(
             Z[i, r] = J_P[r, i]
         for r in range(k):
             Z[i, 6 + r] = J[r, i]
-    root = np.empty(nv)
-    for i in range(nv - 1, -1, -1):
-        for m in range(i + 1, i + subtree[i]):
-            share = U[i, m]
-            for r in range(6 + k):
-                Z[i, r] -= share * Z[m, r]
-        if not D[i] > 0.0:
-            return False
-        root[i] = D[i] ** 0.5
-    for i in range(nv):
-        Z[i] *= 1.0 / root[i]
-    x = np.zeros(6 + k)
-    if not weigh_point(Z, gains, y, x):
+    root, x = np.empty(nv), np.empty(6 + k)
+    if not reduce_tree(U, D, subtree, Z, root) or not weigh_point(Z, gains, y, x):
         return False
     change = np.empty(nv)
     for i in range(nv):
@@ -143,6 +132,27 @@ def miss_point(point: Point, lift: Vector, motion: tuple[Vector, Vector], gains:
     return True
 
 
+def reduce_tree(U: Matrix, D: Vector, subtree: Indices, Z: Matrix, root: Vector) -> bool:
+    """Replace Z by D^-1/2 U^-1 Z, and write D^1/2; branches in which Z is zero are passed over."""
+    nv = len(D)
+    used = np.empty(nv)
+    for i in range(nv - 1, -1, -1):
+        for m in range(i + 1, i + subtree[i]):
+            if used[m] != 0.0:
+                share = U[i, m] * root[m]
+                for r in range(Z.shape[1]):
+                    Z[i, r] -= share * Z[m, r]
+        if not D[i] > 0.0:
+            return False
+        root[i] = D[i] ** 0.5
+        share, total = 1.0 / root[i], 0.0
+        for r in range(Z.shape[1]):
+            Z[i, r] *= share
+            total += abs(Z[i, r])
+        used[i] = total
+    return True
+
+
 def weigh_point(Z: Matrix, gains: Vector, y: Vector, x: Vector) -> bool:
     """Write x with change = U'^-1 D^-1/2 Z x: the forces at the point that give it y, less what soles that stand take of them."""
     m = Z.shape[1]
@@ -151,22 +161,20 @@ def weigh_point(Z: Matrix, gains: Vector, y: Vector, x: Vector) -> bool:
     for i in range(len(Z)):
         for r in range(m):
             share = Z[i, r]
-            for c in range(m):
-                T[r, c] += share * Z[i, c]
-    T_ss = T[6:, 6:].copy()
+            if share != 0.0:
+                for c in range(m):
+                    T[r, c] += share * Z[i, c]
+    T_ss, V, G = T[6:, 6:].copy(), T[6:, :6].copy(), T[:6, :6].copy()
     for r in range(k):
         T_ss[r, r] += 1.0 / gains[COST]
     if not factor(T_ss):
         return False
-    G, held = T[:6, :6].copy(), np.empty((6, k))
-    for r in range(6):
-        held[r] = T[r, 6:]
-        resolve(T_ss, held[r])
-        for c in range(6):
-            for i in range(k):
-                G[r, c] -= held[r, i] * T[6 + i, c]
+    reduce(T_ss, V)
     trace = 0.0
     for r in range(6):
+        for i in range(k):
+            for c in range(6):
+                G[r, c] -= V[i, r] * V[i, c]
         trace += G[r, r]
     for r in range(6):
         G[r, r] += SOFT * trace
@@ -174,10 +182,12 @@ def weigh_point(Z: Matrix, gains: Vector, y: Vector, x: Vector) -> bool:
         return False
     resolve(G, y)
     x[:6] = y
-    for r in range(6):
-        for i in range(k):
-            x[6 + i] -= held[r, i] * y[r]
+    taken = np.empty((k, 1))
+    apply(V, y, taken[:, 0])
+    expand(T_ss, taken)
+    for i in range(k):
+        x[6 + i] = -taken[i, 0]
     return True
 
 
-WISHES = (turn, want, find_turn, miss_point, weigh_point, correct)
+WISHES = (turn, want, find_turn, miss_point, reduce_tree, weigh_point, correct)

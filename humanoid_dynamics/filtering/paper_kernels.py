@@ -12,7 +12,7 @@ Arguments come in five groups:
 * robot: what stays: corners of the soles, their number, their edges (outward normal, distance) and friction; coordinates with a motor and
   without, size of the subtree of each, torque limits; and ``numbers``, see below.
 * place: for each sole the corners that touched, as bits, whether it may touch, and what is written: the corners that touch; arms, gaps and
-  rates of rise of the corners, spins, misses; and what is answered: acceleration, torques, wrenches, orientations, figures.
+  rates of rise of the corners, spins, misses, Jacobians, drifts, orientations; and what is answered: acceleration, torques, wrenches, figures.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ Soles: TypeAlias = tuple[tuple[Matrix, ...], tuple[Matrix, ...], tuple[Vector, .
 Point: TypeAlias = tuple[Matrix, Matrix, Vector, Matrix, Vector, Vector]
 Wish: TypeAlias = tuple[Vector, Vector, Vector, Point]
 Robot: TypeAlias = tuple[Matrix, Indices, Matrix, Vector, Indices, Indices, Indices, Vector, Vector]
-Watched: TypeAlias = tuple[Indices, Indices, Indices, Matrix, Matrix, Matrix, Matrix, Matrix]
-Answers: TypeAlias = tuple[Vector, Vector, Matrix, Matrix, Vector]
+Watched: TypeAlias = tuple[Indices, Indices, Indices, Matrix, Matrix, Matrix, Matrix, Matrix, Matrix, Matrix, Matrix]
+Answers: TypeAlias = tuple[Vector, Vector, Matrix, Vector]
 Place: TypeAlias = tuple[Watched, Answers]
 
 OTHERWISE, WELL = 0, 1
@@ -58,7 +58,7 @@ def quick_tick(tree: Tree, soles: Soles, wish: Wish, robot: Robot, place: Place)
         return OTHERWISE
     nv = len(tree[1])
     J, gamma, unit = np.empty((6 * standing, nv)), np.empty(6 * standing), np.empty(6 * standing)
-    stack(tree[4], soles, robot, place[0], (J, gamma, unit))
+    stack(tree[4], robot, place[0], (J, gamma, unit))
     M = np.empty((nv, nv))
     mirror(tree[0], M)
     wanted = np.empty(nv)
@@ -70,10 +70,10 @@ def quick_tick(tree: Tree, soles: Soles, wish: Wish, robot: Robot, place: Place)
     lam = np.empty(6 * standing)
     if not find_motion((M, tree[1], J, gamma, unit), wanted, (robot[4], robot[5], numbers[LAST + 7 :]), a, lam):
         return OTHERWISE
-    carry(soles, lam, place)
+    carry(lam, place)
     if not is_carried(robot, place):
         return OTHERWISE
-    certify((M, tree[1], J), lam, a, tau, robot, place[1][4])
+    certify((M, tree[1], J), lam, a, tau, robot, place[1][3])
     return WELL
 
 
@@ -89,18 +89,21 @@ def watch(v: Vector, soles: Soles, robot: Robot, watched: Watched) -> int:
     Returns:
         How many soles stand; minus one where one stands on less than a face, or comes down.
     """
-    poses, jacobians, drifts, _ = soles
+    poses, jacobians, drifts, lift = soles
     corners, counts, numbers = robot[0], robot[1], robot[8]
-    before, may, now, arms, gap, rise, spins, sunk = watched
+    before, may, now, arms, gap, rise, spins, sunk, seen, lifted, turned = watched
     standing = 0
     for s in range(len(counts)):
         place_corners(poses[s], corners[s], numbers, arms[s], gap[s])
+        turned[s] = poses[s][:3, :3]
         now[s] = 0
         least = gap[s, 0]
         for c in range(counts[s]):
             least = min(least, gap[s, c])
         if least >= (numbers[LEAVE] if before[s] else numbers[ENTER]):
             continue
+        seen[s] = jacobians[s]
+        lifted[s] = drifts[s] + lift
         move_corners(jacobians[s], v, numbers, arms[s], rise[s], spins[s])
         touching = 0
         for c in range(counts[s]):
@@ -162,7 +165,7 @@ def miss(X: Matrix, numbers: Vector, arm: Vector, gap: float, sunk: Vector) -> N
         sunk[3 + i] = numbers[NORMAL + j] * X[k, 2] - numbers[NORMAL + k] * X[j, 2]
 
 
-def stack(v: Vector, soles: Soles, robot: Robot, watched: Watched, rows: tuple[Matrix, Vector, Vector]) -> None:
+def stack(v: Vector, robot: Robot, watched: Watched, rows: tuple[Matrix, Vector, Vector]) -> None:
     """Write Jacobian, drift with what brings the sole back, and units of the soles that stand."""
     J, gamma, unit = rows
     numbers, row = robot[8], 0
@@ -172,33 +175,30 @@ def stack(v: Vector, soles: Soles, robot: Robot, watched: Watched, rows: tuple[M
         for i in range(6):
             speed = 0.0
             for k in range(len(v)):
-                J[row, k] = soles[1][s][i, k]
+                J[row, k] = watched[8][s, i, k]
                 speed += J[row, k] * v[k]
-            gamma[row] = soles[2][s][i] + soles[3][i] + numbers[SPRING] * watched[7][s, i] + numbers[RATE] * speed
+            gamma[row] = watched[9][s, i] + numbers[SPRING] * watched[7][s, i] + numbers[RATE] * speed
             unit[row] = numbers[WEIGHT] * (1.0 if i < 3 else numbers[ARM])
             row += 1
 
 
-def carry(soles: Soles, lam: Vector, place: Place) -> None:
-    """Write orientations, and the wrenches of the soles in their own axes."""
-    wrenches, orientations, row = place[1][2], place[1][3], 0
+def carry(lam: Vector, place: Place) -> None:
+    """Write the wrenches of the soles in their own axes."""
+    wrenches, turned, row = place[1][2], place[0][10], 0
     for s in range(len(wrenches)):
-        for i in range(3):
-            for k in range(3):
-                orientations[s, i, k] = soles[0][s][i, k]
         wrenches[s] = 0.0
         if place[0][2][s]:
             for i in range(3):
                 for k in range(3):
-                    wrenches[s, i] += soles[0][s][k, i] * lam[row + k]
-                    wrenches[s, 3 + i] += soles[0][s][k, i] * lam[row + 3 + k]
+                    wrenches[s, i] += turned[s, k, i] * lam[row + k]
+                    wrenches[s, 3 + i] += turned[s, k, i] * lam[row + 3 + k]
             row += 6
 
 
 def is_carried(robot: Robot, place: Place) -> bool:
     """Write the margins; return whether no sole pulls or tips."""
     counts, edges, friction, numbers = robot[1], robot[2], robot[3], robot[8]
-    wrenches, figures = place[1][2], place[1][4]
+    wrenches, figures = place[1][2], place[1][3]
     gap, now = place[0][4], place[0][2]
     figures[PUSH], figures[INSIDE], figures[FRICTION], figures[DEPTH] = np.inf, np.inf, np.inf, -np.inf
     for s in range(len(counts)):

@@ -88,7 +88,10 @@ class QuickTick:
         self._now = np.zeros(len(soles), dtype=np.intp)
         self._arms, self._gap, self._rise = np.zeros((len(soles), most, 3)), np.zeros((len(soles), most)), np.zeros((len(soles), most))
         self._spins, self._sunk = np.zeros((len(soles), 3)), np.zeros((len(soles), 6))
-        self._watched = (self._before, self._may, self._now, self._arms, self._gap, self._rise, self._spins, self._sunk)
+        self._seen = np.zeros((len(soles), 6, robot.nv)), np.zeros((len(soles), 6)), np.zeros((len(soles), 3, 3))
+        places = (self._arms, self._gap, self._rise, self._spins, self._sunk)
+        self._watched = (self._before, self._may, self._now, *places, *self._seen)
+        self._views = [self._view(k) for k in range(len(soles))]
         self._lift = np.array(robot.model.gravity.vector)
         self._normal = np.array(ground.normal[0])
         self._robot = (*_shape(soles, most), *_motors(robot), _numbers(robot, style, ground, costs, shared=point is not None))
@@ -130,12 +133,12 @@ class QuickTick:
             h = h - pin.getFrameJacobian(model, data, frame, _AXES)[:3].T.dot(force)
         self._remember(flags)
         count, nv = len(self._frames), len(v)
-        a, tau, wrenches, R, figures = np.empty(nv), np.empty(self._motors), np.empty((count, 6)), np.empty((count, 3, 3)), np.empty(FIGURES)
+        a, tau, wrenches, figures = np.empty(nv), np.empty(self._motors), np.empty((count, 6)), np.empty(FIGURES)
         tree, soles = (M, h, U, D, v), (poses, jacobians, drifts, self._lift)
-        found = self._kernel(tree, soles, (*wish, point), self._robot, (self._watched, (a, tau, wrenches, R, figures)))
+        found = self._kernel(tree, soles, (*wish, point), self._robot, (self._watched, (a, tau, wrenches, figures)))
         if found == OTHERWISE or self._is_refused(figures):
             return None
-        return Quick(a, tau, wrenches, R, self._show(R, jacobians, drifts), figures.tolist())
+        return Quick(a, tau, wrenches, self._seen[2].copy(), self._show(), figures.tolist())
 
     def _is_refused(self, figures: Vector) -> bool:
         """Return whether the style wants more than a report of what is wrong."""
@@ -152,20 +155,27 @@ class QuickTick:
             self._before[k] = bits
             self._may[k] = flags is None or flags.get(self._names[k], True)
 
-    def _show(self, R: Matrix, jacobians: tuple[Matrix, ...], drifts: tuple[Vector, ...]) -> tuple[Held, ...]:
-        """Tell the soles what was seen; arrays of the next tick take the place of these."""
+    def _show(self) -> tuple[Held, ...]:
+        """Tell the soles what was seen; what they are told is overwritten at the next tick."""
         held = []
         for k, (sole, bits) in enumerate(zip(self._soles, self._now.tolist(), strict=True)):
             corners = self._corners.get(bits)
             if corners is None:
                 corners = self._corners[bits] = tuple(c for c in range(len(sole.corners)) if bits >> c & 1)
             held.append(corners)
-            sole.touching, sole.R, sole.J, sole.normal = corners, R[k], jacobians[k], self._normal
-            drifts[k].__iadd__(self._lift)
-            sole.drift, sole.spin, sole.sunk = drifts[k], self._spins[k], self._sunk[k]
-            count = len(sole.corners)
-            sole.arms, sole.gap, sole.rise = self._arms[k, :count], self._gap[k, :count], self._rise[k, :count]
+            sole.touching = corners
+            if sole.gap is not self._views[k][0]:
+                sole.gap, sole.arms, sole.rise, sole.spin, sole.sunk, sole.J, sole.drift, sole.R = self._views[k]
+                sole.normal = self._normal
         return tuple(held)
+
+    def _view(self, k: int) -> tuple[Vector, Matrix, Vector, Vector, Vector, Matrix, Vector, Matrix]:
+        """Return what a sole is told, as parts of the buffers."""
+        count = len(self._soles[k].corners)
+        J, drifts, R = self._seen
+        return (
+            self._gap[k, :count], self._arms[k, :count], self._rise[k, :count], self._spins[k], self._sunk[k], J[k], drifts[k], R[k]
+        )  # fmt: skip
 
 
 def _shape(soles: Sequence[Sole], most: int) -> tuple[Matrix, Indices, Matrix, Vector]:
