@@ -25,31 +25,31 @@ def mirror(upper: Matrix, M: Matrix) -> None:
 
 
 def factor(A: Matrix) -> bool:
-    """Replace the lower triangle of A by its Cholesky factor; return whether there is one."""
+    """Replace the lower triangle of A by its Cholesky factor, one over its diagonal; return whether there is one."""
     for i in range(len(A)):
         for k in range(i):
             total = A[i, k]
             for m in range(k):
                 total -= A[i, m] * A[k, m]
-            A[i, k] = total / A[k, k]
+            A[i, k] = total * A[k, k]
         total = A[i, i]
         for m in range(i):
             total -= A[i, m] * A[i, m]
         if not total > 0.0:
             return False
-        A[i, i] = total**0.5
+        A[i, i] = 1.0 / total**0.5
     return True
 
 
 def resolve(L: Matrix, x: Vector) -> None:
-    """Solve L L' x = b in place."""
+    """Solve L L' x = b in place, L as ``factor`` leaves it."""
     for i in range(len(x)):
         total = x[i]
         for k in range(i):
             total -= L[i, k] * x[k]
-        x[i] = total / L[i, i]
+        x[i] = total * L[i, i]
     for i in range(len(x) - 1, -1, -1):
-        x[i] /= L[i, i]
+        x[i] *= L[i, i]
         for k in range(i):
             x[k] -= L[i, k] * x[i]
 
@@ -62,7 +62,7 @@ def reduce(L: Matrix, B: Matrix) -> None:
             if share != 0.0:
                 for c in range(B.shape[1]):
                     B[i, c] -= share * B[k, c]
-        share = 1.0 / L[i, i]
+        share = L[i, i]
         for c in range(B.shape[1]):
             B[i, c] *= share
 
@@ -70,7 +70,7 @@ def reduce(L: Matrix, B: Matrix) -> None:
 def expand(L: Matrix, B: Matrix) -> None:
     """Replace B by L'^-1 B, all columns at once."""
     for i in range(len(L) - 1, -1, -1):
-        share = 1.0 / L[i, i]
+        share = L[i, i]
         for c in range(B.shape[1]):
             B[i, c] *= share
         for k in range(i):
@@ -126,21 +126,22 @@ def find_motion(
     weights = robot[2]
     k, o, nv = len(J), len(robot[1]), len(M)
     JU, Jd, J_o = np.empty((k, nv)), np.empty((k, nv)), np.empty((k, o))
-    split(J, unit, robot[1], (JU, Jd, J_o))
     K, S, G = np.empty((k, k)), np.empty((k + o, k + o)), np.empty((k + o, nv))
-    G[:k] = J
+    split(J, unit, robot[1], (JU, Jd, J_o, G))
     if not is_nearly_plain(M, robot[0], weights[1]) or not prepare(M, (Jd, J_o), (robot[1], weights), (K, G, S)):
         return False
     s, multipliers, f = np.zeros(k), np.zeros(k + o), np.empty(nv)
-    a[:] = wanted
-    apply(M, a, f)
-    f += h
+    apply(M, wanted, f)
+    for i in range(nv):
+        a[i] = wanted[i]
+        f[i] += h[i]
     for _ in range(CORRECTIONS):
         step, size = mend((balance, wanted), robot, (JU, Jd, J_o, K, G, S), (a, s, multipliers, f))
         if not step < np.inf:
             return False
         if step <= SMALL * max(size, 1.0):
-            lam[:] = unit * s
+            for i in range(k):
+                lam[i] = unit[i] * s[i]
             return True
     return False
 
@@ -154,13 +155,14 @@ def is_nearly_plain(M: Matrix, driven: Indices, stiff: float) -> bool:
     return stiff * trace < SERIES
 
 
-def split(J: Matrix, unit: Vector, others: Indices, parts: tuple[Matrix, Matrix, Matrix]) -> None:
-    """Write U J, the same with nothing where no motor is, and what is there."""
-    JU, Jd, J_o = parts
+def split(J: Matrix, unit: Vector, others: Indices, parts: tuple[Matrix, Matrix, Matrix, Matrix]) -> None:
+    """Write U J, the same with nothing where no motor is, and what is there; and J itself."""
+    JU, Jd, J_o, G = parts
     for i in range(len(J)):
         for c in range(J.shape[1]):
             JU[i, c] = unit[i] * J[i, c]
             Jd[i, c] = JU[i, c]
+            G[i, c] = J[i, c]
         for c in range(len(others)):
             J_o[i, c] = JU[i, others[c]]
             Jd[i, others[c]] = 0.0
@@ -187,11 +189,13 @@ def prepare(M: Matrix, rows: tuple[Matrix, Matrix], robot: tuple[Indices, Vector
     expand(K, W)
     torque = np.empty(nv)
     for c in range(o):
-        torque[:] = 0.0
+        for m in range(nv):
+            torque[m] = 0.0
+            G[k + c, m] = M[others[c], m]
         for i in range(k):
+            share = weights[1] * W[i, c]
             for m in range(nv):
-                torque[m] -= weights[1] * W[i, c] * Jd[i, m]
-        G[k + c] = M[others[c]]
+                torque[m] -= share * Jd[i, m]
         for m in range(nv):
             if torque[m] != 0.0:
                 for n in range(nv):
@@ -199,7 +203,9 @@ def prepare(M: Matrix, rows: tuple[Matrix, Matrix], robot: tuple[Indices, Vector
     square(G, 1.0 / weights[2], S)
     for i in range(k):
         S[i, i] *= 1.0 + SOFT
-    S[k:, k:] += Q
+    for c in range(o):
+        for e in range(o):
+            S[k + c, k + e] += Q[c, e]
     return factor(S)
 
 
@@ -225,7 +231,8 @@ def mend(
     for c in range(len(others)):
         t[others[c]] = -multipliers[k + c]
     apply(JU, t, y)
-    y -= weights[0] * s
+    for i in range(k):
+        y[i] -= weights[0] * s[i]
     resolve(K, y)
     add_transposed(Jd, y, -weights[1], t)
     apply(M, t, r)
@@ -265,7 +272,8 @@ def advance(
         a[i] += r[i]
         most, size = max(most, abs(r[i])), max(size, abs(a[i]))
     apply(M, r, change)
-    f += change
+    for i in range(len(a)):
+        f[i] += change[i]
     apply(Jd, change, push)
     for i in range(k):
         push[i] *= weights[1]
@@ -279,7 +287,8 @@ def advance(
         if not abs(y[i]) < np.inf:
             most = np.inf
     add_transposed(JU, y, -1.0, f)
-    multipliers += d
+    for i in range(len(d)):
+        multipliers[i] += d[i]
     return most, size
 
 

@@ -67,7 +67,8 @@ def find_turn(A: Matrix, B: Matrix, w: Vector) -> bool:
     if not angle < WIDEST:
         return False
     if sine > TINY:
-        w *= angle / sine
+        for i in range(3):
+            w[i] *= angle / sine
     return True
 
 
@@ -181,10 +182,11 @@ def weigh_point(Z: Matrix, gains: Vector, y: Vector, x: Vector) -> bool:
     if not factor(G):
         return False
     resolve(G, y)
-    x[:6] = y
     taken = np.empty((k, 1))
     apply(V, y, taken[:, 0])
     expand(T_ss, taken)
+    for r in range(6):
+        x[r] = y[r]
     for i in range(k):
         x[6 + i] = -taken[i, 0]
     return True

@@ -95,15 +95,16 @@ def watch(v: Vector, soles: Soles, robot: Robot, watched: Watched) -> int:
     standing = 0
     for s in range(len(counts)):
         place_corners(poses[s], corners[s], numbers, arms[s], gap[s])
-        turned[s] = poses[s][:3, :3]
+        copy(poses[s], turned[s])
         now[s] = 0
         least = gap[s, 0]
         for c in range(counts[s]):
             least = min(least, gap[s, c])
         if least >= (numbers[LEAVE] if before[s] else numbers[ENTER]):
             continue
-        seen[s] = jacobians[s]
-        lifted[s] = drifts[s] + lift
+        copy(jacobians[s], seen[s])
+        for i in range(6):
+            lifted[s, i] = drifts[s][i] + lift[i]
         move_corners(jacobians[s], v, numbers, arms[s], rise[s], spins[s])
         touching = 0
         for c in range(counts[s]):
@@ -118,6 +119,13 @@ def watch(v: Vector, soles: Soles, robot: Robot, watched: Watched) -> int:
             standing += 1
         miss(poses[s], numbers, arms[s, 0], gap[s, 0], sunk[s])
     return standing
+
+
+def copy(A: Matrix, B: Matrix) -> None:
+    """Write the first rows and columns of A into B."""
+    for i in range(len(B)):
+        for k in range(B.shape[1]):
+            B[i, k] = A[i, k]
 
 
 def place_corners(X: Matrix, corners: Matrix, numbers: Vector, arms: Matrix, gap: Vector) -> None:
@@ -186,7 +194,8 @@ def carry(lam: Vector, place: Place) -> None:
     """Write the wrenches of the soles in their own axes."""
     wrenches, turned, row = place[1][2], place[0][10], 0
     for s in range(len(wrenches)):
-        wrenches[s] = 0.0
+        for i in range(6):
+            wrenches[s, i] = 0.0
         if place[0][2][s]:
             for i in range(3):
                 for k in range(3):
@@ -243,4 +252,4 @@ def certify(balance: tuple[Matrix, Vector, Matrix], lam: Vector, a: Vector, tau:
     figures[RESIDUAL], figures[TORQUE] = worst, 1.0 - used
 
 
-PIECES = (watch, place_corners, move_corners, touches, miss, stack, carry, is_carried, certify)
+PIECES = (copy, watch, place_corners, move_corners, touches, miss, stack, carry, is_carried, certify)

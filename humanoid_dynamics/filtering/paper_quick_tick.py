@@ -82,8 +82,9 @@ class QuickTick:
         self._names = [sole.surface.name for sole in soles]
         self._model, self._motors = robot.model, len(robot.actuated_v)
         most = max(len(sole.corners) for sole in soles)
-        self._bits: dict[Held, int] = {}
-        self._corners: dict[int, Held] = {}
+        self._held: list[Held | None] = [None for _ in soles]
+        self._bits, self._flagged = [0 for _ in soles], False
+        self._corners: list[Held] = [() for _ in soles]
         self._before, self._may = np.zeros(len(soles), dtype=np.intp), np.ones(len(soles), dtype=np.intp)
         self._now = np.zeros(len(soles), dtype=np.intp)
         self._arms, self._gap, self._rise = np.zeros((len(soles), most, 3)), np.zeros((len(soles), most)), np.zeros((len(soles), most))
@@ -146,28 +147,26 @@ class QuickTick:
         return bool((style.friction == "cones" and figures[FRICTION] < -ON_THE_EDGE) or (style.torques == "kept" and figures[TORQUE] < 0.0))
 
     def _remember(self, flags: Mapping[str, bool] | None) -> None:
+        """Write which corners touched, where something else has told the soles, and which soles may touch."""
         for k, sole in enumerate(self._soles):
             held = sole.touching
-            bits = self._bits.get(held)
-            if bits is None:
-                bits = self._bits[held] = sum(1 << corner for corner in held)
-                self._corners[bits] = held
-            self._before[k] = bits
-            self._may[k] = flags is None or flags.get(self._names[k], True)
+            if held is not self._held[k]:
+                self._held[k], self._before[k] = held, sum(1 << corner for corner in held)
+            if flags is not None or self._flagged:
+                self._may[k] = flags is None or flags.get(self._names[k], True)
+        self._flagged = flags is not None
 
     def _show(self) -> tuple[Held, ...]:
         """Tell the soles what was seen; what they are told is overwritten at the next tick."""
-        held = []
-        for k, (sole, bits) in enumerate(zip(self._soles, self._now.tolist(), strict=True)):
-            corners = self._corners.get(bits)
-            if corners is None:
-                corners = self._corners[bits] = tuple(c for c in range(len(sole.corners)) if bits >> c & 1)
-            held.append(corners)
-            sole.touching = corners
-            if sole.gap is not self._views[k][0]:
-                sole.gap, sole.arms, sole.rise, sole.spin, sole.sunk, sole.J, sole.drift, sole.R = self._views[k]
+        for k, (sole, bits, views) in enumerate(zip(self._soles, self._now.tolist(), self._views, strict=True)):
+            if bits != self._bits[k]:
+                self._bits[k] = bits
+                self._corners[k] = tuple(c for c in range(len(sole.corners)) if bits >> c & 1)
+            sole.touching = self._corners[k]
+            if sole.gap is not views[0]:
+                sole.gap, sole.arms, sole.rise, sole.spin, sole.sunk, sole.J, sole.drift, sole.R = views
                 sole.normal = self._normal
-        return tuple(held)
+        return tuple(self._corners)
 
     def _view(self, k: int) -> tuple[Vector, Matrix, Vector, Vector, Vector, Matrix, Vector, Matrix]:
         """Return what a sole is told, as parts of the buffers."""
