@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -40,8 +41,7 @@ class Costs:
     collides: float
 
 
-@dataclass(frozen=True, eq=False)
-class Quick:
+class Quick(NamedTuple):
     """An answer.
 
     Attributes:
