@@ -57,7 +57,7 @@ class PaperFilter:
 
     def __init__(
         self, robot: RobotModel, state: State | None = None, style: PaperStyle | None = None, ground: Ground | None = None,
-        surfaces: Iterable[str] | None = None, compiled: bool | None = None,
+        surfaces: Iterable[str] | None = None, *, compiled: bool | None = None,
     ) -> None:  # fmt: skip
         """Prepare.
 
@@ -161,7 +161,8 @@ class PaperFilter:
         """
         wanted_motion, fault = self._read(reference)
         if self._quick is not None and not len(self.mechanism.constraints):
-            found = self._quick.ask(self.mechanism.kinematics, self.q, self.v, wanted_motion, reference.contacts, self._lasting())
+            kinematics, lasting = self.mechanism.kinematics, self._lasting()
+            found = self._quick.ask(kinematics, self.q, self.v, wanted_motion, reference.contacts, pushes=lasting)
             if found is not None:
                 return self._follow(found, fault)
         q, v = self.q, self.v
@@ -185,7 +186,7 @@ class PaperFilter:
         if not known or not self._soles or not isinstance(self._ground, Slope):
             return None
         costs = Costs(self._weight, STANDING * self.robot.mass, COLLIDES)
-        return QuickTick(self.robot, self._soles, self._point, style, self._ground, costs)
+        return QuickTick(self.robot, self._soles, self._point, style, self._ground, costs=costs)
 
     def _follow(self, found: Quick, fault: str) -> PaperFrame:
         """Take over what the compiled tick found."""

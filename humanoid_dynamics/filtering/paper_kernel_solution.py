@@ -90,6 +90,21 @@ def square(G: Matrix, scale: float, S: Matrix) -> None:
             S[i, k] = scale * total
 
 
+def add_square(W: Matrix, scale: float, Q: Matrix) -> None:
+    """Add scale W' W to Q."""
+    for i in range(len(W)):
+        for c in range(len(Q)):
+            share = scale * W[i, c]
+            for e in range(len(Q)):
+                Q[c, e] += share * W[i, e]
+
+
+def raise_diagonal(A: Matrix, extra: float) -> None:
+    """Add a number to the diagonal."""
+    for i in range(len(A)):
+        A[i, i] += extra
+
+
 def apply(G: Matrix, x: Vector, y: Vector) -> None:
     """Write G x into y."""
     for i in range(len(G)):
@@ -173,33 +188,17 @@ def prepare(M: Matrix, rows: tuple[Matrix, Matrix], robot: tuple[Indices, Vector
     Jd, J_o = rows
     others, weights = robot
     K, G, S = blocks
-    k, o, nv = len(K), len(others), len(M)
+    k, o = len(K), len(others)
     square(Jd, weights[1], K)
-    for i in range(k):
-        K[i, i] += weights[0]
+    raise_diagonal(K, weights[0])
     if not factor(K):
         return False
-    W = J_o.copy()
+    W, Q = J_o.copy(), np.zeros((o, o))
     reduce(K, W)
-    Q = np.zeros((o, o))
-    for i in range(k):
-        for c in range(o):
-            for e in range(o):
-                Q[c, e] += W[i, c] * W[i, e]
+    add_square(W, 1.0, Q)
     expand(K, W)
-    torque = np.empty(nv)
     for c in range(o):
-        for m in range(nv):
-            torque[m] = 0.0
-            G[k + c, m] = M[others[c], m]
-        for i in range(k):
-            share = weights[1] * W[i, c]
-            for m in range(nv):
-                torque[m] -= share * Jd[i, m]
-        for m in range(nv):
-            if torque[m] != 0.0:
-                for n in range(nv):
-                    G[k + c, n] += torque[m] * M[m, n]
+        lean((M, Jd, W, others), c, weights[1], G[k + c])
     square(G, 1.0 / weights[2], S)
     for i in range(k):
         S[i, i] *= 1.0 + SOFT
@@ -207,6 +206,34 @@ def prepare(M: Matrix, rows: tuple[Matrix, Matrix], robot: tuple[Indices, Vector
         for e in range(o):
             S[k + c, k + e] += Q[c, e]
     return factor(S)
+
+
+def lean(blocks: tuple[Matrix, Matrix, Matrix, Indices], c: int, stiff: float, row: Vector) -> None:
+    """Write a row of the base as the forces leave it."""
+    M, Jd, W, others = blocks
+    nv = len(M)
+    torque = np.zeros(nv)
+    for i in range(len(W)):
+        share = stiff * W[i, c]
+        for m in range(nv):
+            torque[m] -= share * Jd[i, m]
+    for n in range(nv):
+        row[n] = M[others[c], n]
+    for m in range(nv):
+        share = torque[m]
+        if share != 0.0:
+            for n in range(nv):
+                row[n] += share * M[m, n]
+
+
+def weigh_forces(f: Vector, multipliers: Vector, robot: tuple[Indices, Indices, Vector], t: Vector) -> None:
+    """Write stiff tau where motors are, minus the multipliers of the base elsewhere."""
+    driven, others, weights = robot
+    for i in driven:
+        t[i] = weights[1] * f[i]
+    first = len(multipliers) - len(others)
+    for c in range(len(others)):
+        t[others[c]] = -multipliers[first + c]
 
 
 def mend(
@@ -221,15 +248,12 @@ def mend(
         Size of the correction, and of the answer.
     """
     (M, _, J, gamma, _), wanted = question
-    driven, others, weights = robot
+    _, others, weights = robot
     JU, Jd, J_o, K, G, S = blocks
     a, s, multipliers, f = answer
     k, nv = len(J), len(M)
     t, r, y, d = np.empty(nv), np.empty(nv), np.empty(k), np.empty(len(G))
-    for i in driven:
-        t[i] = weights[1] * f[i]
-    for c in range(len(others)):
-        t[others[c]] = -multipliers[k + c]
+    weigh_forces(f, multipliers, robot, t)
     apply(JU, t, y)
     for i in range(k):
         y[i] -= weights[0] * s[i]
@@ -293,5 +317,6 @@ def advance(
 
 
 SOLUTION = (
-    mirror, factor, resolve, reduce, expand, square, apply, add_transposed, advance, mend, prepare, is_nearly_plain, split, find_motion
-)  # fmt: skip
+    *(mirror, factor, resolve, reduce, expand, square, add_square, raise_diagonal, apply, add_transposed),
+    *(advance, weigh_forces, mend, lean, prepare, is_nearly_plain, split, find_motion),
+)

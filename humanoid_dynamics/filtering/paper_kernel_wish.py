@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from humanoid_dynamics.filtering.paper_kernel_solution import apply, expand, factor, reduce, resolve
+from humanoid_dynamics.filtering.paper_kernel_solution import add_square, apply, expand, factor, raise_diagonal, reduce, resolve
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 Point: TypeAlias = tuple[Matrix, Matrix, Vector, Matrix, Vector, Vector]
@@ -72,9 +72,7 @@ def find_turn(A: Matrix, B: Matrix, w: Vector) -> bool:
     return True
 
 
-def correct(
-    tree: tuple[Matrix, Vector, Vector, Matrix], point: Point, lift: Vector, robot: tuple[Indices, Vector], wanted: Vector
-) -> bool:
+def correct(tree: tuple[Matrix, Vector, Vector, Matrix], point: Point, lift: Vector, robot: tuple[Indices, Vector], wanted: Vector) -> bool:
     """Add to the wanted acceleration what the control point needs [DF, eq. 4-6], in the metric M + cost J' J by the factors of M.
 
     Args:
@@ -89,31 +87,32 @@ def correct(
     """
     U, D, v, J = tree
     subtree, gains = robot
-    J_P = point[1]
     nv, k = len(v), len(J)
     y = np.empty(6)
     if not miss_point(point, lift, (v, wanted), gains, y):
         return False
     Z = np.empty((nv, 6 + k))
-    for i in range(nv):
-        for r in range(6):
-            Z[i, r] = J_P[r, i]
-        for r in range(k):
-            Z[i, 6 + r] = J[r, i]
+    turn_over(point[1], 0, Z)
+    turn_over(J, 6, Z)
     root, x = np.empty(nv), np.empty(6 + k)
     if not reduce_tree(U, D, subtree, Z, root) or not weigh_point(Z, gains, y, x):
         return False
     change = np.empty(nv)
+    apply(Z, x, change)
     for i in range(nv):
-        total = 0.0
-        for r in range(6 + k):
-            total += Z[i, r] * x[r]
-        change[i] = total / root[i]
+        change[i] /= root[i]
     for i in range(nv):
         for m in range(i + 1, i + subtree[i]):
             change[m] -= U[i, m] * change[i]
         wanted[i] += gains[SHARE] * change[i]
     return True
+
+
+def turn_over(J: Matrix, first: int, Z: Matrix) -> None:
+    """Write J' into the columns of Z from the first on."""
+    for r in range(len(J)):
+        for i in range(len(Z)):
+            Z[i, first + r] = J[r, i]
 
 
 def miss_point(point: Point, lift: Vector, motion: tuple[Vector, Vector], gains: Vector, y: Vector) -> bool:
@@ -159,37 +158,36 @@ def weigh_point(Z: Matrix, gains: Vector, y: Vector, x: Vector) -> bool:
     m = Z.shape[1]
     k = m - 6
     T = np.zeros((m, m))
-    for i in range(len(Z)):
-        for r in range(m):
-            share = Z[i, r]
-            if share != 0.0:
-                for c in range(m):
-                    T[r, c] += share * Z[i, c]
+    square_columns(Z, T)
     T_ss, V, G = T[6:, 6:].copy(), T[6:, :6].copy(), T[:6, :6].copy()
-    for r in range(k):
-        T_ss[r, r] += 1.0 / gains[COST]
+    raise_diagonal(T_ss, 1.0 / gains[COST])
     if not factor(T_ss):
         return False
     reduce(T_ss, V)
+    add_square(V, -1.0, G)
     trace = 0.0
     for r in range(6):
-        for i in range(k):
-            for c in range(6):
-                G[r, c] -= V[i, r] * V[i, c]
         trace += G[r, r]
-    for r in range(6):
-        G[r, r] += SOFT * trace
+    raise_diagonal(G, SOFT * trace)
     if not factor(G):
         return False
     resolve(G, y)
     taken = np.empty((k, 1))
     apply(V, y, taken[:, 0])
     expand(T_ss, taken)
-    for r in range(6):
-        x[r] = y[r]
-    for i in range(k):
-        x[6 + i] = -taken[i, 0]
+    for r in range(m):
+        x[r] = y[r] if r < 6 else -taken[r - 6, 0]
     return True
 
 
-WISHES = (turn, want, find_turn, miss_point, reduce_tree, weigh_point, correct)
+def square_columns(Z: Matrix, T: Matrix) -> None:
+    """Add Z' Z to T; most of Z is zero."""
+    for i in range(len(Z)):
+        for r in range(len(T)):
+            share = Z[i, r]
+            if share != 0.0:
+                for c in range(len(T)):
+                    T[r, c] += share * Z[i, c]
+
+
+WISHES = (turn, want, find_turn, miss_point, turn_over, reduce_tree, square_columns, weigh_point, correct)

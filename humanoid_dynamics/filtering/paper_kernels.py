@@ -12,7 +12,8 @@ Arguments come in five groups:
 * robot: what stays: corners of the soles, their number, their edges (outward normal, distance) and friction; coordinates with a motor and
   without, size of the subtree of each, torque limits; and ``numbers``, see below.
 * place: for each sole the corners that touched, as bits, whether it may touch, and what is written: the corners that touch; arms, gaps and
-  rates of rise of the corners, spins, misses, Jacobians, drifts, orientations; and what is answered: acceleration, torques, wrenches, figures.
+  rates of rise of the corners, spins, misses, Jacobians, drifts, orientations; and what is
+  answered: acceleration, torques, wrenches, figures.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def quick_tick(tree: Tree, soles: Soles, wish: Wish, robot: Robot, place: Place)
     carry(lam, place)
     if not is_carried(robot, place):
         return OTHERWISE
-    certify((M, tree[1], J), lam, a, tau, robot, place[1][3])
+    certify((M, tree[1], J, lam), a, tau, robot, place[1][3])
     return WELL
 
 
@@ -91,34 +92,51 @@ def watch(v: Vector, soles: Soles, robot: Robot, watched: Watched) -> int:
     """
     poses, jacobians, drifts, lift = soles
     corners, counts, numbers = robot[0], robot[1], robot[8]
-    before, may, now, arms, gap, rise, spins, sunk, seen, lifted, turned = watched
+    before, _, now, arms, gap, rise, spins, sunk, seen, lifted, turned = watched
     standing = 0
     for s in range(len(counts)):
         place_corners(poses[s], corners[s], numbers, arms[s], gap[s])
         copy(poses[s], turned[s])
         now[s] = 0
-        least = gap[s, 0]
-        for c in range(counts[s]):
-            least = min(least, gap[s, c])
-        if least >= (numbers[LEAVE] if before[s] else numbers[ENTER]):
+        if find_least(gap[s]) >= (numbers[LEAVE] if before[s] else numbers[ENTER]):
             continue
         copy(jacobians[s], seen[s])
-        for i in range(6):
-            lifted[s, i] = drifts[s][i] + lift[i]
-        move_corners(jacobians[s], v, numbers, arms[s], rise[s], spins[s])
-        touching = 0
-        for c in range(counts[s]):
-            if touches(gap[s, c], rise[s, c], (before[s] >> c) & 1, may[s], numbers):
-                now[s] += 1 << c
-                touching += 1
-                if rise[s, c] < -numbers[COLLIDES]:
-                    return -1
-        if touching == 1 or touching == 2:
+        add(drifts[s], lift, lifted[s])
+        move_corners(jacobians[s], v, numbers, (arms[s], rise[s], spins[s]))
+        touching = count_touching(s, counts[s], numbers, watched)
+        if touching < 0 or touching == 1 or touching == 2:
             return -1
         if touching:
             standing += 1
         miss(poses[s], numbers, arms[s, 0], gap[s, 0], sunk[s])
     return standing
+
+
+def count_touching(s: int, corners: int, numbers: Vector, watched: Watched) -> int:
+    """Write which corners of a sole touch and return how many; minus one where one comes down."""
+    before, may, now, gap, rise = watched[0], watched[1], watched[2], watched[4], watched[5]
+    touching = 0
+    for c in range(corners):
+        if touches(gap[s, c], rise[s, c], (before[s] >> c) & 1, may[s], numbers):
+            now[s] += 1 << c
+            touching += 1
+            if rise[s, c] < -numbers[COLLIDES]:
+                return -1
+    return touching
+
+
+def find_least(x: Vector) -> float:
+    """Return the least number."""
+    least = x[0]
+    for i in range(1, len(x)):
+        least = min(least, x[i])
+    return float(least)
+
+
+def add(x: Vector, y: Vector, total: Vector) -> None:
+    """Write x + y."""
+    for i in range(len(x)):
+        total[i] = x[i] + y[i]
 
 
 def copy(A: Matrix, B: Matrix) -> None:
@@ -137,8 +155,9 @@ def place_corners(X: Matrix, corners: Matrix, numbers: Vector, arms: Matrix, gap
             gap[c] += numbers[NORMAL + i] * (arms[c, i] + X[i, 3])
 
 
-def move_corners(J: Matrix, v: Vector, numbers: Vector, arms: Matrix, rise: Vector, spin: Vector) -> None:
+def move_corners(J: Matrix, v: Vector, numbers: Vector, sole: tuple[Matrix, Vector, Vector]) -> None:
     """Write how fast the corners rise, and the angular velocity."""
+    arms, rise, spin = sole
     up = 0.0
     for i in range(3):
         linear, angular = 0.0, 0.0
@@ -228,9 +247,9 @@ def is_carried(robot: Robot, place: Place) -> bool:
     return bool(figures[INSIDE] >= -numbers[BESIDE])
 
 
-def certify(balance: tuple[Matrix, Vector, Matrix], lam: Vector, a: Vector, tau: Vector, robot: Robot, figures: Vector) -> None:
+def certify(balance: tuple[Matrix, Vector, Matrix, Vector], a: Vector, tau: Vector, robot: Robot, figures: Vector) -> None:
     """Write the torques, what the equation of motion misses with them, and what motors have left."""
-    M, h, J = balance
+    M, h, J, lam = balance
     driven, limit = robot[4], robot[7]
     force = np.empty(len(h))
     for i in range(len(h)):
@@ -252,4 +271,4 @@ def certify(balance: tuple[Matrix, Vector, Matrix], lam: Vector, a: Vector, tau:
     figures[RESIDUAL], figures[TORQUE] = worst, 1.0 - used
 
 
-PIECES = (copy, watch, place_corners, move_corners, touches, miss, stack, carry, is_carried, certify)
+PIECES = (copy, add, find_least, count_touching, watch, place_corners, move_corners, touches, miss, stack, carry, is_carried, certify)

@@ -65,7 +65,7 @@ class QuickTick:
     """The compiled tick, prepared for one filter."""
 
     def __init__(
-        self, robot: RobotModel, soles: Sequence[Sole], point: ControlPoint | None, style: PaperStyle, ground: Slope, costs: Costs
+        self, robot: RobotModel, soles: Sequence[Sole], point: ControlPoint | None, style: PaperStyle, ground: Slope, *, costs: Costs
     ) -> None:  # fmt: skip
         """Prepare and compile.
 
@@ -100,11 +100,11 @@ class QuickTick:
         self._no_point: Point = (np.eye(4), np.zeros((6, robot.nv)), np.zeros(6), np.eye(4), np.zeros(6), np.zeros(6))
         self._kernel = compile_kernel(quick_tick, (*SOLUTION, *WISHES, *PIECES))
         kinematics = Kinematics(robot)
-        self.ask(kinematics, robot.posture, still, (robot.posture, still, still), None, ())
+        self.ask(kinematics, robot.posture, still, (robot.posture, still, still), None, pushes=())
 
     def ask(
         self, kinematics: Kinematics, q: Vector, v: Vector, reference: tuple[Vector, Vector, Vector],
-        flags: Mapping[str, bool] | None, pushes: Sequence[tuple[int, Vector, float]],
+        flags: Mapping[str, bool] | None, *, pushes: Sequence[tuple[int, Vector, float]],
     ) -> Quick | None:  # fmt: skip
         """Answer one tick, where it can; soles are as they were where it cannot.
 
