@@ -21,7 +21,7 @@ import yaml
 from humanoid_dynamics.benchmarks.goals import GOALS
 from humanoid_dynamics.biped.schedule import STEP_RULES, build_step, measure_jumps
 from humanoid_dynamics.cli.app import build_app
-from humanoid_dynamics.control import holding
+from humanoid_dynamics.control import holding, snake_driver
 from humanoid_dynamics.errors import MissingExtraError
 from humanoid_dynamics.model.catalogue import catalogue_names, find_entry
 from humanoid_dynamics.model.load import load_robot
@@ -157,6 +157,12 @@ def build_command_statuses(current: str) -> str:
     return _statuses(holding.STATUSES)
 
 
+def build_snake_statuses(current: str) -> str:
+    """Return the statuses of a snake that is driven."""
+    del current
+    return _statuses(snake_driver.STATUSES)
+
+
 def build_papers(paper: str) -> Callable[[str], str]:
     """Return the writer of the items of one paper with their code and tests."""
     header = ("item", "what", "where", "code", "tests")
@@ -267,6 +273,7 @@ TABLES: Mapping[str, Callable[[str], str]] = {
     "goals": build_goals,
     "answer_statuses": build_answer_statuses,
     "command_statuses": build_command_statuses,
+    "snake_statuses": build_snake_statuses,
     "step_jumps": build_step_jumps,
     "load_shares": build_load_shares,
     **{f"papers_{paper.lower()}": build_papers(paper) for paper in paper_items.PAPERS},

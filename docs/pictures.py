@@ -16,15 +16,19 @@ from number_pictures import PICTURES, differs, read_numbers
 from scene_pictures import draw_scene
 
 from humanoid_dynamics.errors import MissingExtraError
+from humanoid_dynamics.filtering.paper_experiments import EXPERIMENTS
+from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.plotting.filter import draw_experiment
 from humanoid_dynamics.simulation.scene_file import scene_names
 
 IMAGES = Path(__file__).resolve().parent / "images"
-SCENE = "scene_"
+SCENE, FILTER = "scene_", "filter_"
 
 
 def list_pictures() -> tuple[str, ...]:
     """Return the names of all pictures."""
-    return (*(path.removesuffix(".png") for path in PICTURES), *(SCENE + name for name in scene_names()))
+    runs = (*(SCENE + name for name in scene_names()), *(FILTER + name for name in EXPERIMENTS))
+    return (*(path.removesuffix(".png") for path in PICTURES), *runs)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -64,6 +68,8 @@ def draw(name: str, path: Path) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
     if name.startswith(SCENE):
         draw_scene(name.removeprefix(SCENE), path)
+    elif name.startswith(FILTER):
+        draw_experiment(EXPERIMENTS[name.removeprefix(FILTER)](load_robot("human28"), None), path.parent)
     else:
         compute, draw_numbers = PICTURES[f"{name}.png"]
         numbers = compute()
@@ -77,14 +83,14 @@ def check(names: Sequence[str]) -> int:
     """Compare the numbers that pictures carry with those of the code.
 
     Args:
-        names: Pictures; those of scenes carry none.
+        names: Pictures; those of scenes and experiments carry none.
 
     Returns:
         1 where some differ.
     """
     differing = []
     for name in names:
-        if not name.startswith(SCENE):
+        if not name.startswith((SCENE, FILTER)):
             numbers, path = PICTURES[f"{name}.png"][0](), IMAGES / f"{name}.png"
             if numbers is not None and (not path.exists() or differs(numbers, read_numbers(path))):
                 differing.append(name)

@@ -99,6 +99,16 @@ def show_heights(scene: Scene, record: Record, _summary: Summary) -> Graph:
     return Graph(f"height; at the end {ends}", "m", record.t, curves, _pushes(scene))
 
 
+def show_grip(scene: Scene, record: Record, _summary: Summary) -> Graph:
+    """Largest side force of the wheels of a snake, beside the force at which one slips."""
+    forces, margins = np.abs(record.table("side_force").values), record.table("slip_margin").values
+    bound = float((forces + margins).min())
+    curves = {"largest of the wheels": forces.max(axis=1)}
+    return Graph(
+        f"side force; a wheel slips at {bound:.2f} N, least margin {margins.min():.2f} N", "N", record.t, curves, _pushes(scene), bound
+    )
+
+
 LOOKS: dict[str, Look] = {
     "swing": Look(show_energy, 20.0, instants=(0.0, 0.9, 1.15, 1.35, 1.5, 1.75)),
     "highbar": Look(show_energy, 15.0),
@@ -110,6 +120,7 @@ LOOKS: dict[str, Look] = {
     "g1_drop": Look(show_load, 40.0, instants=(0.0, 0.1, 0.16, 0.3, 0.8, 2.8)),
     "sliding_box": Look(show_way, 20.0, 18.0, instants=(0.0, 0.15, 0.3, 0.95), reach=1.0, together=True),
     "tipping_box": Look(show_tilt, 20.0, instants=(0.0, 0.3, 0.4, 0.5, 0.6, 2.8)),
+    "snake": Look(show_grip, 0.0, 89.0, instants=(0.0, 4.0, 8.0, 11.0, 14.0, 19.0), together=True),
     "steps": Look(show_heights, 3.0, 9.0, instants=(0.0, 0.2, 0.38, 0.65, 1.0, 1.4), reach=2.0, together=True),
 }
 

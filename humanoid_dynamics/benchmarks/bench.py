@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from time import perf_counter
 from typing import Any
 
-from humanoid_dynamics.benchmarks import closed_chain, closed_chain_forward, inverse_dynamics, limits, mujoco_step, snake
+from humanoid_dynamics.benchmarks import closed_chain, closed_chain_forward, inverse_dynamics, limits, mujoco_step, paper_filter, snake
 from humanoid_dynamics.benchmarks.goals import GOAL_ROBOT, GOALS, NOT_BUILT, Goal
 from humanoid_dynamics.benchmarks.interleave import Timing, interleave
 from humanoid_dynamics.benchmarks.machine import describe_machine
@@ -25,6 +25,7 @@ ROBOT_RACES: Mapping[str, Callable[[Stand], Race]] = {
     limits.PATH: limits.build_limits,
     closed_chain.PATH: closed_chain.build_closed_chain,
     closed_chain_forward.PATH: closed_chain_forward.build_closed_chain_forward,
+    paper_filter.PATH: paper_filter.build_paper_filter,
 }
 
 

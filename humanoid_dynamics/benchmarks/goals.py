@@ -77,6 +77,8 @@ GOALS = (
     Goal("real_time.node", f"{_REAL}, free-running ROS node", "real time", ">=", 8.0),
     Goal("snake.rnea", f"{_SNAKE}, 100 links", "pin.rnea of the same chain", "<=", 0.2, tolerance=1e-9, on_robot=False),
     Goal("snake.growth", f"{_SNAKE}, 1000 links", "100 links", "<=", 12.0, on_robot=False),
+    Goal("snake.compiled", f"{_SNAKE}, 1000 links, compiled", "time", "<=", 25.0, "us", on_robot=False),
+    Goal("snake.numpy", f"{_SNAKE}, 1000 links, numpy", "time", "<=", 60.0, "us", on_robot=False),
     Goal("snake.operations", f"{_SNAKE}, operations, worst of all n >= 2", "the paper's", "<", 1.0, on_robot=False),
     Goal("ros.echo", _ROS, "a bare rclpy echo of the same messages", "<=", 2.0),
     Goal("ros.median", _ROS, "median", "<=", 0.4, "ms"),

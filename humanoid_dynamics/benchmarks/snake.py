@@ -1,4 +1,4 @@
-"""The snake by Kane's equations: beside Pinocchio's tree of the same chain, ten times longer, and in operations beside the paper."""
+"""The snake by Kane's equations: beside Pinocchio's tree of the same chain, longer, interpreted, and in operations beside the paper."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ PATH = "snake"
 SHORT, LONG = 100, 1000
 COUNTED = 40  # links up to which operations are counted one by one
 RNEA = f"pin.rnea, {SHORT} links"
+NUMPY = f"snake, {LONG} links, numpy"
 INTERPRETED = "interpreted: numba is not installed"
 
 
@@ -37,10 +38,13 @@ def build_snake() -> Race:
         return {
             f"{PATH}.rnea": compare(times[short.name], times[RNEA], error, note),
             f"{PATH}.growth": compare(times[long.name], times[short.name], None, note),
+            f"{PATH}.compiled": Measurement(times[long.name].median, times[long.name].median, note=note),
+            f"{PATH}.numpy": Measurement(times[NUMPY].median, times[NUMPY].median),
             f"{PATH}.operations": Measurement(compare_operations()),
         }
 
     contenders = [Contender(short.name, short.build_tick()), Contender(long.name, long.build_tick())]
+    contenders.append(Contender(NUMPY, long.build_tick(compiled=False)))
     return Race(PATH, [*contenders, Contender(RNEA, _build_rnea(robot, short))], measure)
 
 
@@ -72,8 +76,8 @@ class _Question:
         self.u = np.array([0.3, 0.2])
         self.torques = 0.1 * rng.standard_normal(n - 1)
 
-    def build_tick(self) -> Callable[[], object]:
-        snake, theta, u, torques = PreparedSnake(self.model), self.theta, self.u, self.torques
+    def build_tick(self, compiled: bool | None = None) -> Callable[[], object]:
+        snake, theta, u, torques = PreparedSnake(self.model, compiled=compiled), self.theta, self.u, self.torques
         return lambda: snake.tick(theta, u, torques)
 
     def measure_error(self) -> float:

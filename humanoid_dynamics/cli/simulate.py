@@ -3,6 +3,8 @@
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
 
 import json
+import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +16,7 @@ from rich.console import Console
 from humanoid_dynamics.cli.describe import JsonOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import fixed, make_console, make_table
+from humanoid_dynamics.control.snake_driver import STATUSES as DRIVER_STATUSES
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.series.files import open_sink
 from humanoid_dynamics.simulation.recorder import Recorder, describe_run
@@ -21,10 +24,12 @@ from humanoid_dynamics.simulation.run_scene import Summary, build_world, run_sce
 from humanoid_dynamics.simulation.scene import Scene
 from humanoid_dynamics.simulation.scene_file import load_scene, scene_names
 from humanoid_dynamics.simulation.setup import STATUSES
+from humanoid_dynamics.simulation.snake_pilot import SnakePilot
 from humanoid_dynamics.simulation.world import World
 
 LONGEST = 3600.0
 SceneArgument = Annotated[str, typer.Argument(help=f"One of {', '.join(scene_names())}, or path of a scene file.", metavar="SCENE")]
+HeadingOption = Annotated[float, typer.Option("--heading", help="Where the snake goes at first [rad]; as the scene says where not given.")]
 SecondsOption = Annotated[float, typer.Option("--seconds", help="How long; as long as the scene says where not given.")]
 RecordOption = Annotated[str, typer.Option("--record", help="Stream all time series into this .npz or .mcap file, or folder of a bag.")]
 EXAMPLES = """\b
@@ -32,14 +37,21 @@ Examples:
   humanoid-dynamics simulate pushed
   humanoid-dynamics simulate falling --seconds 2 --record falling.npz --json
   humanoid-dynamics simulate standing --record standing.mcap
+  humanoid-dynamics simulate snake --heading 1.2
 """
 
 
-def simulate(scene: SceneArgument, seconds: SecondsOption = -1.0, record: RecordOption = "", as_json: JsonOption = False) -> None:
+def simulate(
+    scene: SceneArgument,
+    seconds: SecondsOption = -1.0,
+    record: RecordOption = "",
+    heading: HeadingOption = math.nan,
+    as_json: JsonOption = False,
+) -> None:
     """Run a scene and tell what happened, with the books of energy and the certificate of the contacts."""
     if seconds != -1.0 and not 0.0 < seconds <= LONGEST:
         raise HumanoidDynamicsError(f"--seconds: received {seconds:g}, expected a time above zero and up to {LONGEST:g} s")
-    loaded = load_scene(scene)
+    loaded = _steer(load_scene(scene), heading)
     length = loaded.seconds if seconds == -1.0 else seconds
     about = describe_run(loaded)
     world = build_world(loaded)
@@ -82,6 +94,7 @@ def scene_facts(scene: Scene, world: World, summary: Summary, recorder: Recorder
         "ground_force": force.tolist(),
         "weight": world.robot.mass * float(np.linalg.norm(world.robot.model.gravity.linear)),
         "digest": recorder.digest(),
+        **({"snake": world.pilot.facts()} if isinstance(world.pilot, SnakePilot) else {}),
     }
 
 
@@ -116,4 +129,25 @@ def _print(facts: dict[str, Any], console: Console) -> None:
     x, y, z = facts["centre_of_mass"]
     console.print(f"at the end: centre of mass ({x:.3f}, {y:.3f}, {z:.3f}) m")
     console.print(f"ground force {facts['ground_force'][2]:.1f} N, weight {facts['weight']:.1f} N")
+    if "snake" in facts:
+        _print_snake(facts["snake"], console)
     console.print(f"sha256 of the record {facts['digest']}")
+
+
+def _print_snake(snake: dict[str, Any], console: Console) -> None:
+    grip = "no wheel slips" if snake["slip_margin"] >= 0.0 else "more than a wheel can hold"
+    console.print(f"snake: heading {snake['heading']:.3f} rad, head at {snake['head']:.3f} rad in the mean of the last period")
+    console.print(f"side forces up to {snake['side_force']:.2f} N, at least {snake['slip_margin']:.2f} N from slipping: {grip}")
+    for status, count in snake["statuses"].items():
+        if status != "driving":
+            console.print(f"{count} steps {status}: {DRIVER_STATUSES[status]}", style="yellow")
+
+
+def _steer(scene: Scene, heading: float) -> Scene:
+    """Give the snake of a scene another heading to begin with."""
+    if math.isnan(heading):
+        return scene
+    if scene.driving is None or not math.isfinite(heading):
+        problem = f"received {heading:g}, expected a finite angle" if scene.driving else f"scene {scene.name!r} has no snake that is driven"
+        raise HumanoidDynamicsError(f"--heading: {problem}")
+    return replace(scene, driving=replace(scene.driving, heading=heading))

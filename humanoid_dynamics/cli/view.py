@@ -2,16 +2,24 @@
 
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from humanoid_dynamics.cli.tables import make_console
 from humanoid_dynamics.errors import HumanoidDynamicsError
+from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.simulation.scene_file import scene_names
 
+if TYPE_CHECKING:
+    from humanoid_dynamics.viewer.session import Session
+
 MISSING = "the page needs viser; install it with: pip install 'humanoid_dynamics[viewer]'"
-WhatArgument = Annotated[str, typer.Argument(help=f"A scene: one of {', '.join(scene_names())}, or path of a scene file.", metavar="WHAT")]
+WHAT = f"A scene ({', '.join(scene_names())}, or a YAML file), the record of a run, or with --robot the file of a motion."
+WhatArgument = Annotated[str, typer.Argument(help=WHAT, metavar="WHAT")]
+RobotOption = Annotated[str, typer.Option("--robot", help="Robot of a motion: catalogue name, or path of a URDF or xacro file.")]
 HostOption = Annotated[str, typer.Option("--host", help="Address to listen on; beyond this machine a token is needed to touch.")]
 PortOption = Annotated[int, typer.Option("--port", help="Port; the next free one where it is taken.", min=1, max=65535)]
 TokenOption = Annotated[str, typer.Option("--token", help="The token; a fresh one where one is needed and none is given.")]
@@ -23,11 +31,14 @@ Examples:
   humanoid-dynamics view
   humanoid-dynamics view swing
   humanoid-dynamics view g1_drop --simple --port 8090
+  humanoid-dynamics view run.mcap
+  humanoid-dynamics view walk.npz --robot g1
 """
 
 
 def view(
     what: WhatArgument = "standing",
+    robot: RobotOption = "",
     host: HostOption = "127.0.0.1",
     port: PortOption = 8080,
     token: TokenOption = "",
@@ -44,9 +55,8 @@ def view(
     except ImportError as cause:
         raise HumanoidDynamicsError(MISSING) from cause
     from humanoid_dynamics.viewer.show import show
-    from humanoid_dynamics.viewer.world_session import WorldSession
 
-    session = WorldSession(what, simple=simple)
+    session = open_session(what, robot, simple)
     page = Page(session, host=host, port=port, token=token)
     console = make_console()
     console.print(f"open {page.address} in a browser; Ctrl-C ends it", highlight=False)
@@ -58,3 +68,25 @@ def view(
         pass
     finally:
         page.close()
+
+
+def open_session(what: str, robot: str, simple: bool) -> "Session":
+    """Return what is to be seen.
+
+    Args:
+        what: A scene, a record or a motion.
+        robot: Robot of a motion; empty for the others.
+        simple: Whether to leave out meshes.
+
+    Returns:
+        The session.
+    """
+    from humanoid_dynamics.viewer.playback import play_clip, play_record
+    from humanoid_dynamics.viewer.world_session import WorldSession
+
+    path = Path(what).expanduser()
+    if robot:
+        return play_clip(load_clip(path, load_robot(robot)), simple=simple)
+    if what not in scene_names() and path.exists() and path.suffix not in {".yaml", ".yml"}:
+        return play_record(path, simple=simple)
+    return WorldSession(what, simple=simple)

@@ -7,7 +7,8 @@ zero-moment point of the pendulum is moved against it, a few times over.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 import numpy as np
@@ -70,13 +71,16 @@ class Walk:
         return float(np.mean(self.zmp_margin >= 0.0))
 
 
-def build_walk(robot: RobotModel, style: WalkStyle | None = None, *, keep_limits: bool = True) -> Walk:
+def build_walk(
+    robot: RobotModel, style: WalkStyle | None = None, *, keep_limits: bool = True, watch: Callable[[float], None] | None = None
+) -> Walk:
     """Make a robot walk.
 
     Args:
         robot: A robot that stands on two soles.
         style: How to walk.
         keep_limits: Whether joints stay inside their position limits.
+        watch: Told the share that is done, now and then.
 
     Returns:
         The walk.
@@ -90,20 +94,42 @@ def build_walk(robot: RobotModel, style: WalkStyle | None = None, *, keep_limits
     coarse, times = frame.times(CORRECTION_RATE), frame.times(style.rate)
     wanted = frame.pendulum(frame.zmp(CORRECTION_RATE), CORRECTION_RATE, lowered).p
     moved = np.zeros_like(wanted)
-    for _ in range(CORRECTIONS):
+    watch = watch or _tell_nobody
+    for number in range(CORRECTIONS):
+        watch((1.0 + number) / (2.0 + 2.0 * CORRECTIONS))
         found = search.run(frame.plan, coarse, frame.pendulum(wanted + moved, CORRECTION_RATE, lowered), lowered)
         clip = Clip(robot, coarse, found.q, found.v, found.a)
         moved = moved + wanted - frame.to_world(compute_reaction(clip, frame.X_WP).zmp)
+    watch(0.5)
     correction = CubicSpline(coarse, moved)(np.minimum(times, coarse[-1]))
     wanted = frame.pendulum(frame.zmp(style.rate), style.rate, lowered).p
     found = search.run(frame.plan, times, frame.pendulum(wanted + correction, style.rate, lowered), lowered)
     if found.worst.hard_error > HARD_MISS:
         raise _refusal(robot, found.worst)
+    watch(0.95)
     schedule = foot_schedule(frame.plan, frame.soles)
     clip = Clip(robot, times, found.q, found.v, found.a, schedule.labels(times), f"walk of {robot.name}")
     zmp = compute_reaction(clip, frame.X_WP).zmp
     margin = support_margins(clip, clip.contacts, zmp, frame.X_WP)
     return Walk(clip, schedule, frame.plan, frame.X_WP, zmp, margin, frame.to_plane(wanted), lowered, found.worst.hard_error)
+
+
+def step_period(robot: RobotModel, style: WalkStyle | None = None) -> float:
+    """Return the time from one step to the next [s], single and double support together.
+
+    Args:
+        robot: A robot that stands on two soles.
+        style: How to walk.
+
+    Returns:
+        The period.
+    """
+    times = _Frame(robot, replace(style or WalkStyle(), steps=2), 1.0).plan.steps
+    return times[1].leaves - times[0].leaves
+
+
+def _tell_nobody(share: float) -> None:
+    del share
 
 
 class _Frame:

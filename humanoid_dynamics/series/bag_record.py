@@ -53,9 +53,8 @@ def _add_part(bag: Bag, layout: Layout, span: tuple[int, int], sink: MemorySink)
     exact = _rows(bag, f"/{EXACT}", span, None)[0]
     t, count = exact[:, 0], len(exact)
     tables = {EXACT: exact[:, 1:]} if EXACT in layout.columns else {}
-    for name in ("energy", "balance"):
-        if name in layout.columns:
-            tables[name] = _rows(bag, f"/{name}", span, count)[0]
+    for name in layout.numbers:
+        tables[name] = _rows(bag, f"/{name}", span, count)[0]
     wrenches = [_rows(bag, topic, span, count)[0] for topic in name_patches(layout)]
     tables["wrench"] = np.hstack(wrenches) if wrenches else np.zeros((count, 0))
     tables |= _read_state(bag, layout, span, count)

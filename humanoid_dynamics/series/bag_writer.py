@@ -135,9 +135,8 @@ def list_topics(layout: Layout) -> list[tuple[str, Form, Fill]]:
         topics.append((topic, odometry_form(WORLD, body.link), _fill_body(body.q, body.v)))
     for k, (topic, patch) in enumerate(zip(name_patches(layout), layout.patches, strict=True)):
         topics.append((topic, wrench_form(patch.frame), _fill_slice("wrench", slice(6 * k, 6 * k + 6))))
-    for name in ("energy", "balance"):
-        if name in layout.columns:
-            topics.append((f"/{name}", array_form(layout.columns[name]), _fill_slice(name, slice(None))))
+    for name in layout.numbers:
+        topics.append((f"/{name}", array_form(layout.columns[name]), _fill_slice(name, slice(None))))
     topics.append((f"/{EXACT}", array_form((TIME, *layout.columns.get(EXACT, ()))), _fill_audit))
     if not layout.is_plain:
         topics += [(f"/state/{name}", array_form(layout.columns[name]), _fill_slice(name, slice(None))) for name in STATE]

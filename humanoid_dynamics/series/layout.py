@@ -91,6 +91,11 @@ class Layout:
         object.__setattr__(self, "columns", MappingProxyType({name: tuple(names) for name, names in self.columns.items()}))
 
     @property
+    def numbers(self) -> tuple[str, ...]:
+        """Tables that stand for themselves: neither state nor contacts nor audit."""
+        return tuple(name for name in self.columns if name not in {*STATE, "wrench", "audit"})
+
+    @property
     def is_plain(self) -> bool:
         """Whether joints of one freedom and free bodies are all there is in the state."""
         q = sum(1 for _ in self.joints) + 7 * len(self.bodies)

@@ -7,7 +7,7 @@
     audit     depth, closure and certificate of the contacts
     balance   centre of mass [m], momentum [kg·m/s], spin about the centre of mass [kg·m²/s], force of all contacts [N]
 
-Contact forces are means over the last part of a step, which an impact may have cut.
+and what the gauges of the world read.  Contact forces are means over the last part of a step, which an impact may have cut.
 """
 
 from __future__ import annotations
@@ -139,6 +139,7 @@ class Recorder:
             "energy": np.array([kinetic, potential, *(books.work[name] for name in ENTRIES), books.missing]),
             "audit": np.array([world.touching.depth, world._stepper.closure, *certificate, touching]),
             "balance": np.concatenate((data.com[0], h.linear, h.angular, forces.sum(axis=0))),
+            **{name: gauge.read() for name, gauge in world.gauges.items()},
         }
 
     def _after_step(self, _world: World) -> None:
@@ -185,5 +186,6 @@ def build_layout(world: World, wrenches: ContactWrenches) -> Layout:
         "energy": ENERGY,
         "audit": AUDIT,
         "balance": BALANCE,
+        **{name: gauge.columns for name, gauge in world.gauges.items()},
     }
     return Layout(columns, joints, bodies, wrenches.patches)

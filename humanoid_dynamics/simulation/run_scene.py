@@ -17,6 +17,7 @@ from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.scene import Moment, Scene
 from humanoid_dynamics.simulation.setup import StepReport
+from humanoid_dynamics.simulation.snake_pilot import SnakePilot
 from humanoid_dynamics.simulation.world import World
 
 CLOSED = 1e-9
@@ -99,7 +100,10 @@ def build_world(scene: Scene) -> World:
         if closed.residual > CLOSED:
             raise HumanoidDynamicsError(f"scene {scene.name!r}: its connections cannot be closed; {closed.residual:.2g} m are left")
         q, v = closed.q, project_velocity(mechanism, closed.q, v)
-    return World(scene.robot, scene.setup, State(q, v), blocks)
+    world = World(scene.robot, scene.setup, State(q, v), blocks)
+    if scene.driving is not None:
+        SnakePilot(world, scene.driving)
+    return world
 
 
 def run_scene(scene: Scene, world: World, seconds: float | None = None, watch: Callable[[float], None] | None = None) -> Summary:

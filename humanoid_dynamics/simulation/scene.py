@@ -9,6 +9,7 @@ from humanoid_dynamics.model.loop import LoopClosure
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.setup import Setup
+from humanoid_dynamics.simulation.snake_pilot import Driving, SnakePilot
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.structure.events import Event
@@ -42,12 +43,14 @@ class Moment:
         events: Changes of structure.
         pushes: Pushes that begin.
         label: In words.
+        heading: Where the snake goes from now on [rad]; None for no change.
     """
 
     at: float
     events: tuple[Event, ...] = ()
     pushes: tuple[TimedPush, ...] = ()
     label: str = ""
+    heading: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +67,7 @@ class Scene:
         moments: What happens, in order of time.
         seconds: How long it lasts [s].
         dt: Time step [s].
+        driving: How its snake is driven; None without one.
     """
 
     name: str
@@ -75,9 +79,10 @@ class Scene:
     moments: tuple[Moment, ...] = ()
     seconds: float = 2.0
     dt: float = 1e-3
+    driving: Driving | None = None
 
     def push_into(self, world: World, moment: Moment) -> None:
-        """Let the pushes of a moment begin.
+        """Let the pushes of a moment begin, and its snake take the new heading.
 
         Args:
             world: The world of this scene.
@@ -85,3 +90,5 @@ class Scene:
         """
         for push in moment.pushes:
             world.push(push.link, push.force.tolist(), push.duration, moment=push.moment.tolist(), point=push.point.tolist())
+        if moment.heading is not None and isinstance(world.pilot, SnakePilot):
+            world.pilot.heading = moment.heading

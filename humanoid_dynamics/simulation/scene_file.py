@@ -16,6 +16,8 @@
     events:                        # things at one time happen together
       - {at: 1.0, push: {link: torso, force: [60, 0, 0], duration: 0.1}}
       - {at: 2.0, cut: [left_hand]}                # likewise `connect`
+      - {at: 3.0, heading: 1.2}                     # of the snake [rad]
+    snake: {heading: 0, speed: 0.3, swing: 0.6, period: 2, friction: 0.6}   # drives what has wheels like a snake
     seconds: 3
     dt: 0.001
     limits: true                   # whether joints stop at their limits
@@ -26,12 +28,15 @@ With a single figure names are those of its robot; with several they begin with 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
+from humanoid_dynamics.control.snake_driver import GAIT
 from humanoid_dynamics.errors import DescriptionError, HumanoidDynamicsError, UnknownNameError
 from humanoid_dynamics.model.loop import LOOP_KINDS, LoopClosure
 from humanoid_dynamics.model.robot import RobotModel
@@ -41,10 +46,13 @@ from humanoid_dynamics.simulation.scene import Moment, Scene, TimedPush
 from humanoid_dynamics.simulation.scene_reader import SceneReader
 from humanoid_dynamics.simulation.setup import CONTACTS, LONGEST_STEP, Setup, ShapeSpec
 from humanoid_dynamics.simulation.several import join_figures
+from humanoid_dynamics.simulation.snake_pilot import Driving
 from humanoid_dynamics.simulation.terrain import build_box, build_plane, build_steps
+from humanoid_dynamics.snake.robot import find_snake
 from humanoid_dynamics.structure.events import Connect, Cut, Event
 
-KEYS = ("title", "figures", "objects", "terrain", "contact", "gravity", "connections", "events", "seconds", "dt", "limits")
+KEYS = ("title", "figures", "objects", "terrain", "contact", "gravity", "connections", "events", "seconds", "dt", "limits", "snake")
+DRIVING_KEYS = ("heading", "friction", "turn_rate", "speed", "swing", "period", "speed_gain", "stiffness", "damping", "largest_torque")
 LONGEST = 3600.0
 LARGEST_FILE = 200_000
 
@@ -116,6 +124,7 @@ def read_scene(content: object, origin: str = "scene", name: str = "scene") -> S
         _read_moments(reader, table, connections, whole.robot),
         reader.number(table.get("seconds", 2.0), "seconds", 0.0, LONGEST),
         reader.number(table.get("dt", 1e-3), "dt", 1e-6, LONGEST_STEP),
+        _read_driving(reader, table["snake"], whole.robot) if "snake" in table else None,
     )
 
 
@@ -187,10 +196,10 @@ def _read_shapes(reader: SceneReader, content: object, index: int) -> tuple[Shap
 def _read_moments(
     reader: SceneReader, table: Mapping[str, Any], connections: Mapping[str, LoopClosure], robot: RobotModel
 ) -> tuple[Moment, ...]:
-    moments: dict[float, list[tuple[tuple[Event, ...], tuple[TimedPush, ...], str]]] = {}
+    moments: dict[float, list[Moment]] = {}
     for k, content in enumerate(reader.listed(table.get("events", []), "events")):
         key = f"events[{k}]"
-        entry = reader.table(content, key, ("at", "push", "cut", "connect"))
+        entry = reader.table(content, key, ("at", "push", "cut", "connect", "heading"))
         at = reader.number(entry.get("at"), f"{key}.at", 0.0)
         events: list[Event] = []
         said = []
@@ -200,12 +209,38 @@ def _read_moments(
                 events.append(Cut(name) if verb == "cut" else Connect(connections[name]))
                 said.append(f"{verb} {name}")
         pushes = (_read_push(reader, entry["push"], f"{key}.push", robot),) if "push" in entry else ()
-        said += [f"push {push.link}" for push in pushes]
-        moments.setdefault(at, []).append((tuple(events), pushes, ", ".join(said)))
-    return tuple(
-        Moment(at, sum((e for e, _, _ in group), ()), sum((p for _, p, _ in group), ()), ", ".join(s for _, _, s in group))
-        for at, group in sorted(moments.items())
-    )
+        heading = _read_heading(reader, entry, key, "snake" in table)
+        said += [f"push {push.link}" for push in pushes] + ([] if heading is None else [f"heading {heading:g} rad"])
+        moments.setdefault(at, []).append(Moment(at, tuple(events), pushes, ", ".join(said), heading))
+    return tuple(_merge(group) for _, group in sorted(moments.items()))
+
+
+def _merge(group: list[Moment]) -> Moment:
+    """Return things that happen at one time as one; of several headings the last counts."""
+    headings = [moment.heading for moment in group if moment.heading is not None]
+    events = tuple(event for moment in group for event in moment.events)
+    pushes = tuple(push for moment in group for push in moment.pushes)
+    return Moment(group[0].at, events, pushes, ", ".join(moment.label for moment in group), headings[-1] if headings else None)
+
+
+def _read_heading(reader: SceneReader, entry: Mapping[str, Any], key: str, is_driven: bool) -> float | None:
+    if "heading" not in entry:
+        return None
+    if not is_driven:
+        raise reader.refuse(f"{key}.heading", "needs a snake that is driven; the scene has no key `snake`")
+    return reader.number(entry["heading"], f"{key}.heading")
+
+
+def _read_driving(reader: SceneReader, content: object, robot: RobotModel) -> Driving:
+    table = reader.table(content, "snake", DRIVING_KEYS)
+    low = {"heading": -np.inf, "speed": 0.0, "swing": 0.0}
+    numbers = {name: reader.number(value, f"snake.{name}", low.get(name, 1e-6)) for name, value in table.items()}
+    own = {name: numbers.pop(name) for name in ("heading", "friction", "turn_rate") if name in numbers}
+    try:
+        find_snake(robot)
+    except HumanoidDynamicsError as cause:
+        raise reader.refuse("snake", str(cause)) from cause
+    return Driving(**own, gait=replace(GAIT, **numbers))
 
 
 def _read_push(reader: SceneReader, content: object, key: str, robot: RobotModel) -> TimedPush:

@@ -24,6 +24,7 @@ from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.command import read_torque
 from humanoid_dynamics.simulation.detection import LimitTable
 from humanoid_dynamics.simulation.friction import FrictionContacts, Touching
+from humanoid_dynamics.simulation.gauge import Gauge
 from humanoid_dynamics.simulation.joint_forces import JointForces, rebind_drive
 from humanoid_dynamics.simulation.push import Push
 from humanoid_dynamics.simulation.setup import CONTACTS, HOOKS, LONGEST_STEP, PointForce, Setup, StepReport
@@ -36,6 +37,7 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_
 from humanoid_dynamics.structure.events import Connect, Event
 
 Hook = Callable[["World"], None]
+Pilot = Callable[["World"], Vector]
 REACH = 5e-3
 
 
@@ -47,6 +49,8 @@ class World:
         mechanism: Bilateral constraints; edit them through ``apply``.
         actuated: Names of the coordinates ``step`` takes torques for.
         setup: Its surroundings.
+        pilot: Gives the torques of a step that gets none; nobody where None.
+        gauges: Numbers to be recorded besides the state, by name.
     """
 
     def __init__(
@@ -66,6 +70,8 @@ class World:
             SingularInertiaError: If a link moves without inertia.
         """
         self.setup = setup or Setup()
+        self.pilot: Pilot | None = None
+        self.gauges: dict[str, Gauge] = {}
         model = robot.model.copy()
         model.gravity.linear = check_vector("gravity", self.setup.gravity, 3)
         own = replace(robot, model=model)
@@ -242,7 +248,8 @@ class World:
 
         Args:
             dt: Its length [s]; up to 20 ms.
-            tau: (na,) torques in the order of ``actuated``, or coordinate name -> torque [N·m, N]; none where left out.
+            tau: (na,) torques in the order of ``actuated``, or coordinate name -> torque [N·m, N]; those of the pilot where left out, none
+                without a pilot.
 
         Returns:
             What happened; trouble with numbers is a status there.
@@ -256,6 +263,8 @@ class World:
             return StepReport(stepper.t, "stopped", stepper.reason)
         if not 0.0 < dt <= LONGEST_STEP:
             return StepReport(self.t, "invalid_input", f"a time step of {dt} s; expected one above 0 and up to {LONGEST_STEP} s")
+        if tau is None and self.pilot is not None:
+            tau = self.pilot(self)
         command = read_torque(self.actuated, self._effort, tau)
         self._run("before_step")
         impacts = stepper.step(dt, command.tau)

@@ -17,7 +17,7 @@ from humanoid_dynamics.snake.dynamics import (
     forward_dynamics,
 )
 from humanoid_dynamics.snake.experiment import SnakeExperiment, run_snake_experiment
-from humanoid_dynamics.snake.inverse import SnakeTorques, inverse_dynamics
+from humanoid_dynamics.snake.inverse import PreparedInverse, SnakeTorques, inverse_dynamics
 from humanoid_dynamics.snake.simulate import SnakeTrajectory, build_paper_state, build_paper_torques, compute_reference, simulate_snake
 from humanoid_dynamics.snake.steering import SerpentineGait, compute_steering_torques
 from humanoid_dynamics.snake.urdf import build_snake_description, build_snake_urdf, from_robot_state, to_robot_state
@@ -26,6 +26,7 @@ from humanoid_dynamics.snake.wheels import SideForces, compute_side_forces, comp
 __all__ = [
     "MODES",
     "KaneEquations",
+    "PreparedInverse",
     "PreparedSnake",
     "SerpentineGait",
     "SideForces",

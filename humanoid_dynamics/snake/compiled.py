@@ -8,8 +8,10 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
+
 from humanoid_dynamics.errors import MissingExtraError
-from humanoid_dynamics.snake import kane, lagrange, newton_euler, turning, unfolded
+from humanoid_dynamics.snake import kane, lagrange, newton_euler, passes, turning, unfolded
 
 Kernel = Callable[..., Any]
 
@@ -35,6 +37,23 @@ def select_kernel(kernel: Kernel, compiled: bool | None = None) -> Kernel:
     if compiled is None:
         compiled = is_compiler_installed()
     return compile_kernel(kernel) if compiled else kernel
+
+
+def silence(kernel: Kernel) -> Kernel:
+    """Keep numpy from warning about numbers that are not finite; the answer has a status for them.
+
+    Args:
+        kernel: A kernel that runs interpreted.
+
+    Returns:
+        The same without warnings.
+    """
+
+    def silent(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return kernel(*arguments)
+
+    return silent
 
 
 @cache
@@ -70,6 +89,17 @@ def _import_numba() -> Any:
 def _register_parts() -> None:
     """Make the functions that kernels call known to the compiler; they stay what they are for everyone else."""
     extending = import_module("numba.extending")
-    for part in (turning.turn_a_little, *unfolded.PARTS, *kane.PARTS, *lagrange.PARTS, *newton_euler.PARTS):
+    inlined: tuple[Kernel, ...] = (turning.turn_a_little, *unfolded.PARTS)
+    called: tuple[Kernel, ...] = (*kane.PARTS, *lagrange.PARTS, *newton_euler.PARTS)
+    for part in inlined:  # of the O(n) kernel, where a call costs as much as ten links
+        extending.register_jitable(forceinline=True)(part)
+    for part in called:
         extending.register_jitable(part)
-    extending.overload(turning.turn)(turning.choose_turn)
+    extending.overload(turning.turn, jit_options={"forceinline": True})(turning.choose_turn)
+    for written, in_one_pass in passes.PASSES:
+        extending.overload(written, jit_options=passes.PASS_OPTIONS, strict=False)(_choose(in_one_pass))
+
+
+def _choose(in_one_pass: Kernel) -> Kernel:
+    """What numba asks for the form to compile, whatever the types: always the one pass."""
+    return lambda *_types: in_one_pass

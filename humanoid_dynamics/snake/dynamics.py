@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from humanoid_dynamics.errors import ShapeError, UnknownNameError
 from humanoid_dynamics.snake import kane, lagrange, newton_euler, unfolded
 from humanoid_dynamics.snake.chain import SnakeModel, SnakeState, check_state
-from humanoid_dynamics.snake.compiled import Kernel, select_kernel
+from humanoid_dynamics.snake.compiled import Kernel, select_kernel, silence
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 MODES = ("linear", "paper", "lagrange", "newton_euler")
@@ -36,8 +36,10 @@ class KaneEquations:
     F: Vector
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class SnakeRates:
+_pack = tuple.__new__  # of a named tuple in a hot path, three times faster than its own
+
+
+class SnakeRates(NamedTuple):
     """How the state of a snake changes.
 
     Attributes:
@@ -153,17 +155,18 @@ class PreparedSnake:
         if mode not in MODES:
             raise UnknownNameError("mode", mode, MODES)
         self.model, self.mode = model, mode
-        tables = tuple(table.copy() for table in model.tables)  # its own: compiled code takes writable arrays faster
-        choices: dict[str, tuple[Kernel, tuple[Any, ...]]] = {
-            "linear": (unfolded.forward, tables),
+        rows, sums = (table.copy() for table in model.tables)  # its own: compiled code takes writable arrays faster
+        choices: dict[str, tuple[Kernel, tuple[Any, Any]]] = {
+            "linear": (unfolded.forward, (rows, sums)),
             "paper": (kane.forward, (model.links, False)),
-            "lagrange": (lagrange.forward, (model.links,)),
-            "newton_euler": (newton_euler.forward, (model.links,)),
+            "lagrange": (lagrange.forward, (model.links, None)),
+            "newton_euler": (newton_euler.forward, (model.links, None)),
         }
-        kernel, self._constants = choices[mode]
+        kernel, (self._first, self._second) = choices[mode]
         selected = select_kernel(kernel, compiled)
-        self._kernel = _silence(kernel) if selected is kernel else selected
-        self._shapes = ((model.n,), (2,), (model.n - 1,))
+        selected = silence(kernel) if selected is kernel else selected
+        self._kernel = selected if self._second is not None else _take_one(selected)
+        self._theta, self._u, self._torques = (model.n,), (2,), (model.n - 1,)
 
     def tick(self, theta: Vector, u: Vector, torques: Vector) -> SnakeRates:
         """Return the rates of the state under joint torques.
@@ -179,23 +182,18 @@ class PreparedSnake:
         Raises:
             ShapeError: If an array has the wrong shape.
         """
-        shapes = theta.shape, u.shape, torques.shape
-        if shapes != self._shapes:
-            raise ShapeError("theta, u, torques", f"shapes {shapes}", f"{self._shapes}")
-        rates = self._kernel(theta, u, torques, *self._constants)
-        if not isfinite(rates[-1] + rates[-2]):  # every input enters both accelerations: one number tells
+        if theta.shape != self._theta or u.shape != self._u or torques.shape != self._torques:
+            expected = f"{(self._theta, self._u, self._torques)}"
+            raise ShapeError("theta, u, torques", f"shapes {(theta.shape, u.shape, torques.shape)}", expected)
+        rates = self._kernel(theta, u, torques, self._first, self._second)
+        if not isfinite(rates[-1]):  # the kernels see to it that this one tells of all
             return SnakeRates(np.zeros_like(rates), "invalid_input", _tell_what_is_not_finite(theta, u, torques))
-        return SnakeRates(rates)
+        return _pack(SnakeRates, (rates, "ok", ""))
 
 
-def _silence(kernel: Kernel) -> Kernel:
-    """Keep numpy from warning about numbers that are not finite; the answer has a status for them."""
-
-    def silent(*arguments: Any) -> Any:
-        with np.errstate(all="ignore"):
-            return kernel(*arguments)
-
-    return silent
+def _take_one(kernel: Kernel) -> Kernel:
+    """A kernel with one constant, called like those with two."""
+    return lambda theta, u, torques, first, _second: kernel(theta, u, torques, first)
 
 
 def _tell_what_is_not_finite(theta: Vector, u: Vector, torques: Vector) -> str:

@@ -10,18 +10,29 @@ the order is chance.  In double precision both are as good as the integrator.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from time import perf_counter_ns
+from time import perf_counter_ns, thread_time_ns
+from typing import TypeAlias
 
 import numpy as np
 
-from humanoid_dynamics.snake.chain import SnakeModel, SnakeState
+from humanoid_dynamics.snake.chain import SnakeModel
 from humanoid_dynamics.snake.compiled import is_compiler_installed
 from humanoid_dynamics.snake.counts import METHODS, PAPER_TABLE, measure_operations, sum_paper_steps
 from humanoid_dynamics.snake.dynamics import MODES, PreparedSnake
 from humanoid_dynamics.snake.operations import Operations
 from humanoid_dynamics.snake.simulate import SnakeTrajectory, build_paper_state, build_paper_torques, simulate_snake
+from humanoid_dynamics.spatial.arrays import Vector
+
+LINKS = (2, 3, 5, 8, 12, 20, 30)
+"""Numbers of links at which all methods are timed."""
+
+LONG_LINKS = (100, 1000, 10_000)
+"""Numbers of links at which the O(n) form is timed alone."""
+
+TURNS, BURST = 5, 3
+Watch: TypeAlias = Callable[[float], None]
 
 
 @dataclass(frozen=True)
@@ -51,7 +62,7 @@ class TimeRow:
         mode: One of ``MODES``.
         n: Number of links.
         compiled: Whether numba compiled it.
-        microseconds: Median [us].
+        microseconds: Processor time, median of several turns [us].
     """
 
     mode: str
@@ -141,33 +152,40 @@ def compare_operations(links: Sequence[int] = (2, 3, 12, 20)) -> tuple[CountRow,
 
 
 def compare_times(
-    links: Sequence[int] = (2, 3, 5, 10, 20, 30),
-    seconds_each: float = 0.05,
+    links: Sequence[int] = LINKS,
+    seconds_per_n: float = 0.3,
     modes: Sequence[str] = MODES,
     ways: Sequence[bool] | None = None,
+    watch: Watch | None = None,
 ) -> tuple[TimeRow, ...]:
     """Time one evaluation of all methods, interpreted and compiled [SN, sec. VI.2]; times are of this machine, at this moment.
 
+    Methods take turns, so that a machine that slows down slows all of them.
+
     Args:
         links: Numbers of links.
-        seconds_each: Time spent on each figure, at least three evaluations [s].
+        seconds_per_n: Time spent on each number of links; each method is evaluated at least fifteen times [s].
         modes: Methods, of ``MODES``.
         ways: Whether to compile, each way in turn; None for both where numba is installed.
+        watch: Called with the part that is done, 0 to 1, now and then.
 
     Returns:
         One row per number, mode and way of running.
     """
     if ways is None:
         ways = (False, True) if is_compiler_installed() else (False,)
-    return tuple(
-        TimeRow(mode, n, compiled, _time_evaluation(PreparedSnake(SnakeModel.uniform(n), mode, compiled), seconds_each))
-        for n in links
-        for mode in modes
-        for compiled in ways
-    )
+    rows: list[TimeRow] = []
+    for done, n in enumerate(links):
+        _tell(watch, done / len(links))
+        keys = [(mode, compiled) for mode in modes for compiled in ways]
+        times = _time_in_turns([PreparedSnake(SnakeModel.uniform(n), *key) for key in keys], seconds_per_n)
+        rows += [TimeRow(mode, n, compiled, time) for (mode, compiled), time in zip(keys, times, strict=True)]
+    return tuple(rows)
 
 
-def compare_precision(links: Sequence[int] = (5, 10, 12, 20), duration: float = 2.0, dt: float = 1e-3) -> tuple[PrecisionRow, ...]:
+def compare_precision(
+    links: Sequence[int] = (5, 10, 12, 20), duration: float = 2.0, dt: float = 1e-3, watch: Watch | None = None
+) -> tuple[PrecisionRow, ...]:
     """Run the paper's motion by Kane's and Lagrange's methods in double and single precision [SN, sec. VI.3].
 
     The paper's table III, with the numbers of its own runs, did not survive; those of its table II are used.
@@ -176,42 +194,70 @@ def compare_precision(links: Sequence[int] = (5, 10, 12, 20), duration: float = 
         links: Numbers of links.
         duration: Length of the motion [s].
         dt: Runge-Kutta step [s].
+        watch: Called with the part that is done, 0 to 1, now and then.
 
     Returns:
         One row per number and method.
     """
     rows = []
-    for n in links:
+    for done, (n, mode) in enumerate((n, mode) for n in links for mode in ("linear", "lagrange")):
+        _tell(watch, 0.5 * done / len(links))
         model, state, law = SnakeModel.uniform(n), build_paper_state(n), build_paper_torques(n)
-        for mode in ("linear", "lagrange"):
-            double, single = (
-                simulate_snake(model, state, law, duration=duration, dt=dt, mode=mode, dtype=dtype) for dtype in (np.float64, np.float32)
-            )
-            rows.append(PrecisionRow(mode, n, double, single))
+        double, single = (
+            simulate_snake(model, state, law, duration=duration, dt=dt, mode=mode, dtype=dtype) for dtype in (np.float64, np.float32)
+        )
+        rows.append(PrecisionRow(mode, n, double, single))
     return tuple(rows)
 
 
-def run_snake_experiment(links: Sequence[int] = (2, 3, 5, 10, 20, 30), duration: float = 2.0) -> SnakeExperiment:
+def run_snake_experiment(
+    links: Sequence[int] = LINKS, duration: float = 2.0, seconds_per_n: float = 0.3, watch: Watch | None = None
+) -> SnakeExperiment:
     """Make all three comparisons.
 
     Args:
         links: Numbers of links of the time comparison.
         duration: Length of the motions of the precision comparison [s].
+        seconds_per_n: Time spent on timing each number of links [s].
+        watch: Called with the part that is done, 0 to 1, now and then.
 
     Returns:
         The data, to be printed and drawn by others.
     """
-    return SnakeExperiment(compare_operations(), compare_times(links), compare_precision(duration=duration))
+    counts = compare_operations()
+    times = compare_times(links, seconds_per_n, watch=_part(watch, 0.0, 0.4))
+    long = compare_times(LONG_LINKS, seconds_per_n, ("linear",), watch=_part(watch, 0.4, 0.5))
+    precision = compare_precision(duration=duration, watch=_part(watch, 0.5, 1.0))
+    return SnakeExperiment(counts, times + long, precision)
 
 
-def _time_evaluation(snake: PreparedSnake, seconds: float) -> float:
-    n = snake.model.n
-    state = SnakeState(0.3 * np.sin(np.arange(n)), np.array([0.3, 0.2]))
-    torques = np.full(n - 1, 0.1)
-    snake.tick(state.theta, state.u, torques)  # compiles
-    times: list[int] = []
-    while len(times) < 3 or sum(times) < 1e9 * seconds:
-        start = perf_counter_ns()
-        snake.tick(state.theta, state.u, torques)
-        times.append(perf_counter_ns() - start)
-    return float(np.median(times)) / 1e3
+def _tell(watch: Watch | None, share: float) -> None:
+    if watch is not None:
+        watch(share)
+
+
+def _part(watch: Watch | None, begin: float, end: float) -> Watch:
+    """What a part of the work tells about itself, as a share of the whole."""
+    return lambda share: _tell(watch, begin + (end - begin) * share)
+
+
+def _time_in_turns(snakes: Sequence[PreparedSnake], seconds: float) -> list[float]:
+    """Processor time of an evaluation of each of several snakes of one length, median over the turns [us]."""
+    n = snakes[0].model.n
+    state = 0.3 * np.sin(np.arange(n)), np.array([0.3, 0.2]), np.full(n - 1, 0.1)
+    for snake in snakes:
+        snake.tick(*state)  # compiles
+    share = seconds / (TURNS * len(snakes))
+    times = [[_time_once(snake, state, share) for snake in snakes] for _ in range(TURNS)]
+    return [float(np.median(taken)) / 1e3 for taken in zip(*times, strict=True)]
+
+
+def _time_once(snake: PreparedSnake, state: tuple[Vector, Vector, Vector], seconds: float) -> float:
+    """Processor time of an evaluation, repeated for a while [ns]."""
+    stop, count = perf_counter_ns() + int(1e9 * seconds), 0
+    begin = thread_time_ns()
+    while count == 0 or perf_counter_ns() < stop:
+        for _ in range(BURST):
+            snake.tick(*state)
+        count += BURST
+    return (thread_time_ns() - begin) / count

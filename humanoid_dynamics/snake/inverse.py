@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import hypot, isfinite
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.snake import unfolded
 from humanoid_dynamics.snake.chain import SnakeModel, SnakeState, check_state
+from humanoid_dynamics.snake.compiled import select_kernel, silence
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector
-
-SINGULAR_RATIO = 1e-6
-"""Ratio of the two singular values of the torque map below which the weaker direction counts as lost."""
 
 RESIDUAL_RATIO = 1e-9
 """Part of the wanted generalized force that may stay missing in an answer called ``ok``."""
@@ -24,7 +24,8 @@ class SnakeTorques:
 
     Attributes:
         torques: (n-1,) [N·m].
-        missing: (2,) generalized force that no torque gives, along u_1 and along h_1 u_2 [N].
+        missing: (2,) generalized force that is left out, along u_1 and along h_1 u_2 [N].
+        missing_share: The same as a part of what was wanted, 0 to 1.
         status: ``ok``; ``actuation_singular`` where the torques cannot give the wanted acceleration; ``invalid_input``.
         reason: Why, or an empty string.
     """
@@ -33,6 +34,7 @@ class SnakeTorques:
     missing: Vector
     status: str = "ok"
     reason: str = ""
+    missing_share: float = 0.0
 
 
 def compute_torque_map(model: SnakeModel, theta: Vector) -> Matrix:
@@ -48,28 +50,7 @@ def compute_torque_map(model: SnakeModel, theta: Vector) -> Matrix:
     Returns:
         (2, n-1) the map [1/m].
     """
-    c, z = unfolded.unfold(theta, model.rows.mirror)
-    rates = np.zeros((2, model.n))  # angular velocities of the links for unit speeds
-    rates[1, 0] = model.sums.first_lever
-    rates[0, 1:], rates[1, 1:] = model.rows.lever * z, model.rows.lever * c
-    return np.diff(rates, axis=1)
-
-
-def compute_required_force(model: SnakeModel, theta: Vector, u: Vector, u_dot: Vector) -> Vector:
-    """Return the generalized force an acceleration takes, along u_1 and h_1 u_2.
-
-    Args:
-        model: The snake.
-        theta: (n,) absolute angles of the links [rad].
-        u: (2,) generalized speeds [m/s, rad/s].
-        u_dot: (2,) their wanted rates [m/s², rad/s²].
-
-    Returns:
-        (2,) M u_dot + N w [N].
-    """
-    m_11, m_12, m_22, n_1, n_2, *_ = unfolded.equation_terms(theta, u, np.zeros(model.n - 1), model.tables, np.empty(model.n))
-    x_1, x_2 = u_dot[0], model.sums.half_length * u_dot[1]
-    return np.array([m_11 * x_1 + m_12 * x_2 + n_1, m_12 * x_1 + m_22 * x_2 + n_2])
+    return np.array(unfolded.torque_map(theta, model.tables))
 
 
 def inverse_dynamics(model: SnakeModel, state: SnakeState, u_dot: ArrayLike, damping: float = 0.0) -> SnakeTorques:
@@ -102,18 +83,58 @@ def solve_torques(model: SnakeModel, theta: Vector, u: Vector, u_dot: Vector, da
         The torques.
     """
     with np.errstate(all="ignore"):
-        force = compute_required_force(model, theta, u, u_dot)
-    if not np.isfinite(force).all():
-        return SnakeTorques(np.zeros(model.n - 1), np.zeros(2), "invalid_input", "theta, u or u_dot is not finite")
-    G = compute_torque_map(model, theta)
-    squares, axes = np.linalg.eigh(G @ G.T)
-    kept = squares > SINGULAR_RATIO**2 * squares[-1]
-    inverse = np.where(kept, 1.0, 0.0) / np.where(kept, squares + damping**2, 1.0)
-    torques = G.T @ (axes @ (inverse * (axes.T @ force)))
-    missing = force - G @ torques
-    if np.linalg.norm(missing) <= RESIDUAL_RATIO * max(1.0, float(np.linalg.norm(force))):
-        return SnakeTorques(torques, missing)
-    return SnakeTorques(torques, missing, "actuation_singular", _tell_why(model.n, bool(kept.all())))
+        return _read_answer(unfolded.invert(theta, u, u_dot, model.tables, damping))
+
+
+class PreparedInverse:
+    """A snake made ready to be asked many times for torques.
+
+    Holds the kernel, compiled where numba is installed (the first tick then compiles, some seconds, once per machine).
+    """
+
+    def __init__(self, model: SnakeModel, damping: float = 0.0, compiled: bool | None = None) -> None:
+        """Prepare.
+
+        Args:
+            model: The snake.
+            damping: As in ``inverse_dynamics`` [1/m].
+            compiled: As in ``select_kernel``.
+        """
+        self.model, self.damping = model, float(damping)
+        selected = select_kernel(unfolded.invert, compiled)
+        self._kernel = silence(selected) if selected is unfolded.invert else selected
+        self._tables = tuple(table.copy() for table in model.tables)  # its own: compiled code takes writable arrays faster
+        self._shapes = ((model.n,), (2,), (2,))
+
+    def tick(self, theta: Vector, u: Vector, u_dot: Vector) -> SnakeTorques:
+        """Return the joint torques of least norm for a wanted acceleration.
+
+        Args:
+            theta: (n,) absolute angles of the links [rad], float64.
+            u: (2,) generalized speeds [m/s, rad/s], float64.
+            u_dot: (2,) their wanted rates [m/s², rad/s²], float64.
+
+        Returns:
+            The torques; numbers that are not finite give a status, not an exception.
+
+        Raises:
+            ShapeError: If an array has the wrong shape.
+        """
+        shapes = theta.shape, u.shape, u_dot.shape
+        if shapes != self._shapes:
+            raise ShapeError("theta, u, u_dot", f"shapes {shapes}", f"{self._shapes}")
+        return _read_answer(self._kernel(theta, u, u_dot, self._tables, self.damping))
+
+
+def _read_answer(answer: Vector) -> SnakeTorques:
+    """Make a record of what ``invert`` gives."""
+    torques, missing = answer[:-4], answer[-4:-2]
+    short = hypot(missing[0], missing[1])
+    if short <= RESIDUAL_RATIO * max(1.0, float(answer[-2])):
+        return SnakeTorques(torques, missing)  # the rest is rounding
+    if not isfinite(short):
+        return SnakeTorques(np.zeros_like(torques), np.zeros(2), "invalid_input", "theta, u or u_dot is not finite")
+    return SnakeTorques(torques, missing, "actuation_singular", _tell_why(len(torques) + 1, answer[-1] > 1.0), short / float(answer[-2]))
 
 
 def _tell_why(n: int, has_full_rank: bool) -> str:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from humanoid_dynamics.snake.unfolded import Numbers, solve_two
+from humanoid_dynamics.snake.unfolded import Numbers, solve_two, write_rates
 
 
 class Links(NamedTuple):
@@ -165,8 +165,7 @@ def state_rates(theta: Numbers, u: Numbers, acceleration: tuple[Numbers, Numbers
     n = theta.size
     rates = np.empty(n + 4, theta.dtype)
     rates[:n] = acceleration[2]
-    rates[n], rates[n + 1] = u[0] * np.cos(theta[0]), u[0] * np.sin(theta[0])
-    rates[n + 2], rates[n + 3] = acceleration[0], acceleration[1]
+    write_rates(rates, theta, u, (acceleration[0], acceleration[1]))
     return rates
 
 

@@ -13,9 +13,13 @@ import numpy as np
 
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.snake import unfolded
-from humanoid_dynamics.snake.chain import SnakeModel
+from humanoid_dynamics.snake.chain import STANDARD_GRAVITY, SnakeModel
 from humanoid_dynamics.snake.inverse import SnakeTorques, solve_torques
+from humanoid_dynamics.snake.wheels import solve_side_forces
 from humanoid_dynamics.spatial.arrays import Vector
+
+LEAST_PART = 0.3
+"""Part of the torques that is given even where a wheel then slips."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,47 @@ def compute_steering_torques(
     if peak <= gait.largest_torque:
         return answer
     scaled = answer.torques * (gait.largest_torque / peak)
-    return SnakeTorques(scaled, answer.missing, "saturated", f"{peak:.3g} N·m wanted, {gait.largest_torque:.3g} N·m allowed")
+    reason = f"{peak:.3g} N·m wanted, {gait.largest_torque:.3g} N·m allowed"
+    return SnakeTorques(scaled, answer.missing, "saturated", reason, answer.missing_share)
+
+
+def predict_side_forces(model: SnakeModel, motion: tuple[Vector, Vector], torques: Vector) -> Vector:
+    """Return what the wheels will have to carry sideways under given torques.
+
+    Args:
+        model: The snake.
+        motion: (n,) absolute angles of the links [rad] and (2,) generalized speeds [m/s, rad/s].
+        torques: (n-1,) joint torques [N·m].
+
+    Returns:
+        (n,) force on each wheel along the left normal of its link [N].
+    """
+    theta, u = motion
+    u_dot = np.array(unfolded.accelerate(theta, u, torques, model.tables, np.empty(model.n)))
+    return solve_side_forces(model, theta, u, torques, u_dot).lam
+
+
+def hold_grip(model: SnakeModel, motion: tuple[Vector, Vector], torques: Vector, friction: float) -> tuple[float, Vector]:
+    """Tell which part of given torques lets every wheel keep its grip.
+
+    Side forces change along a straight line from no torque to all of it.  Wheels that would slip without any torque are left alone, and
+    no less than ``LEAST_PART`` is taken: a snake without torques would not get out of the shape it is in.
+
+    Args:
+        model: The snake.
+        motion: (n,) absolute angles of the links [rad] and (2,) generalized speeds [m/s, rad/s].
+        torques: (n-1,) joint torques [N·m].
+        friction: Coulomb coefficient of the wheels against the ground [-].
+
+    Returns:
+        The part, up to 1, and (n,) side forces under it [N].
+    """
+    idle, pushed = (predict_side_forces(model, motion, T) for T in (np.zeros_like(torques), torques))
+    bound, change = friction * STANDARD_GRAVITY * model.masses, pushed - idle
+    moved = (np.abs(idle) <= bound) & (change != 0.0)
+    room = (np.sign(change[moved]) * bound[moved] - idle[moved]) / change[moved]
+    part = float(np.clip(room.min(initial=1.0), LEAST_PART, 1.0))
+    return part, idle + part * change
 
 
 def _compute_speed_rates(model: SnakeModel, gait: SerpentineGait, goal: tuple[float, float], theta: Vector, u: Vector) -> Vector:

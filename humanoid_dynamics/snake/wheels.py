@@ -42,18 +42,33 @@ def compute_side_forces(model: SnakeModel, state: SnakeState, torques: ArrayLike
         The forces, equal to the multipliers of Lagrange's equations.
     """
     check_state(model, state)
-    T, rates = model.check_torques(torques), check_vector("u_dot", u_dot, 2)
-    rows, sums, u = model.rows, model.sums, state.u
-    c, z = (np.concatenate(([first], rest)) for first, rest in zip((1.0, 0.0), unfolded.unfold(state.theta, rows.mirror), strict=True))
+    return solve_side_forces(model, state.theta, state.u, model.check_torques(torques), check_vector("u_dot", u_dot, 2))
+
+
+def solve_side_forces(model: SnakeModel, theta: Vector, u: Vector, torques: Vector, u_dot: Vector) -> SideForces:
+    """Answer ``compute_side_forces`` inside a control loop, where nothing is checked.
+
+    Args:
+        model: The snake.
+        theta: (n,) absolute angles of the links [rad].
+        u: (2,) generalized speeds [m/s, rad/s].
+        torques: (n-1,) joint torques [N·m].
+        u_dot: (2,) rates of the generalized speeds under these torques [m/s², rad/s²].
+
+    Returns:
+        The forces.
+    """
+    rows, sums = model.rows, model.sums
+    c, z = (np.concatenate(([first], rest)) for first, rest in zip((1.0, 0.0), unfolded.unfold(theta, rows.mirror), strict=True))
     w = sums.half_length * u[1]
     V, y = c * u[0] - z * w, z * u[0] + c * w  # speed, and s_i h_i w_i
     lever = np.concatenate(([sums.first_lever], rows.lever))
     omega = lever * y
     a = np.concatenate(([0.0], unfolded.angle_rates(omega, rows.mirror)))
-    w_dot = sums.half_length * rates[1]
-    V_dot, y_dot = c * rates[0] - z * w_dot - a * y, z * rates[0] + c * w_dot + a * V
+    w_dot = sums.half_length * u_dot[1]
+    V_dot, y_dot = c * u_dot[0] - z * w_dot - a * y, z * u_dot[0] + c * w_dot + a * V
     along = model.masses * V_dot
-    across = model.inertias * lever**2 * y_dot + lever * np.diff(T, prepend=0.0, append=0.0)
+    across = model.inertias * lever**2 * y_dot + lever * np.diff(torques, prepend=0.0, append=0.0)
     sum_x, sum_y = np.cumsum(c * along + z * across), np.cumsum(c * across - z * along)
     joint_across = z * sum_x + c * sum_y
     sign = np.sign(lever)

@@ -85,7 +85,7 @@ class TestCommand:
         assert all(name in out for name in ("closed_chain.floor", "closed_chain.difference", "floor_ID", "not judged", "median [us]"))
         assert "snake" not in out
 
-    @pytest.mark.parametrize("name", ["filter.floor", "ros"])
+    @pytest.mark.parametrize("name", ["filter_limits", "ros"])
     def test_what_is_not_built_takes_no_robot(self, call, name):
         code, out, err = call("--only", name, "--robot", "nobody")
         assert (code, err) == (0, "")
@@ -138,7 +138,7 @@ class TestRun:
     def test_progress_grows_to_the_end(self):
         told = []
         bench.run_bench("human28", 5, progress=told.append)
-        assert len(told) == 6 * 5 if importlib.util.find_spec("mujoco") else 5 * 5
+        assert len(told) == 7 * 5 if importlib.util.find_spec("mujoco") else 6 * 5
         assert all(np.diff(told) > 0)
         assert told[-1] == pytest.approx(1.0)
 

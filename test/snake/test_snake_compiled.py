@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from humanoid_dynamics.errors import MissingExtraError
-from humanoid_dynamics.snake import MODES, PreparedSnake, SnakeModel, compiled, unfolded
+from humanoid_dynamics.errors import MissingExtraError, ShapeError
+from humanoid_dynamics.snake import MODES, PreparedInverse, PreparedSnake, SnakeModel, compiled, passes, unfolded
 from humanoid_dynamics.snake.turning import FAR, turn, turn_in_one_pass
 
 ROOT = Path(__file__).parents[2]
@@ -78,7 +78,7 @@ def test_without_numba_the_snake_runs_and_names_the_extra():
 import sys
 sys.modules["numba"] = None
 import numpy as np
-from humanoid_dynamics.errors import MissingExtraError
+from humanoid_dynamics.errors import MissingExtraError, ShapeError
 from humanoid_dynamics.snake import PreparedSnake, SnakeModel, compiled
 assert not compiled.is_compiler_installed()
 assert PreparedSnake(SnakeModel.uniform(3)).tick(np.zeros(3), np.zeros(2), np.ones(2)).status == "ok"
@@ -104,3 +104,52 @@ def test_import_brings_neither_numba_nor_a_plotter():
     code = "import sys, humanoid_dynamics.snake; print([m for m in ('numba', 'matplotlib', 'rclpy') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True, timeout=60)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+@pytest.mark.parametrize("mode", MODES)
+def test_any_number_that_is_none_is_found_in_any_place(n, mode):
+    """Also where it does not reach the accelerations, such as the angle of a single link."""
+    snake, rng = PreparedSnake(SnakeModel.uniform(n), mode, compiled=False), np.random.default_rng(n)
+    for place in range(2 * n + 1):
+        state = rng.normal(size=2 * n + 1)
+        assert snake.tick(*np.split(state, (n, n + 2))).status == "ok"
+        state[place] = np.nan
+        broken = snake.tick(*np.split(state, (n, n + 2)))
+        assert broken.status == "invalid_input"
+        assert np.isfinite(broken.rates).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 12, 300])
+@pytest.mark.parametrize("damping", [0.0, 0.3])
+def test_compiled_and_interpreted_inverse_agree(n, damping):
+    pytest.importorskip("numba")
+    model, theta, u, _ = draw(n)
+    interpreted, fast = (PreparedInverse(model, damping, compiled=way).tick(theta, u, np.array([0.7, -1.3])) for way in (False, True))
+    assert_allclose(fast.torques, interpreted.torques, rtol=1e-10, atol=1e-10)
+    assert (fast.status, fast.reason) == (interpreted.status, interpreted.reason)
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_inverse_in_a_loop_gets_a_status_and_refuses_shapes(is_compiled):
+    if is_compiled:
+        pytest.importorskip("numba")
+    snake = PreparedInverse(SnakeModel.uniform(4), compiled=is_compiled)
+    answer = snake.tick(np.zeros(4), np.array([np.nan, 0.0]), np.ones(2))
+    assert answer.status == "invalid_input"
+    assert_allclose(answer.torques, 0.0)
+    with pytest.raises(ShapeError, match=r"theta, u, u_dot: received shapes .* expected \(\(4,\), \(2,\), \(2,\)\)"):
+        snake.tick(np.zeros(3), np.zeros(2), np.zeros(2))
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 40])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_passes_equal_the_lines_they_stand_for(n, dtype):
+    rng = np.random.default_rng(n)
+    rows = rng.uniform(-1.0, 1.0, (5, n - 1)).astype(dtype)
+    c, z, a, torques, x = (rng.normal(size=size).astype(dtype) for size in (n - 1, n - 1, n - 1, n - 1, n))
+    questions = {passes.add_up: (rows[0], x), passes.weigh: (c, z, a, rows), passes.press: (c, z, torques, rows[1], dtype(3.0))}
+    for written, in_one_pass in passes.PASSES:
+        ours, theirs = (np.asarray(form(*questions[written])) for form in (in_one_pass, written))
+        assert ours.dtype == dtype
+        assert_allclose(ours, theirs, atol=50 * n * np.finfo(dtype).eps)

@@ -3,8 +3,10 @@
 import numpy as np
 import pinocchio as pin
 import pytest
+import sympy as sp
 import sympy.physics.mechanics as me
 from numpy.testing import assert_allclose
+from scipy.integrate import solve_ivp
 
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.snake import (
@@ -12,6 +14,7 @@ from humanoid_dynamics.snake import (
     SnakeState,
     build_snake_description,
     build_snake_urdf,
+    compute_reference,
     compute_side_forces,
     forward_dynamics,
     from_robot_state,
@@ -45,7 +48,7 @@ def build_sympy_chain(model, torques):
         me.RigidBody(f"B{i}", centres[i], frames[i], model.masses[i], (me.inertia(frames[i], 0, 0, model.inertias[i]), centres[i]))
         for i in range(n)
     ]
-    net = -np.diff(torques, prepend=0.0, append=0.0)
+    net = [ahead - behind for ahead, behind in zip((0, *torques), (*torques, 0), strict=True)]
     method = me.KanesMethod(
         N, q, [speeds[0], speeds[n]],
         kd_eqs=[qi.diff() - si for qi, si in zip(q, speeds, strict=True)],
@@ -66,6 +69,30 @@ def test_sympy_derives_the_same_accelerations(n):
     accelerations = dict(zip((speeds[0], speeds[n], *speeds[1:n], speeds[n + 1]), np.linalg.solve(matrix, right[:, 0]), strict=True))
     along = np.cos(state.theta[0]) * accelerations[speeds[n]] + np.sin(state.theta[0]) * accelerations[speeds[n + 1]]
     assert_allclose(rates.u_dot, [along, accelerations[speeds[0]]], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_sympy_draws_the_same_motion(n):
+    """Unequal links under torques that the paper does not have: both equations integrated by themselves, to the last digits."""
+    model, start, torques = draw(n, 5)
+    start, times = SnakeState(start.theta, 0.5 * start.u, start.position), np.array([0.0, 0.25, 0.5])
+    law = [0.1 * T * sp.sin(4.0 * me.dynamicsymbols._t + k) for k, T in enumerate(torques)]
+    method, q, speeds = build_sympy_chain(model, law)
+    ordered = (speeds[0], speeds[n], *speeds[1:n], speeds[n + 1])
+    parts = sp.lambdify((me.dynamicsymbols._t, q, speeds), (method.mass_matrix, method.forcing), cse=True)
+
+    def rate(t, y):
+        matrix, right = parts(t, y[: n + 2], y[n + 2 :])
+        rates = dict(zip(ordered, np.linalg.solve(matrix, right[:, 0]), strict=True))
+        return np.concatenate((y[n + 2 :], [rates[speed] for speed in speeds]))
+
+    first = forward_dynamics(model, start, np.zeros(n - 1))
+    y = np.concatenate((start.theta, start.position, first.theta_dot, first.position_dot))
+    theirs = solve_ivp(rate, (0.0, 0.5), y, "DOP853", t_eval=times, rtol=1e-11, atol=1e-13).y.T
+    ours = compute_reference(model, start, lambda t, _theta, _u: 0.1 * torques * np.sin(4.0 * t + np.arange(n - 1)), times, compiled=False)
+    assert np.abs(ours.theta[-1] - start.theta).max() > 0.2
+    assert_allclose(theirs[:, :n], ours.theta, atol=1e-8)
+    assert_allclose(theirs[:, n : n + 2], ours.position, atol=1e-8)
 
 
 def solve_with_pinocchio(model, state, torques, is_classical=False):

@@ -1,0 +1,92 @@
+"""``humanoid-dynamics check``: where, when and why a clip is impossible."""
+
+# No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from humanoid_dynamics.cli.describe import ConfigOption, JsonOption, RobotArgument
+from humanoid_dynamics.cli.progress import show_progress
+from humanoid_dynamics.cli.tables import make_console, make_table
+from humanoid_dynamics.errors import ClipError, HumanoidDynamicsError
+from humanoid_dynamics.model.catalogue import find_description
+from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.motion.clip_check import CUTOFF, ClipReport, check_clip
+from humanoid_dynamics.motion.clip_findings import KINDS
+from humanoid_dynamics.motion.load import load_clip
+
+SHOWN = 12
+ClipArgument = Annotated[str, typer.Argument(help="Motion file of any known format.", metavar="CLIP")]
+CutoffOption = Annotated[float, typer.Option("--cutoff", help="Low-pass before velocities are taken, where the clip has none [Hz].")]
+RateOption = Annotated[float, typer.Option("--rate", help="Samples per second of a table without times [Hz]; told by the file where 0.")]
+ControlOption = Annotated[bool, typer.Option("--control/--no-control", help="Whether to measure false alarms on a consistent walk.")]
+EXAMPLES = """\b
+Examples:
+  humanoid-dynamics check walk.npz g1
+  humanoid-dynamics check dance.csv g1 --json
+"""
+
+
+def check(
+    clip: ClipArgument,
+    robot: RobotArgument,
+    *,
+    cutoff: CutoffOption = CUTOFF,
+    rate: RateOption = 0.0,
+    control: ControlOption = True,
+    config: ConfigOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Tell where, when and why a clip is impossible for a robot, and how often that is a false alarm."""
+    if not 0.0 < cutoff < 1e3:
+        raise HumanoidDynamicsError(f"--cutoff: received {cutoff:g}, expected a frequency between 0 and 1000 Hz")
+    if not Path(clip).is_file():
+        raise ClipError(clip, "no such file")
+    loaded = load_robot(robot, description=find_description(config))
+    motion = load_clip(Path(clip), loaded, rate=rate or None)
+    with show_progress(f"checking {Path(clip).name}") as bar:
+        report = check_clip(motion, cutoff=cutoff, control=control, watch=bar.tell)
+    facts = report_facts(report)
+    if as_json:
+        typer.echo(json.dumps(facts, indent=2, allow_nan=False))
+    else:
+        _print(facts, make_console())
+
+
+def report_facts(report: ClipReport) -> dict[str, Any]:
+    """Tell a report in plain data, ready for JSON: SI units."""
+    return {
+        "robot": report.robot.name,
+        "clip": report.origin,
+        "seconds": report.seconds,
+        "frames": report.frames,
+        "ground": report.level,
+        "cutoff": report.smoothed,
+        "impossible": report.impossible,
+        "false_alarms": report.false_alarms,
+        "shares": report.shares,
+        "findings": [asdict(finding) for finding in report.findings],
+    }
+
+
+def _print(facts: dict[str, Any], console: Console) -> None:
+    console.print(f"[bold]{facts['clip']}[/]  {facts['seconds']:.2f} s, {facts['frames']} frames, on {facts['robot']}", highlight=False)
+    alarms = facts["false_alarms"]
+    beside = "no consistent walk could be made to compare with" if alarms is None else f"{100 * alarms:.1f} % of a consistent walk is, too"
+    console.print(f"{100 * facts['impossible']:.1f} % of the frames are impossible; false alarms: {beside}")
+    rows = [(KINDS[kind], f"{100 * share:.1f} %") for kind, share in facts["shares"].items() if share > 0.0]
+    if rows:
+        console.print()
+        console.print(make_table("what is wrong", ("", "share of the frames"), rows))
+        console.print()
+    kinds = {kind: [f for f in facts["findings"] if f["kind"] == kind] for kind in KINDS}
+    for found in kinds.values():
+        for finding in sorted(found, key=lambda f: -f["value"])[:SHOWN]:
+            console.print(f"{finding['text']} ({finding['start']:.2f} to {finding['end']:.2f} s)", markup=False, highlight=False)
+        if len(found) > SHOWN:
+            console.print(f"... and {len(found) - SHOWN} more of this kind; --json lists all", style="dim")

@@ -1,0 +1,113 @@
+"""``humanoid-dynamics gait``: a walk for a robot, written as a reference."""
+
+# No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from humanoid_dynamics.cli.describe import JsonOption, RobotArgument
+from humanoid_dynamics.cli.progress import show_progress
+from humanoid_dynamics.cli.tables import make_console, make_table
+from humanoid_dynamics.errors import HumanoidDynamicsError
+from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.motion.footsteps import WalkStyle
+from humanoid_dynamics.motion.formats.csv_file import write_csv
+from humanoid_dynamics.motion.formats.npz_file import write_npz
+from humanoid_dynamics.motion.gait import Walk, build_walk, step_period
+from humanoid_dynamics.motion.mapping import build_recording
+from humanoid_dynamics.motion.schedule_phases import name_phases
+
+UNSET = float("nan")
+WRITERS = {".npz": write_npz, ".csv": write_csv}
+StepsOption = Annotated[int, typer.Option("--steps", help="Number of steps; the last one brings the feet together.")]
+SpeedOption = Annotated[float, typer.Option("--speed", help="Speed [m/s], negative backwards; by the legs where not given.")]
+TurnOption = Annotated[float, typer.Option("--turn", help="Turn to the left over the whole walk [rad].")]
+SlopeOption = Annotated[float, typer.Option("--slope", help="Slope of the ground, uphill along x [rad].")]
+RateOption = Annotated[float, typer.Option("--rate", help="Samples per second [Hz].")]
+OutOption = Annotated[str, typer.Option("--out", help="Write the reference into this .npz or .csv file.")]
+EXAMPLES = """\b
+Examples:
+  humanoid-dynamics gait human28 --out walk.npz
+  humanoid-dynamics gait g1 --steps 8 --speed 0.2 --turn 0.5 --out walk.csv
+  humanoid-dynamics gait talos_reduced --slope 0.087 --json
+"""
+
+
+def gait(
+    robot: RobotArgument,
+    *,
+    steps: StepsOption = 6,
+    speed: SpeedOption = UNSET,
+    turn: TurnOption = 0.0,
+    slope: SlopeOption = 0.0,
+    rate: RateOption = 200.0,
+    out: OutOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Make a walk with its contact schedule: steps, turns, slopes, from standing to standing."""
+    if out and Path(out).suffix not in WRITERS:
+        raise HumanoidDynamicsError(f"--out: received {out!r}, expected the path of a .npz or .csv file")
+    loaded = load_robot(robot)
+    style = WalkStyle(steps=steps, turn=turn / max(steps - 1, 1), slope=slope, rate=rate)
+    if np.isfinite(speed):
+        style = replace(style, step_length=speed * step_period(loaded, style))
+    with show_progress(f"walk of {loaded.name}") as bar:
+        walk = build_walk(loaded, style, watch=bar.tell)
+    if out:
+        try:
+            WRITERS[Path(out).suffix](build_recording(walk.clip), Path(out))
+        except OSError as cause:
+            raise HumanoidDynamicsError(f"--out: {cause}") from cause
+    facts = gait_facts(walk)
+    if as_json:
+        typer.echo(json.dumps({**facts, "file": out or None}, indent=2, allow_nan=False))
+    else:
+        _print(facts, make_console())
+        typer.echo(f"wrote {out}\n" if out else "", nl=False)
+
+
+def gait_facts(walk: Walk) -> dict[str, Any]:
+    """Tell a walk in plain data, ready for JSON: SI units."""
+    clip, plan = walk.clip, walk.plan
+    start, end = (np.mean(poses, axis=0) for poses in (plan.stand, plan.landing_poses()[-1]))
+    way = float(np.linalg.norm((end - start)[:2]))
+    walking = plan.steps[-1].lands - plan.steps[0].leaves
+    return {
+        "robot": clip.robot.name,
+        "seconds": clip.duration,
+        "frames": len(clip),
+        "rate": clip.rate,
+        "way": way,
+        "turn": float(end[2] - start[2]),
+        "speed": way / walking,
+        "lowered": walk.lowered,
+        "zmp_inside": walk.zmp_share,
+        "zmp_margin": float(walk.zmp_margin.min()),
+        "miss": walk.miss,
+        "phases": [
+            {"name": name, "from": phase.start, "to": phase.end, "surfaces": sorted(phase.surfaces)}
+            for name, phase in name_phases(walk.schedule)
+        ],
+        "footsteps": [
+            {"foot": ("left", "right")[step.foot], "leaves": step.leaves, "lands": step.lands, "pose": [float(x) for x in step.end]}
+            for step in plan.steps
+        ],
+    }
+
+
+def _print(facts: dict[str, Any], console: Console) -> None:
+    console.print(f"[bold]walk of {facts['robot']}[/]  {facts['seconds']:.2f} s, {facts['frames']} frames at {facts['rate']:g} Hz")
+    console.print(f"way {facts['way']:.3f} m at {facts['speed']:.3f} m/s, turn {facts['turn']:.3f} rad, lowered {facts['lowered']:.3f} m")
+    console.print(
+        f"zero-moment point inside the feet in {100.0 * facts['zmp_inside']:.1f} % of the frames, at least {facts['zmp_margin']:.3f} m; "
+        f"soles and centre of mass missed by {facts['miss']:.1e}"
+    )
+    rows = [(p["name"], f"{p['from']:.3f}", f"{p['to']:.3f}", ", ".join(p["surfaces"])) for p in facts["phases"]]
+    console.print()
+    console.print(make_table(r"phases \[s]", ("phase", "from", "to", "stands on"), rows))

@@ -1,0 +1,248 @@
+"""The doctor of clips: where, when and why a motion is impossible, and how often the doctor himself is wrong.
+
+Nothing of the dynamics filter is used here: inverse dynamics by Pinocchio, contact forces by least squares over corners.  Recorded motion
+has no accelerations; they come from a low-pass and two differences, which raises false alarms near impacts.  How many is measured on a walk
+of the same robot that is consistent by construction, put through the same pipeline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import pinocchio as pin
+from scipy.ndimage import binary_erosion
+
+from humanoid_dynamics.errors import HumanoidDynamicsError, UnsupportedRobotError
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.motion.body_points import find_soles
+from humanoid_dynamics.motion.clip import Clip, Labels
+from humanoid_dynamics.motion.clip_findings import DYNAMIC, Finding, group
+from humanoid_dynamics.motion.clip_forces import MISS, ForceNeeds, compute_needs
+from humanoid_dynamics.motion.contact_detection import detect_contacts
+from humanoid_dynamics.motion.derivatives import central_differences, differentiate
+from humanoid_dynamics.motion.gait import build_walk
+from humanoid_dynamics.motion.resampling import resample
+from humanoid_dynamics.spatial.arrays import Matrix
+
+CUTOFF = 6.0  # Hz
+DEEP = 0.01  # m
+SLIDES = 0.15  # m/s
+OFF = 5e-3  # m; a foot that is higher does not slide
+UNSURE = 0.08  # s; slides are not looked for so near to a touch-down or a lift-off
+JUMP = 3.0  # rad/s or m/s from one sample to the next
+BEYOND = 1e-3  # rad or m outside a limit that count
+PULLS = -0.02  # share of the weight
+
+
+@dataclass(frozen=True, eq=False)
+class ClipReport:
+    """What the doctor found.
+
+    Attributes:
+        robot: The robot.
+        origin: The clip.
+        seconds: How long it is.
+        frames: How many samples.
+        level: Height of the ground it stands on [m].
+        findings: Everything that is wrong, in order of time.
+        shares: Kind -> share of the samples where it is wrong.
+        impossible: Share of the samples that no forces inside the limits can make.
+        false_alarms: The same share for a walk that is consistent by construction; None where no walk could be made.
+        smoothed: Cut-off of the low-pass before the differences [Hz]; None where the clip brought its accelerations.
+    """
+
+    robot: RobotModel
+    origin: str
+    seconds: float
+    frames: int
+    level: float
+    findings: tuple[Finding, ...] = field(repr=False)
+    shares: dict[str, float]
+    impossible: float
+    false_alarms: float | None
+    smoothed: float | None
+
+
+def check_clip(clip: Clip, *, cutoff: float = CUTOFF, control: bool = True, watch: Callable[[float], None] | None = None) -> ClipReport:
+    """Tell where, when and why a clip is impossible.
+
+    Args:
+        clip: A clip of a robot that stands on two soles; its contacts, velocities and accelerations are used where it has any.
+        cutoff: Low-pass before differences, where accelerations are missing [Hz].
+        control: Whether the false alarms are measured too.
+        watch: Told the share that is done.
+
+    Returns:
+        The report.
+
+    Raises:
+        UnsupportedRobotError: If the robot has no free base or no two soles.
+    """
+    if clip.robot.root != "free_flyer":
+        raise UnsupportedRobotError("checking a clip", [clip.robot.name], f"needs a free base, this root is {clip.robot.root}")
+    report = _examine(clip, cutoff)
+    if watch is not None:
+        watch(0.4)
+    false_alarms = measure_false_alarms(clip.robot, clip.rate, cutoff) if control else None
+    return ClipReport(
+        clip.robot, clip.origin, clip.duration, len(clip), report.level, report.findings, report.shares, report.impossible,
+        false_alarms, report.smoothed,
+    )  # fmt: skip
+
+
+def measure_false_alarms(robot: RobotModel, rate: float, cutoff: float = CUTOFF) -> float | None:
+    """Return the share of samples of a consistent walk that are found impossible.
+
+    Args:
+        robot: The robot.
+        rate: Samples per second of the clip it is compared with [Hz].
+        cutoff: Low-pass before differences [Hz].
+
+    Returns:
+        The share; None where the robot cannot walk.
+    """
+    try:
+        walk = build_walk(robot).clip
+    except HumanoidDynamicsError:
+        return None
+    bare = resample(walk.change(v=None, a=None, contacts={}), min(rate, walk.rate))
+    return _examine(bare, cutoff).impossible
+
+
+@dataclass(frozen=True, eq=False)
+class _Examined:
+    level: float
+    findings: tuple[Finding, ...]
+    shares: dict[str, float]
+    impossible: float
+    smoothed: float | None
+
+
+def _examine(clip: Clip, cutoff: float) -> _Examined:
+    soles = find_soles(clip.robot)
+    given = clip.v is not None and clip.a is not None
+    even = clip if given or clip.is_even else resample(clip.change(v=None, a=None, contacts={}), clip.rate)
+    low = min(cutoff, 0.4 * even.rate)
+    moving = even if given else differentiate(even.change(v=None, a=None), low)
+    labels = even.contacts if {s.name for s in soles} <= set(even.contacts) else detect_contacts(even).labels(even.times)
+    stands = np.column_stack([labels[sole.name] for sole in soles])
+    heights, speeds = _measure_corners(moving)
+    level = float(np.median(heights[stands])) if stands.any() else float(np.min(heights))
+    needs = compute_needs(moving, soles, stands, level)
+    wrong, findings = _judge_forces(moving, needs, [sole.name for sole in soles])
+    geometric = _judge_geometry(
+        even, heights - level, np.where(_erode(stands & (heights - level < OFF), even.rate), speeds, 0.0), [sole.name for sole in soles]
+    )
+    for kind, (mask, found) in geometric.items():
+        wrong[kind] = mask
+        findings += found
+    shares = {kind: float(np.mean(mask)) for kind, mask in wrong.items()}
+    impossible = float(np.mean(np.any([wrong[kind] for kind in DYNAMIC], axis=0)))
+    ordered = tuple(sorted(findings, key=lambda finding: (finding.start, finding.kind)))
+    return _Examined(level, ordered, shares, impossible, None if given else low)
+
+
+def _erode(stands: Labels, rate: float) -> Labels:
+    """Return stands without their beginnings and ends, of which detection is not sure."""
+    least = max(1, round(UNSURE * rate))
+    sure: Labels = binary_erosion(stands, np.ones((2 * least + 1, 1)), border_value=1)
+    return sure
+
+
+def _measure_jumps(clip: Clip) -> Matrix:
+    """Return by how much the velocity of each coordinate changes from one step to the next."""
+    model, steps = clip.robot.model, np.diff(clip.times)
+    slopes = np.array([pin.difference(model, a, b) / h for a, b, h in zip(clip.q[:-1], clip.q[1:], steps, strict=True)])
+    jumps = np.zeros((len(clip), clip.robot.nv))
+    jumps[1:-1] = np.abs(np.diff(slopes, axis=0))
+    return jumps
+
+
+def _measure_corners(clip: Clip) -> tuple[Matrix, Matrix]:
+    """Return the height of the lowest corner of each sole [m] and how fast its middle moves over the ground [m/s]."""
+    model, data, soles = clip.robot.model, clip.robot.data(), find_soles(clip.robot)
+    heights, places = np.empty((len(clip), len(soles))), np.empty((len(clip), len(soles), 2))
+    for row, q in enumerate(clip.q):
+        pin.framesForwardKinematics(model, data, q)
+        for k, sole in enumerate(soles):
+            corners = np.array([data.oMf[sole.frame].act(corner) for corner in sole.vertices])
+            heights[row, k], places[row, k] = corners[:, 2].min(), corners[:, :2].mean(axis=0)
+    return heights, np.linalg.norm(np.gradient(places, clip.times, axis=0), axis=2)
+
+
+def _judge_forces(clip: Clip, needs: ForceNeeds, soles: list[str]) -> tuple[dict[str, Labels], list[Finding]]:
+    """Say of each sample what its forces lack."""
+    bad = needs.miss > MISS
+    sticky = bad & np.isfinite(needs.friction) & (needs.friction > 0.0)
+    pulls = bad & ~sticky & ~needs.alone & (needs.push < PULLS)
+    wrong = {"friction": sticky, "pull": pulls, "tip": bad & ~sticky & ~pulls & ~needs.alone, "flight": bad & needs.alone}
+    findings: list[Finding] = []
+    for first, last, worst in group(clip.times, np.where(wrong["friction"], needs.friction, 0.0)):
+        foot, value = soles[int(needs.foot[worst])], float(needs.friction[worst])
+        findings.append(_tell(clip, ("friction", foot, "-"), (first, last, worst), value, f"{foot} would need friction {value:.1f}"))
+    for first, last, worst in group(clip.times, np.where(wrong["pull"], -needs.push, 0.0)):
+        value = -float(needs.push[worst])
+        findings.append(
+            _tell(clip, ("pull", "", "weights"), (first, last, worst), value, f"the ground would have to pull by {value:.2f} weights")
+        )
+    far = np.minimum(needs.outside, 1.0)
+    for first, last, worst in group(clip.times, np.where(wrong["tip"], np.maximum(far, 1e-6), 0.0)):
+        value = float(far[worst])
+        distance = f"{100.0 * value:.1f} cm" if value < 1.0 else "more than 1 m"
+        said = f"the centre of pressure would have to be {distance} outside the feet"
+        said = said if value > 5e-4 else f"the feet cannot give the turning moment, {needs.miss[worst]:.2f} weights are missing"
+        findings.append(_tell(clip, ("tip", "", "m"), (first, last, worst), value, said))
+    for first, last, worst in group(clip.times, np.where(wrong["flight"], needs.miss, 0.0)):
+        value = float(needs.miss[worst])
+        findings.append(
+            _tell(clip, ("flight", "", "weights"), (first, last, worst), value, f"nothing touches, and {value:.2f} weights are missing")
+        )
+    over = np.abs(needs.torque) - 1.0
+    wrong["torque"] = np.any(over > 0.0, axis=1)
+    for k in np.flatnonzero(np.any(over > 0.0, axis=0)):
+        name = clip.robot.actuated[int(k)]
+        for first, last, worst in group(clip.times, over[:, k]):
+            value = 1.0 + float(over[worst, k])
+            findings.append(
+                _tell(clip, ("torque", name, "limits"), (first, last, worst), value, f"{name} would need {value:.2f} times its torque")
+            )
+    return wrong, findings
+
+
+def _judge_geometry(clip: Clip, heights: Matrix, speeds: Matrix, soles: list[str]) -> dict[str, tuple[Labels, list[Finding]]]:
+    """Say of each sample what no forces are needed to see."""
+    judged: dict[str, tuple[Labels, list[Finding]]] = {}
+    v, _ = central_differences(clip.robot.model, clip.times, clip.q)
+    jumps = _measure_jumps(clip) - JUMP
+    joints = [joint for joint in clip.robot.joints if joint.q.stop - joint.q.start == joint.v.stop - joint.v.start == 1]
+    limits = clip.robot.limits
+    outside = np.column_stack([
+        np.maximum(limits.lower[j.q.start] - clip.q[:, j.q.start], clip.q[:, j.q.start] - limits.upper[j.q.start]) for j in joints
+    ])  # fmt: skip
+    rates = np.column_stack([np.abs(v[:, j.v.start]) - (limits.velocity[j.v.start] or np.inf) for j in joints])
+    names, coordinates = [joint.name for joint in joints], list(clip.robot.coordinates)
+    judged["position"] = _list(clip, "position", names, outside - BEYOND, ("rad", "is {:.3f} rad or m outside its limits", BEYOND))
+    judged["velocity"] = _list(clip, "velocity", names, rates, ("rad/s", "is {:.2f} rad/s or m/s faster than its limit", 0.0))
+    judged["jump"] = _list(clip, "jump", coordinates, jumps, ("rad/s", "changes its velocity by {:.2f} rad/s or m/s at once", JUMP))
+    judged["penetration"] = _list(clip, "penetration", soles, -heights - DEEP, ("m", "is {:.3f} m in the ground", DEEP))
+    judged["slide"] = _list(clip, "slide", soles, speeds - SLIDES, ("m/s", "slides at {:.2f} m/s while it stands", SLIDES))
+    return judged
+
+
+def _list(clip: Clip, kind: str, names: list[str], excess: Matrix, said: tuple[str, str, float]) -> tuple[Labels, list[Finding]]:
+    found = []
+    for k in np.flatnonzero(np.any(excess > 0.0, axis=0)):
+        for first, last, worst in group(clip.times, excess[:, k]):
+            value = float(excess[worst, k]) + said[2]
+            found.append(
+                _tell(clip, (kind, names[int(k)], said[0]), (first, last, worst), value, f"{names[int(k)]} {said[1].format(value)}")
+            )
+    return np.any(excess > 0.0, axis=1), found
+
+
+def _tell(clip: Clip, what: tuple[str, str, str], rows: tuple[int, int, int], value: float, text: str) -> Finding:
+    kind, where, unit = what
+    first, last, worst = (float(clip.times[row]) for row in rows)
+    return Finding(kind, where, first, last, worst, value, unit, f"{worst:.2f} s: {text}")

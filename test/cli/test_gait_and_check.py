@@ -1,0 +1,86 @@
+"""The commands that make a walk and that examine a clip."""
+
+import json
+
+import numpy as np
+import pytest
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.cli import main
+from humanoid_dynamics.motion.load import load_clip
+
+
+@pytest.fixture
+def call(monkeypatch, capsys):
+    def call(*arguments):
+        monkeypatch.setattr("sys.argv", ["humanoid-dynamics", *map(str, arguments)])
+        code = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+        return code, *capsys.readouterr()
+
+    return call
+
+
+@pytest.mark.parametrize("suffix", ["npz", "csv"])
+def test_gait_writes_a_reference_that_check_finds_possible(call, tmp_path, suffix):
+    path = tmp_path / f"walk.{suffix}"
+    code, out, err = call("gait", "human28", "--steps", 2, "--turn", 0.2, "--rate", 50, "--out", path, "--json")
+    assert (code, err) == (0, "")
+    facts = json.loads(out)
+    assert facts["turn"] == pytest.approx(0.2)
+    assert facts["zmp_inside"] == 1.0
+    assert [phase["name"] for phase in facts["phases"]][1:4] == ["single support", "double support 1", "single support"]
+    robot = hd.load_robot("human28")
+    clip = load_clip(path, robot)
+    assert clip.a is not None
+    assert set(clip.contacts) == {"left_foot", "right_foot"}
+    assert len(clip) == facts["frames"]
+    code, out, err = call("check", path, "human28", "--no-control", "--json")
+    assert (code, err) == (0, "")
+    report = json.loads(out)
+    assert report["impossible"] == 0.0
+    assert report["false_alarms"] is None
+
+
+def test_speed_is_that_of_the_steps(call):
+    code, out, _ = call("gait", "human28", "--steps", 3, "--speed", 0.1, "--rate", 50)
+    assert code == 0
+    assert "single support" in out
+    assert "zero-moment point inside the feet in 100.0 %" in out
+
+
+def test_check_tells_what_is_wrong_in_words(call, tmp_path):
+    robot = hd.load_robot("human28")
+    times = np.arange(100) / 50.0
+    q = np.tile(robot.posture, (100, 1))
+    q[40:60, 2] -= 0.1
+    path = tmp_path / "sunk.npz"
+    from humanoid_dynamics.motion.clip import Clip
+    from humanoid_dynamics.motion.formats.npz_file import write_npz
+    from humanoid_dynamics.motion.mapping import build_recording
+
+    write_npz(build_recording(Clip(robot, times, q)), path)
+    code, out, err = call("check", path, "human28", "--no-control")
+    assert (code, err) == (0, "")
+    assert "left_foot is 0.100 m in the ground" in out
+    assert "what is wrong" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("gait", "human28", "--out", "walk.txt"), "--out: received 'walk.txt', expected the path of a .npz or .csv file"),
+        (("gait", "human28", "--steps", "0"), "steps: received 0, expected a whole number"),
+        (("gait", "biped7"), "walking on two feet"),
+        (("check", "nowhere.npz", "human28"), "nowhere.npz: no such file"),
+        (("check", __file__, "human28", "--cutoff", "0"), "--cutoff: received 0"),
+    ],
+)
+def test_nonsense_is_refused(call, arguments, message):
+    code, out, err = call(*arguments)
+    assert code == 2
+    assert out == ""
+    assert message in err
