@@ -24,7 +24,7 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.formats.npz_file import write_npz
 from humanoid_dynamics.motion.load import load_clip
-from humanoid_dynamics.motion.mapping import build_recording
+from humanoid_dynamics.motion.mapping import build_recording, load_joint_map
 
 SHORTEST, LONGEST = 0.01, 5.0  # s of look-ahead
 FELL = 1  # exit code where a robot did not stay on its feet
@@ -35,6 +35,7 @@ ModeOption = Annotated[str, typer.Option("--mode", help=f"One of {', '.join(MODE
 LookaheadOption = Annotated[float, typer.Option("--lookahead", help="How much of the reference is known ahead, in seconds.")]
 OfflineOption = Annotated[bool, typer.Option("--offline", help="Try other settings where the robot falls.")]
 OutOption = Annotated[str, typer.Option("--out", help="Write the filtered clips into this folder, as npz.")]
+MapOption = Annotated[str, typer.Option("--map", help="YAML file: which column is which joint, and which nobody wants.")]
 ReportOption = Annotated[str, typer.Option("--report", help="Write all figures into this JSON file.")]
 EXAMPLES = """\b
 Examples:
@@ -52,6 +53,7 @@ def filter(  # the verb's name
     offline: OfflineOption = False,
     out: OutOption = "",
     report: ReportOption = "",
+    joints: MapOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Make clips consistent: motion a robot can do with its motors, joints and feet, and the certificate that it can."""
@@ -61,9 +63,10 @@ def filter(  # the verb's name
         raise HumanoidDynamicsError(f"--out: {out!r} is a file, expected a folder")
     model = load_robot(robot)
     settings = replace(Settings(), lookahead=lookahead)
+    joint_map = load_joint_map(Path(joints)) if joints else None
     facts = []
     for path in clips:
-        clip = load_clip(Path(path), model)
+        clip = load_clip(Path(path), model, joint_map=joint_map)
         with show_progress(f"filtering {Path(path).name}") as bar:
             found = filter_clip(model, clip, mode, settings=settings, ladder=LADDER if offline else LADDER[:1], watch=bar.tell)
         if out:

@@ -6,7 +6,6 @@ import pytest
 from recordings import find_recording
 
 import humanoid_dynamics as hd
-
 from humanoid_dynamics.filtering import DynamicsFilter, Settings, TickSettings, filter_clip
 from humanoid_dynamics.filtering.clip_filter import LADDER
 from humanoid_dynamics.filtering.scoring import false_alarms, score_motion
@@ -135,19 +134,23 @@ def hostile(robot, kind, rng):
         time, q = k / rate, np.array(base)
         q[joint] += 0.3 * np.sin(2.0 * time)
         if 1.5 <= time < 2.5:
-            if kind == "nan":
-                q[joint] = np.nan
-            elif kind == "teleport":
-                q[:2] += 3.0
-            elif kind == "flip":
-                q[3:7] = (0.0, 1.0, 0.0, 0.0)
-            elif kind == "noise":
-                q[7:] += 0.05 * rng.normal(size=robot.nq - 7)
-            elif kind == "backwards":
-                time = 3.0 - time
-            elif kind == "missing":
+            if kind == "missing":
                 continue
+            time, q = spoil(kind, time, q, rng)
         yield time, q
+
+
+def spoil(kind, time, q, rng):
+    """Return a sample that is wrong."""
+    if kind == "nan":
+        q[9] = np.nan
+    elif kind == "teleport":
+        q[:2] += 3.0
+    elif kind == "flip":
+        q[3:7] = (0.0, 1.0, 0.0, 0.0)
+    elif kind == "noise":
+        q[7:] += 0.05 * rng.normal(size=len(q) - 7)
+    return (3.0 - time if kind == "backwards" else time), q
 
 
 @pytest.mark.parametrize("kind", ["nan", "teleport", "flip", "noise", "backwards", "missing", "slow", "fast"])
