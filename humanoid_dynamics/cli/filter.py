@@ -45,7 +45,7 @@ Examples:
 """
 
 
-def filter(  # the verb's name
+def filter(  # noqa: PLR0913
     robot: RobotArgument,
     clips: ClipsArgument,
     mode: ModeOption = "balanced",

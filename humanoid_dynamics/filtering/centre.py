@@ -9,11 +9,13 @@ from humanoid_dynamics.filtering.footholds import Stance
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.support import Support, clamp_rows, phases_of
+from humanoid_dynamics.filtering.swing import Print
 from humanoid_dynamics.filtering.track import Track
 from humanoid_dynamics.filtering.window import Window
 from humanoid_dynamics.filtering.windows import bell_kernel, flat_kernel, slopes, smooth_columns
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
+MOST_KNOWN = 64  # supports that are remembered
 LARGEST_OFFSET = 0.04  # m; how far angular momentum may move the zero-moment point
 STEEPEST_HEIGHT = 4.0  # m/s^2; vertical acceleration of the centre of mass
 BEND, STRAIGHT = 0.96, 0.985  # of the length of the leg: where lowering starts, and where it is whole
@@ -40,6 +42,7 @@ class CentrePlanner:
         self.balance = BoundedShift(proportions.pendulum, settings.dt)
         self._lower = np.nan
         self._trusted = 1.0
+        self._known: dict[tuple[object, ...], Support] = {}
 
     def plan(self, window: Window, prints: list[list[Stance]], count: int) -> tuple[Matrix, Matrix, Matrix]:
         """Plan the next rows.
@@ -77,19 +80,26 @@ class CentrePlanner:
     def _supports(self, window: Window, prints: list[list[Stance]]) -> tuple[list[int], list[Support]]:
         rows, supports = [], []
         for row, stands in phases_of(window.labels):
-            corners = []
-            for foot in (0, 1):
-                at = next((found[2] for found in prints[foot] if found[0] <= row < found[1]), None)
-                if stands[foot] and at is not None:
-                    corners.append((self._p.corners[foot] @ at.turn().T + at.place)[:, :2])
-            if not corners:
+            found = [next((p[2] for p in prints[foot] if p[0] <= row < p[1]), None) if stands[foot] else None for foot in (0, 1)]
+            if found == [None, None]:
                 continue
-            share = self._settings.inside_two if len(corners) > 1 else self._settings.inside_one
             rows.append(row)
-            supports.append(Support(np.vstack(corners), share))
+            supports.append(self._support(found[0], found[1]))
         if rows:
             rows[0] = 0
         return rows, supports
+
+    def _support(self, left: Print | None, right: Print | None) -> Support:
+        """Return the area of one or two prints, built anew only where they are new."""
+        key = tuple((*at.place.tolist(), at.heading) for at in (left, right) if at is not None)
+        if self._known.get((left is None, right is None, key)) is None:
+            standing = [(foot, at) for foot, at in enumerate((left, right)) if at is not None]
+            corners = [(self._p.corners[foot] @ at.turn().T + at.place)[:, :2] for foot, at in standing]
+            share = self._settings.inside_two if len(corners) > 1 else self._settings.inside_one
+            if len(self._known) > MOST_KNOWN:
+                self._known.clear()
+            self._known[left is None, right is None, key] = Support(np.vstack(corners), share)
+        return self._known[left is None, right is None, key]
 
     def _trust(self, zmp: Matrix, supports: list[Support], rows: list[int]) -> float:
         ends = [*rows[1:], len(zmp)]

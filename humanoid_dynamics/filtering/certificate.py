@@ -7,14 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.joint_room import joint_margins
+from humanoid_dynamics.filtering.joint_room import limited_positions
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.terms import BASE, LOCAL
 from humanoid_dynamics.filtering.tick import Step
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.spatial.arrays import Vector
-from humanoid_dynamics.spatial.polygon import margin_inside
+from humanoid_dynamics.spatial.polygon import half_planes, margin_inside
+from humanoid_dynamics.spatial.rotation import skew
 
 LOADED = 1e-6  # of the weight: a sole that bears less has no centre of pressure
 EOM, PULL, COP, FRICTION, SHARE = 1e-8, 1e-6, 1e-6, 1e-6, 1e-6  # of the weight, twice; m; of the friction coefficient; of a limit
@@ -73,11 +74,13 @@ class FrameJudge:
             trust_limits: Whether joints have the limits their description says; torques and positions are not judged otherwise.
         """
         self._trust = trust_limits
-        self._robot, self._model, self._data = robot, robot.model, robot.data()
+        self._model, self._data = robot.model, robot.data()
         self._soles = proportions.soles
         surfaces = find_soles(robot)
         self._outlines = [np.array(s.vertices[:, :2]) for s in surfaces]
-        self._corners = proportions.corners
+        self._edges = [half_planes(outline) if len(outline) > 2 else None for outline in self._outlines]
+        self._arms = [skew(corners.mean(axis=0)) for corners in proportions.corners]
+        self._index, self._low, self._high = limited_positions(robot)
         self._mu = [s.friction for s in surfaces]
         self._weight = proportions.mass * proportions.gravity
         effort = robot.limits.effort[BASE:]
@@ -109,10 +112,11 @@ class FrameJudge:
             if not step.stands[foot]:
                 continue
             twist = J @ v
-            slip = max(slip, float(np.linalg.norm(twist[:3] + np.cross(twist[3:], self._corners[foot].mean(axis=0)))))
+            moving = twist[:3] - self._arms[foot] @ twist[3:]
+            slip = max(slip, float(moving @ moving) ** 0.5)
             pull = max(pull, -float(w[2]) / self._weight)
             if w[2] > LOADED * self._weight:
-                cop = min(cop, margin_inside(self._outlines[foot], np.array([-w[4], w[3]]) / w[2]))
+                cop = min(cop, self._margin(foot, np.array([-w[4], w[3]]) / w[2]))
                 friction = max(friction, float(np.hypot(w[0], w[1])) / (self._mu[foot] * float(w[2])))
         torque, joint, speed = self._judge_limits(*after, step) if self._trust else (0.0, np.inf, 0.0)
         return FrameCertificate(
@@ -126,9 +130,16 @@ class FrameJudge:
             slip,
         )
 
+    def _margin(self, foot: int, p: Vector) -> float:
+        edges = self._edges[foot]
+        if edges is None:
+            return margin_inside(self._outlines[foot], p)
+        return float((edges[1] - edges[0] @ p).min())
+
     def _judge_limits(self, q: Vector, v: Vector, step: Step) -> tuple[float, float, float]:
+        place = q[self._index]
         return (
             float(np.max(np.abs(step.tau) * self._per_effort, initial=0.0)),
-            float(np.min(joint_margins(self._robot, q), initial=np.inf)),
+            float(np.min(np.minimum(place - self._low, self._high - place), initial=np.inf)),
             float(np.max(np.abs(v[BASE:]) * self._per_speed, initial=0.0)),
         )

@@ -130,6 +130,7 @@ class DynamicsFilter:
         status = self._intake.take(time, q)
         if status in {"ok", "moved", "limited"} and self._intake.q is not None:
             self._track.add(self._intake.time, self._intake.q)
+            self._prepare()
         return status
 
     def finish(self) -> None:
@@ -158,13 +159,17 @@ class DynamicsFilter:
         return self._advance(target, measured is not None)
 
     def _next_target(self) -> Target | None:
-        if not self._targets:
-            ready = self._track.end - self._planner.now
-            needed = round(self.settings.lookahead * self.settings.rate)
-            if ready < (ROWS_AT_A_TIME + MARGIN if self._ended else max(needed, ROWS_AT_A_TIME + MARGIN)):
-                return None
-            self._targets = self._planner.plan(ROWS_AT_A_TIME)
+        self._prepare()
         return self._targets.pop(0) if self._targets else None
+
+    def _prepare(self) -> None:
+        """Plan the next rows where none are left and the look-ahead is there: at the push that brings it, so that ticks need not."""
+        if self._targets:
+            return
+        ready = self._track.end - self._planner.now
+        needed = 0 if self._ended else round(self.settings.lookahead * self.settings.rate)
+        if ready >= max(needed, ROWS_AT_A_TIME + MARGIN):
+            self._targets = self._planner.plan(ROWS_AT_A_TIME)
 
     def _advance(self, target: Target, measured: bool) -> Frame:
         dt = self.settings.dt

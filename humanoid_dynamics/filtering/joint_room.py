@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Vector
 
 BASE = 6
 FASTEST = 600.0  # rad/s^2; no joint is asked for more
@@ -67,18 +67,17 @@ class JointRoom:
         self.lower[:], self.upper[:] = -FREELY, FREELY
 
 
-def joint_margins(robot: RobotModel, q: Matrix) -> Matrix:
-    """Return how far each limited joint is inside its range.
+def limited_positions(robot: RobotModel) -> tuple[Indices, Vector, Vector]:
+    """Return the joints of one freedom that have limits.
 
     Args:
         robot: The robot.
-        q: (..., nq) configurations.
 
     Returns:
-        (..., k) distances to the nearer limit [rad or m]; negative outside.
+        Their places in the configuration, their lowest and their highest positions [rad or m].
     """
     index, _ = _one_freedom(robot)
-    return np.asarray(np.minimum(q[..., index] - robot.limits.lower[index], robot.limits.upper[index] - q[..., index]))
+    return index, np.array(robot.limits.lower[index]), np.array(robot.limits.upper[index])
 
 
 def _one_freedom(robot: RobotModel) -> tuple[Indices, Indices]:
