@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from time import perf_counter
+from types import MappingProxyType
 from typing import Any
 
 from humanoid_dynamics.benchmarks import closed_chain, closed_chain_forward, inverse_dynamics, limits, mujoco_step, paper_filter, snake
+from humanoid_dynamics.benchmarks.floors import FLOOR_ID
 from humanoid_dynamics.benchmarks.goals import GOAL_ROBOT, GOALS, NOT_BUILT, Goal
 from humanoid_dynamics.benchmarks.interleave import Timing, interleave
 from humanoid_dynamics.benchmarks.machine import describe_machine
@@ -19,6 +21,7 @@ from humanoid_dynamics.program import BLAS_VARIABLES
 
 FALLBACK = "human28"
 PEERS = ("tsid", "placo", "mujoco")
+RECORDED = MappingProxyType({"tsid": 109.5 / 5.8, "placo": 80.6 / 5.8})  # a tick on two soles of GOAL_ROBOT over floor_ID, one machine
 WARM_UP_SHARE, LEAST_WARM_UP = 10, 20
 ROBOT_RACES: Mapping[str, Callable[[Stand], Race]] = {
     inverse_dynamics.PATH: inverse_dynamics.build_inverse_dynamics,
@@ -77,7 +80,7 @@ def run_bench(
     measured: dict[str, Measurement] = {}
     for race in races:
         measured.update(race.measure(times[race.name]))
-    rows = tuple(build_row(goal, measured.get(goal.name), judged=robot == GOAL_ROBOT, note=_obstacle(goal)) for goal in goals)
+    rows = tuple(build_row(goal, measured.get(goal.name), judged=robot == GOAL_ROBOT, note=_obstacle(goal, times)) for goal in goals)
     notes += missing + _warn_of_threads(machine)
     return BenchReport(machine, robot, rows, {name: tuple(race.values()) for name, race in times.items()}, notes)
 
@@ -153,9 +156,14 @@ def _time(races: list[Race], repeat: int, progress: Callable[[float], object]) -
     return times
 
 
-def _obstacle(goal: Goal) -> str:
-    """Say why a goal has no number: a peer is not there, or our side is not."""
-    peer = goal.name.rpartition(".")[2]
-    if _path_of(goal.name) == inverse_dynamics.PATH and peer in PEERS:
-        return f"{peer} is not installed" if find_spec(peer) is None else f"comparison with {peer} {NOT_BUILT}"
-    return NOT_BUILT
+def _obstacle(goal: Goal, times: Mapping[str, Mapping[str, Timing]]) -> str:
+    """Say why a goal has no number: a peer is not there, or our side is not; and what the peer took elsewhere."""
+    path, peer = _path_of(goal.name), goal.name.rpartition(".")[2]
+    ours = {inverse_dynamics.PATH: "minimum_torque", limits.PATH: limits.RULE}.get(path)
+    if ours is None or peer not in PEERS:
+        return NOT_BUILT
+    missing = f"{peer} is not installed" if find_spec(peer) is None else f"comparison with {peer} {NOT_BUILT}"
+    if peer not in RECORDED:
+        return missing
+    ratio = times[path][ours].median / times[path][FLOOR_ID].median
+    return f"{missing}; recorded elsewhere at {RECORDED[peer]:.1f} x floor_ID, of which ours at {ratio:.2f} is {ratio / RECORDED[peer]:.3f}"

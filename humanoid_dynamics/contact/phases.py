@@ -50,15 +50,18 @@ class PhaseManager:
             start: Time on the clock, and in the schedule, at which it begins [s].
         """
         self.schedule = schedule
+        self._rates = read_only(schedule.share_rates(events=True))
         self._clock = self._now = start
         self._closed: dict[str, bool] = {}
         self._since: dict[str, float] = {}
         self._lost: dict[str, float] = {}  # surface -> time at which it came back, infinite while it has not
 
     def share_rates(self) -> Vector:
-        """Bound how fast each share can change from now on, unless a loaded contact is lost, (surfaces,) [1/s]."""
-        rates = self.schedule.share_rates()
-        return np.full(len(rates), np.inf) if self._lost else rates
+        """Bound how fast each share can change from now on, unless a loaded contact is lost, (surfaces,) [1/s].
+
+        It holds for early and late touch-downs as well, known before any comes.
+        """
+        return np.full(len(self._rates), np.inf) if self._lost else self._rates
 
     def observe(self, surface: str, closed: bool, t: float) -> None:
         """Take what a contact sensor tells.

@@ -133,12 +133,18 @@ class ContactSchedule:
         times = {time for interval in self.intervals for time in (interval.start, interval.end)}
         return tuple(sorted(time for time in times if np.isfinite(time)))
 
-    def share_rates(self) -> Vector:
+    def share_rates(self, events: bool = False) -> Vector:
         """Bound how fast each share can change at any time, (surfaces,) [1/s].
 
         With loads r_k of sum R the share s_k = r_k / R changes by ((1 - s_k) r_k' - s_k sum of the other r') / R, which is at most the
         larger of |r_k'| and the sum of the others' over R.  Slopes are bounded by the profile; between two close times R is at least the
         sum of the smaller loads.
+
+        A contact that closes early is loaded more slowly and never bears less than planned; one that closes late stops the schedule.  So
+        with events every slope may come at any time, and R is at least the least that is planned.
+
+        Args:
+            events: Whether touch-downs may come earlier or later than planned.
 
         Returns:
             The bounds; infinite where a load is a step, or where no contact bears any.
@@ -147,18 +153,26 @@ class ContactSchedule:
         rates: Vector = np.zeros(len(self.surfaces))
         if any((i.load == 0.0 and i.start > -np.inf) or (i.unload == 0.0 and i.end < np.inf) for i in self.intervals):
             return np.full(len(self.surfaces), np.inf)
-        for start, end in pairwise(breaks):
-            slopes = np.zeros(len(self.surfaces))
-            for interval in self.intervals:
-                slopes[self.surfaces.index(interval.surface)] += interval.weight * interval.slope(start, end, self.profile)
-            if not slopes.any():
-                continue
-            worst = np.maximum(slopes, slopes.sum() - slopes)
-            times = np.linspace(start, end, PIECES + 1)
-            loads = np.array([self.loads(t) for t in times])
-            support = float(np.min(np.minimum(loads[:-1], loads[1:]).sum(axis=1)))
-            rates = np.maximum(rates, worst / support if support > LEAST_SUPPORT else np.inf)
+        pieces = [(self._slopes(start, end), self._support(start, end)) for start, end in pairwise(breaks)]
+        if events and pieces:
+            pieces = [(np.max([slopes for slopes, _ in pieces], axis=0), min(support for _, support in pieces))]
+        for slopes, support in pieces:
+            if slopes.any():
+                worst = np.maximum(slopes, slopes.sum() - slopes)
+                rates = np.maximum(rates, worst / support if support > LEAST_SUPPORT else np.inf)
         return rates
+
+    def _slopes(self, start: float, end: float) -> Vector:
+        """Bound how fast loads change between two times that no break separates, (surfaces,) [1/s]."""
+        slopes = np.zeros(len(self.surfaces))
+        for interval in self.intervals:
+            slopes[self.surfaces.index(interval.surface)] += interval.weight * interval.slope(start, end, self.profile)
+        return slopes
+
+    def _support(self, start: float, end: float) -> float:
+        """Bound the sum of loads between two times from below."""
+        loads = np.array([self.loads(t) for t in np.linspace(start, end, PIECES + 1)])
+        return float(np.min(np.minimum(loads[:-1], loads[1:]).sum(axis=1)))
 
     def starting_at(self, interval: ContactInterval, start: float) -> ContactSchedule:
         """Return the schedule with one touch-down moved, and the time at which it is loaded kept.

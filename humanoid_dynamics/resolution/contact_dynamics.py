@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from humanoid_dynamics.contact.cone import build_wrench_cone
 from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.resolution.loops import LoopRows
 from humanoid_dynamics.resolution.units import coordinate_units
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
@@ -25,7 +26,7 @@ class ContactDynamics:
 
     With tau_0 the torques of free motion, tau = tau_0 - J'x holds for what contacts and gears push with, x.  Rows that no motor drives
     must vanish: J_u'x = tau_0 there.  The push of a contact is counted in the basis of its kind (``wrench_basis``), forces first; after
-    all contacts come the gears between joints that mimic each other, one number each.
+    all contacts come the gears between joints that mimic each other, one number each, and what holds closed loops together.
 
     Attributes:
         robot: The robot.
@@ -33,8 +34,11 @@ class ContactDynamics:
         cones: What each can carry.
         parts: Where each contact's push stands in x.
         size: Number of unknowns in x.
+        loops: Closed loops of the robot, None where there are none.
+        held: Where the forces that hold them together stand in x.
         span: Coordinates from the first to the last on which x acts; J stops there.
-        J: (size, width of span) Jacobian of x at the last update.
+        J: (size, width of span) Jacobian of x at the last update; a view of the columns of ``whole_J``.
+        whole_J: (size, nv) the same with all columns.
         tau_0: (nv,) torques of free motion at the last update [N or N·m].
         free: (width of span,) those of the span.
         q: (nq,) configuration of the last update, a copy.
@@ -45,6 +49,7 @@ class ContactDynamics:
         acted_v: Driven coordinates on which x acts, as indices of the velocity.
         base_linear: Within the span, the coordinates of a free base that slide.
         full_rank: Whether the equations for x have full rank whatever the posture: only the base is undriven, and a face touches.
+        best_rank: Whether they have it when all surfaces touch.
         unit_force: Weight of the robot, by which forces are measured [N].
         units: Unit of the force on each coordinate.
         generation: Number of updates so far.
@@ -66,11 +71,14 @@ class ContactDynamics:
         self.cones = tuple(build_wrench_cone(surface) for surface in self.surfaces)
         ends = [0, *accumulate(cone.basis.shape[1] for cone in self.cones)]
         self.parts = tuple(slice(a, b) for a, b in pairwise(ends))
-        self.size = ends[-1] + len(robot.mimics)
         gears = _gear_rows(robot)
-        self._split_coordinates(np.any(gears != 0.0, axis=0))
-        self.J: Matrix = np.zeros((self.size, self.span.stop - self.span.start))
-        self.J[ends[-1] :] = gears[:, self.span]
+        self.loops = LoopRows(robot) if robot.loops else None
+        self.held = slice(ends[-1] + len(gears), ends[-1] + len(gears) + (self.loops.size if self.loops else 0))
+        self.size = self.held.stop
+        self._split_coordinates(np.any(gears != 0.0, axis=0) | ((self.loops.reach() if self.loops else 0.0) > np.zeros(robot.nv)))
+        self.whole_J: Matrix = np.zeros((self.size, robot.nv))
+        self.whole_J[ends[-1] : self.held.start] = gears
+        self.J: Matrix = self.whole_J[:, self.span]
         self.tau_0: Vector = np.zeros(robot.nv)
         self.free = self.tau_0[self.span]
         self.q: Vector = np.array(robot.posture)
@@ -80,9 +88,10 @@ class ContactDynamics:
         self._model, self._data = robot.model, robot.data()
         self._floats = robot.root == "free_flyer"
         bases = [None if s.kind == "face" else c.basis.T.copy() for s, c in zip(self.surfaces, self.cones, strict=True)]
-        self._contacts = tuple(zip((s.frame for s in self.surfaces), self.parts, bases, strict=True))
-        self._all_active = self._has_full_rank((True,) * len(self.surfaces))
-        self.full_rank = self._all_active
+        places = (self.whole_J[part] for part in self.parts)
+        self._contacts = tuple(zip((s.frame for s in self.surfaces), places, bases, strict=True))
+        self.best_rank = self._has_full_rank((True,) * len(self.surfaces))
+        self.full_rank = self.best_rank
 
     def update(self, q: Vector, v: Vector, a: Vector, active: Sequence[bool] | None = None, force: Vector | None = None) -> str:
         """Compute what a motion asks.
@@ -100,8 +109,8 @@ class ContactDynamics:
         model, data = self._model, self._data
         self.generation += 1
         if self._floats:
-            quaternion = q[3:7]
-            if not SHORTEST < quaternion.dot(quaternion) < LONGEST:
+            i, j, k, w = q[3:7].tolist()
+            if not SHORTEST < i * i + j * j + k * k + w * w < LONGEST:
                 return _number_fault(q, v, a, "q holds a quaternion that is not of unit length")
         tau_0 = pin.rnea(model, data, q, v, a)
         self.tau_0 = tau_0 = tau_0 if force is None else tau_0 - force
@@ -109,19 +118,35 @@ class ContactDynamics:
             return _number_fault(q, v, a, "q, v or a holds a number too large to compute with")
         self.q, self.free = q.copy(), tau_0[self.span]
         pin.computeJointJacobians(model, data, q)
-        for frame, part, basis in self._contacts:
-            J = pin.getFrameJacobian(model, data, frame, LOCAL)[:, self.span]
-            self.J[part] = J if basis is None else basis.dot(J)
-        self.full_rank = self._all_active
+        for frame, place, basis in self._contacts:
+            J = pin.getFrameJacobian(model, data, frame, LOCAL)
+            place[:] = J if basis is None else basis.dot(J)
+        if self.loops is not None:
+            self.whole_J[self.held] = self.loops.update(q, v, a)
+        self.full_rank = self.best_rank
         if active is not None:
-            self._drop(active)
+            self.leave_out(active)
         return ""
 
-    def _drop(self, active: Sequence[bool]) -> None:
+    def leave_out(self, active: Sequence[bool]) -> None:
+        """Let some surfaces have no part in x, until the next update or ``put_back``.
+
+        Args:
+            active: Whether each surface still touches.
+        """
         for part, touches in zip(self.parts, active, strict=True):
             if not touches:
                 self.J[part] = 0.0
         self.full_rank = self._has_full_rank(active)
+
+    def put_back(self, J: Matrix, full_rank: bool) -> None:
+        """Undo what ``leave_out`` did.
+
+        Args:
+            J: (size, nv) copy of ``whole_J`` before.
+            full_rank: What that was before.
+        """
+        self.whole_J[:], self.full_rank = J, full_rank
 
     def rotation(self, contact: int, q: Vector, generation: int) -> Matrix:
         """Return the orientation of a surface in the world, (3, 3), at the configuration of a certain update."""

@@ -16,6 +16,15 @@ from humanoid_dynamics.spatial.arrays import Indices, Vector
 
 RESIDUAL_TOLERANCE = 1e-8  # of the weight of the robot
 TORQUE_TOLERANCE = 1e-9  # of the limit
+REACHED = MappingProxyType(
+    {
+        "pulls": "bears nothing, and cannot pull",
+        "overload": "bears as much as it may",
+        "tips": "the centre of pressure is at the rim",
+        "slips": "friction is used up",
+        "turns": "friction about the normal is used up",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +49,7 @@ class Margins:
 class Evidence:
     """The push and the forces of one answer."""
 
-    __slots__ = ("_dynamics", "_forces", "_generation", "_q", "_rows", "_tau", "_x")
+    __slots__ = ("_dynamics", "_forces", "_generation", "_q", "_rows", "_tau", "_torn", "_x")
 
     def __init__(self, dynamics: ContactDynamics, rows: ContactRows, x: Vector, forces: Vector, tau: Vector) -> None:
         """Keep what belongs to this answer alone.
@@ -54,6 +63,7 @@ class Evidence:
         """
         self._dynamics, self._rows, self._x, self._forces, self._tau = dynamics, rows, x, forces, tau
         self._q, self._generation = dynamics.q, dynamics.generation
+        self._torn = dynamics.loops.torn if dynamics.loops else ""
 
     @classmethod
     def of_nothing(cls, dynamics: ContactDynamics, rows: ContactRows, reason: str) -> Evidence:
@@ -97,7 +107,7 @@ class Evidence:
         """Return the first of what is wrong, as a status."""
         dynamics = self._dynamics
         lacking = self._forces[dynamics.undriven_v]
-        if dynamics.robot.loops or not np.max(np.abs(lacking), initial=0.0) <= RESIDUAL_TOLERANCE * dynamics.unit_force:
+        if self._torn or not np.max(np.abs(lacking), initial=0.0) <= RESIDUAL_TOLERANCE * dynamics.unit_force:
             return "unsupported"
         if self._rows.faults(self._x):
             return "infeasible_contact"
@@ -118,10 +128,18 @@ class Evidence:
         if np.max(lacking, initial=0.0) > RESIDUAL_TOLERANCE * dynamics.unit_force:
             worst = int(np.argmax(lacking))
             reasons.append(f"{dynamics.robot.coordinates[worst]} lacks {lacking[worst]:.3g} {dynamics.units[worst]}")
-        if dynamics.robot.loops:
-            closures = ", ".join(loop.name for loop in dynamics.robot.loops)
-            reasons.append(f"the robot is taken as the tree it was cut into; forces of its loops are left out: {closures}")
+            reasons += self._reached()
+        if self._torn:
+            reasons.append(self._torn)
         return reasons
+
+    def _reached(self) -> list[str]:
+        """Tell which limits the push has come to, where it misses the motion: they are what keeps it from it."""
+        dynamics, limits = self._dynamics, self._dynamics.robot.limits.effort[self._dynamics.driven_v]
+        told = [f"{dynamics.surfaces[at.contact].name}: {REACHED[at.kind]}" for at in self._rows.reached(self._x)]
+        for i in np.flatnonzero(np.abs(self._tau) >= limits * (1.0 - TORQUE_TOLERANCE)):
+            told.append(f"{dynamics.robot.actuated[i]} gives all of its {limits[i]:.4g} {dynamics.units[dynamics.driven_v[i]]}")
+        return told
 
     def _contact_reasons(self) -> list[str]:
         faults, reasons = self._rows.faults(self._x), []

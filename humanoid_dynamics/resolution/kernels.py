@@ -1,116 +1,141 @@
-"""The two fast ticks as loops: for numba, and readable beside the array form in ``resolver.py`` that they are tested against.
+"""The fast ticks as loops: for numba, and readable beside the array form in ``resolver.py`` that they are tested against.
 
-Arguments come in four groups:
+A question is ``J`` (n, nv), ``tau_0`` (nv,) torques of free motion, ``shares`` (contacts,), and what is written: ``x`` (n,)
+the push, ``forces`` (nv,) tau_0 - J'x, ``tau`` (na,) what motors give.  What else a tick knows is in its ``Memory``.
 
-* question: ``J`` (n, s) and ``free`` (s,), Jacobian and torques of free motion of the span; ``tau_0`` (nv,) all of these; ``shares``
-  (contacts,); and what is written: ``x`` (n,) the push, ``forces`` (nv,) tau_0 - J'x.
-* objective: what a rule weighs.
-* place: ``K`` (n + m, n + m) and ``d`` (3 n + 2 m,) work space; the first coordinate of the span.
-* limits: coordinates without motor and the square of what they may miss; ``rows`` (6, r), rows of each contact on its own unknowns,
-  transposed, their bounds, work space of that size, and what they may be broken by; coordinates with a motor, one over their limits, and
-  the largest share of one; where the unknowns of each contact start (contacts + 1,), and its rows; its friction and largest load; the
-  kind of each row; and from where on a limit of a contact counts as broken.
-
-Both return 0 where the system is singular, else what is wrong first: 1 something is missing, 2 a contact, 3 a motor, 4 nothing.
+A tick returns what is wrong first.
 """
 
 from __future__ import annotations
 
 from typing import TypeAlias
 
+from humanoid_dynamics.resolution.inside import choose_inside
+from humanoid_dynamics.resolution.memory import BROKEN, MOST_USED, TIGHT, TOLERANCE, Memory, open_memory
+from humanoid_dynamics.resolution.rows import press
+from humanoid_dynamics.resolution.small import BLOCK, add_block, dot, factor_cholesky, solve_transposed, solve_upper
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 Question: TypeAlias = tuple[Matrix, Vector, Vector, Vector, Vector, Vector]
-Place: TypeAlias = tuple[Matrix, Vector, int]
-Contacts: TypeAlias = tuple[Indices, Indices, Vector, Vector, Indices, float]
-Limits: TypeAlias = tuple[Indices, float, Matrix, Vector, Vector, float, Indices, Vector, float, Contacts]
 
-SINGULAR, MISSING, CONTACT, MOTOR, ALL_WELL = range(5)
+SINGULAR, MISSING, CONTACT, MOTOR, ALL_WELL, VERDICTS = range(6)
+RIGHT = BLOCK - 1  # column of the right-hand side
 SOLID, FRICTION, YAW = range(3)  # kinds of rows: pressure and load, friction, yaw
 
 
-def torque_tick(question: Question, objective: tuple[Indices, Vector, Vector, Matrix, Vector], place: Place, limits: Limits) -> int:
-    """Answer by least torques: [[J W J' + H_x, J_u], [J_u', 0]] [x; multipliers] = [J W free; free_u], then judge.
+def torque_tick(question: Question, F: Vector, I: Indices, limited: bool) -> int:  # noqa: E741 - floats and integers
+    """Answer by least torques: x'Hx/2 - g'x is least under J_u'x = free_u, H = J W J' + H_x, g = J W free; then judge.
 
     Args:
         question: What the tick asks.
-        objective: Places of the equations in the span (m,), weights of the torques (s,), weights of the push (n,); Hessian and linear term
-            of the objective, written.
-        place: Work space.
-        limits: What the answer is judged by.
+        F: Numbers of the memory.
+        I: Indices of the memory.
+        limited: Whether limits are kept.
     """
-    J, free, _, _, x, _ = question
-    bearing, weights, h_x, H, g = objective
-    K, d, _ = place
-    n, m = len(x), len(bearing)
+    M = open_memory(F, I)
+    J, tau_0, x = question[0], question[1], question[3]
+    n, width, first = M.sizes.n, M.sizes.width, M.sizes.first
+    free, weighted = tau_0[first : first + width], M.work[:width]
     for i in range(n):
-        d[i] = weigh(J, i, weights, free)
-        for j in range(i + 1):
-            K[i, j] = weigh(J, i, weights, J[j])
-        K[i, i] += h_x[i]
-        H[i, : i + 1] = K[i, : i + 1]
-        H[: i + 1, i] = K[i, : i + 1]
-    g[:] = d[:n]
-    for i in range(m):
-        d[n + i] = free[bearing[i]]
-        K[n + i, :n] = J[:, bearing[i]]
-        K[n + i, n:] = 0.0
-    if not solve_saddle(K, d, n + m):
+        for k in range(width):
+            weighted[k] = J[i, first + k] * M.weights[k]
+        M.g[i] = dot(weighted, free, width)
+        for j in range(i, n):
+            M.H[i, j] = dot(weighted, J[j, first : first + width], width)
+        M.H[i, i] += M.h_x[i]
+    if not solve_under_equations(J, tau_0, x, M):
         return SINGULAR
-    x[:] = d[:n]
-    return judge(question, place[2], limits)
+    return judge(question, M, limited)
 
 
-def share_tick(question: Question, objective: tuple[Indices, int, Indices, Vector, Matrix], place: Place, limits: Limits) -> int:
+def solve_under_equations(J: Matrix, tau_0: Vector, x: Vector, M: Memory) -> bool:
+    """Write the push of least cost with J_u'x = free_u; H = U'U, Z = U'^-1 J_u and the multipliers with Z'Z mu = free_u - Z'U'^-1 g."""
+    n, m, Z, K, d = M.sizes.n, M.sizes.m, M.Z, M.S, M.d
+    if not factor_cholesky(M.H, M.U, n):
+        return False
+    for i in range(n):
+        for k in range(m):
+            Z[i, k] = J[i, M.bearing[k]]
+        Z[i, RIGHT] = M.g[i]
+    substitute(M)
+    for i in range(m):
+        d[i] = tau_0[M.bearing[i]] - K[i, RIGHT]
+    if not factor_cholesky(K, K, m):
+        return False
+    solve_transposed(K, d, m)
+    solve_upper(K, d, m)
+    for i in range(n):
+        x[i] = Z[i, RIGHT] + dot(Z[i], d, m)
+    solve_upper(M.U, x, n)
+    return True
+
+
+def substitute(M: Memory) -> None:
+    """Solve U'Z = (J_u, g) in place, and write Z'Z to ``S``."""
+    U, Z, K = M.U, M.Z, M.S
+    for k in range(BLOCK):
+        for j in range(BLOCK):
+            K[k, j] = 0.0
+    for i in range(M.sizes.n):
+        z = Z[i]
+        add_block(z, U[i, i] - 1.0, z)
+        for j in range(i + 1, M.sizes.n):
+            add_block(Z[j], -U[i, j], z)
+        for k in range(M.sizes.m):
+            add_block(K[k], z[k], z)
+
+
+def share_tick(question: Question, F: Vector, I: Indices, limited: bool) -> int:  # noqa: E741 - floats and integers
     """Answer by shares: x = x_t + C J_u mu with J_u' C J_u mu = free_u - J_u' x_t, then judge.
 
     Args:
         question: What the tick asks.
-        objective: Places of the equations in the span (m,); how many coordinates of the span, the first ones, are those of a base that
-            slides; the contact that each part of the push belongs to (n,), minus one for a gear; C for a share of one (n,), how much of
-            what is left each part takes, below 1 for a force; how the moment of an edge about its normal follows from the two forces along
-            it (n, 2), zero elsewhere [m].
-        place: Work space.
-        limits: What the answer is judged by.
+        F: Numbers of the memory.
+        I: Indices of the memory.
+        limited: Whether limits are kept.
     """
-    J, free, _, _, x, _ = question
-    bearing, linear, owner, softness, twist = objective
-    K, d, _ = place
-    n, m = len(x), len(bearing)
-    soft = d[2 * len(K) :]
-    fill_targets(question, linear, owner, softness, soft)
-    add_twist(x, twist)
-    fill_shares(J, bearing, soft, K)
+    M = open_memory(F, I)
+    J, tau_0, x = question[0], question[1], question[3]
+    n, m, soft, K, d = M.sizes.n, M.sizes.m, M.work[: M.sizes.n], M.S, M.d
+    fill_targets(question, M, soft)
+    add_twist(x, M.twist)
+    fill_shares(J, M.bearing, soft, K)
     for i in range(m):
-        d[i] = free[bearing[i]]
+        d[i] = tau_0[M.bearing[i]]
         for k in range(n):
-            d[i] -= x[k] * J[k, bearing[i]]
-    if not solve_saddle(K, d, m):
+            d[i] -= x[k] * J[k, M.bearing[i]]
+    if not factor_cholesky(K, K, m):
         return SINGULAR
+    solve_transposed(K, d, m)
+    solve_upper(K, d, m)
     for i in range(n):
         for k in range(m):
-            x[i] += soft[i] * J[i, bearing[k]] * d[k]
-    return judge(question, place[2], limits)
+            x[i] += soft[i] * J[i, M.bearing[k]] * d[k]
+    if limited:
+        fill_distance(J, x, M)
+    return judge(question, M, limited)
 
 
-def weigh(J: Matrix, i: int, weights: Vector, other: Vector) -> float:
-    """Return row i of J times the weights times another row."""
-    total = 0.0
-    for k in range(len(weights)):
-        total += J[i, k] * weights[k] * other[k]
-    return total
+def fill_distance(J: Matrix, x: Vector, M: Memory) -> None:
+    """Write the distance from a push as the cost."""
+    for i in range(M.sizes.n):
+        M.g[i] = x[i]
+        for j in range(M.sizes.n):
+            M.H[i, j] = M.U[i, j] = 1.0 if i == j else 0.0
+        for k in range(M.sizes.m):
+            M.Z[i, k] = J[i, M.bearing[k]]
 
 
-def fill_targets(question: Question, linear: int, owner: Indices, softness: Vector, soft: Vector) -> None:
+def fill_targets(question: Question, M: Memory, soft: Vector) -> None:
     """Write C, and the forces by shares into the push."""
-    J, free, _, shares, x, _ = question
+    J, tau_0, shares, x, first = question[0], question[1], question[2], question[3], M.sizes.first
     for i in range(len(x)):
-        share = shares[owner[i]] if owner[i] >= 0 else 1.0
-        soft[i] = softness[i] * share
+        share = shares[M.owner[i]] if M.owner[i] >= 0 else 1.0
+        soft[i] = M.softness[i] * share
         x[i] = 0.0
-        if softness[i] < 1.0:
-            for k in range(linear):
-                x[i] += share * J[i, k] * free[k]
+        if M.softness[i] < 1.0:
+            for k in range(first, first + M.sizes.linear):
+                x[i] += share * J[i, k] * tau_0[k]
 
 
 def add_twist(x: Vector, twist: Matrix) -> None:
@@ -121,144 +146,82 @@ def add_twist(x: Vector, twist: Matrix) -> None:
 
 
 def fill_shares(J: Matrix, bearing: Indices, soft: Vector, K: Matrix) -> None:
-    """Write the lower triangle of J_u' C J_u into K."""
-    for i in range(len(bearing)):
-        for j in range(i + 1):
-            total = 0.0
-            for k in range(len(J)):
-                total += J[k, bearing[i]] * soft[k] * J[k, bearing[j]]
-            K[i, j] = total
+    """Write the upper triangle of J_u' C J_u into K."""
+    m = len(bearing)
+    for i in range(m):
+        for j in range(i, m):
+            K[i, j] = 0.0
+    for k in range(len(J)):
+        for i in range(m):
+            weighted = soft[k] * J[k, bearing[i]]
+            for j in range(i, m):
+                K[i, j] += weighted * J[k, bearing[j]]
 
 
-def solve_saddle(K: Matrix, d: Vector, size: int) -> bool:
-    """Solve K z = d in place, K = L D L' with a diagonal D of either sign: it exists without pivoting for [[H, G'], [G, 0]], H > 0.
+def keep_limits(question: Question, F: Vector, I: Indices) -> int:  # noqa: E741 - floats and integers
+    """Choose the push inside limits after a tick whose push was not, and judge it.
 
     Args:
-        K: Lower triangle of the matrix; overwritten.
-        d: Right-hand side, overwritten by the solution, then as much work space.
-        size: Size of the system.
+        question: What the tick asked, and found.
+        F: Numbers of the memory, Hessian and linear term written.
+        I: Indices of the memory.
+
+    Returns:
+        What is wrong first, and the way in which the push was found: ``verdict + VERDICTS * way``.
     """
-    for j in range(size):
-        total = K[j, j]
-        for k in range(j):
-            d[size + k] = K[j, k] * K[k, k]
-            total -= K[j, k] * d[size + k]
-        if total == 0.0:
-            return False
-        K[j, j] = total
-        for i in range(j + 1, size):
-            total = K[i, j]
-            for k in range(j):
-                total -= K[i, k] * d[size + k]
-            K[i, j] = total / K[j, j]
-    substitute(K, d, size)
-    return True
+    M = open_memory(F, I)
+    way = choose_inside(question, M)
+    return judge(question, M, False) + VERDICTS * way
 
 
-def substitute(K: Matrix, d: Vector, size: int) -> None:
-    """Solve L D L' z = d for a factored K."""
-    for i in range(size):
-        for k in range(i):
-            d[i] -= K[i, k] * d[k]
-    for i in range(size - 1, -1, -1):
-        d[i] /= K[i, i]
-        for k in range(i + 1, size):
-            d[i] -= K[k, i] * d[k]
-
-
-def judge(question: Question, first: int, limits: Limits) -> int:
-    """Write the forces and tell what is wrong with them first: something missing, a contact, a motor, nothing.
+def judge(question: Question, M: Memory, limited: bool) -> int:
+    """Write forces and torques, and tell what is wrong with them first: something missing, a contact, a motor, nothing.
 
     Args:
         question: What the tick asks, its push written.
-        first: First coordinate of the span.
-        limits: What the answer is judged by.
+        M: The memory.
+        limited: Whether a contact is judged by its rows, and not by the round cone that they are the inside of.
     """
-    forces, x = question[5], question[4]
-    undriven, tolerance, rows, b, y, tight, driven, per_limit, most_used, contacts = limits
-    write_forces(question, first)
+    x, forces, tau = question[3], question[4], question[5]
+    write_forces(question, M.sizes.first, M.sizes.first + M.sizes.width)
     missing, used = 0.0, 0.0
-    for i in range(len(undriven)):
-        missing += forces[undriven[i]] ** 2
-    for i in range(len(driven)):
-        used = max(used, abs(forces[driven[i]] * per_limit[i]))
-    if not missing <= tolerance:
+    for i in range(len(M.undriven)):
+        missing += forces[M.undriven[i]] ** 2
+    for i in range(len(tau)):
+        tau[i] = forces[M.driven[i]]
+        used = max(used, abs(tau[i] * M.per_limit[i]))
+    if not missing <= M.settings[TOLERANCE]:
         return MISSING
-    if press(rows, b, x, y, contacts) > tight and is_broken(x, y, contacts):
+    if press(x, M) > M.settings[TIGHT] and (limited or is_broken(x, M)):
         return CONTACT
-    return MOTOR if used > most_used else ALL_WELL
+    return MOTOR if used > M.settings[MOST_USED] else ALL_WELL
 
 
-def write_forces(question: Question, first: int) -> None:
+def write_forces(question: Question, first: int, end: int) -> None:
     """Write tau_0 - J'x."""
-    J, _, tau_0, _, x, forces = question
-    forces[:] = tau_0
+    J, tau_0, _, x, forces, _ = question
+    for i in range(len(forces)):
+        forces[i] = tau_0[i]
     for k in range(len(x)):
-        for i in range(J.shape[1]):
-            forces[first + i] -= J[k, i] * x[k]
+        for i in range(first, end):
+            forces[i] -= J[k, i] * x[k]
 
 
-def press(rows: Matrix, b: Vector, x: Vector, y: Vector, contacts: Contacts) -> float:
-    """Write the rows of all contacts less their bounds into y and return the largest."""
-    firsts, ends = contacts[0], contacts[1]
-    y[:] = -b
-    for c in range(len(firsts) - 1):
-        for k in range(firsts[c + 1] - firsts[c]):
-            push = x[firsts[c] + k]
-            for i in range(ends[c], ends[c + 1]):
-                y[i] += rows[k, i] * push
-    worst = -1.0
-    for i in range(len(b)):
-        worst = max(worst, y[i])
-    return worst
-
-
-def is_broken(x: Vector, y: Vector, contacts: Contacts) -> bool:
-    """Whether a contact pulls, slips out of its round cone, tips, bears too much or turns, y being its rows less their bounds."""
-    firsts, ends, friction, load, kinds, nothing = contacts
-    for c in range(len(friction)):
-        along, across, normal = x[firsts[c]], x[firsts[c] + 1], x[firsts[c] + 2]
-        slips = (along * along + across * across) ** 0.5 > friction[c] * normal + nothing
-        if normal < -nothing or normal > load[c] + nothing or slips:
+def is_broken(x: Vector, M: Memory) -> bool:
+    """Whether a contact pulls, slips out of its round cone, tips, bears too much or turns; ``y`` holds its rows less their bounds."""
+    nothing = M.settings[BROKEN]
+    for c in range(M.sizes.contacts):
+        first = M.firsts[c]
+        along, across, normal = x[first], x[first + 1], x[first + 2]
+        slips = (along * along + across * across) ** 0.5 > M.friction[c] * normal + nothing
+        if normal < -nothing or normal > M.load[c] + nothing or slips:
             return True
-        over = [0.0, 0.0, 0.0]
-        for i in range(ends[c], ends[c + 1]):
-            over[kinds[i]] = max(over[kinds[i]], y[i])
-        if over[SOLID] > nothing or (over[FRICTION] <= nothing < over[YAW]):
+        rubs, turns = False, False
+        for i in range(M.ends[c], M.ends[c + 1]):
+            if M.y[i] > nothing:
+                if M.kinds[i] == SOLID:
+                    return True
+                rubs, turns = rubs or M.kinds[i] == FRICTION, turns or M.kinds[i] == YAW
+        if turns and not rubs:
             return True
     return False
-
-
-def ask_hard(
-    question: tuple[Matrix, Vector, Matrix, Vector],
-    places: tuple[Indices, Indices, Vector],
-    program: tuple[Matrix, Vector, Matrix, Vector, Vector],
-) -> None:
-    """Fill a quadratic program: objective, equation of motion in the first rows, torques in the last.
-
-    Args:
-        question: J and free as above, Hessian and linear term of the objective.
-        places: Places of the equations and of the limited torques in the span, and their limits.
-        program: H, f, A, lower and upper of the program, written.
-    """
-    J, free, H, g = question
-    bearing, torques, effort = places
-    H_qp, f, A, lower, upper = program
-    n, last = len(J), len(A) - len(torques)
-    for i in range(n):
-        f[i] = -g[i]
-        for j in range(n):
-            H_qp[i, j] = H[i, j]
-        for k in range(len(bearing)):
-            A[k, i] = J[i, bearing[k]]
-        for k in range(len(torques)):
-            A[last + k, i] = J[i, torques[k]]
-    for k in range(len(bearing)):
-        lower[k] = free[bearing[k]]
-        upper[k] = free[bearing[k]]
-    for k in range(len(torques)):
-        lower[last + k] = free[torques[k]] - effort[k]
-        upper[last + k] = free[torques[k]] + effort[k]
-
-
-PARTS = (weigh, fill_targets, add_twist, fill_shares, substitute, solve_saddle, write_forces, press, is_broken, judge)

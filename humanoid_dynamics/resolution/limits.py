@@ -14,14 +14,10 @@ from types import MappingProxyType
 import numpy as np
 
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics, as_slice
-from humanoid_dynamics.resolution.kernels import FRICTION, SOLID, YAW, Contacts, ask_hard
+from humanoid_dynamics.resolution.kernels import FRICTION, SOLID, YAW
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
-from humanoid_dynamics.spatial.compiling import compile_kernel
 from humanoid_dynamics.spatial.quadratic import QpStatus, QpWorkspace
 
-MOST_ROWS = 28  # of one contact in the first attempt; where there are more, those of yaw follow only when they matter
-SPARE_ROWS = 24  # for rows of yaw that turn out to matter
-ROWS_AT_A_TIME = 6
 NONE: Indices = np.zeros(0, dtype=np.intp)
 ROW_KINDS = MappingProxyType({"friction": FRICTION, "yaw": YAW})
 WRENCH = 6
@@ -58,14 +54,31 @@ class Fault:
     kind: str
 
 
+@dataclass(frozen=True, eq=False)
+class KernelRows:
+    """Rows of contacts as the compiled tick reads them.
+
+    Attributes:
+        indices: Where the unknowns of each contact start (contacts + 1,), where its rows do (contacts + 1,), the kind of each row.
+        rows: (6, m) rows of each contact on its own unknowns, transposed.
+        friction: (contacts,) coefficients.
+        load: (contacts,) largest normal forces.
+    """
+
+    indices: tuple[Indices, Indices, Indices]
+    rows: Matrix
+    friction: Vector
+    load: Vector
+
+
 class ContactRows:
     """The rows of all contacts on the push x: A x <= b.
 
     Attributes:
         A: (m, size) rows.
         b: (m,) bounds.
-        core: (c,) those that the first attempt takes.
         tight: What a row that counts as kept may be broken by.
+        broken: From where on a limit of a contact counts as broken.
     """
 
     def __init__(self, dynamics: ContactDynamics) -> None:
@@ -77,33 +90,26 @@ class ContactRows:
         count = sum(len(cone.A) for cone in dynamics.cones)
         self.A: Matrix = np.zeros((count, dynamics.size))
         self.b: Vector = np.concatenate([np.zeros(0), *(cone.b for cone in dynamics.cones)])
-        core: list[int] = []
         at = 0
         for cone, part in zip(dynamics.cones, dynamics.parts, strict=True):
             self.A[at : at + len(cone.A), part] = cone.A
-            core += [at + i for i, label in enumerate(cone.labels) if label != "yaw" or len(cone.A) <= MOST_ROWS]
             at += len(cone.A)
-        self.core = np.array(core, dtype=np.intp)
         self._dynamics = dynamics
         self._bounded = bool(np.any(self.b))
-        self.tight, self._broken = TIGHT * dynamics.unit_force, BROKEN * dynamics.unit_force
+        self.tight, self.broken = TIGHT * dynamics.unit_force, BROKEN * dynamics.unit_force
         self._kinds_of = [np.array([ROW_KINDS.get(label, SOLID) for label in cone.labels], dtype=np.intp) for cone in dynamics.cones]
 
-    def transposed(self) -> Matrix:
-        """Return the rows of each contact on its own unknowns, (6, m)."""
-        blocks = [np.pad(cone.A.T, ((0, WRENCH - cone.A.shape[1]), (0, 0))) for cone in self._dynamics.cones]
-        return np.ascontiguousarray(np.hstack([np.zeros((WRENCH, 0)), *blocks]))
-
-    def for_kernel(self) -> Contacts:
-        """Return what the compiled judge knows about contacts."""
+    def for_kernel(self) -> KernelRows:
+        """Return what the compiled tick knows about contacts."""
         surfaces, cones = self._dynamics.surfaces, self._dynamics.cones
-        return (
-            np.array([0, *(part.stop for part in self._dynamics.parts)], dtype=np.intp),
-            np.array([0, *accumulate(len(cone.A) for cone in cones)], dtype=np.intp),
-            np.array([surface.friction for surface in surfaces], dtype=np.float64),
-            np.array([surface.normal_force_limit for surface in surfaces], dtype=np.float64),
-            np.concatenate([NONE, *self._kinds_of]),
-            self._broken,
+        blocks = [np.pad(cone.A.T, ((0, WRENCH - cone.A.shape[1]), (0, 0))) for cone in cones]
+        firsts = np.array([0, *(part.stop for part in self._dynamics.parts)], dtype=np.intp)
+        ends = np.array([0, *accumulate(len(cone.A) for cone in cones)], dtype=np.intp)
+        return KernelRows(
+            indices=(firsts, ends, np.concatenate([NONE, *self._kinds_of])),
+            rows=np.hstack([np.zeros((WRENCH, 0)), *blocks]),
+            friction=np.array([surface.friction for surface in surfaces], dtype=np.float64),
+            load=np.array([surface.normal_force_limit for surface in surfaces], dtype=np.float64),
         )
 
     def are_kept(self, x: Vector) -> bool:
@@ -114,20 +120,6 @@ class ContactRows:
         if self._bounded:
             y -= self.b
         return bool(y[y.argmax()] <= self.tight)
-
-    def broken(self, x: Vector, most: int, scale: float = 1.0) -> Indices:
-        """Return the rows that a push breaks, the worst of them where there are many.
-
-        Args:
-            x: (size,) the push.
-            most: How many to return at most.
-            scale: How large it is, in weights of the robot; one where it is not larger.
-        """
-        y: Vector = self.A.dot(x) - self.b
-        if y[y.argmax()] <= self.tight * scale:
-            return NONE
-        worst = np.argpartition(y, -most)[-most:]
-        return np.asarray(worst[y[worst] > self.tight * scale], dtype=np.intp)
 
     def faults(self, x: Vector) -> list[Fault]:
         """Return which limits a push breaks; friction by the round cone, of which the rows are the inside.
@@ -140,8 +132,26 @@ class ContactRows:
             found += [Fault(k, kind) for kind in self._kinds(k, x[part])]
         return found
 
+    def reached(self, x: Vector) -> list[Fault]:
+        """Return which limits a push has come to without breaking them, at most one of a kind for each contact.
+
+        Args:
+            x: (size,) the push.
+        """
+        found = []
+        for k, part in enumerate(self._dynamics.parts):
+            cone, kinds = self._dynamics.cones[k], self._kinds_of[k]
+            at = cone.A.dot(x[part]) > cone.b - self.broken
+            if x[part][2] <= self.broken:
+                found.append(Fault(k, "pulls"))
+                continue
+            names = (("overload", at & (cone.b > 0.0)), ("tips", at & (kinds == SOLID) & (cone.b == 0.0)))
+            rubs = (("slips", at & (kinds == FRICTION)), ("turns", at & (kinds == YAW)))
+            found += [Fault(k, kind) for kind, rows in (*names, *rubs) if rows.any()]
+        return found
+
     def _kinds(self, k: int, x: Vector) -> list[str]:
-        surface, cone, rows, nothing = self._dynamics.surfaces[k], self._dynamics.cones[k], self._kinds_of[k], self._broken
+        surface, cone, rows, nothing = self._dynamics.surfaces[k], self._dynamics.cones[k], self._kinds_of[k], self.broken
         along, across, normal = x[:3].tolist()
         if normal < -nothing:
             return ["pulls"]
@@ -158,49 +168,34 @@ class ContactRows:
 
 @dataclass(frozen=True, eq=False)
 class _Program:
-    """A quadratic program whose rows are those of contacts, places for more of them, and torques.
+    """A quadratic program whose first rows are equations, if any, then those of contacts, then torques.
 
     Attributes:
         workspace: Its memory.
-        spare: Places for more rows.
-        checked: Whether rows are missing that an answer may break.
         torques: How many of its last rows are torques.
-        bounds: Bounds of its rows of contacts.
     """
 
     workspace: QpWorkspace
-    spare: slice
-    checked: bool
     torques: int
-    bounds: Vector
 
 
 class LimitedChoice:
     """The push inside limits with the least cost [DF, eq. 1]: make once, ``choose`` many times."""
 
-    def __init__(self, dynamics: ContactDynamics, rows: ContactRows, compiled: bool = False) -> None:
+    def __init__(self, dynamics: ContactDynamics, rows: ContactRows) -> None:
         """Take the memory of the quadratic programs.
 
         Args:
             dynamics: What is asked.
             rows: The rows of its contacts.
-            compiled: Whether numba compiles how they are filled.
         """
         self._dynamics, self._rows = dynamics, rows
         effort = dynamics.robot.limits.effort
         limited = dynamics.acted_v[np.isfinite(effort[dynamics.acted_v])]
         self._torque, self._effort = as_slice(limited - dynamics.span.start), effort[limited]
-        bearing = np.asarray(dynamics.bearing_v - dynamics.span.start, dtype=np.intp)
-        self._places = (bearing, np.asarray(limited - dynamics.span.start, dtype=np.intp), self._effort)
-        self._ask = compile_kernel(ask_hard) if compiled and dynamics.size else None
-        # Where rows of yaw are many there is a first attempt with places for those that turn out to matter, and one with all.
-        many = len(rows.core) < len(rows.A)
-        stages = [(rows.core, SPARE_ROWS), (np.arange(len(rows.A)), 0)] if many else [(rows.core, 0)]
-        m, torques = len(dynamics.bearing_v), len(self._effort)
-        self._hard = [self._build_program(m, stage, spare, torques) for stage, spare in stages]
-        self._soft = [self._build_program(0, stages[-1][0], 0, torques) for torques in dict.fromkeys((torques, 0))]
-        lever = np.where(np.array([dynamics.units[i] == "N" for i in dynamics.bearing_v], dtype=bool), 1.0, MOMENT_LEVER)
-        self._misses = 1.0 / lever**2
+        self._hard = self._build_program(len(dynamics.bearing_v), len(limited))
+        self._soft = [self._build_program(0, torques) for torques in dict.fromkeys((len(limited), 0))]
+        self._misses = miss_weights(dynamics)
 
     def choose(self, H: Matrix, g: Vector) -> LimitedPush:
         """Choose the push of least cost x'Hx/2 - g'x.
@@ -212,88 +207,59 @@ class LimitedChoice:
         Returns:
             The push; the closest one where no push fulfils everything.
         """
-        for program in self._hard:
-            self._ask_hard(program.workspace, H, g)
-            x, hopeless = self._solve(program, 1.0)
-            if x is not None:
-                return LimitedPush(x, "qp")
-            if hopeless:
-                break
+        self._ask_hard(self._hard, H, g)
+        solution = self._hard.workspace.solve()
+        if solution.status is QpStatus.OPTIMAL:
+            return LimitedPush(solution.x, "qp")
         for program in self._soft:
             scale = self._ask_soft(program, H, g)
-            x, _ = self._solve(program, scale)
-            if x is not None:
-                return LimitedPush(x, "qp_soft")
+            solution = program.workspace.solve()
+            if solution.status is QpStatus.OPTIMAL:
+                return LimitedPush(solution.x * scale, "qp_soft")
         return LimitedPush(np.zeros(self._dynamics.size), "none")
 
-    def _solve(self, program: _Program, scale: float) -> tuple[Vector | None, bool]:
-        """Solve a program, taking in rows of yaw as they turn out to be broken.
+    def _build_program(self, equations: int, torques: int) -> _Program:
+        n, A, b = self._dynamics.size, self._rows.A, self._rows.b
+        workspace = QpWorkspace(max(n, 1), equations, equations + len(b) + torques, self._dynamics.unit_force)
+        workspace.A[equations : equations + len(b), :n] = A
+        workspace.upper[equations : equations + len(b)] = b
+        return _Program(workspace, torques)
 
-        Args:
-            program: It, filled.
-            scale: Unit of force in which it is asked, in weights of the robot.
-
-        Returns:
-            The push, or None where there is none or the places for rows are full; and whether there is none.
-        """
-        qp, first, end = program.workspace, program.spare.start, program.spare.stop
-        qp.upper[program.spare] = np.inf
-        while True:
-            solution = qp.solve()
-            if solution.status is not QpStatus.OPTIMAL:
-                return None, solution.status is QpStatus.INFEASIBLE
-            x = solution.x * scale
-            if not program.checked:
-                return x, False
-            worst = self._rows.broken(x, ROWS_AT_A_TIME, scale)
-            if not len(worst):
-                return x, False
-            taken = slice(first, first + len(worst))
-            if taken.stop > end:
-                return None, False
-            qp.A[taken], qp.upper[taken] = self._rows.A[worst], self._rows.b[worst] / scale
-            first = taken.stop
-
-    def _build_program(self, equations: int, rows: Indices, spare: int, torques: int) -> _Program:
-        n = self._dynamics.size
-        workspace = QpWorkspace(max(n, 1), equations, equations + len(rows) + spare + torques, self._dynamics.unit_force)
-        end = equations + len(rows)
-        workspace.A[equations:end, :n] = self._rows.A[rows]
-        workspace.upper[equations:end] = self._rows.b[rows]
-        return _Program(workspace, slice(end, end + spare), spare > 0, torques, self._rows.b[rows])
-
-    def _ask_hard(self, program: QpWorkspace, H: Matrix, g: Vector) -> None:
-        dynamics, m, torques = self._dynamics, len(self._dynamics.bearing_v), len(self._effort)
-        if self._ask is not None:
-            arrays = (program.H, program.f, program.A, program.lower, program.upper)
-            self._ask((dynamics.J, dynamics.free, H, g), self._places, arrays)
-            return
+    def _ask_hard(self, kind: _Program, H: Matrix, g: Vector) -> None:
+        dynamics, program, m = self._dynamics, kind.workspace, len(self._dynamics.bearing_v)
         program.H[:] = H
         np.negative(g, program.f)
         program.A[:m] = dynamics.J[:, dynamics.bearing].T
         program.upper[:m] = program.lower[:m] = dynamics.free[dynamics.bearing]
-        if torques:
-            free = dynamics.free[self._torque]
-            program.A[-torques:] = dynamics.J[:, self._torque].T
-            np.add(free, self._effort, program.upper[-torques:])
-            np.subtract(free, self._effort, program.lower[-torques:])
+        self._ask_torques(kind, 1.0)
+
+    def _ask_torques(self, kind: _Program, scale: float) -> None:
+        if kind.torques:
+            free, program = self._dynamics.free[self._torque], kind.workspace
+            program.A[-kind.torques :] = self._dynamics.J[:, self._torque].T
+            program.upper[-kind.torques :] = (free + self._effort) / scale
+            program.lower[-kind.torques :] = (free - self._effort) / scale
 
     def _ask_soft(self, kind: _Program, H: Matrix, g: Vector) -> float:
         """Fill the program; return the unit of force in which it is asked, in weights of the robot, large in wild states."""
-        dynamics, n, program, torques = self._dynamics, self._dynamics.size, kind.workspace, kind.torques
+        dynamics, n, program = self._dynamics, self._dynamics.size, kind.workspace
         J_u, missing = dynamics.J[:, dynamics.bearing], dynamics.free[dynamics.bearing]
         choice = CHOICE_WEIGHT / max(float(np.trace(H)) / max(n, 1), 1e-300)
         program.H[:] = (J_u * self._misses) @ J_u.T + choice * H
         program.H[range(n), range(n)] += CHOICE_WEIGHT * CHOICE_FLOOR
-        largest = float(np.max(np.abs(missing), initial=0.0))
-        free = dynamics.free[self._torque]
-        if torques:
-            largest = max(largest, float(np.max(np.abs(free))))
-        scale = max(1.0, largest / dynamics.unit_force)
+        asked = np.concatenate((missing, dynamics.free[self._torque] if kind.torques else NONE))
+        scale = max(1.0, float(np.max(np.abs(asked), initial=0.0)) / dynamics.unit_force)
         np.multiply(J_u @ (self._misses * missing) + choice * g, -1.0 / scale, program.f)
-        if torques:
-            program.A[-torques:] = dynamics.J[:, self._torque].T
-            program.upper[-torques:] = (free + self._effort) / scale
-            program.lower[-torques:] = (free - self._effort) / scale
-        np.multiply(kind.bounds, 1.0 / scale, program.upper[: len(kind.bounds)])
+        np.multiply(self._rows.b, 1.0 / scale, program.upper[: len(self._rows.b)])
+        self._ask_torques(kind, scale)
         return scale
+
+
+def miss_weights(dynamics: ContactDynamics) -> Vector:
+    """Return how much what each equation misses weighs, squared, where not all can be met; a force on a slide weighs one.
+
+    Args:
+        dynamics: What is asked.
+    """
+    slides = np.array([dynamics.units[i] == "N" for i in dynamics.bearing_v], dtype=bool)
+    return np.where(slides, 1.0, MOMENT_LEVER**-2)

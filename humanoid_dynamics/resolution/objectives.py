@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +20,31 @@ TYPICAL_TORQUE = 100.0  # N·m; what a wrench is weighed against, so that weight
 TYPICAL_LEVER = 0.1  # m; half a foot, turns the moments of a wrench into forces
 RIGID_LEVER = 1e4  # m; forces follow their shares this much more stiffly than moments
 GEAR_WEIGHT = 1e-6
+LOOP_WEIGHT = 1e-9  # as small as a well conditioned program allows: loops bear what they have to
+LOOP_SOFTNESS = 1e4  # against the moments of contacts
+
+
+@dataclass(frozen=True, eq=False)
+class Fast:
+    """The kernel that answers for an objective in one go, and what it weighs; what it does not use is all ones.
+
+    Attributes:
+        kernel: A tick of ``kernels``.
+        path: How it finds the push.
+        push_weights: (size,) weights of the push.
+        torque_weights: (width of span,) weights of the torques.
+        softness: (size,) how much of what is left each part of the push takes for a share of one, below 1 for a force.
+        twist: (size, 2) how the moment of an edge about its normal follows from the two forces along it, zero elsewhere [m].
+        owner: (size,) the contact that each part of the push belongs to, minus one for a gear.
+    """
+
+    kernel: Kernel
+    path: str
+    push_weights: Vector
+    torque_weights: Vector
+    softness: Vector
+    twist: Matrix
+    owner: Indices
 
 
 class Objective(ABC):
@@ -66,18 +92,8 @@ class Objective(ABC):
         del shares
         return None
 
-    def write_beside(self, x: Vector, shares: Vector) -> None:
-        """Fill ``H`` and ``g`` after the kernel of ``fast`` has chosen x.
-
-        Args:
-            x: (size,) its choice.
-            shares: (contacts,) part of the load that each contact is to take.
-        """
-        del x
-        self.write(shares)
-
-    def fast(self) -> tuple[Kernel, tuple[object, ...]] | None:
-        """Return the kernel that answers for this objective in one go, and its arguments between the tick's and the judge's; or None."""
+    def fast(self) -> Fast | None:
+        """Return the kernel that answers for this objective, or None."""
         return None
 
 
@@ -111,6 +127,7 @@ class TorqueObjective(Objective):
         for part in dynamics.parts:
             weights[part] = moment
             weights[part.start : part.start + 3] = force
+        weights[dynamics.held] = LOOP_WEIGHT
         self.H_x: Matrix = np.diag(weights)
         self.span_weights: Vector | None = None
         if torque_weights is not None:
@@ -130,14 +147,11 @@ class TorqueObjective(Objective):
         np.add(weighted.dot(J.T), self.H_x, self.H)
         weighted.dot(free, self.g)
 
-    def write_beside(self, x: Vector, shares: Vector) -> None:
-        """Nothing is left to fill: the kernel has."""
-        del x, shares
-
-    def fast(self) -> tuple[Kernel, tuple[object, ...]]:
-        """Return the kernel of least torques and its arguments."""
-        weights = np.ones(self.dynamics.J.shape[1]) if self.span_weights is None else self.span_weights
-        return torque_tick, (_bearing(self.dynamics), weights, np.diag(self.H_x).copy(), self.H, self.g)
+    def fast(self) -> Fast:
+        """Return the kernel of least torques."""
+        n, width = self.dynamics.J.shape
+        weights = np.ones(width) if self.span_weights is None else self.span_weights
+        return Fast(torque_tick, "kkt", np.diag(self.H_x).copy(), weights, np.ones(n), np.zeros((n, 2)), np.zeros(n, dtype=np.intp))
 
 
 class ShareObjective(Objective):
@@ -167,6 +181,7 @@ class ShareObjective(Objective):
         self._twisted = np.flatnonzero(self._twist.any(axis=1))
         self._gears = np.zeros(n)
         self._gears[dynamics.parts[-1].stop if contacts else 0 :] = 1.0
+        self._gears[dynamics.held] = LOOP_SOFTNESS
         for k, part in enumerate(dynamics.parts):
             forces = slice(part.start, part.start + 3)
             self._to_forces[forces, k] = 1.0
@@ -204,22 +219,14 @@ class ShareObjective(Objective):
         x += yielding.dot(multipliers)
         return x
 
-    def write_beside(self, x: Vector, shares: Vector) -> None:
-        """Fill ``g``: the nearest push to this one."""
-        del shares
-        self.g[:] = x
-
-    def fast(self) -> tuple[Kernel, tuple[object, ...]]:
-        """Return the kernel of shares and its arguments."""
-        owner, softness = np.full(self.dynamics.size, -1, dtype=np.intp), np.ones(self.dynamics.size)
+    def fast(self) -> Fast:
+        """Return the kernel of shares."""
+        n, width = self.dynamics.J.shape
+        owner, softness = np.full(n, -1, dtype=np.intp), np.ones(n)
         for k, part in enumerate(self.dynamics.parts):
             owner[part] = k
             softness[part.start : part.start + 3] = RIGID_LEVER**-2
-        return share_tick, (_bearing(self.dynamics), self.dynamics.base_linear.stop, owner, softness, self._twist)
-
-
-def _bearing(dynamics: ContactDynamics) -> Indices:
-    return np.asarray(dynamics.bearing_v - dynamics.span.start, dtype=np.intp)
+        return Fast(share_tick, "closed", np.ones(n), np.ones(width), softness, self._twist, owner)
 
 
 def _check_weights(weights: ArrayLike, size: int) -> Vector:

@@ -8,18 +8,21 @@ import numpy as np
 from scipy.linalg import lapack
 
 from humanoid_dynamics.resolution.answer import Answer, Certificate
+from humanoid_dynamics.resolution.compiled import CompiledTick
 from humanoid_dynamics.resolution.contact_dynamics import LARGEST, ContactDynamics
 from humanoid_dynamics.resolution.evidence import RESIDUAL_TOLERANCE, TORQUE_TOLERANCE, Evidence
-from humanoid_dynamics.resolution.kernels import ALL_WELL, CONTACT, PARTS, SINGULAR, judge, share_tick
+from humanoid_dynamics.resolution.fading import fade_of, split_shares
+from humanoid_dynamics.resolution.kernels import ALL_WELL, SINGULAR
 from humanoid_dynamics.resolution.limits import ContactRows, LimitedChoice
 from humanoid_dynamics.resolution.rules import Rule
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel
 from humanoid_dynamics.spatial.least_squares import solve_constrained
 
 UNKNOWN = SINGULAR  # something is wrong; what, is found out the long way
 STATUS_OF = ("", "unsupported", "infeasible_contact", "saturated", "ok")  # by what the judge says
 MOST_USED = 1.0 + TORQUE_TOLERANCE
+PATHS = ("closed", "kkt", "svd", "qp", "qp_soft", "none")  # from the best to the worst
+Found = tuple[Vector, Vector, Vector, str, int, int]  # push, forces tau_0 - J'x, torques, path, rank of the equations, what is wrong
 
 
 class Resolver:
@@ -38,7 +41,7 @@ class Resolver:
         self._dynamics = dynamics
         self._objective = rule.objective(dynamics)
         self._rows = rows
-        self._limited = LimitedChoice(dynamics, rows, compiled) if rule.limited else None
+        self._limited = LimitedChoice(dynamics, rows) if rule.limited else None
         n, m = dynamics.size, len(dynamics.bearing_v)
         self._n, self._m, self._nv = n, m, dynamics.robot.nv
         self._K: Matrix = np.zeros((n + m, n + m), order="F")
@@ -49,12 +52,9 @@ class Resolver:
         with np.errstate(divide="ignore"):
             self._per_limit = np.where(self._effort > 0.0, 1.0 / self._effort, 0.0)
         self._tolerance = (RESIDUAL_TOLERANCE * dynamics.unit_force) ** 2
-        self._whole = not dynamics.robot.loops
-        self._kernel_arguments: tuple[object, ...] = ()
-        self._compiled_judge: Kernel | None = None
-        self._no_shares = np.zeros(len(dynamics.parts))
+        self._fade = fade_of(len(dynamics.parts))
         self._is_written = False
-        self._kernel = self._compile() if compiled else None
+        self._compiled = self._compile() if compiled else None
 
     def answer(self, shares: Vector, start: float) -> Answer:
         """Answer for the last update of the dynamics; never an exception for a number.
@@ -66,78 +66,70 @@ class Resolver:
         Returns:
             The answer.
         """
+        fades = self.rule.limited and self.rule.continuous and any(0.0 < share < self._fade for share in shares.tolist())
+        return self._certify(self._mix(shares) if fades else self._find(shares), start)
+
+    def _find(self, shares: Vector) -> Found:
+        compiled = self._compiled
+        if compiled is not None and self._dynamics.full_rank:
+            found = compiled.answer(shares)
+            if found is not None:
+                return (*found, compiled.path, self._m, compiled.verdict)
+        return self._find_carefully(shares)
+
+    def _mix(self, shares: Vector) -> Found:
+        """Return the mean of the answers with and without contacts that fade."""
         dynamics = self._dynamics
-        x, forces, path, rank, verdict = self._start(shares)
-        if verdict < CONTACT and path in {"closed", "kkt"} and not self._holds(forces):
+        J, full_rank = np.array(dynamics.whole_J), dynamics.full_rank
+        x, forces, tau = np.zeros(self._n), np.zeros(self._nv), np.zeros(len(self._effort))
+        paths, ranks = [], []
+        for weight, some in split_shares(shares, self._fade):
+            dynamics.leave_out([share > 0.0 for share in some.tolist()])
+            its_x, its_forces, its_tau, its_path, its_rank, _ = self._find(some)
+            dynamics.put_back(J, full_rank)
+            paths.append(its_path)
+            ranks.append(its_rank)
+            x += weight * its_x
+            forces += weight * its_forces
+            tau += weight * its_tau
+        tau = np.minimum(np.maximum(tau, -self._effort), self._effort)  # a mean of numbers may round beyond all of them
+        path = max(paths, key=PATHS.index)
+        return (x, forces, tau, path, ranks[0], ALL_WELL if self._is_fine(x, forces) else UNKNOWN)
+
+    def _find_carefully(self, shares: Vector) -> Found:
+        """Find an answer in plain arrays, whatever the rank and however large the numbers."""
+        dynamics = self._dynamics
+        x, path, rank = self._choose(shares)
+        self._is_written = path != "closed"
+        forces = self._forces(x)
+        if path in {"closed", "kkt"} and not self._holds(forces):
             x, path, rank = self._choose_carefully(shares)
-            forces, verdict = self._judge(x)
-        if self._limited is not None and verdict != ALL_WELL:
+            forces = self._forces(x)
+        if self._limited is not None and not self._is_fine(x, forces):
             x, path = self._limit(shares, x, path)
-            forces, verdict = self._judge(x)
+            forces = self._forces(x)
         if not forces.dot(forces) < LARGEST:
             x, path = np.zeros(self._n), "none"
-            forces, verdict = self._judge(x)
+            forces = self._forces(x)
         tau = forces[dynamics.driven]
         if self._limited is not None:  # also where all is well: to the last digit
             tau = np.minimum(np.maximum(tau, -self._effort), self._effort)
+        return (x, forces, tau, path, rank, ALL_WELL if self._is_fine(x, forces) else UNKNOWN)
+
+    def _certify(self, found: Found, start: float) -> Answer:
+        x, forces, tau, path, rank, verdict = found
         tau.setflags(write=False)
-        evidence = Evidence(dynamics, self._rows, x, forces, tau)
+        evidence = Evidence(self._dynamics, self._rows, x, forces, tau)
         status = STATUS_OF[verdict] or evidence.status()
         certificate = Certificate(status, (path, rank, self._n - rank), perf_counter() - start, evidence)
         return Answer(tau, certificate, evidence)
 
-    def _start(self, shares: Vector) -> tuple[Vector, Vector, str, int, int]:
-        kernel = self._kernel
-        return self._run(shares) if kernel is None or not self._dynamics.full_rank else self._run_kernel(kernel, shares)
-
-    def _run(self, shares: Vector) -> tuple[Vector, Vector, str, int, int]:
-        """Return push, forces, path, rank, and what is wrong."""
-        x, path, rank = self._choose(shares)
-        self._is_written = path != "closed"
-        forces = self._forces(x)
-        return x, forces, path, rank, ALL_WELL if self._is_fine(x, forces) else UNKNOWN
-
-    def _run_kernel(self, kernel: Kernel, shares: Vector) -> tuple[Vector, Vector, str, int, int]:
-        """Return the same, compiled."""
-        dynamics, x, forces = self._dynamics, np.empty(self._n), np.empty(self._nv)
-        found = kernel((dynamics.J, dynamics.free, dynamics.tau_0, shares, x, forces), *self._kernel_arguments)
-        if not found:
-            return self._run(shares)
-        if self._limited is not None and found != ALL_WELL:
-            self._objective.write_beside(x, shares)
-        self._is_written = True
-        return x, forces, self._kernel_path, self._m, found
-
-    def _judge(self, x: Vector) -> tuple[Vector, int]:
-        """Return the forces of a push, and what is wrong."""
-        if self._kernel is None or self._compiled_judge is None:
-            forces = self._forces(x)
-            return forces, ALL_WELL if self._is_fine(x, forces) else UNKNOWN
-        dynamics, forces = self._dynamics, np.empty(self._nv)
-        question = (dynamics.J, dynamics.free, dynamics.tau_0, self._no_shares, x, forces)
-        return forces, self._compiled_judge(question, dynamics.span.start, self._kernel_arguments[-1])
-
-    def _compile(self) -> Kernel | None:
-        """Compile the kernel of the objective by asking it once."""
-        fast, dynamics, n, m = self._objective.fast(), self._dynamics, self._n, self._m
-        if fast is None or not n or not self._whole:
+    def _compile(self) -> CompiledTick | None:
+        """Compile the kernel of the objective, where it has one that can be of use, by asking it once."""
+        fast = self._objective.fast()
+        if fast is None or not self._dynamics.best_rank:
             return None
-        kernel = compile_kernel(fast[0], PARTS)
-        self._kernel_path = "closed" if fast[0] is share_tick else "kkt"
-        place = (np.zeros((n + m, n + m)), np.zeros(3 * n + 2 * m), dynamics.span.start)
-        contacts = (self._rows.transposed(), np.array(self._rows.b), np.zeros(len(self._rows.b)), self._rows.tight)
-        motors = (np.array(dynamics.driven_v), np.array(self._per_limit), MOST_USED)
-        self._kernel_arguments = (
-            fast[1],
-            place,
-            (np.array(dynamics.undriven_v), self._tolerance, *contacts, *motors, self._rows.for_kernel()),
-        )
-        question = (dynamics.J, np.array(dynamics.free), np.array(dynamics.tau_0), self._no_shares, np.zeros(n), np.zeros(self._nv))
-        kernel(question, *self._kernel_arguments)
-        if self._limited is not None:
-            self._compiled_judge = compile_kernel(judge, PARTS)
-            self._compiled_judge(question, dynamics.span.start, self._kernel_arguments[-1])
-        return kernel
+        return CompiledTick(self._dynamics, self._rows, fast, (self._tolerance, MOST_USED), self.rule.limited)
 
     def _forces(self, x: Vector) -> Vector:
         """Return what motors must give and what is missing, (nv,)."""
@@ -175,6 +167,9 @@ class Resolver:
     def _holds(self, forces: Vector) -> bool:
         return not self._misses(forces[self._dynamics.undriven])
 
+    def _closes(self) -> bool:
+        return self._dynamics.loops is None or not self._dynamics.loops.torn
+
     def _misses(self, lacking: Vector) -> bool:
         return not lacking.dot(lacking) <= self._tolerance
 
@@ -188,7 +183,7 @@ class Resolver:
 
     def _is_fine(self, x: Vector, forces: Vector) -> bool:
         """Whether nothing at all is wrong."""
-        if not (self._holds(forces) and self._whole and self._rows.are_kept(x)):
+        if not (self._holds(forces) and self._closes() and self._rows.are_kept(x)):
             return False
         used = forces[self._dynamics.driven] * self._per_limit
         if not used.size:

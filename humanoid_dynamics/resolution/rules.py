@@ -28,8 +28,8 @@ class Rule:
         name: Its name.
         objective: What it makes small: a function that prepares an objective for a ``ContactDynamics``.
         limited: Whether friction, centre of pressure, unilateral contact and torque limits are kept.
-        continuous: Whether torques have no step where a contact comes or goes with a share of zero; a limited rule only while the push it
-            is nearest to keeps all limits.
+        continuous: Whether torques have no step where a contact comes or goes with a share of zero; with limits too, also where these
+            decide: a contact then fades, see ``fading``.
         summary: What it does, in a line.
         source: Where it comes from.
     """
@@ -83,7 +83,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
                 ShareObjective,
                 True,
                 True,
-                "the push nearest to that of `transition` inside all limits",
+                "the push nearest to that of `transition` inside all limits; contacts with a small share fade",
                 "[BP, eq. 28-29]",
             ),
             Rule(

@@ -12,9 +12,11 @@ from humanoid_dynamics.contact.schedule import ContactSchedule
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
+from humanoid_dynamics.resolution.fading import fade_of
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
+from humanoid_dynamics.resolution.objectives import ShareObjective
 from humanoid_dynamics.resolution.rules import RULES, Rule, find_rule
-from humanoid_dynamics.spatial.arrays import Vector, check_vector, read_only
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
 
 INSTANT = 1e-9  # s; what lies between just before and just after
 Motion = Callable[[float], tuple[Vector, Vector, Vector]]
@@ -67,12 +69,18 @@ def measure_switch_steps(
     return tuple(found)
 
 
-def bound_torque_step(robot: RobotModel, state: State, a: ArrayLike, contacts: Iterable[str], share_steps: ArrayLike) -> Vector:
-    """Bound, before any load passes, the torque step that passing it can make under the rule ``transition``.
+def bound_torque_step(  # noqa: PLR0917
+    robot: RobotModel, state: State, a: ArrayLike, contacts: Iterable[str], share_steps: ArrayLike, rule: str | Rule = "transition"
+) -> Vector:
+    """Bound, before any load passes, the torque step that passing it can make under a continuous rule.
 
     The motion is held; what the motion itself changes comes on top.  With shares s the push of contact k is s_k times the total force F
-    and the moment mu(s) that is left, affine in s.  Hence the torques are quadratic in s and change by sum_k c_k(s) ds_k with c_k affine:
-    its extremes lie where one contact bears all.  A constant may be taken from all c_k, because the ds_k add up to nothing.
+    and the moment mu(s) that is left, affine in s.  Hence pushes and torques are quadratic in s and change by sum_k c_k(s) ds_k with c_k
+    affine: its extremes lie where one contact bears all.  A constant may be taken from all c_k, because the ds_k add up to nothing.
+
+    With limits the push is the nearest one of a convex set, or the one that misses the motion least with a small weight on the distance:
+    neither moves farther than what it is nearest to.  Where contacts fade it is a mean of such pushes, whose weights change by
+    ds_k / fade, and a motor has at most its limit on either side.
 
     Args:
         robot: The robot, with a free base and no other coordinate without motor.
@@ -80,42 +88,65 @@ def bound_torque_step(robot: RobotModel, state: State, a: ArrayLike, contacts: I
         a: (nv,) acceleration.
         contacts: Names of the surfaces among which load passes; faces.
         share_steps: (contacts,) largest change of each share, such as ``schedule.share_rates() * dt``.
+        rule: The rule.
 
     Returns:
-        (na,) bound of the step of each torque [N·m or N]; infinite where the contacts are not faces or the base is not all that has no
-        motor.
+        (na,) bound of the step of each torque [N·m or N]; infinite where the contacts are not faces, the base is not all that has no
+        motor, or the rule is not continuous or not one of shares.
 
     Raises:
         ShapeError: If a size is wrong or an entry is not finite.
-        UnknownNameError: If a surface does not exist.
+        UnknownNameError: If a surface or the rule does not exist.
     """
     state.check(robot)
-    a = check_vector("a", a, robot.nv)
+    a, rule = check_vector("a", a, robot.nv), find_rule(rule)
     dynamics = ContactDynamics(robot, contacts)
     steps = np.abs(np.asarray(share_steps, dtype=np.float64))
     if steps.shape != (len(dynamics.parts),):
         check_vector("share_steps", steps, len(dynamics.parts))
     dynamics.update(state.q, state.v, a)
-    if not dynamics.full_rank or any(surface.kind != "face" for surface in dynamics.surfaces):
+    faces = all(surface.kind == "face" for surface in dynamics.surfaces)
+    if not (dynamics.full_rank and faces and rule.continuous and rule.objective is ShareObjective):
         return read_only(np.full(len(dynamics.driven_v), np.inf))
+    if rule.limited:
+        return read_only(_bound_limited(dynamics, steps))
     bound = np.zeros(robot.nv)
-    bound[dynamics.span] = steps @ _sensitivities(dynamics)
+    bound[dynamics.span] = steps @ _farthest(_push_rates(dynamics) @ dynamics.J)
     return read_only(bound[dynamics.driven_v])
 
 
-def _sensitivities(dynamics: ContactDynamics) -> Vector:
-    """Bound the change of each torque of the span per change of each share, (contacts, width of span)."""
+def _bound_limited(dynamics: ContactDynamics, steps: Vector) -> Vector:
+    """Bound the steps of torques, (na,), where pushes are the nearest inside limits, and fade."""
+    contacts, total = len(steps), float(steps.sum())
+    fade = fade_of(contacts)
+    rates = _push_rates(dynamics)
+    middle = 0.5 * (rates.max(axis=(0, 1)) + rates.min(axis=(0, 1)))
+    farthest = float(np.max(np.linalg.norm(rates - middle, axis=2)))
+    least = 1.0 - fade * (contacts - 1)  # sum of the shares that stay when contacts that fade are left out
+    moved = 2.0 * total / least * farthest
+    effort = dynamics.robot.limits.effort[dynamics.driven_v]
+    levers = np.linalg.norm(dynamics.whole_J[:, dynamics.driven_v], axis=0)
+    return np.asarray(levers * moved + np.where(levers > 0.0, 2.0 * effort, 0.0) * total / fade)
+
+
+def _push_rates(dynamics: ContactDynamics) -> Matrix:
+    """Return how fast the push changes with the share of each contact while one bears all, (contacts, contact that bears all, size)."""
     F, M = dynamics.free[:3], dynamics.free[3:6]
+    rates = np.zeros((len(dynamics.parts), len(dynamics.parts), dynamics.size))
+    turns = [dynamics.J[part.start + 3 : part.stop, 3:6] for part in dynamics.parts]
     forces = [dynamics.J[part.start : part.start + 3] for part in dynamics.parts]
-    moments = [dynamics.J[part.start + 3 : part.stop] for part in dynamics.parts]
     push = [J_f[:, :3] @ F for J_f in forces]  # the total force, in the axes of each contact
     arms = [J_f[:, 3:6].T @ f for J_f, f in zip(forces, push, strict=True)]  # its moment about the base
-    effects = np.array(
-        [
-            [J_f.T @ f + J_m.T @ (J_m[:, 3:6] @ (M - arm)) - J_l.T @ (J_l[:, 3:6] @ own) for arm, J_l in zip(arms, moments, strict=True)]
-            for f, own, J_f, J_m in zip(push, arms, forces, moments, strict=True)
-        ]
-    )  # (contacts, contact that bears all, width)
+    for k, part in enumerate(dynamics.parts):
+        rates[k, :, part.start : part.start + 3] = push[k]
+        for bearer, other in enumerate(dynamics.parts):
+            rates[k, bearer, part.start + 3 : part.stop] += turns[k] @ (M - arms[bearer])
+            rates[k, bearer, other.start + 3 : other.stop] -= turns[bearer] @ arms[k]
+    return rates
+
+
+def _farthest(effects: Matrix) -> Vector:
+    """Bound the change of each torque per change of each share, (contacts, width), a constant taken from all."""
     middle = 0.5 * (effects.max(axis=(0, 1)) + effects.min(axis=(0, 1)))
     return np.asarray(np.max(np.abs(effects - middle), axis=1))
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from hashlib import sha256
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Any
 
 from humanoid_dynamics.errors import MissingExtraError
@@ -48,7 +51,28 @@ def compile_kernel(kernel: Kernel, parts: tuple[Kernel, ...] = ()) -> Kernel:
     order_is_free = {"reassoc", "contract"}
     for part in parts:
         extending.register_jitable(part)
+    kernel = _name_by_parts(kernel, parts)
     try:
         return numba.njit(cache=True, error_model="numpy", fastmath=order_is_free)(kernel)  # type: ignore[no-any-return]
     except RuntimeError:  # no place on disk to keep compiled code: compile in memory
         return numba.njit(error_model="numpy", fastmath=order_is_free)(kernel)  # type: ignore[no-any-return]
+
+
+def functions_of(module: ModuleType) -> tuple[Kernel, ...]:
+    """Return the plain functions that a module defines itself.
+
+    Args:
+        module: The module.
+    """
+    return tuple(f for f in vars(module).values() if isinstance(f, FunctionType) and f.__module__ == module.__name__)
+
+
+def _name_by_parts(kernel: Kernel, parts: tuple[Kernel, ...]) -> Kernel:
+    """Return the kernel under a name that changes with the files its parts are in: what numba keeps on disk goes by name and own file."""
+    files = sorted({part.__code__.co_filename for part in parts} - {kernel.__code__.co_filename})
+    if not files:
+        return kernel
+    digest = sha256(b"".join(Path(file).read_bytes() for file in files if Path(file).is_file())).hexdigest()
+    named = FunctionType(kernel.__code__, kernel.__globals__, kernel.__name__, kernel.__defaults__, kernel.__closure__)
+    named.__qualname__ = f"{kernel.__qualname__}_{digest[:12]}"
+    return named

@@ -38,37 +38,73 @@ def random_schedule(rng):
     return ContactSchedule.of(intervals, str(rng.choice(["linear", "quintic"])))
 
 
-def check_schedule(robot, solver, rng):
-    """Follow one schedule at rest in one random motion; return how much of the bound is used."""
+def check_schedule(robot, solver, rng, pairs=None):
+    """Follow one schedule at rest in one random motion; return how much of the bound is used.
+
+    With ``pairs`` only so many pairs of neighbouring times are looked at, half of them where contacts come and go.
+    """
     schedule = random_schedule(rng)
     q, v, a = motion_of(robot, rng)
-    bound = bound_torque_step(robot, hd.State(q, v), a, schedule.surfaces, schedule.share_rates() * DT)
+    calm = rng.choice([0.1, 1.0])  # some motions the feet can hold, others they cannot
+    bound = bound_torque_step(robot, hd.State(q, calm * v), calm * a, schedule.surfaces, schedule.share_rates() * DT, solver.rule)
+    assert np.isfinite(bound).all()
     places = [FOUR.index(name) for name in schedule.surfaces]
-    shares, used, before = np.zeros(4), 0.0, None
-    for t in np.arange(-2 * DT, 0.7, DT):
+
+    def torques(t):
+        shares = np.zeros(4)
         shares[places] = schedule.shares(t)
-        tau = solver.tick(q, v, a, shares).tau
-        if before is not None:
-            step = np.abs(tau - before)
-            assert np.all(step <= bound + 1e-6), f"step {step.max()} at {t}"
-            used = max(used, float(np.max(step / np.maximum(bound, 1e-3))))
-        before = tau
+        return solver.tick(q, calm * v, calm * a, shares).tau
+
+    times = np.arange(-2 * DT, 0.7, DT)
+    if pairs is not None:
+        switches = rng.choice([t for t in schedule.switches() if t < 0.7], pairs // 2)
+        times = np.concatenate((rng.choice(times, pairs - pairs // 2), switches - rng.uniform(0.0, DT, pairs // 2)))
+    used, before = 0.0, None
+    for t in times:
+        one = torques(t) if pairs is not None or before is None else before
+        before = torques(t + DT)
+        step = np.abs(before - one)
+        assert np.all(step <= bound + 1e-3 * solver.rule.limited + 1e-6), f"step {step.max()} at {t}"
+        used = max(used, float(np.max(step / np.maximum(bound, 1e-3))))
     return used
 
 
-def test_no_random_schedule_exceeds_its_bound(human28):
+@pytest.mark.parametrize(("rule", "count", "pairs", "least"), [("transition", 60, None, 0.3), ("transition_limited", 200, 8, 0.02)])
+def test_no_random_schedule_exceeds_its_bound(human28, rule, count, pairs, least):
     rng = np.random.default_rng(1)
-    solver = hd.InverseDynamics(human28, FOUR, "transition")
-    used = [check_schedule(human28, solver, rng) for _ in range(60)]
-    assert max(used) > 0.3, "a bound that nothing comes near says nothing"
+    solver = hd.InverseDynamics(human28, FOUR, rule)
+    used = [check_schedule(human28, solver, rng, pairs) for _ in range(count)]
+    assert max(used) > least, "a bound that nothing comes near says nothing"
 
 
 @pytest.mark.slow
-def test_no_schedule_of_ten_thousand_exceeds_its_bound(human28):
+@pytest.mark.parametrize(("rule", "pairs"), [("transition", None), ("transition_limited", 40)])
+def test_no_schedule_of_ten_thousand_exceeds_its_bound(human28, rule, pairs):
     rng = np.random.default_rng(2)
-    solver = hd.InverseDynamics(human28, FOUR, "transition")
+    solver = hd.InverseDynamics(human28, FOUR, rule)
     for _ in range(10_000):
-        check_schedule(human28, solver, rng)
+        check_schedule(human28, solver, rng, pairs)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_steps_of_a_clipped_push_shrink_with_the_step_of_its_share(human28, compiled):
+    """Where limits decide, too: a contact that comes, one that passes the share below which it fades, two at once."""
+    if compiled:
+        pytest.importorskip("numba")
+    rng = np.random.default_rng(5)
+    solver = hd.InverseDynamics(human28, FOUR, "transition_limited", compiled=compiled)
+    clipped = 0
+    for _ in range(20):
+        q, v, a = motion_of(human28, rng, spread=0.1)
+        for start in ([0.6, 0.4, 0.0, 0.0], [0.5, 0.4, 0.1, 0.0], [0.5, 0.5, 0.0, 0.0], [0.85, 0.0, 0.1, 0.05]):
+            change = np.array([-1.0, 0.0, 0.5, 0.5])
+            steps = []
+            for h in (1e-4, 1e-6):
+                one, other = (solver.tick(q, v, a, np.array(start) + sign * change) for sign in (0.0, h))
+                clipped += other.certificate.path == "qp_soft"
+                steps.append(np.abs(other.tau - one.tau).max())
+            assert steps[1] < 0.02 * steps[0] + 2e-4
+    assert clipped > 50
 
 
 def walking_step(profile="quintic"):
@@ -92,7 +128,7 @@ def test_steps_at_touchdown_and_liftoff(human28, profile):
 
 @pytest.mark.parametrize("rule", CONTINUOUS)
 def test_continuous_rules_have_no_step_while_the_feet_can_hold(human28, rule):
-    """At rest the weight is between the feet; where only one may carry it the limited rule has to give way, and says so."""
+    """At rest, a hand comes and goes."""
     q, zero = human28.posture, np.zeros(human28.nv)
     schedule = ContactSchedule.of(
         [

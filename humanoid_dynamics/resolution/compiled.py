@@ -1,0 +1,103 @@
+"""A rule's tick compiled by numba, with the memory it works in."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from humanoid_dynamics.resolution import active_set, inside, kernels, memory, rows, small
+from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
+from humanoid_dynamics.resolution.inside import AS_IT_IS, FAILED, HARD, SOFT
+from humanoid_dynamics.resolution.kernels import ALL_WELL, MISSING, SINGULAR, VERDICTS, keep_limits, share_tick, torque_tick
+from humanoid_dynamics.resolution.limits import CHOICE_FLOOR, CHOICE_WEIGHT, ContactRows, miss_weights
+from humanoid_dynamics.resolution.memory import Sizes, build_memory
+from humanoid_dynamics.resolution.objectives import Fast
+from humanoid_dynamics.spatial.arrays import Indices, Vector
+from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel, functions_of
+
+EXACT = 1e-10  # of the weight of the robot: what a row of a limited push may be broken by
+MODULES = (small, memory, rows, active_set, inside, kernels)
+PARTS: tuple[Kernel, ...] = tuple(
+    part for module in MODULES for part in functions_of(module) if part not in {torque_tick, share_tick, keep_limits}
+)
+
+
+class CompiledTick:
+    """A tick of a robot whose equations have full rank: make once, ``answer`` many times.
+
+    Attributes:
+        verdict: What is wrong first with the last answer, see ``kernels``.
+        path: How its push was found.
+    """
+
+    def __init__(
+        self, dynamics: ContactDynamics, contacts: ContactRows, fast: Fast, tolerances: tuple[float, float], limited: bool
+    ) -> None:
+        """Take the memory and compile, which takes a few seconds the first time on a machine.
+
+        Args:
+            dynamics: What is asked.
+            contacts: Limits of its contacts.
+            fast: Kernel of the objective.
+            tolerances: Square of what the equation of motion may miss, and the largest share of a torque limit that may be used.
+            limited: Whether limits are kept.
+        """
+        self._dynamics = dynamics
+        self._sizes = (dynamics.size, dynamics.robot.nv, len(dynamics.driven_v))
+        self._effort = dynamics.robot.limits.effort[dynamics.driven_v]
+        self._tick = compile_kernel(fast.kernel, PARTS)
+        self._limits = compile_kernel(keep_limits, PARTS) if limited else None
+        self._paths = {AS_IT_IS: fast.path, HARD: "qp", SOFT: "qp_soft", FAILED: "none"}
+        self._memory = _fill(dynamics, contacts, fast, tolerances)
+        self.verdict, self.path = SINGULAR, fast.path
+        self.answer(np.full(len(dynamics.parts), 1.0 / max(len(dynamics.parts), 1)))
+
+    def answer(self, shares: Vector) -> tuple[Vector, Vector, Vector] | None:
+        """Answer for the last update of the dynamics.
+
+        Args:
+            shares: (contacts,) part of the load that each contact is to take.
+
+        Returns:
+            The push, the forces tau_0 - J'x, and torques; None where it takes more care than the kernel has.
+        """
+        n, nv, na = self._sizes
+        x, forces, tau = np.empty(n), np.empty(nv), np.empty(na)
+        question = (self._dynamics.whole_J, self._dynamics.tau_0, shares, x, forces, tau)
+        self.verdict, self.path = self._tick(question, *self._memory, self._limits is not None), self._paths[AS_IT_IS]
+        if self.verdict <= MISSING:
+            return None
+        if self._limits is None:
+            return x, forces, tau
+        if self.verdict < ALL_WELL:
+            way, self.verdict = divmod(self._limits(question, *self._memory), VERDICTS)
+            self.path = self._paths[way]
+            if way == FAILED or (way == HARD and self.verdict == MISSING):
+                return None
+        # Also where all is well: to the last digit.
+        return x, forces, np.minimum(np.maximum(tau, -self._effort), self._effort)
+
+
+def _fill(dynamics: ContactDynamics, contacts: ContactRows, fast: Fast, tolerances: tuple[float, float]) -> tuple[Vector, Indices]:
+    effort = dynamics.robot.limits.effort
+    limited = dynamics.acted_v[np.isfinite(effort[dynamics.acted_v])]
+    limit = effort[dynamics.driven_v]
+    with np.errstate(divide="ignore"):
+        per_limit = np.where(limit > 0.0, 1.0 / limit, 0.0)
+    of_contacts = contacts.for_kernel()
+    sizes = Sizes(
+        n=dynamics.size,
+        m=len(dynamics.bearing_v),
+        width=dynamics.J.shape[1],
+        first=dynamics.span.start,
+        contacts=len(dynamics.parts),
+        rows=len(contacts.b),
+        undriven=len(dynamics.undriven_v),
+        driven=len(dynamics.driven_v),
+        torques=len(limited),
+        linear=dynamics.base_linear.stop,
+    )
+    settings = (tolerances[0], contacts.tight, contacts.broken, tolerances[1], EXACT, CHOICE_WEIGHT, CHOICE_FLOOR, dynamics.unit_force)
+    indices = (dynamics.bearing_v, dynamics.undriven_v, dynamics.driven_v, limited, *of_contacts.indices, fast.owner)
+    weights = (fast.push_weights, fast.torque_weights, fast.softness, fast.twist)
+    numbers = (*weights, of_contacts.rows, contacts.b, np.zeros(len(contacts.b)), per_limit, of_contacts.friction, of_contacts.load)
+    return build_memory(sizes, indices, (*numbers, effort[limited], miss_weights(dynamics), settings))

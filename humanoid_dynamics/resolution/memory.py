@@ -1,0 +1,197 @@
+"""Memory of the compiled ticks: two arrays, one of numbers and one of indices, and names for their parts.
+
+A compiled call pays for every array it is handed.  Here it is handed two, and takes them apart itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from humanoid_dynamics.resolution.small import BLOCK
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+
+WRENCH = 6
+COUNTS, INDICES, NUMBERS = 10, 9, 26  # entries of the sizes, arrays of indices, arrays of numbers
+SETTINGS = ("tolerance", "tight", "broken", "most_used", "exact", "choice", "floor", "unit_force")
+TOLERANCE, TIGHT, BROKEN, MOST_USED, EXACT, CHOICE, FLOOR, UNIT_FORCE = range(len(SETTINGS))
+
+
+class Sizes(NamedTuple):
+    """How much there is of everything.
+
+    Attributes:
+        n: Unknowns.
+        m: Equations.
+        width: Coordinates of the span.
+        first: The first of them.
+        contacts: Contacts.
+        rows: Rows of all contacts.
+        undriven: Coordinates without motor.
+        driven: Coordinates with a motor.
+        torques: Those among them whose limit the push can reach.
+        linear: Coordinates of a base that slides, the first of the span.
+    """
+
+    n: int
+    m: int
+    width: int
+    first: int
+    contacts: int
+    rows: int
+    undriven: int
+    driven: int
+    torques: int
+    linear: int
+
+
+class Memory(NamedTuple):
+    """What a compiled tick knows and writes.
+
+    Attributes:
+        sizes: How much there is of everything.
+        bearing: (m,) coordinates of the equations.
+        undriven: Coordinates without motor.
+        driven: Coordinates with one.
+        torques: Coordinates of the torques whose limit the push can reach.
+        firsts: (contacts + 1,) where the unknowns of each contact start.
+        ends: (contacts + 1,) where its rows do.
+        kinds: (rows,) kind of each row.
+        owner: (n,) contact of each unknown, minus one for a gear.
+        active: (n,) rows on which a limited push rests.
+        h_x: (n,) weights of the push.
+        weights: (width,) weights of the torques.
+        softness: (n,) how much of what is left each unknown takes, for a share of one.
+        twist: (n, 2) moments about their normals that edges have for the two forces along them [m].
+        rows: (6, rows) rows of each contact on its own unknowns, transposed.
+        b: (rows,) their bounds.
+        y: (rows,) rows less bounds, written.
+        per_limit: One over the limit of every motor.
+        friction: (contacts,) coefficients.
+        load: (contacts,) largest normal forces.
+        effort: Limits of the limited torques.
+        misses: (m,) weights of what the equations miss.
+        settings: (8,) tolerances, see ``SETTINGS``.
+        K: (n, n) work space.
+        S: (8, 8) equations for the multipliers.
+        d: (8,) their right-hand side, the multipliers then.
+        H: (n, n) Hessian, upper triangle, written.
+        g: (n,) linear term, written.
+        U: (n, n) its Cholesky factor, or that of the soft program, one over its diagonal on the diagonal.
+        Z: (n, 8) equations in the metric of the Hessian, and in the last column the linear term.
+        mirrors: (m, n) mirrors that bring the equations to triangular form.
+        T: (n, n) directions along which the push is free, as rows.
+        Q: (n, n) orthogonal; the first rows span the normals of the active rows.
+        R: (n, n) their triangular factor.
+        u: (n,) forces of the active rows.
+        work: (4 n + width,) work space.
+    """
+
+    sizes: Sizes
+    bearing: Indices
+    undriven: Indices
+    driven: Indices
+    torques: Indices
+    firsts: Indices
+    ends: Indices
+    kinds: Indices
+    owner: Indices
+    active: Indices
+    h_x: Vector
+    weights: Vector
+    softness: Vector
+    twist: Matrix
+    rows: Matrix
+    b: Vector
+    y: Vector
+    per_limit: Vector
+    friction: Vector
+    load: Vector
+    effort: Vector
+    misses: Vector
+    settings: Vector
+    K: Matrix
+    S: Matrix
+    d: Vector
+    H: Matrix
+    g: Vector
+    U: Matrix
+    Z: Matrix
+    mirrors: Matrix
+    T: Matrix
+    Q: Matrix
+    R: Matrix
+    u: Vector
+    work: Vector
+
+
+def build_memory(sizes: Sizes, indices: Sequence[Indices], numbers: Sequence[ArrayLike]) -> tuple[Vector, Indices]:
+    """Put everything that a tick knows into two arrays, and make room for what it writes.
+
+    Args:
+        sizes: How much there is of everything.
+        indices: The first arrays of indices, in the order of ``Memory``; the last, ``active``, is made.
+        numbers: The arrays of numbers up to ``settings``, in that order; the others are made.
+
+    Returns:
+        Numbers, and indices; the latter begin with the sizes and with where each array starts.
+    """
+    n, m = sizes.n, sizes.m
+    room = (n * n, BLOCK**2, BLOCK, n * n, n, n * n, n * BLOCK, n * m, n * n, n * n, n * n, n, 4 * n + sizes.width)
+    floats = [np.asarray(part, dtype=np.float64).ravel() for part in numbers] + [np.zeros(size) for size in room]
+    integers = [*(np.asarray(part, dtype=np.intp) for part in indices), np.zeros(n, dtype=np.intp)]
+    starts = [np.cumsum([0, *(len(part) for part in parts)]) for parts in (floats, integers)]
+    start = COUNTS + len(starts[0]) + len(starts[1])
+    return np.concatenate(floats), np.concatenate((sizes, starts[0], starts[1] + start, *integers)).astype(np.intp)
+
+
+def open_memory(F: Vector, I: Indices) -> Memory:  # noqa: E741 - floats and integers
+    """Take the two arrays apart; nothing is copied.
+
+    Args:
+        F: Numbers, from ``build_memory``.
+        I: Indices, from there as well.
+    """
+    n, m = I[0], I[1]
+    f, i = I[COUNTS : COUNTS + NUMBERS + 1], I[COUNTS + NUMBERS + 1 : COUNTS + NUMBERS + INDICES + 2]
+    return Memory(
+        Sizes(I[0], I[1], I[2], I[3], I[4], I[5], I[6], I[7], I[8], I[9]),
+        I[i[0] : i[1]],
+        I[i[1] : i[2]],
+        I[i[2] : i[3]],
+        I[i[3] : i[4]],
+        I[i[4] : i[5]],
+        I[i[5] : i[6]],
+        I[i[6] : i[7]],
+        I[i[7] : i[8]],
+        I[i[8] : i[9]],
+        F[f[0] : f[1]],
+        F[f[1] : f[2]],
+        F[f[2] : f[3]],
+        F[f[3] : f[4]].reshape(n, 2),
+        F[f[4] : f[5]].reshape(WRENCH, I[5]),
+        F[f[5] : f[6]],
+        F[f[6] : f[7]],
+        F[f[7] : f[8]],
+        F[f[8] : f[9]],
+        F[f[9] : f[10]],
+        F[f[10] : f[11]],
+        F[f[11] : f[12]],
+        F[f[12] : f[13]],
+        F[f[13] : f[14]].reshape(n, n),
+        F[f[14] : f[15]].reshape(BLOCK, BLOCK),
+        F[f[15] : f[16]],
+        F[f[16] : f[17]].reshape(n, n),
+        F[f[17] : f[18]],
+        F[f[18] : f[19]].reshape(n, n),
+        F[f[19] : f[20]].reshape(n, BLOCK),
+        F[f[20] : f[21]].reshape(m, n),
+        F[f[21] : f[22]].reshape(n, n),
+        F[f[22] : f[23]].reshape(n, n),
+        F[f[23] : f[24]].reshape(n, n),
+        F[f[24] : f[25]],
+        F[f[25] : f[26]],
+    )

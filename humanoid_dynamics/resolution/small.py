@@ -1,0 +1,75 @@
+"""Small, dense linear algebra as loops, for kernels that numba compiles: a call of LAPACK costs more than the work it does here."""
+
+from __future__ import annotations
+
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+BLOCK = 8  # six equations of a free base, a right-hand side, and one to make it even
+
+
+def dot(one: Vector, other: Vector, size: int) -> float:
+    """Return the product of the first entries of two vectors."""
+    total = 0.0
+    for k in range(size):
+        total += one[k] * other[k]
+    return total
+
+
+def add(one: Vector, factor: float, other: Vector, size: int) -> None:
+    """Add a multiple of the first entries of a vector to those of another."""
+    for k in range(size):
+        one[k] += factor * other[k]
+
+
+def add_block(one: Vector, factor: float, other: Vector) -> None:
+    """Add a multiple of ``BLOCK`` entries: a number of them that the compiler knows beforehand takes no loop."""
+    for k in range(BLOCK):
+        one[k] += factor * other[k]
+
+
+def set_unit(A: Matrix, count: int, first: int) -> None:
+    """Write unit vectors to the first rows, beginning with the unit vector of a certain number."""
+    for i in range(count):
+        for j in range(A.shape[1]):
+            A[i, j] = 1.0 if j == first + i else 0.0
+
+
+def factor_cholesky(H: Matrix, U: Matrix, size: int) -> bool:
+    """Write U with H = U'U, both in their upper triangle, one over its diagonal on the diagonal; in place where U is H.
+
+    Returns:
+        Whether H is positive definite.
+    """
+    for i in range(size):
+        for j in range(i, size):
+            U[i, j] = H[i, j]
+    for k in range(size):
+        if not U[k, k] > 0.0:
+            return False
+        inverse = 1.0 / U[k, k] ** 0.5
+        U[k, k] = inverse
+        for j in range(k + 1, size):
+            U[k, j] *= inverse
+        for j in range(k + 1, size):
+            factor = U[k, j]
+            for i in range(j, size):
+                U[j, i] -= factor * U[k, i]
+    return True
+
+
+def solve_transposed(U: Matrix, d: Vector, size: int) -> None:
+    """Solve U'z = d in place."""
+    for i in range(size):
+        z = d[i] * U[i, i]
+        d[i] = z
+        for j in range(i + 1, size):
+            d[j] -= U[i, j] * z
+
+
+def solve_upper(U: Matrix, d: Vector, size: int) -> None:
+    """Solve U z = d in place."""
+    for i in range(size - 1, -1, -1):
+        total = d[i]
+        for j in range(i + 1, size):
+            total -= U[i, j] * d[j]
+        d[i] = total * U[i, i]

@@ -1,0 +1,177 @@
+"""Any tree on any contacts: equality rules against a dense solve, limited rules against another solver on the same limits."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.contact.cone import build_wrench_cone
+from humanoid_dynamics.contact.wrench import wrench_basis
+from humanoid_dynamics.model.description import Description, FrameSpec, SurfaceSpec
+from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
+from humanoid_dynamics.resolution.objectives import TorqueObjective
+from humanoid_dynamics.resolution.rules import WRENCH_WEIGHT
+
+PATCHES = {
+    "face": [[0.1, 0.05, 0.0], [-0.1, 0.05, 0.0], [-0.1, -0.05, 0.0], [0.1, -0.05, 0.0]],
+    "edge": [[0.1, 0.0, 0.0], [-0.1, 0.02, 0.0]],
+    "point": [[0.02, 0.01, 0.0]],
+}
+LINK = '<link name="{name}"><inertial><origin xyz="{com}"/><mass value="{mass}"/><inertia {inertia}/></inertial></link>'
+JOINT = (
+    '<joint name="{name}_joint" type="revolute"><parent link="{parent}"/><child link="{name}"/><origin xyz="{xyz}" rpy="{rpy}"/>'
+    '<axis xyz="{axis}"/><limit lower="-3" upper="3" effort="{effort}" velocity="9"/></joint>'
+)
+
+
+def numbers(values):
+    return " ".join(f"{value:.6f}" for value in values)
+
+
+def random_tree(rng):
+    """A trunk with three to five limbs of two to five joints about axes of any direction; a patch of any kind at the end of each."""
+    parts = [LINK.format(name="trunk", com="0 0 0", mass=20.0, inertia='ixx="0.5" iyy="0.6" izz="0.4" ixy="0" ixz="0" iyz="0"')]
+    surfaces = {}
+    for limb in range(int(rng.integers(3, 6))):
+        parent = "trunk"
+        for number in range(int(rng.integers(2, 6))):
+            name, axis = f"limb{limb}_{number}", rng.standard_normal(3)
+            values = {"com": numbers(rng.uniform(-0.1, 0.1, 3)), "mass": rng.uniform(0.5, 3.0)}
+            parts.append(LINK.format(name=name, inertia='ixx="0.02" iyy="0.03" izz="0.025" ixy="0" ixz="0" iyz="0"', **values))
+            places = {"xyz": numbers(rng.uniform(-0.4, 0.4, 3)), "rpy": numbers(rng.uniform(-1.0, 1.0, 3))}
+            axis = numbers(axis / np.linalg.norm(axis))
+            parts.append(JOINT.format(name=name, parent=parent, axis=axis, effort=rng.uniform(30.0, 300.0), **places))
+            parent = name
+        turn = pin.rpy.rpyToMatrix(*rng.uniform(-0.6, 0.6, 3))
+        kind = "face" if limb == 0 else str(rng.choice(list(PATCHES)))
+        frame = FrameSpec(parent, pin.SE3(turn, rng.uniform(-0.1, 0.1, 3)))
+        surfaces[f"patch{limb}"] = SurfaceSpec(frame, np.array(PATCHES[kind]), friction=float(rng.uniform(0.3, 1.0)))
+    return hd.load_robot(f'<robot name="tree">{"".join(parts)}</robot>', description=Description(surfaces=surfaces))
+
+
+def third_party(name):
+    try:
+        return hd.load_robot(name)
+    except hd.MissingExtraError as missing:
+        pytest.skip(str(missing))
+
+
+def question(robot, rng, spread):
+    q = np.array(pin.integrate(robot.model, robot.posture, spread * rng.standard_normal(robot.nv)))
+    return hd.State(q, spread * rng.standard_normal(robot.nv)), spread * rng.standard_normal(robot.nv)
+
+
+def stack(robot, state, a, names):
+    """Torques of free motion and the Jacobian of all pushes, from pinocchio and the bases alone."""
+    data = robot.data()
+    pin.computeJointJacobians(robot.model, data, state.q)
+    rows = [wrench_basis(robot.surfaces[n]).T @ pin.getFrameJacobian(robot.model, data, robot.surfaces[n].frame, pin.LOCAL) for n in names]
+    return pin.rnea(robot.model, robot.data(), state.q, state.v, a), np.vstack(rows)
+
+
+def weights_of(robot, names):
+    return np.diag(TorqueObjective(ContactDynamics(robot, names), WRENCH_WEIGHT).H_x)
+
+
+def dense_optimum(robot, state, a, names):
+    """Least squares in the null space of the six equations, by orthogonal factors of numpy; the same small weights."""
+    tau_0, J = stack(robot, state, a, names)
+    A, b = J[:, :6].T, tau_0[:6]
+    x_0 = np.linalg.lstsq(A, b, rcond=None)[0]
+    N = np.linalg.svd(A)[2][6:].T
+    root = np.diag(np.sqrt(weights_of(robot, names)))
+    B = np.vstack((J[:, 6:].T, root))
+    target = np.concatenate((tau_0[6:], np.zeros(len(root)))) - B @ x_0
+    x = x_0 + N @ np.linalg.lstsq(B @ N, target, rcond=None)[0]
+    return tau_0[6:] - J[:, 6:].T @ x
+
+
+def check_equality(robot, rng, names):
+    state, a = question(robot, rng, 0.5)
+    expected = dense_optimum(robot, state, a, names)
+    for compiled in (None, False):
+        answer = hd.InverseDynamics(robot, names, compiled=compiled).tick(state.q, state.v, a)
+        np.testing.assert_allclose(answer.tau, expected, atol=1e-9 * (1.0 + np.abs(expected).max()))
+
+
+def check_limited(robot, rng, names, spread=0.2):
+    """Where another solver finds a push inside all limits, ours is one as well, and no dearer."""
+    quadprog = pytest.importorskip("quadprog")
+    solver = hd.InverseDynamics(robot, names, "minimum_torque_limited")
+    found = 0
+    for _ in range(8):
+        state, a = question(robot, rng, spread)
+        tau_0, J = stack(robot, state, a, names)
+        H = J @ J.T + np.diag(weights_of(robot, names))
+        g, effort = J @ tau_0, robot.limits.effort[6:]
+        cones = [build_wrench_cone(robot.surfaces[name]) for name in names]
+        at = np.cumsum([0, *(cone.A.shape[1] for cone in cones)])
+        A = np.vstack([np.pad(cone.A, ((0, 0), (at[k], at[-1] - at[k + 1]))) for k, cone in enumerate(cones)])
+        rows = np.vstack((J[:, :6].T, -A, J[:, 6:].T, -J[:, 6:].T))
+        bounds = np.concatenate((tau_0[:6], -np.concatenate([cone.b for cone in cones]), tau_0[6:] - effort, -tau_0[6:] - effort))
+        try:
+            x, value, *_ = quadprog.solve_qp(H, g, rows.T, bounds, 6)
+        except ValueError:
+            continue
+        answer = solver.tick(state.q, state.v, a)
+        assert answer.certificate.status == "ok", answer.certificate.reasons
+        found += 1
+        wrenches = np.concatenate(
+            [np.linalg.lstsq(cone.basis, local(robot, state, answer, n), rcond=None)[0] for cone, n in zip(cones, names, strict=True)]
+        )
+        ours = 0.5 * wrenches @ H @ wrenches - g @ wrenches
+        assert ours <= value + 1e-9 * (1.0 + abs(value) + tau_0 @ tau_0)
+        np.testing.assert_allclose(answer.tau, tau_0[6:] - J[:, 6:].T @ x, atol=1e-4)
+    return found
+
+
+def local(robot, state, answer, name):
+    data = robot.data()
+    pin.framesForwardKinematics(robot.model, data, state.q)
+    R = data.oMf[robot.surfaces[name].frame].rotation.T
+    return np.concatenate((R @ answer.wrenches[name].f_W, R @ answer.wrenches[name].m_W))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_trees_on_patches_of_any_kind(seed):
+    rng = np.random.default_rng(seed)
+    robot = random_tree(rng)
+    check_equality(robot, rng, tuple(robot.surfaces))
+
+
+def test_random_trees_inside_limits():
+    found = 0
+    for seed in range(12):
+        rng = np.random.default_rng(100 + seed)
+        robot = random_tree(rng)
+        found += check_limited(robot, rng, tuple(robot.surfaces))
+    assert found > 20
+
+
+@pytest.mark.slow
+def test_many_random_trees():
+    found = 0
+    for seed in range(300):
+        rng = np.random.default_rng(1000 + seed)
+        robot = random_tree(rng)
+        check_equality(robot, rng, tuple(robot.surfaces))
+        found += check_limited(robot, rng, tuple(robot.surfaces))
+    assert found > 500
+
+
+def with_rail(robot, link):
+    """The robot with a hand of its own on a rail: a patch in a plane that is inclined."""
+    surfaces = {n: SurfaceSpec(FrameSpec(s.link, s.X_LC), s.vertices, friction=s.friction) for n, s in robot.surfaces.items()}
+    surfaces["rail"] = SurfaceSpec(FrameSpec(link, pin.SE3(pin.rpy.rpyToMatrix(0.3, -0.5, 0.0), np.zeros(3))), np.array(PATCHES["edge"]))
+    return hd.load_robot(robot.urdf, description=Description(surfaces=surfaces))
+
+
+@pytest.mark.parametrize("name", ["talos_reduced", "g1", "romeo", "alexander", "sr1"])
+def test_third_party_robots_in_double_support_with_a_hand_on_a_rail(name):
+    robot, rng = third_party(name), np.random.default_rng(7)
+    hand = robot.model.frames[[f for f in range(len(robot.model.frames)) if robot.model.frames[f].name in robot.links][-1]].name
+    rail = with_rail(robot, hand)
+    names = (*robot.stance, "rail")
+    if len(rail.actuated) == rail.nv - 6:
+        check_equality(rail, rng, names)
+        check_limited(rail, rng, names, 0.05)
