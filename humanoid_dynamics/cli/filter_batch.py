@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import typer
 from rich.console import Console
 
+from humanoid_dynamics.cli.filter_table import HEADS, figures
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, make_table
 from humanoid_dynamics.errors import HumanoidDynamicsError
@@ -39,25 +40,29 @@ def is_batch(clips: Sequence[str], options: BatchOptions) -> bool:
     return len(clips) > 1 or options.jobs != 1 or bool(options.dask) or options.again or not Path(clips[0]).is_file()
 
 
-def filter_many(job: FilterJob, sources: Sequence[str], options: BatchOptions, facts: dict[str, Any]) -> None:
-    """Filter clips as a batch, print and write what became of them, and exit with 1 where one fell or failed, 130 where stopped."""
-    check_folder("--report", options.report)
+def filter_many(job: FilterJob, sources: Sequence[str], options: BatchOptions) -> tuple[tuple[Outcome, ...], float]:
+    """Filter clips as a batch; return what became of them, and the seconds it took.  Stopped from the keyboard, exit with 130."""
     out = Path(options.out) if options.out else None
     clips = find_clips(sources, results=out)
-    began, seen = monotonic(), [0]
+    began, done = monotonic(), [0]
     with show_progress(f"filtering {len(clips)} clips") as bar:
 
         def watch(ended: int, wanted: int) -> None:
-            seen[0] = ended + len(clips) - wanted
+            done[0] = ended + len(clips) - wanted
             bar.tell(ended / wanted if wanted else 1.0)
 
         try:
             outcomes = filter_clips(job, clips, jobs=options.jobs, cluster=options.dask, out=out, again=options.again, watch=watch)
         except KeyboardInterrupt as stop:
             bar.stop()
-            kept = "the same command goes on from there" if options.out else "nothing was written: there was no --out"
-            typer.echo(f"stopped: {seen[0]} of {len(clips)} clips are done; {kept}", err=True)
+            kept = "the same command, without --again, goes on from there" if options.out else "nothing was kept: there was no --out"
+            typer.echo(f"stopped: {done[0]} of {len(clips)} clips were done; {kept}", err=True)
             raise typer.Exit(STOPPED) from stop
+    return outcomes, monotonic() - began
+
+
+def tell(outcomes: Sequence[Outcome], options: BatchOptions, facts: dict[str, Any], seconds: float) -> None:
+    """Print and write what became of clips, and exit with 1 where one fell or failed."""
     answer = {**facts, "counts": _count(outcomes), "clips": [tell_outcome(outcome) for outcome in outcomes]}
     if options.report.endswith(".csv"):
         write_table(outcomes, Path(options.report))
@@ -66,7 +71,7 @@ def filter_many(job: FilterJob, sources: Sequence[str], options: BatchOptions, f
     if options.as_json:
         typer.echo(json.dumps(answer, indent=2, allow_nan=False))
     else:
-        _print(str(facts["robot"]), outcomes, monotonic() - began, make_console())
+        _print(str(facts["robot"]), outcomes, seconds, make_console())
     if any(name_state(outcome) != STATES[0] for outcome in outcomes):
         raise typer.Exit(SOME_FAILED)
 
@@ -83,8 +88,6 @@ def _count(outcomes: Sequence[Outcome]) -> dict[str, int]:
 
 
 def _print(robot: str, outcomes: Sequence[Outcome], seconds: float, console: Console) -> None:
-    from humanoid_dynamics.cli.filter import HEADS, figures
-
     shown = [o for o in outcomes if len(outcomes) <= SHOWN or name_state(o) != STATES[0]]
     good = [(o.task.name, *figures(o.facts)) for o in shown if not o.problem]
     if good:
@@ -94,6 +97,8 @@ def _print(robot: str, outcomes: Sequence[Outcome], seconds: float, console: Con
             console.print(f"{outcome.task.name}: {outcome.problem}", style="red", markup=False, highlight=False, soft_wrap=True)
     for notice, times in Counter(notice for o in shown if not o.problem for notice in o.facts["after"]["notices"]).items():
         console.print(f"{notice} ({times} clips)" if times > 1 else notice, style="yellow", markup=False)
+    if len(outcomes) == 1:
+        return
     counts = _count(outcomes)
     before = f"; {counts['done_before']} were done before" if counts["done_before"] else ""
     told = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])

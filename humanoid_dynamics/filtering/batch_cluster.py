@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import CancelledError
 from importlib import import_module
 from typing import Any
 from uuid import uuid4
@@ -40,7 +41,7 @@ def run_on_cluster(
         keys = {f"{task.name}-{run}": task for task in tasks}
         futures = client.map(job, tasks, key=list(keys), pure=False)
         try:
-            for future in distributed.as_completed(futures):
+            for future in distributed.as_completed(futures, loop=client.loop):
                 yield _take(future, keys[future.key])
                 future.release()
                 if beat is not None:
@@ -50,11 +51,17 @@ def run_on_cluster(
 
 
 def _take(future: Any, task: Task) -> Outcome:
-    """Return the outcome of a task that ended; what the cluster itself could not do is a failure."""
-    if future.status == "finished":
-        outcome: Outcome = future.result()
-        return outcome
-    cause = future.exception() if future.status == "error" else "it was cancelled"
+    """Return the outcome of a task that ended; what the cluster itself could not do is a failure.
+
+    An outcome that was held by a worker which was killed is asked for again: this waits for the answer.
+    """
+    try:
+        cause = future.exception()
+        if cause is None:
+            outcome: Outcome = future.result()
+            return outcome
+    except CancelledError:
+        cause = "it was cancelled"
     return Outcome(task, problem=f"the cluster gave it up: {cause}")
 
 

@@ -35,6 +35,7 @@ class FilterJob:
         settings: Times and lengths of the conditioning.
         offline: Whether other settings are tried where the robot falls.
         joint_map: Which column is which joint.
+        name: Name of the robot.
         robot_key: Fingerprint of the robot; a worker that finds another one under the same name refuses.
     """
 
@@ -43,6 +44,7 @@ class FilterJob:
     settings: Settings = field(default_factory=Settings)
     offline: bool = False
     joint_map: JointMap | None = None
+    name: str = ""
     robot_key: str = ""
 
     def __call__(self, clip: Path, out: Path | None) -> Facts:
@@ -90,7 +92,7 @@ def build_job(
     place = os.path.abspath(robot) if Path(robot).is_file() else robot
     loaded = load_robot(place)
     DynamicsFilter(loaded, mode, settings=settings)  # refuses what it cannot filter
-    return FilterJob(place, mode, settings, offline, joint_map, fingerprint_robot(loaded))
+    return FilterJob(place, mode, settings, offline, joint_map, loaded.name, fingerprint_robot(loaded))
 
 
 def build_tasks(clips: Sequence[BatchClip], key: str) -> tuple[Task, ...]:

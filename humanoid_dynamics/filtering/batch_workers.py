@@ -29,7 +29,9 @@ READY = "ready"
 StoredCall = Callable[[Task], Outcome]
 
 
-def run_on_workers(job: StoredCall, tasks: Sequence[Task], jobs: int, beat: Callable[[], None] | None = None) -> Generator[Outcome, None, None]:
+def run_on_workers(
+    job: StoredCall, tasks: Sequence[Task], jobs: int, beat: Callable[[], None] | None = None
+) -> Generator[Outcome, None, None]:
     """Do tasks on processes; where one ends half way its task is done by another.
 
     Args:
