@@ -39,6 +39,7 @@ EXTRAS = {
     "plot": ["matplotlib"],
     "bags": ["rosbags>=0.11"],
     "speed": ["numba"],
+    "batch": ["distributed>=2024.2"],
     "bench": ["mujoco==3.17.0"],
     "test": [
         *("pytest>=7.4", "pytest-xdist", "pytest-timeout", "hypothesis", "sympy", "urchin", "selenium>=4.11"),
@@ -52,7 +53,10 @@ EXTRAS["all"] = sorted({requirement for group in EXTRAS.values() for requirement
 
 COMMANDS = [
     "humanoid-dynamics = humanoid_dynamics.cli:main",
-    "standing_torques = humanoid_dynamics.nodes.programs:standing_torques",
+    *(
+        f"{node} = humanoid_dynamics.nodes.programs:{node}"
+        for node in ("simulator", "inverse_dynamics", "effort_guard", "motion_player", "monitor")
+    ),
 ]
 
 

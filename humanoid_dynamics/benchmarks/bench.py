@@ -9,14 +9,14 @@ from time import perf_counter
 from types import MappingProxyType
 from typing import Any
 
-from humanoid_dynamics.benchmarks import closed_chain, closed_chain_forward, inverse_dynamics, limits, mujoco_step, paper_filter, snake
+from humanoid_dynamics.benchmarks import closed_chain, closed_chain_forward, inverse_dynamics, limits, paper_filter, simulation, snake
 from humanoid_dynamics.benchmarks.floors import FLOOR_ID
 from humanoid_dynamics.benchmarks.goals import GOAL_ROBOT, GOALS, NOT_BUILT, Goal
 from humanoid_dynamics.benchmarks.interleave import Timing, interleave
 from humanoid_dynamics.benchmarks.machine import describe_machine
 from humanoid_dynamics.benchmarks.rows import Measurement, Race, Row, build_row
 from humanoid_dynamics.benchmarks.stand import Stand, build_stand
-from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError, UnknownNameError, UnsupportedRobotError
+from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError, UnknownNameError
 from humanoid_dynamics.program import BLAS_VARIABLES
 
 FALLBACK = "human28"
@@ -74,7 +74,7 @@ def run_bench(
     goals = select_goals(only)
     machine = describe_machine()
     paths = {_path_of(goal.name) for goal in goals}
-    robot, stand, notes = _load(robot, needed=not paths.isdisjoint((*ROBOT_RACES, mujoco_step.PATH)))
+    robot, stand, notes = _load(robot, needed=not paths.isdisjoint((*ROBOT_RACES, *simulation.PATHS)))
     races, missing = _build(paths, stand)
     times = _time(races, repeat, progress or (lambda _: None))
     measured: dict[str, Measurement] = {}
@@ -125,11 +125,9 @@ def _build(paths: set[str], stand: Stand | None) -> tuple[list[Race], tuple[str,
     """Return the races that were asked for, and why one that only informs is missing."""
     races = [build(stand) for path, build in ROBOT_RACES.items() if stand is not None and path in paths]
     notes: tuple[str, ...] = ()
-    if stand is not None and mujoco_step.PATH in paths:
-        try:
-            races.append(mujoco_step.build_mujoco_step(stand))
-        except (MissingExtraError, UnsupportedRobotError) as reason:
-            notes = (f"{mujoco_step.STEP} is not timed: {reason}",)
+    if stand is not None:
+        steps, notes = simulation.build_simulation(stand, paths)
+        races += steps
     if snake.PATH in paths:
         races.append(snake.build_snake())
     return races, notes

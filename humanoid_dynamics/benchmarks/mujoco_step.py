@@ -5,7 +5,7 @@ The robot stands on four corners of each sole; every step starts from the same s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -13,9 +13,7 @@ import numpy as np
 import pinocchio as pin
 from lxml import etree
 
-from humanoid_dynamics.benchmarks.interleave import Contender, Timing
-from humanoid_dynamics.benchmarks.rows import Measurement, Race
-from humanoid_dynamics.benchmarks.stand import Stand
+from humanoid_dynamics.benchmarks.interleave import Contender
 from humanoid_dynamics.errors import MissingExtraError, UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
@@ -23,7 +21,6 @@ from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.resolution.inverse_dynamics import inverse_dynamics
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-PATH = "simulation_rigid"
 STEP = "mj_step"
 TIME_STEP = 1e-3  # s
 SETTLING = 100  # steps
@@ -32,18 +29,6 @@ FREQUENCY = 30.0  # rad/s of the joint control that keeps the posture while it s
 SAME_MODEL = 1e-9
 STILL = 0.5  # m/s, rad/s; soft contacts go on swinging a little
 LEFT_OUT = ("visual", "collision", "transmission", "gazebo", "mujoco")
-
-
-def build_mujoco_step(stand: Stand) -> Race:
-    """Return one step of MuJoCo.
-
-    Args:
-        stand: The robot.
-
-    Returns:
-        The race; it measures no goal.
-    """
-    return Race(PATH, [build_step(stand.robot)], _measure_nothing)
 
 
 def build_step(robot: RobotModel) -> Contender:
@@ -188,11 +173,6 @@ def _import_mujoco() -> Any:
         return import_module("mujoco")
     except ImportError as cause:
         raise MissingExtraError("mujoco", "bench", "a step of MuJoCo") from cause
-
-
-def _measure_nothing(times: Mapping[str, Timing]) -> dict[str, Measurement]:
-    del times
-    return {}
 
 
 def _bind(function: Callable[..., object], *arguments: Any) -> Callable[[], object]:

@@ -31,10 +31,14 @@ LONGEST = 3600.0
 SceneArgument = Annotated[str, typer.Argument(help=f"One of {', '.join(scene_names())}, or path of a scene file.", metavar="SCENE")]
 HeadingOption = Annotated[float, typer.Option("--heading", help="Where the snake goes at first [rad]; as the scene says where not given.")]
 SecondsOption = Annotated[float, typer.Option("--seconds", help="How long; as long as the scene says where not given.")]
+SetOption = Annotated[
+    list[str] | None, typer.Option("--set", help="Value of a parameter of the scene, such as release=0.5; may be repeated.")
+]
 RecordOption = Annotated[str, typer.Option("--record", help="Stream all time series into this .npz or .mcap file, or folder of a bag.")]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics simulate pushed
+  humanoid-dynamics simulate biped_step --set rule=minimum_torque
   humanoid-dynamics simulate falling --seconds 2 --record falling.npz --json
   humanoid-dynamics simulate standing --record standing.mcap
   humanoid-dynamics simulate snake --heading 1.2
@@ -46,12 +50,13 @@ def simulate(
     seconds: SecondsOption = -1.0,
     record: RecordOption = "",
     heading: HeadingOption = math.nan,
+    setting: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run a scene and tell what happened, with the books of energy and the certificate of the contacts."""
     if seconds != -1.0 and not 0.0 < seconds <= LONGEST:
         raise HumanoidDynamicsError(f"--seconds: received {seconds:g}, expected a time above zero and up to {LONGEST:g} s")
-    loaded = _steer(load_scene(scene), heading)
+    loaded = _steer(load_scene(scene, split_settings(setting or [])), heading)
     length = loaded.seconds if seconds == -1.0 else seconds
     about = describe_run(loaded)
     world = build_world(loaded)
@@ -66,6 +71,24 @@ def simulate(
         typer.echo(json.dumps(facts, indent=2, allow_nan=False))
     else:
         _print(facts, make_console())
+
+
+def split_settings(settings: list[str]) -> dict[str, str]:
+    """Return name=value pairs as a table.
+
+    Args:
+        settings: The pairs.
+
+    Returns:
+        Name -> value.
+
+    Raises:
+        HumanoidDynamicsError: If one has no equals sign.
+    """
+    for setting in settings:
+        if "=" not in setting:
+            raise HumanoidDynamicsError(f"--set: received {setting!r}, expected name=value")
+    return {name: value for name, _, value in (setting.partition("=") for setting in settings)}
 
 
 def scene_facts(scene: Scene, world: World, summary: Summary, recorder: Recorder) -> dict[str, Any]:

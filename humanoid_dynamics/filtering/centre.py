@@ -25,7 +25,12 @@ TRUSTED = (0.8, 0.97)  # share of rows with the zero-moment point inside the fee
 
 
 class CentrePlanner:
-    """The centre of mass over the rows that come, with everything that is settled about it."""
+    """The centre of mass over the rows that come, with everything that is settled about it.
+
+    Attributes:
+        balance: The shift of the centre of mass.
+        rebase: (2,) where the centre of mass is at the next plan, where it did not go on as planned [m]; None otherwise.
+    """
 
     def __init__(self, proportions: Proportions, settings: Settings, track: Track) -> None:
         """Prepare.
@@ -42,6 +47,7 @@ class CentrePlanner:
         self.balance = BoundedShift(proportions.pendulum, settings.dt)
         self._lower = np.nan
         self._trusted = 1.0
+        self.rebase: Vector | None = None
         self._known: dict[tuple[object, ...], Support] = {}
 
     def plan(self, window: Window, prints: list[list[Stance]], count: int) -> tuple[Matrix, Matrix, Matrix]:
@@ -71,6 +77,8 @@ class CentrePlanner:
         rows, supports = self._supports(window, prints)
         moved = clamp_rows(zmp, supports, rows, self._trust(zmp, supports, rows))
         moved = smooth_columns(moved - zmp, bell_kernel(0.03 / dt))
+        if self.rebase is not None:  # time stood still, and the centre of mass was led elsewhere
+            self.balance.x, self.rebase = self.rebase - com[0, :2], None
         x, x_rate, x_second = self.balance.advance(moved, count)
         lowered, fall = self._lowered(window, count)
         second = second[:count] + np.column_stack((x_second, np.zeros(count)))
@@ -84,13 +92,18 @@ class CentrePlanner:
             if found == [None, None]:
                 continue
             rows.append(row)
-            supports.append(self._support(found[0], found[1]))
+            supports.append(self.support(found[0], found[1]))
         if rows:
             rows[0] = 0
         return rows, supports
 
-    def _support(self, left: Print | None, right: Print | None) -> Support:
-        """Return the area of one or two prints, built anew only where they are new."""
+    def support(self, left: Print | None, right: Print | None) -> Support:
+        """Return the area of one or two prints, built anew only where they are new.
+
+        Args:
+            left: Where the left foot stands, or None.
+            right: Where the right foot stands, or None.
+        """
         key = tuple((*at.place.tolist(), at.heading) for at in (left, right) if at is not None)
         if self._known.get((left is None, right is None, key)) is None:
             standing = [(foot, at) for foot, at in enumerate((left, right)) if at is not None]

@@ -195,7 +195,7 @@ def _drain(flow: DynamicsFilter, frames: list[Frame]) -> bool:
 
 
 def _wanted(clip: Clip, frames: Sequence[Frame]) -> Matrix:
-    times = np.array([frame.time for frame in frames]) - HOLD + clip.times[0]
+    times = np.array([frame.reference for frame in frames]) - HOLD + clip.times[0]
     return sample_configurations(clip, times)
 
 

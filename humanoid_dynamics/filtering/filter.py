@@ -31,7 +31,8 @@ class Frame:
     """One frame of consistent motion.
 
     Attributes:
-        time: Instant of the reference it belongs to [s].
+        time: Its instant, evenly from the start of the reference on [s].
+        reference: Instant of the reference it belongs to [s]; behind where time had to stand still before a foot was lifted.
         q: (nq,) configuration.
         v: (nv,) velocity.
         vdot: (nv,) acceleration with which motion goes on.
@@ -44,6 +45,7 @@ class Frame:
     """
 
     time: float
+    reference: float
     q: Vector
     v: Vector
     vdot: Vector
@@ -94,6 +96,7 @@ class DynamicsFilter:
         settings = settings or Settings()
         self.settings = settings if lookahead is None else replace(settings, lookahead=lookahead)
         self.robot, self.mode = robot, mode
+        self._data = robot.data()
         self.proportions = measure_proportions(robot)
         tick = tick or TickSettings()
         self.doubtful = doubtful_limits(robot)
@@ -169,12 +172,18 @@ class DynamicsFilter:
         ready = self._track.end - self._planner.now
         needed = 0 if self._ended else round(self.settings.lookahead * self.settings.rate)
         if ready >= max(needed, ROWS_AT_A_TIME + MARGIN):
-            self._targets = self._planner.plan(ROWS_AT_A_TIME)
+            self._targets = self._planner.plan(ROWS_AT_A_TIME, self._centre() if self._planner.gate.active and self._started else None)
+
+    def _centre(self) -> tuple[Vector, Vector]:
+        """Return the centre of mass and its velocity."""
+        pin.centerOfMass(self.robot.model, self._data, self.q, self.v)
+        return np.array(self._data.com[0]), np.array(self._data.vcom[0])
 
     def _advance(self, target: Target, measured: bool) -> Frame:
         dt = self.settings.dt
         q, v = self.q, self.v
         step: Step = self._tick.step(target, q, v, dt, measured=measured)
+        v = v if step.v is None else step.v
         after = v + dt * step.vdot
         q_after = pin.integrate(self.robot.model, q, dt * after)
         certificate = self._judge.judge(q, v, (q_after, after), step)
@@ -185,4 +194,6 @@ class DynamicsFilter:
         time = self._track.start + self._row * dt
         self._row += 1
         self.status = "ok" if step.rung == 0 else f"rung {step.rung}"
-        return Frame(time, q, v, step.vdot, step.tau, step.wrenches, step.stands, step.rung, certificate, target)
+        return Frame(
+            time, self._track.start + target.time, q, v, step.vdot, step.tau, step.wrenches, step.stands, step.rung, certificate, target
+        )

@@ -37,6 +37,9 @@ class JointRoom:
         self._low, self._high = robot.limits.lower[self._q] + INSIDE, robot.limits.upper[self._q] - INSIDE
         self._speed = robot.limits.velocity[BASE:] if keep else np.full(n, np.inf)
         self.lower, self.upper = np.full(n, -FASTEST), np.full(n, FASTEST)
+        self._place: Indices = np.zeros(n, dtype=np.intp)
+        self._lowest, self._highest = np.full(n, -np.inf), np.full(n, np.inf)
+        self._place[self._v], self._lowest[self._v], self._highest[self._v] = self._q, self._low, self._high
 
     @property
     def ranges(self) -> tuple[Indices, Vector, Vector]:
@@ -53,11 +56,9 @@ class JointRoom:
             braking: Rate of the approach [1/s].
         """
         rate = v[BASE:]
-        low, high = (-self._speed - rate) / dt, (self._speed - rate) / dt
-        place, speed = q[self._q], rate[self._v]
-        damping, pull = -2.0 * braking * speed, braking * braking
-        low[self._v] = np.maximum(low[self._v], damping + pull * (self._low - place))
-        high[self._v] = np.minimum(high[self._v], damping + pull * (self._high - place))
+        place, damping, pull = q[self._place], -2.0 * braking * rate, braking * braking
+        low = np.maximum((-self._speed - rate) / dt, damping + pull * (self._lowest - place))
+        high = np.minimum((self._speed - rate) / dt, damping + pull * (self._highest - place))
         np.clip(low, -FASTEST, FASTEST, self.lower)
         np.clip(high, -FASTEST, FASTEST, self.upper)
         np.minimum(self.lower, self.upper, out=self.lower)

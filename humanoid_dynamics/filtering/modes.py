@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from humanoid_dynamics.errors import UnknownNameError
+from humanoid_dynamics.filtering.literal_tick import LiteralTick
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.tick import BalancedTick, Tick, TickSettings
 from humanoid_dynamics.model.robot import RobotModel
 
-MODES = ("balanced",)
+MODES = ("balanced", "paper")
 
 
 def build_tick(mode: str, robot: RobotModel, proportions: Proportions, settings: TickSettings) -> Tick:
@@ -24,4 +25,6 @@ def build_tick(mode: str, robot: RobotModel, proportions: Proportions, settings:
     """
     if mode not in MODES:
         raise UnknownNameError("filter mode", mode, MODES)
+    if mode == "paper":
+        return LiteralTick(robot, unilateral=settings.unilateral)
     return BalancedTick(robot, settings, proportions)

@@ -15,10 +15,12 @@ import pinocchio as pin
 from humanoid_dynamics.filtering.centre import CentrePlanner
 from humanoid_dynamics.filtering.contacts import PLANNED_FEET
 from humanoid_dynamics.filtering.footholds import Feet, Stance, offset_of_prints, place_prints
+from humanoid_dynamics.filtering.gate import FAR_ENOUGH, HoldGate
 from humanoid_dynamics.filtering.labelling import Labeller
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.rows import Rows
 from humanoid_dynamics.filtering.settings import Settings
+from humanoid_dynamics.filtering.support import Support
 from humanoid_dynamics.filtering.swing import SETTLING, Print, Swing, against, go_on, offset_to, swing_path
 from humanoid_dynamics.filtering.target import Target
 from humanoid_dynamics.filtering.track import Track
@@ -46,17 +48,19 @@ class Planner:
         self._robot, self._p, self._settings, self._track = robot, proportions, settings, track
         self._dt = settings.dt
         self._drift = bell_kernel(settings.stride_smoothing * settings.rate)
-        self.now = 0
+        self.now, self._last_height = 0, proportions.height
         self.feet: list[FootState] = []
         self.labeller = Labeller(proportions, settings, track)
         self.centre = CentrePlanner(proportions, settings, track)
         self._offsets = Rows(2)
+        self.gate = HoldGate(proportions.pendulum, settings.dt, active=settings.gate and settings.lookahead < FAR_ENOUGH)
 
-    def plan(self, count: int) -> list[Target]:
+    def plan(self, count: int, state: tuple[Vector, Vector] | None = None) -> list[Target]:
         """Plan the next rows; the track must be at least two rows longer.
 
         Args:
             count: How many, at most.
+            state: Centre of mass [m] and its velocity [m/s] of the robot, for the gate.
 
         Returns:
             Their targets.
@@ -67,10 +71,42 @@ class Planner:
         window.labels = self.labeller.label(window, self.feet, self.now)
         count = min(count, len(window.labels) - 2)
         prints = self._stand(window)
+        if self.gate.active and state is not None:
+            lifted = [foot for foot in (0, 1) if self.feet[foot].stands and not window.labels[0, foot]]
+            if len(lifted) == 1 and self._must_wait(lifted[0], state):
+                return self._wait(window, lifted[0], count)
+            self.centre.rebase = self.gate.release()
+            count = min(count, _until_change(window.labels))
         com = self.centre.plan(window, prints, count)
         soles = [self._plan_foot(window, foot, prints[foot], count) for foot in (0, 1)]
         targets = [self._target(window, row, com, soles) for row in range(count)]
         self._settle(window, prints, count)
+        self._last_height = float(com[0][-1, 2])
+        return targets
+
+    def _must_wait(self, foot: int, state: tuple[Vector, Vector]) -> bool:
+        return self.feet[1 - foot].stands and self.gate.closed(self._other(foot), state[0][:2], state[1][:2])
+
+    def _other(self, foot: int) -> Support:
+        """Return the sole that stays when a foot is lifted."""
+        left, right = self.feet[0].at, self.feet[1].at
+        return self.centre.support(None, right) if foot == 0 else self.centre.support(left, None)
+
+    def _wait(self, window: Window, foot: int, count: int) -> list[Target]:
+        """Let time stand still: both feet stand, the centre of mass goes over the one that stays."""
+        place, rate, second = self.gate.wait(self._other(foot), count)
+        level = np.full((count, 1), self._last_height)
+        flat = np.zeros((count, 1))
+        com = (np.hstack((place, level)), np.hstack((rate, flat)), np.hstack((second, flat)))
+        rest = np.zeros((count, 6))
+        prints = [state.at for state in self.feet]
+        soles = [(np.tile(at.place, (count, 1)), np.tile(at.turn(), (count, 1, 1)), rest, rest) for at in prints]
+        targets = []
+        for row in range(count):
+            target = self._target(window, 0, (com[0][row:], com[1][row:], com[2][row:]), soles)
+            target.touches, target.v, target.a = (True, True), 0.0 * target.v, 0.0 * target.a
+            target.until[:] = np.inf
+            targets.append(target)
         return targets
 
     def landed(self, foot: int, place: Vector, turn: Matrix) -> None:
@@ -211,6 +247,7 @@ class Planner:
             np.zeros(2),
             np.tile([0.0, 0.0, 1.0], (2, 1)),
             np.array([_until_lift(window.labels[row:, foot]) * dt for foot in (0, 1)]),
+            time=at * dt,
         )
 
     def _settle(self, window: Window, prints: list[list[Stance]], count: int) -> None:
@@ -240,3 +277,9 @@ def _swings(labels: Labels) -> list[tuple[int, int]]:
 def _until_lift(labels: Labels) -> float:
     """Return after how many rows a foot is lifted; infinite where that is not seen."""
     return np.inf if labels.all() else float(np.argmin(labels))
+
+
+def _until_change(labels: Labels) -> int:
+    """Return after how many rows a foot is lifted that stands in the first one; all rows where none is."""
+    lifted = np.flatnonzero((labels[:-1] & ~labels[1:]).any(axis=1))
+    return int(lifted[0]) + 1 if len(lifted) else len(labels)

@@ -181,7 +181,7 @@ class ReducedProgram:
             return np.ascontiguousarray(solved[:, :-1]), np.ascontiguousarray(solved[:, -1])
         foot = self.feet[0]
         J = terms.J[foot]
-        self._B = np.linalg.solve(J[:, :BASE], np.eye(BASE))
+        self._B = terms.to_base[foot]
         return -self._B @ J[:, BASE:], self._B @ (wishes.soles[foot] - terms.drift[foot])
 
     def _fill_motion(self, terms: BodyTerms, T: Matrix, t: Vector) -> tuple[Matrix, Vector, Matrix]:

@@ -29,6 +29,7 @@ class Target:
         normal: (2, 3) normal of the ground under each sole.
         until: (2,) time until each standing sole is lifted [s]; infinite where that is not known.
         load: (2,) largest push on each sole, in weights of the robot; written by the tick.
+        time: Time of the reference it belongs to, since its start [s].
     """
 
     touches: tuple[bool, bool]
@@ -46,6 +47,7 @@ class Target:
     normal: Matrix
     until: Vector = field(default_factory=lambda: np.full(2, np.inf))
     load: Vector = field(default_factory=lambda: np.full(2, np.inf))
+    time: float = 0.0
 
 
 def stand_still(q: Vector, nv: int, com: Vector, sole_place: Matrix, sole_turn: Matrix) -> Target:

@@ -24,6 +24,7 @@ class BodyTerms:
         J: (2, 6, nv) Jacobians of the soles.
         drift: (2, 6) accelerations of the soles where no coordinate accelerates.
         twist: (2, 6) velocities of the soles.
+        to_base: (2, 6, 6) what turns a velocity of a sole into that of the base, if they were one body: the inverse of J's first columns.
         place: (2, 3) origins of the soles in the world [m].
         turn: (2, 3, 3) orientations of the soles.
         R_WB: (3, 3) orientation of the base.
@@ -54,6 +55,7 @@ class BodyTerms:
         self.h: Vector = np.zeros(nv)
         self.J: Matrix = np.zeros((2, BASE, nv))
         self.drift, self.twist = np.zeros((2, 6)), np.zeros((2, 6))
+        self.to_base: Matrix = np.zeros((2, 6, 6))
         self.place, self.turn = np.zeros((2, 3)), np.zeros((2, 3, 3))
         self.R_WB: Matrix = np.eye(3)
         self.com, self.com_rate, self.com_drift = np.zeros(3), np.zeros(3), np.zeros(3)
@@ -75,10 +77,12 @@ class BodyTerms:
         self.h[:] = pin.nonLinearEffects(model, data, q, v)
         pin.forwardKinematics(model, data, q, v, self._zero)
         pin.computeJointJacobians(model, data)
-        self.R_WB = data.oMi[1].rotation
+        X_WB = data.oMi[1]
+        self.R_WB = X_WB.rotation
         for foot, frame in enumerate(self._soles):
             X_WS = pin.updateFramePlacement(model, data, frame)
             self.place[foot], self.turn[foot] = X_WS.translation, X_WS.rotation
+            self.to_base[foot] = X_WB.actInv(X_WS).toActionMatrix()
             self.J[foot] = pin.getFrameJacobian(model, data, frame, LOCAL)
             self.drift[foot] = pin.getFrameAcceleration(model, data, frame, LOCAL).vector
             np.dot(self.J[foot], v, self.twist[foot])

@@ -35,6 +35,7 @@ class Step:
         wrenches: (2, 6) wrenches of the ground on the left and the right sole, in axes of each, force before moment.
         stands: Whether each sole bears load.
         rung: Place in ``RUNGS``: 0 where all limits were kept and standing soles stand.
+        v: (nv,) velocity the answer belongs to, where a collision changed it; None where none did.
     """
 
     vdot: Vector
@@ -42,6 +43,7 @@ class Step:
     wrenches: Matrix
     stands: tuple[bool, bool]
     rung: int
+    v: Vector | None = None
 
 
 class Tick(Protocol):

@@ -96,6 +96,7 @@ def find_feet(urdf: Urdf, model: pin.Model) -> Stance:
         left, right = (X_BJ[joint].translation for _, joint in sorted(zip(names, joints, strict=True)))
         R_UB = _upright(up, left - right)
     X_UJ = _rotate(R_UB, X_BJ)
+    joints = tuple(joint for joint in joints if _leg(model, joint, joints))  # a foot that carries another one is none
     legs = tuple(_leg(model, joint, joints) for joint in joints)
     feet = tuple(_measure(urdf, model, X_UJ, leg, name=name, links=links[leg[-1]]) for name, leg in zip(names, legs, strict=True))
     return Stance(R_UB, X_UJ, feet)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
@@ -11,68 +10,33 @@ from scipy.integrate import quad
 
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.loop import LoopClosure
-from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
+from humanoid_dynamics.simulation.analytic_setting import (
+    GRAVITY,
+    HERE,
+    STEP,
+    Finding,
+    build_body,
+    build_crate,
+    build_state,
+    find_crossings,
+    list_corners,
+    run_world,
+    wrap_angle,
+    write_link,
+)
 from humanoid_dynamics.simulation.books import measure_momentum
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.terrain import build_plane
-from humanoid_dynamics.simulation.touch_points import CORNERS, TouchPoint
+from humanoid_dynamics.simulation.touch_points import TouchPoint
 from humanoid_dynamics.simulation.world import World
-from humanoid_dynamics.spatial.arrays import Matrix
 from humanoid_dynamics.structure.events import Connect
-
-STEP = 1e-3
-GRAVITY = 9.81
-HERE = pin.SE3.Identity()
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One number of the world beside the exact one.
-
-    Attributes:
-        case: Which motion.
-        quantity: What was measured, with its unit.
-        measured: What the world says.
-        exact: What is right.
-        tolerance: Largest difference that passes, as a share of the exact number, or of one where that is zero.
-    """
-
-    case: str
-    quantity: str
-    measured: float
-    exact: float
-    tolerance: float = 1e-3
-
-    @property
-    def error(self) -> float:
-        """Difference as a share of the exact number; as it is where that is zero."""
-        return abs(self.measured - self.exact) / (abs(self.exact) or 1.0)
-
-    @property
-    def passed(self) -> bool:
-        """Whether the difference is small enough."""
-        return self.error <= self.tolerance
-
-
-def build_body(mass: float, moments: tuple[float, float, float], com: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> RobotModel:
-    """Return one free rigid body, link ``body``.
-
-    Args:
-        mass: Its mass [kg].
-        moments: Principal moments of inertia [kg·m²].
-        com: Its centre of mass in the link [m].
-
-    Returns:
-        The robot.
-    """
-    return load_robot(f'<robot name="body">{_link("body", mass, moments, com)}</robot>', root="free_flyer")
 
 
 def free_fall(dt: float = STEP, *, mass: float = 3.0, seconds: float = 1.0, speed: float = 2.0) -> tuple[Finding, ...]:
     """Throw a body upwards: z = v t - g t²/2."""
-    world = World(build_body(mass, (0.1, 0.2, 0.25)), Setup(), _state(z=1.0, v=(0.3, 0.0, speed, 0.4, 0.0, 0.0)))
-    _run(world, seconds, dt)
+    world = World(build_body(mass, (0.1, 0.2, 0.25)), Setup(), build_state(z=1.0, v=(0.3, 0.0, speed, 0.4, 0.0, 0.0)))
+    run_world(world, seconds, dt)
     exact = 1.0 + speed * seconds - 0.5 * GRAVITY * seconds**2
     return (
         Finding("free fall", "height [m]", float(world.q[2]), exact, 1e-6),
@@ -82,13 +46,13 @@ def free_fall(dt: float = STEP, *, mass: float = 3.0, seconds: float = 1.0, spee
 
 def pendulum(dt: float = STEP, *, mass: float = 2.0, length: float = 0.7, angle: float = 1.2) -> tuple[Finding, ...]:
     """Let a point mass swing by a large angle: its period is 4 sqrt(l/g) K(sin(angle/2))."""
-    swinging = _link("bob", mass, (0.0, 0.0, 0.0), (0.0, 0.0, -length))
+    swinging = write_link("bob", mass, (0.0, 0.0, 0.0), (0.0, 0.0, -length))
     hinge = '<joint name="hinge" type="continuous"><parent link="base"/><child link="bob"/><axis xyz="0 1 0"/></joint>'
     robot = load_robot(f'<robot name="pendulum"><link name="base"/>{swinging}{hinge}</robot>', root="fixed")
     world = World(robot, Setup(), State(np.array([np.cos(angle), np.sin(angle)]), np.zeros(1)))
     elliptic = quad(lambda x: 1.0 / np.sqrt(1.0 - (np.sin(angle / 2) * np.sin(x)) ** 2), 0.0, np.pi / 2)[0]
     exact = 4.0 * np.sqrt(length / GRAVITY) * elliptic
-    crossings = _crossings(world, lambda: float(world.v[0]), 2.2 * exact, dt)
+    crossings = find_crossings(world, lambda: float(world.v[0]), 2.2 * exact, dt)
     period = crossings[2] - crossings[0] if len(crossings) > 2 else np.nan
     return (
         Finding("pendulum", "period [s]", period, exact, 1e-4),
@@ -103,9 +67,9 @@ def rolling(dt: float = STEP, *, mass: float = 1.5, radius: float = 0.2, slope: 
     world = World(
         build_body(mass, (moment,) * 3),
         Setup(terrain=(build_plane(slope=-slope),), points=(ball,)),
-        _state(x=radius * np.sin(slope), z=radius * np.cos(slope)),
+        build_state(x=radius * np.sin(slope), z=radius * np.cos(slope)),
     )
-    _run(world, 1.0, dt)
+    run_world(world, 1.0, dt)
     down = np.array([np.cos(slope), 0.0, -np.sin(slope)])
     along = float(world.q[:3] @ down)
     holds = friction >= 2.0 / 7.0 * np.tan(slope)
@@ -120,11 +84,11 @@ def rolling(dt: float = STEP, *, mass: float = 1.5, radius: float = 0.2, slope: 
 def sliding(dt: float = STEP, *, mass: float = 4.0, size: float = 0.3, friction: float = 0.4, speed: float = 2.0) -> tuple[Finding, ...]:
     """Let a box slide to a stop: way v²/(2 mu g), and the heat is all its energy."""
     world = World(
-        _box(mass, (size, size, 0.5 * size)),
-        Setup(terrain=(build_plane(),), points=_corners((size, size, 0.5 * size), friction)),
-        _state(z=0.25 * size, v=(speed, 0.0, 0.0, 0.0, 0.0, 0.0)),
+        build_crate(mass, (size, size, 0.5 * size)),
+        Setup(terrain=(build_plane(),), points=list_corners((size, size, 0.5 * size), friction)),
+        build_state(z=0.25 * size, v=(speed, 0.0, 0.0, 0.0, 0.0, 0.0)),
     )
-    _run(world, 1.2 * speed / (friction * GRAVITY), dt)
+    run_world(world, 1.2 * speed / (friction * GRAVITY), dt)
     return (
         Finding("sliding to a stop", "way [m]", float(world.q[0]), speed**2 / (2 * friction * GRAVITY)),
         Finding("sliding to a stop", "heat [J]", -world.books.work["contacts"], 0.5 * mass * speed**2),
@@ -136,9 +100,9 @@ def bouncing(dt: float = STEP, *, mass: float = 0.5, radius: float = 0.1, height
     """Drop a ball: it comes back to e^2 of the height, and to e^4 after the second bounce."""
     moment = 0.4 * mass * radius**2
     ball = TouchPoint("ball", "body", np.zeros(3), radius, 0.5, e)
-    world = World(build_body(mass, (moment,) * 3), Setup(terrain=(build_plane(),), points=(ball,)), _state(z=radius + height))
+    world = World(build_body(mass, (moment,) * 3), Setup(terrain=(build_plane(),), points=(ball,)), build_state(z=radius + height))
     fall = np.sqrt(2 * height / GRAVITY)
-    _run(world, fall * (1 + 2 * e + 0.9 * e**2), dt)
+    run_world(world, fall * (1 + 2 * e + 0.9 * e**2), dt)
     since = world.t - fall * (1 + 2 * e)
     rebound = e**2 * GRAVITY * fall
     exact = radius + rebound * since - 0.5 * GRAVITY * since**2
@@ -153,9 +117,9 @@ def tipping(dt: float = STEP, *, mass: float = 5.0, width: float = 0.3, height: 
     found = []
     size, limit = (width, width, height), mass * GRAVITY * width / height
     for case, pull in (("tips", share * limit), ("stands", limit / share)):
-        world = World(_box(mass, size), Setup(terrain=(build_plane(),), points=_corners(size, 5.0)), _state(z=height / 2))
+        world = World(build_crate(mass, size), Setup(terrain=(build_plane(),), points=list_corners(size, 5.0)), build_state(z=height / 2))
         world.push("body", (pull, 0.0, 0.0), 1.0)
-        _run(world, 0.1, dt)
+        run_world(world, 0.1, dt)
         arm = np.hypot(width, height) / 2
         moment = mass * (width**2 + height**2) / 12 + mass * arm**2
         gained = pull * world.q[0] - mass * GRAVITY * (world.q[2] - height / 2)
@@ -172,8 +136,8 @@ def falling_over(dt: float = STEP, *, mass: float = 5.0, width: float = 0.2, hei
     p = -R @ edge
     q = np.concatenate((p, pin.Quaternion(R).coeffs()))
     v = np.concatenate((-np.cross(np.array([0.0, rate, 0.0]), edge), [0.0, rate, 0.0]))
-    world = World(_box(mass, size), Setup(terrain=(build_plane(),), points=_corners(size, 5.0)), State(q, v))
-    _run(world, 0.5, dt)
+    world = World(build_crate(mass, size), Setup(terrain=(build_plane(),), points=list_corners(size, 5.0)), State(q, v))
+    run_world(world, 0.5, dt)
     moment = mass * (width**2 + height**2) / 12 + mass * float(edge @ edge)
     exact = np.sqrt(rate**2 + 2 * mass * GRAVITY * (p[2] - world.q[2]) / moment)
     moved = world.q[:3] + pin.Quaternion(world.q[3:7]).matrix() @ edge
@@ -185,9 +149,9 @@ def falling_over(dt: float = STEP, *, mass: float = 5.0, width: float = 0.2, hei
 
 def torque_free(dt: float = STEP, *, moments: tuple[float, float, float] = (0.1, 0.25, 0.3), rate: float = 6.0) -> tuple[Finding, ...]:
     """Spin a body about its middle axis: it tumbles, and keeps energy and angular momentum."""
-    world = World(build_body(2.0, moments), Setup(gravity=(0.0, 0.0, 0.0)), _state(v=(0.0, 0.0, 0.0, 0.01, rate, 0.01)))
+    world = World(build_body(2.0, moments), Setup(gravity=(0.0, 0.0, 0.0)), build_state(v=(0.0, 0.0, 0.0, 0.01, rate, 0.01)))
     before = measure_momentum(world.robot.model, world.robot.data(), world.q, world.v)
-    _run(world, 3.0, dt)
+    run_world(world, 3.0, dt)
     after = measure_momentum(world.robot.model, world.robot.data(), world.q, world.v)
     return (
         Finding(
@@ -214,10 +178,10 @@ def spinning_top(dt: float = STEP, *, mass: float = 0.4, arm: float = 0.05, spin
     )
     world.apply([Connect(LoopClosure("tip", "spherical", "body", HERE, "world", HERE))])
     world.set_velocity(np.array([0.0, 0.0, 0.0, -slow * np.sin(tilt), 0.0, spin + slow * np.cos(tilt)]))
-    _run(world, 0.5, dt)
+    run_world(world, 0.5, dt)
     axis = pin.Quaternion(world.q[3:7]).matrix()[:, 2]
     return (
-        Finding("spinning top", "precession in 0.5 s [rad]", float(np.arctan2(axis[1], axis[0])), _wrapped(slow * 0.5)),
+        Finding("spinning top", "precession in 0.5 s [rad]", float(np.arctan2(axis[1], axis[0])), wrap_angle(slow * 0.5)),
         Finding("spinning top", "tilt [rad]", float(np.arccos(axis[2])), tilt),
     )
 
@@ -228,7 +192,7 @@ def two_masses(*, first: float = 2.0, second: float = 1.0, speed: float = 3.0) -
     ends = '<parent link="first"/><child link="second"/><axis xyz="1 0 0"/>'
     slider = f'<joint name="slider" type="prismatic">{ends}<limit effort="1" velocity="1" lower="-9" upper="9"/></joint>'
     robot = load_robot(
-        f'<robot name="pair">{_link("first", first, tiny)}{_link("second", second, tiny)}{slider}</robot>', root="free_flyer"
+        f'<robot name="pair">{write_link("first", first, tiny)}{write_link("second", second, tiny)}{slider}</robot>', root="free_flyer"
     )
     world = World(
         robot, Setup(gravity=(0.0, 0.0, 0.0)), State(np.array([0, 0, 0, 0, 0, 0, 1.0, 0.0]), np.array([speed, 0, 0, 0, 0, 0, -speed]))
@@ -245,7 +209,7 @@ def caught_rod(*, mass: float = 3.0, length: float = 1.0, speed: float = 2.0) ->
     """Catch the end of a rod that flies sideways in a pivot: omega = 3 V/(2 L), and a quarter of the energy is lost."""
     moment = mass * length**2 / 12
     robot = build_body(mass, (moment, moment, 1e-9 * moment + 1e-9))
-    world = World(robot, Setup(gravity=(0.0, 0.0, 0.0)), _state(v=(speed, 0.0, 0.0, 0.0, 0.0, 0.0)))
+    world = World(robot, Setup(gravity=(0.0, 0.0, 0.0)), build_state(v=(speed, 0.0, 0.0, 0.0, 0.0, 0.0)))
     end = pin.SE3(np.eye(3), np.array([0.0, 0.0, length / 2]))
     world.apply([Connect(LoopClosure("pivot", "spherical", "body", end, "world", end))])
     return (
@@ -276,49 +240,3 @@ def run_audit() -> tuple[Finding, ...]:
         What was found, in order.
     """
     return tuple(finding for case in CASES for finding in case())
-
-
-def _run(world: World, seconds: float, dt: float) -> None:
-    """Step for a time, the last step as short as it must be."""
-    for _ in range(int(seconds / dt + 1e-9)):
-        world.step(dt)
-    rest = seconds - world.t
-    if rest > 1e-9:
-        world.step(rest)
-
-
-def _crossings(world: World, value: Callable[[], float], seconds: float, dt: float) -> list[float]:
-    """Return the times at which a value changes sign, by interpolation."""
-    found, before = [], value()
-    for _ in range(int(seconds / dt)):
-        world.step(dt)
-        now = value()
-        if before * now < 0.0:
-            found.append(world.t - dt * now / (now - before))
-        before = now
-    return found
-
-
-def _state(*, x: float = 0.0, z: float = 0.0, v: tuple[float, ...] = (0.0,) * 6) -> State:
-    return State(np.array([x, 0.0, z, 0.0, 0.0, 0.0, 1.0]), np.array(v))
-
-
-def _box(mass: float, size: tuple[float, float, float]) -> RobotModel:
-    x, y, z = (length**2 for length in size)
-    return build_body(mass, (mass * (y + z) / 12, mass * (x + z) / 12, mass * (x + y) / 12))
-
-
-def _corners(size: tuple[float, float, float], friction: float) -> tuple[TouchPoint, ...]:
-    corners: Matrix = CORNERS * np.array(size)
-    return tuple(TouchPoint(f"corner{k}", "body", corner, 0.0, friction) for k, corner in enumerate(corners))
-
-
-def _link(name: str, mass: float, moments: tuple[float, float, float], com: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> str:
-    x, y, z = moments
-    inertia = f'<inertia ixx="{x!r}" iyy="{y!r}" izz="{z!r}" ixy="0" ixz="0" iyz="0"/>'
-    origin = '<origin xyz="{!r} {!r} {!r}"/>'.format(*com)
-    return f'<link name="{name}"><inertial>{origin}<mass value="{mass!r}"/>{inertia}</inertial></link>'
-
-
-def _wrapped(angle: float) -> float:
-    return float((angle + np.pi) % (2 * np.pi) - np.pi)

@@ -43,8 +43,7 @@ class Books:
 
 def measure_energy(model: pin.Model, data: pin.Data, q: Vector, v: Vector) -> float:
     """Return kinetic and potential energy, rotors included [J]; poses and velocities of the work space are those of q and v afterwards."""
-    kinetic = pin.computeKineticEnergy(model, data, q, v)
-    return float(kinetic + pin.computePotentialEnergy(model, data))
+    return float(pin.computeMechanicalEnergy(model, data, q, v))
 
 
 def measure_momentum(model: pin.Model, data: pin.Data, q: Vector, v: Vector) -> Vector:

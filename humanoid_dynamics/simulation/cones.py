@@ -24,6 +24,8 @@ EXACT = 1e-9  # residual that ends the search, as a share of the largest impulse
 CLOSE = 1e-6  # error in velocity that still passes [m/s]
 NEWTON = 12
 SWEEPS = (60, 200, 600, 0)  # of Gauss-Seidel after each round of Newton
+HALVINGS = 6
+ENOUGH = 0.1  # share of the promised gain that a step of Newton, cut short, has to bring
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +91,8 @@ def solve_cones(problem: ConeProblem, guess: Vector | None = None, kernel: Kerne
     step = _step_sizes(G, problem)
     best, least, rounds = np.zeros_like(b), np.inf, 1
     p = best if guess is None else guess
-    for sweeps in SWEEPS:
-        p, residual, used = _newton(G, problem, step, p)
+    for turn, sweeps in enumerate(SWEEPS):
+        p, residual, used = _newton(G, problem, step, p, careful=turn % 2 == 1)
         rounds += used
         if residual < least:
             best, least = p, residual
@@ -141,20 +143,36 @@ def _step_sizes(G: Matrix, problem: ConeProblem) -> Vector:
     return np.asarray(sizes)
 
 
-def _newton(G: Matrix, problem: ConeProblem, step: Vector, p: Vector) -> tuple[Vector, float, int]:
-    """Iterate from p; return the best impulses, their residual and the number of systems solved."""
+def _newton(G: Matrix, problem: ConeProblem, step: Vector, p: Vector, *, careful: bool) -> tuple[Vector, float, int]:
+    """Iterate from p, with whole steps or careful ones; return the best impulses, their residual and the number of systems solved."""
     best, least, used = p, np.inf, 0
-    for used in range(NEWTON + 1):
+    most = 2 * NEWTON if careful else NEWTON
+    for used in range(most + 1):
         s = p - step * (G.dot(p) + problem.b)
         residual = _distance(p, s, problem)
         if residual < least:
             best, least = p, residual
-        if least <= EXACT or used == NEWTON or residual > 1e6:
+        if least <= EXACT or used == most or not residual <= 1e6:
             break
-        p = _linearised(G, problem, step, p, s)
-        if not np.isfinite(p).all():
+        whole = _linearised(G, problem, step, p, s)
+        if not np.isfinite(whole).all():
             break
+        p = _cut_short(G, problem, step, p, whole - p) if careful else whole
     return best, least, used
+
+
+def _cut_short(G: Matrix, problem: ConeProblem, step: Vector, p: Vector, way: Vector) -> Vector:
+    """Return the end of the first part of a way, halved again and again, that comes nearer to a solution."""
+    before, best, least = _distance(p, p - step * (G.dot(p) + problem.b), problem), p, np.inf
+    for halving in range(HALVINGS):
+        share = 0.5**halving
+        tried = p + share * way
+        distance = _distance(tried, tried - step * (G.dot(tried) + problem.b), problem)
+        if distance < least:
+            best, least = tried, distance
+        if distance < (1.0 - ENOUGH * share) * before:
+            break
+    return best
 
 
 def _distance(p: Vector, s: Vector, problem: ConeProblem) -> float:

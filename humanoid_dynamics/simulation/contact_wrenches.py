@@ -11,7 +11,7 @@ from humanoid_dynamics.constraints.kinematics import attach
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.series.layout import WRENCH, Patch
-from humanoid_dynamics.simulation.friction import Touching
+from humanoid_dynamics.simulation.contact_rows import Touching
 from humanoid_dynamics.simulation.touch_points import TouchPoint, list_body_points, list_surface_points
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 

@@ -12,11 +12,14 @@ import pinocchio as pin
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.simulation.joint_forces import Drive, build_drive
+from humanoid_dynamics.simulation.moving_shapes import MovingShape
 from humanoid_dynamics.simulation.scene_reader import SceneReader
+from humanoid_dynamics.simulation.shapes import Box, Capsule
+from humanoid_dynamics.simulation.terrain import build_ball, build_box
 from humanoid_dynamics.simulation.touch_points import CORNERS, TouchPoint, list_body_points, list_surface_points
-from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.arrays import Vector, read_only
 
-FIGURE_KEYS = ("robot", "root", "xyz", "rpy", "lift", "posture", "velocity", "rates", "drive", "points", "passive")
+FIGURE_KEYS = ("robot", "root", "xyz", "rpy", "lift", "posture", "velocity", "rates", "drive", "points", "passive", "effort")
 OBJECT_KEYS = ("mass", "box", "ball", "xyz", "rpy", "velocity", "friction", "restitution")
 
 
@@ -31,6 +34,7 @@ class Figure:
         points: Its touch points.
         drive: Its joint position control, or None.
         passive: Its motors that are switched off.
+        shapes: Its shapes, which the points of others touch.
     """
 
     robot: RobotModel
@@ -39,6 +43,7 @@ class Figure:
     points: tuple[TouchPoint, ...]
     drive: Drive | None = None
     passive: tuple[str, ...] = ()
+    shapes: tuple[MovingShape, ...] = ()
 
 
 def read_figure(reader: SceneReader, content: object, key: str) -> Figure:
@@ -58,6 +63,8 @@ def read_figure(reader: SceneReader, content: object, key: str) -> Figure:
     table = reader.table(content, key, FIGURE_KEYS)
     root = reader.word(table["root"], f"{key}.root", ("free_flyer", "fixed", "planar")) if "root" in table else None
     robot = load_robot(reader.word(table.get("robot", ""), f"{key}.robot"), root=root)
+    if "effort" in table:
+        robot = _strengthen(robot, reader.number(table["effort"], f"{key}.effort", 1e-9))
     q, v = _pose(reader, robot, table, key)
     kind = reader.word(table.get("points", "surfaces"), f"{key}.points", ("surfaces", "body", "none"))
     points = list_surface_points(robot) if kind == "surfaces" else list_body_points(robot) if kind == "body" else ()
@@ -94,9 +101,11 @@ def read_object(reader: SceneReader, content: object, key: str) -> Figure:
         size = reader.vector(table["box"], f"{key}.box")
         moments = mass * (size @ size - size**2) / 12.0
         balls = [(corner * size, 0.0) for corner in CORNERS]
+        solid: Box | Capsule = build_box(size, (0.0, 0.0, 0.0), friction=friction, restitution=restitution)
     else:
         radius = reader.number(table["ball"], f"{key}.ball", 1e-6)
         moments, balls = np.full(3, 0.4 * mass * radius**2), [(np.zeros(3), radius)]
+        solid = build_ball(radius, friction=friction, restitution=restitution)
     x, y, z = moments.tolist()
     inertia = f'<inertia ixx="{x!r}" iyy="{y!r}" izz="{z!r}" ixy="0" ixz="0" iyz="0"/>'
     shape = f'<box size="{" ".join(map(repr, size.tolist()))}"/>' if "box" in table else f'<sphere radius="{radius!r}"/>'
@@ -107,7 +116,13 @@ def read_object(reader: SceneReader, content: object, key: str) -> Figure:
     X = reader.pose(table, key)
     q = np.concatenate((X.translation, pin.Quaternion(X.rotation).coeffs()))
     v = reader.vector(table.get("velocity", [0.0] * 6), f"{key}.velocity", 6)
-    return Figure(replace(robot, surfaces={}), q, np.array(v), points)
+    return Figure(replace(robot, surfaces={}), q, np.array(v), points, shapes=(MovingShape("body", solid),))
+
+
+def _strengthen(robot: RobotModel, effort: float) -> RobotModel:
+    """Return a robot whose motors all give so much, for descriptions that say nothing of use about them."""
+    limits = np.where(robot.limits.effort > 0.0, effort, 0.0)
+    return replace(robot, limits=replace(robot.limits, effort=read_only(limits)))
 
 
 def _pose(reader: SceneReader, robot: RobotModel, table: Mapping[str, Any], key: str) -> tuple[Vector, Vector]:

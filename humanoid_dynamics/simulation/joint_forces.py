@@ -11,14 +11,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from humanoid_dynamics.errors import ShapeError, UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.spatial.arrays import Vector, check_vector, read_only
-
-CREEP = 1e-4  # speed below which dry friction becomes a stiff damper [rad/s, m/s]
+from humanoid_dynamics.simulation.rows import (
+    CUT,
+    DAMPING,
+    DRY,
+    DT,
+    EFFORT,
+    EXTRA,
+    KD,
+    KP,
+    LOSS,
+    MOTOR,
+    OFFSET,
+    OVERLOADED,
+    PULL,
+    SAG,
+    V_END,
+    V,
+)
+from humanoid_dynamics.simulation.tree_kernels import CREEP, SLACK
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,64 +95,80 @@ def rebind_drive(drive: Drive, old: RobotModel, new: RobotModel) -> Drive:
 
 
 class JointForces:
-    """Damping, friction and drive of a robot's coordinates.
+    """Damping, friction and drive of a robot's coordinates, in the table of the coordinates.
+
+    A drive and the motor it uses together give no more than the motor can: a drive that would is cut to what is left, a constant torque,
+    and the step is solved again.
 
     Attributes:
         drive: The drive, or None.
+        idle: Whether there is nothing to compute.
     """
 
     def __init__(self, robot: RobotModel, drive: Drive | None = None) -> None:
-        self.drive = drive
-        self._model = robot.model
-        self._damping, self._friction = np.array(robot.damping), np.array(robot.friction)
-        self._dry, self._wet = bool(self._friction.any()), bool(self._damping.any())
-        self._zero = np.zeros(robot.nv)
-        self.saturated: Vector | None = None
-        self._loss = self._zero
-        self._pull = self._zero
-        self._sag = self._zero
-
-    @property
-    def idle(self) -> bool:
-        """Whether there is nothing to compute."""
-        return self.drive is None and not self._dry and not self._wet
-
-    def prepare(self, q_M: Vector, v: Vector, dt: float) -> tuple[Vector, Vector]:
-        """Return the explicit force and what is implicit.
+        """Prepare.
 
         Args:
-            q_M: (nq,) configuration in the middle of the step.
-            v: (nv,) velocity at its start.
-            dt: Its length [s].
-
-        Returns:
-            (nv,) force at v, and (nv,) what to add to the diagonal of the inertia.
+            robot: The robot.
+            drive: Its drive.
         """
-        loss = np.array(self._damping)
-        if self._dry:
-            loss += self._friction / np.maximum(np.abs(v), CREEP)
-        self._loss, self._pull, self._sag = loss, self._zero, self._zero
-        force, implicit = -loss * v, dt * loss
+        self.drive = drive
+        self._robot = robot
+        self._dry = bool(robot.friction.any())
+        self.idle = drive is None and not self._dry and not robot.damping.any()
+
+    def enter(self, dofs: Matrix) -> None:
+        """Write all that does not change into the table.
+
+        Args:
+            dofs: Table of the coordinates.
+        """
+        robot, driven = self._robot, np.zeros(self._robot.nv)
+        dofs[DAMPING], dofs[DRY] = robot.damping, robot.friction
+        dofs[EFFORT] = np.inf
         if self.drive is not None:
-            kp, kd = self.drive.kp, self.drive.kd
-            sag = (0.5 * dt) * kp + kd  # of the force, per velocity at the end of the step
-            pull = kp * pin.difference(self._model, q_M, self.drive.q_ref)
-            if self.saturated is not None:
-                cut = np.isfinite(self.saturated)
-                pull = np.where(cut, self.saturated, pull)
-                sag = np.where(cut, 0.0, sag)
-            self._pull, self._sag = pull, sag
-            force += pull - sag * v
-            implicit += dt * sag
-        return force, implicit
+            driven = self.drive.kp + self.drive.kd
+            dofs[KP], dofs[KD] = self.drive.kp, self.drive.kd
+            dofs[EFFORT] = np.where(driven > 0.0, robot.limits.effort, np.inf)
 
-    def drive_torque(self, v_next: Vector) -> Vector:
-        """Return (nv,) the torque the drive gave in a step that ended with this velocity."""
-        return self._pull - self._sag * v_next
+    def prepare(self, dofs: Matrix, dt: float) -> None:
+        """Write what drives, damping and dry friction do in a step, at its end.
 
-    def loss_force(self, v_next: Vector) -> Vector:
-        """Return (nv,) the force of damping and dry friction in a step that ended with this velocity."""
-        return -self._loss * v_next
+        Args:
+            dofs: Table of the coordinates.
+            dt: Length of the step [s].
+        """
+        loss = dofs[LOSS] = dofs[DAMPING]
+        if self._dry:
+            loss = dofs[LOSS] = loss + dofs[DRY] / np.maximum(np.abs(dofs[V]), CREEP)
+        if self.drive is not None:
+            pull, sag = dofs[KP] * dofs[OFFSET], 0.5 * dt * dofs[KP] + dofs[KD]
+            cut = dofs[CUT]
+            if cut.any():
+                limit = np.where(cut != 0.0, dofs[EFFORT], 0.0)
+                pull, sag = np.where(cut != 0.0, cut * limit - dofs[MOTOR], pull), np.where(cut != 0.0, 0.0, sag)
+            dofs[PULL], dofs[SAG] = pull, sag
+            loss = loss + sag
+        dofs[EXTRA] = dt * loss
+
+    def check(self, dofs: Matrix, numbers: Vector) -> None:
+        """Find drives that would have to give more than their motor can, and those that no longer would.
+
+        Args:
+            dofs: Table of the coordinates; its row CUT is changed.
+            numbers: Numbers in and out; OVERLOADED says whether it was.
+        """
+        numbers[OVERLOADED] = 0.0
+        if self.drive is None:
+            return
+        cut, limit = dofs[CUT], dofs[EFFORT]
+        wanted = dofs[KP] * dofs[OFFSET] - (0.5 * numbers[DT] * dofs[KP] + dofs[KD]) * dofs[V_END] + dofs[MOTOR]
+        over = np.abs(wanted) > limit * (1.0 + SLACK)
+        if not over.any() and not cut.any():
+            return
+        after = np.where(cut == 0.0, np.where(over, np.sign(wanted), 0.0), np.where(cut * wanted < limit, 0.0, cut))
+        numbers[OVERLOADED] = bool((after != cut).any())
+        dofs[CUT] = after
 
 
 def _spread(robot: RobotModel, field: str, gain: float | Mapping[str, float]) -> Vector:

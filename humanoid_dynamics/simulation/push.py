@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pinocchio as pin
 
-from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,3 +52,24 @@ def shifted(push: Push, place: Vector) -> Vector:
         ]
     )
     return np.concatenate((push.force, moment))
+
+
+def sum_pushes(robot: RobotModel, data: pin.Data, pushes: Sequence[Push], q: Vector, span: tuple[float, float]) -> Vector:
+    """Return the generalized force (nv,) of some pushes during a step.
+
+    Args:
+        robot: The robot.
+        data: Work space; poses are those of q afterwards.
+        pushes: The pushes.
+        q: (nq,) configuration.
+        span: Time at the start of the step and its length [s].
+    """
+    model = robot.model
+    pin.computeJointJacobians(model, data, q)
+    force = np.zeros(robot.nv)
+    for push in pushes:
+        frame = model.frames[robot.link_frame(push.link)]
+        place = (data.oMi[frame.parentJoint] * frame.placement).act(push.point)
+        J: Matrix = pin.getJointJacobian(model, data, frame.parentJoint, pin.WORLD).reshape(6, -1)
+        force += push.share(*span) * shifted(push, place).dot(J)
+    return force

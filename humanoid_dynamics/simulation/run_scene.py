@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 import numpy as np
 
+from humanoid_dynamics.constraints.block import ConstraintBlock
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
 from humanoid_dynamics.constraints.loop import build_loop
 from humanoid_dynamics.dynamics.closure import close_position
@@ -15,12 +16,17 @@ from humanoid_dynamics.dynamics.impact import project_velocity
 from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.model.state import State
+from humanoid_dynamics.simulation.anchors import place_here
 from humanoid_dynamics.simulation.scene import Moment, Scene
 from humanoid_dynamics.simulation.setup import StepReport
 from humanoid_dynamics.simulation.snake_pilot import SnakePilot
+from humanoid_dynamics.simulation.watch import Watch, find_event
 from humanoid_dynamics.simulation.world import World
+from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.structure.events import Connect, Cut
 
 CLOSED = 1e-9
+LEAST = 1e-9  # a part of a step shorter than this is left out [s]
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,19 @@ def build_world(scene: Scene) -> World:
     Raises:
         HumanoidDynamicsError: If the connections cannot be closed.
     """
-    blocks = [build_loop(scene.robot, loop) for loop in scene.connections.values()]
+    blocks: list[ConstraintBlock] = [build_loop(scene.robot, loop) for loop in scene.connections.values()]
+    q, v = _close(scene, blocks)
+    if scene.here:
+        blocks += [build_loop(scene.robot, place_here(scene.robot, q, loop)) for loop in scene.here.values()]
+        q, v = _close(replace(scene, state=State(q, v)), blocks)
+    world = World(scene.robot, scene.setup, State(q, v), blocks)
+    if scene.driving is not None:
+        SnakePilot(world, scene.driving)
+    return world
+
+
+def _close(scene: Scene, blocks: list[ConstraintBlock]) -> tuple[Vector, Vector]:
+    """Return configuration and velocity of a scene with some connections closed."""
     mechanism = Mechanism(scene.robot, ConstraintSet.of(scene.robot, blocks))
     q, v = scene.state.q, scene.state.v
     if mechanism.constraints.size:
@@ -100,10 +118,7 @@ def build_world(scene: Scene) -> World:
         if closed.residual > CLOSED:
             raise HumanoidDynamicsError(f"scene {scene.name!r}: its connections cannot be closed; {closed.residual:.2g} m are left")
         q, v = closed.q, project_velocity(mechanism, closed.q, v)
-    world = World(scene.robot, scene.setup, State(q, v), blocks)
-    if scene.driving is not None:
-        SnakePilot(world, scene.driving)
-    return world
+    return q, v
 
 
 def run_scene(scene: Scene, world: World, seconds: float | None = None, watch: Callable[[float], None] | None = None) -> Summary:
@@ -120,13 +135,13 @@ def run_scene(scene: Scene, world: World, seconds: float | None = None, watch: C
     """
     length = scene.seconds if seconds is None else seconds
     summary = Summary([Phase(0.0, "start", world.count_freedoms())])
-    pending = list(scene.moments)
+    pending, watches = list(scene.moments), list(scene.watches)
     began = perf_counter()
     count = round(length / scene.dt)
     for k in range(count):
         while pending and pending[0].at <= world.t + 0.5 * scene.dt:
             _happen(scene, world, pending.pop(0), summary)
-        summary.enter(world.step(scene.dt))
+        _step(scene, world, watches, summary)
         if world.reason:
             break
         if watch is not None and k % 50 == 0:
@@ -135,12 +150,30 @@ def run_scene(scene: Scene, world: World, seconds: float | None = None, watch: C
     return summary
 
 
+def _step(scene: Scene, world: World, watches: list[Watch], summary: Summary) -> None:
+    """Take a step, in parts where a condition comes true within it."""
+    tau = None if scene.driver is None else scene.driver.torque(world.t, world.q, world.v)
+    left = scene.dt
+    while watches:
+        event = find_event(world, watches, left, tau)
+        if event is None:
+            break
+        when, watch = event
+        summary.enter(world.step(when, tau))
+        watches.remove(watch)
+        _happen(scene, world, Moment(world.t, (Cut(watch.cut),), (), f"{watch.cut} leaves"), summary)
+        left -= when
+    if left > LEAST:
+        summary.enter(world.step(left, tau))
+
+
 def _happen(scene: Scene, world: World, moment: Moment, summary: Summary) -> None:
     """Let a moment of the scene come."""
     scene.push_into(world, moment)
-    if not moment.events:
+    events = [*moment.events, *(Connect(place_here(world.robot, world.q, loop)) for loop in moment.grasps)]
+    if not events:
         return
     v, energy = world.v.copy(), world.books.energy
-    world.apply(moment.events)
+    world.apply(events)
     jump = float(np.abs(world.v - v).max(initial=0.0))
     summary.phases.append(Phase(world.t, moment.label, world.count_freedoms(), world.books.energy - energy, jump))

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from humanoid_dynamics.model.loop import LoopClosure
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
+from humanoid_dynamics.simulation.gait_driver import GaitDriver
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.snake_pilot import Driving, SnakePilot
+from humanoid_dynamics.simulation.watch import Watch
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.structure.events import Event
@@ -43,6 +45,7 @@ class Moment:
         events: Changes of structure.
         pushes: Pushes that begin.
         label: In words.
+        grasps: Connections that close where their links are then.
         heading: Where the snake goes from now on [rad]; None for no change.
     """
 
@@ -50,6 +53,7 @@ class Moment:
     events: tuple[Event, ...] = ()
     pushes: tuple[TimedPush, ...] = ()
     label: str = ""
+    grasps: tuple[LoopClosure, ...] = ()
     heading: float | None = None
 
 
@@ -67,6 +71,9 @@ class Scene:
         moments: What happens, in order of time.
         seconds: How long it lasts [s].
         dt: Time step [s].
+        here: Connections that are closed where their links are once the others are closed.
+        watches: Conditions that cut a connection.
+        driver: What gives torques; none where None.
         driving: How its snake is driven; None without one.
     """
 
@@ -79,6 +86,9 @@ class Scene:
     moments: tuple[Moment, ...] = ()
     seconds: float = 2.0
     dt: float = 1e-3
+    here: Mapping[str, LoopClosure] = field(default_factory=dict)
+    watches: tuple[Watch, ...] = ()
+    driver: GaitDriver | None = None
     driving: Driving | None = None
 
     def push_into(self, world: World, moment: Moment) -> None:

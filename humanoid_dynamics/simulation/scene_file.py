@@ -3,6 +3,7 @@
     title: A humanoid stands and is pushed.
     figures:                       # name -> robot of the catalogue or path
       human: {robot: human28, drive: {kp: 3000, kd: 60}, points: surfaces}   # points: surfaces, body or none
+      legs: {robot: path/of.urdf, effort: 200}       # what its motors give, where its description says nothing of use
     objects:
       crate: {mass: 5, box: [0.3, 0.3, 0.3], xyz: [1, 0, 0.15], velocity: [2, 0, 0, 0, 0, 0], friction: 0.4}
     terrain:
@@ -10,6 +11,7 @@
       - box: {size: [1, 1, 0.2], xyz: [2, 0, 0.1]}
       - steps: {count: 3, rise: 0.15, run: 0.3, start: 0.5}
     contact: friction              # or paper
+    integrator: fast               # or accurate
     gravity: [0, 0, -9.81]
     connections:                   # closed at the start unless `open: true`
       left_hand: {kind: spherical, a: {link: human/left_hand}, b: {link: swing/bar, xyz: [0, -0.1, 0]}}
@@ -21,8 +23,13 @@
     seconds: 3
     dt: 0.001
     limits: true                   # whether joints stop at their limits
+    watches:                       # a connection is cut when a point leaves a rectangle, found to 10 us
+      - {cut: left_slot, link: figure/left_thigh, xyz: [0, 0, -0.2], plate: {link: swing/swing, xyz: [0, 0, -1.8]}, half: [0.15, 0.3]}
+    gait: {rule: minimum_torque, kp: 600, kd: 12}    # drives the planar biped through a step
+    parameters: {release: 0.8}     # `$release` elsewhere stands for the value, which may be given when the scene is run
 
-With a single figure names are those of its robot; with several they begin with the name of the figure.
+A connection with `here: true` is closed where its links are; so is one that an event closes by `grasp`.  With a single figure names
+are those of its robot; with several they begin with the name of the figure.  Objects touch one another and the figures.
 """
 
 from __future__ import annotations
@@ -36,22 +43,41 @@ from typing import Any
 import numpy as np
 import yaml
 
+from humanoid_dynamics.biped.schedule import STEP_RULES
 from humanoid_dynamics.control.snake_driver import GAIT
 from humanoid_dynamics.errors import DescriptionError, HumanoidDynamicsError, UnknownNameError
 from humanoid_dynamics.model.loop import LOOP_KINDS, LoopClosure
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.figures import Figure, read_figure, read_object
-from humanoid_dynamics.simulation.scene import Moment, Scene, TimedPush
+from humanoid_dynamics.simulation.gait_driver import GaitDriver
+from humanoid_dynamics.simulation.parameters import fill_parameters
+from humanoid_dynamics.simulation.scene import Scene
+from humanoid_dynamics.simulation.scene_events import read_moments, read_watches
 from humanoid_dynamics.simulation.scene_reader import SceneReader
-from humanoid_dynamics.simulation.setup import CONTACTS, LONGEST_STEP, Setup, ShapeSpec
+from humanoid_dynamics.simulation.scene_terrain import read_shapes
+from humanoid_dynamics.simulation.setup import CONTACTS, INTEGRATORS, LONGEST_STEP, Setup
 from humanoid_dynamics.simulation.several import join_figures
 from humanoid_dynamics.simulation.snake_pilot import Driving
-from humanoid_dynamics.simulation.terrain import build_box, build_plane, build_steps
 from humanoid_dynamics.snake.robot import find_snake
-from humanoid_dynamics.structure.events import Connect, Cut, Event
 
-KEYS = ("title", "figures", "objects", "terrain", "contact", "gravity", "connections", "events", "seconds", "dt", "limits", "snake")
+KEYS = (
+    "title",
+    "figures",
+    "objects",
+    "terrain",
+    "contact",
+    "gravity",
+    "connections",
+    "events",
+    "seconds",
+    "dt",
+    "limits",
+    "integrator",
+    "watches",
+    "gait",
+    "snake",
+)
 DRIVING_KEYS = ("heading", "friction", "turn_rate", "speed", "swing", "period", "speed_gain", "stiffness", "damping", "largest_torque")
 LONGEST = 3600.0
 LARGEST_FILE = 200_000
@@ -62,11 +88,12 @@ def scene_names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in _folder().glob("*.yaml")))
 
 
-def load_scene(name: str) -> Scene:
+def load_scene(name: str, parameters: Mapping[str, str] | None = None) -> Scene:
     """Load a scene.
 
     Args:
         name: Name of a scene that comes with the package, or path of a YAML file.
+        parameters: Name -> value, as it would stand in the file, for parameters of the scene; those of the file where left out.
 
     Returns:
         The scene.
@@ -84,16 +111,17 @@ def load_scene(name: str) -> Scene:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as cause:
         raise DescriptionError(str(path), "YAML", " ".join(str(cause).split())) from cause
-    return read_scene(content, str(path), path.stem)
+    return read_scene(content, str(path), path.stem, parameters)
 
 
-def read_scene(content: object, origin: str = "scene", name: str = "scene") -> Scene:
+def read_scene(content: object, origin: str = "scene", name: str = "scene", parameters: Mapping[str, str] | None = None) -> Scene:
     """Turn the content of a scene file into a scene.
 
     Args:
         content: What the file holds.
         origin: Where it came from, for messages.
         name: Name of the scene.
+        parameters: Name -> value for parameters of the scene.
 
     Returns:
         The scene.
@@ -102,28 +130,42 @@ def read_scene(content: object, origin: str = "scene", name: str = "scene") -> S
         DescriptionError: Naming the key that is unknown or makes no sense.
     """
     reader = SceneReader(origin)
-    table = reader.table(content, "", KEYS)
+    table = reader.table(fill_parameters(reader, content, parameters or {}), "", KEYS)
     whole = _read_figures(reader, table)
-    connections, closed = _read_connections(reader, table, whole.robot)
+    connections, closed, here = _read_connections(reader, table, whole.robot)
+    driver = _read_driver(reader, table, whole.robot)
     terrain = [
-        shape for k, entry in enumerate(reader.listed(table.get("terrain", []), "terrain")) for shape in _read_shapes(reader, entry, k)
+        shape for k, entry in enumerate(reader.listed(table.get("terrain", []), "terrain")) for shape in read_shapes(reader, entry, k)
     ]
     gravity = reader.vector(table.get("gravity", [0.0, 0.0, -9.81]), "gravity")
     limits = table.get("limits", True)
     if not isinstance(limits, bool):
         raise reader.refuse("limits", f"received {limits!r:.60}, expected true or false")
     contact = reader.word(table.get("contact", "friction"), "contact", CONTACTS)
-    setup = Setup(tuple(terrain), whole.points, contact, (gravity[0], gravity[1], gravity[2]), limits, whole.drive, whole.passive)
+    setup = Setup(
+        tuple(terrain),
+        whole.points,
+        contact,
+        (gravity[0], gravity[1], gravity[2]),
+        limits,
+        whole.drive,
+        whole.passive,
+        shapes=whole.shapes,
+        integrator=reader.word(table.get("integrator", "fast"), "integrator", INTEGRATORS),
+    )
     return Scene(
         name,
         reader.word(table.get("title", name), "title"),
         whole.robot,
         setup,
-        State(whole.q, whole.v),
+        State(whole.q, whole.v) if driver is None else driver.start(),
         {key: connections[key] for key in closed},
-        _read_moments(reader, table, connections, whole.robot),
+        read_moments(reader, table, connections, whole.robot),
         reader.number(table.get("seconds", 2.0), "seconds", 0.0, LONGEST),
         reader.number(table.get("dt", 1e-3), "dt", 1e-6, LONGEST_STEP),
+        {key: connections[key] for key in here},
+        read_watches(reader, table.get("watches", []), connections, whole.robot),
+        driver,
         _read_driving(reader, table["snake"], whole.robot) if "snake" in table else None,
     )
 
@@ -141,12 +183,16 @@ def _read_figures(reader: SceneReader, table: Mapping[str, Any]) -> Figure:
         raise reader.refuse("figures", str(cause)) from cause
 
 
-def _read_connections(reader: SceneReader, table: Mapping[str, Any], robot: RobotModel) -> tuple[dict[str, LoopClosure], list[str]]:
-    """Return all connections, and the names of those that are closed at the start."""
-    connections, closed = {}, []
+def _read_connections(
+    reader: SceneReader, table: Mapping[str, Any], robot: RobotModel
+) -> tuple[dict[str, LoopClosure], list[str], list[str]]:
+    """Return all connections, and the names of those that are closed at the start, and of those that are where their links are."""
+    connections: dict[str, LoopClosure] = {}
+    closed: list[str] = []
+    here: list[str] = []
     for name, content in reader.table(table.get("connections", {}), "connections").items():
         key = f"connections.{name}"
-        entry = reader.table(content, key, ("kind", "a", "b", "open"))
+        entry = reader.table(content, key, ("kind", "a", "b", "open", "here"))
         kind = reader.word(entry.get("kind", "fixed"), f"{key}.kind", LOOP_KINDS)
         ends = []
         for end in ("a", "b"):
@@ -159,76 +205,20 @@ def _read_connections(reader: SceneReader, table: Mapping[str, Any], robot: Robo
                 ends.append((link, reader.pose(frame, f"{key}.{end}")))
         connections[name] = LoopClosure(name, kind, *ends[0], *ends[1])
         if not entry.get("open", False):
-            closed.append(name)
-    return connections, closed
+            (here if entry.get("here", False) else closed).append(name)
+    return connections, closed, here
 
 
-def _read_shapes(reader: SceneReader, content: object, index: int) -> tuple[ShapeSpec, ...]:
-    key = f"terrain[{index}]"
-    entry = reader.table(content, key, ("plane", "box", "steps"))
-    if len(entry) != 1:
-        raise reader.refuse(key, "expected one of plane, box, steps")
-    kind, values = next(iter(entry.items()))
-    key = f"{key}.{kind}"
-    known = {
-        "plane": ("height", "slope", "heading", "friction", "restitution"),
-        "box": ("size", "xyz", "rpy", "friction", "restitution"),
-        "steps": ("count", "rise", "run", "width", "start", "friction"),
-    }[kind]
-    table = reader.table({} if values is None else values, key, known)
-    numbers = {name: reader.number(value, f"{key}.{name}") for name, value in table.items() if name not in {"size", "xyz", "rpy"}}
-    vectors = {name: reader.vector(value, f"{key}.{name}") for name, value in table.items() if name in {"size", "xyz", "rpy"}}
-    try:
-        if kind == "plane":
-            return (build_plane(name=f"plane{index}", **numbers),)
-        if kind == "steps":
-            return build_steps(
-                int(reader.number(table.get("count", 3), f"{key}.count", 1, 100)), **{k: v for k, v in numbers.items() if k != "count"}
-            )
-        size, xyz = vectors.pop("size", None), vectors.pop("xyz", None)
-        if size is None or xyz is None:
-            raise reader.refuse(key, "a box needs size and xyz")
-        return (build_box(size, xyz, rpy=vectors.get("rpy", (0.0, 0.0, 0.0)), name=f"box{index}", **numbers),)
-    except HumanoidDynamicsError as cause:
-        raise cause if isinstance(cause, DescriptionError) else reader.refuse(key, str(cause)) from cause
-
-
-def _read_moments(
-    reader: SceneReader, table: Mapping[str, Any], connections: Mapping[str, LoopClosure], robot: RobotModel
-) -> tuple[Moment, ...]:
-    moments: dict[float, list[Moment]] = {}
-    for k, content in enumerate(reader.listed(table.get("events", []), "events")):
-        key = f"events[{k}]"
-        entry = reader.table(content, key, ("at", "push", "cut", "connect", "heading"))
-        at = reader.number(entry.get("at"), f"{key}.at", 0.0)
-        events: list[Event] = []
-        said = []
-        for verb in ("cut", "connect"):
-            for name in _names(entry.get(verb, [])):
-                reader.word(name, f"{key}.{verb}", connections)
-                events.append(Cut(name) if verb == "cut" else Connect(connections[name]))
-                said.append(f"{verb} {name}")
-        pushes = (_read_push(reader, entry["push"], f"{key}.push", robot),) if "push" in entry else ()
-        heading = _read_heading(reader, entry, key, "snake" in table)
-        said += [f"push {push.link}" for push in pushes] + ([] if heading is None else [f"heading {heading:g} rad"])
-        moments.setdefault(at, []).append(Moment(at, tuple(events), pushes, ", ".join(said), heading))
-    return tuple(_merge(group) for _, group in sorted(moments.items()))
-
-
-def _merge(group: list[Moment]) -> Moment:
-    """Return things that happen at one time as one; of several headings the last counts."""
-    headings = [moment.heading for moment in group if moment.heading is not None]
-    events = tuple(event for moment in group for event in moment.events)
-    pushes = tuple(push for moment in group for push in moment.pushes)
-    return Moment(group[0].at, events, pushes, ", ".join(moment.label for moment in group), headings[-1] if headings else None)
-
-
-def _read_heading(reader: SceneReader, entry: Mapping[str, Any], key: str, is_driven: bool) -> float | None:
-    if "heading" not in entry:
+def _read_driver(reader: SceneReader, table: Mapping[str, Any], robot: RobotModel) -> GaitDriver | None:
+    if "gait" not in table:
         return None
-    if not is_driven:
-        raise reader.refuse(f"{key}.heading", "needs a snake that is driven; the scene has no key `snake`")
-    return reader.number(entry["heading"], f"{key}.heading")
+    entry = reader.table(table["gait"], "gait", ("rule", "kp", "kd"))
+    gains = {name: reader.number(entry[name], f"gait.{name}", 0.0) for name in ("kp", "kd") if name in entry}
+    rule = reader.word(entry.get("rule", "recommended_transition"), "gait.rule", STEP_RULES)
+    try:
+        return GaitDriver(robot, rule, **gains)
+    except HumanoidDynamicsError as cause:
+        raise reader.refuse("gait", str(cause)) from cause
 
 
 def _read_driving(reader: SceneReader, content: object, robot: RobotModel) -> Driving:
@@ -241,17 +231,6 @@ def _read_driving(reader: SceneReader, content: object, robot: RobotModel) -> Dr
     except HumanoidDynamicsError as cause:
         raise reader.refuse("snake", str(cause)) from cause
     return Driving(**own, gait=replace(GAIT, **numbers))
-
-
-def _read_push(reader: SceneReader, content: object, key: str, robot: RobotModel) -> TimedPush:
-    table = reader.table(content, key, ("link", "force", "moment", "point", "duration"))
-    link = reader.word(table.get("link", ""), f"{key}.link", (*robot.links, *robot.aliases))
-    vectors = {name: reader.vector(table.get(name, [0.0, 0.0, 0.0]), f"{key}.{name}") for name in ("force", "moment", "point")}
-    return TimedPush(link, **vectors, duration=reader.number(table.get("duration", 0.1), f"{key}.duration", 0.0))
-
-
-def _names(value: object) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def _folder() -> Path:

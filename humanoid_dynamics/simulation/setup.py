@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from humanoid_dynamics.simulation.joint_forces import Drive
-from humanoid_dynamics.simulation.terrain import Box, Plane
+from humanoid_dynamics.simulation.moving_shapes import MovingShape
+from humanoid_dynamics.simulation.shapes import Shape
 from humanoid_dynamics.simulation.touch_points import TouchPoint
 from humanoid_dynamics.spatial.arrays import Vector
 
 GRAVITY = (0.0, 0.0, -9.81)
 LONGEST_STEP = 0.02
 CONTACTS = ("friction", "paper")
-FASTEST = 1e4
+INTEGRATORS = ("fast", "accurate")
+RUNAWAY = 1e4
 HOOKS = ("before_step", "after_terms", "after_detect", "after_impact", "after_forces", "after_integrate", "after_step")
 STATUSES = {
     "ok": "the step was taken and every law was kept",
@@ -24,7 +26,7 @@ STATUSES = {
     "inexact": "the contact impulses were found less exactly than promised",
     "stopped": "the motion ran away; the world keeps the last good state and takes no more steps",
 }
-ShapeSpec: TypeAlias = Plane | Box
+ShapeSpec: TypeAlias = Shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +43,9 @@ class Setup:
         passive: Motors that are switched off.
         audit: Whether energy is measured at every step.
         compiled: True for numba, False for the interpreter, None for numba where it is installed.
+        shapes: Shapes that ride on bodies and are touched by the points of other figures.
+        integrator: ``fast``, of second order, or ``accurate``, of fourth where motion is smooth: no contact or limit near, no drive,
+            no friction, no push.
     """
 
     terrain: tuple[ShapeSpec, ...] = ()
@@ -52,11 +57,12 @@ class Setup:
     passive: tuple[str, ...] = ()
     audit: bool = True
     compiled: bool | None = None
+    shapes: tuple[MovingShape, ...] = ()
+    integrator: str = "fast"
 
 
-@dataclass(frozen=True, eq=False)
-class StepReport:
-    """What one step says.
+class StepReport(NamedTuple):
+    """What one step says; a tuple, because it is made a thousand times a second.
 
     Attributes:
         t: Time after it [s].

@@ -7,19 +7,49 @@ from collections.abc import Callable
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.dynamics.mechanism import Mechanism, all_finite
+from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.books import Books, measure_energy
-from humanoid_dynamics.simulation.friction import FrictionContacts, Touching
-from humanoid_dynamics.simulation.joint_forces import JointForces
-from humanoid_dynamics.simulation.push import Push, shifted
-from humanoid_dynamics.simulation.setup import FASTEST, fastest_coordinate
-from humanoid_dynamics.simulation.terms import Terms
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.simulation.contact_rows import Touching
+from humanoid_dynamics.simulation.engine import Engine
+from humanoid_dynamics.simulation.fine_motion import fly
+from humanoid_dynamics.simulation.push import Push, sum_pushes
+from humanoid_dynamics.simulation.rows import (
+    FASTEST,
+    MOTOR,
+    OVERLOADED,
+    PUSH,
+    V_END,
+    V_MIDDLE,
+    W_CONTACTS,
+    W_DRIVE,
+    W_LOOPS,
+    W_LOSSES,
+    W_MOTORS,
+    W_PUSHES,
+    WAY,
+    Z_END,
+    Z_FREE,
+)
+from humanoid_dynamics.simulation.runaway import describe_runaway
+from humanoid_dynamics.simulation.setup import RUNAWAY
+from humanoid_dynamics.spatial.arrays import Vector
 
-CLOSED = 1e-11
+CLOSED, CLOSED_FINELY = 1e-11, 1e-13  # [m]
 RECLOSE = 3
 MOST_IMPACTS = 8
+MOST_CUTS = 6
+FINE = 1e-9  # energy a smooth step may miss, as a share of the largest kinetic energy so far
+MOST_PARTS = 16
+TINY = 1e-12
+ENTRIES = (
+    ("motors", W_MOTORS),
+    ("pushes", W_PUSHES),
+    ("drive", W_DRIVE),
+    ("losses", W_LOSSES),
+    ("contacts", W_CONTACTS),
+    ("loops", W_LOOPS),
+)
 
 
 class Stepper:
@@ -28,8 +58,7 @@ class Stepper:
     Attributes:
         mechanism: The tree and its bilateral constraints.
         robot: Its robot.
-        contacts: Contacts and limits.
-        joints: What joints do by themselves.
+        engine: What computes the phases of a step.
         q: (nq,) configuration.
         v: (nv,) velocity.
         t: Time at the start of the step [s].
@@ -37,40 +66,41 @@ class Stepper:
         pushes: Pushes that have not ended.
         books: Energy since the start.
         audit: Whether the books are kept.
-        touching: What touched in the last part of the last step.
-        span: Length of that part [s].
+        accurate: Whether smooth steps are taken to fourth order.
+        span: Length of the last part of the last step [s].
         lam: (k,) mean force of each bilateral row in it.
         closure: Largest position error of the bilateral rows [m].
         reason: Why nothing moves any more; empty while it does.
     """
 
-    def __init__(
-        self, mechanism: Mechanism, contacts: FrictionContacts, joints: JointForces, state: State, run: Callable[[str], None]
-    ) -> None:
+    def __init__(self, mechanism: Mechanism, engine: Engine, state: State, run: Callable[[str], None]) -> None:
         """Prepare.
 
         Args:
             mechanism: The tree and its bilateral constraints.
-            contacts: Contacts and limits.
-            joints: What joints do by themselves.
+            engine: What computes the phases of a step.
             state: Where it is.
             run: Called with the name of each hook when its time has come.
         """
         robot = mechanism.robot
-        self.mechanism, self.robot, self.contacts, self.joints = mechanism, robot, contacts, joints
+        self.mechanism, self.robot, self.engine = mechanism, robot, engine
         self.q, self.v = np.array(state.q), np.array(state.v)
-        self.t, self.reason, self.span, self.closure, self.audit = 0.0, "", 1.0, 0.0, True
+        self.t, self.reason, self.span, self.closure, self.audit, self.accurate = 0.0, "", 1.0, 0.0, True, False
         self.tau = np.zeros(len(mechanism.actuated))
         self.pushes: list[Push] = []
         self.lam: Vector = np.zeros(mechanism.constraints.size)
-        self.touching = Touching(np.zeros(0, dtype=np.intp), np.zeros((0, 3)), np.zeros((0, 3)), 0.0, None)
-        self._run = run
-        self._terms = Terms(mechanism.kinematics, mechanism.constraints)
+        self._run, self._parts, self._swing, self._fresh = run, 1, 0.0, True
         self._data = robot.data()
-        self._v_before: Vector | None = None
-        self._pushed: Vector | None = None
+        self._dofs, self._numbers = engine.tables.dofs, engine.tables.numbers
+        engine.joints.enter(self._dofs)
+        self.forget()
         energy = self.measure_energy()
         self.books = Books(energy, energy)
+
+    @property
+    def touching(self) -> Touching:
+        """What touched in the last part of the last step."""
+        return self.engine.contacts.touching
 
     def measure_energy(self) -> float:
         """Return the energy now [J]."""
@@ -78,8 +108,8 @@ class Stepper:
 
     def forget(self) -> None:
         """Forget the last step, after a change of structure or of velocity."""
-        self.contacts.forget()
-        self._v_before = None
+        self.engine.contacts.forget()
+        self._dofs[V_MIDDLE], self._fresh = self.v, True
 
     def step(self, dt: float, tau: Vector) -> int:
         """Take a step, and go back to its start where the motion runs away.
@@ -92,6 +122,7 @@ class Stepper:
             The number of impacts in it.
         """
         self.tau = tau
+        self._dofs[MOTOR, self.mechanism.actuated] = tau
         before = self.q, self.v, self.t
         impacts = self._advance(dt)
         if self.reason:
@@ -104,6 +135,9 @@ class Stepper:
 
     def _advance(self, dt: float) -> int:
         """Go through a step, cut in two wherever something hits; return the number of impacts."""
+        if self.accurate and self._is_smooth(dt):
+            self._fly(dt)
+            return 0
         left, impacts = dt, 0
         for impacts in range(MOST_IMPACTS):
             hit = self._smooth(left, stop_at_impact=True)
@@ -118,74 +152,128 @@ class Stepper:
         self._smooth(left, all_slow=True)
         return impacts + 1
 
+    def _is_smooth(self, dt: float) -> bool:
+        """Return whether nothing but inertia, gravity, torques and bilateral rows can act in a step."""
+        engine = self.engine
+        if self.pushes or not engine.joints.idle:
+            return False
+        engine.set_step(dt, self.v, all_slow=False)
+        engine.terms.place(pin.integrate(self.robot.model, self.q, (0.5 * dt) * self.v))
+        return engine.is_nothing_near(self.q)
+
+    def _fly(self, dt: float) -> None:
+        """Take a smooth step to fourth order, in as many parts as the books of energy ask for."""
+        start, before, work = (self.q, self.v), self.measure_energy(), 0.0
+        self._run("after_terms")
+        self._run("after_detect")
+        while not self.reason:
+            work = sum(self._fly_part(dt / self._parts) for _ in range(self._parts))
+            kinetic = float(pin.computeKineticEnergy(self.robot.model, self._data, self.q, self.v))
+            self._swing = max(self._swing, kinetic)
+            error = abs(self.measure_energy() - before - work) / max(self._swing, TINY)
+            if error <= FINE or self._parts >= MOST_PARTS:
+                self._parts = max(1, self._parts // 2) if error < FINE / 64.0 else self._parts
+                break
+            self._parts *= 2
+            self.q, self.v = start
+        self._run("after_forces")
+        self._dofs[V_MIDDLE], self.span = self.v, dt
+        self.books.work["motors"] += work
+        self.engine.contacts.rest(dt)
+        self._run("after_integrate")
+
+    def _fly_part(self, dt: float) -> float:
+        """Take a part of a smooth step; return the work of the motors."""
+        engine, dofs = self.engine, self._dofs
+        flight = fly(engine.terms, self.q, self.v, dofs[MOTOR], dt)
+        if flight is None or not np.abs(flight.v).max(initial=0.0) < RUNAWAY:
+            self._stop("the motion ran away", self.v if flight is None else flight.v)
+            return 0.0
+        self.q, self.v, self.lam = flight.q, flight.v, flight.lam
+        if self.mechanism.constraints.size:
+            engine.terms.evaluate(self.q)
+            self._reclose(engine.terms.momentum(self.v))
+        return float(dofs[MOTOR].dot(flight.way))
+
     def _smooth(self, dt: float, *, stop_at_impact: bool = False, all_slow: bool = False) -> float | None:
         """Take a step without impacts; with ``stop_at_impact`` only tell when one would come, if one comes."""
-        terms, contacts, v = self._terms, self.contacts, self.v
-        q_M = pin.integrate(self.robot.model, self.q, (0.5 * dt) * v)
-        force = self._compute_terms(q_M, dt)
+        engine = self.engine
+        engine.set_step(dt, self.v, all_slow=all_slow)
+        if not self._evaluate(dt):
+            return None
         self._run("after_terms")
-        contacts.look(terms, dt)
-        hit = contacts.find_impact(v, dt) if stop_at_impact else None
+        hit = engine.detect()
         self._run("after_detect")
-        if hit is not None:
+        if hit is not None and stop_at_impact:
             return hit
-        z_0 = terms.momentum(v)
-        z_free = z_0 + dt * terms.whiten(force)
-        z = z_free - terms.Q.dot(terms.Q.T.dot(z_free + z_0)) if terms.Q.shape[1] else z_free
-        z, self.touching = contacts.solve(terms, q_M, v, z, dt, all_slow=all_slow)
+        if not self._find_forces():
+            return None
         self._run("after_forces")
-        self._move(z, dt, z_free)
+        self._integrate(dt)
+        self._run("after_integrate")
+        self._correct()
         return None
 
-    def _compute_terms(self, q_M: Vector, dt: float) -> Vector:
-        """Evaluate everything in the middle of the step; return the force at v."""
-        v = self.v
-        v_M = v if self._v_before is None else v + 0.5 * (v - self._v_before)
-        implicit = None
-        own: Vector | None = None
-        if not self.joints.idle:
-            own, implicit = self.joints.prepare(q_M, v, dt)
-        self._terms.evaluate(q_M, v_M, implicit)
-        if not self._terms.ok:
-            self._stop("the inertia is not positive definite", v)
-        self._terms.hold(q_M)
-        force = -self._terms.h
-        if own is not None:
-            force += own
-        force[self.mechanism.actuated] += self.tau
-        self._pushed = self._push_force(dt)
-        return force if self._pushed is None else force + self._pushed
+    def _evaluate(self, dt: float) -> bool:
+        """Evaluate all terms in the middle of the step; return whether they make sense."""
+        q_M = pin.integrate(self.robot.model, self.q, (0.5 * dt) * self.v)
+        if self.pushes:
+            self.pushes = [push for push in self.pushes if not push.over(self.t)]
+            self._dofs[PUSH] = sum_pushes(self.robot, self.engine.terms.data, self.pushes, q_M, (self.t, dt))
+        well = self.engine.evaluate(q_M)
+        if well and self._fresh:
+            well = self.engine.foresee()
+        if not well:
+            self._stop("the inertia is not positive definite", self.v)
+        return not self.reason
 
-    def _move(self, z: Vector, dt: float, z_free: Vector) -> None:
-        """Take the new velocity, move on with the mean of both, and close what came apart."""
-        terms, v = self._terms, self.v
-        v_next = terms.velocity(z)
-        if not self._is_sane(v_next):
-            return
-        mean = 0.5 * (v + v_next)
+    def _find_forces(self) -> bool:
+        """Find all forces, with drives cut to what their motors can give; return whether the velocity after them makes sense."""
+        engine, numbers = self.engine, self._numbers
+        engine.find_forces()
+        for _ in range(MOST_CUTS):
+            if not numbers[OVERLOADED]:
+                break
+            engine.weigh()
+            engine.find_forces()
+        engine.commit()
+        if numbers[FASTEST] < RUNAWAY:
+            return True
+        self._stop("the motion ran away", self._dofs[V_END])
+        return False
+
+    def _integrate(self, dt: float) -> None:
+        """Move on with the mean velocity, and enter the work of all forces, which the kinetic energy feels exactly."""
+        engine, dofs = self.engine, self._dofs
+        if self.mechanism.constraints.size:
+            engine.share_work()
+            self.lam = engine.terms.multipliers(engine.terms.Q.T.dot(dofs[Z_END] - dofs[Z_FREE])) / dt
         if self.audit:
-            self._enter(mean, v_next, dt, z - z_free)
-        if terms.Q.shape[1]:
-            self.lam = terms.multipliers(terms.Q.T.dot(z - z_free)) / dt
-        self.q = pin.integrate(self.robot.model, self.q, dt * mean)
-        self._v_before, self.v, self.span = v, v_next, dt
-        self._run("after_integrate")
-        push = self.contacts.push_out()
+            work, numbers = self.books.work, self._numbers.tolist()
+            for name, place in ENTRIES:
+                work[name] += numbers[place]
+        self.q = pin.integrate(self.robot.model, self.q, dofs[WAY])
+        self.v, self.span, self._fresh = dofs[V_END].copy(), dt, False
+
+    def _correct(self) -> None:
+        """Push out what is too deep, and close what came apart."""
+        terms = self.engine.terms
+        push = self.engine.contacts.push_out()
         if push is not None:
             lift = terms.velocity(push)
             self.books.work["corrections"] += float(pin.computeGeneralizedGravity(self.robot.model, self._data, self.q).dot(lift))
             self.q = pin.integrate(self.robot.model, self.q, lift)
         if terms.Q.shape[1]:
-            self._reclose(z)
+            self._reclose(self._dofs[Z_END])
 
     def _reclose(self, z: Vector) -> None:
         """Close positions and velocities of bilateral rows, with the inertia of the middle of the step."""
-        terms, constraints = self._terms, self.mechanism.constraints
+        terms, constraints = self.engine.terms, self.mechanism.constraints
         for _ in range(RECLOSE):
             terms.hold(self.q)
             error = constraints.error(terms.kinematics)
             self.closure = float(np.abs(constraints.scale * error).max(initial=0.0))
-            if self.closure <= CLOSED:
+            if self.closure <= (CLOSED_FINELY if self.accurate else CLOSED):
                 break
             self.q = pin.integrate(self.robot.model, self.q, terms.velocity(terms.closing(error)))
         self.v = terms.velocity(terms.restrain(z))
@@ -193,62 +281,23 @@ class Stepper:
 
     def _impact(self) -> None:
         """Let velocities jump where something hits, together with all that touches and all that holds."""
-        terms, contacts = self._terms, self.contacts
-        terms.evaluate(self.q, None)
+        terms, contacts = self.engine.terms, self.engine.contacts
+        terms.evaluate(self.q)
         terms.hold(self.q)
         contacts.look(terms, 0.0)
-        z, self.touching, change = contacts.solve_impact(terms, self.q, self.v, terms.momentum(self.v))
+        z, change = contacts.solve_impact(terms, self.q, self.v, terms.momentum(self.v))
         v_next = terms.velocity(z)
         terms.release()
-        if self._is_sane(v_next):
-            self.v, self._v_before = v_next, None
+        if np.abs(v_next).max(initial=0.0) < RUNAWAY:
+            self.v = self._dofs[V_MIDDLE] = v_next
+            self._fresh = True
             self.books.work["impacts"] += change
+        else:
+            self._stop("the motion ran away", v_next)
         self._run("after_impact")
-
-    def _push_force(self, dt: float) -> Vector | None:
-        """Return the generalized force (nv,) of the pushes of this moment, None where there are none."""
-        if not self.pushes:
-            return None
-        self.pushes = [push for push in self.pushes if not push.over(self.t)]
-        model, data = self.robot.model, self._terms.data
-        force = np.zeros(self.robot.nv)
-        for push in self.pushes:
-            frame = model.frames[self.robot.link_frame(push.link)]
-            place = (data.oMi[frame.parentJoint] * frame.placement).act(push.point)
-            J: Matrix = pin.getJointJacobian(model, data, frame.parentJoint, pin.WORLD)
-            force += push.share(self.t, dt) * shifted(push, place).dot(J)
-        return force
-
-    def _enter(self, mean: Vector, v_next: Vector, dt: float, constrained: Vector) -> None:
-        """Enter the work of a part of a step: force times mean velocity, which the kinetic energy feels exactly."""
-        work = self.books.work
-        work["motors"] += dt * float(self.tau.dot(mean[self.mechanism.actuated]))
-        terms = self._terms
-        moving = terms.momentum(mean)
-        loops = float(moving.dot(terms.Q.dot(terms.Q.T.dot(constrained)))) if terms.Q.shape[1] else 0.0
-        work["loops"] += loops
-        work["contacts"] += float(moving.dot(constrained)) - loops
-        if self._pushed is not None:
-            work["pushes"] += dt * float(self._pushed.dot(mean))
-        if not self.joints.idle:
-            work["drive"] += dt * float(self.joints.drive_torque(v_next).dot(mean))
-            work["losses"] += dt * float(self.joints.loss_force(v_next).dot(mean))
-
-    def _is_sane(self, v: Vector) -> bool:
-        """Return whether velocities are finite and not absurd; stop the world where they are not."""
-        if all_finite(v) and (not len(v) or max(v.max(), -v.min()) < FASTEST):
-            return True
-        self._stop("the motion ran away", v)
-        return False
 
     def _stop(self, what: str, v: Vector) -> None:
         """Say which body and which row, and take no more steps."""
-        index = fastest_coordinate(v)
-        joint = next(joint for joint in self.robot.joints if joint.v.start <= index < joint.v.stop)
-        row = ""
-        if len(self.touching.index):
-            strongest = int(np.argmax(np.abs(self.touching.impulse).max(axis=1)))
-            row = f", contact {self.contacts.table.names[self.touching.index[strongest]]!r}"
-        elif len(self.lam):
-            row = f", row {self.mechanism.constraints.labels[int(np.argmax(np.abs(self.lam)))]!r}"
-        self.reason = f"{what}: body {joint.child!r}, coordinate {self.robot.coordinates[index]!r}{row}, at t = {self.t:.6g} s"
+        names, labels = self.engine.contacts.table.names, self.mechanism.constraints.labels
+        where = describe_runaway(self.robot, v, self.touching, names, (labels, self.lam))
+        self.reason = f"{what}: {where}, at t = {self.t:.6g} s"

@@ -8,6 +8,7 @@ from scipy.linalg import blas, lapack
 
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
 from humanoid_dynamics.constraints.kinematics import Kinematics
+from humanoid_dynamics.simulation.placements import Placements
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 RANK_TOLERANCE = 1e-6
@@ -17,9 +18,10 @@ class Terms:
     """Work space: kinematics, factor of the inertia, and an orthonormal basis of what the bilateral rows hold.
 
     Attributes:
-        kinematics: Poses and Jacobians of the last ``evaluate``.
-        U: (nv, nv) upper factor of M plus what is implicit.
+        kinematics: Poses and Jacobians of the last ``place``.
+        M: (nv, nv) inertia, of which the *upper triangle* counts, without what is implicit.
         h: (nv,) Coriolis, centrifugal and gravity forces.
+        U: (nv, nv) upper factor of M plus what is implicit.
         Q: (nv, r) basis of the bilateral rows in z.
         ok: Whether the inertia could be factored.
     """
@@ -30,27 +32,52 @@ class Terms:
         self.model, self.data = kinematics.model, kinematics.data
         nv = int(self.model.nv)
         self.U: Matrix = np.eye(nv, order="F")
-        self.h: Vector = np.zeros(nv)
+        self.M: Matrix = self.data.M
+        self.h: Vector = self.data.nle
         self.Q: Matrix = np.zeros((nv, 0))
         self.ok = True
         self._R, self._order, self._scale = np.zeros((0, 0)), np.zeros(0, dtype=np.intp), np.zeros(0)
+        self._placements = Placements(self.model, self.data)
 
-    def evaluate(self, q: Vector, v: Vector | None, implicit: Vector | None = None) -> None:
+    @property
+    def poses(self) -> Matrix:
+        """(nj, 12) poses of all joints, rotation column by column and translation."""
+        return self._placements.poses
+
+    def place(self, q: Vector, v: Vector | None = None) -> None:
         """Compute poses, Jacobians, inertia and bias.
 
         Args:
             q: (nq,) configuration.
             v: (nv,) velocity; no bias is computed where left out.
-            implicit: (nv,) what implicit joint forces add to the inertia.
         """
-        model, data = self.model, self.data
-        M = pin.crba(model, data, q, pin.Convention.WORLD)
-        if implicit is not None:
-            M.ravel(order="K")[:: len(M) + 1] += implicit
+        pin.crba(self.model, self.data, q, pin.Convention.WORLD)
+        if v is not None:
+            pin.nonLinearEffects(self.model, self.data, q, v)
+        if not self._placements.shared:
+            self._placements.refresh()
+
+    def factor(self, extra: Vector | None = None) -> None:
+        """Factor the inertia.
+
+        Args:
+            extra: (nv,) what implicit joint forces add to its diagonal.
+        """
+        M = self.M
+        if extra is not None:
+            M = np.array(M, order="F")
+            M.ravel(order="K")[:: len(M) + 1] += extra
         self.U, info = lapack.dpotrf(M, lower=0, clean=0)
         self.ok = info == 0
-        if v is not None:
-            self.h = pin.nonLinearEffects(model, data, q, v)
+
+    def evaluate(self, q: Vector) -> None:
+        """Compute poses, Jacobians and inertia, and factor it.
+
+        Args:
+            q: (nq,) configuration.
+        """
+        self.place(q)
+        self.factor()
 
     def whiten(self, rows_T: Matrix) -> Matrix:
         """Return U^-T X for rows or forces X (nv, k)."""
@@ -76,6 +103,10 @@ class Terms:
         if not len(self.constraints):
             return
         self.kinematics.place(q)
+        self.hold_here()
+
+    def hold_here(self) -> None:
+        """Take the bilateral rows, where the kinematics are, into the basis Q."""
         J = self.constraints.jacobian(self.kinematics)
         self._scale = self.constraints.scale
         B = self.whiten((self._scale[:, None] * J).T)

@@ -10,76 +10,8 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from humanoid_dynamics.errors import ShapeError
+from humanoid_dynamics.simulation.shapes import Box, Capsule, Plane, Shape, tangents
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, check_vector, read_only
-
-
-@dataclass(frozen=True, eq=False)
-class Plane:
-    """A half-space.
-
-    Attributes:
-        name: Its name.
-        normal: (3,) unit vector out of the ground, in the world.
-        offset: Height of the plane along its normal [m].
-        friction: Coulomb coefficient; the smaller of this and that of the body counts.
-        restitution: Coefficient of restitution; the larger of this and that of the body counts.
-    """
-
-    name: str
-    normal: Vector
-    offset: float
-    friction: float = np.inf
-    restitution: float = 0.0
-
-    def probe(self, points: Matrix) -> tuple[Vector, Matrix]:
-        """Return the distance of points from the surface and the normal there.
-
-        Args:
-            points: (n, 3) points in the world [m].
-
-        Returns:
-            (n,) signed distance, negative inside, and (n, 3) normals; one row stands for all.
-        """
-        return points.dot(self.normal) - self.offset, self.normal[None]
-
-
-@dataclass(frozen=True, eq=False)
-class Box:
-    """A box that stands still.
-
-    Attributes:
-        name: Its name.
-        X_WB: Pose of its middle.
-        half: (3,) half edge lengths [m].
-        friction: Coulomb coefficient; the smaller of this and that of the body counts.
-        restitution: Coefficient of restitution; the larger of this and that of the body counts.
-    """
-
-    name: str
-    X_WB: pin.SE3
-    half: Vector
-    friction: float = np.inf
-    restitution: float = 0.0
-
-    def probe(self, points: Matrix) -> tuple[Vector, Matrix]:
-        """Return the distance of points from the surface and the normal there.
-
-        Args:
-            points: (n, 3) points in the world [m].
-
-        Returns:
-            (n,) signed distance, negative inside, and (n, 3) normals.
-        """
-        R = self.X_WB.rotation
-        local = (points - self.X_WB.translation) @ R
-        beyond = np.abs(local) - self.half
-        side = np.where(local < 0.0, -1.0, 1.0)
-        outside = np.maximum(beyond, 0.0)
-        far = np.sqrt(np.einsum("ij,ij->i", outside, outside))
-        nearest = np.argmax(beyond, axis=1)
-        within = beyond[np.arange(len(points)), nearest]
-        normals = np.where((far > 0.0)[:, None], outside / np.where(far > 0.0, far, 1.0)[:, None], np.eye(3)[nearest])
-        return np.where(far > 0.0, far, within), (side * normals) @ R.T
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,13 +36,13 @@ class Terrain:
     """Several shapes as one; where they overlap the nearest counts.
 
     Attributes:
-        shapes: Planes and boxes.
+        shapes: Planes, boxes and capsules.
         friction: (k,) their Coulomb coefficients.
         restitution: (k,) their coefficients of restitution.
         level: (3, 1, 3) normal and tangents of the only plane; None for any other terrain.
     """
 
-    shapes: tuple[Plane | Box, ...]
+    shapes: tuple[Shape, ...]
     friction: Vector = field(init=False, repr=False)
     restitution: Vector = field(init=False, repr=False)
     level: Matrix | None = field(init=False, repr=False)
@@ -207,6 +139,34 @@ def build_box(
     return Box(name, pin.SE3(pin.rpy.rpyToMatrix(angles), middle), read_only(edges / 2.0), friction, restitution)
 
 
+def build_ball(
+    radius: float, xyz: ArrayLike = (0.0, 0.0, 0.0), *, length: float = 0.0, rpy: ArrayLike = (0.0, 0.0, 0.0), friction: float = np.inf,
+    restitution: float = 0.0, name: str = "ball",
+) -> Capsule:  # fmt: skip
+    """Return a ball, or a capsule along z.
+
+    Args:
+        radius: Its radius [m].
+        xyz: (3,) position of its middle [m].
+        length: Length of the cylinder between its round ends [m].
+        rpy: (3,) its roll, pitch and yaw [rad].
+        friction: Coulomb coefficient; that of the other body where left out.
+        restitution: Coefficient of restitution.
+        name: Its name.
+
+    Returns:
+        The capsule.
+
+    Raises:
+        ShapeError: If a number makes no sense.
+    """
+    middle, angles = check_vector("xyz", xyz, 3), check_vector("rpy", rpy, 3)
+    if not (0.0 < radius < np.inf and 0.0 <= length < np.inf):
+        raise ShapeError("size", f"radius {radius}, length {length}", "a positive radius and a length of at least zero")
+    _check_surface(friction, restitution)
+    return Capsule(name, pin.SE3(pin.rpy.rpyToMatrix(angles), middle), float(radius), float(length), friction, restitution)
+
+
 def build_steps(
     count: int, *, rise: float = 0.15, run: float = 0.3, width: float = 2.0, start: float = 0.5, friction: float = np.inf
 ) -> tuple[Box, ...]:
@@ -229,11 +189,11 @@ def build_steps(
     )
 
 
-def build_terrain(shapes: Sequence[Plane | Box]) -> Terrain:
+def build_terrain(shapes: Sequence[Shape]) -> Terrain:
     """Return shapes as one terrain.
 
     Args:
-        shapes: Planes and boxes with different names.
+        shapes: Planes, boxes and capsules with different names.
 
     Returns:
         The terrain.
@@ -246,32 +206,6 @@ def build_terrain(shapes: Sequence[Plane | Box]) -> Terrain:
         if names.count(name) > 1:
             raise ShapeError("terrain", f"two shapes named {name!r}", "different names")
     return Terrain(tuple(shapes))
-
-
-def tangents(normal: Matrix) -> Matrix:
-    """Return (3, k, 3) axes: the normal, a tangent as near to x as can be, and the one across.
-
-    Args:
-        normal: (k, 3) unit vectors.
-    """
-    n_x, n_y, n_z = normal.T
-    steep = np.abs(n_x) > 0.9
-    first = np.where(steep[:, None], np.column_stack((-n_y, n_x, np.zeros_like(n_x))), np.column_stack((n_z, np.zeros_like(n_x), -n_x)))
-    first = first / np.sqrt(np.einsum("ij,ij->i", first, first))[:, None]
-    second = np.matmul(first[:, None, :], minus_skew(normal))[:, 0, :]
-    return np.array((normal, first, second))
-
-
-def minus_skew(p: Matrix) -> Matrix:
-    """Return (k, 3, 3) matrices X with a X = p x a for rows a.
-
-    Args:
-        p: (k, 3) vectors.
-    """
-    X = np.zeros((len(p), 3, 3))
-    X[:, 0, 1], X[:, 0, 2], X[:, 1, 2] = p[:, 2], -p[:, 1], p[:, 0]
-    X[:, 1, 0], X[:, 2, 0], X[:, 2, 1] = -p[:, 2], p[:, 1], -p[:, 0]
-    return X
 
 
 def _check_surface(friction: float, restitution: float) -> None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from humanoid_dynamics.constraints.kinematics import attach
-from humanoid_dynamics.errors import UrdfError
+from humanoid_dynamics.errors import UnknownNameError, UrdfError
 from humanoid_dynamics.model.footprint import shape_points
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.shape import Geometry
 from humanoid_dynamics.model.surface import DEFAULT_FRICTION
 from humanoid_dynamics.model.urdf_file import read_urdf
+from humanoid_dynamics.simulation.moving_shapes import figure_of
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 
 ABOVE_SOLE = 0.02  # shapes nearer to the plane of a surface than this are the surface [m]
@@ -57,7 +58,9 @@ class PointTable:
         radius: (n,) radius [m].
         friction: (n,) Coulomb coefficient.
         restitution: (n,) coefficient of restitution.
-        support: (m, nv) one where the coordinate moves the joint.
+        support: (nj, nv) one where the coordinate moves the joint, for all joints.
+        group: (n,) number of the figure each belongs to.
+        groups: Number of each figure.
     """
 
     names: tuple[str, ...]
@@ -69,6 +72,8 @@ class PointTable:
     friction: Vector
     restitution: Vector
     support: Matrix
+    group: Indices
+    groups: Mapping[str, int]
 
     def __len__(self) -> int:
         return len(self.names)
@@ -90,12 +95,8 @@ def bind_points(robot: RobotModel, points: Sequence[TouchPoint]) -> PointTable:
     frames = [attach(robot, point.link) for point in points]
     moving = [(point, frame) for point, frame in zip(points, frames, strict=True) if frame.joint]
     joints = tuple(sorted({frame.joint for _, frame in moving}))
-    support = np.zeros((len(joints), robot.nv))
-    for row, index in enumerate(joints):
-        for above in robot.model.supports[index]:
-            joint = robot.model.joints[int(above)]
-            if above:
-                support[row, joint.idx_v : joint.idx_v + joint.nv] = 1.0
+    names = [figure_of(link) for link in robot.links]
+    groups = {name: number for number, name in enumerate(dict.fromkeys(names))}
     homogeneous = np.array([[*frame.X_JF.act(np.asarray(point.p_L)), 1.0] for point, frame in moving])
     return PointTable(
         tuple(point.name for point, _ in moving),
@@ -106,8 +107,46 @@ def bind_points(robot: RobotModel, points: Sequence[TouchPoint]) -> PointTable:
         read_only([point.radius for point, _ in moving]),
         read_only([point.friction for point, _ in moving]),
         read_only([point.restitution for point, _ in moving]),
-        read_only(support),
+        read_only(list_support(robot)),
+        np.array([groups.get(figure_of(point.link), 0) for point, _ in moving], dtype=np.intp),
+        groups,
     )
+
+
+def list_support(robot: RobotModel) -> Matrix:
+    """Return (nj, nv) one where a coordinate moves a joint.
+
+    Args:
+        robot: The robot.
+    """
+    support = np.zeros((robot.model.njoints, robot.nv))
+    for index in range(1, robot.model.njoints):
+        for above in robot.model.supports[index]:
+            joint = robot.model.joints[int(above)]
+            if above:
+                support[index, joint.idx_v : joint.idx_v + joint.nv] = 1.0
+    return support
+
+
+def choose_points(robot: RobotModel, points: str | tuple[TouchPoint, ...]) -> tuple[TouchPoint, ...]:
+    """Return touch points by the name of a choice, or as they are.
+
+    Args:
+        robot: The robot.
+        points: ``surfaces``, ``body``, or the points.
+
+    Returns:
+        The points.
+
+    Raises:
+        UnknownNameError: If there is no such choice.
+    """
+    if not isinstance(points, str):
+        return points
+    lists = {"surfaces": list_surface_points, "body": list_body_points}
+    if points not in lists:
+        raise UnknownNameError("choice of touch points", points, lists)
+    return list_body_points(robot) if points == "body" else list_surface_points(robot)
 
 
 def list_surface_points(robot: RobotModel, names: Iterable[str] | None = None) -> tuple[TouchPoint, ...]:

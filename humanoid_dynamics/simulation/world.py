@@ -14,31 +14,31 @@ import numpy as np
 
 from humanoid_dynamics.constraints.block import ConstraintBlock
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
-from humanoid_dynamics.constraints.loop import build_loop
 from humanoid_dynamics.dynamics.change import Change, apply_events
 from humanoid_dynamics.dynamics.mechanism import Mechanism
-from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
+from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.books import Books
+from humanoid_dynamics.simulation.build_engine import build_engine
 from humanoid_dynamics.simulation.command import read_torque
-from humanoid_dynamics.simulation.detection import LimitTable
-from humanoid_dynamics.simulation.friction import FrictionContacts, Touching
+from humanoid_dynamics.simulation.cones import CLOSE
+from humanoid_dynamics.simulation.contact_rows import Touching
 from humanoid_dynamics.simulation.gauge import Gauge
 from humanoid_dynamics.simulation.joint_forces import JointForces, rebind_drive
 from humanoid_dynamics.simulation.push import Push
-from humanoid_dynamics.simulation.setup import CONTACTS, HOOKS, LONGEST_STEP, PointForce, Setup, StepReport
+from humanoid_dynamics.simulation.reach import check_reach
+from humanoid_dynamics.simulation.rows import RESIDUAL, TOUCHING
+from humanoid_dynamics.simulation.setup import CONTACTS, HOOKS, INTEGRATORS, LONGEST_STEP, PointForce, Setup, StepReport
+from humanoid_dynamics.simulation.snapshot import Snapshot, go_back, take_snapshot
 from humanoid_dynamics.simulation.stepper import Stepper
-from humanoid_dynamics.simulation.sweep import sweep
-from humanoid_dynamics.simulation.terrain import build_terrain
-from humanoid_dynamics.simulation.touch_points import TouchPoint, bind_points, list_body_points, list_surface_points
-from humanoid_dynamics.snake.compiled import select_kernel
+from humanoid_dynamics.simulation.tables import Tables
+from humanoid_dynamics.simulation.touch_points import choose_points
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
-from humanoid_dynamics.structure.events import Connect, Event
+from humanoid_dynamics.structure.events import Event
 
 Hook = Callable[["World"], None]
 Pilot = Callable[["World"], Vector]
-REACH = 5e-3
 
 
 class World:
@@ -82,9 +82,9 @@ class World:
             raise UnknownNameError("motor", name, own.actuated)
         if self.setup.contact not in CONTACTS:
             raise UnknownNameError("law of contact", self.setup.contact, CONTACTS)
-        self._points = _list_points(own, self.setup.points)
-        self._terrain = build_terrain(self.setup.terrain)
-        self._kernel = select_kernel(sweep, self.setup.compiled)
+        if self.setup.integrator not in INTEGRATORS:
+            raise UnknownNameError("integrator", self.setup.integrator, INTEGRATORS)
+        self._points = choose_points(own, self.setup.points)
         self._hooks: dict[str, list[Hook]] = {name: [] for name in HOOKS}
         rows = ConstraintSet.of(own, connections)
         mechanism = Mechanism(own, rows, actuated=[name for name in own.actuated if name not in passive])
@@ -131,6 +131,11 @@ class World:
         return self._stepper.lam
 
     @property
+    def span(self) -> float:
+        """Length of the last part of the last step, in which ``touching`` gave its impulses [s]."""
+        return self._stepper.span
+
+    @property
     def reason(self) -> str:
         """Why the world has stopped; empty while it runs."""
         return self._stepper.reason
@@ -148,13 +153,18 @@ class World:
     @property
     def point_names(self) -> tuple[str, ...]:
         """Names of all touch points."""
-        return self._stepper.contacts.table.names
+        return self._stepper.engine.contacts.table.names
 
     def point_forces(self) -> Matrix:
         """Return (n, 3) mean force on every touch point in the last part of the last step, in the world [N]."""
         forces = np.zeros((len(self.point_names), 3))
         forces[self.touching.index] = self.touching.impulse / self._stepper.span
         return forces
+
+    @property
+    def tables(self) -> Tables:
+        """Tables of the step, for those who measure it."""
+        return self._stepper.engine.tables
 
     def count_freedoms(self) -> int:
         """Return how many freedoms the bilateral rows leave here."""
@@ -210,11 +220,11 @@ class World:
             UnknownNameError: If an event names what is not there.
             HumanoidDynamicsError: If what is to be connected is apart.
         """
-        self._check_reach(events)
+        check_reach(self.mechanism, self.q, events)
         old, before = self._stepper, self._stepper.measure_energy()
         change = apply_events(self.mechanism, self.state, events)
         if change.mechanism is not old.mechanism:
-            drive = None if old.joints.drive is None else rebind_drive(old.joints.drive, old.robot, change.mechanism.robot)
+            drive = None if old.engine.joints.drive is None else rebind_drive(old.engine.joints.drive, old.robot, change.mechanism.robot)
             new = self._build_stepper(change.mechanism, JointForces(change.mechanism.robot, drive), change.state)
             new.t, new.books, new.pushes = old.t, old.books, old.pushes
             self._stepper = new
@@ -236,12 +246,51 @@ class World:
             ShapeError: If it does not fit.
         """
         stepper = self._stepper
-        before = stepper.measure_energy()
         stepper.v = np.array(check_vector("v", v, self.robot.nv))
         stepper.forget()
-        change = stepper.measure_energy() - before
+        change = stepper.measure_energy() - stepper.books.energy
         stepper.books.start += change
         stepper.books.energy += change
+
+    def set_state(self, state: State) -> None:
+        """Put the bodies elsewhere; what this changes in energy counts as there from the start.
+
+        Args:
+            state: Configuration and velocity.
+
+        Raises:
+            ShapeError: If they do not fit.
+        """
+        self._stepper.q = np.array(check_vector("q", state.q, self.robot.nq))
+        self.set_velocity(state.v)
+
+    def keep(self) -> Snapshot:
+        """Return where the world is, to go back to while its structure stays the same."""
+        return take_snapshot(self._stepper)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back.
+
+        Args:
+            snapshot: From ``keep``.
+        """
+        go_back(self._stepper, snapshot)
+
+    def try_step(self, dt: float, tau: Vector | Mapping[str, float] | None = None) -> StepReport:
+        """Take a step that is to be undone: nobody who hooked in hears of it.
+
+        Args:
+            dt: Its length [s].
+            tau: (na,) torques, or coordinate name -> torque; none where left out.
+
+        Returns:
+            What happened.
+        """
+        hooks, self._hooks = self._hooks, {name: [] for name in HOOKS}
+        try:
+            return self.step(dt, tau)
+        finally:
+            self._hooks = hooks
 
     def step(self, dt: float, tau: Vector | Mapping[str, float] | None = None) -> StepReport:
         """Advance by one step.
@@ -275,7 +324,7 @@ class World:
 
     def contact_forces(self) -> tuple[PointForce, ...]:
         """Return the mean forces on all points that touched in the last part of the last step."""
-        names, links, touched = self._stepper.contacts.table.names, self._stepper.contacts.table.links, self.touching
+        names, links, touched = self._stepper.engine.contacts.table.names, self._stepper.engine.contacts.table.links, self.touching
         return tuple(
             PointForce(names[i], links[i], read_only(place), read_only(impulse / self._stepper.span))
             for i, place, impulse in zip(touched.index.tolist(), touched.place, touched.impulse, strict=True)
@@ -286,46 +335,20 @@ class World:
         robot = mechanism.robot
         self.actuated = tuple(robot.coordinates[index] for index in mechanism.actuated)
         self._effort = robot.limits.effort[mechanism.actuated]
-        limits = LimitTable(robot) if self.setup.limits else None
-        contacts = FrictionContacts(bind_points(robot, self._points), self._terrain, limits, self._kernel, law=self.setup.contact)
-        stepper = Stepper(mechanism, contacts, joints, state, self._run)
-        stepper.audit = self.setup.audit
+        engine = build_engine(mechanism, joints, self.setup, self._points)
+        stepper = Stepper(mechanism, engine, state, self._run)
+        stepper.audit, stepper.accurate = self.setup.audit, self.setup.integrator == "accurate"
         return stepper
 
-    def _check_reach(self, events: Sequence[Event]) -> None:
-        """Refuse to connect what is apart."""
-        mechanism = self.mechanism
-        mechanism.kinematics.place(self.q)
-        for event in events:
-            if isinstance(event, Connect):
-                block = build_loop(self.robot, event.loop)
-                error = np.zeros(len(block.labels))
-                block.write_error(mechanism.kinematics, error)
-                if np.abs(error).max(initial=0.0) > REACH:
-                    worst = int(np.argmax(np.abs(error)))
-                    said = f"{block.labels[worst]!r} is {abs(error[worst]):.3g} (m or rad) away from where it would be"
-                    raise HumanoidDynamicsError(f"connection {event.loop.name!r} cannot close: {said}, expected at most {REACH:g}")
-
     def _report(self, status: str, reason: str, impacts: int) -> StepReport:
-        answer, touched = self.touching.answer, self.touching
-        missing = self.books.missing if self.setup.audit else 0.0
-        if answer is None:
-            return StepReport(self.t, status, reason, 0, impacts, depth=touched.depth, closure=self._stepper.closure, missing=missing)
-        if not answer.exact and status == "ok":
-            status, reason = "inexact", f"contact impulses are a velocity of {answer.residual:.1e} m/s away from a solution"
-        count = int(np.count_nonzero(self._stepper.contacts.touching))
-        certificate = (answer.residual, answer.complementarity, answer.cone)
-        return StepReport(self.t, status, reason, count, impacts, *certificate, touched.depth, self._stepper.closure, missing)
+        stepper = self._stepper
+        residual, complementarity, cone, _, depth, touching = stepper.engine.tables.numbers[RESIDUAL : TOUCHING + 1].tolist()
+        if residual > CLOSE and status == "ok":
+            status, reason = "inexact", f"contact impulses are a velocity of {residual:.1e} m/s away from a solution"
+        missing = stepper.books.missing if self.setup.audit else 0.0
+        quality = (residual, complementarity, cone, depth, stepper.closure, missing)
+        return StepReport(stepper.t, status, reason, int(touching), impacts, *quality)
 
     def _run(self, name: str) -> None:
         for hook in self._hooks[name]:
             hook(self)
-
-
-def _list_points(robot: RobotModel, points: str | tuple[TouchPoint, ...]) -> tuple[TouchPoint, ...]:
-    if not isinstance(points, str):
-        return points
-    lists = {"surfaces": list_surface_points, "body": list_body_points}
-    if points not in lists:
-        raise UnknownNameError("choice of touch points", points, lists)
-    return list_body_points(robot) if points == "body" else list_surface_points(robot)

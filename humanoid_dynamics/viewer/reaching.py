@@ -7,7 +7,8 @@ import pinocchio as pin
 
 from humanoid_dynamics.constraints.loop import build_loop
 from humanoid_dynamics.model.loop import LoopClosure
-from humanoid_dynamics.simulation.world import REACH, World
+from humanoid_dynamics.simulation.reach import REACH
+from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.structure.events import Connect
 

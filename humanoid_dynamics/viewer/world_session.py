@@ -11,7 +11,7 @@ from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
 from humanoid_dynamics.simulation.run_scene import build_world
 from humanoid_dynamics.simulation.scene import Scene
 from humanoid_dynamics.simulation.scene_file import load_scene, scene_names
-from humanoid_dynamics.simulation.terrain import Box, Plane
+from humanoid_dynamics.simulation.shapes import Box, Plane
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.structure.events import Cut
 from humanoid_dynamics.viewer.bodies import build_bodies

@@ -1,6 +1,5 @@
 """The run as a whole: every goal has a row, every answer is compared, what is missing is said."""
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -138,7 +137,7 @@ class TestRun:
     def test_progress_grows_to_the_end(self):
         told = []
         bench.run_bench("human28", 5, progress=told.append)
-        assert len(told) == 7 * 5 if importlib.util.find_spec("mujoco") else 6 * 5
+        assert len(told) == 7 * 5
         assert all(np.diff(told) > 0)
         assert told[-1] == pytest.approx(1.0)
 
@@ -147,7 +146,8 @@ class TestRun:
         monkeypatch.setitem(sys.modules, "mujoco", None)
         report = bench.run_bench("human28", 2, "simulation_rigid")
         assert "pip install 'humanoid_dynamics[bench]'" in report.notes[0]
-        assert [row.note for row in bench.run_bench("human28", 2, "inverse_dynamics.tsid").rows] == ["tsid is not installed"]
+        (note,) = [row.note for row in bench.run_bench("human28", 2, "inverse_dynamics.tsid").rows]
+        assert note.startswith("tsid is not installed")
 
     @pytest.mark.parametrize("goal", GOALS, ids=lambda goal: goal.name)
     def test_goal_can_be_chosen(self, goal):

@@ -105,7 +105,7 @@ def test_a_batch_that_is_stopped_goes_on_where_it_was(clips, tmp_path):
     assert err.count("\n") == 1
     kept = {path: path.stat().st_mtime_ns for path in out.rglob("*.npz") if ".batch" not in path.parts}
     assert kept
-    answer = call(*arguments, "--report", table, "--json")
+    answer = call("human28", clips, "--out", out, "--report", table, "--json")
     assert answer.exit_code == 1, answer.output
     facts = json.loads(answer.stdout)
     assert facts["counts"] == {"finished": 4, "fell": 0, "failed": 2, "done_before": len(kept)}

@@ -13,6 +13,7 @@ distributed = pytest.importorskip("distributed", reason="the extra 'batch' is no
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the cluster, about its own sockets
 
 
+@pytest.mark.slow
 def test_a_killed_worker_of_a_cluster_loses_nothing(tmp_path):
     tasks, log, store = write_clips(tmp_path / "clips", 60), tmp_path / "log", Store(tmp_path / "out")
     tasks[7].clip.unlink()

@@ -197,3 +197,20 @@ def test_short_lookahead_holds_a_standing_motion(lookahead):
             frames.append(frame)
     assert all(frame.certificate.holds for frame in frames)
     assert len(frames) * 0.005 > 4.0 - lookahead - 0.2
+
+
+def test_mode_of_the_paper_is_consistent_and_falls():
+    """Negative control: the filter of the paper looks at forces only as they come, and a recorded walk makes it fall."""
+    robot = hd.load_robot("g1")
+    found = filter_clip(robot, load("g1_asap/walk_level1.npz", robot), "paper", ladder=FIRST)
+    assert not found.verdict.finished
+    assert found.verdict.residual <= 1e-8
+
+
+def test_mode_of_the_paper_holds_what_is_consistent():
+    robot = hd.load_robot("human28")
+    times = np.arange(0.0, 0.5, 1.0 / 30.0)
+    found = filter_clip(robot, Clip(robot, times, np.tile(robot.posture, (len(times), 1))), "paper", ladder=FIRST)
+    assert found.verdict.finished
+    assert found.verdict.cop == 1.0
+    assert found.verdict.joint_max < 1e-6

@@ -7,6 +7,7 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.filtering.balance import BoundedShift
 from humanoid_dynamics.filtering.contacts import PLANNED_FEET, RECORDED_FEET, choose_thresholds, drop_short, label_window
 from humanoid_dynamics.filtering.doubt import doubtful_limits
+from humanoid_dynamics.filtering.gate import HoldGate
 from humanoid_dynamics.filtering.intake import Intake
 from humanoid_dynamics.filtering.joint_room import EMERGENCY, JointRoom
 from humanoid_dynamics.filtering.proportions import inner_rectangle, measure_proportions
@@ -195,3 +196,23 @@ def test_limits_of_other_joints_are_doubted():
     except hd.errors.HumanoidDynamicsError as missing:
         pytest.skip(str(missing))
     assert "LLEG_KNEE" in doubtful_limits(robot)
+
+
+def test_gate_opens_when_balanced_or_after_a_while():
+    gate = HoldGate(3.8, DT, active=True)
+    sole = Support(np.array([[-0.1, -0.03], [0.1, -0.03], [0.1, 0.03], [-0.1, 0.03]]), 0.4)
+    assert not gate.closed(sole, np.zeros(2), np.zeros(2))
+    com, rate, rows = np.array([0.0, 0.15]), np.zeros(2), 0
+    while gate.closed(sole, com, rate):
+        places, rates, seconds = gate.wait(sole, 8)
+        np.testing.assert_allclose(np.diff(places, axis=0) / DT, 0.5 * (rates[1:] + rates[:-1]), atol=1e-4)
+        assert np.isfinite(seconds).all()
+        com, rate, rows = places[-1], rates[-1], rows + 8
+    assert 40 < rows <= 300
+    assert abs(gate.release()[1]) < 0.05
+    far = HoldGate(3.8, DT, active=True)
+    waited = 0
+    while far.closed(sole, np.array([0.0, 9.0]), np.zeros(2)):
+        far.wait(sole, 8)
+        waited += 8
+    assert waited * DT == pytest.approx(1.52, abs=0.05)

@@ -1,0 +1,124 @@
+"""Steps of the world beside a step of MuJoCo and Pinocchio's constrained dynamics: a robot that stands, held by its drives.
+
+Every step is a whole one, as ``World.step`` takes it: detection, impacts, certificate, the books of energy and the report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+
+import numpy as np
+
+from humanoid_dynamics.benchmarks.closed_chain_forward import PEER, build_constraint_dynamics
+from humanoid_dynamics.benchmarks.interleave import Contender, Timing
+from humanoid_dynamics.benchmarks.mujoco_step import CORNER_RADIUS, STEP, build_step, place_corners
+from humanoid_dynamics.benchmarks.rows import Measurement, Race, compare
+from humanoid_dynamics.benchmarks.stand import Stand
+from humanoid_dynamics.errors import MissingExtraError, UnsupportedRobotError
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.model.state import State
+from humanoid_dynamics.simulation.joint_forces import build_drive
+from humanoid_dynamics.simulation.rows import M_TOUCHES, ROUNDS
+from humanoid_dynamics.simulation.setup import Setup
+from humanoid_dynamics.simulation.terrain import build_plane
+from humanoid_dynamics.simulation.touch_points import TouchPoint
+from humanoid_dynamics.simulation.world import World
+from humanoid_dynamics.snake.compiled import is_compiler_installed
+
+PATHS = ("simulation_rigid", "simulation_points", "real_time")
+RIGID, POINTS, ARRAYS, SLIDING = "World, rigid feet", "World, 8 points", "World, 8 points, numpy", "World, 8 points that slide"
+TIME_STEP = 1e-3  # s
+STIFFNESS, DAMPING = 8000.0, 150.0  # N·m/rad, N·m·s/rad
+SETTLING = 200
+GLIDE = 0.3  # m/s
+FOUR = 4.0
+
+
+def build_simulation(stand: Stand, names: Collection[str] = PATHS) -> tuple[list[Race], tuple[str, ...]]:
+    """Return the race of all steps, and why MuJoCo is missing in it, if it is.
+
+    Args:
+        stand: The robot.
+        names: Paths that are asked for; nothing is built where none of ours is among them.
+
+    Returns:
+        No race or one, and notes.
+    """
+    if not set(names).intersection(PATHS):
+        return [], ()
+    contenders, notes = [], []
+    try:
+        contenders.append(build_step(stand.robot))
+    except (MissingExtraError, UnsupportedRobotError) as reason:
+        notes.append(f"{STEP} is not timed: {reason}")
+    stand.use(0)
+    contenders.append(Contender(PEER, build_constraint_dynamics(stand, np.zeros(len(stand.robot.actuated_v)))))
+    compiled = is_compiler_installed()
+    if not compiled:
+        notes.append("numba is not installed: no compiled step is timed")
+    contenders += [Contender(RIGID, _steps(_stand_still(stand.robot, "paper", compiled=compiled)))]
+    contenders += [Contender(ARRAYS, _steps(_stand_still(stand.robot, "friction", compiled=False)))]
+    contenders += [Contender(POINTS, _steps(_stand_still(stand.robot, "friction", compiled=compiled)))]
+    glide, rounds = _glide(_stand_still(stand.robot, "friction", compiled=compiled))
+    contenders.append(glide)
+    return [Race("simulation", contenders, lambda times: _measure(times, rounds))], tuple(notes)
+
+
+def list_corners(robot: RobotModel) -> tuple[TouchPoint, ...]:
+    """Return four corners of each sole as touch points, the places of MuJoCo's balls.
+
+    Args:
+        robot: The robot.
+    """
+    points = []
+    for name in robot.stance:
+        surface = robot.surface(name)
+        down = surface.X_LC.rotation[:, 2] * CORNER_RADIUS
+        corners = enumerate(place_corners(surface))
+        points += [TouchPoint(f"{name}.{k}", surface.link, corner - down, 0.0, surface.friction) for k, corner in corners]
+    return tuple(points)
+
+
+def _stand_still(robot: RobotModel, contact: str, *, compiled: bool) -> World:
+    drive = build_drive(robot, STIFFNESS, DAMPING)
+    world = World(robot, Setup(terrain=(build_plane(),), points=list_corners(robot), contact=contact, drive=drive, compiled=compiled))
+    for _ in range(SETTLING):
+        world.step(TIME_STEP)
+    return world
+
+
+def _steps(world: World) -> Callable[[], object]:
+    return lambda: world.step(TIME_STEP)
+
+
+def _glide(world: World) -> tuple[Contender, Callable[[], float]]:
+    """Return a step in which the soles slide, always from the same state, and how many systems it solves."""
+    tables = world.tables
+    start = State(world.q, world.v)
+    v = np.array(world.v)
+    v[0] += GLIDE
+
+    def restore() -> None:
+        world.set_state(State(start.q, v))
+        tables.memory[:, M_TOUCHES] = 0.0
+
+    return Contender(SLIDING, _steps(world), restore), lambda: float(tables.numbers[ROUNDS])
+
+
+def _measure(times: Mapping[str, Timing], rounds: Callable[[], float]) -> dict[str, Measurement]:
+    measured = {
+        "simulation_rigid.compiled": compare(times[RIGID], times[PEER], note="ours with detection, drives, books and report"),
+        "real_time.points": Measurement(1e6 * TIME_STEP / times[POINTS].median, times[POINTS].median),
+        "real_time.rigid": Measurement(1e6 * TIME_STEP / times[RIGID].median, times[RIGID].median),
+    }
+    solved = rounds()
+    if solved > 1.0:  # one system more costs as much as another
+        more = (times[SLIDING].median - times[POINTS].median) * min(1.0, (FOUR - 1.0) / (solved - 1.0))
+        value = 1.0 + more / times[POINTS].median
+        said = f"from a step that slides and solves {solved:.0f} systems"
+        measured["simulation_points.iterations"] = Measurement(value, value * times[POINTS].median, times[POINTS].median, note=said)
+    if STEP in times:
+        measured["simulation_rigid.mujoco"] = compare(times[RIGID], times[STEP])
+        measured["simulation_points.mujoco_compiled"] = compare(times[POINTS], times[STEP])
+        measured["simulation_points.mujoco_numpy"] = compare(times[ARRAYS], times[STEP])
+    return measured

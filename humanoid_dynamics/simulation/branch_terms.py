@@ -1,0 +1,65 @@
+"""The equation of motion factored along the branches of the tree by compiled kernels, in place of the dense factor of ``terms.py``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from humanoid_dynamics.constraints.constraint_set import ConstraintSet
+from humanoid_dynamics.constraints.kinematics import Kinematics
+from humanoid_dynamics.simulation.compiled import StepKernels
+from humanoid_dynamics.simulation.terms import Terms
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+
+
+class BranchTerms(Terms):
+    """Work space: M = L^T L, where velocities are seen as z = L v.
+
+    Attributes:
+        L: (nv, nv) factor of M plus what is implicit; it has entries only where one coordinate carries another.
+        parents: (nv,) coordinate that carries each.
+        lower: (nv, nv) the inertia, of which the lower triangle counts.
+    """
+
+    def __init__(self, kinematics: Kinematics, constraints: ConstraintSet, parents: Indices, kernels: StepKernels) -> None:
+        """Prepare.
+
+        Args:
+            kinematics: Work space.
+            constraints: Bilateral rows.
+            parents: (nv,) coordinate that carries each.
+            kernels: Compiled functions.
+        """
+        super().__init__(kinematics, constraints)
+        nv = len(parents)
+        self.L: Matrix = np.eye(nv)
+        self.parents, self._kernels, self._none = parents, kernels, np.zeros(nv)
+        self.lower: Matrix = self.M.reshape(nv, nv).T
+
+    def factor(self, extra: Vector | None = None) -> None:
+        """Factor the inertia.
+
+        Args:
+            extra: (nv,) what implicit joint forces add to its diagonal.
+        """
+        self.ok = bool(self._kernels.factor(self.lower, self._none if extra is None else extra, self.parents, self.L))
+
+    def whiten(self, rows_T: Matrix) -> Matrix:
+        """Return L^-T X for rows or forces X (nv, k)."""
+        rows = np.array(rows_T.T, order="C")
+        if rows.ndim == 1:
+            self._kernels.whiten_rows(self.L, self.parents, rows[None])
+        else:
+            self._kernels.whiten_rows(self.L, self.parents, rows)
+        return rows.T
+
+    def velocity(self, z: Vector) -> Vector:
+        """Return L^-1 z."""
+        v = np.empty(len(z))
+        self._kernels.find_velocity(self.L, self.parents, z, v)
+        return v
+
+    def momentum(self, v: Vector) -> Vector:
+        """Return z = L v."""
+        z = np.empty(len(v))
+        self._kernels.find_momentum(self.L, self.parents, v, z)
+        return z

@@ -1,0 +1,78 @@
+"""Kernels of a step in the form they run: compiled where numba is installed and nobody wants otherwise."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import NamedTuple
+
+from humanoid_dynamics.simulation import (
+    branches,
+    cone_kernel,
+    cone_newton,
+    contact_build,
+    contact_kernel,
+    detect_kernel,
+    probe_kernel,
+    small_systems,
+    tree_kernels,
+)
+from humanoid_dynamics.simulation.sweep import sweep
+from humanoid_dynamics.snake.compiled import Kernel, compile_kernel
+
+
+class StepKernels(NamedTuple):
+    """What a step calls, in this order.
+
+    Attributes:
+        evaluate: Factor the inertia; velocity without contacts.
+        detect: Points near shapes.
+        solve_contacts: Forces of contacts and limits.
+        arrive: Velocity, way and work.
+        remember: What the next step has to know.
+        whiten_rows: Rows for which the inertia is one.
+        factor: The factor alone.
+        find_velocity: Velocity from its whitened form.
+        find_momentum: The other way round.
+    """
+
+    evaluate: Kernel
+    detect: Kernel
+    solve_contacts: Kernel
+    arrive: Kernel
+    remember: Kernel
+    whiten_rows: Kernel
+    factor: Kernel
+    find_velocity: Kernel
+    find_momentum: Kernel
+
+
+PLAIN = StepKernels(
+    tree_kernels.evaluate,
+    detect_kernel.detect,
+    contact_kernel.solve_contacts,
+    tree_kernels.arrive,
+    contact_kernel.remember,
+    branches.whiten_rows,
+    branches.factor,
+    branches.find_velocity,
+    branches.find_momentum,
+)
+
+
+@cache
+def compile_step() -> StepKernels:
+    """Return the kernels of a step, compiled by numba.
+
+    Returns:
+        The kernels; each is compiled at its first call and kept on disk.
+
+    Raises:
+        MissingExtraError: If numba is not installed.
+    """
+    compile_kernel(sweep)  # also tells who has no numba
+    extending = import_module("numba.extending")
+    homes = (branches, tree_kernels, probe_kernel, detect_kernel, small_systems, cone_newton, cone_kernel, contact_build, contact_kernel)
+    for part in (part for home in homes for part in home.PARTS):
+        extending.register_jitable(part)
+    return StepKernels(*(compile_kernel(kernel) for kernel in PLAIN))

@@ -1,0 +1,81 @@
+"""The phases of a step by compiled kernels, on the same tables as ``engine.py``."""
+
+from __future__ import annotations
+
+from humanoid_dynamics.simulation.branch_terms import BranchTerms
+from humanoid_dynamics.simulation.compiled import StepKernels
+from humanoid_dynamics.simulation.compiled_contacts import CompiledContacts
+from humanoid_dynamics.simulation.engine import Engine
+from humanoid_dynamics.simulation.joint_forces import JointForces
+from humanoid_dynamics.simulation.rows import DT, HIT, PAPER, ROUNDS, WITHIN
+from humanoid_dynamics.simulation.tables import Tables
+from humanoid_dynamics.simulation.thresholds import FASTEST_APPROACH, NEAR
+
+
+class CompiledEngine(Engine):
+    """The phases of a step; what the law of the paper lets go of, it finds with arrays."""
+
+    terms: BranchTerms
+    contacts: CompiledContacts
+
+    def __init__(self, terms: BranchTerms, contacts: CompiledContacts, joints: JointForces, tables: Tables, kernels: StepKernels) -> None:
+        """Prepare.
+
+        Args:
+            terms: The equation of motion.
+            contacts: Contacts and limits.
+            joints: What joints do by themselves.
+            tables: Tables of the step.
+            kernels: Compiled functions.
+        """
+        super().__init__(terms, contacts, joints, tables)
+        self._kernels = kernels
+        self._by_kernel = True
+        tables.numbers[PAPER] = contacts.law == "paper"
+        JT = terms.data.J.T.reshape(-1, 6)
+        self._JT = JT
+        self._weighing = (terms.L, tables.dofs)
+        self._views = (terms.poses, JT)
+        self._detecting = (tables.points, tables.shapes, tables.dofs, tables.near, tables.memory)
+        self._solving = (*self._detecting, tables.limits, tables.answer)
+        self._tree = (tables.joints, tables.parents, tables.chosen)
+
+    def weigh(self) -> bool:
+        """Factor the inertia and find the velocity without contacts; return whether the inertia is positive definite."""
+        terms = self.terms
+        terms.ok = bool(self._kernels.evaluate(terms.lower, terms.h, terms.parents, self._weighing, self.tables.numbers))
+        if terms.ok and len(terms.constraints):
+            terms.hold(self._q_M)
+        return terms.ok
+
+    def detect(self) -> float | None:
+        """Find what is near, and return when the first point hits, None where none does [s]."""
+        self._by_kernel = True
+        numbers = self.tables.numbers
+        numbers[WITHIN] = max(NEAR, float(numbers[DT]) * FASTEST_APPROACH)
+        self._kernels.detect(self._views, self._detecting, self.tables.joints, numbers)
+        self.contacts.start_step(self.terms, self._q_M)
+        hit = float(numbers[HIT])
+        return None if hit < 0.0 else hit
+
+    def push_apart(self) -> None:
+        """Find the whitened velocity at the end."""
+        numbers = self.tables.numbers
+        if self._by_kernel:
+            factors = (self._JT, self.terms.L, self.terms.Q.T)
+            self._kernels.solve_contacts(factors, self._solving, self._tree, self._q_M, numbers)
+            self._by_kernel = bool(numbers[ROUNDS] >= 0.0)
+        if not self._by_kernel:  # what holds would pull: the procedure of the paper lets go of it
+            self.contacts.look(self.terms, float(numbers[DT]))
+            super().push_apart()
+
+    def arrive(self) -> None:
+        """Find velocity and way from the whitened velocity at the end, and what did how much work."""
+        self._kernels.arrive(self.terms.parents, self.terms.L, self.tables.dofs, self.tables.numbers)
+
+    def commit(self) -> None:
+        """Remember what touched."""
+        if self._by_kernel:
+            self._kernels.remember(self._solving, self.tables.chosen, self.tables.numbers)
+        else:
+            super().commit()

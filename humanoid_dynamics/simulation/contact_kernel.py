@@ -1,0 +1,182 @@
+"""Contact forces of a step from the table of near points: rows, the problem, its solution, and what is remembered of it.
+
+What numba compiles in place of ``friction.py``; tables and their columns are named in ``rows.py``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from humanoid_dynamics.simulation.cone_kernel import certify, settle, soften, stick
+from humanoid_dynamics.simulation.cone_newton import Cones
+from humanoid_dynamics.simulation.contact_build import (
+    A_GUESS,
+    A_P,
+    A_U,
+    A_WANTED,
+    L_IMPULSE,
+    Bench,
+    Tables,
+    build_limits,
+    build_points,
+    select_limits,
+    select_points,
+)
+from humanoid_dynamics.simulation.rows import (
+    COMPLEMENTARITY,
+    CONE,
+    DEPTH,
+    DT,
+    M_P,
+    M_TOUCHES,
+    M_U,
+    N_AXES,
+    N_GAP,
+    N_KEY,
+    NORMALS,
+    PAPER,
+    PASSED,
+    POINTS,
+    RESIDUAL,
+    ROUNDS,
+    SPAN,
+    TOUCHING,
+    Z_END,
+    Z_FREE,
+    Z_START,
+)
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+
+# columns of the table of limits
+LIMIT_COLUMNS = 5
+HELD = 1e30  # coefficient of friction of what holds
+# rows of the table of answers
+ANSWER_ROWS = 4
+
+
+def restrain_row(Q: Matrix, x: Vector) -> None:
+    """Take out of a row what the bilateral rows hold.
+
+    Args:
+        Q: (r, nv) orthonormal basis of these.
+        x: (nv,) the row, overwritten.
+    """
+    for k in range(len(Q)):
+        share = multiply_vectors(Q[k], x)
+        for i in range(len(x)):
+            x[i] -= share * Q[k, i]
+
+
+def multiply_vectors(x: Vector, y: Vector) -> float:
+    """Return the product of two vectors."""
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] * y[i]
+    return total
+
+
+def hold_on(cones: Cones, answer: Matrix, m: int, p: Vector, u: Vector) -> bool:
+    """Hold all points that touched, without a bound on friction; return whether none of them pulls and no other one sinks.
+
+    Args:
+        cones: The problem, softened.
+        answer: Table of answers.
+        m: Number of points that take part.
+        p: (k,) impulses, overwritten.
+        u: (k,) velocities, overwritten.
+    """
+    held = Cones(cones.G, cones.b, np.full(m, HELD), cones.step, cones.normals)
+    return bool(stick(held, answer[A_GUESS, : len(p)], p, u))
+
+
+def hold_start(bench: Bench) -> None:
+    """Write the whitened velocity at the end that bilateral rows alone would leave: they hold the mean of start and end.
+
+    Args:
+        bench: All tables.
+    """
+    Q, dofs = bench.Q, bench.dofs
+    z = dofs[Z_END]
+    z[:] = dofs[Z_FREE]
+    for k in range(len(Q)):
+        share = multiply_vectors(Q[k], dofs[Z_FREE]) + multiply_vectors(Q[k], dofs[Z_START])
+        for i in range(len(z)):
+            z[i] -= share * Q[k, i]
+
+
+def solve_contacts(factors: Tables, tables: Tables, tree: tuple[Indices, ...], q: Vector, numbers: Vector) -> None:
+    """Find the contact forces of a step and the whitened velocity at its end.
+
+    Args:
+        factors: Joint Jacobian (nv, 6), factor of the inertia (nv, nv), basis of the bilateral rows (r, nv).
+        tables: Tables of points, shapes, coordinates, near points, memory, limits and answers.
+        tree: Joints, coordinate that carries each, and which points and limits take part (overwritten).
+        q: (nq,) configuration in the middle of the step.
+        numbers: Numbers in and out.
+    """
+    JT, L, Q = factors
+    points, shapes, dofs, near, memory, limits, answer = tables
+    joints, parents, chosen = tree
+    bench = Bench(JT, L, Q, points, shapes, dofs, near, memory, limits, answer, joints, parents, chosen, numbers)
+    hold_start(bench)
+    m = select_points(bench)
+    count = select_limits(bench, q, m)
+    numbers[POINTS], numbers[NORMALS] = m, count
+    numbers[RESIDUAL] = numbers[COMPLEMENTARITY] = numbers[CONE] = numbers[ROUNDS] = 0.0
+    numbers[PASSED] = 0.0
+    size, z = count + 2 * m, dofs[Z_END]
+    if size == 0:
+        return
+    B, mu = np.zeros((size, len(z))), np.empty(m)
+    build_points(bench, B, mu, m, count)
+    build_limits(bench, q, B, m, count)
+    if len(Q):
+        for i in range(size):
+            restrain_row(Q, B[i])
+    b = np.dot(B, z) + answer[A_WANTED, :size]
+    p, u = answer[A_P, :size], answer[A_U, :size]
+    cones = Cones(np.dot(B, B.T), b, mu, np.empty(size), count)
+    soften(cones, answer[A_GUESS, :size])
+    if numbers[PAPER] > 0.0:
+        numbers[ROUNDS] = 1.0 if hold_on(cones, answer, m, p, u) else -1.0
+    else:
+        numbers[RESIDUAL], numbers[ROUNDS] = settle(cones, answer[A_GUESS, :size], p, u)
+    numbers[COMPLEMENTARITY], numbers[CONE] = certify(cones, p, u)
+    for k in range(size):
+        for i in range(len(z)):
+            z[i] += p[k] * B[k, i]
+
+
+def remember(tables: Tables, chosen: Indices, numbers: Vector) -> None:
+    """Keep impulses and velocities of points and limits for the next step.
+
+    Args:
+        tables: Tables of points, shapes, coordinates, near points, memory, limits and answers.
+        chosen: Which near points took part, and which limits after them.
+        numbers: Numbers in and out.
+    """
+    _, _, _, near, memory, limits, answer = tables
+    m, count = int(numbers[POINTS]), int(numbers[NORMALS])
+    memory[:, M_TOUCHES] = 0.0
+    limits[:, L_IMPULSE] = 0.0
+    for i in range(m, count):
+        limits[chosen[i], L_IMPULSE] = answer[A_P, i]
+    deepest, touching = 0.0, 0
+    for i in range(m):
+        row = near[chosen[i]]
+        kept = memory[int(row[N_KEY])]
+        deepest = max(deepest, -row[N_GAP])
+        if answer[A_P, i] > 0.0:
+            kept[M_TOUCHES] = 1.0
+            touching += 1
+        kept[M_U:] = 0.0
+        for axis in range(3):
+            place = i if axis == 0 else count + (axis - 1) * m + i
+            speed = answer[A_U, place] - answer[A_WANTED, place]
+            for k in range(3):
+                kept[M_U + k] += speed * row[N_AXES + 3 * axis + k]
+                kept[M_P + k] += answer[A_P, place] * row[N_AXES + 3 * axis + k]
+    numbers[DEPTH], numbers[TOUCHING], numbers[SPAN] = deepest, touching, numbers[DT]
+
+
+PARTS = (restrain_row, multiply_vectors, hold_on, hold_start)

@@ -1,0 +1,103 @@
+"""Names of the rows and columns of the tables that the functions of a step share.
+
+One table of numbers is cheaper to hand to a compiled function than ten arrays.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# one row per kind, one column per coordinate
+V: Final = 0  # velocity at the start of the step
+MOTOR: Final = 1  # torque of the motor, without that of its drive
+PUSH: Final = 2  # generalized force of pushes
+OFFSET: Final = 3  # way to the configuration the drive holds
+KP: Final = 4
+KD: Final = 5
+DAMPING: Final = 6
+DRY: Final = 7  # dry friction
+EFFORT: Final = 8  # the most a motor and its drive can give together
+CUT: Final = 9  # torque of a drive at its limit, NaN where it is not
+PULL: Final = 10  # of the drive: pull - sag v at the end
+SAG: Final = 11
+LOSS: Final = 12  # of damping and dry friction, per velocity
+EXTRA: Final = 13  # what is implicit, on the diagonal of the inertia
+Z_START: Final = 14  # whitened velocity at the start
+Z_FREE: Final = 15  # at the end, without contacts and bilateral rows
+Z_END: Final = 16  # at the end
+V_END: Final = 17
+WAY: Final = 18  # dt times the mean velocity
+V_MIDDLE: Final = 19  # velocity expected in the middle of the next step
+DOF_ROWS: Final = 20
+
+# one row per touch point
+P_X: Final = 0  # position in its joint, three columns
+RADIUS: Final = 3
+MU: Final = 4
+BOUNCE: Final = 5
+JOINT: Final = 6
+GROUP: Final = 7
+POINT_COLUMNS: Final = 8
+
+# one row per shape
+KIND: Final = 0
+S_JOINT: Final = 1
+S_GROUP: Final = 2
+S_MU: Final = 3
+S_BOUNCE: Final = 4
+S_R: Final = 5  # rotation in its joint, row by row, nine columns
+S_T: Final = 14  # translation, three columns
+S_HALF: Final = 17  # half edges of a box; radius and half length of a capsule
+SHAPE_COLUMNS: Final = 20
+PLANE: Final = 0
+BOX: Final = 1
+CAPSULE: Final = 2
+
+# one row per point near a shape
+N_KEY: Final = 0  # place in the memory
+N_POINT: Final = 1
+N_SHAPE: Final = 2
+N_GAP: Final = 3
+N_SPEED: Final = 4  # along the normal, in the middle of the step
+N_MU: Final = 5
+N_BOUNCE: Final = 6
+N_PLACE: Final = 7  # three columns
+N_AXES: Final = 10  # normal and two tangents, nine columns
+NEAR_COLUMNS: Final = 19
+
+# one row per pair of point and shape
+M_TOUCHES: Final = 0  # one where it carried force in the last step
+M_U: Final = 1  # velocity at its end, in the world
+M_P: Final = 4  # impulse, in the world
+MEMORY_COLUMNS: Final = 7
+
+# numbers in and out
+DT: Final = 0
+SPAN: Final = 1  # length of the last step
+WITHIN: Final = 2  # how near a point has to be to be looked at
+SLOWEST: Final = 3  # approach that is an impact
+STATICS: Final = 4  # number of shapes that stand still
+ALL_SLOW: Final = 5  # one where even fast points stop dead
+GENTLE: Final = 6  # one where the books are not kept
+LOWEST: Final = 7  # least gap
+HIT: Final = 8  # when the first point hits, -1 where none does
+FASTEST: Final = 9  # largest size of a velocity at the end
+RESIDUAL: Final = 10
+COMPLEMENTARITY: Final = 11
+CONE: Final = 12
+ROUNDS: Final = 13
+DEPTH: Final = 14
+TOUCHING: Final = 15
+W_MOTORS: Final = 16
+W_PUSHES: Final = 17
+W_DRIVE: Final = 18
+W_LOSSES: Final = 19
+W_CONTACTS: Final = 20
+W_LOOPS: Final = 21
+OVERLOADED: Final = 22  # one where a drive crossed its limit in either direction
+COUNT: Final = 23  # number of near points
+POINTS: Final = 24  # number of points that take part
+NORMALS: Final = 25  # number of points and limits that do
+PASSED: Final = 26  # how far a joint is beyond its limit
+PAPER: Final = 27  # one where what touches holds without a bound on friction
+NUMBERS: Final = 28

@@ -1,0 +1,163 @@
+"""Shapes that can be touched: planes, boxes and capsules, each of which tells how far points are from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """A half-space.
+
+    Attributes:
+        name: Its name.
+        normal: (3,) unit vector out of the ground, in the world.
+        offset: Height of the plane along its normal [m].
+        friction: Coulomb coefficient; the smaller of this and that of the body counts.
+        restitution: Coefficient of restitution; the larger of this and that of the body counts.
+    """
+
+    name: str
+    normal: Vector
+    offset: float
+    friction: float = np.inf
+    restitution: float = 0.0
+
+    def probe(self, points: Matrix) -> tuple[Vector, Matrix]:
+        """Return the distance of points from the surface and the normal there.
+
+        Args:
+            points: (n, 3) points in the world [m].
+
+        Returns:
+            (n,) signed distance, negative inside, and (n, 3) normals; one row stands for all.
+        """
+        return points.dot(self.normal) - self.offset, self.normal[None]
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """A box that stands still.
+
+    Attributes:
+        name: Its name.
+        X_WB: Pose of its middle.
+        half: (3,) half edge lengths [m].
+        friction: Coulomb coefficient; the smaller of this and that of the body counts.
+        restitution: Coefficient of restitution; the larger of this and that of the body counts.
+    """
+
+    name: str
+    X_WB: pin.SE3
+    half: Vector
+    friction: float = np.inf
+    restitution: float = 0.0
+
+    def probe(self, points: Matrix) -> tuple[Vector, Matrix]:
+        """Return the distance of points from the surface and the normal there.
+
+        Args:
+            points: (n, 3) points in the world [m].
+
+        Returns:
+            (n,) signed distance, negative inside, and (n, 3) normals.
+        """
+        R = self.X_WB.rotation
+        local = (points - self.X_WB.translation) @ R
+        beyond = np.abs(local) - self.half
+        side = np.where(local < 0.0, -1.0, 1.0)
+        outside = np.maximum(beyond, 0.0)
+        far = np.sqrt(np.einsum("ij,ij->i", outside, outside))
+        nearest = np.argmax(beyond, axis=1)
+        within = beyond[np.arange(len(points)), nearest]
+        normals = np.where((far > 0.0)[:, None], outside / np.where(far > 0.0, far, 1.0)[:, None], np.eye(3)[nearest])
+        return np.where(far > 0.0, far, within), (side * normals) @ R.T
+
+
+@dataclass(frozen=True, eq=False)
+class Capsule:
+    """A cylinder along z with round ends; a ball where its length is zero.
+
+    Attributes:
+        name: Its name.
+        X_WB: Pose of its middle.
+        radius: Its radius [m].
+        length: Length of the cylinder [m].
+        friction: Coulomb coefficient; the smaller of this and that of the body counts.
+        restitution: Coefficient of restitution; the larger of this and that of the body counts.
+    """
+
+    name: str
+    X_WB: pin.SE3
+    radius: float
+    length: float = 0.0
+    friction: float = np.inf
+    restitution: float = 0.0
+
+    @property
+    def half(self) -> tuple[float, float, float]:
+        """Radius and half the length of its cylinder, as a box has its half edges [m]."""
+        return (self.radius, 0.0, 0.5 * self.length)
+
+    def probe(self, points: Matrix) -> tuple[Vector, Matrix]:
+        """Return the distance of points from the surface and the normal there.
+
+        Args:
+            points: (n, 3) points in the world [m].
+
+        Returns:
+            (n,) signed distance, negative inside, and (n, 3) normals.
+        """
+        R = self.X_WB.rotation
+        local = (points - self.X_WB.translation) @ R
+        local[:, 2] -= np.clip(local[:, 2], -0.5 * self.length, 0.5 * self.length)
+        far = np.sqrt(np.einsum("ij,ij->i", local, local))
+        normals = np.where((far > 0.0)[:, None], local / np.where(far > 0.0, far, 1.0)[:, None], np.array([1.0, 0.0, 0.0]))
+        return far - self.radius, normals @ R.T
+
+
+Shape: TypeAlias = Plane | Box | Capsule
+
+
+def frame_of(shape: Shape) -> pin.SE3:
+    """Return the pose of a shape; that of a plane has its z along the normal.
+
+    Args:
+        shape: The shape.
+    """
+    if not isinstance(shape, Plane):
+        return shape.X_WB
+    axes = tangents(shape.normal[None])[:, 0]
+    return pin.SE3(np.column_stack((axes[1], axes[2], axes[0])), shape.normal * shape.offset)
+
+
+def tangents(normal: Matrix) -> Matrix:
+    """Return (3, k, 3) axes: the normal, a tangent as near to x as can be, and the one across.
+
+    Args:
+        normal: (k, 3) unit vectors.
+    """
+    n_x, n_y, n_z = normal.T
+    steep = np.abs(n_x) > 0.9
+    first = np.where(steep[:, None], np.column_stack((-n_y, n_x, np.zeros_like(n_x))), np.column_stack((n_z, np.zeros_like(n_x), -n_x)))
+    first = first / np.sqrt(np.einsum("ij,ij->i", first, first))[:, None]
+    second = np.matmul(first[:, None, :], minus_skew(normal))[:, 0, :]
+    return np.array((normal, first, second))
+
+
+def minus_skew(p: Matrix) -> Matrix:
+    """Return (k, 3, 3) matrices X with a X = p x a for rows a.
+
+    Args:
+        p: (k, 3) vectors.
+    """
+    X = np.zeros((len(p), 3, 3))
+    X[:, 0, 1], X[:, 0, 2], X[:, 1, 2] = p[:, 2], -p[:, 1], p[:, 0]
+    X[:, 1, 0], X[:, 2, 0], X[:, 2, 1] = -p[:, 2], p[:, 1], -p[:, 0]
+    return X

@@ -1,0 +1,106 @@
+"""Small systems of linear equations, written so that numba can compile them."""
+
+from __future__ import annotations
+
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+
+def solve_symmetric(A: Matrix, x: Vector) -> bool:
+    """Solve A y = x for a positive definite A, whose upper triangle counts and is overwritten.
+
+    Args:
+        A: (n, n) matrix.
+        x: (n,) right side, overwritten with the solution.
+
+    Returns:
+        Whether A is positive definite.
+    """
+    n = len(x)
+    for k in range(n):
+        if not A[k, k] > 0.0:
+            return False
+        for i in range(k + 1, n):
+            share = A[k, i] / A[k, k]
+            if share != 0.0:
+                for j in range(i, n):
+                    A[i, j] -= share * A[k, j]
+                x[i] -= share * x[k]
+    for k in range(n - 1, -1, -1):
+        rest = x[k]
+        for j in range(k + 1, n):
+            rest -= A[k, j] * x[j]
+        x[k] = rest / A[k, k]
+    return True
+
+
+def solve_general(A: Matrix, x: Vector) -> bool:
+    """Solve A y = x with row exchanges.
+
+    Args:
+        A: (n, n) matrix, overwritten.
+        x: (n,) right side, overwritten with the solution.
+
+    Returns:
+        Whether A is regular.
+    """
+    n = len(x)
+    for k in range(n):
+        exchange(A, x, k)
+        if not abs(A[k, k]) > 0.0:
+            return False
+        for i in range(k + 1, n):
+            share = A[i, k] / A[k, k]
+            if share != 0.0:
+                for j in range(k + 1, n):
+                    A[i, j] -= share * A[k, j]
+                x[i] -= share * x[k]
+    for k in range(n - 1, -1, -1):
+        rest = x[k]
+        for j in range(k + 1, n):
+            rest -= A[k, j] * x[j]
+        x[k] = rest / A[k, k]
+    return True
+
+
+def exchange(A: Matrix, x: Vector, k: int) -> None:
+    """Exchange a row with the one below it that has the largest entry in its column.
+
+    Args:
+        A: (n, n) matrix.
+        x: (n,) right side.
+        k: The row.
+    """
+    best = k
+    for i in range(k + 1, len(x)):
+        if abs(A[i, k]) > abs(A[best, k]):
+            best = i
+    if best != k:
+        for j in range(k, len(x)):
+            A[k, j], A[best, j] = A[best, j], A[k, j]
+        x[k], x[best] = x[best], x[k]
+
+
+def multiply(G: Matrix, p: Vector, b: Vector, u: Vector) -> None:
+    """Write u = G p + b, for a symmetric G.
+
+    Args:
+        G: (k, k) matrix.
+        p: (k,) impulses.
+        b: (k,) velocities without them.
+        u: (k,) velocities, overwritten.
+    """
+    k = len(p)
+    for i in range(k):
+        u[i] = b[i]
+    for j in range(k):
+        if p[j] != 0.0:
+            for i in range(k):
+                u[i] += G[j, i] * p[j]
+
+
+PARTS = (
+    solve_symmetric,
+    exchange,
+    solve_general,
+    multiply,
+)

@@ -1,0 +1,22 @@
+"""Distances and speeds at which contacts begin to count."""
+
+from __future__ import annotations
+
+from typing import Final
+
+FASTEST_APPROACH: Final = 30.0  # speed up to which an approach is seen in time [m/s]
+NEAR: Final = 0.002
+REACH: Final = 1e-4  # a slow point that would come nearer than this takes part in the step [m]
+WILD_REACH: Final = 5e-3  # the same where something moves fast, and may be thrown at the ground by the impulses of this very step [m]
+CALM: Final = 1.0  # [m/s, rad/s]
+AT_ONCE: Final = 1e-5  # points nearer than this take part in the impact of another [m]
+SLOWEST_IMPACT: Final = 0.01  # [m/s]
+SLOP: Final = 1e-5  # depth that is not pushed out [m]
+PUSH_OUT: Final = 0.2  # share of the depth that is pushed out in a step
+GRAVITY: Final = 9.81
+LIMIT_SLACK: Final = 2e-3  # a limit nearer than this is watched [rad or m]
+
+
+def slowest_impact(dt: float) -> float:
+    """Return the slowest approach that is an impact in a step of some length [m/s]."""
+    return max(SLOWEST_IMPACT, 2.0 * GRAVITY * dt)
