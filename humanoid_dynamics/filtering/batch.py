@@ -86,8 +86,9 @@ def run_batch(
     with store.hold() if store is not None else nullcontext():
         done = {} if again else _recall(tasks, store)
         wanted = [task for task in tasks if task.name not in done]
-        for task in wanted if again and store is not None else ():
-            store.forget(task.name)
+        if again and store is not None:
+            for task in wanted:
+                store.forget(task.name)
         stored = StoredJob(job, store)
         beat = _Beat(len(wanted), watch)
         running = run_on_cluster(stored, wanted, cluster, beat) if cluster else run_on_workers(stored, wanted, jobs or count_cores(), beat)
