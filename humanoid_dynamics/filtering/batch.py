@@ -91,7 +91,10 @@ def run_batch(
                 store.forget(task.name)
         stored = StoredJob(job, store)
         beat = _Beat(len(wanted), watch)
-        running = run_on_cluster(stored, wanted, cluster, beat) if cluster else run_on_workers(stored, wanted, jobs or count_cores(), beat)
+        if cluster and wanted:
+            running = run_on_cluster(stored, wanted, cluster, beat)
+        else:
+            running = run_on_workers(stored, wanted, jobs or count_cores(), beat)
         ended = {}
         with closing(running):
             for outcome in running:
