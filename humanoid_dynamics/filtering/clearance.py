@@ -9,7 +9,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import SIDES, Body, find_body, find_soles
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 
 KEPT = 0.02  # m; distance that is kept between surfaces
 SEEN = 0.08  # m; surfaces nearer than this are watched
@@ -17,7 +17,7 @@ LESS = 0.003  # m; where parts are nearer in the resting posture, they may come 
 BRAKING = 25.0  # 1/s; how parts come to rest before they touch
 HARDEST = 150.0  # m/s^2
 MOST = 6  # pairs that are watched at once, the nearest ones
-ENDS = np.array([-1.0, 1.0])  # of a line, from the first part to the second
+ENDS = read_only([-1.0, 1.0])  # of a line, from the first part to the second
 # Radii by what they are part of: of the distance between the shoulders, or of the length of the limb.
 TRUNK, HEAD, ARM, HAND, LEG = 0.3, 0.25, 0.13, 0.16, 0.15
 

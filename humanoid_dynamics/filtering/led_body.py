@@ -15,7 +15,7 @@ from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.reaching_tick import ReachingTick
 from humanoid_dynamics.filtering.target import Target
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
 BODY_PACE = Pace(6.0, 0.3, 1.0, 0.6, 4.0)  # of the centre of mass, and of the heading
 LOWEST, HIGHEST = 0.25, 0.02  # of the leg; how far the centre of mass may go down and up
@@ -23,7 +23,7 @@ INSIDE = (0.25, 0.5)  # share of the area under one sole, and under two, for the
 LEADS = 0.9  # share from which on a foot is asked for
 FRESH = 1.0  # s; a pose of a foot that is older asks for nothing
 SAME = 1e-9  # m
-UP = np.array([0.0, 0.0, 1.0])
+UP = read_only([0.0, 0.0, 1.0])
 
 
 class LedBody:

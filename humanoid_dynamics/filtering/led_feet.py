@@ -9,7 +9,7 @@ from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.support import Support
 from humanoid_dynamics.filtering.target import Target
 from humanoid_dynamics.filtering.terms import BodyTerms
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
 LIFT, LOWERED = 0.025, 0.012  # m; a goal higher than the first asks to be lifted, one lower than the second to be put down
 HIGHEST, FARTHEST = 0.25, 0.35  # of the leg; over the ground, and ahead or behind of the other foot
@@ -19,7 +19,7 @@ PATIENCE, PAUSE = 3.0, 1.0  # s; how long balance is waited for, and how long a 
 GIVING = 0.06  # s in which the load goes to the other foot
 SINKING = 0.2  # m/s; how fast a foot is put down
 DEEPER = 0.04  # m; how far below the ground it is drawn until it is there; the ground stops it
-UP = np.array([0.0, 0.0, 1.0])
+UP = read_only([0.0, 0.0, 1.0])
 
 REASONS = {
     "": "",
