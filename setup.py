@@ -54,7 +54,7 @@ COMMANDS = [
     "humanoid-dynamics = humanoid_dynamics.cli:main",
     *(
         f"{node} = humanoid_dynamics.nodes.programs:{node}"
-        for node in ("simulator", "inverse_dynamics", "effort_guard", "motion_player", "monitor")
+        for node in ("simulator", "inverse_dynamics", "effort_guard", "motion_player", "monitor", "snake_driver")
     ),
 ]
 
