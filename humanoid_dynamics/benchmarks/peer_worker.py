@@ -125,7 +125,8 @@ def main() -> None:
         told = {"problem": f"is in no --peer-python: {cause}"}
     except (ValueError, RuntimeError, AttributeError, TypeError) as cause:
         told = {"problem": f"does not take the robot: {cause}"}
-    print(json.dumps(told), file=out, flush=True)
+    out.write(json.dumps(told) + "\n")
+    out.flush()
     if "problem" in told:
         return
     motions = [tuple(np.array(part) for part in motion) for motion in order["motions"]]
@@ -134,7 +135,9 @@ def main() -> None:
         tick(q, v)  # whoever ran before has emptied the caches
         start = perf_counter_ns()
         tick(q, v)
-        print(perf_counter_ns() - start, file=out, flush=True)
+        spent = perf_counter_ns() - start
+        out.write(f"{spent}\n")
+        out.flush()
 
 
 if __name__ == "__main__":
