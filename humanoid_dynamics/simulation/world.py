@@ -311,7 +311,7 @@ class World:
             tau = self.pilot(self)
         command = read_torque(self.actuated, self._effort, tau)
         self._run("before_step")
-        impacts = stepper.step(dt, command.tau)
+        impacts = stepper.step(dt, command.tau, undisturbed=not any(self._hooks[name] for name in HOOKS[1:-1]))
         if self.reason:
             return StepReport(self.t, "stopped", self.reason)
         self._run("after_step")
