@@ -27,8 +27,9 @@ endif
 .venv/ready: setup.py pyproject.toml Makefile tools/find_python tools/install.py tools/make_venv.py
 	@python=$$(tools/find_python) && "$$python" tools/make_venv.py && printf '%s\n' "$(CURDIR)" "$(PYTHON)" >$@
 
-demo: setup  ## show what holds a humanoid still: torques, foot forces, certificate
-	@$(BIN)/humanoid-dynamics demo
+demo: setup  ## a humanoid on its feet over ROS 2 topics, live in the terminal; SECONDS=20 ends by itself
+	@if $(BIN)/python -c 'import rclpy' 2>/dev/null; then $(BIN)/humanoid-dynamics up demo push:=30.0 $(if $(SECONDS),--seconds $(SECONDS)); \
+	else $(BIN)/humanoid-dynamics demo; fi
 
 test: check  ## check, then the fast tests
 	@$(pytest) -m "not slow"

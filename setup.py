@@ -52,7 +52,10 @@ EXTRAS["all"] = sorted({requirement for group in EXTRAS.values() for requirement
 
 COMMANDS = [
     "humanoid-dynamics = humanoid_dynamics.cli:main",
-    "standing_torques = humanoid_dynamics.nodes.programs:standing_torques",
+    *(
+        f"{node} = humanoid_dynamics.nodes.programs:{node}"
+        for node in ("simulator", "inverse_dynamics", "effort_guard", "motion_player", "monitor", "snake_driver")
+    ),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Write the tables of the documentation from what they describe.
+"""Write the tables of the documentation, and the parameter files, from what they describe.
 
 ``python docs/generate.py`` rewrites every table between ``<!-- table NAME -->`` and ``<!-- end -->``; ``python docs/generate.py --check``
 writes nothing, exits 1 and names the tables that differ.
@@ -7,7 +7,6 @@ writes nothing, exits 1 and names the tables that differ.
 from __future__ import annotations
 
 import argparse
-import ast
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,12 +22,15 @@ from humanoid_dynamics.biped.schedule import STEP_RULES, build_step, measure_jum
 from humanoid_dynamics.cli.app import build_app
 from humanoid_dynamics.control import holding, snake_driver
 from humanoid_dynamics.errors import MissingExtraError
+from humanoid_dynamics.graphs.description import graph_names, load_graph
 from humanoid_dynamics.model.catalogue import catalogue_names, find_entry
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.motion.gait_r1 import GaitR1
 from humanoid_dynamics.motion.rolling_step import build_planar_step, build_spatial_step
 from humanoid_dynamics.motion.step_rules import LAWS, StepComparison
-from humanoid_dynamics.nodes.configs import StandingTorquesConfig
+from humanoid_dynamics.nodes.configs import CONFIGS, write_parameter_file
+from humanoid_dynamics.nodes.interfaces import INTERFACES, QOS
+from humanoid_dynamics.nodes.security import write_policy
 from humanoid_dynamics.resolution import answer
 from humanoid_dynamics.resolution.rules import RULES
 from humanoid_dynamics.simulation.scene_file import scene_names
@@ -36,52 +38,8 @@ from humanoid_dynamics.simulation.scene_file import scene_names
 PROJECT = Path(__file__).resolve().parents[1]
 PAGES = ("README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((PROJECT / "docs").glob("*.md"))))
 TABLE = re.compile(r"(<!-- table ([a-z_]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
-NODE = PROJECT / "humanoid_dynamics" / "nodes" / "standing_torques.py"
-
-# Topic, direction, type, content, rate, and what happens when something is wrong.
-TOPICS = (
-    (
-        "joint_states",
-        "in",
-        "sensor_msgs/JointState",
-        "`position` [rad, m] by joint name",
-        "any",
-        "sensor-data QoS; a message that is not finite is not used, the last good one is",
-    ),
-    (
-        "robot_description",
-        "in",
-        "std_msgs/String",
-        "URDF",
-        "once, latched",
-        "read only where no robot was named; a refused one is logged, and the node keeps the robot it has",
-    ),
-    (
-        "joint_torque_commands",
-        "out",
-        "sensor_msgs/JointState",
-        "`effort` [N·m, N] by joint name, stamped",
-        "`rate`",
-        "nothing before the robot is known; zero before the first joint state; fades to zero over `decay` once the state is older "
-        "than `timeout`; always finite and within the limits",
-    ),
-    (
-        "effort_commands",
-        "out",
-        "std_msgs/Float64MultiArray",
-        "the same torques, in the order of `robot.actuated`",
-        "`rate`",
-        "as above",
-    ),
-    (
-        "/diagnostics",
-        "out",
-        "diagnostic_msgs/DiagnosticArray",
-        "status and reason in words, largest torque",
-        "2 Hz, and at once when the status changes",
-        "goes on whatever else happens",
-    ),
-)
+PARAMETER_FILES = PROJECT / "config" / "nodes"
+POLICY = PROJECT / "config" / "security" / "policy.xml"
 
 
 def write_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -109,18 +67,35 @@ def build_robots_short(current: str) -> str:
     return write_table(("robot", "what it is"), ((f"`{name}`", re.split("[:;] ", summarise(name))[0]) for name in catalogue_names()))
 
 
-def build_topics(current: str) -> str:
-    """Return the topics of the node ``standing_torques``: those of the table above that its source makes."""
+def build_nodes(current: str) -> str:
+    """Return every topic, service, parameter and status code of every node."""
     del current
-    header = ("topic", "", "type", "content", "rate", "when something is wrong")
-    made = {topic for topic, _, _ in read_topics(NODE.read_text(encoding="utf-8"))}
-    return write_table(header, ((f"`{topic}`", way, f"`{kind}`", *rest) for topic, way, kind, *rest in TOPICS if topic in made))
+    header = ("node", "", "name", "type", "quality of service, or default and range", "what it is")
+    rows: list[tuple[object, ...]] = []
+    for node, interface in INTERFACES.items():
+        rows.append((f"**`{node}`**", "", "", "", "", interface.purpose))
+        rows += [("", topic.way, f"`{topic.name}`", f"`{topic.kind}`", topic.qos, topic.content) for topic in interface.topics]
+        rows += [("", "service", f"`~/{service.name}`", f"`{service.kind}`", "", service.purpose) for service in interface.services]
+        rows += [("", "parameter", *row) for row in read_parameters(CONFIGS[node])]
+        rows += [("", "status", f"`{name}`", code, "", meaning) for code, (name, meaning) in enumerate(interface.statuses.items())]
+    return write_table(header, rows)
 
 
-def build_parameters(current: str) -> str:
-    """Return the parameters of the node ``standing_torques``."""
+def build_qos(current: str) -> str:
+    """Return what the names of qualities of service stand for."""
     del current
-    return write_table(("parameter", "default", "unit", "range", "what it does"), read_parameters(StandingTorquesConfig))
+    return write_table(("quality of service", "meaning"), ((f"{name}", meaning) for name, meaning in QOS.items()))
+
+
+def build_graphs(current: str) -> str:
+    """Return the graphs and their arguments."""
+    del current
+    rows: list[tuple[str, ...]] = []
+    for name in graph_names():
+        graph = load_graph(name)
+        rows.append((f"**`{name}`**", "", f"{graph.title} Nodes: {', '.join(node.name for node in graph.nodes)}."))
+        rows += [("", f"`{key}:={argument.default}`", argument.description) for key, argument in graph.arguments.items()]
+    return write_table(("graph", "argument", "what it is"), rows)
 
 
 def build_commands(current: str) -> str:
@@ -189,22 +164,17 @@ def build_load_shares(current: str) -> str:
     return write_table(header, human_steps.write_rows()) if human_steps.is_there() else current
 
 
-def read_topics(source: str) -> set[tuple[str, str, str]]:
-    """Return topic, direction and type of every publisher and subscription a source text makes."""
-    ways = {"create_publisher": "out", "create_subscription": "in"}
-    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
-    return {(ast.literal_eval(c.args[1]), ways[c.func.attr], ast.unparse(c.args[0])) for c in calls if c.func.attr in ways}
-
-
 def read_parameters(config: type) -> list[tuple[str, ...]]:
-    """Return name, default, unit, range and description of every parameter of a node."""
+    """Return name, type, default with unit and range, and description of every parameter of a node."""
     rows = []
     for entry in fields(config):
         about = entry.metadata
-        span = f"{about['lowest']:g} .. {about['highest']:g}" if about["lowest"] is not None else ""
-        rows.append(
-            (f"`{entry.name}`", f"`{entry.default}`" if entry.default != "" else "empty", about["unit"], span, about["description"])
-        )
+        span = f" {about['unit']}, {about['lowest']:g} to {about['highest']:g}" if about["lowest"] is not None else ""
+        default = f"`{entry.default}`" if entry.default not in {"", ()} else "empty"
+        live = "; may change while running" if about["live"] else ""
+        choices = f" ({' or '.join(about['choices'])})" if about["choices"] else ""
+        kind = str(entry.type).removeprefix("tuple[").replace(", ...]", " list")
+        rows.append((f"`{entry.name}`", kind, default + span, about["description"] + choices + live))
     return rows
 
 
@@ -265,8 +235,9 @@ def load_title(name: str) -> str:
 TABLES: Mapping[str, Callable[[str], str]] = {
     "robots": build_robots,
     "robots_short": build_robots_short,
-    "topics": build_topics,
-    "parameters": build_parameters,
+    "nodes": build_nodes,
+    "qos": build_qos,
+    "graphs": build_graphs,
     "commands": build_commands,
     "rules": build_rules,
     "scenes": build_scenes,
@@ -303,6 +274,12 @@ def main(arguments: Sequence[str]) -> int:
         differing += [f"{page}: table {name} is not what docs/generate.py writes" for name in names]
         if not check and before != after:
             path.write_text(after, encoding="utf-8")
+    written = {PARAMETER_FILES / f"{node}.yaml": write_parameter_file(node) for node in CONFIGS} | {POLICY: write_policy()}
+    for path, text in written.items():
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            differing.append(f"{path.relative_to(PROJECT)} is not what docs/generate.py writes")
+            if not check:
+                path.write_text(text, encoding="utf-8")
     if check:
         sys.stdout.write("".join(f"{line}\n" for line in differing))
     return 1 if check and differing else 0

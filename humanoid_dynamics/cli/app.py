@@ -23,7 +23,9 @@ Examples:
 """
 
 # A verb is a module of its name with a function of its name; only the verb that is called is imported.
-VERBS = ("describe", "demo", "bench", "mobility", "inverse", "simulate", "plot", "audit", "view", "experiment", "gait", "check")
+VERBS = (
+    "describe", "demo", "bench", "mobility", "inverse", "filter", "simulate", "plot", "audit", "up", "view", "experiment", "gait", "check",
+)  # fmt: skip
 
 
 def _tell_version(wanted: bool) -> None:

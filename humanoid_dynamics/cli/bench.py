@@ -3,6 +3,11 @@
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
 
 import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from random import SystemRandom
 from typing import Annotated, Any
 
 import typer
@@ -14,26 +19,73 @@ from humanoid_dynamics.benchmarks.rows import Row
 from humanoid_dynamics.cli.describe import JsonOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, make_table
+from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError
+from humanoid_dynamics.graphs.supervisor import PROGRAMS, local_environment
 
 OnlyOption = Annotated[str, typer.Option("--only", help="Name of a row, or of all rows of a path such as inverse_dynamics.")]
 RepeatOption = Annotated[int, typer.Option("--repeat", help="Calls of every contender.")]
 RobotOption = Annotated[str, typer.Option("--robot", help=f"Catalogue name or path; the goals are those of {GOAL_ROBOT}.")]
+RosOption = Annotated[bool, typer.Option("--ros", help="Time the graph on ROS 2 topics instead, beside a bare echo.")]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics bench
   humanoid-dynamics bench --only closed_chain --repeat 500
   humanoid-dynamics bench --only snake --json
+  humanoid-dynamics bench --ros
 """
 
 
-def bench(only: OnlyOption = "", repeat: RepeatOption = 2000, robot: RobotOption = GOAL_ROBOT, as_json: JsonOption = False) -> None:
+def bench(
+    only: OnlyOption = "", repeat: RepeatOption = 2000, robot: RobotOption = GOAL_ROBOT, ros: RosOption = False, as_json: JsonOption = False
+) -> None:
     """Measure how fast the answers come, as ratios to floors, literal routes and peers timed in the same run."""
+    if ros:
+        print_graph_rows(measure_graph(), as_json)
+        return
     with show_progress("timing") as bar:
         report = run_bench(robot, repeat, only, bar.tell)
     if as_json:
         typer.echo(json.dumps(report_facts(report), indent=2, allow_nan=False))
     else:
         print_report(report, make_console())
+
+
+def measure_graph() -> list[dict[str, Any]]:
+    """Return what the graph on topics was measured to take, by a process of its own.
+
+    Returns:
+        Rows of name, value, unit, goal and whether it was reached.
+
+    Raises:
+        MissingExtraError: If there is no ROS.
+        HumanoidDynamicsError: If the measurement fails.
+    """
+    if find_spec("rclpy") is None:
+        raise MissingExtraError("rclpy", "ros", "bench --ros")
+    environment = local_environment() | {"ROS_DOMAIN_ID": os.environ.get("ROS_DOMAIN_ID", str(SystemRandom().randint(1, 101)))}
+    command = [sys.executable, "-m", PROGRAMS, "measure"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603 - the command is ours
+    if done.returncode:
+        raise HumanoidDynamicsError(f"the measurement ended with {done.returncode}: {done.stderr.strip()[-300:]}")
+    rows: list[dict[str, Any]] = json.loads(done.stdout)
+    return rows
+
+
+def print_graph_rows(rows: list[dict[str, Any]], as_json: bool) -> None:
+    """Print the rows of ``measure_graph``."""
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2, allow_nan=False))
+        return
+    cells = [
+        (
+            row["name"],
+            f"{row['value']:.3g} {row['unit']}",
+            row["goal"],
+            "" if row["goal"] == "beside it" else "yes" if row["reached"] else "no",
+        )
+        for row in rows
+    ]
+    make_console().print(make_table("the graph on topics", ("what", "measured", "goal", "ok"), cells))
 
 
 def report_facts(report: BenchReport) -> dict[str, Any]:

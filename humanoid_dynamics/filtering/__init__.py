@@ -1,1 +1,8 @@
-"""References in, physically consistent motion out."""
+"""The dynamics filter: any reference in, consistent motion out, on line and off line."""
+
+from humanoid_dynamics.filtering.clip_filter import FilteredClip, filter_clip
+from humanoid_dynamics.filtering.filter import DynamicsFilter, Frame
+from humanoid_dynamics.filtering.settings import Settings
+from humanoid_dynamics.filtering.tick import TickSettings
+
+__all__ = ["DynamicsFilter", "FilteredClip", "Frame", "Settings", "TickSettings", "filter_clip"]

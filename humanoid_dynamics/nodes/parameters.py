@@ -1,18 +1,23 @@
-"""The configuration of a node as ROS parameters: described, bounded, read-only."""
+"""The configuration of a node as ROS parameters: described, bounded, changed only where that is safe."""
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Mapping
+from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 
-Config = TypeVar("Config")
+from humanoid_dynamics.nodes.configs import NodeConfig, describe
+
+Config = TypeVar("Config", bound=NodeConfig)
+ARRAYS = {"tuple[str, ...]": Parameter.Type.STRING_ARRAY, "tuple[float, ...]": Parameter.Type.DOUBLE_ARRAY}
 
 
 def declare_parameters(node: Node, kind: type[Config]) -> Config:
-    """Declare every field of a configuration as a read-only parameter and return the values given.
+    """Declare every field of a configuration and return the values given.
 
     Args:
         node: The node.
@@ -21,15 +26,46 @@ def declare_parameters(node: Node, kind: type[Config]) -> Config:
     Returns:
         The configuration.
     """
-    values = {}
-    for entry in fields(kind):  # type: ignore[arg-type]
-        values[entry.name] = node.declare_parameter(entry.name, entry.default, _descriptor(entry.metadata)).value
+    values: dict[str, Any] = {}
+    for entry in fields(kind):
+        default: Any = entry.default
+        if isinstance(default, tuple):  # an empty list has no type of its own
+            default = Parameter(entry.name, ARRAYS[str(entry.type)], list(default)).value or ARRAYS[str(entry.type)]
+        value = node.declare_parameter(entry.name, default, _descriptor(entry.metadata)).value
+        values[entry.name] = tuple(value or ()) if isinstance(entry.default, tuple) else value
     return kind(**values)
 
 
-def _descriptor(metadata: Any) -> ParameterDescriptor:
-    unit = f" [{metadata['unit']}]" if metadata["unit"] else ""
-    descriptor = ParameterDescriptor(description=metadata["description"] + unit, read_only=True)
+def refuse_or_change(config: Config, changes: Mapping[str, Any], *, configured: bool) -> tuple[str, Config]:
+    """Tell why parameters may not change, or what the configuration is when they have.
+
+    Args:
+        config: The configuration now.
+        changes: Values by name.
+        configured: Whether the node is configured, so that only some may change.
+
+    Returns:
+        Why not, or an empty string; and the configuration.
+    """
+    known = {entry.name: entry for entry in fields(config)}
+    for name, value in changes.items():
+        if name not in known:
+            continue
+        about = known[name].metadata
+        if configured and not about["live"]:
+            return f"{name} may not change while the node is configured: clean up first", config
+        if about["choices"] and value not in about["choices"]:
+            return f"{name}: received {value!r}, expected {' or '.join(about['choices'])}", config
+        if about["lowest"] is not None and not about["lowest"] <= value <= about["highest"]:
+            return f"{name}: received {value}, expected {about['lowest']:g} to {about['highest']:g} {about['unit']}", config
+    own: dict[str, Any] = {
+        name: tuple(value) if isinstance(known[name].default, tuple) else value for name, value in changes.items() if name in known
+    }
+    return "", replace(config, **own)
+
+
+def _descriptor(metadata: Mapping[str, Any]) -> ParameterDescriptor:
+    descriptor = ParameterDescriptor(description=describe(metadata))
     if metadata["lowest"] is not None:
         span = FloatingPointRange(from_value=float(metadata["lowest"]), to_value=float(metadata["highest"]), step=0.0)
         descriptor.floating_point_range = [span]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import sys
+from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
 
 from humanoid_dynamics.errors import MissingExtraError
@@ -25,11 +27,20 @@ def need_ros() -> None:
         sys.exit(REFUSED)
 
 
-def standing_torques() -> None:
-    """Run the node ``standing_torques``."""
+def _run(name: str) -> None:
     need_ros()
     hold_signals()
     use_one_blas_thread()
-    from humanoid_dynamics.nodes.standing_torques import main
+    import_module(f"humanoid_dynamics.nodes.{name}").main()
 
-    main()
+
+simulator = partial(_run, "simulator")
+inverse_dynamics = partial(_run, "inverse_dynamics")
+effort_guard = partial(_run, "effort_guard")
+motion_player = partial(_run, "motion_player")
+monitor = partial(_run, "monitor")
+snake_driver = partial(_run, "snake_driver")
+
+
+if __name__ == "__main__":
+    _run(sys.argv.pop(1))

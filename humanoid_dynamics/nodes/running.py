@@ -26,6 +26,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 from humanoid_dynamics.errors import HumanoidDynamicsError
+from humanoid_dynamics.nodes.adapter import AdapterNode
 from humanoid_dynamics.nodes.programs import ENDING, REFUSED, hold_signals
 
 AnyNode = TypeVar("AnyNode", bound=Node)
@@ -46,7 +47,10 @@ def run(make_node: Callable[[], AnyNode], loop: Callable[[AnyNode, threading.Eve
     except RuntimeError as refusal:  # arguments or a parameter file that ROS cannot read
         _refuse(refusal)
     try:
-        _run_until_stopped(make_node(), loop)
+        node = make_node()
+        if isinstance(node, AdapterNode):
+            node.start()
+        _run_until_stopped(node, loop)
     except (HumanoidDynamicsError, ParameterException) as refusal:
         _refuse(refusal)
     finally:
@@ -71,13 +75,15 @@ def keep_rate(rate: float, stop: threading.Event, tick: Callable[[], None]) -> N
 def _run_until_stopped(node: AnyNode, loop: Callable[[AnyNode, threading.Event], None]) -> None:
     stop = threading.Event()
     failures: list[BaseException] = []
-    executor = _make_executor()
+    executor = make_executor()
     executor.add_node(node)
     spinner = threading.Thread(target=_spin, args=(executor, stop, failures), daemon=True)
     spinner.start()
     try:
         loop(node, stop)
     finally:
+        if isinstance(node, AdapterNode):
+            node.silence()
         rclpy.try_shutdown()
         spinner.join(PATIENCE)
     if failures:
@@ -89,7 +95,8 @@ def _refuse(reason: Exception) -> NoReturn:
     sys.exit(REFUSED)
 
 
-def _make_executor() -> SingleThreadedExecutor:
+def make_executor() -> SingleThreadedExecutor:
+    """Return the executor that suits 1 kHz, or the plain one where a distribution lacks it."""
     try:
         from rclpy.experimental import EventsExecutor
     except ImportError:
@@ -103,6 +110,7 @@ def _spin(executor: SingleThreadedExecutor, stop: threading.Event, failures: lis
     except ExternalShutdownException:
         pass
     except BaseException as failure:  # noqa: BLE001 - raised again in the main thread, which ends the process
-        failures.append(failure)
+        if not stop.is_set() and rclpy.ok():  # on the way out a callback may find nothing left to publish on
+            failures.append(failure)
     finally:
         stop.set()

@@ -131,6 +131,11 @@ class World:
         return self._stepper.lam
 
     @property
+    def span(self) -> float:
+        """Length of the last part of the last step, in which ``touching`` gave its impulses [s]."""
+        return self._stepper.span
+
+    @property
     def reason(self) -> str:
         """Why the world has stopped; empty while it runs."""
         return self._stepper.reason

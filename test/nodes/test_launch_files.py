@@ -1,5 +1,6 @@
 """Every launch file, started for real where ROS 2's launch is there and the package is installed."""
 
+import importlib.util
 import os
 import random
 import signal
@@ -9,6 +10,8 @@ import threading
 from pathlib import Path
 
 import pytest
+
+from humanoid_dynamics.graphs.description import load_graph
 
 pytest.importorskip("launch.actions", reason="needs ROS 2's launch, which pip does not have")
 pytest.importorskip("launch_ros.actions", reason="needs ROS 2's launch_ros, which pip does not have")
@@ -48,9 +51,9 @@ def environment(tmp_path):
 
 
 def launch(environment, *arguments, until):
-    """Start standing_torques.launch.py, end it once it has said something; return exit code and output."""
+    """Start robot.launch.py, end it once it has said something; return exit code and output."""
     process = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, str(ROOT / "launch" / "standing_torques.launch.py"), *arguments],
+        [sys.executable, "-c", SCRIPT, str(ROOT / "launch" / "robot.launch.py"), *arguments],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -70,19 +73,19 @@ def launch(environment, *arguments, until):
 
 
 def test_robot_by_argument(environment):
-    code, said = launch(environment, "robot:=human28", until="waiting: no joint state has come")
+    code, said = launch(environment, "robot:=human28", until="waiting: no state has come")
     assert "human28: 28 joints, standing on left_foot, right_foot" in said
     assert "process has finished cleanly" in said, said
     assert code == 0
 
 
-def test_robot_by_parameter_file(environment, tmp_path):
-    """An argument that is not given does not hide what the file says."""
-    file = tmp_path / "mine.yaml"
-    file.write_text("/**:\n  ros__parameters:\n    robot: legs12\n    rate: 100.0\n")
-    code, said = launch(environment, f"params_file:={file}", until="waiting: no joint state has come")
-    assert "legs12: 12 joints" in said, said
-    assert code == 0
+@pytest.mark.parametrize("path", sorted((ROOT / "launch").glob("*.launch.py")), ids=lambda path: path.name)
+def test_every_launch_file_describes_its_graph(path):
+    spec = importlib.util.spec_from_file_location("described", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    declared = {entity.name for entity in module.generate_launch_description().entities if hasattr(entity, "default_value")}
+    assert declared == set(load_graph(path.name.partition(".")[0]).arguments)
 
 
 def test_unknown_robot_ends_the_launch(environment):

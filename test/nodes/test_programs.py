@@ -8,7 +8,7 @@ from humanoid_dynamics.nodes import programs
 def test_without_ros_a_node_ends_with_a_sentence(monkeypatch, capsys):
     monkeypatch.setattr(programs, "find_spec", lambda name: None)
     with pytest.raises(SystemExit) as caught:
-        programs.standing_torques()
+        programs.simulator()
     assert caught.value.code == 2
     assert capsys.readouterr() == (
         "",

@@ -100,7 +100,8 @@ def loop(node, stop):
             stop.set()
     keep_rate(100.0, stop, tick)
     after = [b - a for a, b in zip(times[20:], times[21:])]
-    print(sum(gap < 0.004 for gap in after), min(b - a for a, b in zip(times[:19], times[1:20])) > 0.0)
+    burst = next((k for k, gap in enumerate(after) if gap >= 0.004), len(after))
+    print(burst, min(b - a for a, b in zip(times[:19], times[1:20])) > 0.0)
 run(lambda: Node('node'), loop)
 """)
     out, said = process.communicate(timeout=PATIENCE)

@@ -1,0 +1,85 @@
+"""``humanoid-dynamics up``: a graph of nodes as separate processes, looked after until Ctrl-C."""
+
+# No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
+
+import json
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from humanoid_dynamics.cli.describe import JsonOption
+from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError
+from humanoid_dynamics.graphs.description import Graph, graph_names, load_graph
+from humanoid_dynamics.graphs.supervisor import Supervisor, node_command
+from humanoid_dynamics.simulation.scene_file import scene_names
+
+GraphArgument = Annotated[
+    str, typer.Argument(help=f"One of {', '.join(graph_names())}, the path of a graph file, or a scene.", metavar="FILE-OR-SCENE")
+]
+ChoiceArgument = Annotated[list[str], typer.Argument(help="Arguments of the graph, as name:=value.", metavar="[NAME:=VALUE ...]")]
+SecondsOption = Annotated[float, typer.Option("--seconds", help="How long; until Ctrl-C where not given.")]
+HeadlessOption = Annotated[bool, typer.Option("--headless", help="Write nothing on the terminal but what goes wrong.")]
+LogsOption = Annotated[str, typer.Option("--logs", help="Folder of the logs; one of its own where not given.")]
+EXAMPLES = """\b
+Examples:
+  humanoid-dynamics up demo
+  humanoid-dynamics up demo robot:=g1 motion:=squat --seconds 20
+  humanoid-dynamics up robot --json
+"""
+
+
+def up(
+    graph: GraphArgument,
+    choices: ChoiceArgument = [],  # noqa: B006 - typer wants a list, and nobody changes it
+    *,
+    seconds: SecondsOption = -1.0,
+    headless: HeadlessOption = False,
+    logs: LogsOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Bring up a graph of nodes as separate processes, on this machine alone; Ctrl-C ends it."""
+    given = read_choices(choices)
+    loaded, given = _find(graph, given)
+    if headless and "headless" in loaded.arguments:
+        given["headless"] = "true"
+    nodes = loaded.resolve(given)
+    if as_json:
+        typer.echo(
+            json.dumps({"graph": loaded.name, "title": loaded.title, "commands": {n.name: node_command(n) for n in nodes}}, indent=2)
+        )
+        return
+    if find_spec("rclpy") is None:
+        raise MissingExtraError("rclpy", "ros", "a graph of nodes")
+    if seconds != -1.0 and not seconds > 0.0:
+        raise HumanoidDynamicsError(f"--seconds: received {seconds:g}, expected a time above zero")
+    folder = Path(logs or tempfile.mkdtemp(prefix="humanoid_dynamics_"))
+    if not headless:
+        typer.echo(f"{loaded.name}: {', '.join(node.name for node in nodes)}; logs in {folder}")
+    code = Supervisor(nodes, folder, lambda said: typer.echo(said, err=True)).run(float("inf") if seconds == -1.0 else seconds)
+    sys.exit(code)
+
+
+def read_choices(choices: list[str]) -> dict[str, str]:
+    """Return arguments by name.
+
+    Args:
+        choices: Texts such as ``robot:=g1``.
+
+    Raises:
+        HumanoidDynamicsError: If one is none.
+    """
+    for choice in choices:
+        if ":=" not in choice:
+            raise HumanoidDynamicsError(f"received {choice!r}, expected name:=value")
+    return {name: value for name, _, value in (choice.partition(":=") for choice in choices)}
+
+
+def _find(name: str, given: dict[str, str]) -> tuple[Graph, dict[str, str]]:
+    """Return the graph of that name; a scene that is no graph is the simulator alone, with that scene."""
+    if name in scene_names() and name not in graph_names():
+        return load_graph("scene"), {"scene": name, **given}
+    return load_graph(name), given

@@ -1,0 +1,286 @@
+"""The controller of a robot on its feet: messages in, torques out, and a status that says how things stand.
+
+It follows a reference where there is one and holds the posture it found where there is none.  Load passes between the feet as the schedule
+of the reference has it, and waits for contacts that do not come.  Whatever is wrong with the numbers, the torques stay finite: they fade
+where the state cannot be believed, and damp where the robot has fallen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from humanoid_dynamics.contact.phases import PhaseManager
+from humanoid_dynamics.contact.schedule import ContactInterval, ContactSchedule
+from humanoid_dynamics.control.balance_settings import BalanceSettings, Torques
+from humanoid_dynamics.control.contact_state import ContactState, ContactThresholds
+from humanoid_dynamics.control.measured import MeasuredState
+from humanoid_dynamics.control.reference import Reference
+from humanoid_dynamics.control.safe_output import SafeTorques
+from humanoid_dynamics.control.whole_body import Gains, WholeBodyLaw
+from humanoid_dynamics.errors import UnknownNameError
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.resolution.answer import Answer
+from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
+from humanoid_dynamics.resolution.rules import find_rule
+from humanoid_dynamics.spatial.arrays import Vector, read_only
+
+SEEK_SPEED, SEEK_DEPTH = 0.05, 0.03  # m/s and m; how a sole that should touch looks for the ground
+LONGEST = 0.02  # s between ticks that counts
+LEAVING = 0.15  # share of the load below which a contact that opens is leaving as planned
+
+
+class BalanceController:
+    """Keeps one robot in balance; not for several threads at once.
+
+    Attributes:
+        robot: The robot.
+        measured: What is known of its state.
+        reference: What it is asked to do.
+        law: From both to accelerations.
+    """
+
+    def __init__(self, robot: RobotModel, settings: BalanceSettings | None = None, gains: Gains | None = None) -> None:
+        """Prepare.
+
+        Args:
+            robot: The robot; it stands on surfaces in its resting posture.
+            settings: How it behaves.
+            gains: How strongly errors are answered.
+
+        Raises:
+            UnsupportedRobotError: If the root is not free, or a joint has several freedoms.
+        """
+        self.robot, self.settings = robot, settings or BalanceSettings()
+        self.law = WholeBodyLaw(robot, gains=gains)
+        self.measured = MeasuredState(robot)
+        self.reference = Reference(robot, self.settings.blend)
+        self.limits = np.minimum(robot.limits.effort[robot.actuated_v], 1e6)
+        self._solver = InverseDynamics(robot, self.law.names, self.settings.rule, compiled=False)
+        self._rule = self._before = self._solver.rule
+        self._switched = -np.inf
+        self._weight = self._solver.dynamics.unit_force
+        self._damping = SafeTorques(robot.actuated, self.limits, robot=robot)
+        self._ended = ContactSchedule.of(ContactInterval(name, -np.inf, np.inf, 0.0, 0.0) for name in self.law.names)
+        self._last = Torques(read_only(np.zeros(len(robot.actuated))), "waiting", "no state has come")
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, as after a reset of the clock."""
+        self.measured.forget()
+        self.reference = Reference(self.robot, self.settings.blend)
+        self._phases = PhaseManager(self._ended)
+        self._contacts = {name: ContactState(self._thresholds()) for name in self.law.names}
+        self._told: dict[str, bool] = {}
+        self._given: Vector = np.ones(len(self.law.names))
+        self._holding, self._complaint, self._skewed = False, "", False
+        self._good_at = self._heard_at = -np.inf
+        self._rewound = ""
+        self._last_q: Vector = self.measured.q
+
+    def change(self, settings: BalanceSettings) -> None:
+        """Take other settings while running; a new rule takes over gradually.
+
+        Args:
+            settings: The settings.
+        """
+        rule = find_rule(settings.rule)
+        if rule is not self._rule:
+            self._before, self._rule, self._switched = self._rule, rule, self.measured.joints_at
+        self.settings = settings
+        self.reference.blend = settings.blend
+        for contact in self._contacts.values():
+            contact.thresholds = self._thresholds()
+
+    def observe_joints(self, names: Sequence[str], positions: Vector, velocities: Vector, stamp: float, now: float) -> bool:
+        """Take a joint state; see ``MeasuredState.put_joints``.
+
+        Args:
+            names: Joint names.
+            positions: (len(names),) positions [rad or m].
+            velocities: (len(names),) velocities [rad/s or m/s].
+            stamp: When it was measured [s].
+            now: The time [s].
+
+        Returns:
+            Whether it was taken.
+        """
+        return self._in_time(stamp, now) and self._accept(self.measured.put_joints(names, positions, velocities, stamp))
+
+    def observe_base(self, pose: Vector, twist: Vector, stamp: float, now: float) -> bool:
+        """Take odometry; see ``MeasuredState.put_base``.
+
+        Args:
+            pose: (7,) position and quaternion [m].
+            twist: (6,) velocity in axes of the root link [m/s, rad/s].
+            stamp: When it was measured [s].
+            now: The time [s].
+
+        Returns:
+            Whether it was taken.
+        """
+        return self._in_time(stamp, now) and self._accept(self.measured.put_base(pose, twist, stamp))
+
+    def observe_contact(self, surface: str, normal_force: float, t: float) -> None:
+        """Take the normal force on a sole; other surfaces are passed over.
+
+        Args:
+            surface: Its name.
+            normal_force: The force [N].
+            t: When it was measured [s].
+        """
+        if self.settings.contact_source == "wrench" and surface in self._contacts:
+            self._feel(surface, normal_force, t)
+
+    def schedule(self, schedule: ContactSchedule, start: float) -> None:
+        """Take when which sole bears how much; those it does not name are in the air.
+
+        Args:
+            schedule: The schedule, in absolute times.
+            start: The time [s].
+
+        Raises:
+            UnknownNameError: If it names a surface that is no sole.
+        """
+        for name in schedule.surfaces:
+            if name not in self.law.names:
+                raise UnknownNameError("sole", name, self.law.names)
+        self._phases = PhaseManager(schedule, start)
+        self._told = {}
+
+    def command(self, t: float) -> Torques:
+        """Return the torques for the state measured last.
+
+        Args:
+            t: When it was measured [s].
+        """
+        if self.measured.missing:
+            self._last = Torques(self._last.tau, "waiting", self.measured.missing)
+            return self._last
+        if not self._holding:
+            self.reference.hold(self.measured.q)
+            self._holding = True
+        dt, self._good_at = t - self._good_at, t
+        self._tell_phases(t)
+        phase = self._phases.phase(t)
+        self._seek(SEEK_SPEED * min(dt, LONGEST) if phase.status == "waiting" else 0.0)
+        wanted = self.reference.at(phase.schedule_time if self._phases.schedule is not self._ended else t)
+        q, v = self.measured.q, self.measured.v
+        if self._tilt(wanted.q) > self.settings.fall_tilt:
+            self._damping.observe(self.robot.actuated, np.zeros(0), v[self.robot.actuated_v])
+            tau = np.clip(self._damping.torques(0.0), -self.limits, self.limits)
+            self._last = Torques(read_only(tau), "fallen", f"the root link is tilted by {np.degrees(self._tilt(wanted.q)):.0f} degrees")
+            return self._last
+        shares = self._shares(phase.shares)
+        a = self.law.accelerate(q, v, wanted, tuple((shares > 0.0).tolist()))
+        if self.settings.contact_source == "geometry":
+            for name, height in self.law.heights().items():
+                self._feel(name, -height, t)
+        answer = self._solver.tick(q, v, a, shares)
+        tau, answer = self._mix_rules(answer, t)
+        status, reason = self._judge(answer, t, phase.status, phase.reason)
+        self._last = Torques(read_only(np.minimum(np.maximum(tau, -self.limits), self.limits)), status, reason, answer)
+        return self._last
+
+    def watch(self, now: float) -> Torques | None:
+        """Return what is to be sent although no good state has come; None where all is well, or nothing has begun.
+
+        Args:
+            now: The time [s].
+        """
+        age = now - self._good_at
+        if self._last.status == "waiting" or age <= self.settings.timeout:
+            return None
+        share = max(0.0, 1.0 - (age - self.settings.timeout) / self.settings.decay) if np.isfinite(age) else 0.0
+        said = f"no good state for {1e3 * age:.0f} ms" + (f"; {self._complaint}" if self._complaint else "")
+        return Torques(read_only(share * self._last.tau), "state_skewed" if self._skewed else "state_stale", said)
+
+    def _in_time(self, stamp: float, now: float) -> bool:
+        settings = self.settings
+        if stamp < self._heard_at - settings.skew and abs(now - stamp) <= settings.timeout + settings.skew:
+            said = f"stamps went back by {self._heard_at - stamp:.3f} s"
+            self.forget()
+            self._rewound = said
+        self._skewed = not -settings.skew <= now - stamp <= settings.timeout
+        if self._skewed:
+            self._complaint = f"a state is stamped {1e3 * (stamp - now):+.0f} ms from now"
+            return False
+        self._heard_at = max(stamp, self._heard_at)
+        return True
+
+    def _accept(self, taken: bool) -> bool:
+        self._complaint = "" if taken else self.measured.fault
+        return taken
+
+    def refused(self) -> Torques | None:
+        """Return the last torques with the reason for which the latest state was refused; None where it was not."""
+        if not self._complaint or self._last.status == "waiting":
+            return None
+        return Torques(self._last.tau, "state_skewed" if self._skewed else "state_refused", self._complaint, self._last.answer)
+
+    def _thresholds(self) -> ContactThresholds:
+        s = self.settings
+        if s.contact_source == "geometry":
+            return ContactThresholds(-0.5 * s.ground_gap, -s.ground_gap, s.debounce)
+        return ContactThresholds(s.close_share * self._weight, s.open_share * self._weight, s.debounce)
+
+    def _feel(self, surface: str, measure: float, t: float) -> None:
+        self._contacts[surface].observe(measure, t)
+
+    def _tell_phases(self, t: float) -> None:
+        """Pass on which contacts closed and opened; one that opens while it gives its last load away has not been lost."""
+        if self.settings.contact_source == "assumed":
+            return
+        for name, given in zip(self.law.names, self._given.tolist(), strict=True):
+            closed = self._contacts[name].closed
+            leaving = not closed and 0.0 < given < LEAVING
+            if name in self._phases.schedule.surfaces and closed != self._told.get(name) and not leaving:
+                self._phases.observe(name, closed, t)
+                self._told[name] = closed
+
+    def _seek(self, step: float) -> None:
+        """Let the soles that are waited for go down; those that touch stay."""
+        for k, name in enumerate(self.law.names):
+            waits = step > 0.0 and not self._contacts[name].closed and self._given[k] == 0.0
+            self.law.sink[k] = min(self.law.sink[k] + step, SEEK_DEPTH) if waits else self.law.sink[k] if not self._given[k] else 0.0
+
+    def _shares(self, scheduled: Vector) -> Vector:
+        """Return shares in the order of the soles."""
+        shares = np.zeros(len(self.law.names))
+        for name, share in zip(self._phases.schedule.surfaces, scheduled.tolist(), strict=True):
+            shares[self.law.names.index(name)] = share
+        self._given = shares
+        return shares
+
+    def _tilt(self, wanted: Vector) -> float:
+        """Return the angle between the vertical axes of the root link now and in the reference [rad]."""
+        (x, y, z, w), (a, b, c, d) = self.measured.q[3:7].tolist(), wanted[3:7].tolist()
+        now = np.array([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)])
+        then = np.array([2 * (a * c - d * b), 2 * (b * c + d * a), 1 - 2 * (a * a + b * b)])
+        return float(np.arccos(np.clip(now @ then, -1.0, 1.0)))
+
+    def _mix_rules(self, answer: Answer, t: float) -> tuple[Vector, Answer]:
+        """Return the torques of the rule; while it takes over, a mean of both, which moves the robot alike."""
+        if self._rule is not self._solver.rule:
+            answer = self._solver.also(self._rule)
+        s = (t - self._switched) / self.settings.rule_blend
+        if not 0.0 <= s < 1.0 or self._before is self._rule:
+            return answer.tau, answer
+        return (1.0 - s) * self._solver.also(self._before).tau + s * answer.tau, answer
+
+    def _judge(self, answer: Answer, t: float, phase: str, why: str) -> tuple[str, str]:
+        if self._rewound:
+            said, self._rewound = self._rewound, ""
+            return "time_back", said
+        certificate = answer.certificate
+        if certificate.status != "ok":
+            return ("infeasible" if certificate.status in {"unsupported", "invalid_input"} else "limited"), "; ".join(certificate.reasons)
+        if phase in {"waiting", "lost"}:
+            return f"contact_{phase}", why
+        if self.reference.fault:
+            return "reference_refused", self.reference.fault
+        if not self.reference.begun:
+            return "standing", ""
+        ended = t > self.reference.end
+        return ("reference_ended" if ended else "following"), (f"ended {t - self.reference.end:.2f} s ago" if ended else "")

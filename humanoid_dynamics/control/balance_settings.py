@@ -1,0 +1,87 @@
+"""What the balance controller says, what it can be told, and what it sends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from humanoid_dynamics.errors import UnknownNameError
+from humanoid_dynamics.resolution.answer import Answer
+from humanoid_dynamics.resolution.rules import find_rule
+from humanoid_dynamics.spatial.arrays import Vector
+
+STATUSES = {
+    "waiting": "not every joint, or not the base, has been heard of; nothing is sent",
+    "standing": "no reference has come; the posture found is held",
+    "following": "the reference is followed",
+    "reference_ended": "the reference has ended or stopped coming; its last posture is held",
+    "reference_refused": "the latest piece of the reference was refused; what came before is followed, then held",
+    "limited": "a contact or a motor is at its limit; the torques are the nearest inside all limits",
+    "infeasible": "no torques and contact forces inside their limits produce the motion; the nearest torques are sent",
+    "contact_waiting": "a contact that should have closed has not; the reference waits for it",
+    "contact_lost": "a contact that bears load has opened; the others bear it",
+    "state_refused": "the latest state was refused; the torques of the last good one are sent",
+    "state_stale": "good states stopped coming; the last torques fade to zero",
+    "state_skewed": "states are stamped too far from now; they are not used, and the last torques fade to zero",
+    "time_back": "stamps went back by more than clocks differ: all that was known is forgotten",
+    "fallen": "the root link is tilted too far; the joints are damped until it is upright again",
+}
+SOURCES = {
+    "assumed": "the soles of the resting posture, or those of the schedule, always stand",
+    "wrench": "a sole stands while its measured normal force says so, with two thresholds and a time",
+    "geometry": "a sole stands while it is near the height of the ground",
+}
+
+
+@dataclass(frozen=True)
+class BalanceSettings:
+    """How a controller behaves.
+
+    Attributes:
+        rule: Rule that chooses among the torques.
+        timeout: Age at which a state is stale [s].
+        skew: How far a stamp may lie after now, or before the one before [s].
+        decay: Time in which torques of a stale state fade [s].
+        contact_source: One of ``SOURCES``.
+        close_share: Normal force at which a contact closes, as a share of the weight [-].
+        open_share: Normal force below which it opens, likewise [-].
+        ground_gap: Height of a sole above the ground at which it opens; half of it closes it [m].
+        debounce: How long a change of contact must last [s].
+        blend: Time in which a jump of the reference is taken [s].
+        rule_blend: Time in which a new rule takes over [s].
+        fall_tilt: Tilt of the root link against the reference that counts as a fall [rad].
+    """
+
+    rule: str = "transition_limited"
+    timeout: float = 0.05
+    skew: float = 0.01
+    decay: float = 0.3
+    contact_source: str = "wrench"
+    close_share: float = 0.02
+    open_share: float = 0.01
+    ground_gap: float = 0.01
+    debounce: float = 0.01
+    blend: float = 0.5
+    rule_blend: float = 0.1
+    fall_tilt: float = 1.0
+
+    def __post_init__(self) -> None:
+        find_rule(self.rule)
+        if self.contact_source not in SOURCES:
+            raise UnknownNameError("source of contacts", self.contact_source, SOURCES)
+
+
+@dataclass(frozen=True, eq=False)
+class Torques:
+    """What is sent, and why.
+
+    Attributes:
+        tau: (na,) torques in the order of ``robot.actuated`` [N·m or N]; finite and within limits.
+        status: One of ``STATUSES``.
+        reason: What is wrong, in words; empty where nothing is.
+        answer: Wrenches and certificate; None where the torques did not come from the state.
+    """
+
+    tau: Vector
+    status: str
+    reason: str = ""
+    answer: Answer | None = None

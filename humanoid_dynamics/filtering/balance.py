@@ -1,0 +1,81 @@
+"""Stage A7: the path of the centre of mass that stays bounded, as what is added to the path of the reference.
+
+The reference's own centre of mass c is the bounded path of its own pivot p = c - c''/w^2, whatever follows after the window.  If the pivot
+has to move by d, the centre of mass moves by the bounded solution x of x'' = w^2 (x - d): xi(t) = w int_0^inf exp(-w s) d(t + s) ds and
+x' = w (xi - x).  Where nothing has to move nothing is added.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+TAIL = 0.25  # s; what the pivot moves by beyond the window is the mean of this time before its end
+
+
+class BoundedShift:
+    """The shift of the centre of mass, carried from plan to plan.
+
+    Attributes:
+        x: (2,) shift now [m].
+    """
+
+    def __init__(self, w: float, dt: float) -> None:
+        """Prepare.
+
+        Args:
+            w: Rate of the pendulum [1/s].
+            dt: Time between rows [s].
+        """
+        self._w, self._dt = w, dt
+        self.x: Vector | None = None
+
+    def advance(self, d: Matrix, count: int) -> tuple[Matrix, Matrix, Matrix]:
+        """Go on for some rows.
+
+        Args:
+            d: (n, 2) by how much the pivot has to move, from now on [m].
+            count: Rows to go, fewer than n.
+
+        Returns:
+            x: (count, 2) shift of the centre of mass, from now on [m].
+            rate: (count, 2) its velocity [m/s].
+            second: (count, 2) its acceleration [m/s^2].
+        """
+        w, dt = self._w, self._dt
+        xi = unstable_shift(d, count, dt, w)
+        x, rate = np.empty((count, 2)), np.empty((count, 2))
+        now = xi[0] if self.x is None else self.x
+        decay = float(np.exp(-w * dt))
+        for row in range(count):
+            x[row] = now
+            rate[row] = w * (xi[row] - now)
+            now = decay * now + (1.0 - decay) * 0.5 * (xi[row] + xi[row + 1])
+        self.x = now
+        return x, rate, w * w * (x - d[:count])
+
+
+def unstable_shift(d: Matrix, count: int, dt: float, w: float) -> Matrix:
+    """Return xi, the weighted future, for the first rows of a window.
+
+    Args:
+        d: (n, 2) by how much the pivot has to move [m].
+        count: Number of rows that are needed.
+        dt: Time between rows [s].
+        w: Rate of the pendulum [1/s].
+
+    Returns:
+        (count + 1, 2) xi [m].
+    """
+    n = len(d)
+    decay = float(np.exp(-w * dt))
+    middle = 0.5 * (d[1:] + d[:-1])
+    tail = d[-max(1, min(round(TAIL / dt), n)) :].mean(axis=0)
+    future = n - 1 - count
+    weights = (1.0 - decay) * decay ** np.arange(max(future, 0))
+    xi = np.empty((count + 1, 2))
+    xi[count] = weights @ middle[count:] + decay ** max(future, 0) * tail
+    for row in range(count - 1, -1, -1):
+        xi[row] = decay * xi[row + 1] + (1.0 - decay) * middle[min(row, n - 2)]
+    return xi

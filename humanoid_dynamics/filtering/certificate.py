@@ -1,0 +1,145 @@
+"""How consistent one frame is: measured on the answer, not taken from the program that made it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_dynamics.filtering.joint_room import limited_positions
+from humanoid_dynamics.filtering.proportions import Proportions
+from humanoid_dynamics.filtering.terms import BASE, LOCAL
+from humanoid_dynamics.filtering.tick import Step
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.motion.body_points import find_soles
+from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.polygon import half_planes, margin_inside
+from humanoid_dynamics.spatial.rotation import skew
+
+LOADED = 1e-6  # of the weight: a sole that bears less has no centre of pressure
+EOM, PULL, COP, FRICTION, SHARE = 1e-8, 1e-6, 1e-6, 1e-6, 1e-6  # of the weight, twice; m; of the friction coefficient; of a limit
+
+
+@dataclass(frozen=True, slots=True)
+class FrameCertificate:
+    """What is true of one frame.
+
+    Attributes:
+        residual: Largest entry of what the equation of motion misses, over the weight, lengths in metres [-].
+        cop: How far the centre of pressure is inside the soles that bear load, the least of them [m]; infinite in flight.
+        friction: Largest share of the friction coefficient that is used, about the normal of the sole [-].
+        pull: Largest pull of the ground on a sole, over the weight; zero where it only pushes [-].
+        torque: Largest share of a torque limit [-].
+        joint: Smallest distance to a position limit [rad or m]; negative outside.
+        speed: Largest share of a speed limit [-].
+        slip: Largest speed of a corner of a standing sole [m/s].
+    """
+
+    residual: float
+    cop: float
+    friction: float
+    pull: float
+    torque: float
+    joint: float
+    speed: float
+    slip: float
+
+    @property
+    def forces_hold(self) -> bool:
+        """Whether the forces are possible: motion, unilateral contact, friction, centre of pressure."""
+        moves = self.residual <= EOM and self.pull <= PULL
+        return moves and self.cop >= -COP and self.friction <= 1.0 + FRICTION
+
+    @property
+    def limits_hold(self) -> bool:
+        """Whether torques, positions and speeds of joints are inside their limits."""
+        return self.torque <= 1.0 + SHARE and self.joint >= -SHARE and self.speed <= 1.0 + SHARE
+
+    @property
+    def holds(self) -> bool:
+        """Whether all is well."""
+        return self.forces_hold and self.limits_hold
+
+
+class FrameJudge:
+    """Judge frames of one robot."""
+
+    def __init__(self, robot: RobotModel, proportions: Proportions, *, trust_limits: bool = True) -> None:
+        """Prepare.
+
+        Args:
+            robot: The robot.
+            proportions: Its measures.
+            trust_limits: Whether joints have the limits their description says; torques and positions are not judged otherwise.
+        """
+        self._trust = trust_limits
+        self._model, self._data = robot.model, robot.data()
+        self._soles = proportions.soles
+        surfaces = find_soles(robot)
+        self._outlines = [np.array(s.vertices[:, :2]) for s in surfaces]
+        self._edges = [half_planes(outline) if len(outline) > 2 else None for outline in self._outlines]
+        self._arms = [skew(corners.mean(axis=0)) for corners in proportions.corners]
+        self._index, self._low, self._high = limited_positions(robot)
+        self._mu = [s.friction for s in surfaces]
+        self._weight = proportions.mass * proportions.gravity
+        effort = robot.limits.effort[BASE:]
+        self._per_effort = np.where(np.isfinite(effort) & (effort > 0.0), 1.0 / np.maximum(effort, 1e-12), 0.0)
+        with np.errstate(divide="ignore"):
+            self._per_speed = np.where(robot.limits.velocity > 0.0, 1.0 / robot.limits.velocity, 0.0)[BASE:]
+
+    def judge(self, q: Vector, v: Vector, after: tuple[Vector, Vector], step: Step) -> FrameCertificate:
+        """Judge one frame.
+
+        Args:
+            q: (nq,) configuration in which the step was asked.
+            v: (nv,) velocity.
+            after: Configuration and velocity after the step.
+            step: The answer.
+
+        Returns:
+            The certificate.
+        """
+        model, data = self._model, self._data
+        miss = pin.rnea(model, data, q, v, step.vdot)
+        miss[BASE:] -= step.tau
+        pin.computeJointJacobians(model, data, q)
+        cop, friction, pull, slip = np.inf, 0.0, 0.0, 0.0
+        for foot in (0, 1):
+            w = step.wrenches[foot]
+            J = pin.getFrameJacobian(model, data, self._soles[foot], LOCAL)
+            miss -= w @ J
+            if not step.stands[foot]:
+                continue
+            twist = J @ v
+            moving = twist[:3] - self._arms[foot] @ twist[3:]
+            slip = max(slip, float(moving @ moving) ** 0.5)
+            pull = max(pull, -float(w[2]) / self._weight)
+            if w[2] > LOADED * self._weight:
+                cop = min(cop, self._margin(foot, np.array([-w[4], w[3]]) / w[2]))
+                friction = max(friction, float(np.hypot(w[0], w[1])) / (self._mu[foot] * float(w[2])))
+        torque, joint, speed = self._judge_limits(*after, step) if self._trust else (0.0, np.inf, 0.0)
+        return FrameCertificate(
+            float(np.max(np.abs(miss))) / self._weight,
+            cop,
+            friction,
+            max(pull, 0.0),
+            torque,
+            joint,
+            speed,
+            slip,
+        )
+
+    def _margin(self, foot: int, p: Vector) -> float:
+        edges = self._edges[foot]
+        if edges is None:
+            return margin_inside(self._outlines[foot], p)
+        return float((edges[1] - edges[0] @ p).min())
+
+    def _judge_limits(self, q: Vector, v: Vector, step: Step) -> tuple[float, float, float]:
+        place = q[self._index]
+        return (
+            float(np.max(np.abs(step.tau) * self._per_effort, initial=0.0)),
+            float(np.min(np.minimum(place - self._low, self._high - place), initial=np.inf)),
+            float(np.max(np.abs(v[BASE:]) * self._per_speed, initial=0.0)),
+        )

@@ -1,0 +1,206 @@
+"""Whole clips through the filter: the same stream, fed to its end, and again with other settings where the robot falls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+import numpy as np
+
+from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.filtering.filter import DynamicsFilter, Frame
+from humanoid_dynamics.filtering.settings import Settings
+from humanoid_dynamics.filtering.tick import TickSettings
+from humanoid_dynamics.filtering.verdict import Verdict, has_fallen, judge_clip
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.motion.body_points import find_soles
+from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.resampling import align_signs, sample_configurations
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+HOLD = 1.0  # s the reference stands still before and after a clip
+HOLD_RATE = 50.0  # Hz
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One way to filter a clip.
+
+    Attributes:
+        name: What is different.
+        stride: What is taken off the share of the way.
+        lower: How much lower the pelvis is [m].
+        slower: How many times longer the clip takes.
+        inside: Share of one sole that the zero-moment point keeps to; as the settings say where None.
+        farther: How many times farther the look-ahead reaches.
+    """
+
+    name: str
+    stride: float = 0.0
+    lower: float = 0.0
+    slower: float = 1.0
+    inside: float | None = None
+    farther: float = 1.0
+
+
+LADDER = (
+    Attempt("as it is"),
+    Attempt("looking farther", farther=1.5),
+    Attempt("lower", lower=0.015),
+    Attempt("shorter strides", stride=0.15),
+    Attempt("slower", slower=1.25),
+    Attempt("slower and lower", slower=1.5, lower=0.015, inside=0.3),
+    Attempt("much slower", slower=2.0, lower=0.03, stride=0.3),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class FilteredClip:
+    """A clip after the filter.
+
+    Attributes:
+        clip: The consistent motion: configurations, velocities, accelerations, contacts.
+        frames: All frames, with torques, wrenches and certificates; those of the hold before and after the clip too.
+        verdict: What is true of it.
+        attempt: How it was done.
+        verdicts: Verdicts of all attempts by name, in order.
+    """
+
+    clip: Clip
+    frames: tuple[Frame, ...]
+    verdict: Verdict
+    attempt: Attempt
+    verdicts: dict[str, Verdict]
+
+
+def filter_clip(
+    robot: RobotModel,
+    clip: Clip,
+    mode: str = "balanced",
+    *,
+    settings: Settings | None = None,
+    tick: TickSettings | None = None,
+    ladder: Sequence[Attempt] = LADDER,
+    watch: Callable[[float], None] | None = None,
+) -> FilteredClip:
+    """Filter a whole clip; where the robot falls, with the next settings of a ladder.
+
+    Args:
+        robot: The robot.
+        clip: The clip.
+        mode: How a tick is answered.
+        settings: Times and lengths of the conditioning.
+        tick: How the tick decides.
+        ladder: Attempts, in order; the first whose robot stays on its feet is kept, the longest where none does.
+        watch: Told the share of the present attempt that is done.
+
+    Returns:
+        The clip after the filter.
+
+    Raises:
+        ClipError: If the clip is shorter than one tick.
+    """
+    settings = settings or Settings()
+    if clip.duration < settings.dt:
+        raise ClipError(clip.origin, f"lasts {clip.duration:.4g} s, less than one tick of {settings.dt:.4g} s")
+    verdicts: dict[str, Verdict] = {}
+    best: tuple[Attempt, list[Frame]] | None = None
+    for attempt in ladder or LADDER[:1]:
+        frames, verdict = _attempt(robot, clip, mode, (settings, tick, attempt), watch)
+        verdicts[attempt.name] = verdict
+        if best is None or verdict.finished or len(frames) / attempt.slower > len(best[1]) / best[0].slower:
+            best = (attempt, frames)
+        if verdict.finished:
+            break
+    kept = best if best is not None else (LADDER[0], [])
+    return FilteredClip(build_clip_of(robot, kept[1], clip.origin), tuple(kept[1]), verdicts[kept[0].name], kept[0], verdicts)
+
+
+def build_clip_of(robot: RobotModel, frames: Sequence[Frame], origin: str) -> Clip:
+    """Return frames as a clip.
+
+    Args:
+        robot: The robot.
+        frames: The frames.
+        origin: What it is called.
+
+    Returns:
+        The clip, with contacts of the soles.
+    """
+    times = np.array([frame.time for frame in frames])
+    contacts = {sole.name: np.array([frame.stands[foot] for frame in frames]) for foot, sole in enumerate(find_soles(robot))}
+    q = np.array([frame.q for frame in frames])
+    return Clip(robot, times, q, np.array([f.v for f in frames]), np.array([f.vdot for f in frames]), contacts, f"{origin}, filtered")
+
+
+def samples_with_holds(clip: Clip) -> Iterator[tuple[float, Vector]]:
+    """Return the samples of a clip, standing still for a second before and after it.
+
+    Args:
+        clip: The clip.
+
+    Yields:
+        Time from the beginning of the hold [s], and (nq,) configuration.
+    """
+    q = align_signs(clip.robot, clip.q)
+    for k in range(round(HOLD * HOLD_RATE)):
+        yield k / HOLD_RATE, q[0]
+    for time, row in zip(clip.times - clip.times[0] + HOLD, q, strict=True):
+        yield float(time), row
+    end = HOLD + clip.duration
+    for k in range(1, round(HOLD * HOLD_RATE) + 1):
+        yield end + k / HOLD_RATE, q[-1]
+
+
+def _attempt(
+    robot: RobotModel,
+    clip: Clip,
+    mode: str,
+    how: tuple[Settings, TickSettings | None, Attempt],
+    watch: Callable[[float], None] | None,
+) -> tuple[list[Frame], Verdict]:
+    settings, tick, attempt = how
+    settings = _changed(settings, attempt)
+    times = clip.times[0] + attempt.slower * (clip.times - clip.times[0])
+    paced = clip if attempt.slower == 1.0 else clip.change(times=times, v=None, a=None)
+    flow = DynamicsFilter(robot, mode, settings=settings, tick=tick)
+    length = paced.duration + 2.0 * HOLD
+    frames: list[Frame] = []
+    began = perf_counter()
+    for time, q in samples_with_holds(paced):
+        flow.push(time, q)
+        if not _drain(flow, frames):
+            break
+        if watch is not None:
+            watch(time / length)
+    else:
+        flow.finish()
+        _drain(flow, frames)
+    spent = 1e6 * (perf_counter() - began) / max(len(frames), 1)
+    wanted = _wanted(paced, frames)
+    notices = clip.notices
+    if flow.doubtful:
+        notices = (*notices, f"limits differ between left and right and are not kept: {', '.join(flow.doubtful)}")
+    return frames, judge_clip(robot, flow.proportions, frames, wanted, microseconds=spent, notices=notices)
+
+
+def _drain(flow: DynamicsFilter, frames: list[Frame]) -> bool:
+    """Take all frames that are ready; return whether the robot is on its feet."""
+    while (frame := flow.tick()) is not None:
+        frames.append(frame)
+        if has_fallen(frame.q, flow.proportions):
+            return False
+    return True
+
+
+def _wanted(clip: Clip, frames: Sequence[Frame]) -> Matrix:
+    times = np.array([frame.reference for frame in frames]) - HOLD + clip.times[0]
+    return sample_configurations(clip, times)
+
+
+def _changed(settings: Settings, attempt: Attempt) -> Settings:
+    stride = attempt.stride + settings.shorter
+    inside = settings.inside_one if attempt.inside is None else attempt.inside
+    lower, ahead = settings.extra_lower + attempt.lower, settings.lookahead * attempt.farther
+    return replace(settings, shorter=stride, extra_lower=lower, inside_one=inside, lookahead=ahead)

@@ -1,0 +1,51 @@
+"""Times and lengths of the conditioning: one set for all clips, scaled by the robot where lengths are concerned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a reference is conditioned.
+
+    Attributes:
+        rate: Ticks per second [Hz].
+        lookahead: How much of the reference is known beyond the instant that is produced [s].
+        smoothing: Width of the window that takes noise out of the reference, to either side at most [s].
+        com_smoothing: The same for the centre of mass [s].
+        drift_smoothing: Standard deviation of the window under which floating feet count as ground [s].
+        stride_smoothing: Standard deviation of the window that makes a path of the base [s].
+        stride_scale: Share of the way that is gone; where None, as much as the legs are long enough for.
+        shorter: What is taken off that share.
+        inside_one: Share of one sole that the zero-moment point keeps to.
+        inside_two: Share of the area of both.
+        lower: How far the pelvis is lowered where legs are straight, in lengths of the leg; zero for never.
+        extra_lower: How far it is lowered anyway [m].
+        balance: Whether the centre of mass follows the bounded pendulum, or the clip as it is; for controls that must fail.
+        repair_height: Whether floating feet are put on the ground.
+        split_slides: Whether a standing foot that slides makes a small step instead.
+        gate: Whether time may stop before a foot is lifted until the robot is balanced on the other one.
+    """
+
+    rate: float = 200.0
+    lookahead: float = 0.8
+    smoothing: float = 0.1
+    com_smoothing: float = 0.15
+    drift_smoothing: float = 0.08
+    stride_smoothing: float = 0.2
+    stride_scale: float | None = None
+    shorter: float = 0.0
+    inside_one: float = 0.4
+    inside_two: float = 0.7
+    lower: float = 0.045
+    extra_lower: float = 0.0
+    balance: bool = True
+    repair_height: bool = True
+    split_slides: bool = True
+    gate: bool = True
+
+    @property
+    def dt(self) -> float:
+        """Time between two ticks [s]."""
+        return 1.0 / self.rate

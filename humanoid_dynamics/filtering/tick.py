@@ -1,0 +1,198 @@
+"""One tick: a target and a state in, consistent accelerations, wrenches and torques out, always."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+
+from humanoid_dynamics.contact.cone import build_wrench_cone
+from humanoid_dynamics.filtering.footing import Footing
+from humanoid_dynamics.filtering.joint_room import EMERGENCY, JointRoom
+from humanoid_dynamics.filtering.program import Choice, ReducedProgram, Weights
+from humanoid_dynamics.filtering.proportions import Proportions, inner_rectangle, measure_proportions
+from humanoid_dynamics.filtering.soft_program import SoftProgram
+from humanoid_dynamics.filtering.target import Target
+from humanoid_dynamics.filtering.terms import BASE, BodyTerms
+from humanoid_dynamics.filtering.wishes import Gains, Wishes
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.motion.body_points import find_soles
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.quadratic import QpStatus
+
+RUNGS = ("all", "hard_braking", "soles_give_way", "joints_give_way", "free")
+EFFORT_KEPT = 1.0 - 1e-6  # share of the torque limits that the programs use
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """What one tick answers.
+
+    Attributes:
+        vdot: (nv,) acceleration.
+        tau: (na,) torques of all coordinates but those of the base.
+        wrenches: (2, 6) wrenches of the ground on the left and the right sole, in axes of each, force before moment.
+        stands: Whether each sole bears load.
+        rung: Place in ``RUNGS``: 0 where all limits were kept and standing soles stand.
+        v: (nv,) velocity the answer belongs to, where a collision changed it; None where none did.
+    """
+
+    vdot: Vector
+    tau: Vector
+    wrenches: Matrix
+    stands: tuple[bool, bool]
+    rung: int
+    v: Vector | None = None
+
+
+class Tick(Protocol):
+    """What a mode of the filter must offer."""
+
+    def step(self, target: Target, q: Vector, v: Vector, dt: float, *, measured: bool = False) -> Step:
+        """Answer one tick; nothing raises.
+
+        Args:
+            target: What is wanted.
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+            dt: Time until the next tick [s].
+            measured: Whether the state comes from a robot and not from the filter itself.
+        """
+        ...
+
+    def restart(self) -> None:
+        """Forget what was."""
+        ...
+
+    def landings(self) -> list[tuple[int, Vector, Matrix]]:
+        """Return the soles that touched down at the last step, with place and orientation."""
+        ...
+
+
+@dataclass(frozen=True)
+class TickSettings:
+    """How the balanced tick decides.
+
+    Attributes:
+        gains: How deviations are corrected.
+        weights: What deviations cost.
+        joint_limits: Whether position and speed limits of joints are kept.
+        torque_limits: Whether torque limits are kept.
+        inside: How far inside the soles the pressure stays [m]; more where sole or ground give way.
+        unilateral: Whether contacts are limited at all; for controls that must fail.
+    """
+
+    gains: Gains = field(default_factory=Gains)
+    weights: Weights = field(default_factory=Weights)
+    joint_limits: bool = True
+    torque_limits: bool = True
+    inside: float = 0.001
+    unilateral: bool = True
+
+
+class BalancedTick:
+    """The tick with all limits, and a ladder below it that always gives a command.
+
+    Rungs: all limits, joints brake comfortably; joints brake hard; standing soles may give way; joints may leave their room; free fall
+    without torques.  The equation of motion, the limits of contacts and those of motors hold on every rung.
+    """
+
+    def __init__(self, robot: RobotModel, settings: TickSettings | None = None, proportions: Proportions | None = None) -> None:
+        """Prepare.
+
+        Args:
+            robot: A robot with a free base and two soles.
+            settings: How it decides.
+            proportions: Measures of the robot; taken from it where None.
+        """
+        settings = settings or TickSettings()
+        proportions = proportions or measure_proportions(robot)
+        self._settings = settings
+        self.terms = BodyTerms(robot, proportions)
+        self.footing = Footing(proportions)
+        rectangles = _rectangles(robot, settings.inside)
+        self._wishes = Wishes(robot, settings.gains, rectangles)
+        self._room = JointRoom(robot, keep=settings.joint_limits)
+        effort = EFFORT_KEPT * robot.limits.effort[BASE:] if settings.torque_limits else np.full(robot.nv - BASE, np.inf)
+        cones = _cones(robot, settings.inside) if settings.unilateral else (np.zeros((0, 6)), np.zeros((0, 6)))
+        weight = self._weight = proportions.mass * proportions.gravity
+        sets: tuple[tuple[int, ...], ...] = ((), (0,), (1,), (0, 1))
+        self._reduced = {feet: ReducedProgram(feet, cones, effort, settings.weights, weight) for feet in sets}
+        self._soft = {feet: SoftProgram(feet, cones, effort, settings.weights, weight) for feet in sets}
+        self._softest = {feet: SoftProgram(feet, cones, effort, settings.weights, weight, keep_room=False) for feet in sets}
+
+    def restart(self) -> None:
+        """Forget where soles stand."""
+        self.footing.restart()
+
+    def landings(self) -> list[tuple[int, Vector, Matrix]]:
+        """Return the soles that touched down at the last step, with place and orientation."""
+        return [(foot, self.footing.place[foot], self.footing.turn[foot]) for foot in self.footing.landed]
+
+    def step(self, target: Target, q: Vector, v: Vector, dt: float, *, measured: bool = False) -> Step:
+        """Answer one tick; nothing raises.
+
+        Args:
+            target: What is wanted; which soles bear load and where they stand is written into it.
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+            dt: Time until the next tick [s].
+            measured: Whether the state comes from a robot and not from the filter itself.
+
+        Returns:
+            The answer.
+        """
+        self.terms.update(q, v)
+        self.footing.update(target, self.terms, dt, measured=measured)
+        self._wishes.update(target, q, v, self.terms, pull=0.0 if measured else 1.0)
+        feet = tuple(foot for foot in (0, 1) if target.touches[foot])
+        np.copyto(self._wishes.load, target.load * self._weight)
+        choice, rung = self._descend(feet, q, v, dt, measured)
+        return Step(choice.vdot, choice.tau, choice.wrenches, target.touches, rung)
+
+    def _descend(self, feet: tuple[int, ...], q: Vector, v: Vector, dt: float, measured: bool) -> tuple[Choice, int]:
+        """Go down the ladder; a robot's joints have stops, so there they give way before soles do."""
+        terms, wishes, room = self.terms, self._wishes, self._room
+        room.update(q, v, dt)
+        choice = self._reduced[feet].solve(terms, wishes, room)
+        if choice.status is QpStatus.OPTIMAL:
+            return choice, 0
+        wishes.load[:] = np.inf
+        room.update(q, v, dt, EMERGENCY)
+        rungs: list[tuple[int, ReducedProgram | SoftProgram]] = [(1, self._reduced[feet]), (2, self._soft[feet]), (3, self._softest[feet])]
+        if measured:
+            room.open()
+            rungs = [(3, self._reduced[feet]), (3, self._softest[feet])]
+        for rung, program in rungs:
+            choice = program.solve(terms, wishes, room)
+            if choice.status is QpStatus.OPTIMAL:
+                return choice, rung
+        return _fall(terms), len(RUNGS) - 1
+
+
+def _fall(terms: BodyTerms) -> Choice:
+    """Return free fall without torques; at rest in the air where even that is no number."""
+    nv = len(terms.h)
+    try:
+        vdot = -np.linalg.solve(terms.M, terms.h)
+    except np.linalg.LinAlgError:
+        vdot = np.zeros(nv)
+    finite: Vector = np.zeros(nv)
+    np.copyto(finite, vdot, where=np.isfinite(vdot))
+    return Choice(finite, np.zeros((2, 6)), np.zeros(nv - BASE), QpStatus.OPTIMAL, 0)
+
+
+def _cones(robot: RobotModel, inside: float) -> tuple[Matrix, Matrix]:
+    """Return what the largest rectangles inside the soles can carry, as rows."""
+    inner = [
+        build_wrench_cone(replace(sole, vertices=corners))
+        for sole, corners in zip(find_soles(robot), _rectangles(robot, inside), strict=True)
+    ]
+    rows = [np.asarray(cone.A @ cone.basis.T) for cone in inner]
+    return rows[0], rows[1]
+
+
+def _rectangles(robot: RobotModel, inside: float) -> tuple[Matrix, Matrix]:
+    left, right = (inner_rectangle(np.array(sole.vertices), inside) for sole in find_soles(robot))
+    return left, right

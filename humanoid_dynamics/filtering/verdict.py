@@ -1,0 +1,168 @@
+"""What is true of a whole clip; consistency never counts without having stayed on its feet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_dynamics.filtering.certificate import COP, FRICTION, PULL, SHARE
+from humanoid_dynamics.filtering.filter import Frame
+from humanoid_dynamics.filtering.proportions import Proportions
+from humanoid_dynamics.filtering.terms import BASE
+from humanoid_dynamics.filtering.tick import RUNGS
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+LOWEST = 0.55  # of the height of the base in the resting posture
+STEEPEST = np.deg2rad(70.0)
+LANDING = 0.06  # s after touch-down from which a sole counts as standing
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The certificate of a clip.
+
+    Attributes:
+        finished: Whether the robot was on its feet to the end.
+        fell: When it fell [s], or None.
+        frames: Frames that were produced.
+        residual: Largest residual of the equation of motion, over the weight [-].
+        cop: Share of frames with the centre of pressure inside the soles.
+        friction: Share of frames inside the friction cones.
+        torque: Share of frames inside the torque limits.
+        joints: Share of frames inside the position and speed limits of joints.
+        all_limits: Share of frames inside all of these.
+        worst_torque: Largest share of a torque limit [-].
+        joint_margin: Smallest distance to a position limit [rad or m]; negative outside.
+        joint_rms: Root mean square over joints and time of what joints differ from the reference [rad].
+        joint_max: Largest of these [rad].
+        com_rms: Root mean square of what the centre of mass differs from its reference, strides scaled, slides corrected [m].
+        base_max: Largest way of the base from its reference, likewise [m].
+        slip: Longest way a standing sole moves [m].
+        rungs: Rung of the ladder -> frames.
+        microseconds: Time per frame [us].
+        notices: What was assumed.
+    """
+
+    finished: bool
+    fell: float | None
+    frames: int
+    residual: float
+    cop: float
+    friction: float
+    torque: float
+    joints: float
+    all_limits: float
+    worst_torque: float
+    joint_margin: float
+    joint_rms: float
+    joint_max: float
+    com_rms: float
+    base_max: float
+    slip: float
+    rungs: dict[str, int]
+    microseconds: float
+    notices: tuple[str, ...] = ()
+
+
+def has_fallen(q: Vector, proportions: Proportions) -> bool:
+    """Whether a robot lies or falls.
+
+    Args:
+        q: (nq,) configuration.
+        proportions: Its measures.
+    """
+    x, y = float(q[3]), float(q[4])
+    upright = 1.0 - 2.0 * (x * x + y * y)
+    return bool(q[2] < LOWEST * proportions.pelvis or upright < np.cos(STEEPEST))
+
+
+def judge_clip(
+    robot: RobotModel,
+    proportions: Proportions,
+    frames: Sequence[Frame],
+    reference: Matrix,
+    *,
+    microseconds: float = 0.0,
+    notices: tuple[str, ...] = (),
+) -> Verdict:
+    """Judge a clip by its frames.
+
+    Args:
+        robot: The robot.
+        proportions: Its measures.
+        frames: The frames, one or more.
+        reference: (n, nq) what the clip wanted at each frame.
+        microseconds: Time per frame [us].
+        notices: What was assumed.
+
+    Returns:
+        The verdict.
+    """
+    last = frames[-1]
+    fell = last.time if has_fallen(last.q, proportions) else None
+    certificates = [frame.certificate for frame in frames]
+    cop = np.array([c.cop >= -COP and c.pull <= PULL for c in certificates])
+    friction = np.array([c.friction <= 1.0 + FRICTION for c in certificates])
+    torque = np.array([c.torque <= 1.0 + SHARE for c in certificates])
+    joints = np.array([c.joint >= -SHARE and c.speed <= 1.0 + SHARE for c in certificates])
+    errors = np.array([pin.difference(robot.model, a, frame.q)[BASE:] for a, frame in zip(reference, frames, strict=True)])
+    data = robot.data()
+    com = np.array([pin.centerOfMass(robot.model, data, f.q) - f.target.com for f in frames])
+    base = np.array([f.q[:3] - f.target.q[:3] for f in frames])
+    names, counts = np.unique([frame.rung for frame in frames], return_counts=True)
+    return Verdict(
+        fell is None,
+        fell,
+        len(frames),
+        max(c.residual for c in certificates),
+        float(np.mean(cop)),
+        float(np.mean(friction)),
+        float(np.mean(torque)),
+        float(np.mean(joints)),
+        float(np.mean([c.holds for c in certificates])),
+        max(c.torque for c in certificates),
+        min(c.joint for c in certificates),
+        float(np.sqrt(np.mean(errors**2))),
+        float(np.max(np.abs(errors))),
+        float(np.sqrt(np.mean(np.sum(com**2, axis=1)))),
+        float(np.max(np.linalg.norm(base, axis=1))),
+        measure_slip(robot, proportions, frames),
+        {RUNGS[int(name)]: int(count) for name, count in zip(names, counts, strict=True)},
+        microseconds,
+        notices,
+    )
+
+
+def measure_slip(robot: RobotModel, proportions: Proportions, frames: Sequence[Frame]) -> float:
+    """Return the longest way a sole moves from where it stands, from a moment after its touch-down to its lift-off.
+
+    Args:
+        robot: The robot.
+        proportions: Its measures.
+        frames: The frames.
+
+    Returns:
+        The way [m].
+    """
+    data, worst = robot.data(), 0.0
+    settled: list[Vector | None] = [None, None]
+    since = [0.0, 0.0]
+    for frame in frames:
+        pin.forwardKinematics(robot.model, data, frame.q)
+        for foot, sole in enumerate(proportions.soles):
+            if not frame.stands[foot]:
+                settled[foot], since[foot] = None, frame.time
+                continue
+            if frame.time - since[foot] < LANDING and frame is not frames[0]:
+                continue
+            place = np.array(pin.updateFramePlacement(robot.model, data, sole).act(proportions.centres[foot]))
+            first = settled[foot]
+            if first is None:
+                settled[foot] = place
+            else:
+                worst = max(worst, float(np.linalg.norm(place - first)))
+    return worst

@@ -1,0 +1,146 @@
+"""From a target and a state to the accelerations the tick wishes for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_dynamics.filtering.target import Target
+from humanoid_dynamics.filtering.terms import BASE, BodyTerms
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.rotation import skew
+
+CUSHION = 40.0  # 1/s; how a swinging sole comes to rest above the ground
+DEPTH = 0.002  # m; it may go this far below
+MEASURED_DAMPING = 0.3  # share of the damping of standing soles that is left where the state is measured: the ground does the rest
+HARDEST_RISE = 60.0  # m/s^2
+HARDEST_LANDING = 40.0  # m/s^2; how fast a standing sole is brought to rest at most
+
+
+@dataclass(frozen=True)
+class Gains:
+    """How strongly deviations are corrected, each with stiffness [1/s^2] and damping [1/s].
+
+    Attributes:
+        com: Centre of mass, seen from above.
+        height: Its height.
+        base: Orientation of the base.
+        swing: Swinging soles.
+        joints: Joints.
+        stance: Standing soles.
+    """
+
+    com: tuple[float, float] = (20.0, 9.0)
+    height: tuple[float, float] = (30.0, 11.0)
+    base: tuple[float, float] = (80.0, 18.0)
+    swing: tuple[float, float] = (400.0, 40.0)
+    joints: tuple[float, float] = (60.0, 15.0)
+    stance: tuple[float, float] = (400.0, 40.0)
+
+
+class Wishes:
+    """Accelerations that bring the robot to its target.
+
+    Attributes:
+        com: (3,) of the centre of mass [m/s^2].
+        base: (3,) angular, in axes of the base [rad/s^2].
+        joints: (na,) of all coordinates but those of the base.
+        soles: (2, 6) of the soles, in axes of each; of standing ones, what brings them to rest where they stand.
+        up: (2, 4, 6) rows that give the upward acceleration of the corners of a swinging sole.
+        rise: (2, 4) what those must at least be, so that corners stay above the ground [m/s^2].
+        load: (2,) largest push on each sole [N].
+        height: (2,) height of the lowest corner of each sole over the ground [m].
+    """
+
+    def __init__(self, robot: RobotModel, gains: Gains, corners: tuple[Matrix, Matrix]) -> None:
+        """Take the memory.
+
+        Args:
+            robot: A robot with a free base.
+            gains: How deviations are corrected.
+            corners: (4, 3) corners of each sole in its frame [m].
+        """
+        self._corners, self._arms = corners, tuple(skew(c) for c in corners)
+        self.up, self.rise, self.height, self.load = np.zeros((2, 4, 6)), np.zeros((2, 4)), np.zeros(2), np.full(2, np.inf)
+        self._model, self._gains = robot.model, gains
+        self.com, self.base, self.soles = np.zeros(3), np.zeros(3), np.zeros((2, 6))
+        self.joints: Vector = np.zeros(robot.nv - BASE)
+
+    def update(self, target: Target, q: Vector, v: Vector, terms: BodyTerms, *, pull: float = 1.0) -> None:
+        """Compute the wishes.
+
+        Args:
+            target: What is wanted.
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+            terms: Terms of this state.
+            pull: Share of the stiffness that holds standing soles in place; zero where the state is measured.
+        """
+        gains = self._gains
+        self._wish_com(target, terms)
+        error = pin.difference(self._model, q, target.q)
+        stiff, damp = gains.joints
+        np.copyto(self.joints, target.a[BASE:] + damp * (target.v[BASE:] - v[BASE:]) + stiff * error[BASE:])
+        turn = pin.log3(terms.R_WB.T @ _rotation(target.q))
+        stiff, damp = gains.base
+        # The wanted velocity is in axes of the wanted base; both bases are near each other.
+        self.base[:] = target.a[3:6] + damp * (target.v[3:6] - v[3:6]) + stiff * turn
+        for foot in (0, 1):
+            if target.touches[foot]:
+                self._rest(foot, target, terms, pull)
+            else:
+                self._swing(foot, target, terms)
+                self._stay_above(foot, target, terms)
+
+    def _stay_above(self, foot: int, target: Target, terms: BodyTerms) -> None:
+        """Corners come near to the ground no faster than in proportion to their height."""
+        R, twist, corners = terms.turn[foot], terms.twist[foot], self._corners[foot]
+        n = R.T @ target.normal[foot]
+        ground = np.array([*target.sole_place[foot, :2], target.ground[foot]])
+        height = float((terms.place[foot] - ground) @ target.normal[foot]) + corners @ n
+        self.up[foot, :, :3], self.up[foot, :, 3:] = n, self._arms[foot] @ n  # n . (alpha x c) = alpha . (c x n)
+        rate = self.up[foot] @ twist
+        omega = twist[3:]
+        centripetal = float(omega @ n) * (corners @ omega) - float(omega @ omega) * (corners @ n)
+        drift = float(n @ _cross(omega, twist[:3])) + centripetal
+        self.rise[foot] = np.minimum(-2.0 * CUSHION * rate - CUSHION**2 * (height + DEPTH) - drift, HARDEST_RISE)
+        self.height[foot] = max(float(height.min()), 0.0)
+
+    def _wish_com(self, target: Target, terms: BodyTerms) -> None:
+        stiff, damp = self._gains.com
+        error, rate = target.com - terms.com, target.com_rate - terms.com_rate
+        self.com[:] = target.com_acceleration + damp * rate + stiff * error
+        stiff, damp = self._gains.height
+        self.com[2] = target.com_acceleration[2] + damp * rate[2] + stiff * error[2]
+
+    def _rest(self, foot: int, target: Target, terms: BodyTerms, pull: float) -> None:
+        stiff, damp = self._gains.stance
+        wish = pull * stiff * _pose_error(foot, target, terms) - max(pull, MEASURED_DAMPING) * damp * terms.twist[foot]
+        size = float(np.sqrt(wish @ wish))
+        self.soles[foot] = wish * min(1.0, HARDEST_LANDING / max(size, HARDEST_LANDING))
+
+    def _swing(self, foot: int, target: Target, terms: BodyTerms) -> None:
+        stiff, damp = self._gains.swing
+        R = terms.turn[foot]
+        rate, acceleration = target.sole_rate[foot], target.sole_acceleration[foot]
+        wanted = np.concatenate((R.T @ rate[:3], R.T @ rate[3:]))
+        twist = terms.twist[foot]
+        feed = np.concatenate((R.T @ acceleration[:3] - _cross(twist[3:], twist[:3]), R.T @ acceleration[3:]))
+        self.soles[foot] = feed + damp * (wanted - twist) + stiff * _pose_error(foot, target, terms)
+
+
+def _pose_error(foot: int, target: Target, terms: BodyTerms) -> Vector:
+    R = terms.turn[foot]
+    place = R.T @ (target.sole_place[foot] - terms.place[foot])
+    return np.concatenate((place, pin.log3(R.T @ target.sole_turn[foot])))
+
+
+def _cross(a: Vector, b: Vector) -> Vector:
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
+def _rotation(q: Vector) -> Matrix:
+    return np.asarray(pin.Quaternion(q[3:7]).matrix())

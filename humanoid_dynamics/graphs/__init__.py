@@ -1,0 +1,1 @@
+"""Which nodes run together: graphs as data, and processes that are looked after; no ROS here."""

@@ -1,0 +1,145 @@
+"""Processes that run together: started, watched, started once more where one dies, and ended in an orderly way."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from humanoid_dynamics.graphs.description import GraphNode
+
+ENDING = (signal.SIGINT, signal.SIGTERM)
+LOOK = 0.2  # s
+PATIENCE = 5.0  # s; how long a process may take to end
+PROGRAMS = "humanoid_dynamics.nodes.programs"
+REFUSED = 2  # exit code of a program that refuses to start: starting it again changes nothing
+Tell = Callable[[str], None]
+
+
+@dataclass(eq=False)
+class Running:
+    """A process that is looked after.
+
+    Attributes:
+        node: What runs.
+        process: The process.
+        restarts: How often it was started again.
+    """
+
+    node: GraphNode
+    process: subprocess.Popen[bytes]
+    restarts: int = 0
+
+
+def node_command(node: GraphNode) -> list[str]:
+    """Return the command that starts a node.
+
+    Args:
+        node: The node.
+    """
+    command = [sys.executable, "-m", PROGRAMS, node.node, "--ros-args", "--disable-external-lib-logs", "-r", f"__node:={node.name}"]
+    for name, value in node.parameters.items():
+        command += ["-p", f"{name}:={as_argument(value)}"]
+    for topic, new in node.remappings.items():
+        command += ["-r", f"{topic}:={new}"]
+    return command
+
+
+def as_argument(value: Any) -> str:
+    """Return a parameter as ROS reads it on a command line."""
+    if isinstance(value, str):
+        return f"'{value}'"
+    return json.dumps(value)
+
+
+def local_environment() -> dict[str, str]:
+    """Return the environment of the nodes: discovery stays on this machine, unless the user has said otherwise."""
+    environment = dict(os.environ)
+    environment.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    environment.setdefault("AMENT_PREFIX_PATH", sys.prefix)
+    environment["PYTHONUNBUFFERED"] = "1"
+    return environment
+
+
+class Supervisor:
+    """Runs nodes as processes of their own."""
+
+    def __init__(self, nodes: Sequence[GraphNode], folder: Path, tell: Tell, *, restarts: int = 1) -> None:
+        """Prepare.
+
+        Args:
+            nodes: What runs.
+            folder: Where the logs go.
+            tell: Called with what happens, in sentences.
+            restarts: How often a process that dies is started again.
+        """
+        self._nodes, self._folder, self._tell, self._most = nodes, folder, tell, restarts
+        self._running: list[Running] = []
+
+    def run(self, seconds: float = float("inf")) -> int:
+        """Run all until a signal to end comes, the time is over, or one has died too often.
+
+        Args:
+            seconds: How long [s].
+
+        Returns:
+            Exit code: 0, or that of the process that died.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True)
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+        end = monotonic() + seconds
+        code = 0
+        try:
+            self._running = [Running(node, self._start(node)) for node in self._nodes]
+            while not code and monotonic() < end and signal.sigtimedwait(ENDING, min(LOOK, max(0.0, end - monotonic()))) is None:
+                code = self._look()
+        finally:
+            self._end()
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+        return code
+
+    def _look(self) -> int:
+        """Start again what has died; return the exit code of what has died too often."""
+        for running in self._running:
+            code = running.process.poll()
+            if code is None:
+                continue
+            if running.restarts >= self._most or code == REFUSED:
+                self._tell(f"{running.node.name} ended with {code}; see {self._log(running.node)}")
+                return code if code > 0 else 1
+            running.restarts += 1
+            self._tell(f"{running.node.name} ended with {code}; it is started again")
+            running.process = self._start(running.node)
+        return 0
+
+    def _start(self, node: GraphNode) -> subprocess.Popen[bytes]:
+        environment = local_environment()
+        with self._log(node).open("ab") as log:
+            out = None if node.console else log
+            return subprocess.Popen(  # noqa: S603 - the command is ours, its arguments are passed as they are
+                node_command(node), env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=log, start_new_session=True
+            )
+
+    def _log(self, node: GraphNode) -> Path:
+        return self._folder / f"{node.name}.log"
+
+    def _end(self) -> None:
+        """End all, the last one first; what does not end in time is killed."""
+        for running in reversed(self._running):
+            if running.process.poll() is None:
+                running.process.send_signal(signal.SIGINT)
+        deadline = monotonic() + PATIENCE
+        for running in self._running:
+            try:
+                running.process.wait(max(0.1, deadline - monotonic()))
+            except subprocess.TimeoutExpired:
+                self._tell(f"{running.node.name} did not end within {PATIENCE:g} s and was killed")
+                running.process.kill()
+                running.process.wait()

@@ -1,0 +1,155 @@
+"""Node ``effort_guard``: commands in, guarded commands out, a safe output for as long as something is wrong."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from humanoid_dynamics.control.effort_guard import EffortGuard, Guarded, GuardSettings
+from humanoid_dynamics.control.safe_output import SafeTorques
+from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError
+from humanoid_dynamics.nodes.adapter import Act, AdapterNode, Handler
+from humanoid_dynamics.nodes.messages import doubles, seconds, to_stamp, write_efforts
+from humanoid_dynamics.nodes.running import keep_rate, run
+
+
+class EffortGuardNode(AdapterNode):
+    """Guards the efforts of a robot, or of joints named by parameter."""
+
+    good = ("waiting", "passing", "limited", "held")
+
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__("effort_guard", **keywords)
+        self._guard: EffortGuard | None = None
+        self._due = 0.0
+        self._stamp: Any = None
+        self._counts = {"commands": 0, "refused": 0}
+
+    def needs_robot(self) -> bool:
+        """Return whether joints and limits were not named by parameter."""
+        return not (self.config.joints and self.config.effort_limits)
+
+    def prepare(self) -> None:
+        """Make the guard."""
+        config = self.config
+        names = config.joints or (self.robot.actuated if self.robot is not None else ())
+        limits = np.array(config.effort_limits)
+        if self.robot is not None and not len(limits):
+            known = dict(zip(self.robot.actuated, self.robot.limits.effort[self.robot.actuated_v], strict=True))
+            unknown = [name for name in names if name not in known]
+            if unknown:
+                raise ShapeError("joints", unknown[0], f"joints of {self.robot.name}")
+            limits = np.array([known[name] for name in names])
+        if len(limits) != len(names):
+            raise HumanoidDynamicsError(f"effort_limits: received {len(limits)} limits for {len(names)} joints")
+        self._limits = np.where(np.isfinite(limits), limits, config.effort_cap)
+        self._safe = SafeTorques(
+            names,
+            self._limits,
+            kind=config.safe_output,
+            damping=config.damping,
+            decay=config.decay,
+            period=1.0 / config.rate,
+            robot=self.robot,
+        )
+        self._guard = EffortGuard(names, self._limits, self._safe, self._settings())
+
+    def change(self) -> None:
+        """Take other time-outs."""
+        if self._guard is not None:
+            self._guard.settings = self._settings()
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """Return what hears commands and states."""
+        return {"joint_torque_commands": self._on_command, "joint_states": self._on_state}
+
+    def acts(self) -> Mapping[str, Act]:
+        """Return what stops and arms."""
+        return {"stop": self._stop, "rearm": self._rearm}
+
+    def facts(self) -> Mapping[str, Any]:
+        """Return how many commands came and were refused."""
+        return self._counts
+
+    def begin(self) -> None:
+        """Wait for the first command."""
+        if self._guard is not None:
+            self._guard.rearm(self.now())
+
+    def end(self) -> None:
+        """Send nothing but zero from now on."""
+        if self._guard is not None:
+            self._publish(Guarded(np.zeros(len(self._guard.names)), "waiting"), self.get_clock().now().to_msg())
+
+    def tick(self) -> None:
+        """Send what is due where no command has come for a period."""
+        with self.lock:
+            if self.active and self._guard is not None:
+                now = self.now()
+                self._watch_publishers(now)
+                if now >= self._due or now < self._due - 1.0:
+                    self._send(now)
+
+    def _settings(self) -> GuardSettings:
+        config = self.config
+        return GuardSettings(config.timeout, config.skew, config.effort_rate, 1.0 / config.rate)
+
+    def _on_command(self, message: JointState) -> None:
+        if self._guard is None:
+            return
+        now, self._counts["commands"] = self.now(), self._counts["commands"] + 1
+        stamped = message.header.stamp.sec or message.header.stamp.nanosec
+        stamp = seconds(message.header.stamp) if stamped else np.nan
+        taken = self._guard.command(message.name, np.asarray(message.effort), stamp, now)
+        self._counts["refused"] += not taken
+        if taken:
+            self._stamp = message.header.stamp if stamped else to_stamp(now)
+        self._send(now)
+
+    def _on_state(self, message: JointState) -> None:
+        self._safe.observe(message.name, np.asarray(message.position), np.asarray(message.velocity))
+
+    def _watch_publishers(self, now: float) -> None:
+        if self._guard is not None:
+            self._guard.count_publishers(self._count_senders(), now)
+
+    def _count_senders(self) -> int:
+        return int(self.count_publishers(self.resolve_topic_name("joint_torque_commands")))
+
+    def _send(self, now: float) -> None:
+        """Send what goes out now: a command with its own stamp, what is safe with the time."""
+        if self._guard is None:
+            return
+        self._due = now + 1.0 / self.config.rate
+        out = self._guard.output(now)
+        self._publish(out, to_stamp(now) if self._guard.fault or self._stamp is None else self._stamp)
+        self.tell(out.status, out.reason)
+
+    def _publish(self, out: Guarded, stamp: Any) -> None:
+        if self._guard is not None:
+            self.out("guarded_torque_commands").publish(write_efforts(self._guard.names, out.tau, stamp))
+            if self.is_heard("effort_commands"):
+                self.out("effort_commands").publish(Float64MultiArray(data=doubles(out.tau)))
+
+    def _stop(self, _request: Any) -> str:
+        if self._guard is not None:
+            self._guard.stop(now=self.now())
+            self._send(self.now())
+        return ""
+
+    def _rearm(self, _request: Any) -> str:
+        return self._guard.rearm(self.now()) if self._guard is not None else "not configured"
+
+
+def main() -> None:
+    """Run the node."""
+
+    def loop(node: EffortGuardNode, stop: threading.Event) -> None:
+        keep_rate(node.config.rate, stop, node.tick)
+
+    run(EffortGuardNode, loop)

@@ -1,0 +1,281 @@
+"""Topics and services of every node, as data: nodes make them from here, and the tables of the documentation are written from here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from humanoid_dynamics.control import balance_settings, effort_guard, snake_driver
+
+QOS = {
+    "state": "published reliable, depth 10; read best effort, depth 5",
+    "command": "reliable, depth 1",
+    "latched": "reliable, transient local, depth 1",
+    "reference": "reliable, depth 10",
+    "report": "reliable, depth 10",
+    "clock": "published reliable, depth 10; read best effort, depth 5",
+}
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic of a node.
+
+    Attributes:
+        name: Its name; ``<surface>`` and the like stand for one topic each.
+        way: ``in`` or ``out``.
+        kind: Its type, such as ``sensor_msgs/JointState``.
+        qos: One of ``QOS``.
+        content: What is in it, with units.
+    """
+
+    name: str
+    way: str
+    kind: str
+    qos: str
+    content: str
+
+
+@dataclass(frozen=True)
+class Service:
+    """A service of a node.
+
+    Attributes:
+        name: Its name below the node's.
+        kind: Its type.
+        purpose: What it does.
+    """
+
+    name: str
+    kind: str
+    purpose: str
+
+
+@dataclass(frozen=True)
+class Interface:
+    """What a node says and hears besides its parameters.
+
+    Attributes:
+        purpose: What it is for, in a sentence.
+        topics: Its topics.
+        services: Its services.
+        statuses: Status -> meaning; the code of a status is its place here.
+    """
+
+    purpose: str
+    topics: tuple[Topic, ...]
+    services: tuple[Service, ...]
+    statuses: Mapping[str, str]
+
+
+DESCRIPTION = Topic("robot_description", "in", "std_msgs/String", "latched", "URDF; read only where no robot was named")
+REPORTS = (
+    Topic("~/status", "out", "std_msgs/UInt8", "latched", "code of the status"),
+    Topic(
+        "/diagnostics",
+        "out",
+        "diagnostic_msgs/DiagnosticArray",
+        "report",
+        "status, reason in words, counts; twice a second and at every change",
+    ),
+)
+STATES = (
+    Topic("joint_states", "in", "sensor_msgs/JointState", "state", "`position` [rad, m] and `velocity` [rad/s, m/s] by name"),
+    Topic("odom", "in", "nav_msgs/Odometry", "state", "pose of the base [m], velocity in its own axes [m/s, rad/s]"),
+    Topic(
+        "contact_wrenches/<surface>",
+        "in",
+        "geometry_msgs/WrenchStamped",
+        "state",
+        "measured force and moment at the surface, its own axes [N, N·m]",
+    ),
+)
+REFERENCES = (
+    Topic(
+        "reference/joints",
+        "in",
+        "trajectory_msgs/JointTrajectory",
+        "reference",
+        "`positions`, `velocities`, `accelerations` by name [rad, m, s]",
+    ),
+    Topic(
+        "reference/base",
+        "in",
+        "trajectory_msgs/MultiDOFJointTrajectory",
+        "reference",
+        "pose of the base [m], velocities in axes of the world [m/s, rad/s]",
+    ),
+    Topic(
+        "reference/contacts",
+        "in",
+        "trajectory_msgs/JointTrajectory",
+        "latched",
+        "load of each surface at the times it begins or ends to change, 0 to 1",
+    ),
+)
+COMMANDS = (
+    Topic(
+        "joint_torque_commands", "out", "sensor_msgs/JointState", "command", "`effort` [N·m, N] by name, stamped as the state it answers"
+    ),
+    Topic("effort_commands", "out", "std_msgs/Float64MultiArray", "command", "the same efforts, in the order of the joints [N·m, N]"),
+)
+
+
+def turned(topics: tuple[Topic, ...]) -> tuple[Topic, ...]:
+    """Return the same topics seen from the other side.
+
+    Args:
+        topics: The topics.
+    """
+    other = {"in": "out", "out": "in"}
+    return tuple(Topic(t.name, other[t.way], t.kind, t.qos, t.content) for t in topics)
+
+
+SIMULATOR_STATUSES = {
+    "waiting": "no command has come; the world stands still and shows where everything is",
+    "running": "commands are applied as they come",
+    "paused": "somebody asked for it; the world stands still",
+    "no_command": "no usable command came for longer than the time-out; the motors are off",
+    "refused": "the latest command was not usable; the one before is applied until it is too old",
+    "awaiting_command": "lock-step: the command for the last state has not come for a second; time stands still",
+    "stopped": "the motion ran away; reset to begin anew",
+}
+PLAYER_STATUSES = {
+    "idle": "nothing is played",
+    "playing": "pieces of the reference are sent",
+    "ended": "the motion has ended; its last posture stays",
+    "stopped": "somebody asked for it",
+}
+
+INTERFACES: Mapping[str, Interface] = MappingProxyType(
+    {
+        "simulator": Interface(
+            "The world that steps, behind the topics of a robot.",
+            (
+                Topic("joint_torque_commands", "in", "sensor_msgs/JointState", "command", "`effort` [N·m, N] by name"),
+                Topic(
+                    "push",
+                    "in",
+                    "geometry_msgs/WrenchStamped",
+                    "report",
+                    "force and moment on the link `frame_id`, in axes of the world [N, N·m]",
+                ),
+                Topic("robot_description", "out", "std_msgs/String", "latched", "URDF of the robot"),
+                *turned(STATES),
+                Topic(
+                    "frames/<frame>",
+                    "out",
+                    "geometry_msgs/PoseStamped",
+                    "state",
+                    "REP-120 frames in `odom` [m]; where tf2_msgs is installed, `/tf` instead",
+                ),
+                Topic("/clock", "out", "rosgraph_msgs/Clock", "clock", "time of the world, in lock-step"),
+                Topic(
+                    "audit",
+                    "out",
+                    "std_msgs/Float64MultiArray",
+                    "report",
+                    "time [s], energy [J], energy from nowhere [J], contact residual [m/s], depth [m], momentum [N·s]",
+                ),
+                *REPORTS,
+            ),
+            (
+                Service("pause", "std_srvs/SetBool", "stand still, or go on"),
+                Service("step", "std_srvs/Trigger", "one period while paused"),
+                Service("reset", "std_srvs/Trigger", "begin anew where it began"),
+                Service("connect/<connection>", "std_srvs/Trigger", "close a connection of the scene"),
+                Service("cut/<connection>", "std_srvs/Trigger", "open a connection of the scene"),
+            ),
+            MappingProxyType(SIMULATOR_STATUSES),
+        ),
+        "inverse_dynamics": Interface(
+            "From reference and state to torques that keep the robot on its feet.",
+            (
+                DESCRIPTION,
+                *STATES,
+                *REFERENCES,
+                *COMMANDS,
+                Topic(
+                    "planned_wrenches/<surface>",
+                    "out",
+                    "geometry_msgs/WrenchStamped",
+                    "state",
+                    "force and moment it counts on, axes of the world [N, N·m]",
+                ),
+                Topic(
+                    "certificate",
+                    "out",
+                    "std_msgs/Float64MultiArray",
+                    "state",
+                    "residual [N, N·m], margins: normal force [N], friction [N], centre of pressure [m], torque [-]; age of the state [s]",
+                ),
+                *REPORTS,
+            ),
+            (),
+            MappingProxyType(balance_settings.STATUSES),
+        ),
+        "effort_guard": Interface(
+            "What stands between commands and motors.",
+            (
+                DESCRIPTION,
+                turned(COMMANDS)[0],
+                STATES[0],
+                Topic(
+                    "guarded_torque_commands",
+                    "out",
+                    "sensor_msgs/JointState",
+                    "command",
+                    "`effort` [N·m, N] by name; also the heartbeat, at `rate` or faster",
+                ),
+                COMMANDS[1],
+                *REPORTS,
+            ),
+            (
+                Service("stop", "std_srvs/Trigger", "stop, and stay stopped"),
+                Service("rearm", "std_srvs/Trigger", "go on after a fault whose cause is gone"),
+            ),
+            MappingProxyType(effort_guard.STATUSES),
+        ),
+        "motion_player": Interface(
+            "References from clips, gaits and scenarios.",
+            (DESCRIPTION, *turned(REFERENCES), *REPORTS),
+            (
+                Service("play", "std_srvs/Trigger", "play from the beginning"),
+                Service("stop", "std_srvs/Trigger", "stop at the next piece"),
+            ),
+            MappingProxyType(PLAYER_STATUSES),
+        ),
+        "monitor": Interface(
+            "A live table on the terminal, and a push now and then.",
+            (
+                DESCRIPTION,
+                STATES[0],
+                STATES[2],
+                turned(COMMANDS)[0],
+                Topic("guarded_torque_commands", "in", "sensor_msgs/JointState", "command", "what the guard lets out"),
+                REFERENCES[0],
+                Topic("certificate", "in", "std_msgs/Float64MultiArray", "state", "as `inverse_dynamics` sends it"),
+                Topic("audit", "in", "std_msgs/Float64MultiArray", "report", "as `simulator` sends it"),
+                Topic("/diagnostics", "in", "diagnostic_msgs/DiagnosticArray", "report", "of all nodes"),
+                Topic("push", "out", "geometry_msgs/WrenchStamped", "report", "force at the base [N]"),
+                *REPORTS,
+            ),
+            (),
+            MappingProxyType({"watching": "the table is drawn"}),
+        ),
+        "snake_driver": Interface(
+            "The torques that make a snake of wheeled links follow a heading.",
+            (
+                DESCRIPTION,
+                Topic("joint_states", "in", "sensor_msgs/JointState", "state", "of all joints, those that carry link 1 included"),
+                Topic("heading", "in", "std_msgs/Float64", "reference", "where to go, angle from the x axis [rad]; the last one holds"),
+                Topic("joint_torque_commands", "out", "sensor_msgs/JointState", "command", "`effort` [N·m], stamped"),
+                Topic("effort_commands", "out", "std_msgs/Float64MultiArray", "command", "the same, in the order of the motors"),
+                *REPORTS,
+            ),
+            (),
+            MappingProxyType(snake_driver.STATUSES),
+        ),
+    }
+)

@@ -1,0 +1,248 @@
+"""How fast the graph is: state in to torque out beside a bare echo, processor time, and lock-step against real time; written as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from dataclasses import asdict, dataclass
+from functools import partial
+from time import monotonic, perf_counter
+from typing import Any
+
+import numpy as np
+import rclpy
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+
+from humanoid_dynamics.graphs.description import GraphNode
+from humanoid_dynamics.graphs.supervisor import local_environment, node_command
+from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.nodes.adapter import make_qos
+from humanoid_dynamics.nodes.interfaces import COMMANDS, STATES, turned
+from humanoid_dynamics.nodes.messages import doubles, nanoseconds, write_odometry
+from humanoid_dynamics.nodes.running import keep_rate, make_executor
+from humanoid_dynamics.nodes.together import run_in_lock_step, spin
+
+ROBOT = "human28"
+BLOCK, BLOCKS = 1.0, 4  # s and number of blocks of each, in turn
+START = 60.0  # s; how long a process may take until it answers
+LOCK_STEP = 0.5  # s of simulated time
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One number and its goal.
+
+    Attributes:
+        name: What was measured.
+        value: The number.
+        unit: Its unit.
+        goal: What is to be reached, in words.
+        reached: Whether it was.
+    """
+
+    name: str
+    value: float
+    unit: str
+    goal: str
+    reached: bool
+
+
+class EchoNode(Node):
+    """Answers each joint state with a message of the same size: what the middleware and rclpy alone take."""
+
+    def __init__(self) -> None:
+        super().__init__("echo")
+        self._out = self.create_publisher(JointState, "joint_torque_commands", make_qos(COMMANDS[0]))
+        self.create_subscription(Odometry, "odom", lambda _message: None, make_qos(STATES[1]))
+        self.create_subscription(JointState, "joint_states", self._on_state, make_qos(STATES[0]))
+
+    def _on_state(self, message: JointState) -> None:
+        answer = JointState(name=message.name, effort=message.position)
+        answer.header.stamp = message.header.stamp
+        self._out.publish(answer)
+
+
+class Prober(Node):
+    """Sends states into a namespace and notes when they are answered."""
+
+    def __init__(self) -> None:
+        super().__init__("prober")
+        robot = load_robot(ROBOT)
+        self._names = list(robot.actuated)
+        self._position = doubles(np.array([robot.posture[robot.joint(name).q.start] for name in self._names]))
+        self._velocity = doubles(np.zeros(len(self._names)))
+        self._pose, self._still = np.array(robot.posture[:7]), np.zeros(6)
+        self._ways: dict[str, tuple[Any, Any]] = {}
+        self._sent: dict[int, float] = {}
+        self.times: dict[str, list[float]] = {}
+        self.clock = 0.0
+
+    def join(self, namespace: str) -> None:
+        """Make the topics of a namespace."""
+        joint_states, odom, _ = turned(STATES)
+        self._ways[namespace] = (
+            self.create_publisher(Odometry, f"{namespace}/odom", make_qos(odom)),
+            self.create_publisher(JointState, f"{namespace}/joint_states", make_qos(joint_states)),
+        )
+        self.times[namespace] = []
+        command = turned(COMMANDS)[0]
+        self.create_subscription(
+            JointState, f"{namespace}/joint_torque_commands", lambda message: self._on_answer(namespace, message), make_qos(command)
+        )
+
+    def watch(self, topic: str) -> None:
+        """Note the time of a clock."""
+        self.create_subscription(Clock, topic, self._on_clock, 1)
+
+    def send(self, namespace: str) -> None:
+        """Send one state."""
+        stamp = self.get_clock().now().to_msg()
+        base, joints = self._ways[namespace]
+        message = JointState(name=self._names, position=self._position, velocity=self._velocity)
+        message.header.stamp = stamp
+        base.publish(write_odometry(self._pose, self._still, stamp, ("odom", "pelvis")))
+        self._sent[nanoseconds(stamp)] = perf_counter()
+        joints.publish(message)
+
+    def ask(self, namespace: str) -> bool:
+        """Send one state, and return whether one was ever answered."""
+        self.send(namespace)
+        return bool(self.times[namespace])
+
+    def _on_answer(self, namespace: str, message: JointState) -> None:
+        sent = self._sent.pop(nanoseconds(message.header.stamp), None)
+        if sent is not None:
+            self.times[namespace].append(perf_counter() - sent)
+
+    def _on_clock(self, message: Clock) -> None:
+        self.clock = nanoseconds(message.clock) * 1e-9
+
+
+def measure() -> list[Measured]:
+    """Measure everything; ROS is initialised by the caller.
+
+    Returns:
+        The numbers.
+    """
+    prober, executor = Prober(), make_executor()
+    executor.add_node(prober)
+    threading.Thread(target=spin, args=(executor,), daemon=True).start()
+    try:
+        return [*_measure_latency(prober), *_measure_lock_step(prober)]
+    finally:
+        executor.shutdown()
+
+
+def _measure_latency(prober: Prober) -> list[Measured]:
+    ours, echo = "/measured", "/echoed"
+    for namespace in (ours, echo):
+        prober.join(namespace)
+    processes = [_start("inverse_dynamics", ours, robot=ROBOT, contact_source="assumed", detail_rate=10.0), _start("echo", echo)]
+    try:
+        for namespace in (ours, echo):
+            _wait(partial(prober.ask, namespace), f"{namespace} answers")
+        found = {}
+        for rate in (1000.0, 500.0):
+            for times in prober.times.values():
+                times.clear()
+            used = 0.0
+            for _ in range(BLOCKS):
+                for namespace in (echo, ours):
+                    before = _cpu(processes[0])
+                    keep_rate(rate, _after(BLOCK), partial(prober.send, namespace))
+                    used += _cpu(processes[0]) - before if namespace == ours else 0.0
+            found[rate] = ({name: np.array(times) for name, times in prober.times.items()}, used / (BLOCK * BLOCKS))
+    finally:
+        for process in processes:
+            process.send_signal(signal.SIGINT)
+            process.wait(10.0)
+    fast, (slow, share) = found[1000.0][0], found[500.0]
+    median, p99 = 1e3 * np.median(fast[ours]), 1e3 * np.percentile(fast[ours], 99)
+    bare, bare_p99 = 1e3 * np.median(fast[echo]), 1e3 * np.percentile(fast[echo], 99)
+    answered = len(slow[ours]) / (500.0 * BLOCK * BLOCKS)
+    return [
+        Measured("state to torque at 1 kHz, median", float(median), "ms", "<= 0.4 ms", bool(median <= 0.4)),
+        Measured("state to torque at 1 kHz, p99", float(p99), "ms", "<= 1.5 ms", bool(p99 <= 1.5)),
+        Measured("bare echo at 1 kHz, median", float(bare), "ms", "beside it", True),
+        Measured("bare echo at 1 kHz, p99", float(bare_p99), "ms", "beside it", True),
+        Measured("median against that of the echo", float(median / bare), "x", "<= 2 x", bool(median <= 2.0 * bare)),
+        Measured("states answered at 500 Hz", answered, "-", ">= 0.999", answered >= 0.999),
+        Measured("controller at 500 Hz, share of a core", share, "-", "<= 0.25", share <= 0.25),
+    ]
+
+
+def _measure_lock_step(prober: Prober) -> list[Measured]:
+    run_one = run_in_lock_step(ROBOT, LOCK_STEP, rate=1000.0, guarded=False)
+    prober.watch("/stepped/clock")
+    shared: dict[str, Any] = {"robot": ROBOT}
+    processes = [
+        _start("simulator", "/stepped", **shared, lock_step=True, rate=1000.0),
+        _start("inverse_dynamics", "/stepped", **shared, use_sim_time=True),
+    ]
+    try:
+        _wait(lambda: prober.clock > 0.05, "lock-step in two processes runs")
+        begin, at = monotonic(), prober.clock
+        threading.Event().wait(BLOCK * BLOCKS)
+        factor = (prober.clock - at) / (monotonic() - begin)
+    finally:
+        for process in processes:
+            process.send_signal(signal.SIGINT)
+            process.wait(10.0)
+    return [
+        Measured("lock-step at 1 kHz, one process", run_one.factor, "x real time", ">= 6 x", run_one.factor >= 6.0),
+        Measured("  by processor time alone", run_one.seconds / run_one.cpu, "x real time", "beside it", True),
+        Measured("lock-step at 1 kHz, two processes", factor, "x real time", ">= 3 x", factor >= 3.0),
+    ]
+
+
+def _start(node: str, namespace: str, **parameters: Any) -> subprocess.Popen[bytes]:
+    command = node_command(GraphNode(node, node, parameters, {"__ns": namespace, "/clock": f"{namespace}/clock"}))
+    return subprocess.Popen(  # noqa: S603 - the command is ours
+        command,
+        env=local_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def _cpu(process: subprocess.Popen[bytes]) -> float:
+    """Return the processor time a process has used [s]."""
+    with open(f"/proc/{process.pid}/stat", encoding="ascii") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def _after(seconds: float) -> threading.Event:
+    event = threading.Event()
+    timer = threading.Timer(seconds, event.set)
+    timer.daemon = True
+    timer.start()
+    return event
+
+
+def _wait(condition: Any, what: str) -> None:
+    end, pause = monotonic() + START, threading.Event()
+    while not condition():
+        if monotonic() > end:
+            raise TimeoutError(f"waited {START:g} s until {what}")
+        pause.wait(0.05)
+
+
+def main() -> None:
+    """Measure, and write the numbers."""
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        json.dump([asdict(row) for row in measure()], sys.stdout)
+    finally:
+        rclpy.try_shutdown()

@@ -1,0 +1,140 @@
+"""Node ``monitor``: a live table of rates, forces, certificate and statuses on the terminal, and a push now and then."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Mapping
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from std_msgs.msg import Float64MultiArray
+
+from humanoid_dynamics.nodes.adapter import AdapterNode, Handler
+from humanoid_dynamics.nodes.messages import write_wrench
+from humanoid_dynamics.nodes.running import keep_rate, run
+
+WINDOW = 200  # messages
+RATE = 4.0  # Hz
+PLAIN_PERIOD = 2.0  # s between tables where the output is no terminal
+EVERY = 10.0  # s between pushes
+LEVELS = {b"\x00": "green", b"\x01": "yellow", b"\x02": "red", b"\x03": "dim"}
+
+
+class MonitorNode(AdapterNode):
+    """Hears everything, and draws it."""
+
+    good = ("watching",)
+
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__("monitor", **keywords)
+        self._times: dict[str, deque[float]] = {}
+        self._forces: dict[str, float] = {}
+        self._certificate: list[float] = []
+        self._audit: list[float] = []
+        self._nodes: dict[str, tuple[bytes, str, str]] = {}
+        self._next_push = monotonic() + 0.5 * EVERY
+        self._pushes = 0
+        self._next_plain = monotonic() + PLAIN_PERIOD
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """Return what counts and remembers."""
+        return {
+            "joint_states": lambda _message: self._count("joint_states"),
+            "joint_torque_commands": lambda _message: self._count("joint_torque_commands"),
+            "guarded_torque_commands": lambda _message: self._count("guarded_torque_commands"),
+            "reference/joints": lambda _message: self._count("reference/joints"),
+            "contact_wrenches/<surface>": self._on_wrench,
+            "certificate": self._on_certificate,
+            "audit": self._on_audit,
+            "/diagnostics": self._on_diagnostics,
+        }
+
+    def begin(self) -> None:
+        """Begin to watch."""
+        self.tell("watching")
+
+    def draw(self, live: Live | None, console: Console) -> None:
+        """Draw the table, and push where it is time.
+
+        Args:
+            live: Where the table is drawn on a terminal.
+            console: Where it is printed elsewhere.
+        """
+        with self.lock:
+            if not self.active:
+                return
+            if self.config.push and monotonic() >= self._next_push:
+                self._push()
+            if live is not None:
+                live.update(self._draw(), refresh=True)
+            elif monotonic() >= self._next_plain:
+                self._next_plain += PLAIN_PERIOD
+                console.print(self._draw())
+
+    def _push(self) -> None:
+        self._next_push += EVERY
+        self._pushes += 1
+        force = np.array([self.config.push, 0.0, 0.0]) if self._pushes % 2 else np.array([0.0, self.config.push, 0.0])
+        base = self.robot.links[0] if self.robot is not None else ""
+        self.out("push").publish(write_wrench(force, np.zeros(3), self.get_clock().now().to_msg(), base))
+
+    def _count(self, topic: str) -> None:
+        self._times.setdefault(topic, deque(maxlen=WINDOW)).append(monotonic())
+
+    def _on_wrench(self, message: WrenchStamped, surface: str) -> None:
+        self._forces[surface] = message.wrench.force.z
+
+    def _on_certificate(self, message: Float64MultiArray) -> None:
+        self._certificate = list(message.data)
+
+    def _on_audit(self, message: Float64MultiArray) -> None:
+        self._audit = list(message.data)
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            reason = next((pair.value for pair in status.values if pair.key == "reason"), "")
+            self._nodes[status.name] = (status.level, status.message, reason)
+
+    def _draw(self) -> Table:
+        table = Table(title=f"{self.robot.name if self.robot is not None else ''} on topics", show_header=False, min_width=78)
+        table.add_column(width=26)
+        table.add_column()
+        for name, (level, status, reason) in sorted(self._nodes.items()):
+            table.add_row(name, f"[{LEVELS.get(level, 'white')}]{status}[/] {reason[:60]}")
+        for topic, times in self._times.items():
+            span = times[-1] - times[0]
+            alive = monotonic() - times[-1] < 1.0
+            table.add_row(topic, f"{(len(times) - 1) / span:8.1f} Hz" if alive and span > 0.0 else "silent")
+        for surface, force in self._forces.items():
+            table.add_row(f"{surface} normal force", f"{force:8.1f} N")
+        if len(self._certificate) == 6:
+            residual, normal, friction, cop, torque, age = self._certificate
+            table.add_row("equation of motion to", f"{residual:8.1e} N or N·m")
+            table.add_row("to lift-off, slip, rim", f"{normal:.0f} N, {friction:.0f} N, {1e3 * cop:.0f} mm")
+            table.add_row("torque left", f"{torque:8.0%}")
+            table.add_row("state to command", f"{1e3 * age:8.2f} ms")
+        if len(self._audit) == 6:
+            table.add_row("time, energy from nowhere", f"{self._audit[0]:8.2f} s, {self._audit[2]:.1e} J")
+        table.add_row("pushes", f"{self._pushes} of {self.config.push:g} N")
+        return table
+
+
+def main() -> None:
+    """Run the node."""
+
+    def loop(node: MonitorNode, stop: threading.Event) -> None:
+        console = Console()
+        if not console.is_terminal:
+            keep_rate(RATE, stop, lambda: node.draw(None, console))
+            return
+        with Live(console=console, auto_refresh=False) as live:
+            keep_rate(RATE, stop, lambda: node.draw(live, console))
+
+    run(MonitorNode, loop)

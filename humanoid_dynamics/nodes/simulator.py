@@ -1,0 +1,285 @@
+"""Node ``simulator``: the world that steps, behind the topics of a robot, in real time or in lock-step with its controller."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped, WrenchStamped
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+
+from humanoid_dynamics.control.reference import joint_position, measured_joints
+from humanoid_dynamics.errors import HumanoidDynamicsError
+from humanoid_dynamics.nodes.adapter import Act, AdapterNode, Handler
+from humanoid_dynamics.nodes.frames import FramePublisher
+from humanoid_dynamics.nodes.messages import doubles, read_wrench, seconds, to_stamp, write_odometry, write_wrench
+from humanoid_dynamics.nodes.running import keep_rate, run
+from humanoid_dynamics.simulation.live import LiveWorld
+from humanoid_dynamics.simulation.scene_file import load_scene
+
+REPEAT = 0.1  # s; how often a state is sent again whose command has not come
+ANXIOUS = 1.0  # s; when that is told
+WORLD = "odom"
+LATER = 1e-6  # s
+MOST_PERIODS = 20  # made up for at once
+
+
+class SimulatorNode(AdapterNode):
+    """Steps a world and shows it as a robot would show itself."""
+
+    good = ("waiting", "running", "paused")
+
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__("simulator", **keywords)
+        self._live: LiveWorld | None = None
+        self._commanded_at = -np.inf
+        self._sent_at = 0.0
+        self._pose_due = 0.0
+        self._offset = 0.0
+        self._late = self._ticks = 0
+        self._owed = False
+        self._began = monotonic()
+
+    def needs_robot(self) -> bool:
+        """Return whether no scene was named."""
+        return not self.config.scene
+
+    def prepare(self) -> None:
+        """Make the world."""
+        config = self.config
+        if config.scene:
+            self._live = LiveWorld.of_scene(load_scene(config.scene))
+            self.robot = self._live.world.robot
+        elif self.robot is not None:
+            self._live = LiveWorld.of_robot(self.robot)
+        if self.robot is None:
+            raise HumanoidDynamicsError("no robot was named")
+        self._steps = max(1, round(1.0 / (config.rate * config.dt)))
+        self._joints = [(joint, joint.name) for joint in measured_joints(self.robot)]
+        self._plain = not any(joint.kind == "continuous" for joint, _ in self._joints)
+        self._q_at = np.array([joint.q.start for joint, _ in self._joints], dtype=np.intp)
+        self._v_at = np.array([joint.v.start for joint, _ in self._joints], dtype=np.intp)
+        self._names = [name for _, name in self._joints]
+        self._base = self.robot.links[0]
+        self._floats = self.robot.root == "free_flyer"
+        self._soles = frozenset(self.robot.stance)
+        self._frames = FramePublisher(self, tuple(self.robot.aliases))
+
+    @property
+    def period(self) -> float:
+        """Time in the world between two states [s]."""
+        return float(self._steps * self.config.dt)
+
+    def names(self, placeholder: str) -> tuple[str, ...]:
+        """Return surfaces, connections and frames."""
+        if placeholder == "connection":
+            return tuple(self._live.connections) if self._live is not None else ()
+        if placeholder == "frame":
+            return self._frames.as_poses
+        return super().names(placeholder)
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """Return what hears commands and pushes."""
+        return {"joint_torque_commands": self._on_command, "push": self._on_push}
+
+    def acts(self) -> Mapping[str, Act]:
+        """Return what the services do."""
+        return {
+            "pause": self._pause,
+            "step": self._step_once,
+            "reset": self._reset,
+            "connect/<connection>": lambda name: self._connect_or_cut(name, True),
+            "cut/<connection>": lambda name: self._connect_or_cut(name, False),
+        }
+
+    def facts(self) -> Mapping[str, Any]:
+        """Return time and energy of the world."""
+        world = self._live.world if self._live is not None else None
+        return (
+            {}
+            if world is None
+            else {"time": f"{world.t:.3f}", "energy from nowhere": f"{world.books.missing:.3e}", "late ticks": self._late}
+        )
+
+    def begin(self) -> None:
+        """Show the robot and the world as it stands."""
+        if self.robot is not None:
+            self.out("robot_description").publish(String(data=self.robot.urdf))
+        self._commanded_at = -np.inf
+        self._restart()
+
+    def _restart(self) -> None:
+        self._began, self._ticks, self._owed = monotonic(), 0, False
+        if self._live is not None:
+            self._live.begun = not self.config.wait_for_command
+        self.tell("waiting" if self.config.wait_for_command else "running")
+
+    def tick(self) -> None:
+        """Take the steps of a period; in lock-step only look whether a command is missing."""
+        with self.lock:
+            live = self._live
+            if not self.active or live is None:
+                return
+            if self.config.lock_step:
+                self._repeat(live)
+                return
+            now = self.now()
+            if live.begun and not live.paused and now - self._commanded_at > self.config.command_timeout:
+                live.release()
+            live.advance(self.config.dt, self._steps * self._count_periods())
+            self.show(live, now)
+            self._judge(live, now)
+
+    def _count_periods(self) -> int:
+        """Return how many periods of real time have passed since the last tick; those beyond a few are lost."""
+        due = (monotonic() - self._began) * self.config.speed / self.period
+        count = int(due) - self._ticks
+        taken = min(max(count, 0), MOST_PERIODS)
+        self._late += max(count - 1, 0)
+        self._ticks += count if count > 0 else 0
+        return taken
+
+    def _on_command(self, message: JointState) -> None:
+        live = self._live
+        if live is None:
+            return
+        taken = live.command(message.name, np.asarray(message.effort))
+        if taken:
+            self._commanded_at = self.now()
+        if self.config.lock_step and taken and abs(seconds(message.header.stamp) - self._time(live)) < LATER and not live.paused:
+            live.advance(self.config.dt, self._steps)
+            self._ticks += 1
+            self._owed = self._is_ahead()
+            if not self._owed:
+                self.show(live, self._time(live))
+            self._judge(live, self._commanded_at)
+
+    def _is_ahead(self) -> bool:
+        """Return whether lock-step is ahead of the time it is to keep."""
+        return bool(self.config.paced and self._ticks * self.period > (monotonic() - self._began) * self.config.speed)
+
+    def _on_push(self, message: WrenchStamped) -> None:
+        if self._live is None:
+            return
+        force, moment = read_wrench(message)
+        try:
+            self._live.push(message.header.frame_id or self._base, force, moment, self.config.push_time)
+        except HumanoidDynamicsError as refusal:
+            self.get_logger().warning(f"push refused: {refusal}")
+
+    def _time(self, live: LiveWorld) -> float:
+        """Return the time that states of lock-step are stamped with [s]; never zero, which stands for no time."""
+        return float(self._offset + live.world.t + self.period)
+
+    def _repeat(self, live: LiveWorld) -> None:
+        if self._owed:
+            if not self._is_ahead():
+                self._owed = False
+                self.show(live, self._time(live))
+            return
+        if monotonic() - self._sent_at > REPEAT and not live.paused:
+            self.show(live, self._time(live))
+        waited = live.begun and monotonic() - self._sent_at > ANXIOUS
+        self._judge(live, self._commanded_at, waited)
+
+    def _judge(self, live: LiveWorld, now: float, waited: bool = False) -> None:
+        if live.world.reason:
+            self.tell("stopped", live.world.reason)
+        elif live.paused:
+            self.tell("paused")
+        elif live.fault:
+            self.tell("refused", live.fault)
+        elif not live.begun:
+            self.tell("waiting")
+        elif waited:
+            self.tell("awaiting_command", "the command for the last state has not come")
+        elif self.config.wait_for_command and now - self._commanded_at > self.config.command_timeout:
+            self.tell("no_command", f"no command for {now - self._commanded_at:.2f} s")
+        else:
+            self.tell("running")
+
+    def show(self, live: LiveWorld, t: float) -> None:
+        """Publish the state; the joints last, because controllers wait for them."""
+        world, stamp = live.world, to_stamp(t)
+        self._sent_at = monotonic()
+        if self.config.lock_step:
+            self.out("/clock").publish(Clock(clock=stamp))
+        still = live.paused or not live.begun
+        v = np.zeros_like(world.v) if still else world.v
+        if self._floats:
+            self.out("odom").publish(write_odometry(world.q[:7], v[:6], stamp, (WORLD, self._base)))
+        details = t >= self._pose_due or t < self._pose_due - 1.0
+        if live.begun:
+            for felt in live.feel():
+                if not (details or felt.surface in self._soles or felt.force.any()):
+                    continue  # what is no sole and touches nothing is told now and then
+                self.out("contact_wrenches/<surface>", felt.surface).publish(write_wrench(felt.force, felt.moment, stamp, felt.surface))
+        q = world.q[self._q_at] if self._plain else np.array([joint_position(joint, world.q) for joint, _ in self._joints])
+        message = JointState(name=self._names, position=doubles(q), velocity=doubles(v[self._v_at]))
+        message.header.stamp = stamp
+        self.out("joint_states").publish(message)
+        if details:
+            self._pose_due = t + 1.0 / self.config.pose_rate
+            self._show_frames(live, stamp)
+
+    def _show_frames(self, live: LiveWorld, stamp: Any) -> None:
+        if not live.begun:
+            live.feel()
+        poses = {name: live.place(name) for name in self._frames.names}
+        for name, pose in self._frames.publish(poses, stamp, WORLD).items():
+            message = PoseStamped()
+            message.header.stamp, message.header.frame_id = stamp, WORLD
+            p, o = message.pose.position, message.pose.orientation
+            p.x, p.y, p.z, o.x, o.y, o.z, o.w = pose.tolist()
+            self.out("frames/<frame>", name).publish(message)
+        world, answer = live.world, live.world.touching.answer
+        momentum = float(np.linalg.norm(world.v[:3]) * world.robot.mass) if self._floats else 0.0
+        numbers = (world.t, world.books.energy, world.books.missing, answer.residual if answer else 0.0, world.touching.depth, momentum)
+        self.out("audit").publish(Float64MultiArray(data=[float(number) for number in numbers]))
+
+    def _pause(self, request: Any) -> str:
+        if self._live is not None:
+            self._live.paused = bool(request.data)
+            self._commanded_at = self.now()
+            self._judge(self._live, self._commanded_at)
+        return ""
+
+    def _step_once(self, _request: Any) -> str:
+        live = self._live
+        if live is None or not live.paused:
+            return "pause first"
+        live.paused = False
+        live.advance(self.config.dt, self._steps)
+        live.paused = True
+        self.show(live, self._time(live) if self.config.lock_step else self.now())
+        return live.world.reason
+
+    def _reset(self, _request: Any) -> str:
+        if self._live is not None:
+            self._offset += self._live.world.t + self.period  # time never goes back
+            self._live.reset()
+            self._restart()
+        return ""
+
+    def _connect_or_cut(self, name: str, closed: bool) -> str:
+        try:
+            if self._live is not None:
+                self._live.connect(name, closed)
+        except HumanoidDynamicsError as refusal:
+            return str(refusal)
+        return ""
+
+
+def main() -> None:
+    """Run the node."""
+
+    def loop(node: SimulatorNode, stop: threading.Event) -> None:
+        paced = node.config.paced or not node.config.lock_step
+        keep_rate(node.config.rate * node.config.speed if paced else 50.0, stop, node.tick)
+
+    run(SimulatorNode, loop)

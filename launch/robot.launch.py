@@ -1,0 +1,10 @@
+"""``ros2 launch humanoid_dynamics robot.launch.py``: the graph ``robot`` of config/graphs."""
+
+from launch import LaunchDescription
+
+from humanoid_dynamics.nodes.launching import describe_graph
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Describe the graph; its arguments are those of the file."""
+    return describe_graph("robot")

@@ -1,0 +1,53 @@
+"""The verb filter, on a motion that is written here."""
+
+import json
+
+import numpy as np
+from typer.testing import CliRunner
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.cli.app import build_app
+from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.formats.npz_file import read_npz, write_npz
+from humanoid_dynamics.motion.mapping import build_clip, build_recording
+
+
+def write_standing(path):
+    robot = hd.load_robot("human28")
+    times = np.arange(0.0, 0.5, 1.0 / 30.0)
+    write_npz(build_recording(Clip(robot, times, np.tile(robot.posture, (len(times), 1)))), path)
+    return robot
+
+
+def call(*arguments):
+    return CliRunner().invoke(build_app(["filter", "describe"]), ["filter", *arguments])
+
+
+def test_clip_is_filtered_written_and_reported(tmp_path):
+    robot = write_standing(tmp_path / "stand.npz")
+    report = tmp_path / "report.json"
+    answer = call("human28", str(tmp_path / "stand.npz"), "--out", str(tmp_path / "out"), "--report", str(report), "--json")
+    assert answer.exit_code == 0, answer.output
+    facts = json.loads(report.read_text(encoding="utf-8"))
+    one = facts["clips"][0]
+    assert one["after"]["finished"]
+    assert one["after"]["all_limits"] == 1.0
+    assert one["false_alarms"]["impossible"] == 0.0
+    written = build_clip(read_npz(tmp_path / "out" / "stand.npz"), robot)
+    assert written.duration > 2.0
+
+
+def test_table_is_printed(tmp_path):
+    write_standing(tmp_path / "stand.npz")
+    answer = call("human28", str(tmp_path / "stand.npz"))
+    assert answer.exit_code == 0, answer.output
+    assert "yes" in answer.output
+    assert "100.0 %" in answer.output
+
+
+def test_what_is_refused(tmp_path):
+    write_standing(tmp_path / "stand.npz")
+    for wrong in (("--lookahead", "0"), ("--mode", "other"), ("--out", str(tmp_path / "stand.npz"))):
+        answer = call("human28", str(tmp_path / "stand.npz"), *wrong)
+        assert answer.exit_code != 0
+        assert isinstance(answer.exception, hd.errors.HumanoidDynamicsError), wrong

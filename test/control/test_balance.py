@@ -1,0 +1,347 @@
+"""The balance controller in the world: it stands, is pushed, follows, changes rules and passes its load, without ROS."""
+
+from collections import deque
+from dataclasses import replace
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.contact.planned import loads_of_schedule, schedule_from_loads
+from humanoid_dynamics.contact.schedule import ContactInterval, ContactSchedule
+from humanoid_dynamics.control.balance import BalanceController
+from humanoid_dynamics.control.balance_settings import STATUSES, BalanceSettings
+from humanoid_dynamics.control.contact_state import ContactState, ContactThresholds
+from humanoid_dynamics.control.reference import Reference, joint_position
+from humanoid_dynamics.control.support import Support
+from humanoid_dynamics.control.whole_body import Wanted, WholeBodyLaw
+from humanoid_dynamics.errors import MissingExtraError, ShapeError, UnknownNameError, UnsupportedRobotError
+from humanoid_dynamics.motion.playback import build_playback
+from humanoid_dynamics.motion.scenarios import build_scenario
+from humanoid_dynamics.simulation.live import LiveWorld
+
+DT = 0.001
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return hd.load_robot("human28")
+
+
+class Loop:
+    """World and controller, joined without delay."""
+
+    def __init__(self, robot, every=2, **settings):
+        self.robot, self.every = robot, every
+        self.live = LiveWorld.of_robot(robot)
+        self.controller = BalanceController(robot, BalanceSettings(**settings))
+        self.names = robot.actuated
+        self.q_at = [robot.joint(name).q.start for name in self.names]
+        self.seen, self.steps, self.tau = {}, [], None
+
+    @property
+    def t(self):
+        return self.live.world.t
+
+    def run(self, seconds):
+        world, controller = self.live.world, self.controller
+        for _ in range(round(seconds / (DT * self.every))):
+            if self.live.begun:
+                for felt in self.live.feel():
+                    controller.observe_contact(felt.surface, felt.force[2], self.t)
+            assert controller.observe_base(world.q[:7], world.v[:6], self.t, self.t)
+            assert controller.observe_joints(self.names, world.q[self.q_at], world.v[self.robot.actuated_v], self.t, self.t)
+            torques = controller.command(self.t)
+            assert np.isfinite(torques.tau).all()
+            assert np.all(np.abs(torques.tau) <= controller.limits)
+            self.steps.append(0.0 if self.tau is None else float(np.abs(torques.tau - self.tau).max()))
+            self.tau = torques.tau
+            self.seen.setdefault(torques.status, (self.t, torques.reason))
+            self.live.command(self.names, torques.tau)
+            self.live.advance(DT, self.every)
+        return torques
+
+    def play(self, motion, lead=0.1):
+        playback = build_playback(self.robot, motion)
+        start = self.t + lead
+        times = [round((start + t) * 1e9) for t in playback.times]
+        reference = self.controller.reference
+        assert reference.put_joints(playback.joints, times, playback.tables), reference.fault
+        assert reference.put_base(times, playback.base), reference.fault
+        moved = (replace(i, start=i.start + start, end=i.end + start) for i in playback.schedule.intervals)
+        self.controller.schedule(ContactSchedule.of(moved), self.t)
+        return playback
+
+    def com(self):
+        return pin.centerOfMass(self.robot.model, self.robot.data(), self.live.world.q)
+
+
+def test_it_stands_still(robot):
+    loop = Loop(robot)
+    before = loop.com()
+    torques = loop.run(0.5)
+    assert torques.status == "standing"
+    assert np.abs(loop.live.world.v).max() < 1e-3
+    assert np.abs(loop.com() - before).max() < 1e-4
+    still = hd.inverse_dynamics(robot, hd.State.at_rest(robot), np.zeros(robot.nv), rule="transition_limited").tau
+    np.testing.assert_allclose(torques.tau, still, atol=0.5)
+
+
+@pytest.mark.parametrize("force", [(60.0, 0.0, 0.0), (0.0, 60.0, 0.0), (-40.0, -40.0, 0.0)])
+def test_pushed_it_comes_back(robot, force):
+    loop = Loop(robot)
+    loop.run(0.2)
+    before = loop.com()
+    loop.live.push("pelvis", np.array(force), np.zeros(3), 0.1)
+    loop.run(0.3)
+    assert np.abs(loop.com() - before).max() > 3e-3
+    loop.run(1.7)
+    assert np.abs(loop.com() - before).max() < 2e-3
+    assert "fallen" not in loop.seen
+
+
+def test_noise_delay_and_loss_do_not_bring_it_down(robot):
+    """1 mm, 0.2 degrees, 5 mm/s and 5 mrad/s of noise, states of 10 ms ago, one in a hundred lost, and a push."""
+    rng = np.random.default_rng(0)
+    loop, line = Loop(robot), deque()
+    before, world = loop.com(), loop.live.world
+    for k in range(600):
+        line.append((loop.t, world.q.copy(), world.v.copy()))
+        if len(line) > 5:
+            t, q, v = line.popleft()
+            R = pin.Quaternion(q[3:7]).matrix() @ pin.exp3(np.deg2rad(0.2) * rng.normal(size=3))
+            pose = np.concatenate((q[:3] + 1e-3 * rng.normal(size=3), pin.Quaternion(R).coeffs()))
+            if rng.random() > 0.01:
+                loop.controller.observe_base(pose, v[:6] + 5e-3 * rng.normal(size=6), t, loop.t)
+                loop.controller.observe_joints(loop.names, q[loop.q_at], v[robot.actuated_v], t, loop.t)
+                loop.live.command(loop.names, loop.controller.command(t).tau)
+        if k == 100:
+            loop.live.push("pelvis", np.array([0.0, 30.0, 0.0]), np.zeros(3), 0.1)
+        if loop.live.begun:
+            loop.live.advance(DT, 2)
+        else:
+            world._stepper.t += 2 * DT
+    assert np.abs(loop.com() - before).max() < 0.02
+    assert np.abs(world.v).max() < 0.3
+
+
+def load(name):
+    try:
+        return hd.load_robot(name)
+    except MissingExtraError as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.mark.parametrize("name", ["g1", "talos_reduced"])
+def test_robots_of_others_stand(name):
+    loop = Loop(load(name))
+    assert loop.run(0.3).status == "standing"
+    assert np.abs(loop.live.world.v).max() < 2e-3
+
+
+def test_it_squats(robot):
+    loop = Loop(robot)
+    loop.run(0.1)
+    before = loop.com()[2]
+    playback = loop.play("squat")
+    loop.run(1.85)
+    assert before - loop.com()[2] == pytest.approx(0.08 * before, abs=0.01)
+    loop.run(playback.times[-1] - 1.5)
+    assert loop.com()[2] == pytest.approx(before, abs=2e-3)
+    assert set(loop.seen) == {"standing", "following", "reference_ended"}, loop.seen
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["human28", "g1", "talos_reduced"])
+def test_it_lifts_a_foot_and_puts_it_down(name):
+    loop = Loop(load(name))
+    loop.run(0.1)
+    loop.play("step")
+    loop.run(3.1)
+    felt = {wrench.surface: wrench.force[2] for wrench in loop.live.feel()}
+    weight = loop.robot.mass * 9.81
+    assert felt["right_foot"] == 0.0
+    assert felt["left_foot"] == pytest.approx(weight, rel=0.05)
+    loop.run(3.9)
+    felt = {wrench.surface: wrench.force[2] for wrench in loop.live.feel()}
+    assert felt["right_foot"] == pytest.approx(0.5 * weight, rel=0.1)
+    assert "fallen" not in loop.seen
+    assert "reference_ended" in loop.seen
+
+
+def test_rules_change_within_the_stated_bound(robot):
+    """The step of a torque in a period is at most 1 / (blend * rate) of the difference of the rules, and what standing itself asks."""
+    loop = Loop(robot, rule_blend=0.2)
+    loop.run(0.2)
+    first = loop.tau
+    loop.live.push("pelvis", np.array([0.0, 20.0, 0.0]), np.zeros(3), 0.02)
+    loop.steps.clear()
+    loop.controller.change(BalanceSettings(rule="minimum_torque_limited", rule_blend=0.2))
+    loop.run(0.4)
+    assert np.abs(loop.tau - first).max() > 0.1
+    both = loop.controller._solver
+    difference = np.abs(both.also("minimum_torque_limited").tau - both.also("transition_limited").tau).max()
+    own = max(loop.steps[-50:])
+    assert max(loop.steps) <= 1.5 * difference / (0.2 * 500) + own + 0.5
+
+
+def test_a_foot_that_finds_no_ground_waits(robot):
+    loop = Loop(robot)
+    loop.run(0.1)
+    controller = loop.controller
+    schedule = (
+        ContactInterval("left_foot", -np.inf, np.inf, 0.0, 0.0),
+        ContactInterval("right_foot", -np.inf, 0.15, 0.0, 0.0),
+        ContactInterval("right_foot", 0.25, np.inf, 0.1, 0.0),
+    )
+    controller.schedule(ContactSchedule.of(schedule), loop.t)
+    for k in range(300):
+        t = 0.1 + 0.002 * k
+        controller.observe_contact("right_foot", 0.0, t)
+        controller.observe_base(robot.posture[:7], np.zeros(6), t, t)
+        controller.observe_joints(loop.names, robot.posture[loop.q_at], np.zeros(28), t, t)
+        torques = controller.command(t)
+    assert torques.status == "contact_waiting", torques.reason
+    assert "right_foot" in torques.reason
+    assert torques.answer.wrenches["left_foot"].normal_force == pytest.approx(robot.mass * 9.81, rel=0.1)
+    assert controller.law.sink[1] > 0.0
+
+
+def test_stale_states_fade_and_come_back(robot):
+    loop = Loop(robot, timeout=0.02, decay=0.1)
+    loop.run(0.1)
+    assert loop.controller.watch(loop.t) is None
+    half = loop.controller.watch(loop.t - 0.002 + 0.07)
+    assert half.status == "state_stale"
+    np.testing.assert_allclose(half.tau, 0.5 * loop.tau)
+    assert not loop.controller.watch(loop.t + 1.0).tau.any()
+    assert loop.run(0.01).status == "standing"
+
+
+def test_whatever_comes_torques_are_finite_and_within_limits(robot):
+    rng = np.random.default_rng(3)
+    loop = Loop(robot)
+    controller, pool = loop.controller, np.array([np.nan, np.inf, -1e300, 1e12, 0.0, 3.0])
+    seen = set()
+    for k in range(400):
+        t = 0.002 * k
+        q, v = robot.posture[loop.q_at] + 0.05 * rng.normal(size=28), rng.normal(size=28)
+        base, twist = np.array(robot.posture[:7]), 0.2 * rng.normal(size=6)
+        for values in (q, v, base, twist):
+            if rng.random() < 0.1:
+                values[rng.integers(len(values))] = rng.choice(pool)
+        controller.observe_base(base, twist, t, t + float(rng.choice([0.0, 0.0, 0.5])))
+        controller.observe_contact(str(rng.choice(["left_foot", "nose"])), float(rng.choice(pool)), t)
+        taken = controller.observe_joints(loop.names, q, v, t, t)
+        torques = controller.command(t) if taken else controller.refused() or controller.watch(t)
+        if torques is not None:
+            seen.add(torques.status)
+            assert np.isfinite(torques.tau).all()
+            assert np.all(np.abs(torques.tau) <= controller.limits)
+    assert seen <= set(STATUSES)
+    assert len(seen) >= 3
+
+
+def test_accelerations_keep_standing_soles_still_and_give_the_centre_of_mass_its_own(robot):
+    law = WholeBodyLaw(robot)
+    rng = np.random.default_rng(0)
+    q = pin.integrate(robot.model, robot.posture, 0.02 * rng.normal(size=robot.nv))
+    wanted = Wanted(robot.posture, np.zeros(robot.nv), np.zeros(robot.nv))
+    a = law.accelerate(q, np.zeros(robot.nv), wanted, (True, True))
+    data = robot.data()
+    pin.forwardKinematics(robot.model, data, q, np.zeros(robot.nv), a)
+    for name in robot.stance:
+        assert np.abs(pin.getFrameAcceleration(robot.model, data, robot.surface(name).frame, pin.LOCAL).vector).max() < 1e-4
+
+
+def test_a_robot_without_a_free_root_is_refused():
+    with pytest.raises(UnsupportedRobotError):
+        WholeBodyLaw(hd.load_robot("fourbar"))
+
+
+def test_the_nearest_point_of_a_support():
+    support = Support(np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.5, 0.5]]), 0.1)
+    np.testing.assert_allclose(support.nearest(np.array([0.5, 0.7])), [0.5, 0.7])
+    np.testing.assert_allclose(support.nearest(np.array([0.5, 9.0])), [0.5, 0.9])
+    assert len(Support(np.zeros((0, 2)), 0.1).corners) == 0
+
+
+def test_contacts_have_two_thresholds_and_take_time():
+    contact = ContactState(ContactThresholds(20.0, 10.0, 0.01))
+    assert contact.closed
+    for t, force, closed in (
+        (0.0, 5.0, True),
+        (0.005, 15.0, True),
+        (0.01, 5.0, True),
+        (0.019, 5.0, True),
+        (0.021, 5.0, False),
+        (0.03, 15.0, False),
+    ):
+        contact.observe(force, t)
+        assert contact.closed == closed, t
+    contact.observe(np.nan, 0.04)
+    contact.observe(25.0, 0.05)
+    contact.observe(25.0, 0.07)
+    assert contact.closed
+
+
+def test_reference_meets_its_points_and_moves_as_they_say(robot):
+    reference = Reference(robot, blend=0.1)
+    scenario = build_scenario(robot, "squat").clip
+    playback = build_playback(robot, "squat")
+    times = [round(t * 1e9) for t in playback.times]
+    assert reference.put_joints(playback.joints, times, playback.tables)
+    assert reference.put_base(times, playback.base)
+    reference.hold(robot.posture)
+    assert reference.put_joints(playback.joints, times, playback.tables)
+    assert reference.put_base(times, playback.base)
+    for row in (0, 10, 30, 60):
+        wanted = reference.at(float(playback.times[row]))
+        np.testing.assert_allclose(pin.difference(robot.model, wanted.q, scenario.q[row]), 0.0, atol=1e-6)
+    h = 1e-5
+    for t in (0.513, 1.207):
+        before, now, after = (reference.at(t + k * h) for k in (-1, 0, 1))
+        slope = pin.difference(robot.model, before.q, after.q) / (2 * h)
+        np.testing.assert_allclose(slope[6:], now.v[6:], atol=1e-3)
+        np.testing.assert_allclose(slope[:6], now.v[:6], atol=0.01 * np.abs(scenario.a[:, :6]).max())  # half a step between points
+
+
+def test_pieces_overwrite_what_follows_them(robot):
+    name = robot.actuated[0]
+    reference = Reference(robot, blend=1e-3)
+    rows = {"positions": np.array([[0.0], [1.0]]), "velocities": np.zeros((2, 1))}
+    assert reference.put_joints((name,), [0, 10**9], rows)
+    assert reference.put_joints((name,), [5 * 10**8, 6 * 10**8], {"positions": np.array([[0.2], [0.2]])})
+    reference.at(0.5)
+    assert joint_position(robot.joint(name), reference.at(0.6).q) == pytest.approx(0.2)
+    assert reference.end == pytest.approx(0.6)
+
+
+def test_schedules_survive_being_tables():
+    schedule = ContactSchedule.of(
+        (
+            ContactInterval("left", -np.inf, np.inf, 0.0, 0.0),
+            ContactInterval("right", -np.inf, 1.0, 0.0, 0.3),
+            ContactInterval("right", 2.0, 3.0, 0.2, 0.1),
+        )
+    )
+    again = schedule_from_loads(schedule.surfaces, *loads_of_schedule(schedule, -1.0, 5.0))
+    for t in np.linspace(-1.0, 5.0, 301):
+        np.testing.assert_allclose(again.shares(t), schedule.shares(t), atol=1e-9)
+
+
+@pytest.mark.parametrize("loads", [np.full((2, 1), np.nan), np.full((2, 1), -1.0), np.zeros((3, 1)), np.array([[0.3], [1.0]])[:, [0, 0]]])
+def test_tables_that_are_no_schedule_are_refused(loads):
+    with pytest.raises(ShapeError):
+        schedule_from_loads(["foot"], [0.0, 1.0], loads)
+
+
+def test_unknown_names_are_told(robot):
+    with pytest.raises(UnknownNameError, match="squat"):
+        build_scenario(robot, "squt")
+    with pytest.raises(UnknownNameError, match="wrench"):
+        BalanceSettings(contact_source="hope")
+    controller = BalanceController(robot)
+    with pytest.raises(UnknownNameError, match="left_foot"):
+        controller.schedule(ContactSchedule.of((ContactInterval("tail", 0.0, 1.0, 0.0, 0.0),)), 0.0)

@@ -1,0 +1,216 @@
+"""Recorded motions through the filter, sample by sample, with a look-ahead of 0.8 s and one set of settings."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from recordings import find_recording
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.filtering import DynamicsFilter, Settings, TickSettings, filter_clip
+from humanoid_dynamics.filtering.clip_filter import LADDER
+from humanoid_dynamics.filtering.scoring import false_alarms, score_motion
+from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.load import load_clip
+
+G1 = {
+    "g1_asap/squat_level1.npz": 6.0,
+    "g1_asap/walk_level1.npz": 6.0,
+    "g1_asap/walk_level4.npz": 10.0,
+    "g1_asap/kick_level1.npz": 6.0,
+    "g1_asap/single_foot_balance_level1.npz": 6.5,
+    "g1_asap/step_forward_back_level1.npz": 6.0,
+    "g1_asap/side_jump_level1.npz": 8.0,
+    "g1_karate/B_HandsUp.csv": 6.0,
+    "g1_karate/J_ShortDance16_JazzWalk.csv": 6.5,
+    "g1_karate/M_ShortMove12.csv": 10.0,
+    "g1_karate/M_Move18.csv": 12.0,
+}
+FIRST = LADDER[:1]
+
+
+def load(name, robot, seconds=None):
+    clip = load_clip(find_recording(name), robot)
+    if seconds is None:
+        return clip
+    rows = clip.times <= clip.times[0] + seconds
+    return clip.change(times=clip.times[rows], q=clip.q[rows], v=None, a=None)
+
+
+def assert_consistent(verdict):
+    assert verdict.finished, verdict
+    assert verdict.residual <= 1e-8
+    assert verdict.all_limits == 1.0, verdict
+    assert verdict.slip <= 0.05
+
+
+def test_standing_stays_exactly():
+    robot = hd.load_robot("g1")
+    times = np.arange(0.0, 1.0, 1.0 / 30.0)
+    found = filter_clip(robot, Clip(robot, times, np.tile(robot.posture, (len(times), 1))), ladder=FIRST)
+    assert_consistent(found.verdict)
+    errors = [pin.difference(robot.model, robot.posture, frame.q) for frame in found.frames]
+    assert np.max(np.abs(errors)) <= 1e-9
+
+
+@pytest.mark.parametrize("name", ["g1_asap/squat_level1.npz", "g1_asap/walk_level1.npz"])
+def test_squat_and_walk(name):
+    robot = hd.load_robot("g1")
+    found = filter_clip(robot, load(name, robot), ladder=FIRST)
+    assert_consistent(found.verdict)
+    assert np.rad2deg(found.verdict.joint_rms) <= 6.0
+    assert found.verdict.com_rms <= 0.05
+    velocity = np.array([frame.v for frame in found.frames])
+    acceleration = np.array([frame.vdot for frame in found.frames])
+    np.testing.assert_allclose(np.diff(velocity, axis=0), 0.005 * acceleration[:-1], atol=1e-12)
+
+
+def test_score_falls_to_its_false_alarm_rate():
+    robot = hd.load_robot("g1")
+    clip = load("g1_asap/walk_level1.npz", robot, 3.0)
+    before = score_motion(clip)
+    after = false_alarms(filter_clip(robot, clip, ladder=FIRST).clip, clip.rate)
+    assert before.impossible > 0.2
+    assert after.impossible < 0.3 * before.impossible
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", G1)
+def test_recorded_motion_is_finished(name):
+    robot = hd.load_robot("g1")
+    found = filter_clip(robot, load(name, robot))
+    assert_consistent(found.verdict)
+    assert np.rad2deg(found.verdict.joint_rms) <= G1[name]
+
+
+@pytest.mark.slow
+def test_ten_of_eleven_at_the_first_attempt():
+    robot = hd.load_robot("g1")
+    finished = [filter_clip(robot, load(name, robot), ladder=FIRST).verdict.finished for name in G1]
+    assert sum(finished) >= 10, dict(zip(G1, finished, strict=True))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "robot", "most"),
+    [("talos_walk/one_step_20cm_ssp900_dsp400.npz", "talos_reduced", 0.06), ("sr1_walk/SR1WalkPattern1.npz", "sr1", 0.1)],
+)
+def test_consistent_walk_passes_through(name, robot, most):
+    robot = hd.load_robot(robot)
+    found = filter_clip(robot, load(name, robot), ladder=FIRST)
+    assert_consistent(found.verdict)
+    assert np.rad2deg(found.verdict.joint_rms) <= most
+
+
+def test_centre_of_mass_of_the_recording_makes_it_fall():
+    """Negative control: without the bounded path of the centre of mass the same filter falls."""
+    robot = hd.load_robot("g1")
+    found = filter_clip(robot, load("g1_asap/walk_level1.npz", robot), settings=Settings(balance=False), ladder=FIRST)
+    assert not found.verdict.finished
+    assert found.verdict.residual <= 1e-8  # consistent, and on the floor
+
+
+def test_pull_of_the_ground_is_reported():
+    """Negative control: without the limits of contacts the centre of pressure leaves the feet."""
+    robot = hd.load_robot("g1")
+    loose = TickSettings(unilateral=False)
+    found = filter_clip(robot, load("g1_karate/B_HandsUp.csv", robot, 4.0), tick=loose, settings=Settings(balance=False), ladder=FIRST)
+    assert found.verdict.cop < 1.0
+    assert found.verdict.all_limits < 1.0
+
+
+@pytest.mark.slow
+def test_joints_beyond_their_limits_are_reported():
+    robot = hd.load_robot("g1")
+    found = filter_clip(robot, load("g1_asap/kick_level1.npz", robot), tick=TickSettings(joint_limits=False), ladder=FIRST)
+    assert np.rad2deg(found.verdict.joint_margin) < -2.0
+    assert found.verdict.all_limits < 1.0
+
+
+def hostile(robot, kind, rng):
+    """Yield a stream of samples that goes wrong in one way between 1.5 s and 2.5 s."""
+    base, rate = np.array(robot.posture), {"slow": 5.0, "fast": 500.0}.get(kind, 50.0)
+    joint = next(j for j in robot.joints if "elbow" in j.name).q.start
+    for k in range(round(4.0 * rate)):
+        time, q = k / rate, np.array(base)
+        q[joint] += 0.3 * np.sin(2.0 * time)
+        if 1.5 <= time < 2.5:
+            if kind == "missing":
+                continue
+            time, q = spoil(kind, time, q, rng)
+        yield time, q
+
+
+def spoil(kind, time, q, rng):
+    """Return a sample that is wrong."""
+    if kind == "nan":
+        q[9] = np.nan
+    elif kind == "teleport":
+        q[:2] += 3.0
+    elif kind == "flip":
+        q[3:7] = (0.0, 1.0, 0.0, 0.0)
+    elif kind == "noise":
+        q[7:] += 0.05 * rng.normal(size=len(q) - 7)
+    return (3.0 - time if kind == "backwards" else time), q
+
+
+@pytest.mark.parametrize("kind", ["nan", "teleport", "flip", "noise", "backwards", "missing", "slow", "fast"])
+def test_hostile_stream_is_survived(kind):
+    robot = hd.load_robot("human28")
+    flow = DynamicsFilter(robot)
+    frames, statuses = [], set()
+    for time, q in hostile(robot, kind, np.random.default_rng(0)):
+        statuses.add(flow.push(time, q))
+        while (frame := flow.tick()) is not None:
+            frames.append(frame)
+    flow.finish()
+    while (frame := flow.tick()) is not None:
+        frames.append(frame)
+    assert all(frame.certificate.holds for frame in frames)
+    assert len(frames) > 500
+    recovered = [frame for frame in frames if frame.time > 3.2]
+    last = recovered[-1]
+    assert np.max(np.abs(pin.difference(robot.model, last.target.q, last.q)[6:])) < 0.1
+    expected = {"nan": "not_finite", "teleport": "moved", "flip": "leaning", "backwards": "late"}
+    assert expected.get(kind, "ok") in statuses
+
+
+def test_waiting_before_the_lookahead_is_there():
+    robot = hd.load_robot("human28")
+    flow = DynamicsFilter(robot, lookahead=0.4)
+    assert flow.tick() is None
+    assert flow.status == "waiting"
+    assert flow.delay == 0.4
+    for k in range(60):
+        flow.push(k * 0.02, robot.posture)
+    assert flow.tick() is not None
+    assert flow.status == "ok"
+
+
+@pytest.mark.parametrize("lookahead", [0.02, 0.2])
+def test_short_lookahead_holds_a_standing_motion(lookahead):
+    robot = hd.load_robot("human28")
+    flow = DynamicsFilter(robot, lookahead=lookahead)
+    frames = []
+    for time, q in hostile(robot, "none", np.random.default_rng(0)):
+        flow.push(time, q)
+        while (frame := flow.tick()) is not None:
+            frames.append(frame)
+    assert all(frame.certificate.holds for frame in frames)
+    assert len(frames) * 0.005 > 4.0 - lookahead - 0.2
+
+
+def test_mode_of_the_paper_is_consistent_and_falls():
+    """Negative control: the filter of the paper looks at forces only as they come, and a recorded walk makes it fall."""
+    robot = hd.load_robot("g1")
+    found = filter_clip(robot, load("g1_asap/walk_level1.npz", robot), "paper", ladder=FIRST)
+    assert not found.verdict.finished
+    assert found.verdict.residual <= 1e-8
+
+
+def test_mode_of_the_paper_holds_what_is_consistent():
+    robot = hd.load_robot("human28")
+    times = np.arange(0.0, 0.5, 1.0 / 30.0)
+    found = filter_clip(robot, Clip(robot, times, np.tile(robot.posture, (len(times), 1))), "paper", ladder=FIRST)
+    assert found.verdict.finished
+    assert found.verdict.cop == 1.0
+    assert found.verdict.joint_max < 1e-6

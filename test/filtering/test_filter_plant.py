@@ -1,0 +1,66 @@
+"""The tick on the measured state of an independent plant: pure torques, noise, pushes."""
+
+import numpy as np
+import pytest
+from recordings import find_recording
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.load import load_clip
+
+pytest.importorskip("mujoco", reason="MuJoCo is not installed")
+
+from plant import run_closed_loop
+
+from humanoid_dynamics.filtering.clip_filter import samples_with_holds
+
+CLIPS = (
+    "g1_asap/squat_level1.npz",
+    "g1_asap/walk_level1.npz",
+    "g1_asap/walk_level4.npz",
+    "g1_asap/kick_level1.npz",
+    "g1_asap/single_foot_balance_level1.npz",
+    "g1_asap/step_forward_back_level1.npz",
+    "g1_karate/B_HandsUp.csv",
+    "g1_karate/J_ShortDance16_JazzWalk.csv",
+)
+
+
+def standing(seconds):
+    robot = hd.load_robot("g1")
+    times = np.arange(0.0, seconds, 1.0 / 30.0)
+    return robot, Clip(robot, times, np.tile(robot.posture, (len(times), 1)))
+
+
+def test_torques_alone_hold_the_robot_under_noise():
+    robot, clip = standing(0.5)
+    fell, frames, _ = run_closed_loop(robot, samples_with_holds(clip), seed=0)
+    assert fell is None
+    assert max(frame.rung for frame in frames) == 0
+
+
+def test_torques_alone_bear_a_push():
+    robot, clip = standing(1.0)
+
+    def push(time):
+        return np.array([80.0, 0.0, 0.0]) if 0.5 <= time < 0.6 else None
+
+    fell, frames, states = run_closed_loop(robot, samples_with_holds(clip), seed=0, push=push)
+    assert fell is None
+    assert np.max(np.abs(states[-1][0][7:] - frames[0].q[7:])) < np.deg2rad(3.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_eight_of_ten_motions_under_noise(seed):
+    robot = hd.load_robot("g1")
+    falls = {}
+    for name in CLIPS:
+        clip = load_clip(find_recording(name), robot)
+        falls[name], _, _ = run_closed_loop(robot, samples_with_holds(clip), seed=seed)
+    robot, clip = standing(2.0)
+    falls["standing"], _, _ = run_closed_loop(robot, samples_with_holds(clip), seed=seed)
+    robot = hd.load_robot("talos_reduced")
+    clip = load_clip(find_recording("talos_walk/one_step_20cm_ssp900_dsp400.npz"), robot)
+    falls["talos"], _, _ = run_closed_loop(robot, samples_with_holds(clip), seed=seed)
+    assert sum(fell is None for fell in falls.values()) >= 8, falls

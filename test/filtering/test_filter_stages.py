@@ -1,0 +1,218 @@
+"""The small functions of the filter: each does one thing, and these are the laws it keeps."""
+
+import numpy as np
+import pytest
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.filtering.balance import BoundedShift
+from humanoid_dynamics.filtering.contacts import PLANNED_FEET, RECORDED_FEET, choose_thresholds, drop_short, label_window
+from humanoid_dynamics.filtering.doubt import doubtful_limits
+from humanoid_dynamics.filtering.gate import HoldGate
+from humanoid_dynamics.filtering.intake import Intake
+from humanoid_dynamics.filtering.joint_room import EMERGENCY, JointRoom
+from humanoid_dynamics.filtering.proportions import inner_rectangle, measure_proportions
+from humanoid_dynamics.filtering.strides import choose_scale, soften
+from humanoid_dynamics.filtering.support import Support
+from humanoid_dynamics.filtering.swing import go_on
+from humanoid_dynamics.filtering.windows import flat_kernel, smooth_line
+from humanoid_dynamics.spatial.polygon import margin_inside
+
+DT = 0.005
+
+
+def test_nothing_to_move_moves_nothing():
+    x, rate, second = BoundedShift(3.8, DT).advance(np.zeros((160, 2)), 8)
+    assert not x.any()
+    assert not rate.any()
+    assert not second.any()
+
+
+def test_shift_obeys_the_pendulum_and_ends_over_the_pivot():
+    w, n = 3.8, 1200
+    d = np.zeros((n, 2))
+    d[400:, 0] = 0.1
+    shift = BoundedShift(w, DT)
+    xs, accelerations = [], []
+    for row in range(0, n - 200, 8):
+        x, _, second = shift.advance(d[row : row + 160], 8)
+        xs.append(x)
+        accelerations.append(second)
+    x, second = np.vstack(xs)[:, 0], np.vstack(accelerations)[:, 0]
+    assert abs(x[-1] - 0.1) < 2e-3
+    assert np.max(np.abs(x)) < 0.101
+    measured = np.diff(x, 2) / DT**2
+    steady = slice(20, 230)  # before the step comes into sight, and while only the known future counts
+    assert np.sqrt(np.mean((measured[steady] - second[1:-1][steady]) ** 2)) < 0.02
+
+
+def test_window_leaves_parabolas_alone():
+    t = np.arange(100) * DT
+    parabola = 1.0 + 2.0 * t - 3.0 * t**2
+    smooth = smooth_line(parabola, flat_kernel(20))
+    np.testing.assert_allclose(smooth[20:-20], parabola[20:-20], atol=1e-12)
+
+
+def test_polynomial_meets_both_ends():
+    rng = np.random.default_rng(0)
+    state, goal = rng.normal(size=(3, 6)), rng.normal(size=(3, 6))
+    states = go_on(state, goal, 0.3, np.array([0.0, 0.3]))
+    np.testing.assert_allclose(states[0], state, atol=1e-12)
+    np.testing.assert_allclose(states[1], goal, atol=1e-9)
+
+
+def test_polynomial_replanned_on_the_way_stays_the_same():
+    rng = np.random.default_rng(1)
+    state, goal = rng.normal(size=(3, 2)), rng.normal(size=(3, 2))
+    whole = go_on(state, goal, 0.4, np.array([0.1, 0.25]))
+    again = go_on(whole[0], goal, 0.3, np.array([0.15]))
+    np.testing.assert_allclose(again[0], whole[1], rtol=1e-8, atol=1e-8)
+
+
+def test_clamped_points_are_inside_and_inner_ones_stay():
+    rng = np.random.default_rng(2)
+    support = Support(rng.normal(size=(12, 2)), 0.4)
+    points = rng.normal(scale=3.0, size=(200, 2))
+    clamped = support.clamp(points, 0.4)
+    assert np.max(support.reach(clamped)) <= 0.4 + 1e-12
+    inside = support.reach(points) <= 0.4
+    assert inside.any()
+    np.testing.assert_allclose(clamped[inside], points[inside], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["g1", "talos_reduced", "human28", "icub"])
+def test_rectangle_lies_inside_the_sole(name):
+    try:
+        robot = hd.load_robot(name)
+    except hd.errors.HumanoidDynamicsError as missing:
+        pytest.skip(str(missing))
+    for corners in measure_proportions(robot).corners:
+        rectangle = inner_rectangle(corners)
+        assert min(margin_inside(corners[:, :2], corner[:2]) for corner in rectangle) > 0.0
+        size = np.ptp(rectangle, axis=0)
+        assert size[0] * size[1] > 0.35 * np.prod(np.ptp(corners, axis=0)[:2])
+
+
+def test_joint_that_keeps_its_room_never_leaves_its_range():
+    robot = hd.load_robot("human28")
+    room = JointRoom(robot)
+    index, low, high = room.ranges
+    rng = np.random.default_rng(3)
+    q, v = np.array(robot.posture), np.zeros(robot.nv)
+    for _ in range(400):
+        room.update(q, v, DT, EMERGENCY)
+        v[6:] += DT * np.where(rng.random(robot.nv - 6) < 0.5, room.lower, room.upper)
+        q[7:] += DT * v[6:]
+        assert (q[index] >= low - 1e-3).all()
+        assert (q[index] <= high + 1e-3).all()
+        assert (np.abs(v[6:]) <= robot.limits.velocity[6:] * (1.0 + 1e-9)).all()
+
+
+def test_short_swings_and_contacts_are_none():
+    labels = np.ones(100, dtype=bool)
+    labels[40:60] = False
+    drop_short(labels, True, (32, 16))
+    assert labels.all()
+    labels[10:90] = False
+    labels[48:53] = True
+    drop_short(labels, True, (32, 16))
+    assert not labels[10:90].any()
+    assert labels[:10].all()
+
+
+def test_one_foot_always_stands_and_load_is_handed_over_by_both():
+    rows = np.arange(200)
+    heights = np.column_stack((np.where(rows < 100, 0.0, 0.1), np.where(rows < 100, 0.1, 0.0)))
+    labels = label_window(heights, np.where(heights > 0.0, 1.0, 0.0), RECORDED_FEET, ((True, False), (500, 0)), DT)
+    assert labels.any(axis=1).all()
+    assert labels.all(axis=1).sum() == round(0.06 / DT)
+
+
+def test_feet_that_do_not_move_while_the_base_does_were_planned():
+    rows = np.arange(300) * DT
+    base = np.column_stack((0.1 * np.sin(3.0 * rows), np.zeros(300)))
+    centres = np.zeros((300, 2, 3))
+    assert choose_thresholds(centres, base, DT) is PLANNED_FEET
+    centres[:, :, 0] = 0.05 * np.sin(3.0 * rows)[:, None]
+    assert choose_thresholds(centres, base, DT) is RECORDED_FEET
+    assert choose_thresholds(np.zeros((300, 2, 3)), np.zeros((300, 2)), DT) is RECORDED_FEET
+
+
+def test_strides_and_distances_are_only_made_smaller():
+    assert choose_scale(0.3, 0.6) == 1.0
+    assert choose_scale(1.0, 0.6) == pytest.approx(0.6)
+    assert choose_scale(9.0, 0.6) == pytest.approx(0.5)
+    distances = np.linspace(0.0, 3.0, 50)
+    soft = soften(distances, 0.45)
+    assert (soft <= distances + 1e-12).all()
+    assert soft.max() <= 0.45
+    assert (np.diff(soft) >= 0.0).all()
+
+
+def test_left_out_samples_are_told_and_change_nothing():
+    robot = hd.load_robot("human28")
+    intake = Intake(robot)
+    assert intake.take(0.0, robot.posture) == "ok"
+    kept = np.array(intake.q)
+    bad = np.array(robot.posture)
+    bad[9] = np.nan
+    twisted = np.array(robot.posture)
+    twisted[3:7] = 0.0
+    assert intake.take(0.1, bad) == "not_finite"
+    assert intake.take(0.1, twisted) == "not_unit"
+    assert intake.take(0.1, robot.posture[:-1]) == "wrong_shape"
+    assert intake.take(-1.0, robot.posture) == "late"
+    np.testing.assert_array_equal(intake.q, kept)
+
+
+def test_another_place_is_a_new_origin():
+    robot = hd.load_robot("human28")
+    intake = Intake(robot)
+    intake.take(0.0, robot.posture)
+    away = np.array(robot.posture)
+    away[:2] += (5.0, -3.0)
+    assert intake.take(0.03, away) == "moved"
+    np.testing.assert_allclose(intake.q[:2], robot.posture[:2], atol=1e-9)
+    away[0] += 0.01
+    assert intake.take(0.06, away) == "ok"
+    assert intake.q[0] == pytest.approx(robot.posture[0] + 0.01)
+
+
+def test_joint_that_jumps_runs_instead():
+    robot = hd.load_robot("human28")
+    intake = Intake(robot)
+    intake.take(0.0, robot.posture)
+    jump = np.array(robot.posture)
+    joint = next(j for j in robot.joints if "knee" in j.name)
+    jump[joint.q] = robot.limits.upper[joint.q]
+    assert intake.take(0.01, jump) == "limited"
+    limit = robot.limits.velocity[joint.v][0]
+    assert abs(intake.q[joint.q.start] - robot.posture[joint.q.start]) <= 0.01 * limit * (1.0 + 1e-9)
+
+
+def test_limits_of_other_joints_are_doubted():
+    assert doubtful_limits(hd.load_robot("human28")) == ()
+    try:
+        robot = hd.load_robot("sr1")
+    except hd.errors.HumanoidDynamicsError as missing:
+        pytest.skip(str(missing))
+    assert "LLEG_KNEE" in doubtful_limits(robot)
+
+
+def test_gate_opens_when_balanced_or_after_a_while():
+    gate = HoldGate(3.8, DT, active=True)
+    sole = Support(np.array([[-0.1, -0.03], [0.1, -0.03], [0.1, 0.03], [-0.1, 0.03]]), 0.4)
+    assert not gate.closed(sole, np.zeros(2), np.zeros(2))
+    com, rate, rows = np.array([0.0, 0.15]), np.zeros(2), 0
+    while gate.closed(sole, com, rate):
+        places, rates, seconds = gate.wait(sole, 8)
+        np.testing.assert_allclose(np.diff(places, axis=0) / DT, 0.5 * (rates[1:] + rates[:-1]), atol=1e-4)
+        assert np.isfinite(seconds).all()
+        com, rate, rows = places[-1], rates[-1], rows + 8
+    assert 40 < rows <= 300
+    assert abs(gate.release()[1]) < 0.05
+    far = HoldGate(3.8, DT, active=True)
+    waited = 0
+    while far.closed(sole, np.array([0.0, 9.0]), np.zeros(2)):
+        far.wait(sole, 8)
+        waited += 8
+    assert waited * DT == pytest.approx(1.52, abs=0.05)

@@ -1,0 +1,69 @@
+"""Graphs as data; no ROS needed."""
+
+import pytest
+
+from humanoid_dynamics.errors import DescriptionError, UnknownNameError
+from humanoid_dynamics.graphs.description import graph_names, load_graph, substitute
+from humanoid_dynamics.graphs.supervisor import as_argument, node_command
+from humanoid_dynamics.nodes.configs import CONFIGS
+from humanoid_dynamics.nodes.interfaces import INTERFACES
+
+
+@pytest.mark.parametrize("name", graph_names())
+def test_graph_names_nodes_parameters_and_topics_that_exist(name):
+    graph = load_graph(name)
+    assert graph.title
+    assert all(argument.description for argument in graph.arguments.values())
+    for node in graph.resolve({}):
+        known = {*CONFIGS[node.node].__dataclass_fields__, "use_sim_time"}
+        assert set(node.parameters) <= known
+        assert set(node.remappings) <= {topic.name for topic in INTERFACES[node.node].topics}
+
+
+@pytest.mark.parametrize("name", graph_names())
+def test_values_have_the_types_of_the_parameters(name):
+    for node in load_graph(name).resolve({}):
+        fields = CONFIGS[node.node].__dataclass_fields__
+        for key, value in node.parameters.items():
+            assert key == "use_sim_time" or type(value) is type(fields[key].default), (node.name, key, value)
+
+
+def test_arguments_reach_the_command():
+    nodes = {node.name: node for node in load_graph("demo").resolve({"robot": "g1", "rate": "1000.0", "headless": "true"})}
+    assert "monitor" not in nodes
+    command = node_command(nodes["simulator"])
+    assert "robot:='g1'" in command
+    assert "rate:=1000.0" in command
+    assert "joint_torque_commands:=guarded_torque_commands" in command
+
+
+@pytest.mark.parametrize(("value", "expected"), [("$x", 2.5), ("a $x", "a 2.5"), (3.0, 3.0), ("$empty", ""), ("$flag", True)])
+def test_substitution(value, expected):
+    assert substitute(value, {"x": "2.5", "empty": "", "flag": "true"}) == expected
+
+
+@pytest.mark.parametrize(("value", "text"), [("human28", "'human28'"), ("", "''"), (True, "true"), (500.0, "500.0"), (["a"], '["a"]')])
+def test_parameters_are_written_as_ros_reads_them(value, text):
+    assert as_argument(value) == text
+
+
+def test_unknown_names_are_told():
+    with pytest.raises(UnknownNameError, match="demo"):
+        load_graph("dmo")
+    with pytest.raises(UnknownNameError, match="robot"):
+        load_graph("demo").resolve({"robt": "g1"})
+
+
+@pytest.mark.parametrize("text", ["nodes: [{node: simulator, paramters: {}}]\ntitle: x", "titel: x", "- 1"])
+def test_broken_file_is_refused(tmp_path, text):
+    path = tmp_path / "graph.yaml"
+    path.write_text(text)
+    with pytest.raises(DescriptionError):
+        load_graph(str(path))
+
+
+def test_unknown_argument_in_a_file_is_refused(tmp_path):
+    path = tmp_path / "graph.yaml"
+    path.write_text("title: x\nnodes: [{node: simulator, parameters: {robot: $robot}}]")
+    with pytest.raises(DescriptionError, match="robot"):
+        load_graph(str(path))

@@ -1,0 +1,204 @@
+"""Simulator, controller and guard over topics: in this process bit for bit, and as processes of their own from the graph."""
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from time import monotonic
+
+import numpy as np
+import pytest
+
+rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
+
+from geometry_msgs.msg import WrenchStamped  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+from std_srvs.srv import SetBool, Trigger  # noqa: E402
+from wires import Wires  # noqa: E402
+
+from humanoid_dynamics.nodes.simulator import SimulatorNode  # noqa: E402
+from humanoid_dynamics.nodes.together import run_in_lock_step  # noqa: E402
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ros(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ROS_LOG_DIR", str(tmp_path_factory.mktemp("log")))
+        patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+        patch.setenv("ROS_DOMAIN_ID", str(random.SystemRandom().randint(1, 101)))
+        rclpy.init()
+        yield
+        rclpy.try_shutdown()
+
+
+def test_twice_the_same_is_the_same_to_the_last_bit():
+    runs = [run_in_lock_step("human28", 0.2, rate=500.0) for _ in range(2)]
+    assert runs[0].digest == runs[1].digest
+    assert runs[0].statuses == {"simulator": "running", "inverse_dynamics": "standing", "effort_guard": "passing"}
+    assert runs[0].seen == {"standing": 100}
+    assert abs(runs[0].height) < 1e-4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("robot", "rate"), [("human28", 500.0), ("human28", 1000.0), ("g1", 500.0), ("g1", 1000.0), ("talos_reduced", 500.0)]
+)
+def test_it_stands_and_steps_on_topics(robot, rate):
+    run = run_in_lock_step(robot, 8.5, rate=rate, motion="step", patience=250.0)
+    assert run.statuses["inverse_dynamics"] == "reference_ended"
+    assert run.statuses["effort_guard"] == "passing"
+    assert "fallen" not in run.seen
+    assert abs(run.height) < 5e-3
+
+
+@pytest.mark.slow
+def test_ten_minutes_of_standing():
+    run = run_in_lock_step("human28", 600.0, rate=200.0, patience=3000.0)
+    assert run.statuses["inverse_dynamics"] == "standing"
+    assert abs(run.height) < 1e-3
+
+
+def up(*arguments):
+    program = "import sys; from humanoid_dynamics.cli import main; main()"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))}
+    command = [sys.executable, "-c", program, "up", *arguments]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def test_the_graph_comes_up_as_processes_and_ends_cleanly(tmp_path):
+    process = up("demo", "paced:=false", "motion:=stand", "repeat:=false", "--seconds", "150", "--headless", "--logs", str(tmp_path))
+    end = monotonic() + 100.0
+    pause = threading.Event()
+    while monotonic() < end and "passing" not in read_logs(tmp_path).get("effort_guard", ""):
+        pause.wait(0.1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    logs = read_logs(tmp_path)
+    assert (process.returncode, out, err) == (0, "", ""), logs
+    assert set(logs) == {"simulator", "effort_guard", "inverse_dynamics", "motion_player"}
+    assert "running" in logs["simulator"], logs
+    assert re.search("standing|following", logs["inverse_dynamics"]), logs
+    assert not [name for name, log in logs.items() if "Traceback" in log], logs
+
+
+def read_logs(folder):
+    return {path.stem: path.read_text() for path in folder.glob("*.log")}
+
+
+def test_a_node_that_cannot_start_ends_the_graph_with_its_code(tmp_path):
+    process = up("scene", "scene:=nowhere", "--headless", "--logs", str(tmp_path))
+    _, err = process.communicate(timeout=50)
+    assert process.returncode == 2
+    assert "ended with 2" in err
+    assert "nowhere" in read_logs(tmp_path)["simulator"]
+
+
+@pytest.fixture(scope="module")
+def wires():
+    wires = Wires(SimulatorNode, robot="human28", rate=50.0, command_timeout=0.3, pose_rate=5.0).begin()
+    wires.names = list(wires.node.robot.actuated)
+    yield wires
+    wires.end()
+
+
+def command(wires, effort=None, names=None):
+    names = wires.names if names is None else names
+    message = JointState(name=list(names), effort=[float(x) for x in (np.full(len(names), 1.0) if effort is None else effort)])
+    message.header.stamp = wires.now()
+    return message
+
+
+def call(wires, name, kind=Trigger, **fields):
+    client = wires.probe.create_client(kind, f"/simulator/{name}")
+    assert client.wait_for_service(5.0)
+    future = client.call_async(kind.Request(**fields))
+    wires.wait(future.done, f"{name} answers")
+    wires.probe.destroy_client(client)
+    return future.result()
+
+
+def step(wires):
+    """Let the node take a period, and return the state it shows."""
+    before = wires.counts["joint_states"]
+    wires.node.tick()
+    wires.wait(lambda: wires.counts["joint_states"] > before, "a state is shown")
+    return wires.heard["joint_states"]
+
+
+def restart(wires):
+    assert call(wires, "reset").success
+    wires.expect("waiting")
+    wires.out["joint_torque_commands"].publish(command(wires))
+    wires.wait(lambda: wires.node._live.begun, "the command has come")
+    step(wires)
+    wires.expect("running")
+
+
+def test_before_a_command_it_shows_where_it_is(wires):
+    call(wires, "reset")
+    state = step(wires)
+    assert not np.any(state.velocity)
+    assert "<robot" in wires.heard["robot_description"].data
+    assert wires.status == "waiting"
+
+
+COMMANDS = {
+    "not a number": {"effort": np.full(28, np.nan)},
+    "one infinite": {"effort": np.array([np.inf, *np.zeros(27)])},
+    "too few": {"effort": np.ones(3)},
+    "unknown motor": {"names": ["wing"]},
+    "nothing": {"names": []},
+}
+
+
+@pytest.mark.parametrize("fault", COMMANDS)
+def test_bad_command(wires, fault):
+    restart(wires)
+    before = wires.node._live._tau.copy()
+    wires.out["joint_torque_commands"].publish(command(wires, **COMMANDS[fault]))
+    wires.wait(lambda: wires.node._live.fault, "it is refused")
+    np.testing.assert_array_equal(wires.node._live._tau, before)
+    step(wires)
+    wires.expect("refused")
+    wires.out["joint_torque_commands"].publish(command(wires))
+    wires.wait(lambda: not wires.node._live.fault, "a good one is taken")
+    step(wires)
+    wires.expect("running")
+
+
+def test_commands_that_stop_switch_the_motors_off(wires):
+    restart(wires)
+    wires.wait(lambda: step(wires) and wires.status == "no_command", "the command is too old")
+    assert not wires.node._live._tau.any()
+    wires.out["joint_torque_commands"].publish(command(wires))
+    wires.wait(lambda: step(wires) and wires.status == "running", "it runs again")
+
+
+@pytest.mark.parametrize(("force", "frame"), [(np.nan, "torso"), (np.inf, "torso"), (10.0, "wing")])
+def test_a_push_that_makes_no_sense_is_passed_over(wires, force, frame):
+    restart(wires)
+    message = WrenchStamped()
+    message.header.frame_id, message.wrench.force.x = frame, force
+    wires.out["push"].publish(message)
+    assert np.isfinite(step(wires).velocity).all()
+    assert wires.node._live.world._stepper.pushes == []
+
+
+def test_pause_step_and_go_on(wires):
+    restart(wires)
+    assert call(wires, "pause", SetBool, data=True).success
+    t = wires.node._live.world.t
+    state = step(wires)
+    wires.expect("paused")
+    assert not np.any(state.velocity)
+    assert wires.node._live.world.t == t
+    assert call(wires, "step").success
+    assert wires.node._live.world.t == pytest.approx(t + 0.02)
+    assert call(wires, "pause", SetBool, data=False).success
+    assert not call(wires, "step").success

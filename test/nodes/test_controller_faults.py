@@ -1,0 +1,333 @@
+"""Faults of states, references and contacts, one by one, over the real middleware: what the controller says and sends after each."""
+
+import os
+import random
+
+import numpy as np
+import pytest
+
+rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
+
+from geometry_msgs.msg import WrenchStamped  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+from wires import Wires  # noqa: E402
+
+from humanoid_dynamics.contact.planned import loads_of_schedule  # noqa: E402
+from humanoid_dynamics.contact.schedule import ContactInterval, ContactSchedule  # noqa: E402
+from humanoid_dynamics.nodes.inverse_dynamics import InverseDynamicsNode  # noqa: E402
+from humanoid_dynamics.nodes.messages import (  # noqa: E402
+    seconds,
+    write_base_trajectory,
+    write_joint_trajectory,
+    write_odometry,
+    write_wrench,
+)
+
+OUT = "joint_torque_commands"
+WELL = ("standing", "following", "reference_ended")
+
+
+@pytest.fixture(scope="module")
+def wires(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ROS_LOG_DIR", str(tmp_path_factory.mktemp("log")))
+        patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+        patch.setitem(os.environ, "ROS_DOMAIN_ID", str(random.SystemRandom().randint(1, 101)))
+        rclpy.init()
+        wires = Wires(InverseDynamicsNode, robot="human28", timeout=0.5, skew=0.05, decay=0.2, debounce=0.0, detail_rate=1.0).begin()
+        robot = wires.node.robot
+        wires.names = list(robot.actuated)
+        wires.posture = np.array([robot.posture[robot.joint(name).q.start] for name in wires.names])
+        wires.limits = robot.limits.effort[robot.actuated_v]
+        wires.pose = np.array(robot.posture[:7])
+        yield wires
+        wires.end()
+        rclpy.try_shutdown()
+
+
+def joints(wires, stamp, position=None, velocity=None, names=None):
+    names = wires.names if names is None else names
+    position = wires.posture if position is None else position
+    velocity = np.zeros(len(position)) if velocity is None else velocity
+    message = JointState(name=list(names), position=[float(x) for x in position], velocity=[float(x) for x in velocity])
+    message.header.stamp = stamp
+    return message
+
+
+def base(wires, stamp, pose=None, twist=None):
+    return write_odometry(
+        wires.pose if pose is None else np.array(pose), np.zeros(6) if twist is None else twist, stamp, ("odom", "pelvis")
+    )
+
+
+def state(wires, stamp=None, **changes):
+    """Publish a state, base first, and return the torques that answer it."""
+    stamp = stamp or wires.now()
+    wires.out["odom"].publish(base(wires, stamp))
+    return wires.exchange("joint_states", joints(wires, stamp, **changes), OUT)
+
+
+def load(wires, force=319.0, surfaces=("left_foot", "right_foot")):
+    for surface in surfaces:
+        wires.out[f"contact_wrenches/{surface}"].publish(write_wrench(np.array([0.0, 0.0, force]), np.zeros(3), wires.now(), surface))
+        wires.wait(lambda s=surface: felt(wires, s, force), "the force is felt")
+
+
+def felt(wires, surface, force):
+    return wires.node._controller._contacts[surface].closed == (force > 10.0)
+
+
+def restart(wires):
+    """Bring the controller to where it stands and holds."""
+    with wires.node.lock:
+        wires.node.trigger_deactivate()
+        wires.node.trigger_activate()
+    wires.wait(lambda: show(wires) or wires.status == "standing", "it stands")
+    return np.array(state(wires).effort)
+
+
+def show(wires):
+    stamp = wires.now()
+    wires.out["odom"].publish(base(wires, stamp))
+    wires.out["joint_states"].publish(joints(wires, stamp))
+
+
+def safe(wires, message):
+    effort = np.array(message.effort)
+    return np.isfinite(effort).all() and np.all(np.abs(effort) <= wires.limits)
+
+
+def bad_joints(wires, stamp, **changes):
+    wires.out["joint_states"].publish(joints(wires, stamp, **changes))
+
+
+def with_entry(values, entry):
+    values = np.array(values, dtype=float)
+    values[3] = entry
+    return values
+
+
+STATES = {
+    "position not a number": ("state_refused", lambda w: bad_joints(w, w.now(), position=with_entry(w.posture, np.nan))),
+    "position infinite": ("state_refused", lambda w: bad_joints(w, w.now(), position=with_entry(w.posture, np.inf))),
+    "position absurd": ("state_refused", lambda w: bad_joints(w, w.now(), position=with_entry(w.posture, 1e6))),
+    "velocity not a number": ("state_refused", lambda w: bad_joints(w, w.now(), velocity=with_entry(w.posture, np.nan))),
+    "velocity absurd": ("state_refused", lambda w: bad_joints(w, w.now(), velocity=with_entry(w.posture, -1e5))),
+    "a position short": ("state_refused", lambda w: bad_joints(w, w.now(), position=w.posture[:-1])),
+    "a velocity short": ("state_refused", lambda w: bad_joints(w, w.now(), velocity=np.zeros(3))),
+    "unknown joints": ("state_refused", lambda w: bad_joints(w, w.now(), names=[f"x{k}" for k in range(28)])),
+    "a joint twice": ("state_refused", lambda w: bad_joints(w, w.now(), names=[w.names[0], *w.names[:-1]])),
+    "nothing": ("state_refused", lambda w: bad_joints(w, w.now(), position=[], names=[])),
+    "old joints": ("state_skewed", lambda w: bad_joints(w, w.now(-1.0))),
+    "joints of the future": ("state_skewed", lambda w: bad_joints(w, w.now(1.0))),
+    "base not a number": ("state_refused", lambda w: w.out["odom"].publish(base(w, w.now(), pose=with_entry(w.pose, np.nan)))),
+    "base far away": ("state_refused", lambda w: w.out["odom"].publish(base(w, w.now(), pose=[1e9, *w.pose[1:]]))),
+    "quaternion of zero": ("state_refused", lambda w: w.out["odom"].publish(base(w, w.now(), pose=[*w.pose[:3], 0.0, 0.0, 0.0, 0.0]))),
+    "twist not a number": ("state_refused", lambda w: w.out["odom"].publish(base(w, w.now(), twist=np.full(6, np.nan)))),
+    "twist absurd": ("state_refused", lambda w: w.out["odom"].publish(base(w, w.now(), twist=np.full(6, 1e5)))),
+    "old base": ("state_skewed", lambda w: w.out["odom"].publish(base(w, w.now(-1.0)))),
+    "base of the future": ("state_skewed", lambda w: w.out["odom"].publish(base(w, w.now(1.0)))),
+}
+
+
+@pytest.mark.parametrize("fault", STATES)
+def test_bad_state(wires, fault):
+    """The next thing it sends is the answer to the last good state; a good one ends it."""
+    status, inject = STATES[fault]
+    good = restart(wires)
+    before = wires.counts[OUT]
+    inject(wires)
+    wires.wait(lambda: wires.counts[OUT] > before, "something is sent")
+    np.testing.assert_allclose(wires.heard[OUT].effort, good, atol=1.0)
+    wires.expect(status)
+    wires.wait(lambda: wires.reason, "the reason is told")
+    state(wires)
+    wires.expect("standing")
+
+
+def test_states_that_stop_let_the_torques_fade(wires):
+    good = restart(wires)
+    wires.wait(lambda: wires.node.tick() or wires.status == "state_stale", "the state is stale")
+    largest = np.abs(good).max()
+    wires.wait(lambda: wires.node.tick() or np.abs(wires.heard[OUT].effort).max() < 0.5 * largest, "torques fade")
+    wires.wait(lambda: wires.node.tick() or not np.any(wires.heard[OUT].effort), "nothing is left")
+    state(wires)
+    wires.expect("standing")
+
+
+def test_stamps_that_go_back_begin_anew(wires):
+    restart(wires)
+    assert safe(wires, state(wires, stamp=wires.now(-0.2)))
+    wires.expect("time_back")
+    state(wires)
+    wires.expect("standing")
+
+
+def test_half_of_the_joints_at_a_time(wires):
+    restart(wires)
+    stamp = wires.now()
+    wires.out["odom"].publish(base(wires, stamp))
+    message = joints(wires, stamp, position=wires.posture[:14], names=wires.names[:14])
+    assert safe(wires, wires.exchange("joint_states", message, OUT))
+    wires.expect("standing")
+
+
+@pytest.mark.parametrize("turn", [np.pi, 1.5])
+def test_a_fall_is_damped_until_it_is_over(wires, turn):
+    """Also what tracking makes of a flip by 180 degrees."""
+    restart(wires)
+    flipped = [*wires.pose[:3], 0.0, np.sin(turn / 2), 0.0, np.cos(turn / 2)]
+    stamp = wires.now()
+    wires.out["odom"].publish(base(wires, stamp, pose=flipped))
+    sent = wires.exchange("joint_states", joints(wires, stamp), OUT)
+    np.testing.assert_allclose(sent.effort, 0.0, atol=1e-9)
+    wires.expect("fallen")
+    state(wires)
+    wires.expect("standing")
+
+
+def test_a_base_that_jumps_moves_nothing_but_the_reference(wires):
+    """Teleported by five metres it holds its posture there."""
+    good = restart(wires)
+    stamp = wires.now()
+    wires.out["odom"].publish(base(wires, stamp, pose=[wires.pose[0] + 5.0, wires.pose[1] - 2.0, *wires.pose[2:]]))
+    sent = wires.exchange("joint_states", joints(wires, stamp), OUT)
+    assert np.abs(np.array(sent.effort) - good).max() < 60.0
+
+
+def reference(wires, shift=0.2, **changes):
+    positions = np.array([wires.posture, wires.posture])
+    fields = {"names": wires.names, "times": np.array([0.0, 0.3]), "positions": positions, "velocities": np.zeros_like(positions)} | changes
+    tables = {name: fields[name] for name in ("positions", "velocities")}
+    return write_joint_trajectory(fields["names"], seconds(wires.now(shift)), fields["times"], tables)
+
+
+def base_reference(wires, row):
+    return write_base_trajectory("pelvis", seconds(wires.now(0.2)), np.array([0.0, 0.3]), np.array([row, row], dtype=float))
+
+
+def rest(wires):
+    return [*wires.pose, *np.zeros(6)]
+
+
+REFERENCES = {
+    "not a number": lambda w: ("joints", reference(w, positions=np.full((2, 28), np.nan))),
+    "velocity infinite": lambda w: ("joints", reference(w, velocities=np.full((2, 28), np.inf))),
+    "unknown joint": lambda w: ("joints", reference(w, names=["wing", *w.names[1:]])),
+    "a joint twice": lambda w: ("joints", reference(w, names=[w.names[1], *w.names[1:]])),
+    "too few positions": lambda w: ("joints", reference(w, positions=np.zeros((2, 5)), velocities=np.zeros((2, 5)))),
+    "times that stand still": lambda w: ("joints", reference(w, times=np.array([0.1, 0.1]))),
+    "no points": lambda w: ("joints", write_joint_trajectory(w.names, seconds(w.now()), np.zeros(0), {})),
+    "base not a number": lambda w: ("base", base_reference(w, with_entry(rest(w), np.nan))),
+    "base turned by nothing": lambda w: ("base", base_reference(w, np.zeros(13))),
+    "contact nobody has": lambda w: (
+        "contacts",
+        write_joint_trajectory(["tail"], seconds(w.now()), np.array([0.0]), {"positions": np.ones((1, 1))}),
+    ),
+    "load not a number": lambda w: (
+        "contacts",
+        write_joint_trajectory(["left_foot"], seconds(w.now()), np.array([0.0]), {"positions": np.full((1, 1), np.nan)}),
+    ),
+    "load below zero": lambda w: (
+        "contacts",
+        write_joint_trajectory(["left_foot"], seconds(w.now()), np.array([0.0]), {"positions": np.full((1, 1), -1.0)}),
+    ),
+    "contacts without points": lambda w: ("contacts", write_joint_trajectory(["left_foot"], seconds(w.now()), np.zeros(0), {})),
+}
+
+
+@pytest.mark.parametrize("fault", REFERENCES)
+def test_bad_reference(wires, fault):
+    """It is refused, and what was held before is held on."""
+    good = restart(wires)
+    topic, message = REFERENCES[fault](wires)
+    wires.out[f"reference/{topic}"].publish(message)
+    wires.wait(lambda: wires.node._controller.reference.fault, "the reference is refused")
+    np.testing.assert_allclose(state(wires).effort, good, atol=1.0)
+    wires.expect("reference_refused")
+    wires.wait(lambda: wires.reason, "the reason is told")
+    wires.out["reference/joints"].publish(reference(wires, shift=0.5))
+    wires.wait(lambda: wires.node._controller.reference.begun, "the reference is taken")
+    state(wires)
+    wires.expect("following")
+
+
+def test_a_reference_that_jumps_is_blended(wires):
+    good = restart(wires)
+    far = np.array([wires.posture, wires.posture]) + 0.8
+    wires.out["reference/joints"].publish(reference(wires, shift=0.01, positions=far))
+    wires.wait(lambda: wires.node._controller.reference.begun, "the reference is taken")
+    np.testing.assert_allclose(state(wires).effort, good, atol=5.0)
+
+
+def test_a_reference_that_stops_is_held(wires):
+    restart(wires)
+    wires.out["reference/joints"].publish(reference(wires, shift=-0.5))
+    wires.wait(lambda: wires.node._controller.reference.begun, "the reference is taken")
+    state(wires)
+    wires.expect("reference_ended")
+
+
+def test_a_contact_that_is_lost(wires):
+    restart(wires)
+    load(wires)
+    state(wires)
+    load(wires, force=0.0, surfaces=("right_foot",))
+    sent = state(wires)
+    assert safe(wires, sent)
+    wires.expect("contact_lost")
+    load(wires)
+    state(wires)
+    wires.expect("standing")
+
+
+def test_a_contact_that_never_comes(wires):
+    restart(wires)
+    load(wires)
+    load(wires, force=0.0, surfaces=("right_foot",))
+    t = seconds(wires.now())
+    schedule = ContactSchedule.of(
+        (
+            ContactInterval("left_foot", -np.inf, np.inf, 0.0, 0.0),
+            ContactInterval("right_foot", -np.inf, t - 0.2, 0.0, 0.1),
+            ContactInterval("right_foot", t + 0.2, np.inf, 0.1, 0.0),
+        )
+    )
+    times, loads = loads_of_schedule(schedule, t - 1.0, t + 2.0)
+    message = write_joint_trajectory(schedule.surfaces, t - 1.0, times - times[0], {"positions": loads})
+    wires.out["reference/contacts"].publish(message)
+    wires.wait(lambda: len(wires.node._controller._phases.schedule.intervals) == 3, "the schedule is taken")
+    wires.wait(lambda: safe(wires, state(wires)) and wires.status == "contact_waiting", "the contact is waited for")
+    load(wires, surfaces=("right_foot",))
+    wires.wait(lambda: safe(wires, state(wires)) and wires.status in WELL, "the contact is there")
+
+
+@pytest.mark.parametrize("force", [np.nan, np.inf, -1e9])
+def test_forces_that_are_none(wires, force):
+    restart(wires)
+    wires.out["contact_wrenches/left_foot"].publish(write_wrench(np.array([0.0, 0.0, force]), np.zeros(3), wires.now(), "left_foot"))
+    assert safe(wires, state(wires))
+    load(wires)
+    state(wires)
+    wires.expect("standing")
+
+
+def test_a_rule_that_does_not_exist_is_refused_and_others_take_over_gradually(wires):
+    from rclpy.parameter import Parameter
+
+    good = restart(wires)
+    (refused,) = wires.node.set_parameters([Parameter("rule", value="hope")])
+    assert not refused.successful
+    assert "minimum_torque" in refused.reason
+    (taken,) = wires.node.set_parameters([Parameter("rule", value="minimum_torque_limited")])
+    assert taken.successful
+    other = np.array(state(wires).effort)
+    assert np.abs(other - good).max() < 30.0
+    wires.node.set_parameters([Parameter("rule", value="transition_limited")])
+
+
+def test_a_wrench_for_no_reason_is_no_harm(wires):
+    restart(wires)
+    wires.out["contact_wrenches/left_foot"].publish(WrenchStamped())
+    assert safe(wires, state(wires))
+    load(wires)

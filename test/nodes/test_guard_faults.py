@@ -1,0 +1,206 @@
+"""Faults of commands, one by one, over the real middleware: the first thing the guard sends after each is safe."""
+
+import os
+import random
+
+import numpy as np
+import pytest
+
+rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
+
+from lifecycle_msgs.msg import Transition  # noqa: E402
+from lifecycle_msgs.srv import ChangeState  # noqa: E402
+from rcl_interfaces.srv import DescribeParameters  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+from std_srvs.srv import Trigger  # noqa: E402
+from wires import Wires  # noqa: E402
+
+from humanoid_dynamics.nodes.effort_guard import EffortGuardNode  # noqa: E402
+
+NAMES = ["hip", "knee", "ankle"]
+LIMITS = [100.0, 50.0, 20.0]
+GOOD = [1.0, -2.0, 3.0]
+OUT = "guarded_torque_commands"
+
+
+@pytest.fixture(scope="module")
+def wires(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ROS_LOG_DIR", str(tmp_path_factory.mktemp("log")))
+        patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+        patch.setitem(os.environ, "ROS_DOMAIN_ID", str(random.SystemRandom().randint(1, 101)))
+        rclpy.init()
+        wires = Wires(
+            EffortGuardNode,
+            joints=NAMES,
+            effort_limits=LIMITS,
+            timeout=1.0,
+            effort_rate=1e6,
+            safe_output="damping",
+            damping=0.01,
+            rate=100.0,
+        ).begin()
+        yield wires
+        wires.end()
+        rclpy.try_shutdown()
+
+
+def command(wires, effort=GOOD, names=NAMES, shift=0.0):
+    message = JointState(name=list(names), effort=[float(x) for x in effort])
+    message.header.stamp = wires.now(shift)
+    return message
+
+
+def call(wires, name):
+    client = wires.probe.create_client(Trigger, f"/effort_guard/{name}")
+    assert client.wait_for_service(5.0)
+    future = client.call_async(Trigger.Request())
+    wires.wait(future.done, f"{name} answers")
+    wires.probe.destroy_client(client)
+    return future.result()
+
+
+def arm(wires):
+    """Bring the guard to where commands go through."""
+    assert call(wires, "rearm").success
+    wires.exchange("joint_torque_commands", command(wires), OUT)
+    sent = wires.exchange("joint_torque_commands", command(wires), OUT)
+    assert list(sent.effort) == GOOD
+    wires.expect("passing")
+
+
+def move(wires, velocity):
+    """Let the joints move, so that damping can be told from nothing."""
+    wires.out["joint_states"].publish(JointState(name=NAMES, position=[0.0] * 3, velocity=velocity))
+    wires.wait(lambda: np.allclose(wires.node._safe._v, velocity), "the state is heard")
+
+
+FAULTS = {
+    "not a number": ("not_finite", {"effort": [1.0, np.nan, 3.0]}),
+    "infinity": ("not_finite", {"effort": [np.inf, 0.0, 3.0]}),
+    "minus infinity": ("not_finite", {"effort": [1.0, 0.0, -np.inf]}),
+    "too few": ("wrong_size", {"effort": GOOD[:2], "names": NAMES[:2]}),
+    "too many": ("wrong_size", {"effort": [*GOOD, 1.0], "names": [*NAMES, "toe"]}),
+    "nothing": ("wrong_size", {"effort": [], "names": []}),
+    "efforts without names": ("wrong_size", {"names": []}),
+    "names without efforts": ("wrong_size", {"effort": []}),
+    "one effort short": ("wrong_size", {"effort": GOOD[:2]}),
+    "unknown joint": ("unknown_name", {"names": ["hip", "knee", "elbow"]}),
+    "other order": ("reordered", {"names": ["knee", "hip", "ankle"]}),
+    "a joint twice": ("reordered", {"names": ["hip", "hip", "ankle"]}),
+    "old stamp": ("old_stamp", {"shift": -1.5}),
+    "stamp of the stone age": ("old_stamp", {"shift": -1e9}),
+    "stamp of the future": ("future_stamp", {"shift": 0.5}),
+    "stamp of the far future": ("future_stamp", {"shift": 1e8}),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_bad_command(wires, fault):
+    status, changes = FAULTS[fault]
+    arm(wires)
+    move(wires, [10.0, -10.0, 5.0])
+    sent = wires.exchange("joint_torque_commands", command(wires, **changes), OUT)
+    np.testing.assert_allclose(sent.effort, [-10.0, 5.0, -1.0])
+    wires.expect(status)
+    wires.wait(lambda: wires.reason, "the reason is told")
+    sent = wires.exchange("joint_torque_commands", command(wires), OUT)
+    np.testing.assert_allclose(sent.effort, [-10.0, 5.0, -1.0])
+    arm(wires)
+
+
+@pytest.mark.parametrize(
+    ("effort", "expected"),
+    [([1e300, 0.0, 0.0], [100.0, 0.0, 0.0]), ([0.0, -50.001, 0.0], [0.0, -50.0, 0.0]), ([0.0, 0.0, 21.0], [0.0, 0.0, 20.0])],
+)
+def test_too_large_is_cut_and_goes_on(wires, effort, expected):
+    arm(wires)
+    assert list(wires.exchange("joint_torque_commands", command(wires, effort), OUT).effort) == expected
+    wires.expect("limited")
+    assert list(wires.heard["effort_commands"].data) == expected or wires.counts["effort_commands"]
+
+
+def test_commands_that_stop(wires):
+    arm(wires)
+    before = wires.counts[OUT]
+    wires.wait(lambda: wires.node.tick() or wires.status == "stale", "the guard is stale")
+    assert wires.counts[OUT] > before
+    arm(wires)
+
+
+def test_two_nodes_that_send(wires):
+    arm(wires)
+    other = wires.probe.create_publisher(JointState, "joint_torque_commands", 1)
+    wires.wait(lambda: wires.node.tick() or wires.status == "duplicate_publisher", "the other one is noticed")
+    refused = call(wires, "rearm")
+    assert not refused.success
+    assert "2 nodes" in refused.message
+    wires.probe.destroy_publisher(other)
+    wires.wait(lambda: wires.node.tick() or wires.node._count_senders() == 1, "the other one is gone")
+    wires.node.tick()
+    arm(wires)
+
+
+def test_stop_by_service(wires):
+    arm(wires)
+    assert call(wires, "stop").success
+    wires.expect("stopped")
+    arm(wires)
+
+
+@pytest.mark.parametrize(
+    "state", [{"velocity": [np.nan] * 3}, {"velocity": [1.0]}, {"name": ["toe"], "position": [0.0], "velocity": [1.0]}, {"name": []}]
+)
+def test_bad_states_change_nothing_of_the_safe_output(wires, state):
+    arm(wires)
+    move(wires, [1.0, 1.0, 1.0])
+    call(wires, "stop")
+    fields = {"name": NAMES, "position": [0.0] * 3, "velocity": [0.0] * 3} | state
+    wires.out["joint_states"].publish(JointState(**fields))
+    sent = wires.exchange("joint_torque_commands", command(wires), OUT)
+    np.testing.assert_allclose(sent.effort, [-1.0, -0.5, -0.2])
+    arm(wires)
+
+
+def test_what_may_not_change_is_refused_with_the_reason(wires):
+    from rclpy.parameter import Parameter
+
+    (refused,) = wires.node.set_parameters([Parameter("safe_output", value="zero")])
+    assert not refused.successful
+    assert "clean up" in refused.reason
+    (taken,) = wires.node.set_parameters([Parameter("skew", value=0.02)])
+    assert taken.successful
+    assert wires.node._guard.settings.skew == 0.02
+
+
+def test_life_cycle_any_number_of_times(wires):
+    node = wires.node
+    for _ in range(5):
+        with node.lock:
+            node.trigger_deactivate()
+            node.trigger_cleanup()
+            assert node._made == []
+            node.trigger_configure()
+            node.trigger_activate()
+    made = len(node._made)
+    assert made == len({id(entry[1]) for entry in node._made})
+    wires.wait(lambda: all(publisher.get_subscription_count() for publisher in wires.out.values()), "every topic is heard again")
+    arm(wires)
+
+
+def test_life_cycle_by_service_and_what_a_parameter_is(wires):
+    """As `ros2 lifecycle set` and `ros2 param describe` do it."""
+    change = wires.probe.create_client(ChangeState, "/effort_guard/change_state")
+    describe = wires.probe.create_client(DescribeParameters, "/effort_guard/describe_parameters")
+    assert change.wait_for_service(5.0)
+    for transition in (4, 2, 1, 3):  # deactivate, clean up, configure, activate
+        future = change.call_async(ChangeState.Request(transition=Transition(id=transition)))
+        wires.wait(future.done, "the state has changed")
+        assert future.result().success
+    future = describe.call_async(DescribeParameters.Request(names=["timeout"]))
+    wires.wait(future.done, "it is described")
+    (told,) = future.result().descriptors
+    assert told.description.startswith("s, 0.001 to 10; Age at which a command is stale")
+    assert told.floating_point_range[0].to_value == 10.0
+    wires.wait(lambda: all(publisher.get_subscription_count() for publisher in wires.out.values()), "every topic is heard again")
+    arm(wires)
