@@ -55,7 +55,7 @@ class CompiledEngine(Engine):
             return super().evaluate(q_M)
         self._place(q_M)
         numbers[HIT] = -1.0
-        self._came = self._kernels.take_step(self._equation, self._views, self._solving, self._tree, q_M, numbers)
+        self._came = self._kernels.take_step((*self._equation, q_M), self._views, self._solving, self._tree, numbers)
         self.terms.ok = self._came > NOTHING
         return self.terms.ok
 

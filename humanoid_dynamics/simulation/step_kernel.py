@@ -19,24 +19,23 @@ REMEMBERED: Final = 4
 
 
 def take_step(
-    equation: tuple[Matrix, Vector, Matrix, Matrix],
+    equation: tuple[Matrix, Vector, Matrix, Matrix, Vector],
     views: tuple[Matrix, ...],
     tables: tuple[Matrix, ...],
     tree: tuple[Indices, ...],
-    q: Vector,
     numbers: Vector,
 ) -> int:
     """Go through a step without bilateral rows until it ends or something happens; return how far it came.
 
     Args:
-        equation: Inertia (nv, nv), bias forces (nv,), factor (nv, nv), overwritten, and no bilateral rows (0, nv).
+        equation: Inertia (nv, nv), bias forces (nv,), factor (nv, nv), overwritten, no bilateral rows (0, nv),
+            and the configuration (nq,) in the middle of the step.
         views: (nj, 12) poses of all joints, and (nv, 6) joint Jacobian of the world.
         tables: Tables of points, shapes, coordinates, near points, memory, limits and answers.
         tree: Joints, coordinate that carries each, and which points and limits take part (overwritten).
-        q: (nq,) configuration in the middle of the step.
         numbers: Numbers in and out.
     """
-    M, h, L, Q = equation
+    M, h, L, Q, q = equation
     points, shapes, dofs, near, memory, _, _ = tables
     joints, parents, chosen = tree
     if not evaluate(M, h, parents, (L, dofs), numbers):
