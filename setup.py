@@ -39,6 +39,7 @@ EXTRAS = {
     "plot": ["matplotlib"],
     "bags": ["rosbags>=0.11"],
     "speed": ["numba"],
+    "batch": ["distributed>=2024.2"],
     "bench": ["mujoco==3.17.0"],
     "test": [
         *("pytest>=7.4", "pytest-xdist", "pytest-timeout", "hypothesis", "sympy", "urchin", "selenium>=4.11"),
