@@ -12,11 +12,12 @@ from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.books import Books, measure_energy
 from humanoid_dynamics.simulation.contact_rows import Touching
 from humanoid_dynamics.simulation.engine import Engine
-from humanoid_dynamics.simulation.fine_motion import fly
+from humanoid_dynamics.simulation.fine_motion import fly, keep_energy
 from humanoid_dynamics.simulation.push import Push, sum_pushes
 from humanoid_dynamics.simulation.rows import (
     FASTEST,
     FORESEEN,
+    LOWEST,
     MOTOR,
     OVERLOADED,
     PUSH,
@@ -29,8 +30,10 @@ from humanoid_dynamics.simulation.rows import (
     W_MOTORS,
     W_PUSHES,
     WAY,
+    WITHIN,
     Z_END,
     Z_FREE,
+    V,
 )
 from humanoid_dynamics.simulation.runaway import describe_runaway
 from humanoid_dynamics.simulation.setup import RUNAWAY
@@ -211,7 +214,7 @@ class Stepper:
         self._run("after_detect")
         if hit is not None and stop_at_impact:
             return hit
-        if not self._find_forces():
+        if not self._find_forces(dt):
             return None
         self._run("after_forces")
         self._integrate(dt)
@@ -233,10 +236,22 @@ class Stepper:
             self._stop("the inertia is not positive definite", self.v)
         return not self.reason
 
-    def _find_forces(self) -> bool:
+    def _swings(self) -> bool:
+        """Return whether only inertia, gravity, torques and bilateral rows act, so that energy is to be kept as well as can be."""
+        numbers = self._numbers
+        alone = numbers[LOWEST] >= numbers[WITHIN] and self.engine.joints.idle
+        return bool(self.mechanism.constraints.size and alone and numbers[FASTEST] < RUNAWAY)
+
+    def _find_forces(self, dt: float) -> bool:
         """Find all forces, with drives cut to what their motors can give; return whether the velocity after them makes sense."""
-        engine, numbers = self.engine, self._numbers
+        engine, numbers, dofs = self.engine, self._numbers, self._dofs
         engine.find_forces()
+        if self._swings():  # once more in the middle of what was found
+            dofs[V_MIDDLE] = 0.5 * (dofs[V] + dofs[V_END])
+            if not engine.evaluate(pin.integrate(self.robot.model, self.q, (0.5 * dt) * dofs[V_MIDDLE])):
+                self._stop("the inertia is not positive definite", self.v)
+                return False
+            engine.find_forces()
         for _ in range(MOST_CUTS):
             if not numbers[OVERLOADED]:
                 break
@@ -270,10 +285,11 @@ class Stepper:
             self.books.work["corrections"] += float(pin.computeGeneralizedGravity(self.robot.model, self._data, self.q).dot(lift))
             self.q = pin.integrate(self.robot.model, self.q, lift)
         if terms.Q.shape[1]:
-            self._reclose(self._dofs[Z_END])
+            self._reclose(self._dofs[Z_END], keep=self._swings())
 
-    def _reclose(self, z: Vector) -> None:
-        """Close positions and velocities of bilateral rows, with the inertia of the middle of the step."""
+    def _reclose(self, z: Vector, *, keep: bool = False) -> None:
+        """Close positions and velocities of bilateral rows, with the inertia of the middle of the step; take no energy where asked."""
+        lifted = 0.0
         terms, constraints = self.engine.terms, self.mechanism.constraints
         for _ in range(RECLOSE):
             terms.hold(self.q)
@@ -281,8 +297,12 @@ class Stepper:
             self.closure = float(np.abs(constraints.scale * error).max(initial=0.0))
             if self.closure <= (CLOSED_FINELY if self.accurate else CLOSED):
                 break
-            self.q = pin.integrate(self.robot.model, self.q, terms.velocity(terms.closing(error)))
-        self.v = terms.velocity(terms.restrain(z))
+            way = terms.velocity(terms.closing(error))
+            if keep:
+                lifted += float(pin.computeGeneralizedGravity(self.robot.model, self._data, self.q).dot(way))
+            self.q = pin.integrate(self.robot.model, self.q, way)
+        bound = terms.restrain(z)
+        self.v = terms.velocity(keep_energy(z, bound, lifted) if keep else bound)
         terms.release()
 
     def _impact(self) -> None:
