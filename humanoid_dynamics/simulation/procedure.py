@@ -20,8 +20,8 @@ from scipy.optimize import nnls
 from humanoid_dynamics.contact.demotion import stay_held
 from humanoid_dynamics.simulation.cones import COMPLIANCE, ConeAnswer, ConeProblem, solve_cones
 from humanoid_dynamics.simulation.sweep import sweep
-from humanoid_dynamics.snake.compiled import Kernel
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.compiling import Kernel
 
 MOST_SOLVES = 4
 PULL = 1e-6  # share of the largest impulse below which a pull is round-off

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 from humanoid_dynamics.errors import ShapeError, UnknownNameError
 from humanoid_dynamics.snake import kane, lagrange, newton_euler, unfolded
 from humanoid_dynamics.snake.chain import SnakeModel, SnakeState, check_state
-from humanoid_dynamics.snake.compiled import Kernel, select_kernel, silence
+from humanoid_dynamics.snake.compiled import select_kernel, silence
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import Kernel
 
 MODES = ("linear", "paper", "lagrange", "newton_euler")
 """Ways to the same accelerations: O(n) without N, the paper's O(n²) recursion, and its two O(n³) comparators."""
