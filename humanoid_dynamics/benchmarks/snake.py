@@ -12,8 +12,8 @@ from humanoid_dynamics.benchmarks.rows import Measurement, Race, compare
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.snake import PreparedSnake, SnakeModel, SnakeState, build_snake_urdf, compute_kinetic_energy, to_robot_state
-from humanoid_dynamics.snake.compiled import is_compiler_installed
 from humanoid_dynamics.snake.counts import PAPER_TOTALS, measure_operations, sum_paper_steps
+from humanoid_dynamics.spatial.compiling import is_compiler_installed
 
 PATH = "snake"
 SHORT, LONG = 100, 1000

@@ -117,7 +117,8 @@ class Clearance:
     def _write(self, ends: Indices, n: Matrix, points: Matrix, data: pin.Data, v: Vector) -> None:
         """Write rows from joints (m, 2) and points (3, m, 2) of pairs, and lines n (3, m) from the first to the second."""
         model, world, m = self._model, pin.ReferenceFrame.WORLD, len(ends)
-        for k, joint in enumerate(self._moved):
+        for k in set(ends.ravel().tolist()):
+            joint = self._moved[k]
             self._rates[:, k] = pin.getVelocity(model, data, joint, world).vector
             self._drifts[:, k] = pin.getAcceleration(model, data, joint, world).vector
         lines = n[:, :, None] * ENDS

@@ -82,7 +82,7 @@ def find_feet(urdf: Urdf, model: pin.Model) -> Stance:
     pin.forwardKinematics(model, data, _zero_pose(model))
     X_BJ = tuple(pin.SE3(X) for X in data.oMi)
     links = _links_by_joint(urdf, model)
-    joints = _find_by_name(model, X_BJ, links)
+    joints = _drop_carriers(model, _find_by_name(model, X_BJ, links))
     up = _find_up(model, X_BJ, joints) if joints else 2
     R_UB = _upright(up, None)
     if not joints:
@@ -96,7 +96,6 @@ def find_feet(urdf: Urdf, model: pin.Model) -> Stance:
         left, right = (X_BJ[joint].translation for _, joint in sorted(zip(names, joints, strict=True)))
         R_UB = _upright(up, left - right)
     X_UJ = _rotate(R_UB, X_BJ)
-    joints = tuple(joint for joint in joints if _leg(model, joint, joints))  # a foot that carries another one is none
     legs = tuple(_leg(model, joint, joints) for joint in joints)
     feet = tuple(_measure(urdf, model, X_UJ, leg, name=name, links=links[leg[-1]]) for name, leg in zip(names, legs, strict=True))
     return Stance(R_UB, X_UJ, feet)
@@ -222,7 +221,8 @@ def _find_by_reach(urdf: Urdf, model: pin.Model, X_UJ: tuple[pin.SE3, ...], link
         deep = lows[joint] < low + LOWEST_SHARE * (high - low) and root - lows[joint] > LEAST_DROP * (high - low)
         if deep and not named and len(leg) > 1 and -reach[2] > 0.7 * np.linalg.norm(reach):
             found.append(_skip_toe(model, X_UJ, joint, -float(reach[2])))
-    return tuple(sorted(set(found))) if len(set(found)) > 1 else ()
+    feet = _drop_carriers(model, tuple(sorted(set(found))))
+    return feet if len(feet) > 1 else ()
 
 
 def _skip_toe(model: pin.Model, X_UJ: tuple[pin.SE3, ...], joint: int, length: float) -> int:
@@ -260,6 +260,11 @@ def _leg(model: pin.Model, joint: int, joints: tuple[int, ...]) -> tuple[int, ..
     """Return the joints that move one foot and no other, hip first."""
     shared = {index for other in joints if other != joint for index in (other, *_ancestors(model, other))}
     return tuple(index for index in reversed((joint, *_ancestors(model, joint))) if index not in shared)
+
+
+def _drop_carriers(model: pin.Model, joints: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the feet without those that carry another one."""
+    return tuple(joint for joint in joints if _leg(model, joint, joints))
 
 
 def _measure(urdf: Urdf, model: pin.Model, X_UJ: tuple[pin.SE3, ...], leg: tuple[int, ...], *, name: str, links: tuple[str, ...]) -> Foot:

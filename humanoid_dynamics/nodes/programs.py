@@ -41,6 +41,7 @@ motion_player = partial(_run, "motion_player")
 dynamics_filter = partial(_run, "dynamics_filter")
 monitor = partial(_run, "monitor")
 viewer = partial(_run, "viewer")
+snake_driver = partial(_run, "snake_driver")
 
 
 if __name__ == "__main__":

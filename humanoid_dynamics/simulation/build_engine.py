@@ -20,7 +20,7 @@ from humanoid_dynamics.simulation.tables import Tables
 from humanoid_dynamics.simulation.terms import Terms
 from humanoid_dynamics.simulation.terrain import build_terrain
 from humanoid_dynamics.simulation.touch_points import TouchPoint, bind_points
-from humanoid_dynamics.snake.compiled import compile_kernel, is_compiler_installed
+from humanoid_dynamics.spatial.compiling import choose_compiler, compile_kernel
 
 
 def build_engine(mechanism: Mechanism, joints: JointForces, setup: Setup, points: Sequence[TouchPoint]) -> Engine:
@@ -45,7 +45,7 @@ def build_engine(mechanism: Mechanism, joints: JointForces, setup: Setup, points
     movers = bind_shapes(robot, setup.shapes, table.groups)
     terrain, limits = build_terrain(setup.terrain), LimitTable(robot) if setup.limits else None
     tables = Tables(robot, table, terrain, movers, limits)
-    if not (is_compiler_installed() if setup.compiled is None else setup.compiled):
+    if not choose_compiler(setup.compiled, "a compiled world"):
         contacts = FrictionContacts(table, terrain, movers, limits, tables)
         contacts.law = setup.contact
         return Engine(Terms(mechanism.kinematics, mechanism.constraints), contacts, joints, tables)

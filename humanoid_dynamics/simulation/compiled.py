@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
 from typing import NamedTuple
 
 from humanoid_dynamics.simulation import (
@@ -15,16 +14,17 @@ from humanoid_dynamics.simulation import (
     detect_kernel,
     probe_kernel,
     small_systems,
+    step_kernel,
     tree_kernels,
 )
-from humanoid_dynamics.simulation.sweep import sweep
-from humanoid_dynamics.snake.compiled import Kernel, compile_kernel
+from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel
 
 
 class StepKernels(NamedTuple):
     """What a step calls, in this order.
 
     Attributes:
+        take_step: All of the next five, as far as nothing asks for attention.
         evaluate: Factor the inertia; velocity without contacts.
         detect: Points near shapes.
         solve_contacts: Forces of contacts and limits.
@@ -36,6 +36,7 @@ class StepKernels(NamedTuple):
         find_momentum: The other way round.
     """
 
+    take_step: Kernel
     evaluate: Kernel
     detect: Kernel
     solve_contacts: Kernel
@@ -48,6 +49,7 @@ class StepKernels(NamedTuple):
 
 
 PLAIN = StepKernels(
+    step_kernel.take_step,
     tree_kernels.evaluate,
     detect_kernel.detect,
     contact_kernel.solve_contacts,
@@ -66,13 +68,18 @@ def compile_step() -> StepKernels:
 
     Returns:
         The kernels; each is compiled at its first call and kept on disk.
-
-    Raises:
-        MissingExtraError: If numba is not installed.
     """
-    compile_kernel(sweep)  # also tells who has no numba
-    extending = import_module("numba.extending")
-    homes = (branches, tree_kernels, probe_kernel, detect_kernel, small_systems, cone_newton, cone_kernel, contact_build, contact_kernel)
-    for part in (part for home in homes for part in home.PARTS):
-        extending.register_jitable(part)
-    return StepKernels(*(compile_kernel(kernel) for kernel in PLAIN))
+    homes = (
+        branches,
+        tree_kernels,
+        probe_kernel,
+        detect_kernel,
+        small_systems,
+        cone_newton,
+        cone_kernel,
+        contact_build,
+        contact_kernel,
+        step_kernel,
+    )
+    parts = tuple(part for home in homes for part in home.PARTS)
+    return StepKernels(*(compile_kernel(kernel, parts) for kernel in PLAIN))

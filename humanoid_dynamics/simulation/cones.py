@@ -16,8 +16,8 @@ import numpy as np
 from scipy.linalg import lapack
 
 from humanoid_dynamics.simulation.sweep import sweep
-from humanoid_dynamics.snake.compiled import Kernel
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.compiling import Kernel
 
 COMPLIANCE = 1e-5  # share of the mean of the diagonal of G: what makes impulses of redundant contacts unique
 EXACT = 1e-9  # residual that ends the search, as a share of the largest impulse

@@ -14,6 +14,7 @@ from humanoid_dynamics.simulation.rows import (
     BOUNCE,
     COUNT,
     DT,
+    FORESEEN,
     GROUP,
     HIT,
     JOINT,
@@ -39,7 +40,9 @@ from humanoid_dynamics.simulation.rows import (
     STATICS,
     V_MIDDLE,
     WITHIN,
+    V,
 )
+from humanoid_dynamics.simulation.thresholds import AT_ONCE
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 STEEP = 0.9
@@ -149,8 +152,11 @@ def detect(views: Tables, tables: Tables, joints: Indices, numbers: Vector) -> N
     """
     poses, JT = views
     points, shapes, dofs, near, memory = tables
-    twist, middle = np.zeros((len(joints), 6)), np.empty(6)
+    twist, start, middle = np.zeros((len(joints), 6)), np.zeros((len(joints), 6)), np.empty(6)
     write_twists(JT, joints, dofs[V_MIDDLE], twist)
+    foreseen = numbers[FORESEEN] > 0.0
+    if foreseen:
+        write_twists(JT, joints, dofs[V], start)
     statics = int(numbers[STATICS])
     count, lowest, hit = 0, FAR, -1.0
     for i in range(len(points)):
@@ -166,9 +172,23 @@ def detect(views: Tables, tables: Tables, joints: Indices, numbers: Vector) -> N
             row[N_KEY], row[N_POINT], row[N_SHAPE] = slot * len(points) + i, i, s
             enter(row, point, middle, shapes[s], gap)
             row[N_SPEED] = speed_at(twist, int(point[JOINT]), row) - speed_at(twist, int(shapes[s, S_JOINT]), row)
+            if foreseen and gap < AT_ONCE:
+                began = speed_at(start, int(point[JOINT]), row) - speed_at(start, int(shapes[s, S_JOINT]), row)
+                row[N_SPEED] = calm_down(row[N_SPEED], began, numbers[SLOWEST])
             hit = sooner(hit, row, memory, numbers)
             count += 1
     numbers[LOWEST], numbers[HIT], numbers[COUNT] = lowest, hit, count
+
+
+def calm_down(speed: float, began: float, slowest: float) -> float:
+    """Return the speed that counts of a point on a shape: what rests there does not hit it, however hard it is pressed on.
+
+    Args:
+        speed: Velocity along the normal in the middle of the step.
+        began: The same at its start.
+        slowest: Slowest approach that is an impact.
+    """
+    return max(speed, -slowest) if began >= -slowest else speed
 
 
 def sooner(hit: float, row: Vector, memory: Matrix, numbers: Vector) -> float:
@@ -187,4 +207,4 @@ def sooner(hit: float, row: Vector, memory: Matrix, numbers: Vector) -> float:
     return float(when if hit < 0.0 else min(hit, when))
 
 
-PARTS = (write_twists, write_axes, speed_at, find_nearest, enter, sooner)
+PARTS = (write_twists, write_axes, speed_at, find_nearest, enter, calm_down, sooner)

@@ -28,6 +28,7 @@ from humanoid_dynamics.simulation.rows import (
     W_MOTORS,
     W_PUSHES,
     WAY,
+    WITHIN,
     Z_END,
     Z_FREE,
     Z_START,
@@ -35,7 +36,7 @@ from humanoid_dynamics.simulation.rows import (
 )
 from humanoid_dynamics.simulation.tables import Tables
 from humanoid_dynamics.simulation.terms import Terms
-from humanoid_dynamics.simulation.thresholds import slowest_impact
+from humanoid_dynamics.simulation.thresholds import FASTEST_APPROACH, NEAR, slowest_impact
 from humanoid_dynamics.spatial.arrays import Vector
 
 
@@ -47,6 +48,7 @@ class Engine:
         contacts: Contacts and limits.
         joints: What joints do by themselves.
         tables: Tables of the step.
+        undisturbed: Whether nobody looks in between the phases of the next step.
     """
 
     def __init__(self, terms: Terms, contacts: FrictionContacts, joints: JointForces, tables: Tables) -> None:
@@ -59,6 +61,7 @@ class Engine:
             tables: Tables of the step.
         """
         self.terms, self.contacts, self.joints, self.tables = terms, contacts, joints, tables
+        self.undisturbed = False
         self._q_M: Vector = np.zeros(0)
 
     def set_step(self, dt: float, v: Vector, *, all_slow: bool) -> None:
@@ -71,6 +74,7 @@ class Engine:
         """
         tables = self.tables
         tables.dofs[V] = v
+        tables.numbers[WITHIN] = max(NEAR, dt * FASTEST_APPROACH)
         tables.numbers[DT], tables.numbers[ALL_SLOW], tables.numbers[SLOWEST] = dt, all_slow, slowest_impact(dt)
 
     def evaluate(self, q_M: Vector) -> bool:
@@ -79,12 +83,7 @@ class Engine:
         Args:
             q_M: (nq,) configuration in the middle.
         """
-        self._q_M = q_M
-        terms, dofs = self.terms, self.tables.dofs
-        terms.place(q_M, dofs[V_MIDDLE])
-        drive = self.joints.drive
-        if drive is not None:
-            dofs[OFFSET] = pin.difference(terms.model, q_M, drive.q_ref)
+        self._place(q_M)
         return self.weigh()
 
     def foresee(self) -> bool:
@@ -171,3 +170,12 @@ class Engine:
     def commit(self) -> None:
         """Remember what touched."""
         self.contacts.commit(float(self.tables.numbers[DT]))
+
+    def _place(self, q_M: Vector) -> None:
+        """Compute poses, inertia, bias and the way of the drives."""
+        self._q_M = q_M
+        terms, dofs = self.terms, self.tables.dofs
+        terms.place(q_M, dofs[V_MIDDLE])
+        drive = self.joints.drive
+        if drive is not None:
+            dofs[OFFSET] = pin.difference(terms.model, q_M, drive.q_ref)

@@ -17,7 +17,7 @@ from humanoid_dynamics.simulation.detection import Detector, Near
 from humanoid_dynamics.simulation.joint_limits import LimitTable, NearLimits
 from humanoid_dynamics.simulation.moving_shapes import BoundShape
 from humanoid_dynamics.simulation.procedure import solve_by_procedure
-from humanoid_dynamics.simulation.rows import DEPTH, LOWEST, M_P, M_TOUCHES, M_U, RESIDUAL, SPAN, TOUCHING, V_MIDDLE
+from humanoid_dynamics.simulation.rows import DEPTH, FORESEEN, LOWEST, M_P, M_TOUCHES, M_U, RESIDUAL, SPAN, TOUCHING, V_MIDDLE, V
 from humanoid_dynamics.simulation.sweep import sweep
 from humanoid_dynamics.simulation.tables import Tables
 from humanoid_dynamics.simulation.terms import Terms
@@ -35,8 +35,8 @@ from humanoid_dynamics.simulation.thresholds import (
     slowest_impact,
 )
 from humanoid_dynamics.simulation.touch_points import PointTable
-from humanoid_dynamics.snake.compiled import Kernel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import Kernel
 
 
 class FrictionContacts:
@@ -103,7 +103,7 @@ class FrictionContacts:
         near = self.near
         if near is None:
             return None
-        speed = near.J[0].dot(v_M)
+        speed = self._approach(near, v_M, dt)
         hits = (speed < -slowest_impact(dt)) & (near.gap + 0.5 * dt * speed < 0.0) & ~self.touches[near.key]
         if not hits.any():
             return None
@@ -233,7 +233,7 @@ class FrictionContacts:
         near = self.near
         if near is None:
             return stack_rows(None, np.zeros(0, dtype=np.intp), limits, len(v))
-        speed = near.J[0].dot(self.tables.dofs[V_MIDDLE])
+        speed = self._approach(near, self.tables.dofs[V_MIDDLE], dt)
         was = self.touches[near.key]
         reach = REACH if max(v.max(), -v.min()) < CALM else WILD_REACH
         takes_part = (near.gap + dt * speed < reach) | (was & (near.gap < NEAR))
@@ -241,6 +241,15 @@ class FrictionContacts:
         if rows is not None and not all_slow:
             rows.diving[: len(rows.index)] = (~was & (speed < -slowest_impact(dt)))[rows.which]
         return rows
+
+    def _approach(self, near: Near, v_M: Vector, dt: float) -> Vector:
+        """Return the velocity of near points along their normals; what rests does not hit, however hard it is pressed on."""
+        speed: Vector = near.J[0].dot(v_M)
+        if not self.tables.numbers[FORESEEN]:
+            return speed
+        slowest = slowest_impact(dt)
+        rests = (near.gap < AT_ONCE) & (near.J[0].dot(self.tables.dofs[V]) >= -slowest)
+        return np.where(rests, np.maximum(speed, -slowest), speed)
 
     def _select_impact(self, q: Vector, v: Vector) -> tuple[Rows | None, Vector]:
         limits = None if self.limits is None else self.limits.find_near(q, v, 0.0)

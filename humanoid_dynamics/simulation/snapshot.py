@@ -22,6 +22,11 @@ class Snapshot:
         pushes: Pushes that have not ended.
         tables: Coordinates, numbers, memory and limits of the tables of a step.
         reason: Why the world had stopped.
+        fresh: Whether no last step tells the velocity in the middle of the next one.
+        fine: In how many parts a smooth step is taken, and the largest kinetic energy so far [J].
+        span: Length of the last part of the last step [s].
+        tau: (na,) torques of the last step.
+        lam: (k,) mean force of each bilateral row in it.
     """
 
     q: Vector
@@ -31,6 +36,11 @@ class Snapshot:
     pushes: tuple[Push, ...]
     tables: tuple[Matrix, Vector, Matrix, Matrix]
     reason: str
+    fresh: bool
+    fine: tuple[int, float]
+    span: float
+    tau: Vector
+    lam: Vector
 
 
 def take_snapshot(stepper: Stepper) -> Snapshot:
@@ -41,8 +51,20 @@ def take_snapshot(stepper: Stepper) -> Snapshot:
     """
     tables, books = stepper.engine.tables, stepper.books
     kept = (tables.dofs.copy(), tables.numbers.copy(), tables.memory.copy(), tables.limits.copy())
-    copied = replace(books, work=dict(books.work))
-    return Snapshot(stepper.q.copy(), stepper.v.copy(), stepper.t, copied, tuple(stepper.pushes), kept, stepper.reason)
+    return Snapshot(
+        q=stepper.q.copy(),
+        v=stepper.v.copy(),
+        t=stepper.t,
+        books=replace(books, work=dict(books.work)),
+        pushes=tuple(stepper.pushes),
+        tables=kept,
+        reason=stepper.reason,
+        fresh=stepper.fresh,
+        fine=(stepper.parts, stepper.swing),
+        span=stepper.span,
+        tau=stepper.tau.copy(),
+        lam=stepper.lam.copy(),
+    )
 
 
 def go_back(stepper: Stepper, snapshot: Snapshot) -> None:
@@ -54,7 +76,8 @@ def go_back(stepper: Stepper, snapshot: Snapshot) -> None:
     """
     stepper.q, stepper.v, stepper.t = snapshot.q.copy(), snapshot.v.copy(), snapshot.t
     stepper.books, stepper.pushes = replace(snapshot.books, work=dict(snapshot.books.work)), list(snapshot.pushes)
-    stepper.reason = snapshot.reason
+    stepper.reason, stepper.fresh, stepper.span = snapshot.reason, snapshot.fresh, snapshot.span
+    (stepper.parts, stepper.swing), stepper.tau, stepper.lam = snapshot.fine, snapshot.tau.copy(), snapshot.lam.copy()
     tables = stepper.engine.tables
     for table, values in zip((tables.dofs, tables.numbers, tables.memory, tables.limits), snapshot.tables, strict=True):
         table[:] = values

@@ -12,10 +12,12 @@ from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.books import Books, measure_energy
 from humanoid_dynamics.simulation.contact_rows import Touching
 from humanoid_dynamics.simulation.engine import Engine
-from humanoid_dynamics.simulation.fine_motion import fly
+from humanoid_dynamics.simulation.fine_motion import fly, keep_energy
 from humanoid_dynamics.simulation.push import Push, sum_pushes
 from humanoid_dynamics.simulation.rows import (
     FASTEST,
+    FORESEEN,
+    LOWEST,
     MOTOR,
     OVERLOADED,
     PUSH,
@@ -28,8 +30,10 @@ from humanoid_dynamics.simulation.rows import (
     W_MOTORS,
     W_PUSHES,
     WAY,
+    WITHIN,
     Z_END,
     Z_FREE,
+    V,
 )
 from humanoid_dynamics.simulation.runaway import describe_runaway
 from humanoid_dynamics.simulation.setup import RUNAWAY
@@ -67,6 +71,9 @@ class Stepper:
         books: Energy since the start.
         audit: Whether the books are kept.
         accurate: Whether smooth steps are taken to fourth order.
+        fresh: Whether no last step tells the velocity in the middle of the next one.
+        parts: In how many parts a smooth step is taken.
+        swing: Largest kinetic energy so far [J].
         span: Length of the last part of the last step [s].
         lam: (k,) mean force of each bilateral row in it.
         closure: Largest position error of the bilateral rows [m].
@@ -89,7 +96,7 @@ class Stepper:
         self.tau = np.zeros(len(mechanism.actuated))
         self.pushes: list[Push] = []
         self.lam: Vector = np.zeros(mechanism.constraints.size)
-        self._run, self._parts, self._swing, self._fresh = run, 1, 0.0, True
+        self._run, self.parts, self.swing, self.fresh = run, 1, 0.0, True
         self._data = robot.data()
         self._dofs, self._numbers = engine.tables.dofs, engine.tables.numbers
         engine.joints.enter(self._dofs)
@@ -109,19 +116,20 @@ class Stepper:
     def forget(self) -> None:
         """Forget the last step, after a change of structure or of velocity."""
         self.engine.contacts.forget()
-        self._dofs[V_MIDDLE], self._fresh = self.v, True
+        self._dofs[V_MIDDLE], self.fresh = self.v, True
 
-    def step(self, dt: float, tau: Vector) -> int:
+    def step(self, dt: float, tau: Vector, *, undisturbed: bool) -> int:
         """Take a step, and go back to its start where the motion runs away.
 
         Args:
             dt: Its length [s].
             tau: (na,) motor torques.
+            undisturbed: Whether nobody looks in between its phases.
 
         Returns:
             The number of impacts in it.
         """
-        self.tau = tau
+        self.tau, self.engine.undisturbed = tau, undisturbed
         self._dofs[MOTOR, self.mechanism.actuated] = tau
         before = self.q, self.v, self.t
         impacts = self._advance(dt)
@@ -167,14 +175,14 @@ class Stepper:
         self._run("after_terms")
         self._run("after_detect")
         while not self.reason:
-            work = sum(self._fly_part(dt / self._parts) for _ in range(self._parts))
+            work = sum(self._fly_part(dt / self.parts) for _ in range(self.parts))
             kinetic = float(pin.computeKineticEnergy(self.robot.model, self._data, self.q, self.v))
-            self._swing = max(self._swing, kinetic)
-            error = abs(self.measure_energy() - before - work) / max(self._swing, TINY)
-            if error <= FINE or self._parts >= MOST_PARTS:
-                self._parts = max(1, self._parts // 2) if error < FINE / 64.0 else self._parts
+            self.swing = max(self.swing, kinetic)
+            error = abs(self.measure_energy() - before - work) / max(self.swing, TINY)
+            if error <= FINE or self.parts >= MOST_PARTS:
+                self.parts = max(1, self.parts // 2) if error < FINE / 64.0 else self.parts
                 break
-            self._parts *= 2
+            self.parts *= 2
             self.q, self.v = start
         self._run("after_forces")
         self._dofs[V_MIDDLE], self.span = self.v, dt
@@ -206,7 +214,7 @@ class Stepper:
         self._run("after_detect")
         if hit is not None and stop_at_impact:
             return hit
-        if not self._find_forces():
+        if not self._find_forces(dt):
             return None
         self._run("after_forces")
         self._integrate(dt)
@@ -220,17 +228,30 @@ class Stepper:
         if self.pushes:
             self.pushes = [push for push in self.pushes if not push.over(self.t)]
             self._dofs[PUSH] = sum_pushes(self.robot, self.engine.terms.data, self.pushes, q_M, (self.t, dt))
+        self._numbers[FORESEEN] = self.fresh
         well = self.engine.evaluate(q_M)
-        if well and self._fresh:
+        if well and self.fresh:
             well = self.engine.foresee()
         if not well:
             self._stop("the inertia is not positive definite", self.v)
         return not self.reason
 
-    def _find_forces(self) -> bool:
+    def _swings(self) -> bool:
+        """Return whether only inertia, gravity, torques and bilateral rows act, so that energy is to be kept as well as can be."""
+        numbers = self._numbers
+        alone = numbers[LOWEST] >= numbers[WITHIN] and self.engine.joints.idle
+        return bool(self.mechanism.constraints.size and alone and numbers[FASTEST] < RUNAWAY)
+
+    def _find_forces(self, dt: float) -> bool:
         """Find all forces, with drives cut to what their motors can give; return whether the velocity after them makes sense."""
-        engine, numbers = self.engine, self._numbers
+        engine, numbers, dofs = self.engine, self._numbers, self._dofs
         engine.find_forces()
+        if self._swings():  # once more in the middle of what was found
+            dofs[V_MIDDLE] = 0.5 * (dofs[V] + dofs[V_END])
+            if not engine.evaluate(pin.integrate(self.robot.model, self.q, (0.5 * dt) * dofs[V_MIDDLE])):
+                self._stop("the inertia is not positive definite", self.v)
+                return False
+            engine.find_forces()
         for _ in range(MOST_CUTS):
             if not numbers[OVERLOADED]:
                 break
@@ -253,7 +274,7 @@ class Stepper:
             for name, place in ENTRIES:
                 work[name] += numbers[place]
         self.q = pin.integrate(self.robot.model, self.q, dofs[WAY])
-        self.v, self.span, self._fresh = dofs[V_END].copy(), dt, False
+        self.v, self.span, self.fresh = dofs[V_END].copy(), dt, False
 
     def _correct(self) -> None:
         """Push out what is too deep, and close what came apart."""
@@ -264,10 +285,11 @@ class Stepper:
             self.books.work["corrections"] += float(pin.computeGeneralizedGravity(self.robot.model, self._data, self.q).dot(lift))
             self.q = pin.integrate(self.robot.model, self.q, lift)
         if terms.Q.shape[1]:
-            self._reclose(self._dofs[Z_END])
+            self._reclose(self._dofs[Z_END], keep=self._swings())
 
-    def _reclose(self, z: Vector) -> None:
-        """Close positions and velocities of bilateral rows, with the inertia of the middle of the step."""
+    def _reclose(self, z: Vector, *, keep: bool = False) -> None:
+        """Close positions and velocities of bilateral rows, with the inertia of the middle of the step; take no energy where asked."""
+        lifted = 0.0
         terms, constraints = self.engine.terms, self.mechanism.constraints
         for _ in range(RECLOSE):
             terms.hold(self.q)
@@ -275,8 +297,12 @@ class Stepper:
             self.closure = float(np.abs(constraints.scale * error).max(initial=0.0))
             if self.closure <= (CLOSED_FINELY if self.accurate else CLOSED):
                 break
-            self.q = pin.integrate(self.robot.model, self.q, terms.velocity(terms.closing(error)))
-        self.v = terms.velocity(terms.restrain(z))
+            way = terms.velocity(terms.closing(error))
+            if keep:
+                lifted += float(pin.computeGeneralizedGravity(self.robot.model, self._data, self.q).dot(way))
+            self.q = pin.integrate(self.robot.model, self.q, way)
+        bound = terms.restrain(z)
+        self.v = terms.velocity(keep_energy(z, bound, lifted) if keep else bound)
         terms.release()
 
     def _impact(self) -> None:
@@ -290,7 +316,7 @@ class Stepper:
         terms.release()
         if np.abs(v_next).max(initial=0.0) < RUNAWAY:
             self.v = self._dofs[V_MIDDLE] = v_next
-            self._fresh = True
+            self.fresh = True
             self.books.work["impacts"] += change
         else:
             self._stop("the motion ran away", v_next)

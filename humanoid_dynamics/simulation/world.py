@@ -22,13 +22,12 @@ from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.build_engine import build_engine
 from humanoid_dynamics.simulation.command import read_torque
-from humanoid_dynamics.simulation.cones import CLOSE
 from humanoid_dynamics.simulation.contact_rows import Touching
 from humanoid_dynamics.simulation.gauge import Gauge
 from humanoid_dynamics.simulation.joint_forces import JointForces, rebind_drive
 from humanoid_dynamics.simulation.push import Push
 from humanoid_dynamics.simulation.reach import check_reach
-from humanoid_dynamics.simulation.rows import RESIDUAL, TOUCHING
+from humanoid_dynamics.simulation.reading import list_forces, read_report
 from humanoid_dynamics.simulation.setup import CONTACTS, HOOKS, INTEGRATORS, LONGEST_STEP, PointForce, Setup, StepReport
 from humanoid_dynamics.simulation.snapshot import Snapshot, go_back, take_snapshot
 from humanoid_dynamics.simulation.stepper import Stepper
@@ -316,20 +315,15 @@ class World:
             tau = self.pilot(self)
         command = read_torque(self.actuated, self._effort, tau)
         self._run("before_step")
-        impacts = stepper.step(dt, command.tau)
+        impacts = stepper.step(dt, command.tau, undisturbed=not any(self._hooks[name] for name in HOOKS[1:-1]))
         if self.reason:
             return StepReport(self.t, "stopped", self.reason)
         self._run("after_step")
-        return self._report(command.status, command.reason, impacts)
+        return read_report(stepper, command.status, command.reason, impacts)
 
     def contact_forces(self) -> tuple[PointForce, ...]:
         """Return the mean forces on all points that touched in the last part of the last step."""
-        names, links, touched = self._stepper.engine.contacts.table.names, self._stepper.engine.contacts.table.links, self.touching
-        return tuple(
-            PointForce(names[i], links[i], read_only(place), read_only(impulse / self._stepper.span))
-            for i, place, impulse in zip(touched.index.tolist(), touched.place, touched.impulse, strict=True)
-            if impulse.any()
-        )
+        return list_forces(self._stepper)
 
     def _build_stepper(self, mechanism: Mechanism, joints: JointForces, state: State) -> Stepper:
         robot = mechanism.robot
@@ -339,15 +333,6 @@ class World:
         stepper = Stepper(mechanism, engine, state, self._run)
         stepper.audit, stepper.accurate = self.setup.audit, self.setup.integrator == "accurate"
         return stepper
-
-    def _report(self, status: str, reason: str, impacts: int) -> StepReport:
-        stepper = self._stepper
-        residual, complementarity, cone, _, depth, touching = stepper.engine.tables.numbers[RESIDUAL : TOUCHING + 1].tolist()
-        if residual > CLOSE and status == "ok":
-            status, reason = "inexact", f"contact impulses are a velocity of {residual:.1e} m/s away from a solution"
-        missing = stepper.books.missing if self.setup.audit else 0.0
-        quality = (residual, complementarity, cone, depth, stepper.closure, missing)
-        return StepReport(stepper.t, status, reason, int(touching), impacts, *quality)
 
     def _run(self, name: str) -> None:
         for hook in self._hooks[name]:

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from humanoid_dynamics.errors import MissingExtraError
 from humanoid_dynamics.snake import kane, lagrange, newton_euler, passes, turning, unfolded
+from humanoid_dynamics.spatial.compiling import Kernel, choose_compiler, compile_known, functions_of
 
-Kernel = Callable[..., Any]
-
-
-def is_compiler_installed() -> bool:
-    """Whether numba can be imported; it is not imported to find out."""
-    return find_spec("numba") is not None
+WHAT = "a compiled snake"
+PARTS = tuple(part for module in (kane, lagrange, newton_euler, passes, turning, unfolded) for part in functions_of(module))
 
 
 def select_kernel(kernel: Kernel, compiled: bool | None = None) -> Kernel:
@@ -34,9 +28,7 @@ def select_kernel(kernel: Kernel, compiled: bool | None = None) -> Kernel:
     Raises:
         MissingExtraError: If numba is asked for and not installed.
     """
-    if compiled is None:
-        compiled = is_compiler_installed()
-    return compile_kernel(kernel) if compiled else kernel
+    return compile_kernel(kernel) if choose_compiler(compiled, WHAT) else kernel
 
 
 def silence(kernel: Kernel) -> Kernel:
@@ -64,25 +56,14 @@ def compile_kernel(kernel: Kernel) -> Kernel:
         kernel: A kernel written in the part of Python that numba reads.
 
     Returns:
-        The compiled kernel; each type of argument is compiled at its first call and kept on disk, by the date of the kernel's own file:
-        who edits only a part it calls has to remove ``__pycache__``.
+        The compiled kernel; each type of argument is compiled at its first call and kept on disk.
 
     Raises:
         MissingExtraError: If numba is not installed.
     """
-    numba = _import_numba()
+    choose_compiler(True, WHAT)
     _register_parts()
-    try:
-        return numba.njit(cache=True, error_model="numpy")(kernel)  # type: ignore[no-any-return]
-    except RuntimeError:  # no place on disk to keep compiled code: compile in memory
-        return numba.njit(error_model="numpy")(kernel)  # type: ignore[no-any-return]
-
-
-def _import_numba() -> Any:
-    try:
-        return import_module("numba")
-    except ImportError as cause:
-        raise MissingExtraError("numba", "speed", "a compiled snake") from cause
+    return compile_known(kernel, PARTS, order_is_free=False)
 
 
 @cache

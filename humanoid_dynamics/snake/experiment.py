@@ -18,12 +18,12 @@ from typing import TypeAlias
 import numpy as np
 
 from humanoid_dynamics.snake.chain import SnakeModel
-from humanoid_dynamics.snake.compiled import is_compiler_installed
 from humanoid_dynamics.snake.counts import METHODS, PAPER_TABLE, measure_operations, sum_paper_steps
 from humanoid_dynamics.snake.dynamics import MODES, PreparedSnake
 from humanoid_dynamics.snake.operations import Operations
 from humanoid_dynamics.snake.simulate import SnakeTrajectory, build_paper_state, build_paper_torques, simulate_snake
 from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.compiling import is_compiler_installed
 
 LINKS = (2, 3, 5, 8, 12, 20, 30)
 """Numbers of links at which all methods are timed."""

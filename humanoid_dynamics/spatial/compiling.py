@@ -7,8 +7,7 @@ from functools import cache
 from hashlib import sha256
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from humanoid_dynamics.errors import MissingExtraError
@@ -21,17 +20,18 @@ def is_compiler_installed() -> bool:
     return find_spec("numba") is not None
 
 
-def choose_compiler(compiled: bool | None) -> bool:
+def choose_compiler(compiled: bool | None, what: str = "a compiled tick") -> bool:
     """Return whether to compile: as asked, or where numba is installed if None.
 
     Args:
         compiled: What was asked for.
+        what: What is to be compiled, in words.
 
     Raises:
         MissingExtraError: If numba is asked for and not installed.
     """
     if compiled and not is_compiler_installed():
-        raise MissingExtraError("numba", "speed", "a compiled tick")
+        raise MissingExtraError("numba", "speed", what)
     return is_compiler_installed() if compiled is None else compiled
 
 
@@ -46,16 +46,33 @@ def compile_kernel(kernel: Kernel, parts: tuple[Kernel, ...] = ()) -> Kernel:
     Returns:
         The compiled kernel, kept on disk where there is a place for it.  It is compiled at its first call.
     """
-    numba = import_module("numba")
-    extending = import_module("numba.extending")
-    order_is_free = {"reassoc", "contract"}
     for part in parts:
-        extending.register_jitable(part)
-    kernel = _name_by_parts(kernel, parts)
+        _make_known(part)
+    return compile_known(kernel, parts, order_is_free=True)
+
+
+def compile_known(kernel: Kernel, parts: tuple[Kernel, ...], *, order_is_free: bool) -> Kernel:
+    """Return a kernel compiled by numba, whose parts numba already knows.
+
+    What numba keeps on disk goes by the name of the kernel and the date of its file.  The name given to it here changes with all that
+    the parts are made of, the constants they read included, so that nothing outdated is ever run.
+
+    Args:
+        kernel: A function in the part of Python that numba reads.
+        parts: Functions that it calls.
+        order_is_free: Whether sums may be added in another order.
+
+    Returns:
+        The compiled kernel, kept on disk where there is a place for it.
+    """
+    numba = import_module("numba")
+    options: dict[str, Any] = {"error_model": "numpy", "fastmath": {"reassoc", "contract"} if order_is_free else False}
+    named = FunctionType(kernel.__code__, kernel.__globals__, kernel.__name__, kernel.__defaults__, kernel.__closure__)
+    named.__qualname__ = f"{kernel.__qualname__}_{digest_functions((kernel, *parts))}"
     try:
-        return numba.njit(cache=True, error_model="numpy", fastmath=order_is_free)(kernel)  # type: ignore[no-any-return]
+        return numba.njit(cache=True, **options)(named)  # type: ignore[no-any-return]
     except RuntimeError:  # no place on disk to keep compiled code: compile in memory
-        return numba.njit(error_model="numpy", fastmath=order_is_free)(kernel)  # type: ignore[no-any-return]
+        return numba.njit(**options)(named)  # type: ignore[no-any-return]
 
 
 def functions_of(module: ModuleType) -> tuple[Kernel, ...]:
@@ -67,12 +84,28 @@ def functions_of(module: ModuleType) -> tuple[Kernel, ...]:
     return tuple(f for f in vars(module).values() if isinstance(f, FunctionType) and f.__module__ == module.__name__)
 
 
-def _name_by_parts(kernel: Kernel, parts: tuple[Kernel, ...]) -> Kernel:
-    """Return the kernel under a name that changes with the files its parts are in: what numba keeps on disk goes by name and own file."""
-    files = sorted({part.__code__.co_filename for part in parts} - {kernel.__code__.co_filename})
-    if not files:
-        return kernel
-    digest = sha256(b"".join(Path(file).read_bytes() for file in files if Path(file).is_file())).hexdigest()
-    named = FunctionType(kernel.__code__, kernel.__globals__, kernel.__name__, kernel.__defaults__, kernel.__closure__)
-    named.__qualname__ = f"{kernel.__qualname__}_{digest[:12]}"
-    return named
+def digest_functions(functions: tuple[Kernel, ...]) -> str:
+    """Return a short text that changes with the code of some functions and with the constants they read.
+
+    Args:
+        functions: The functions.
+    """
+    digest = sha256()
+    for function in functions:
+        code, names = function.__code__, function.__globals__
+        constants = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
+        read = [(name, _describe_constant(names[name])) for name in code.co_names if name in names]
+        digest.update(code.co_code + repr((function.__qualname__, constants, code.co_names, read)).encode())
+    return digest.hexdigest()[:12]
+
+
+def _describe_constant(value: object) -> object:
+    """Return a number or a tuple as it is, a kind of record by its fields, and nothing for what has code of its own."""
+    if isinstance(value, bool | int | float | complex | str | tuple):
+        return value
+    return getattr(value, "_fields", None)
+
+
+@cache
+def _make_known(part: Kernel) -> None:
+    import_module("numba.extending").register_jitable(part)

@@ -12,7 +12,7 @@ from humanoid_dynamics.filtering.teleoperation import Teleoperation
 from humanoid_dynamics.filtering.teleoperation_frame import TeleoperationFrame
 
 HANDS = ("left_hand", "right_hand")
-BEGINS, ENDS, OVER = 0.8, 1.7, 2.5  # s; when the trouble comes, when it goes, when the run ends
+BEGINS, ENDS, OVER = 0.8, 1.7, 2.7  # s; when the trouble comes, when it goes, when the run ends
 OFFSET = 1.7e9  # s; the clock of the operator
 HALF_TURN = np.diag([-1.0, -1.0, 1.0])
 
@@ -79,7 +79,7 @@ def _moved(message: Message, by: np.ndarray) -> Message:
 
 TROUBLES: dict[str, tuple[set[str], Trouble]] = {
     "teleport": ({"outlier", "approaching", "out_of_reach"}, lambda m, X, Y, rng: _moved(m, np.array([1.5, -1.0, 0.8]))),
-    "flicker": ({"outlier"}, lambda m, X, Y, rng: _moved(m, np.array([2.0, 0.0, 0.0])) if rng.random() < 0.3 else m),
+    "flicker": ({"outlier", "tracking"}, lambda m, X, Y, rng: _moved(m, np.array([2.0, 0.0, 0.0])) if rng.random() < 0.3 else m),
     "flip": ({"flipped"}, lambda m, X, Y, rng: change(m, pose=pin.SE3ToXYZQUAT(pin.SE3(X.rotation @ HALF_TURN, X.translation)))),
     "noisy": ({"tracking", "approaching"}, lambda m, X, Y, rng: _moved(m, 0.01 * rng.standard_normal(3))),
     "nan": ({"not_finite"}, lambda m, X, Y, rng: change(m, pose=np.where(rng.random(7) < 0.4, np.nan, m.pose), stamp=np.nan)),

@@ -38,7 +38,8 @@ MANY = [
     ("nan", "flicker"),
     ("flip", "swapped"),
 ]
-FEW = [("teleport",), ("flip", "noisy"), ("swapped",), ("anything",), ("silence",), ("frozen", "time_backwards")]
+FEW = [("teleport",), ("flip", "noisy"), ("swapped",), ("anything",)]
+TOLD = {"silence": {"gap", "lost"}, "frozen": {"frozen"}}
 
 
 @functools.cache
@@ -66,7 +67,7 @@ def miss(tele: Teleoperation, frame: TeleoperationFrame, path: operators.Path) -
     return max(float(np.linalg.norm(data.oMf[led.frame].translation - path(led.name, frame.time).translation)) for led in tele.frames)
 
 
-def hostile(name: str, kinds: tuple[str, ...], rate: float, seed: int) -> None:
+def hostile(name: str, kinds: tuple[str, ...], rate: float, seed: int, *, compare: bool) -> None:
     robot = load(name)
     tele = Teleoperation(robot, HANDS, rate=RATE)
     path = operators.sway(tele, 0.1, seed)
@@ -74,22 +75,22 @@ def hostile(name: str, kinds: tuple[str, ...], rate: float, seed: int) -> None:
     frames = operators.run(tele, operators.spoil(sent, kinds, seed))
     check_frames(robot, frames)
     during = {f.streams[hand].status for f in frames if BEGINS + 0.3 < f.time < ENDS for hand in HANDS}
-    told = set().union(*({kind} if kind in {"silence", "frozen"} else TROUBLES[kind][0] for kind in kinds[-1:])) - {"silence"}
-    if kinds == ("silence",):
-        told = {"gap", "lost"}
+    told = set().union(*(TOLD[kind] if kind in TOLD else TROUBLES[kind][0] for kind in kinds))
     assert not told or during & told, (during, told)
     assert during <= set(STATUSES)
     for frame in frames:
         if frame.time > ENDS + RECOVERY:
             assert {frame.streams[hand].status for hand in HANDS} <= WELL
-    clean = operators.run(Teleoperation(robot, HANDS, rate=RATE), operators.spoil(sent, (), seed))
-    good = max(miss(tele, frame, path) for frame in clean[-20:])
-    assert max(miss(tele, frame, path) for frame in frames[-20:]) < good + 0.03
+    reached = all(frame.streams[hand].status == "tracking" for frame in frames[-20:] for hand in HANDS)
+    if compare and reached:  # a second after the trouble nobody can tell that it was there; out of reach it depends on how the body leans
+        clean = operators.run(Teleoperation(robot, HANDS, rate=RATE), operators.spoil(sent, (), seed))
+        good = max(miss(tele, frame, path) for frame in clean[-20:])
+        assert max(miss(tele, frame, path) for frame in frames[-20:]) < good + 0.02
 
 
 @pytest.mark.parametrize("seed", range(len(FEW)))
 def test_hostile_streams_never_get_through(seed: int) -> None:
-    hostile("human28", FEW[seed], (5.0, 30.0, 90.0, 500.0)[seed % 4], seed)
+    hostile("human28", FEW[seed], (5.0, 30.0, 90.0, 500.0)[seed % 4], seed, compare=seed == 0)
 
 
 @pytest.mark.slow
@@ -98,14 +99,14 @@ def test_hostile_streams_never_get_through(seed: int) -> None:
 def test_a_hundred_hostile_streams_never_get_through(name: str, rate: float) -> None:
     seed = {"g1": 0, "human28": 1000, "talos": 2000}[name] + round(rate)
     for k, kinds in enumerate(MANY):
-        hostile(name, kinds, rate, seed + k)
+        hostile(name, kinds, rate, seed + k, compare=True)
 
 
 def test_gentle_motions_are_followed() -> None:
     robot = load("human28")
     tele = Teleoperation(robot, HANDS, rate=RATE)
     path = operators.sway(tele, 0.1, 5)
-    frames = operators.run(tele, operators.spoil(operators.send(path, rate=60.0, jitter=0.005, seed=5, duration=4.0), (), 0), 4.0)
+    frames = operators.run(tele, operators.spoil(operators.send(path, rate=60.0, jitter=0.005, seed=5, duration=3.0), (), 0), 3.0)
     check_frames(robot, frames)
     assert {frame.rung for frame in frames} == {0}
     errors = [miss(tele, frame, path) for frame in frames if frame.time > 1.5]
@@ -119,7 +120,7 @@ def test_a_robot_nobody_leads_stands_still() -> None:
     assert {report.status for report in frames[-1].streams.values()} == {"waiting"}
 
 
-@pytest.mark.parametrize("way", [(5.0, 0.0, 0.0), (-4.0, 4.0, 0.0), (0.0, 0.0, -3.0), (0.0, 0.0, 9.0)])
+@pytest.mark.parametrize("way", [(5.0, 0.0, 0.0), (-4.0, 4.0, -3.0)])
 def test_balance_is_kept_with_hands_pulled_out_of_reach(way: tuple[float, float, float]) -> None:
     robot = load("human28")
     tele = Teleoperation(robot, HANDS, rate=RATE)
@@ -128,7 +129,7 @@ def test_balance_is_kept_with_hands_pulled_out_of_reach(way: tuple[float, float,
     def path(name: str, t: float) -> pin.SE3:
         return pin.SE3(start[name].rotation, start[name].translation + min(t, 1.0) * np.array(way))
 
-    frames = operators.run(tele, operators.spoil(operators.send(path, rate=60.0, jitter=0.0, seed=0, duration=3.0), (), 0), 3.0)
+    frames = operators.run(tele, operators.spoil(operators.send(path, rate=60.0, jitter=0.0, seed=0, duration=2.5), (), 0), 2.5)
     check_frames(robot, frames)
     assert frames[-1].streams["left_hand"].status in {"out_of_reach", "frozen"}
     assert np.abs(frames[-1].v).max() < 0.3
@@ -139,11 +140,11 @@ def test_a_lost_hand_goes_to_rest_and_comes_back() -> None:
     robot = load("human28")
     tele = Teleoperation(robot, HANDS, rate=RATE)
     path = operators.sway(tele, 0.1, 2)
-    sent = operators.send(path, rate=60.0, jitter=0.0, seed=2, duration=7.0)
-    messages = sorted((m for m, _, _ in sent if not 1.0 < m.received < 6.0), key=lambda m: m.received)
-    frames = operators.run(tele, messages, 7.0)
+    sent = operators.send(path, rate=60.0, jitter=0.0, seed=2, duration=5.4)
+    messages = sorted((m for m, _, _ in sent if not 1.0 < m.received < 4.6), key=lambda m: m.received)
+    frames = operators.run(tele, messages, 5.4)
     check_frames(robot, frames)
-    resting = frames[round(5.9 * RATE)]
+    resting = frames[round(4.5 * RATE)]
     assert resting.streams["left_hand"].status == "lost"
     assert resting.streams["left_hand"].share == 0.0
     assert np.abs(resting.q - robot.posture).max() < 0.05
@@ -157,7 +158,7 @@ def test_behind_a_clutch_only_motions_count() -> None:
     turn = pin.exp3(np.array([0.0, 0.0, np.pi / 2.0]))
     tele = Teleoperation(robot, ("left_hand",), rate=RATE, relative=True, scale=0.5, turn=turn)
     start = tele.pose("left_hand")
-    for tick in range(1200):
+    for tick in range(700):
         now = tick / RATE
         moved = 0.2 * min(max(now - 1.0, 0.0), 1.0)
         tele.observe("left_hand", 7.0 + now, [40.0 + moved, 3.0, 1e-4 * np.sin(now), 0.0, 0.0, 0.0, 1.0], now)
@@ -180,12 +181,12 @@ def test_feet_are_lifted_one_at_a_time_and_put_down_where_they_are_led() -> None
     tele = Teleoperation(robot, ("l_sole", "r_sole"), rate=RATE)
     start = {name: tele.pose(name) for name in tele.names}
     frames, said = [], set()
-    for tick in range(round(6.0 * RATE)):
+    for tick in range(round(4.4 * RATE)):
         now = tick / RATE
         for name in tele.names:
             X = start[name].copy()
-            up = 0.5 < now < 3.0 if name == "l_sole" else 1.5 < now < 2.5
-            X.translation = X.translation + np.array([0.08 if name == "l_sole" and now > 2.0 else 0.0, 1e-5 * np.sin(now), 0.07 * up])
+            up = 0.3 < now < 2.5 if name == "l_sole" else 1.5 < now < 2.2
+            X.translation = X.translation + np.array([0.08 if name == "l_sole" and now > 1.7 else 0.0, 1e-5 * np.sin(now), 0.07 * up])
             tele.observe(name, 0.0, X, now)
         frames.append(tele.tick(now))
         said.add(frames[-1].streams["r_sole"].status)
@@ -203,7 +204,7 @@ def test_head_and_pelvis_are_led() -> None:
     robot = load("human28")
     tele = Teleoperation(robot, ("head", "pelvis", *HANDS), rate=RATE)
     start = {name: tele.pose(name) for name in tele.names}
-    for tick in range(round(4.0 * RATE)):
+    for tick in range(round(2.5 * RATE)):
         now = tick / RATE
         for name in ("head", "pelvis"):
             X = start[name].copy()

@@ -103,18 +103,31 @@ def test_pressures_of_both_feet_lie_about_the_line_of_the_force(human28, seed):
         assert np.abs(couple - s * np.array([0.0, 0.0, left[2]])).max() < 1e-4
 
 
-@pytest.mark.parametrize("wanted", [0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0])
+@pytest.mark.parametrize("wanted", [0.1, 0.2, 0.4, 0.6, 0.8, 0.9])
 def test_a_share_that_cannot_be_is_clipped(human28, wanted):
     """Standing, the weight is between the feet: each must carry what keeps both pressures inside, in closed form across the way."""
     state = hd.State.at_rest(human28)
     rows = [(place + np.array([-1.0, 1.0]) * 0.04675).tolist() for place in (-0.0884, 0.0884)]
     low, high = feasible_shares(0.0, tuple(rows[0]), tuple(rows[1]))
     assert 0.2 < low < 0.3
-    shares = np.array([max(wanted, 1e-9), max(1.0 - wanted, 1e-9)])
-    answer = hd.inverse_dynamics(human28, state, np.zeros(human28.nv), FEET, "transition_limited", shares=shares / shares.sum())
+    answer = hd.inverse_dynamics(human28, state, np.zeros(human28.nv), FEET, "transition_limited", shares=(wanted, 1.0 - wanted))
     assert answer.certificate.status == "ok"
     carried = answer.wrenches["left_foot"].normal_force / (human28.mass * 9.81)
     assert carried == pytest.approx(min(max(wanted, low), high), abs=2e-3)
+
+
+def test_a_foot_that_leaves_too_early_fades_and_is_told(human28):
+    """Below a share of 0.1 a contact fades, so that nothing steps where it leaves; what the other foot cannot bear alone is told."""
+    state = hd.State.at_rest(human28)
+    taus = []
+    for wanted in (0.0, 1e-9, 0.05, 0.0999, 0.1):
+        answer = hd.inverse_dynamics(human28, state, np.zeros(human28.nv), FEET, "transition_limited", shares=(wanted, 1.0 - wanted))
+        assert (answer.certificate.status == "ok") == (wanted == 0.1)
+        assert answer.certificate.status == "ok" or "lacks" in answer.certificate.reasons[0]
+        taus.append(answer.tau)
+    assert taus[1] == pytest.approx(taus[0], abs=1e-5)
+    assert taus[3] == pytest.approx(taus[4], abs=1e-2 * np.abs(taus[4] - taus[0]).max())
+    assert taus[2] == pytest.approx(0.5 * (taus[0] + taus[4]), abs=0.05 * np.abs(taus[4] - taus[0]).max())
 
 
 # BP-21: no switch is felt

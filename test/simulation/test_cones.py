@@ -5,7 +5,8 @@ import pytest
 
 from humanoid_dynamics.simulation.cones import ConeProblem, solve_cones
 from humanoid_dynamics.simulation.sweep import sweep
-from humanoid_dynamics.snake.compiled import is_compiler_installed, select_kernel
+from humanoid_dynamics.snake.compiled import select_kernel
+from humanoid_dynamics.spatial.compiling import is_compiler_installed
 
 
 def random_problem(rng, contacts, limits=0, redundant=False):

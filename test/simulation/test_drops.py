@@ -13,7 +13,7 @@ from humanoid_dynamics.simulation.touch_points import bind_points, list_body_poi
 from humanoid_dynamics.simulation.world import World
 
 ROBOTS = ("human28", "human16", "legs12", "g1", "talos_reduced", "bolt", "romeo", "sr1", "alexander")
-FAST = (("human28", 0), ("human16", 1), ("legs12", 2), ("g1", 3), ("random", 4), ("random", 5))
+FAST = (("human28", 0), ("human16", 1), ("legs12", 2), ("g1", 3), ("random", 4), ("random", 5), ("random", 134))
 MANY = [(name, seed) for name in (*ROBOTS, "random") for seed in range(100, 150)]
 
 

@@ -6,6 +6,7 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.model.loop import LoopClosure
+from humanoid_dynamics.simulation.joint_forces import build_drive
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.terrain import build_plane
 from humanoid_dynamics.simulation.world import World
@@ -50,6 +51,27 @@ def run(changes, seed):
     assert worst < 1e-6
     assert world.mechanism.constraints.names == tuple(held)
     return world
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("kind", ["fixed", "spherical"])
+def test_soles_that_rest_are_not_hit_when_a_hand_takes_hold(kind, compiled):
+    if compiled:
+        pytest.importorskip("numba", reason="numba is not installed")
+    human = hd.load_robot("human28")
+    setup = Setup(terrain=(build_plane(),), drive=build_drive(human, 300.0, 5.0), compiled=compiled)
+    world = World(human, setup)
+    for _ in range(30):
+        world.step(1e-3)
+    data = human.data()
+    pin.framesForwardKinematics(world.robot.model, data, world.q)
+    X_WA = data.oMf[world.robot.link_frame("left_hand")]
+    for event in (Connect(LoopClosure("grip", kind, "left_hand", pin.SE3.Identity(), "world", pin.SE3(X_WA))), Cut("grip")):
+        world.apply([event])
+        reports = [world.step(1e-3) for _ in range(5)]
+        assert [report.impacts for report in reports] == [0] * 5
+        assert min(report.touching for report in reports) >= 4
+    assert world.point_forces()[:, 2].sum() == pytest.approx(human.mass * 9.81, rel=0.15)
 
 
 def test_a_hundred_random_changes_of_structure():

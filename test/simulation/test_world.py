@@ -247,7 +247,7 @@ print(recorder.digest())
 
 def test_equal_runs_in_different_processes_have_equal_records():
     digests = {
-        subprocess.run([sys.executable, "-c", RUN], cwd=ROOT, capture_output=True, text=True, timeout=120, check=True).stdout
+        subprocess.run([sys.executable, "-c", RUN], cwd=ROOT, capture_output=True, text=True, timeout=300, check=True).stdout
         for _ in range(2)
     }
     assert len(digests) == 1

@@ -79,8 +79,9 @@ import sys
 sys.modules["numba"] = None
 import numpy as np
 from humanoid_dynamics.errors import MissingExtraError, ShapeError
-from humanoid_dynamics.snake import PreparedSnake, SnakeModel, compiled
-assert not compiled.is_compiler_installed()
+from humanoid_dynamics.snake import PreparedSnake, SnakeModel
+from humanoid_dynamics.spatial.compiling import is_compiler_installed
+assert not is_compiler_installed()
 assert PreparedSnake(SnakeModel.uniform(3)).tick(np.zeros(3), np.zeros(2), np.ones(2)).status == "ok"
 try:
     PreparedSnake(SnakeModel.uniform(3), compiled=True)

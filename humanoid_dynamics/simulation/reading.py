@@ -1,0 +1,40 @@
+"""What can be read from a step that was taken: its report, and the forces on its points."""
+
+from __future__ import annotations
+
+from humanoid_dynamics.simulation.cones import CLOSE
+from humanoid_dynamics.simulation.rows import RESIDUAL, TOUCHING
+from humanoid_dynamics.simulation.setup import PointForce, StepReport
+from humanoid_dynamics.simulation.stepper import Stepper
+from humanoid_dynamics.spatial.arrays import read_only
+
+
+def read_report(stepper: Stepper, status: str, reason: str, impacts: int) -> StepReport:
+    """Return what a step says.
+
+    Args:
+        stepper: What took it.
+        status: What became of its torques.
+        reason: Why, in words.
+        impacts: Number of impacts in it.
+    """
+    residual, complementarity, cone, _, depth, touching = stepper.engine.tables.numbers[RESIDUAL : TOUCHING + 1].tolist()
+    if residual > CLOSE and status == "ok":
+        status, reason = "inexact", f"contact impulses are a velocity of {residual:.1e} m/s away from a solution"
+    missing = stepper.books.missing if stepper.audit else 0.0
+    quality = (residual, complementarity, cone, depth, stepper.closure, missing)
+    return StepReport(stepper.t, status, reason, int(touching), impacts, *quality)
+
+
+def list_forces(stepper: Stepper) -> tuple[PointForce, ...]:
+    """Return the mean forces on all points that touched in the last part of the last step.
+
+    Args:
+        stepper: What took it.
+    """
+    table, touched = stepper.engine.contacts.table, stepper.touching
+    return tuple(
+        PointForce(table.names[i], table.links[i], read_only(place), read_only(impulse / stepper.span))
+        for i, place, impulse in zip(touched.index.tolist(), touched.place, touched.impulse, strict=True)
+        if impulse.any()
+    )

@@ -1,0 +1,50 @@
+"""What compiled kernels are kept under on disk."""
+
+from types import FunctionType
+
+import pytest
+
+from humanoid_dynamics.errors import MissingExtraError
+from humanoid_dynamics.simulation import sweep, thresholds
+from humanoid_dynamics.simulation.contact_build import select_points
+from humanoid_dynamics.simulation.detect_kernel import speed_at
+from humanoid_dynamics.spatial import compiling
+
+
+def scale(x):
+    return FACTOR * x
+
+
+FACTOR = 2.0
+
+
+def test_name_changes_with_a_constant_that_a_part_reads():
+    other = FunctionType(scale.__code__, {**scale.__globals__, "FACTOR": 3.0}, "scale")
+    assert compiling.digest_functions((scale, other)) != compiling.digest_functions((scale, scale))
+
+
+def test_name_changes_with_the_code_of_a_part_and_not_with_the_run():
+    names = {compiling.digest_functions((sweep.sweep, part)) for part in (select_points, speed_at, scale)}
+    assert len(names) == 3
+    assert compiling.digest_functions((select_points,)) == compiling.digest_functions((select_points,))
+
+
+def test_constants_of_other_files_count():
+    globals_ = {**select_points.__globals__, "REACH": 2.0 * thresholds.REACH}
+    edited = FunctionType(select_points.__code__, globals_, select_points.__name__)
+    assert compiling.digest_functions((edited,)) != compiling.digest_functions((select_points,))
+
+
+def test_a_kernel_with_an_edited_part_is_compiled_again():
+    pytest.importorskip("numba", reason="numba is not installed")
+    first = compiling.compile_known(scale, (), order_is_free=False)
+    second = compiling.compile_known(FunctionType(scale.__code__, {**scale.__globals__, "FACTOR": 3.0}, "scale"), (), order_is_free=False)
+    assert (first(1.0), second(1.0)) == (2.0, 3.0)
+    assert first.py_func.__qualname__ != second.py_func.__qualname__
+
+
+def test_what_is_missing_is_named(monkeypatch):
+    monkeypatch.setattr("humanoid_dynamics.spatial.compiling.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match="a compiled world"):
+        compiling.choose_compiler(True, "a compiled world")
+    assert not compiling.choose_compiler(None)
