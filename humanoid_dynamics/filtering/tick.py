@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from humanoid_dynamics.contact.cone import build_wrench_cone
+from humanoid_dynamics.filtering.compiled_program import build_program
 from humanoid_dynamics.filtering.footing import Footing
 from humanoid_dynamics.filtering.joint_room import EMERGENCY, JointRoom
 from humanoid_dynamics.filtering.program import Choice, ReducedProgram, Weights
@@ -19,6 +20,7 @@ from humanoid_dynamics.filtering.wishes import Gains, Wishes
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import choose_compiler
 from humanoid_dynamics.spatial.quadratic import QpStatus
 
 RUNGS = ("all", "hard_braking", "soles_give_way", "joints_give_way", "free")
@@ -81,6 +83,7 @@ class TickSettings:
         torque_limits: Whether torque limits are kept.
         inside: How far inside the soles the pressure stays [m]; more where sole or ground give way.
         unilateral: Whether contacts are limited at all; for controls that must fail.
+        compiled: Whether kernels of numba do the work; where None, if numba is installed.
     """
 
     gains: Gains = field(default_factory=Gains)
@@ -89,6 +92,7 @@ class TickSettings:
     torque_limits: bool = True
     inside: float = 0.001
     unilateral: bool = True
+    compiled: bool | None = None
 
 
 class BalancedTick:
@@ -118,7 +122,8 @@ class BalancedTick:
         cones = _cones(robot, settings.inside) if settings.unilateral else (np.zeros((0, 6)), np.zeros((0, 6)))
         weight = self._weight = proportions.mass * proportions.gravity
         sets: tuple[tuple[int, ...], ...] = ((), (0,), (1,), (0, 1))
-        self._reduced = {feet: ReducedProgram(feet, cones, effort, settings.weights, weight) for feet in sets}
+        compiled = choose_compiler(settings.compiled)
+        self._reduced = {feet: build_program(feet, cones, effort, settings.weights, weight, compiled=compiled) for feet in sets}
         self._soft = {feet: SoftProgram(feet, cones, effort, settings.weights, weight) for feet in sets}
         self._softest = {feet: SoftProgram(feet, cones, effort, settings.weights, weight, keep_room=False) for feet in sets}
 
