@@ -42,14 +42,12 @@ class CompiledProgram(ReducedProgram):
         wrench = (np.zeros((BASE, n)), np.zeros(BASE), self._tau, np.zeros(na))
         self._kept = (*motion, *wrench, self._G, np.zeros((2 + 2 * BASE, 3 * BASE)))
         self._written = (self.qp.H, self.qp.f, self.qp.A, self.qp.lower, self.qp.upper)
-        self._bounds: Matrix = np.zeros((2, na))
         self._kernels = compile_kernel(fill_program, PARTS), compile_kernel(read_program, PARTS)
 
     def _fill(self, terms: BodyTerms, wishes: Wishes, room: JointRoom) -> None:
         state = (terms.M, terms.h, terms.J, terms.drift, terms.to_base, terms.J_com, terms.com_drift)
         wish = (wishes.com, wishes.base, wishes.joints, wishes.soles, wishes.up, wishes.rise, wishes.height, wishes.load)
-        self._bounds[0], self._bounds[1] = room.lower, room.upper
-        self._kernels[0](state, wish, self._bounds, self._given, self._kept, self._written)
+        self._kernels[0](state, wish, room.bounds, self._given, self._kept, self._written)
 
     def _read(self, x: Vector) -> tuple[Vector, Matrix, Vector]:
         nv = BASE + self._na

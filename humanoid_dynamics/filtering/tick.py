@@ -116,13 +116,13 @@ class BalancedTick:
         self.terms = BodyTerms(robot, proportions)
         self.footing = Footing(proportions)
         rectangles = _rectangles(robot, settings.inside)
-        self._wishes = Wishes(robot, settings.gains, rectangles)
-        self._room = JointRoom(robot, keep=settings.joint_limits)
+        compiled = choose_compiler(settings.compiled)
+        self._wishes = Wishes(robot, settings.gains, rectangles, compiled=compiled)
+        self._room = JointRoom(robot, keep=settings.joint_limits, compiled=compiled)
         effort = EFFORT_KEPT * robot.limits.effort[BASE:] if settings.torque_limits else np.full(robot.nv - BASE, np.inf)
         cones = _cones(robot, settings.inside) if settings.unilateral else (np.zeros((0, 6)), np.zeros((0, 6)))
         weight = self._weight = proportions.mass * proportions.gravity
         sets: tuple[tuple[int, ...], ...] = ((), (0,), (1,), (0, 1))
-        compiled = choose_compiler(settings.compiled)
         self._reduced = {feet: build_program(feet, cones, effort, settings.weights, weight, compiled=compiled) for feet in sets}
         self._soft = {feet: SoftProgram(feet, cones, effort, settings.weights, weight) for feet in sets}
         self._softest = {feet: SoftProgram(feet, cones, effort, settings.weights, weight, keep_room=False) for feet in sets}
