@@ -71,5 +71,3 @@ def build_program(
     """
     kind = CompiledProgram if compiled and feet else ReducedProgram
     return kind(feet, cones, effort, weights, weight)
-
-

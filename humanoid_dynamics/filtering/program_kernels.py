@@ -21,7 +21,9 @@ Qp = tuple[Matrix, Vector, Matrix, Vector, Vector]
 Given = tuple[Indices, Indices, Vector, Matrix, Vector, Vector, Vector]
 
 
-def fill_program(state: State, wish: Wish, room: Matrix, given: Given, reduced: Reduced, qp: Qp) -> None:
+def fill_program(  # noqa: PLR0917
+    state: State, wish: Wish, room: Matrix, given: Given, reduced: Reduced, qp: Qp
+) -> None:
     """Write the program of a tick whose first sole stands.
 
     Args:
@@ -43,6 +45,24 @@ def fill_program(state: State, wish: Wish, room: Matrix, given: Given, reduced: 
     _write_cost(wish, given, reduced, qp)
 
 
+def add_row(A: Matrix, factor: float, i: int, row: Vector, size: int) -> None:
+    """Add a multiple of the first entries of a row to row i of a matrix."""
+    for j in range(size):
+        A[i, j] += factor * row[j]
+
+
+def set_row(A: Matrix, i: int, row: Vector, size: int) -> None:
+    """Write the first entries of row i of a matrix."""
+    for j in range(size):
+        A[i, j] = row[j]
+
+
+def clear_row(A: Matrix, i: int, size: int) -> None:
+    """Write zeros to the first entries of row i of a matrix."""
+    for j in range(size):
+        A[i, j] = 0.0
+
+
 def _move_base(state: State, wish: Wish, first: int, reduced: Reduced) -> None:
     """T = -B J, t = B (wish - drift): the base accelerates by T va + t."""
     J, drift, B = state[2][first], state[3][first], state[4][first]
@@ -50,12 +70,10 @@ def _move_base(state: State, wish: Wish, first: int, reduced: Reduced) -> None:
     soles = wish[3]
     for i in range(BASE):
         t[i] = 0.0
-        for j in range(T.shape[1]):
-            T[i, j] = 0.0
+        clear_row(T, i, T.shape[1])
         for k in range(WRENCH):
             t[i] += B[i, k] * (soles[first, k] - drift[k])
-            for j in range(T.shape[1]):
-                T[i, j] -= B[i, k] * J[k, BASE + j]
+            add_row(T, -B[i, k], i, J[k, BASE:], T.shape[1])
 
 
 def _write_torques(state: State, reduced: Reduced) -> None:
@@ -65,16 +83,13 @@ def _write_torques(state: State, reduced: Reduced) -> None:
     na = T.shape[1]
     for i in range(BASE):
         p[i] = h[i]
-        for j in range(na):
-            P[i, j] = M[i, BASE + j]
+        set_row(P, i, M[i, BASE:], na)
         for k in range(BASE):
             p[i] += M[i, k] * t[k]
-            for j in range(na):
-                P[i, j] += M[i, k] * T[k, j]
+            add_row(P, M[i, k], i, T[k], na)
     for i in range(na):
         rest[i] = h[BASE + i]
-        for j in range(na):
-            tau[i, j] = M[BASE + i, BASE + j]
+        set_row(tau, i, M[BASE + i, BASE:], na)
         for k in range(BASE):
             rest[i] += M[BASE + i, k] * t[k] + T[k, i] * p[k]
             for j in range(na):
@@ -86,12 +101,10 @@ def _write_wrench(state: State, first: int, reduced: Reduced) -> None:
     B, P, p, S, s = state[4][first], reduced[2], reduced[3], reduced[4], reduced[5]
     for i in range(WRENCH):
         s[i] = 0.0
-        for j in range(P.shape[1]):
-            S[i, j] = 0.0
+        clear_row(S, i, P.shape[1])
         for k in range(BASE):
             s[i] += B[k, i] * p[k]
-            for j in range(P.shape[1]):
-                S[i, j] += B[k, i] * P[k, j]
+            add_row(S, B[k, i], i, P[k], P.shape[1])
 
 
 def _write_second(state: State, wish: Wish, given: Given, reduced: Reduced, qp: Qp) -> None:
@@ -102,12 +115,10 @@ def _write_second(state: State, wish: Wish, given: Given, reduced: Reduced, qp: 
     A, lower, upper = qp[2], qp[3], qp[4]
     for i in range(WRENCH):
         right = wish[3][second, i] - state[3][second, i]
-        for j in range(na):
-            A[i, j] = J[i, BASE + j]
+        set_row(A, i, J[i, BASE:], na)
         for k in range(BASE):
             right -= J[i, k] * t[k]
-            for j in range(na):
-                A[i, j] += J[i, k] * T[k, j]
+            add_row(A, J[i, k], i, T[k], na)
         lower[i] = upper[i] = right
         for j in range(na):
             tau[j, na + i] = -A[i, j] * units[i]
@@ -129,21 +140,17 @@ def _write_limits(wish: Wish, room: Matrix, given: Given, reduced: Reduced, qp: 
     for k in range(len(limited)):
         row, i = plan[TORQUES] + k, limited[k]
         upper[row], lower[row] = effort[k] - rest[i], -effort[k] - rest[i]
-        for j in range(n):
-            A[row, j] = tau[i, j]
+        set_row(A, row, tau[i], n)
     for k in range(len(cones)):
         row = plan[UNDER] + k
         upper[row] = 0.0
-        for j in range(n):
-            A[row, j] = 0.0
+        clear_row(A, row, n)
         for i in range(WRENCH):
             upper[row] -= cones[k, i] * s[i]
-            for j in range(n):
-                A[row, j] += cones[k, i] * S[i, j]
+            add_row(A, cones[k, i], row, S[i], n)
     row = plan[LOAD]
     upper[row] = wish[7][plan[FIRST]] - s[2]
-    for j in range(n):
-        A[row, j] = S[2, j]
+    set_row(A, row, S[2], n)
     if plan[SECOND] >= 0:
         upper[row + 1] = wish[7][plan[SECOND]]
 
@@ -157,13 +164,11 @@ def _write_wishes(state: State, wish: Wish, given: Given, reduced: Reduced, qp: 
     for i in range(3):
         g[i] = wish[0][i] - com_drift[i]
         g[3 + i] = wish[1][i] - t[3 + i]
-        for j in range(na):
-            G[i, j] = J_com[i, BASE + j]
-            G[3 + i, j] = T[3 + i, j]
+        set_row(G, i, J_com[i, BASE:], na)
+        set_row(G, 3 + i, T[3 + i], na)
         for k in range(BASE):
             g[i] -= J_com[i, k] * t[k]
-            for j in range(na):
-                G[i, j] += J_com[i, k] * T[k, j]
+            add_row(G, J_com[i, k], i, T[k], na)
     if plan[SECOND] < 0:
         _write_swing(state, wish, given, reduced, qp)
     else:
@@ -181,21 +186,17 @@ def _write_swing(state: State, wish: Wish, given: Given, reduced: Reduced, qp: Q
         row = BASE + i
         W[row] = weights[SWING] * near * (weights[SWING_TURN] if i > 2 else 1.0)
         g[row] = soles[i] - drift[i]
-        for j in range(na):
-            G[row, j] = J[i, BASE + j]
+        set_row(G, row, J[i, BASE:], na)
         for k in range(BASE):
             g[row] -= J[i, k] * t[k]
-            for j in range(na):
-                G[row, j] += J[i, k] * T[k, j]
+            add_row(G, J[i, k], row, T[k], na)
     for c in range(CORNERS):
         row = plan[ABOVE] + c
         lower[row] = rise[c]
-        for j in range(na):
-            A[row, j] = 0.0
+        clear_row(A, row, na)
         for i in range(WRENCH):
             lower[row] -= up[c, i] * (soles[i] - g[BASE + i])
-            for j in range(na):
-                A[row, j] += up[c, i] * G[BASE + i, j]
+            add_row(A, up[c, i], row, G[BASE + i], na)
 
 
 def _share_load(state: State, wish: Wish, given: Given, reduced: Reduced) -> None:
@@ -225,8 +226,7 @@ def _share_load(state: State, wish: Wish, given: Given, reduced: Reduced) -> Non
             other += second[i, k] * y[k]
         g[BASE + i] = one * units[i] ** 2 - s[i]
         g[BASE + WRENCH + i] = other * units[i]
-        for j in range(S.shape[1]):
-            G[BASE + i, j] = S[i, j]
+        set_row(G, BASE + i, S[i], S.shape[1])
 
 
 def _write_cost(wish: Wish, given: Given, reduced: Reduced, qp: Qp) -> None:

@@ -119,7 +119,7 @@ def _swing(wanted: Vector, foot: int, state: State, gains: Vector, out: Vector) 
         out[i] = feed + gains[SWING + 1] * (wish - twist[i]) + gains[SWING] * out[i]
 
 
-def _stay_above(wanted: Vector, foot: int, state: State, fixed: tuple[Vector, Matrix], out: Written) -> None:  # noqa: PLR0914
+def _stay_above(wanted: Vector, foot: int, state: State, fixed: tuple[Vector, Matrix], out: Written) -> None:
     """Corners come near to the ground no faster than in proportion to their height."""
     gains, corners = fixed[0], fixed[1][foot]
     place, R, twist = state[2][foot], state[3][foot], state[4][foot]
@@ -145,7 +145,9 @@ def _stay_above(wanted: Vector, foot: int, state: State, fixed: tuple[Vector, Ma
     out[6][foot] = max(lowest, 0.0)
 
 
-def update_room(q: Vector, v: Vector, dt: float, braking: float, ranges: tuple[Indices, Matrix, float], out: Matrix) -> None:
+def update_room(  # noqa: PLR0917
+    q: Vector, v: Vector, dt: float, braking: float, ranges: tuple[Indices, Matrix, float], out: Matrix
+) -> None:
     """Write least and largest accelerations of joints.
 
     Args:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.target import Target
 from humanoid_dynamics.filtering import wish_kernels
+from humanoid_dynamics.filtering.target import Target
 from humanoid_dynamics.filtering.terms import BASE, BodyTerms
 from humanoid_dynamics.filtering.wish_kernels import update_wishes
 from humanoid_dynamics.model.robot import RobotModel
@@ -163,4 +163,3 @@ def _pose_error(foot: int, target: Target, terms: BodyTerms) -> Vector:
 
 def _cross(a: Vector, b: Vector) -> Vector:
     return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
-

@@ -21,7 +21,7 @@ def test_points_on_edges_and_twice_are_left_out():
     found = hull_of(more)
     np.testing.assert_array_equal(found, square)
     A, b = half_planes(found)
-    assert np.all(A @ [0.5, 0.5] < b)
+    assert np.all(b > A @ [0.5, 0.5])
 
 
 def test_line_keeps_its_ends():
