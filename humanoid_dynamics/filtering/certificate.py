@@ -96,6 +96,8 @@ class FrameJudge:
         known = all(edges is not None for edges in self._edges)
         self._kernel = compile_kernel(judge_sole) if known and choose_compiler(compiled) else None
         self._found: Vector = np.zeros(FOUND)
+        if self._kernel is not None:  # compile, or load what is compiled, before a robot waits for it
+            self._judge_sole(0, np.zeros((6, robot.nv), order="F"), np.zeros(6), np.zeros(robot.nv), np.zeros(robot.nv))
 
     def judge(self, q: Vector, v: Vector, after: tuple[Vector, Vector], step: Step) -> FrameCertificate:
         """Judge one frame.

@@ -14,7 +14,7 @@ from humanoid_dynamics.filtering.joint_room import EMERGENCY, JointRoom
 from humanoid_dynamics.filtering.program import Choice, ReducedProgram, Weights
 from humanoid_dynamics.filtering.proportions import Proportions, inner_rectangle, measure_proportions
 from humanoid_dynamics.filtering.soft_program import SoftProgram
-from humanoid_dynamics.filtering.target import Target
+from humanoid_dynamics.filtering.target import Target, stand_still
 from humanoid_dynamics.filtering.terms import BASE, BodyTerms
 from humanoid_dynamics.filtering.wishes import Gains, Wishes
 from humanoid_dynamics.model.robot import RobotModel
@@ -24,6 +24,7 @@ from humanoid_dynamics.spatial.compiling import choose_compiler
 from humanoid_dynamics.spatial.quadratic import QpStatus
 
 RUNGS = ("all", "hard_braking", "soles_give_way", "joints_give_way", "free")
+COMMON = 0.005  # s between ticks, for a first one that nobody needs
 EFFORT_KEPT = 1.0 - 1e-6  # share of the torque limits that the programs use
 
 
@@ -126,6 +127,18 @@ class BalancedTick:
         self._reduced = {feet: build_program(feet, cones, effort, settings.weights, weight, compiled=compiled) for feet in sets}
         self._soft = {feet: SoftProgram(feet, cones, effort, settings.weights, weight) for feet in sets}
         self._softest = {feet: SoftProgram(feet, cones, effort, settings.weights, weight, keep_room=False) for feet in sets}
+
+        if compiled:
+            self._warm_up(robot)
+
+    def _warm_up(self, robot: RobotModel) -> None:
+        """Compile, or load what is compiled, before a robot waits for it."""
+        q, v = np.array(robot.posture), np.zeros(robot.nv)
+        self.terms.update(q, v)
+        target = stand_still(q, robot.nv, self.terms.com, self.terms.place, self.terms.turn)
+        self._wishes.update(target, q, v, self.terms)
+        self._room.update(q, v, COMMON)
+        self._reduced[0, 1].solve(self.terms, self._wishes, self._room)
 
     def restart(self) -> None:
         """Forget where soles stand."""

@@ -17,10 +17,12 @@ from humanoid_dynamics.spatial.compiling import compile_kernel, functions_of
 from humanoid_dynamics.spatial.rotation import skew
 
 PARTS = tuple(part for part in functions_of(wish_kernels) if part is not update_wishes)
+SMALLEST = 0.02  # m; feet nearer to each other, or a centre of mass lower, have no sideways
 TARGET = 65  # numbers of a target beside its velocities and accelerations
 CUSHION = 40.0  # 1/s; how a swinging sole comes to rest above the ground
 DEPTH = 0.002  # m; it may go this far below
 MEASURED_DAMPING = 0.3  # share of the damping of standing soles that is left where the state is measured: the ground does the rest
+CAPTURE = (1.3, 0.03)  # the pivot is asked to go so many times as far as the capture point is off, or so far [m], sideways on two soles
 HARDEST_RISE = 60.0  # m/s^2
 HARDEST_LANDING = 40.0  # m/s^2; how fast a standing sole is brought to rest at most
 
@@ -74,6 +76,7 @@ class Wishes:
         self._model, self._gains = robot.model, gains
         self.com, self.base, self.soles = np.zeros(3), np.zeros(3), np.zeros((2, 6))
         self.joints: Vector = np.zeros(robot.nv - BASE)
+        self._gravity = float(np.linalg.norm(robot.model.gravity.linear))
         self._kernel = compile_kernel(update_wishes, PARTS) if compiled else None
         constants = (HARDEST_LANDING, CUSHION, DEPTH, HARDEST_RISE, MEASURED_DAMPING)
         pairs = (gains.com, gains.height, gains.base, gains.swing, gains.joints, gains.stance)
@@ -96,7 +99,13 @@ class Wishes:
             self._gather(target)
             state = (terms.com, terms.com_rate, terms.place, terms.turn, terms.twist)
             self._kernel(self._wanted, self._stands, pull, error, v, state, self._fixed, self._written)
-            return
+        else:
+            self._wish(target, error, v, terms, pull)
+        if pull == 0.0 and all(target.touches):
+            self._spare_sideways(target, terms)
+
+    def _wish(self, target: Target, error: Vector, v: Vector, terms: BodyTerms, pull: float) -> None:
+        """Do what the kernel does, in arrays."""
         gains = self._gains
         self._wish_com(target, terms)
         stiff, damp = gains.joints
@@ -110,6 +119,19 @@ class Wishes:
             else:
                 self._swing(foot, target, terms)
                 self._stay_above(foot, target, terms)
+
+    def _spare_sideways(self, target: Target, terms: BodyTerms) -> None:
+        """Ask for no more, from foot to foot, than brings the capture point back: two soles can give that without turning the body."""
+        across = terms.place[0, :2] - terms.place[1, :2]
+        apart, height = float(np.hypot(*across)), float(terms.com[2] - target.ground.max())
+        if min(apart, height) < SMALLEST:
+            return
+        n, square = across / apart, self._gravity / height
+        off = terms.com[:2] - target.com[:2]
+        capture = float(n @ (off + (terms.com_rate[:2] - target.com_rate[:2]) / np.sqrt(square)))
+        pivot = float(n @ (off - (self.com[:2] - target.com_acceleration[:2]) / square))
+        most = max(CAPTURE[0] * abs(capture), CAPTURE[1])
+        self.com[:2] += square * (pivot - min(max(pivot, -most), most)) * n
 
     def _gather(self, target: Target) -> None:
         """Write the target in one row, as the kernel reads it."""
