@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from humanoid_dynamics.benchmarks import balanced_filter
 from humanoid_dynamics.benchmarks.floors import FLOOR_DYN, build_floor_dyn
 from humanoid_dynamics.benchmarks.interleave import Contender, Timing
 from humanoid_dynamics.benchmarks.rows import Measurement, Race, compare, compare_faster
@@ -56,17 +57,21 @@ def build_paper_filter(stand: Stand) -> Race:
         return solve_literally(now[0], robot.actuated_v, stand.a, units)
 
     def measure(times: Mapping[str, Timing]) -> dict[str, Measurement]:
-        worst = 0.0
+        worst, both, one = 0.0, times[balanced_filter.BOTH], times[balanced_filter.ONE]
         for number in range(len(stand.motions)):
             use(number)
             worst = max(worst, _difference(solve(), solve_printed()))
         return {
             f"{PATH}.floor": compare(times[TICK], times[FLOOR_DYN], note=NOTE),
             f"{PATH}.literal": compare_faster(times[OURS], times[LITERAL], worst),
+            f"{PATH}.balanced": compare(both, times[FLOOR_DYN], note=balanced_filter.NOTE),
+            f"{PATH}.balanced_time": Measurement(both.median, both.median, note=balanced_filter.NOTE),
+            f"{PATH}.balanced_one": Measurement(one.median, one.median, note=balanced_filter.NOTE),
         }
 
     use(0)
     contenders = [build_floor_dyn(stand), Contender(TICK, tick), Contender(OURS, solve), Contender(LITERAL, solve_printed)]
+    contenders += balanced_filter.build_balanced(stand)
     return Race(PATH, contenders, measure, use)
 
 
