@@ -39,6 +39,7 @@ EXTRAS = {
     "plot": ["matplotlib"],
     "bags": ["rosbags>=0.11"],
     "speed": ["numba"],
+    "batch": ["distributed>=2024.2"],
     "bench": ["mujoco==3.17.0"],
     "test": [
         *("pytest>=7.4", "pytest-xdist", "pytest-timeout", "hypothesis", "sympy", "urchin", "selenium>=4.11"),
@@ -54,7 +55,7 @@ COMMANDS = [
     "humanoid-dynamics = humanoid_dynamics.cli:main",
     *(
         f"{node} = humanoid_dynamics.nodes.programs:{node}"
-        for node in ("simulator", "inverse_dynamics", "effort_guard", "motion_player", "monitor")
+        for node in ("simulator", "inverse_dynamics", "effort_guard", "motion_player", "monitor", "snake_driver")
     ),
 ]
 

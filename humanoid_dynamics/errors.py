@@ -153,3 +153,7 @@ class RecordError(HumanoidDynamicsError, ValueError):
     def __init__(self, origin: str, problem: str) -> None:
         self.origin = origin
         super().__init__(f"{origin}: {problem}")
+
+
+class BatchError(HumanoidDynamicsError):
+    """A batch that cannot begin, or cannot go on."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from importlib.util import find_spec
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any
@@ -14,13 +13,14 @@ from humanoid_dynamics.benchmarks.floors import FLOOR_ID
 from humanoid_dynamics.benchmarks.goals import GOAL_ROBOT, GOALS, NOT_BUILT, Goal
 from humanoid_dynamics.benchmarks.interleave import Timing, interleave
 from humanoid_dynamics.benchmarks.machine import describe_machine
-from humanoid_dynamics.benchmarks.rows import Measurement, Race, Row, build_row
+from humanoid_dynamics.benchmarks.peers import AWAY, Peers, open_peers
+from humanoid_dynamics.benchmarks.rows import Measurement, Race, Row, build_row, compare
 from humanoid_dynamics.benchmarks.stand import Stand, build_stand
 from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError, UnknownNameError
 from humanoid_dynamics.program import BLAS_VARIABLES
 
 FALLBACK = "human28"
-PEERS = ("tsid", "placo", "mujoco")
+OURS = MappingProxyType({inverse_dynamics.PATH: "minimum_torque", limits.PATH: limits.RULE})  # what peers are compared with
 RECORDED = MappingProxyType({"tsid": 109.5 / 5.8, "placo": 80.6 / 5.8})  # a tick on two soles of GOAL_ROBOT over floor_ID, one machine
 WARM_UP_SHARE, LEAST_WARM_UP = 10, 20
 ROBOT_RACES: Mapping[str, Callable[[Stand], Race]] = {
@@ -52,7 +52,11 @@ class BenchReport:
 
 
 def run_bench(
-    robot: str = GOAL_ROBOT, repeat: int = 2000, only: str = "", progress: Callable[[float], object] | None = None
+    robot: str = GOAL_ROBOT,
+    repeat: int = 2000,
+    only: str = "",
+    progress: Callable[[float], object] | None = None,
+    pythons: Sequence[str] = (),
 ) -> BenchReport:
     """Measure what the goals ask for and what there is to measure.
 
@@ -61,6 +65,7 @@ def run_bench(
         repeat: Calls of every contender.
         only: Name of a goal, or of a path, to leave out all others; everything where empty.
         progress: Told again and again which share of the run is done.
+        pythons: Paths of interpreters that have peers, which are timed there in turn with ours.
 
     Returns:
         The report.
@@ -76,11 +81,14 @@ def run_bench(
     paths = {_path_of(goal.name) for goal in goals}
     robot, stand, notes = _load(robot, needed=not paths.isdisjoint((*ROBOT_RACES, *simulation.PATHS)))
     races, missing = _build(paths, stand)
-    times = _time(races, repeat, progress or (lambda _: None))
+    with open_peers(pythons, stand if not paths.isdisjoint(OURS) else None) as peers:
+        races = [_join(race, peers) if race.name in OURS else race for race in races]
+        times = _time(races, repeat, progress or (lambda _: None))
     measured: dict[str, Measurement] = {}
     for race in races:
         measured.update(race.measure(times[race.name]))
-    rows = tuple(build_row(goal, measured.get(goal.name), judged=robot == GOAL_ROBOT, note=_obstacle(goal, times)) for goal in goals)
+        measured.update(_compare_peers(race.name, times[race.name], peers))
+    rows = tuple(build_row(goal, measured.get(goal.name), judged=robot == GOAL_ROBOT, note=_obstacle(goal, times, peers)) for goal in goals)
     notes += missing + _warn_of_threads(machine)
     return BenchReport(machine, robot, rows, {name: tuple(race.values()) for name, race in times.items()}, notes)
 
@@ -154,14 +162,26 @@ def _time(races: list[Race], repeat: int, progress: Callable[[float], object]) -
     return times
 
 
-def _obstacle(goal: Goal, times: Mapping[str, Mapping[str, Timing]]) -> str:
+def _join(race: Race, peers: Peers) -> Race:
+    """Let peers take turns with the contenders of a race."""
+    return replace(race, contenders=[*race.contenders, *peers.contenders.values()])
+
+
+def _compare_peers(path: str, times: Mapping[str, Timing], peers: Peers) -> dict[str, Measurement]:
+    """Return what was measured against peers in other interpreters."""
+    found = {}
+    for peer in peers.contenders if path in OURS else ():
+        note = f"{peer} {peers.versions[peer]} in an interpreter of its own; its tick also chooses the accelerations"
+        found[f"{path}.{peer}"] = compare(times[OURS[path]], times[peer], None, note)
+    return found
+
+
+def _obstacle(goal: Goal, times: Mapping[str, Mapping[str, Timing]], peers: Peers) -> str:
     """Say why a goal has no number: a peer is not there, or our side is not; and what the peer took elsewhere."""
     path, peer = _path_of(goal.name), goal.name.rpartition(".")[2]
-    ours = {inverse_dynamics.PATH: "minimum_torque", limits.PATH: limits.RULE}.get(path)
-    if ours is None or peer not in PEERS:
+    ours = OURS.get(path)
+    if ours is None or peer not in AWAY:
         return NOT_BUILT
-    missing = f"{peer} is not installed" if find_spec(peer) is None else f"comparison with {peer} {NOT_BUILT}"
-    if peer not in RECORDED:
-        return missing
+    missing = f"{peer} {peers.problems.get(peer, 'is in no --peer-python')}"
     ratio = times[path][ours].median / times[path][FLOOR_ID].median
     return f"{missing}; recorded elsewhere at {RECORDED[peer]:.1f} x floor_ID, of which ours at {ratio:.2f} is {ratio / RECORDED[peer]:.3f}"

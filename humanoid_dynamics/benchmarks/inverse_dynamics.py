@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 
 import numpy as np
@@ -11,9 +12,11 @@ import pinocchio as pin
 from humanoid_dynamics.benchmarks.floors import FLOOR_ID, build_floor_id
 from humanoid_dynamics.benchmarks.goals import GOALS
 from humanoid_dynamics.benchmarks.interleave import Contender, Timing
+from humanoid_dynamics.benchmarks.mujoco_step import build_inverse
 from humanoid_dynamics.benchmarks.rows import Measurement, Race, compare, compare_faster
 from humanoid_dynamics.benchmarks.stand import Stand
 from humanoid_dynamics.contact.wrench import wrench_basis
+from humanoid_dynamics.errors import MissingExtraError, UnsupportedRobotError
 from humanoid_dynamics.resolution.answer import Answer
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
 from humanoid_dynamics.resolution.rules import RULES
@@ -36,6 +39,8 @@ def build_inverse_dynamics(stand: Stand) -> Race:
     ticks = {name: build_tick(stand, name) for name in rules}
     literal = build_literal(stand)
     contenders = [build_floor_id(stand), *(Contender(name, tick) for name, tick in ticks.items()), Contender(LITERAL, literal)]
+    with suppress(MissingExtraError, UnsupportedRobotError):
+        contenders.append(build_inverse(stand.robot))
 
     def measure(times: Mapping[str, Timing]) -> dict[str, Measurement]:
         rows = {

@@ -21,7 +21,7 @@ from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.resolution.inverse_dynamics import inverse_dynamics
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-STEP = "mj_step"
+STEP, INVERSE = "mj_step", "mj_inverse"
 TIME_STEP = 1e-3  # s
 SETTLING = 100  # steps
 CORNER_RADIUS = 5e-3  # m
@@ -43,6 +43,34 @@ def build_step(robot: RobotModel) -> Contender:
     Raises:
         UnsupportedRobotError: If MuJoCo reads another robot, or none.
     """
+    mujoco, model, data = _prepare(robot)
+    start = {name: np.array(getattr(data, name)) for name in ("qpos", "qvel", "qacc_warmstart", "qfrc_applied")}
+
+    def restore() -> None:
+        for name, values in start.items():
+            getattr(data, name)[:] = values
+
+    return Contender(STEP, _bind(mujoco.mj_step, model, data), restore)
+
+
+def build_inverse(robot: RobotModel) -> Contender:
+    """Return the inverse dynamics of MuJoCo in the settled state: contact forces follow from its soft contacts, nothing is chosen.
+
+    Args:
+        robot: The robot.
+
+    Returns:
+        One call of it.
+
+    Raises:
+        UnsupportedRobotError: If MuJoCo reads another robot, or none.
+    """
+    mujoco, model, data = _prepare(robot)
+    return Contender(INVERSE, _bind(mujoco.mj_inverse, model, data))
+
+
+def _prepare(robot: RobotModel) -> tuple[Any, Any, Any]:
+    """Return the module, and the robot at rest on its soles."""
     mujoco = _import_mujoco()
     if robot.root != "free_flyer":
         raise UnsupportedRobotError(STEP, [robot.name], "a robot without a free base")
@@ -57,13 +85,7 @@ def build_step(robot: RobotModel) -> Contender:
     _settle(mujoco, model, data, robot)
     if data.ncon != 4 * len(robot.stance) or not np.abs(data.qvel).max() < STILL:
         raise UnsupportedRobotError(STEP, [robot.name], "the robot does not come to rest on all corners of its soles")
-    start = {name: np.array(getattr(data, name)) for name in ("qpos", "qvel", "qacc_warmstart", "qfrc_applied")}
-
-    def restore() -> None:
-        for name, values in start.items():
-            getattr(data, name)[:] = values
-
-    return Contender(STEP, _bind(mujoco.mj_step, model, data), restore)
+    return mujoco, model, data
 
 
 def build_model(mujoco: Any, robot: RobotModel) -> Any:
@@ -76,7 +98,7 @@ def build_model(mujoco: Any, robot: RobotModel) -> Any:
     Returns:
         The compiled model.
     """
-    spec = mujoco.MjSpec.from_string(_bare_urdf(robot.urdf))
+    spec = mujoco.MjSpec.from_string(bare_urdf(robot.urdf))
     spec.option.timestep = TIME_STEP
     spec.worldbody.first_body().add_freejoint()
     spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[10.0, 10.0, 1.0], contype=1, conaffinity=0)
@@ -127,8 +149,12 @@ def compare_models(mujoco: Any, model: Any, data: Any, robot: RobotModel) -> flo
     return float(max(np.abs(M[np.ix_(joints, joints)] - ours[6:, 6:]).max(), abs(M[0, 0] - robot.mass)))
 
 
-def _bare_urdf(text: str) -> str:
-    """Return a URDF without anything that is only seen, and with words for MuJoCo."""
+def bare_urdf(text: str) -> str:
+    """Return a URDF without anything that is only seen, and with words for MuJoCo.
+
+    Args:
+        text: A URDF.
+    """
     root = etree.fromstring(text.encode())
     for tag in LEFT_OUT:
         for element in root.findall(f".//{tag}"):
@@ -172,7 +198,7 @@ def _import_mujoco() -> Any:
     try:
         return import_module("mujoco")
     except ImportError as cause:
-        raise MissingExtraError("mujoco", "bench", "a step of MuJoCo") from cause
+        raise MissingExtraError("mujoco", "bench", "calls of MuJoCo") from cause
 
 
 def _bind(function: Callable[..., object], *arguments: Any) -> Callable[[], object]:

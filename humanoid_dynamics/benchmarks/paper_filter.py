@@ -1,83 +1,134 @@
-"""The filter of the paper: its least squares as printed and structured, and a whole tick [DF, sec. 4]."""
+"""The filter of the paper: whole ticks in motion, compiled, in arrays, and with its least squares as printed [DF, sec. 4]."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
+import pinocchio as pin
 
 from humanoid_dynamics.benchmarks import balanced_filter
 from humanoid_dynamics.benchmarks.floors import FLOOR_DYN, build_floor_dyn
 from humanoid_dynamics.benchmarks.interleave import Contender, Timing
 from humanoid_dynamics.benchmarks.rows import Measurement, Race, compare, compare_faster
-from humanoid_dynamics.benchmarks.stand import Stand
-from humanoid_dynamics.filtering.paper_feedback import PaperReference
+from humanoid_dynamics.benchmarks.stand import SEED, Stand
+from humanoid_dynamics.filtering.paper_feedback import Gains, PaperReference
 from humanoid_dynamics.filtering.paper_filter import PaperFilter
 from humanoid_dynamics.filtering.paper_frame import PaperFrame
-from humanoid_dynamics.filtering.paper_solution import Balance, Solution, StructuredSolution, Units, solve_literally
+from humanoid_dynamics.filtering.paper_style import PaperStyle
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.model.state import State
 from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.compiling import is_compiler_installed
 
 PATH = "filter"
-TICK, OURS, LITERAL = "PaperFilter.tick", "structured", "pinv and projector"
-NOTE = "a whole tick, standing: detection, control point, contact procedure, certificate"
-MOMENT_ARM = 0.1  # m
+TICK, ARRAYS, LITERAL = "PaperFilter.tick", "PaperFilter.tick in arrays", "PaperFilter.tick, pinv and projector"
+PLAIN = "PaperFilter.tick without control point"
+NOTE = "a whole tick in motion: detection, control point, contact procedure, certificate, integration"
+STATES, EVERY = 16, 10  # ticks
+SWAY, PERIOD = 0.02, 0.8  # rad, s
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """Where the filter was and what it was asked.
+
+    Attributes:
+        state: Its state.
+        reference: What it was asked.
+    """
+
+    state: State
+    reference: PaperReference
 
 
 def build_paper_filter(stand: Stand) -> Race:
-    """Return a tick of the filter, its least squares in both forms, and the floor.
+    """Return ticks of the filter by several routes, and the floor.
 
     Args:
-        stand: The robot and what it is asked.
+        stand: The robot; the filter moves it in its own way, for its soles are to stay on the ground.
 
     Returns:
         The race.
     """
-    robot, units = stand.robot, Units()
-    tool, still = PaperFilter(robot), np.zeros(robot.nv)
-    reference = PaperReference(robot.posture, still, still)
-    mechanism, structured = stand.mechanism(), StructuredSolution(robot.nv, robot.actuated_v, units)
-    weight = robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
-    arms = np.where(mechanism.constraints.scale < 1.0, MOMENT_ARM, 1.0)
-    now: list[Balance] = []
+    robot, literally = stand.robot, PaperStyle(solver="literal")
+    tools = {
+        TICK: PaperFilter(robot),
+        PLAIN: PaperFilter(robot, style=PaperStyle(gains=Gains(share=0.0))),
+        LITERAL: PaperFilter(robot, style=literally, compiled=False),
+    }
+    if is_compiler_installed():
+        tools[ARRAYS] = PaperFilter(robot, compiled=False)
+    moments = record_moments(robot)
+    now = list(moments[:1])
 
     def use(number: int) -> None:
         stand.use(number)
-        mechanism.update(stand.q, stand.v)
-        upper = np.triu(mechanism.inertia())
-        M = upper + np.triu(upper, 1).T
-        now[:] = [Balance(M, np.array(mechanism.bias()), np.array(mechanism.J), np.array(mechanism.gamma), weight * arms)]
+        now[0] = moments[number % len(moments)]
 
-    def tick() -> PaperFrame:
-        return tool.tick(reference)
-
-    def solve() -> Solution:
-        return structured.solve(now[0], stand.a)
-
-    def solve_printed() -> Solution:
-        return solve_literally(now[0], robot.actuated_v, stand.a, units)
+    def contend(name: str) -> Contender:
+        tool = tools[name]
+        return Contender(name, lambda: tool.tick(now[0].reference), _place(tool, now))
 
     def measure(times: Mapping[str, Timing]) -> dict[str, Measurement]:
-        worst, both, one = 0.0, times[balanced_filter.BOTH], times[balanced_filter.ONE]
-        for number in range(len(stand.motions)):
-            use(number)
-            worst = max(worst, _difference(solve(), solve_printed()))
+        worst = max(_difference(*(_ask(tools[name], moment) for name in (TICK, LITERAL))) for moment in moments)
+        both, one = times[balanced_filter.BOTH], times[balanced_filter.ONE]
         return {
             f"{PATH}.floor": compare(times[TICK], times[FLOOR_DYN], note=NOTE),
-            f"{PATH}.literal": compare_faster(times[OURS], times[LITERAL], worst),
+            f"{PATH}.literal": replace(compare_faster(times[TICK], times[LITERAL], worst), note=NOTE),
             f"{PATH}.balanced": compare(both, times[FLOOR_DYN], note=balanced_filter.NOTE),
             f"{PATH}.balanced_time": Measurement(both.median, both.median, note=balanced_filter.NOTE),
             f"{PATH}.balanced_one": Measurement(one.median, one.median, note=balanced_filter.NOTE),
         }
 
-    use(0)
-    contenders = [build_floor_dyn(stand), Contender(TICK, tick), Contender(OURS, solve), Contender(LITERAL, solve_printed)]
-    contenders += balanced_filter.build_balanced(stand)
+    contenders = [build_floor_dyn(stand), *(contend(name) for name in tools), *balanced_filter.build_balanced(stand)]
     return Race(PATH, contenders, measure, use)
 
 
-def _difference(one: Solution, other: Solution) -> float:
-    """Return the largest difference, of forces and torques as a share of the largest."""
-    return max(_share(one.a, other.a), _share(one.lam, other.lam), _share(one.tau, other.tau))
+def record_moments(robot: RobotModel) -> list[Moment]:
+    """Return moments of a robot that sways on its soles.
+
+    Args:
+        robot: The robot.
+
+    Returns:
+        States of the filter and its references.
+    """
+    tool, rng = PaperFilter(robot, compiled=False), np.random.default_rng(SEED)
+    direction = np.zeros(robot.nv)
+    direction[robot.actuated_v] = rng.standard_normal(len(robot.actuated_v))
+    rate, moments = 2.0 * np.pi / PERIOD, []
+    for row in range(STATES * EVERY):
+        phase = rate * row * tool.style.dt
+        q = pin.integrate(robot.model, robot.posture, 0.5 * SWAY * (1.0 - np.cos(phase)) * direction)
+        v, a = 0.5 * SWAY * rate * np.sin(phase) * direction, 0.5 * SWAY * rate**2 * np.cos(phase) * direction
+        moment = Moment(State(tool.q, tool.v), PaperReference(q, v, a))
+        tool.tick(moment.reference)
+        if row % EVERY == EVERY - 1:
+            moments.append(moment)
+    return moments
+
+
+def _place(tool: PaperFilter, now: list[Moment]) -> Callable[[], None]:
+    """Return what puts a filter where a tick begins; soles remember what they touched."""
+
+    def place() -> None:
+        tool.q, tool.v = now[0].state.q, now[0].state.v
+
+    return place
+
+
+def _ask(tool: PaperFilter, moment: Moment) -> PaperFrame:
+    tool.reset(moment.state)
+    tool.tick(moment.reference)  # soles begin to touch later than they go on
+    tool.q, tool.v = moment.state.q, moment.state.v
+    return tool.tick(moment.reference)
+
+
+def _difference(one: PaperFrame, other: PaperFrame) -> float:
+    """Return the largest difference, of wrenches and torques as a share of the largest."""
+    return max(_share(one.a, other.a), _share(one.wrenches, other.wrenches), _share(one.tau, other.tau))
 
 
 def _share(x: Vector, y: Vector) -> float:

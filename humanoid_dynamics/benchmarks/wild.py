@@ -98,6 +98,7 @@ def _draw(robot: RobotModel, contacts: int, rng: np.random.Generator) -> tuple[Q
     if poisoned:
         field = (q, v, a)[rng.integers(3)]
         field[rng.integers(len(field))] = rng.choice(POISON)
+        poisoned = field is not q or not np.isfinite(q).all()  # an angle of any size has a sine
     return (q, v, a, shares), poisoned
 
 

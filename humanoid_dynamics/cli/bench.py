@@ -25,25 +25,34 @@ from humanoid_dynamics.graphs.supervisor import PROGRAMS, local_environment
 OnlyOption = Annotated[str, typer.Option("--only", help="Name of a row, or of all rows of a path such as inverse_dynamics.")]
 RepeatOption = Annotated[int, typer.Option("--repeat", help="Calls of every contender.")]
 RobotOption = Annotated[str, typer.Option("--robot", help=f"Catalogue name or path; the goals are those of {GOAL_ROBOT}.")]
+PeerOption = Annotated[
+    list[str], typer.Option("--peer-python", help="Python interpreter that has TSID or placo, which are timed there in turn with ours.")
+]
 RosOption = Annotated[bool, typer.Option("--ros", help="Time the graph on ROS 2 topics instead, beside a bare echo.")]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics bench
   humanoid-dynamics bench --only closed_chain --repeat 500
   humanoid-dynamics bench --only snake --json
+  humanoid-dynamics bench --only inverse_dynamics --peer-python ~/placo/bin/python
   humanoid-dynamics bench --ros
 """
 
 
 def bench(
-    only: OnlyOption = "", repeat: RepeatOption = 2000, robot: RobotOption = GOAL_ROBOT, ros: RosOption = False, as_json: JsonOption = False
+    only: OnlyOption = "",
+    repeat: RepeatOption = 2000,
+    robot: RobotOption = GOAL_ROBOT,
+    peer_python: PeerOption = [],  # noqa: B006  # typer reads it, nobody writes to it
+    ros: RosOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Measure how fast the answers come, as ratios to floors, literal routes and peers timed in the same run."""
     if ros:
         print_graph_rows(measure_graph(), as_json)
         return
     with show_progress("timing") as bar:
-        report = run_bench(robot, repeat, only, bar.tell)
+        report = run_bench(robot, repeat, only, bar.tell, peer_python)
     if as_json:
         typer.echo(json.dumps(report_facts(report), indent=2, allow_nan=False))
     else:

@@ -14,7 +14,8 @@ from humanoid_dynamics.cli.describe import JsonOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, make_table
 from humanoid_dynamics.errors import HumanoidDynamicsError
-from humanoid_dynamics.plotting.curves import SHEETS, Sheet, build_sheet, list_sheets
+from humanoid_dynamics.plotting.curves import SHEETS, build_sheet, list_sheets
+from humanoid_dynamics.plotting.panels import Sheet
 from humanoid_dynamics.series.files import load_record
 from humanoid_dynamics.series.record import Record
 
@@ -33,7 +34,7 @@ Examples:
 
 
 def plot(record: RecordArgument, out: OutOption = "", folder: DirOption = "", what: WhatOption = "", as_json: JsonOption = False) -> None:
-    """Draw joints, torques, contact forces, centres of pressure and energy; with --json tell their numbers, and draw only where asked."""
+    """Draw joints, torques, contact forces, centres of pressure, energy, wheels; with --json tell their numbers, and draw where asked."""
     if out and folder:
         raise HumanoidDynamicsError("--out and --dir: received both, expected one of them")
     if out and not out.endswith(".png"):

@@ -21,7 +21,7 @@ from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.series.files import open_sink
 from humanoid_dynamics.simulation.recorder import Recorder, describe_run
 from humanoid_dynamics.simulation.run_scene import Summary, build_world, run_scene
-from humanoid_dynamics.simulation.scene import Scene
+from humanoid_dynamics.simulation.scene import Moment, Scene
 from humanoid_dynamics.simulation.scene_file import load_scene, scene_names
 from humanoid_dynamics.simulation.setup import STATUSES
 from humanoid_dynamics.simulation.snake_pilot import SnakePilot
@@ -29,7 +29,9 @@ from humanoid_dynamics.simulation.world import World
 
 LONGEST = 3600.0
 SceneArgument = Annotated[str, typer.Argument(help=f"One of {', '.join(scene_names())}, or path of a scene file.", metavar="SCENE")]
-HeadingOption = Annotated[float, typer.Option("--heading", help="Where the snake goes at first [rad]; as the scene says where not given.")]
+HeadingOption = Annotated[
+    float | None, typer.Option("--heading", help="Where the snake goes from beginning to end [rad]; as the scene says where not given.")
+]
 SecondsOption = Annotated[float, typer.Option("--seconds", help="How long; as long as the scene says where not given.")]
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", help="Value of a parameter of the scene, such as release=0.5; may be repeated.")
@@ -49,7 +51,7 @@ def simulate(
     scene: SceneArgument,
     seconds: SecondsOption = -1.0,
     record: RecordOption = "",
-    heading: HeadingOption = math.nan,
+    heading: HeadingOption = None,
     setting: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -166,11 +168,18 @@ def _print_snake(snake: dict[str, Any], console: Console) -> None:
             console.print(f"{count} steps {status}: {DRIVER_STATUSES[status]}", style="yellow")
 
 
-def _steer(scene: Scene, heading: float) -> Scene:
-    """Give the snake of a scene another heading to begin with."""
-    if math.isnan(heading):
+def _steer(scene: Scene, heading: float | None) -> Scene:
+    """Give the snake of a scene another heading, and leave out where the scene turns it."""
+    if heading is None:
         return scene
     if scene.driving is None or not math.isfinite(heading):
         problem = f"received {heading:g}, expected a finite angle" if scene.driving else f"scene {scene.name!r} has no snake that is driven"
         raise HumanoidDynamicsError(f"--heading: {problem}")
-    return replace(scene, driving=replace(scene.driving, heading=heading))
+    moments = tuple(_keep_straight(moment) for moment in scene.moments if moment.events or moment.pushes)
+    return replace(scene, driving=replace(scene.driving, heading=heading), moments=moments)
+
+
+def _keep_straight(moment: Moment) -> Moment:
+    """A moment without its heading, and without the words for it."""
+    words = [part for part in moment.label.split(", ") if not part.startswith("heading ")]
+    return replace(moment, heading=None, label=", ".join(words))

@@ -79,7 +79,7 @@ def read_choices(choices: list[str]) -> dict[str, str]:
 
 
 def _find(name: str, given: dict[str, str]) -> tuple[Graph, dict[str, str]]:
-    """Return the graph of that name; a scene is the simulator alone, with that scene."""
-    if name in scene_names():
+    """Return the graph of that name; a scene that is no graph is the simulator alone, with that scene."""
+    if name in scene_names() and name not in graph_names():
         return load_graph("scene"), {"scene": name, **given}
     return load_graph(name), given

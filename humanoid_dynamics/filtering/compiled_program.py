@@ -56,18 +56,12 @@ class CompiledProgram(ReducedProgram):
         return out[:nv], out[nv : nv + BOTH].reshape(2, BASE), out[nv + BOTH :]
 
 
-def build_program(
-    feet: tuple[int, ...], cones: tuple[Matrix, Matrix], effort: Vector, weights: Weights, weight: float, *, compiled: bool
-) -> ReducedProgram:
-    """Return the program for a set of standing soles; see ``ReducedProgram``.
+def choose_program(plain: type[ReducedProgram], feet: tuple[int, ...], *, compiled: bool) -> type[ReducedProgram]:
+    """Return the kind of program for a set of standing soles.
 
     Args:
-        feet: Soles that stand.
-        cones: Rows of what each sole can carry.
-        effort: (na,) largest torques.
-        weights: What deviations cost.
-        weight: That of the robot [N].
-        compiled: Whether kernels of numba fill it; without a standing sole they never do.
+        plain: Kind that is filled in arrays.
+        feet: Soles that stand; kernels need one.
+        compiled: Whether kernels of numba are to fill it, where there are any for this kind.
     """
-    kind = CompiledProgram if compiled and feet else ReducedProgram
-    return kind(feet, cones, effort, weights, weight)
+    return CompiledProgram if compiled and feet and plain is ReducedProgram else plain

@@ -8,6 +8,7 @@ the feet makes it fall, consistently.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
 
 import numpy as np
 import pinocchio as pin
@@ -24,12 +25,14 @@ from humanoid_dynamics.filtering.paper_contacts import DRIFT_RATE, MOMENT_ARM, H
 from humanoid_dynamics.filtering.paper_feedback import ControlPoint, JointFeedback, PaperReference
 from humanoid_dynamics.filtering.paper_frame import STATUSES, PaperCertificate, PaperFrame, least_margins
 from humanoid_dynamics.filtering.paper_ground import Ground, Slope
+from humanoid_dynamics.filtering.paper_quick_tick import Costs, Quick, QuickTick
 from humanoid_dynamics.filtering.paper_rows import Instant
 from humanoid_dynamics.filtering.paper_style import PaperStyle
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.motion.differentiator import Differentiator
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import choose_compiler
 
 __all__ = ["STATUSES", "PaperFilter", "PaperReference"]
 
@@ -54,7 +57,7 @@ class PaperFilter:
 
     def __init__(
         self, robot: RobotModel, state: State | None = None, style: PaperStyle | None = None, ground: Ground | None = None,
-        surfaces: Iterable[str] | None = None,
+        surfaces: Iterable[str] | None = None, *, compiled: bool | None = None,
     ) -> None:  # fmt: skip
         """Prepare.
 
@@ -64,9 +67,12 @@ class PaperFilter:
             style: How it is run.
             ground: What it stands on; level where left out.
             surfaces: Contact surfaces that may touch; those it stands on where left out.
+            compiled: Whether numba compiles the tick, which takes a few seconds the first time on a machine; where it is installed, if
+                left out.
 
         Raises:
             UnknownNameError: If a surface or the control point does not exist.
+            MissingExtraError: If numba is asked for and not installed.
             ShapeError: If the state does not fit.
             SingularInertiaError: If links move without inertia.
         """
@@ -90,6 +96,7 @@ class PaperFilter:
         self._differentiator = Differentiator(robot, 1.0 / (6.0 * self.style.dt))
         self.delay = 0.0
         self._pushes: list[tuple[int, Vector, float]] = []
+        self._quick = self._compile() if choose_compiler(compiled) else None
         self.reset(state)
 
     def reset(self, state: State) -> None:
@@ -153,16 +160,45 @@ class PaperFilter:
             The instant, consistent; never an exception for numbers.
         """
         wanted_motion, fault = self._read(reference)
+        if self._quick is not None and not len(self.mechanism.constraints):
+            kinematics, lasting = self.mechanism.kinematics, self._lasting()
+            found = self._quick.ask(kinematics, self.q, self.v, wanted_motion, reference.contacts, pushes=lasting)
+            if found is not None:
+                return self._follow(found, fault)
         q, v = self.q, self.v
         instant, energy, held = self._observe(q, v, reference.contacts)
         wanted = self._feedback.want(q, instant.v, wanted_motion)
         if self._point is not None:
             wanted += self._point.correct(self.mechanism.kinematics, self._weigh(instant), wanted, wanted_motion)
         settled = self._procedure.settle(instant, held, wanted)
-        fault = self._advance(instant.v, settled, fault)
+        fault = self._advance(instant.v, settled.solution.a, fault)
         frame = PaperFrame(
             self.time, q, instant.v, settled.solution.a, settled.solution.tau, settled.wrenches, settled.loops, settled.held,
             self._certify(instant, settled, energy, fault), self._surfaces, np.array([sole.R for sole in self._soles]).reshape(-1, 3, 3),
+        )  # fmt: skip
+        self.time += self.style.dt
+        return frame
+
+    def _compile(self) -> QuickTick | None:
+        """Prepare the compiled tick for what it knows."""
+        style = self.style
+        known = style.solver == "structured" and style.contacts == "procedure" and style.unilateral
+        if not known or not self._soles or not isinstance(self._ground, Slope):
+            return None
+        costs = Costs(self._weight, STANDING * self.robot.mass, COLLIDES)
+        return QuickTick(self.robot, self._soles, self._point, style, self._ground, costs=costs)
+
+    def _follow(self, found: Quick, fault: str) -> PaperFrame:
+        """Take over what the compiled tick found."""
+        q, v = self.q, self.v
+        residual, normal, inside, friction, torque, depth = found.figures
+        fault = self._advance(v, found.a, fault)
+        status = fault or _judge(friction, torque, residual / self._weight)
+        certificate = PaperCertificate(
+            status, "" if status == "ok" else STATUSES[status], residual, 0.0, normal, inside, friction, torque, depth, 0.0, 1, "held"
+        )  # fmt: skip
+        frame = PaperFrame(
+            self.time, q, v, found.a, found.tau, found.wrenches, _NONE, found.held, certificate, self._surfaces, found.orientations
         )  # fmt: skip
         self.time += self.style.dt
         return frame
@@ -176,7 +212,7 @@ class PaperFilter:
             fault = "invalid_input" if estimate.status in {"not_finite", "not_unit"} else ""
             return (np.array(estimate.q), np.array(estimate.v), np.array(estimate.a)), fault
         fits = len(q) == self.robot.nq and len(v) == len(a) == self.robot.nv
-        if not fits or not np.isfinite(q.sum() + v.sum() + a.sum()) or not pin.isNormalized(self.robot.model, q, UNIT):
+        if not fits or not isfinite(q.dot(q) + v.dot(v) + a.dot(a)) or not pin.isNormalized(self.robot.model, q, UNIT):
             return (self._good[0], np.zeros(self.robot.nv), np.zeros(self.robot.nv)), "invalid_input"
         self._good = (q, v, a)
         return self._good, ""
@@ -202,7 +238,7 @@ class PaperFilter:
 
     def _gather(self, M: Matrix, h: Vector, v: Vector) -> Instant:
         constraints, kinematics = self.mechanism.constraints, self.mechanism.kinematics
-        if self._pushes:
+        if self._lasting():
             h = h - self._push_forces()
         if not len(constraints):
             return Instant(M, h, v, self._no_rows, _NONE, _NONE, self._soles, self._weight)
@@ -220,20 +256,25 @@ class PaperFilter:
         J = np.concatenate(standing)
         return np.asarray(blas.dsyrk(STANDING * self.robot.mass, J, trans=1, beta=1.0, c=instant.M))
 
+    def _lasting(self) -> list[tuple[int, Vector, float]]:
+        """Return the pushes that still last; forget the others."""
+        if self._pushes:
+            self._pushes = [push for push in self._pushes if push[2] > self.time + 1e-9]
+        return self._pushes
+
     def _push_forces(self) -> Vector:
         """Return the generalized force of all pushes that still last."""
-        self._pushes = [push for push in self._pushes if push[2] > self.time + 1e-9]
         total = np.zeros(self.robot.nv)
         for frame, force, _ in self._pushes:
             J = pin.getFrameJacobian(self.robot.model, self.mechanism.kinematics.data, frame, pin.LOCAL_WORLD_ALIGNED)
             total += J[:3].T.dot(force)
         return total
 
-    def _advance(self, v: Vector, settled: Settled, fault: str) -> str:
+    def _advance(self, v: Vector, a: Vector, fault: str) -> str:
         """Integrate, velocity first [DF, sec. 4]; loops are closed again."""
         dt = self.style.dt
-        v_next = v + dt * settled.solution.a
-        if not float(np.abs(v_next).max()) < FASTEST:  # NaN too
+        v_next = v + dt * a
+        if not (v_next.dot(v_next) < FASTEST**2 or float(np.abs(v_next).max()) < FASTEST):  # NaN too
             self.v = np.zeros_like(v)
             return "diverged"
         self.q, self.v = pin.integrate(self.robot.model, self.q, dt * v_next), v_next
@@ -257,15 +298,15 @@ class PaperFilter:
         normal, inside, friction = least_margins(self._surfaces, settled.wrenches, self._planes)
         torque = 1.0 - float((np.abs(solution.tau) / self._limit).max(initial=0.0))
         depth = max((-float(sole.gap.min()) for sole in self._soles if sole.touching), default=0.0)
-        status = fault or _judge(settled, friction, torque, residual / self._weight)
+        status = fault or _judge(friction, torque, max(settled.left, residual / self._weight))
         reason = "" if status == "ok" else STATUSES[status]
         return PaperCertificate(
             status, reason, residual, constraint, normal, inside, friction, torque, depth, energy, settled.solves, settled.way
         )
 
 
-def _judge(settled: Settled, friction: float, torque: float, miss: float) -> str:
-    if max(settled.left, miss) > 1e-6:
+def _judge(friction: float, torque: float, miss: float) -> str:
+    if miss > 1e-6:
         return "infeasible_contact"
     if torque < -1e-9:
         return "saturated"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +23,7 @@ STATUSES = {
 }
 
 
-@dataclass(frozen=True)
-class PaperCertificate:
+class PaperCertificate(NamedTuple):
     """How right a frame is.
 
     Attributes:

@@ -61,6 +61,11 @@ class BodyTerms:
         self.com, self.com_rate, self.com_drift = np.zeros(3), np.zeros(3), np.zeros(3)
         self.J_com: Matrix = np.zeros((3, nv))
 
+    @property
+    def data(self) -> pin.Data:
+        """Work space with the last state: joints placed, Jacobians, velocities, accelerations where no coordinate accelerates."""
+        return self._data
+
     def update(self, q: Vector, v: Vector) -> bool:
         """Compute the terms in a state.
 

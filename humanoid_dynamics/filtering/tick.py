@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from humanoid_dynamics.contact.cone import build_wrench_cone
-from humanoid_dynamics.filtering.compiled_program import build_program
+from humanoid_dynamics.filtering.compiled_program import CompiledProgram, choose_program
 from humanoid_dynamics.filtering.footing import Footing
 from humanoid_dynamics.filtering.joint_room import EMERGENCY, JointRoom
 from humanoid_dynamics.filtering.program import Choice, ReducedProgram, Weights
@@ -103,6 +103,8 @@ class BalancedTick:
     without torques.  The equation of motion, the limits of contacts and those of motors hold on every rung.
     """
 
+    program = ReducedProgram
+
     def __init__(self, robot: RobotModel, settings: TickSettings | None = None, proportions: Proportions | None = None) -> None:
         """Prepare.
 
@@ -120,14 +122,15 @@ class BalancedTick:
         compiled = choose_compiler(settings.compiled)
         self._wishes = Wishes(robot, settings.gains, rectangles, compiled=compiled)
         self._room = JointRoom(robot, keep=settings.joint_limits, compiled=compiled)
-        effort = EFFORT_KEPT * robot.limits.effort[BASE:] if settings.torque_limits else np.full(robot.nv - BASE, np.inf)
+        effort = EFFORT_KEPT * _efforts(robot) if settings.torque_limits else np.full(robot.nv - BASE, np.inf)
         cones = _cones(robot, settings.inside) if settings.unilateral else (np.zeros((0, 6)), np.zeros((0, 6)))
         weight = self._weight = proportions.mass * proportions.gravity
         sets: tuple[tuple[int, ...], ...] = ((), (0,), (1,), (0, 1))
-        self._reduced = {feet: build_program(feet, cones, effort, settings.weights, weight, compiled=compiled) for feet in sets}
+        self._reduced = {
+            feet: choose_program(self.program, feet, compiled=compiled)(feet, cones, effort, settings.weights, weight) for feet in sets
+        }
         self._soft = {feet: SoftProgram(feet, cones, effort, settings.weights, weight) for feet in sets}
         self._softest = {feet: SoftProgram(feet, cones, effort, settings.weights, weight, keep_room=False) for feet in sets}
-
         if compiled:
             self._warm_up(robot)
 
@@ -138,7 +141,8 @@ class BalancedTick:
         target = stand_still(q, robot.nv, self.terms.com, self.terms.place, self.terms.turn)
         self._wishes.update(target, q, v, self.terms)
         self._room.update(q, v, COMMON)
-        self._reduced[0, 1].solve(self.terms, self._wishes, self._room)
+        if isinstance(self._reduced[0, 1], CompiledProgram):
+            self._reduced[0, 1].solve(self.terms, self._wishes, self._room)
 
     def restart(self) -> None:
         """Forget where soles stand."""
@@ -166,8 +170,12 @@ class BalancedTick:
         self._wishes.update(target, q, v, self.terms, pull=0.0 if measured else 1.0)
         feet = tuple(foot for foot in (0, 1) if target.touches[foot])
         np.copyto(self._wishes.load, target.load * self._weight)
+        self._add_wishes(target, q, v)
         choice, rung = self._descend(feet, q, v, dt, measured)
         return Step(choice.vdot, choice.tau, choice.wrenches, target.touches, rung)
+
+    def _add_wishes(self, target: Target, q: Vector, v: Vector) -> None:
+        """Add to the wishes of a tick; here nothing."""
 
     def _descend(self, feet: tuple[int, ...], q: Vector, v: Vector, dt: float, measured: bool) -> tuple[Choice, int]:
         """Go down the ladder; a robot's joints have stops, so there they give way before soles do."""
@@ -199,6 +207,14 @@ def _fall(terms: BodyTerms) -> Choice:
     finite: Vector = np.zeros(nv)
     np.copyto(finite, vdot, where=np.isfinite(vdot))
     return Choice(finite, np.zeros((2, 6)), np.zeros(nv - BASE), QpStatus.OPTIMAL, 0)
+
+
+def _efforts(robot: RobotModel) -> Vector:
+    """Return the largest torques of all coordinates but those of the base; what turns a follower is its leader, not a motor of its own."""
+    effort = np.array(robot.limits.effort[BASE:])
+    for mimic in robot.mimics:
+        effort[robot.joint(mimic.joint).v.start - BASE] = np.inf
+    return effort
 
 
 def _cones(robot: RobotModel, inside: float) -> tuple[Matrix, Matrix]:

@@ -99,7 +99,8 @@ def _find_link(plate: str, robot: RobotModel, links: Mapping[str, str], series: 
         robot.link_frame(name)
     except UnknownNameError as cause:
         what = f"plate {plate!r} acts on" if plate in links else f"no link was given for plate {plate!r}, and it is not one itself:"
-        raise ClipError(series.origin, f"{what} {cause}", column=plate + FIRST) from cause
+        line = series.lines[0] - 1 if series.lines else None
+        raise ClipError(series.origin, f"{what} {cause}", column=plate + FIRST, line=line) from cause
     return name
 
 

@@ -128,6 +128,20 @@ class MonitorConfig(NodeConfig):
     push: float = parameter(0.0, "Force of a push at the base every ten seconds", unit="N", lowest=0.0, highest=10000.0, live=True)
 
 
+@dataclass(frozen=True)
+class SnakeDriverConfig(NodeConfig):
+    """Parameters of the node ``snake_driver``."""
+
+    rate: float = parameter(500.0, "Rate of the torque commands", unit="Hz", lowest=1.0, highest=2000.0)
+    timeout: float = parameter(0.1, "Age at which a joint state is stale", unit="s", lowest=0.001, highest=10.0)
+    decay: float = parameter(0.5, "Time in which the torques of a stale state fade to zero", unit="s", lowest=0.001, highest=60.0)
+    friction: float = parameter(0.6, "Coulomb coefficient of the wheels", unit="-", lowest=0.01, highest=10.0)
+    turn_rate: float = parameter(0.5, "How fast the aim follows the heading", unit="rad/s", lowest=0.001, highest=10.0)
+    speed: float = parameter(0.3, "Speed of the head along itself", unit="m/s", lowest=0.0, highest=10.0)
+    swing: float = parameter(0.6, "Amplitude of the head about the heading", unit="rad", lowest=0.0, highest=1.5)
+    period: float = parameter(2.0, "Period of the swing", unit="s", lowest=0.1, highest=60.0)
+
+
 CONFIGS: Mapping[str, type[NodeConfig]] = MappingProxyType(
     {
         "simulator": SimulatorConfig,
@@ -135,6 +149,7 @@ CONFIGS: Mapping[str, type[NodeConfig]] = MappingProxyType(
         "effort_guard": EffortGuardConfig,
         "motion_player": MotionPlayerConfig,
         "monitor": MonitorConfig,
+        "snake_driver": SnakeDriverConfig,
     }
 )
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from humanoid_dynamics.control import balance_settings, effort_guard
+from humanoid_dynamics.control import balance_settings, effort_guard, snake_driver
 
 QOS = {
     "state": "published reliable, depth 10; read best effort, depth 5",
@@ -263,6 +263,19 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
             ),
             (),
             MappingProxyType({"watching": "the table is drawn"}),
+        ),
+        "snake_driver": Interface(
+            "The torques that make a snake of wheeled links follow a heading.",
+            (
+                DESCRIPTION,
+                Topic("joint_states", "in", "sensor_msgs/JointState", "state", "of all joints, those that carry link 1 included"),
+                Topic("heading", "in", "std_msgs/Float64", "reference", "where to go, angle from the x axis [rad]; the last one holds"),
+                Topic("joint_torque_commands", "out", "sensor_msgs/JointState", "command", "`effort` [N·m], stamped"),
+                Topic("effort_commands", "out", "std_msgs/Float64MultiArray", "command", "the same, in the order of the motors"),
+                *REPORTS,
+            ),
+            (),
+            MappingProxyType(snake_driver.STATUSES),
         ),
     }
 )

@@ -39,6 +39,7 @@ inverse_dynamics = partial(_run, "inverse_dynamics")
 effort_guard = partial(_run, "effort_guard")
 motion_player = partial(_run, "motion_player")
 monitor = partial(_run, "monitor")
+snake_driver = partial(_run, "snake_driver")
 
 
 if __name__ == "__main__":

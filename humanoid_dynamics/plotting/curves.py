@@ -3,96 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import numpy as np
 
 from humanoid_dynamics.errors import RecordError, UnknownNameError
+from humanoid_dynamics.plotting.panels import Curve, Panel, Sheet, SolePanel
 from humanoid_dynamics.series.layout import Patch
 from humanoid_dynamics.series.record import Record
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.polygon import half_planes
+from humanoid_dynamics.spatial.arrays import Matrix
 
 LOADED = 1.0  # N; a contact that carries less has no centre of pressure
 SIDES = {"left": "left", "l": "left", "right": "right", "r": "right"}
 MOST_CONTACTS = 8  # curves in one panel
-
-
-@dataclass(frozen=True, eq=False)
-class Curve:
-    """One line.
-
-    Attributes:
-        name: What it is, whole.
-        label: What it is called in its panel.
-        values: (n,) numbers over the instants of the record.
-        side: ``left``, ``right``, or empty.
-    """
-
-    name: str
-    label: str
-    values: Vector
-    side: str = ""
-
-
-@dataclass(frozen=True, eq=False)
-class Panel:
-    """Axes with curves over time.
-
-    Attributes:
-        title: What they show.
-        unit: Unit of all curves.
-        curves: The curves.
-    """
-
-    title: str
-    unit: str
-    curves: tuple[Curve, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class SolePanel:
-    """A sole from above, and where the ground pressed on it.
-
-    Attributes:
-        patch: The sole.
-        cop: (n, 2) centre of pressure in its frame [m]; NaN where nothing pressed.
-    """
-
-    patch: Patch
-    cop: Matrix
-
-    @property
-    def title(self) -> str:
-        """Name of the sole."""
-        return self.patch.name
-
-    @property
-    def margin(self) -> Vector:
-        """(n,) distance of the centre of pressure inside the sole [m]; NaN where nothing pressed."""
-        A, b = half_planes(self.patch.corners)
-        return np.asarray(np.min(b - self.cop @ A.T, axis=1))
-
-
-@dataclass(frozen=True, eq=False)
-class Sheet:
-    """One figure.
-
-    Attributes:
-        name: One of ``SHEETS``.
-        t: (n,) instants [s].
-        panels: What it consists of.
-    """
-
-    name: str
-    t: Vector
-    panels: tuple[Panel | SolePanel, ...]
-
-    def numbers(self) -> dict[str, dict[str, dict[str, float | str | None]]]:
-        """Return panel -> curve -> smallest, largest and final number, with the unit; None where there is none."""
-        return {panel.title: dict(_summarise(panel)) for panel in self.panels}
+GAUGES = {
+    "heading": ("heading", "rad"),
+    "side_force": ("side force of wheels", "N"),
+    "slip_margin": ("side force that is left before a wheel slips", "N"),
+}
 
 
 @dataclass(frozen=True)
@@ -137,19 +67,6 @@ def list_sheets(record: Record) -> tuple[str, ...]:
         record: The record.
     """
     return tuple(name for name, kind in SHEETS.items() if kind.build(record))
-
-
-def _summarise(panel: Panel | SolePanel) -> Iterator[tuple[str, dict[str, float | str | None]]]:
-    if isinstance(panel, SolePanel):
-        series = {"cop_x": panel.cop[:, 0], "cop_y": panel.cop[:, 1], "margin": panel.margin}
-        triples = [(name, values, "m") for name, values in series.items()]
-    else:
-        triples = [(curve.name, curve.values, panel.unit) for curve in panel.curves]
-    for name, values, unit in triples:
-        known = values[np.isfinite(values)]
-        last = float(values[-1]) if np.isfinite(values[-1]) else None
-        ends: tuple[float | None, float | None] = (float(known.min()), float(known.max())) if len(known) else (None, None)
-        yield name, {"min": ends[0], "max": ends[1], "final": last, "unit": unit}
 
 
 def _joint_panels(record: Record) -> list[Panel | SolePanel]:
@@ -225,6 +142,17 @@ def _energy_panels(record: Record) -> list[Panel | SolePanel]:
     return [*panels, Panel("from nowhere: energy less start and work", "J", (Curve("missing", "missing", missing),))]
 
 
+def _wheel_panels(record: Record) -> list[Panel | SolePanel]:
+    panels: list[Panel | SolePanel] = []
+    for name, (title, unit) in GAUGES.items():
+        if name in record.tables:
+            table = record.table(name)
+            order = np.argsort(-np.abs(table.values).max(axis=0, initial=0.0), kind="stable")[:MOST_CONTACTS]
+            shown = [table.columns[i] for i in sorted(order)]
+            panels.append(Panel(title, unit, tuple(Curve(column, column, table.column(column)) for column in shown)))
+    return panels
+
+
 def record_patch(record: Record, name: str) -> Patch:
     """Return a contact of a record.
 
@@ -287,5 +215,6 @@ SHEETS: Mapping[str, _Kind] = MappingProxyType(
         "forces": _Kind(_force_panels, "no contact ever carried load"),
         "cop": _Kind(_sole_panels, "no sole ever carried load"),
         "energy": _Kind(_energy_panels, "no books of energy"),
+        "wheels": _Kind(_wheel_panels, "nobody drove on wheels"),
     }
 )

@@ -10,17 +10,25 @@ from typing import Any
 import numpy as np
 
 from humanoid_dynamics.plotting.canvas import LEFT, OTHERS, RIGHT, new_figure, save_png, style
-from humanoid_dynamics.plotting.curves import Panel, Sheet, SolePanel
+from humanoid_dynamics.plotting.panels import Panel, Sheet, SolePanel
 from humanoid_dynamics.spatial.arrays import Vector
 
-ACROSS = {"joints": 4, "torques": 4, "forces": 1, "cop": 2, "energy": 1}
-SIZES = {"joints": (2.7, 1.55), "torques": (2.7, 1.55), "forces": (10.8, 2.1), "cop": (5.4, 3.2), "energy": (10.8, 2.1)}
+ACROSS = {"joints": 4, "torques": 4, "forces": 1, "cop": 2, "energy": 1, "wheels": 1}
+SIZES = {
+    "joints": (2.7, 1.55),
+    "torques": (2.7, 1.55),
+    "forces": (10.8, 2.1),
+    "cop": (5.4, 3.2),
+    "energy": (10.8, 2.1),
+    "wheels": (10.8, 2.1),
+}
 TITLES = {
     "joints": "joints",
     "torques": "torques of motors and drives",
     "forces": "contact forces",
     "cop": "centre of pressure",
     "energy": "energy",
+    "wheels": "wheels",
 }
 WIDTH, HEAD = 10.8, 0.35
 BUCKETS = 1200  # a curve with more samples than a few per pixel is drawn by its smallest and largest in each

@@ -8,6 +8,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
+from scipy.linalg import blas
 
 from humanoid_dynamics.contact.cone import build_wrench_cone
 from humanoid_dynamics.model.robot import RobotModel
@@ -113,14 +114,14 @@ class ContactDynamics:
             if not SHORTEST < i * i + j * j + k * k + w * w < LONGEST:
                 return _number_fault(q, v, a, "q holds a quaternion that is not of unit length")
         tau_0 = pin.rnea(model, data, q, v, a)
-        self.tau_0 = tau_0 = tau_0 if force is None else tau_0 - force
-        if not tau_0.dot(tau_0) < LARGEST:
+        self.tau_0 = tau_0 = tau_0 if force is None else _less(tau_0, force)
+        if not blas.ddot(tau_0, tau_0) < LARGEST:  # never a warning, unlike numpy's
             return _number_fault(q, v, a, "q, v or a holds a number too large to compute with")
         self.q, self.free = q.copy(), tau_0[self.span]
         pin.computeJointJacobians(model, data, q)
         for frame, place, basis in self._contacts:
             J = pin.getFrameJacobian(model, data, frame, LOCAL)
-            place[:] = J if basis is None else basis.dot(J)
+            place[:] = J if basis is None else _bend(basis, J)
         if self.loops is not None:
             self.whole_J[self.held] = self.loops.update(q, v, a)
         self.full_rank = self.best_rank
@@ -187,6 +188,18 @@ def as_slice(indices: Indices) -> slice | Indices:
     if len(indices) and len(indices) == indices[-1] - indices[0] + 1:
         return slice(int(indices[0]), int(indices[-1]) + 1)
     return indices if len(indices) else slice(0, 0)
+
+
+@np.errstate(all="ignore")
+def _less(tau_0: Vector, force: Vector) -> Vector:
+    less: Vector = tau_0 - force
+    return less
+
+
+@np.errstate(all="ignore")
+def _bend(basis: Matrix, J: Matrix) -> Matrix:
+    bent: Matrix = basis.dot(J)
+    return bent
 
 
 def _number_fault(q: Vector, v: Vector, a: Vector, otherwise: str) -> str:

@@ -24,20 +24,31 @@ def choose_inside(question: tuple[Matrix, Vector, Vector, Vector, Vector, Vector
         How it was found.
     """
     J, free, _, x, _, _ = question
-    end = LOST
+    end, known = LOST, 0
     k = prepare_hard(M)
     if k >= 0:
-        end = walk(J, free, x, M, k, M.sizes.torques, M.settings[EXACT] * M.settings[UNIT_FORCE])
+        end, known = walk(J, free, x, M, k, M.sizes.torques, M.settings[EXACT] * M.settings[UNIT_FORCE], 0)
     if end == FOUND:
         return HARD
     if end == HOPELESS and prepare_soft(J, free, M):
         for torques in (M.sizes.torques, 0):
             for i in range(len(x)):
                 x[i] = M.g[i]
-            end = walk(J, free, x, M, M.sizes.n, torques, M.settings[EXACT] * size_of(free, M))
+            known = keep_contacts(M, known) if torques == 0 else known
+            end, known = walk(J, free, x, M, M.sizes.n, torques, M.settings[EXACT] * size_of(free, M), known)
             if end == FOUND:
                 return SOFT
     return FAILED
+
+
+def keep_contacts(M: Memory, known: int) -> int:
+    """Take the rows of torques out of the active ones; return how many are left."""
+    left = 0
+    for i in range(known):
+        if M.active[i] < M.sizes.rows:
+            M.active[left] = M.active[i]
+            left += 1
+    return left
 
 
 def prepare_hard(M: Memory) -> int:

@@ -100,7 +100,6 @@ class InverseDynamics:
         """Names of the surfaces that may touch, in the order of shares."""
         return tuple(surface.name for surface in self.dynamics.surfaces)
 
-    @np.errstate(all="ignore")  # what is not finite is told by the status
     def tick(self, q: Vector, v: Vector, a: Vector, shares: Vector | None = None, *, force: Vector | None = None) -> Answer:
         """Answer for one instant; trouble with numbers is a status of the certificate, never an exception.
 

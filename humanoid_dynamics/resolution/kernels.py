@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from humanoid_dynamics.resolution.inside import choose_inside
 from humanoid_dynamics.resolution.memory import BROKEN, MOST_USED, TIGHT, TOLERANCE, Memory, open_memory
-from humanoid_dynamics.resolution.rows import press
+from humanoid_dynamics.resolution.rows import press, rows_of
 from humanoid_dynamics.resolution.small import BLOCK, add_block, dot, factor_cholesky, solve_transposed, solve_upper
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
@@ -192,7 +192,7 @@ def judge(question: Question, M: Memory, limited: bool) -> int:
         used = max(used, abs(tau[i] * M.per_limit[i]))
     if not missing <= M.settings[TOLERANCE]:
         return MISSING
-    if press(x, M) > M.settings[TIGHT] and (limited or is_broken(x, M)):
+    if press(x, rows_of(M)) > M.settings[TIGHT] and (limited or is_broken(x, M)):
         return CONTACT
     return MOTOR if used > M.settings[MOST_USED] else ALL_WELL
 

@@ -33,6 +33,7 @@ class LoopRows:
         self.size = self._set.size
         self.torn = ""
 
+    @np.errstate(all="ignore")  # what is not finite tears the loops
     def update(self, q: Vector, v: Vector, a: Vector) -> Matrix:
         """Compute the rows, and whether the motion keeps them.
 

@@ -67,15 +67,20 @@ class Resolver:
             The answer.
         """
         fades = self.rule.limited and self.rule.continuous and any(0.0 < share < self._fade for share in shares.tolist())
-        return self._certify(self._mix(shares) if fades else self._find(shares), start)
+        found = None if fades else self._find_compiled(shares)
+        return self._certify(found, start) if found is not None else self._answer_carefully(shares, fades, start)
 
-    def _find(self, shares: Vector) -> Found:
+    @np.errstate(all="ignore")  # what is not finite is told by the status; to say so takes time that loops do not need
+    def _answer_carefully(self, shares: Vector, fades: bool, start: float) -> Answer:
+        return self._certify(self._mix(shares) if fades else self._find_carefully(shares), start)
+
+    def _find_compiled(self, shares: Vector) -> Found | None:
         compiled = self._compiled
         if compiled is not None and self._dynamics.full_rank:
             found = compiled.answer(shares)
             if found is not None:
                 return (*found, compiled.path, self._m, compiled.verdict)
-        return self._find_carefully(shares)
+        return None
 
     def _mix(self, shares: Vector) -> Found:
         """Return the mean of the answers with and without contacts that fade."""
@@ -85,7 +90,7 @@ class Resolver:
         paths, ranks = [], []
         for weight, some in split_shares(shares, self._fade):
             dynamics.leave_out([share > 0.0 for share in some.tolist()])
-            its_x, its_forces, its_tau, its_path, its_rank, _ = self._find(some)
+            its_x, its_forces, its_tau, its_path, its_rank, _ = self._find_compiled(some) or self._find_carefully(some)
             dynamics.put_back(J, full_rank)
             paths.append(its_path)
             ranks.append(its_rank)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.optimize import nnls
 
+from humanoid_dynamics.contact.demotion import stay_held
 from humanoid_dynamics.simulation.cones import COMPLIANCE, ConeAnswer, ConeProblem, solve_cones
 from humanoid_dynamics.simulation.sweep import sweep
 from humanoid_dynamics.snake.compiled import Kernel
@@ -103,37 +104,8 @@ def _stay(here: Indices, normal: Vector, plane: Matrix, least: float) -> Indices
     total = float(normal.sum())
     if total < least or total <= 0.0:
         return here if total >= least and (normal >= least).all() else here[:0]
-    if len(here) == 1:
-        return here
     corners = plane[here]
-    cop = normal @ corners / total
-    if len(here) > 2 and _is_within(corners, cop):
-        return here
-    return here[_nearest(corners, cop)]
-
-
-def _is_within(corners: Matrix, point: Vector) -> bool:
-    """Return whether a point lies in a convex polygon, either way round."""
-    along = np.roll(corners, -1, axis=0) - corners
-    to = point - corners
-    side = along[:, 0] * to[:, 1] - along[:, 1] * to[:, 0]
-    slack = 1e-9 * float(np.abs(along).max())
-    return bool((side >= -slack).all() or (side <= slack).all())
-
-
-def _nearest(corners: Matrix, point: Vector) -> list[int]:
-    """Return the two corners of the nearest edge, or the one corner that is nearest."""
-    count = len(corners)
-    best, found = np.inf, [0]
-    for k in range(count if count > 2 else 1):
-        after = (k + 1) % count
-        edge = corners[after] - corners[k]
-        share = float((point - corners[k]) @ edge) / float(edge @ edge)
-        distance = float(np.linalg.norm(point - corners[k] - np.clip(share, 0.0, 1.0) * edge))
-        if distance < best - 1e-12:
-            best = distance
-            found = [k, after] if 0.0 <= share <= 1.0 else [k] if share < 0.0 else [after]
-    return sorted(found)
+    return here[stay_held(corners, total, normal @ corners / total, least)]
 
 
 def _redistribute(problem: ConeProblem, p: Vector, held: Mask) -> Vector | None:

@@ -62,8 +62,8 @@ class SnakeModel:
         Raises:
             ShapeError: If there is no link or a number is not positive.
         """
-        if n < 1:
-            raise ShapeError("n", f"{n}", "at least one link")
+        if not isinstance(n, (int, np.integer)) or n < 1:
+            raise ShapeError("n", f"{n!r}", "a whole number, at least one link")
         return cls(np.full(n, mass), np.full(n, inertia), np.full(n, 0.5 * length))
 
     @property

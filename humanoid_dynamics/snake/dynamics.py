@@ -36,6 +36,7 @@ class KaneEquations:
     F: Vector
 
 
+DOUBLE = np.dtype(np.float64)
 _pack = tuple.__new__  # of a named tuple in a hot path, three times faster than its own
 
 
@@ -172,9 +173,9 @@ class PreparedSnake:
         """Return the rates of the state under joint torques.
 
         Args:
-            theta: (n,) absolute angles of the links [rad], float64.
-            u: (2,) generalized speeds [m/s, rad/s], float64.
-            torques: (n-1,) joint torques [N·m], float64.
+            theta: (n,) absolute angles of the links [rad]; float64 is quickest, other numbers are turned into it.
+            u: (2,) generalized speeds [m/s, rad/s].
+            torques: (n-1,) joint torques [N·m].
 
         Returns:
             The rates; numbers that are not finite give a status, not an exception.
@@ -185,6 +186,8 @@ class PreparedSnake:
         if theta.shape != self._theta or u.shape != self._u or torques.shape != self._torques:
             expected = f"{(self._theta, self._u, self._torques)}"
             raise ShapeError("theta, u, torques", f"shapes {(theta.shape, u.shape, torques.shape)}", expected)
+        if theta.dtype is not DOUBLE:  # the kernels answer in the type of the angles
+            theta = theta.astype(DOUBLE)
         rates = self._kernel(theta, u, torques, self._first, self._second)
         if not isfinite(rates[-1]):  # the kernels see to it that this one tells of all
             return SnakeRates(np.zeros_like(rates), "invalid_input", _tell_what_is_not_finite(theta, u, torques))

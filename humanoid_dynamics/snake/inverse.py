@@ -12,6 +12,7 @@ from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.snake import unfolded
 from humanoid_dynamics.snake.chain import SnakeModel, SnakeState, check_state
 from humanoid_dynamics.snake.compiled import select_kernel, silence
+from humanoid_dynamics.snake.dynamics import DOUBLE
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector
 
 RESIDUAL_RATIO = 1e-9
@@ -64,8 +65,12 @@ def inverse_dynamics(model: SnakeModel, state: SnakeState, u_dot: ArrayLike, dam
 
     Returns:
         The torques; near a straight or circular shape what cannot be given is left out and told.
+
+    Raises:
+        ShapeError: If the damping is negative or not finite.
     """
     check_state(model, state)
+    _check_damping(damping)
     return solve_torques(model, state.theta, state.u, check_vector("u_dot", u_dot, 2), damping)
 
 
@@ -99,7 +104,11 @@ class PreparedInverse:
             model: The snake.
             damping: As in ``inverse_dynamics`` [1/m].
             compiled: As in ``select_kernel``.
+
+        Raises:
+            ShapeError: If the damping is negative or not finite.
         """
+        _check_damping(damping)
         self.model, self.damping = model, float(damping)
         selected = select_kernel(unfolded.invert, compiled)
         self._kernel = silence(selected) if selected is unfolded.invert else selected
@@ -110,9 +119,9 @@ class PreparedInverse:
         """Return the joint torques of least norm for a wanted acceleration.
 
         Args:
-            theta: (n,) absolute angles of the links [rad], float64.
-            u: (2,) generalized speeds [m/s, rad/s], float64.
-            u_dot: (2,) their wanted rates [m/s², rad/s²], float64.
+            theta: (n,) absolute angles of the links [rad]; float64 is quickest, other numbers are turned into it.
+            u: (2,) generalized speeds [m/s, rad/s].
+            u_dot: (2,) their wanted rates [m/s², rad/s²].
 
         Returns:
             The torques; numbers that are not finite give a status, not an exception.
@@ -123,7 +132,14 @@ class PreparedInverse:
         shapes = theta.shape, u.shape, u_dot.shape
         if shapes != self._shapes:
             raise ShapeError("theta, u, u_dot", f"shapes {shapes}", f"{self._shapes}")
+        if theta.dtype is not DOUBLE:
+            theta = theta.astype(DOUBLE)
         return _read_answer(self._kernel(theta, u, u_dot, self._tables, self.damping))
+
+
+def _check_damping(damping: float) -> None:
+    if not 0.0 <= damping < np.inf:
+        raise ShapeError("damping", f"{damping}", "a number from zero on")
 
 
 def _read_answer(answer: Vector) -> SnakeTorques:

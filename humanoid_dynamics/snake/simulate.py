@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from math import isfinite
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 from scipy.integrate import solve_ivp
 
-from humanoid_dynamics.errors import ShapeError, UnknownNameError
-from humanoid_dynamics.snake import kane, lagrange, newton_euler, unfolded
+from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.snake.chain import SnakeModel, SnakeState, check_state
-from humanoid_dynamics.snake.compiled import select_kernel
-from humanoid_dynamics.snake.dynamics import MODES, compute_link_speeds
-from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
+from humanoid_dynamics.snake.dynamics import compute_link_speeds
+from humanoid_dynamics.snake.rates import Floats, Rate, TorqueLaw, build_rate, read_speeds
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
 
-TorqueLaw: TypeAlias = Callable[[float, Vector, Vector], Vector]
-"""Joint torques (n-1,) [N·m] from time [s], theta (n,) [rad] and u (2,) [m/s, rad/s]."""
-
-Floats: TypeAlias = NDArray[Any]
-Rate: TypeAlias = Callable[[float, Floats], Floats]
+PRECISIONS = (np.float64, np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,87 +106,6 @@ def step_rk4(rate: Rate, t: float, y: Floats, dt: float) -> Floats:
     return y_next
 
 
-def build_rate(
-    model: SnakeModel, law: TorqueLaw, mode: str = "linear", *, dtype: DTypeLike = np.float64, compiled: bool | None = None
-) -> Rate:
-    """Return the time derivative of the state an integrator works on.
-
-    Kane's modes integrate (theta, x, y, u, work); the comparators (theta, x, y, their rates, work), as Lagrange's method has to.
-
-    Args:
-        model: The snake.
-        law: Its torques.
-        mode: One of ``MODES``.
-        dtype: Precision of everything.
-        compiled: As in ``select_kernel``.
-
-    Returns:
-        The derivative.
-
-    Raises:
-        UnknownNameError: If there is no such mode.
-    """
-    if mode not in MODES:
-        raise UnknownNameError("mode", mode, MODES)
-    links = kane.Links(*(values.astype(dtype) for values in model.links))
-    if mode == "linear":
-        return _build_kane_rate(
-            select_kernel(unfolded.forward, compiled), tuple(table.astype(dtype) for table in model.tables), law, model.n
-        )
-    if mode == "paper":
-        return _build_kane_rate(select_kernel(kane.forward, compiled), (links, False), law, model.n)
-    if mode == "lagrange":
-        return _build_lagrange_rate(select_kernel(lagrange.accelerations, compiled), links, law, model.n)
-    return _build_newton_euler_rate(select_kernel(newton_euler.accelerations, compiled), links, law, model.n)
-
-
-def _build_kane_rate(kernel: Callable[..., Any], constants: tuple[Any, ...], law: TorqueLaw, n: int) -> Rate:
-    def rate(t: float, y: Floats) -> Floats:
-        theta, u = y[:n], y[n + 2 : n + 4]
-        torques = law(t, theta, u).astype(y.dtype)
-        y_dot = np.empty_like(y)
-        y_dot[:-1] = kernel(theta, u, torques, *constants)
-        y_dot[-1] = torques @ (y_dot[1:n] - y_dot[: n - 1])
-        return y_dot
-
-    return rate
-
-
-def _build_lagrange_rate(kernel: Callable[..., Any], links: kane.Links, law: TorqueLaw, n: int) -> Rate:
-    def rate(t: float, y: Floats) -> Floats:
-        theta, q_dot = y[:n], y[n + 2 : 2 * n + 4]
-        torques = law(t, theta, read_speeds(theta, q_dot)).astype(y.dtype)
-        y_dot = np.empty_like(y)
-        y_dot[: n + 2] = q_dot
-        y_dot[n + 2 : 2 * n + 4] = kernel(theta, q_dot, torques, links)[: n + 2]
-        y_dot[2 * n + 4] = torques @ (q_dot[1:n] - q_dot[: n - 1])
-        return y_dot
-
-    return rate
-
-
-def _build_newton_euler_rate(kernel: Callable[..., Any], links: kane.Links, law: TorqueLaw, n: int) -> Rate:
-    def serial_kernel(theta: Floats, q_dot: Floats, torques: Floats, constants: kane.Links) -> Floats:
-        serial = kernel(theta, q_dot, torques, constants)
-        return np.concatenate((np.cumsum(serial[2 : n + 2]), serial[:2]))
-
-    return _build_lagrange_rate(serial_kernel, links, law, n)
-
-
-def read_speeds(theta: Floats, q_dot: Floats) -> Floats:
-    """Return the generalized speeds u that rates of all n + 2 coordinates stand for.
-
-    Args:
-        theta: (..., n) absolute angles of the links [rad].
-        q_dot: (..., n+2) their rates and the velocity of link 1.
-
-    Returns:
-        (..., 2) speed of link 1 along itself and its angular velocity.
-    """
-    along = np.cos(theta[..., 0]) * q_dot[..., -2] + np.sin(theta[..., 0]) * q_dot[..., -1]
-    return np.stack((along, q_dot[..., 0]), axis=-1)
-
-
 def simulate_snake(
     model: SnakeModel,
     state: SnakeState,
@@ -220,11 +133,14 @@ def simulate_snake(
         The motion at every step.
 
     Raises:
-        ShapeError: If there is not at least one step.
+        ShapeError: If there is not at least one step, the precision is another, or the law does not give one torque per joint.
     """
-    steps = round(duration / dt) if dt > 0.0 else 0
+    steps = round(duration / dt) if dt > 0.0 and isfinite(duration / dt) else 0
     if steps < 1:
         raise ShapeError("duration, dt", f"{duration} s, {dt} s", "positive numbers, at least one step")
+    if dtype not in PRECISIONS:
+        raise ShapeError("dtype", f"{np.dtype(dtype)}", "float64 or float32")
+    _check_law(model, state, law)
     rate = build_rate(model, law, mode, dtype=dtype, compiled=compiled)
     history = np.empty((steps + 1, _start(model, state, mode).size), dtype)
     history[0] = _start(model, state, mode)
@@ -237,7 +153,7 @@ def simulate_snake(
 
 
 def compute_reference(
-    model: SnakeModel, state: SnakeState, law: TorqueLaw, times: Vector, *, mode: str = "linear", compiled: bool | None = None
+    model: SnakeModel, state: SnakeState, law: TorqueLaw, times: ArrayLike, *, mode: str = "linear", compiled: bool | None = None
 ) -> SnakeTrajectory:
     """Integrate with DOP853 at tolerances near the last digit.
 
@@ -250,12 +166,28 @@ def compute_reference(
         compiled: As in ``select_kernel``.
 
     Returns:
-        The motion at these times.
+        The motion at these times; with the status ``diverged`` at those before numbers that are not finite.
+
+    Raises:
+        ShapeError: If times do not increase from zero on, or the law does not give one torque per joint.
     """
-    rate = build_rate(model, law, mode, compiled=compiled)
-    solution = solve_ivp(rate, (0.0, float(times[-1])), _start(model, state, mode), "DOP853", t_eval=times, rtol=1e-12, atol=1e-14)
+    t = check_vector("times", times, max(1, np.size(times)))
+    if t[0] < 0.0 or t[-1] <= 0.0 or (np.diff(t) <= 0.0).any():
+        raise ShapeError("times", f"{t[0]:g} to {t[-1]:g} s", "increasing times, none before zero, the last above it")
+    _check_law(model, state, law)
+    rate, start = build_rate(model, law, mode, compiled=compiled), _start(model, state, mode)
+    if not np.isfinite(rate(0.0, start)).all():  # the integrator would look for a first step for ever
+        return _build_trajectory(model, np.zeros(1), start[None], "diverged")
+    solution = solve_ivp(rate, (0.0, float(t[-1])), start, "DOP853", t_eval=t, rtol=1e-12, atol=1e-14)
     status = "ok" if solution.success else "diverged"
     return _build_trajectory(model, solution.t, solution.y.T, status)
+
+
+def _check_law(model: SnakeModel, state: SnakeState, law: TorqueLaw) -> None:
+    check_state(model, state)
+    torques = law(0.0, state.theta, state.u)
+    if np.shape(torques) != (model.n - 1,) or not isinstance(torques, np.ndarray):
+        raise ShapeError("law", f"{type(torques).__name__} of shape {np.shape(torques)}", f"array of shape ({model.n - 1},)")
 
 
 def _start(model: SnakeModel, state: SnakeState, mode: str) -> Vector:

@@ -49,8 +49,11 @@ class SerpentineGait:
     singular_value: float = 0.3
 
     def __post_init__(self) -> None:
+        for name in ("speed", "swing", "speed_gain", "damping"):
+            if not np.isfinite(getattr(self, name)):
+                raise ShapeError(name, f"{getattr(self, name)}", "a finite number")
         for name in ("period", "stiffness", "damping", "largest_error", "largest_torque", "singular_value"):
-            if not getattr(self, name) > 0.0:
+            if not 0.0 < getattr(self, name) < np.inf:
                 raise ShapeError(name, f"{getattr(self, name)}", "a positive number")
 
 

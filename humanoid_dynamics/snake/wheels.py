@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.snake import unfolded
 from humanoid_dynamics.snake.chain import STANDARD_GRAVITY, SnakeModel, SnakeState, check_state
 from humanoid_dynamics.spatial.arrays import Vector, check_vector
@@ -87,5 +88,10 @@ def compute_slip_margins(model: SnakeModel, lam: Vector, friction: float, gravit
 
     Returns:
         (n,) friction m_i g - |lam_i| [N]; negative where the wheel slips.
+
+    Raises:
+        ShapeError: If friction or gravity is negative or not finite.
     """
+    if not (0.0 <= friction < np.inf and 0.0 <= gravity < np.inf):
+        raise ShapeError("friction, gravity", f"{friction}, {gravity}", "numbers from zero on")
     return np.asarray(friction * gravity * model.masses - np.abs(check_vector("lam", lam, model.n)))

@@ -79,7 +79,7 @@ def test_archives_say_the_same(tmp_path, kind):
         (None, [*ROWS[:2], ROWS[2][:-1]], {"L": LINK}, r"plates\.csv:4: row 2: has 9 columns, expected 10"),
         (["time", *NAMES[:-1], "L_Mw"], ROWS, {"L": LINK}, r"plates\.csv:1: lacks the columns L_Mz; it has L_Fx, "),
         (["t", *NAMES], ROWS, {"L": LINK}, r"plates\.csv:1: lacks the column 'time'; it has t, L_Fx"),
-        (None, None, {"L": "left_fot"}, r"plates\.csv: column 'L_Fx': plate 'L' acts on no link named 'left_fot'. Did you mean"),
+        (None, None, {"L": "left_fot"}, r"plates\.csv:1: column 'L_Fx': plate 'L' acts on no link named 'left_fot'. Did you mean"),
         (None, None, {"R": LINK}, r"plates\.csv:1: column 'R_Fx': no force plate named 'R'. Known: L"),
         (None, None, {}, r"column 'L_Fx': no link was given for plate 'L'"),
         (["time", *(f"c{i}" for i in range(9))], None, {}, r"plates\.csv:1: lacks the columns PLATE_Fx"),

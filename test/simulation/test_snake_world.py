@@ -2,9 +2,11 @@
 
 import json
 import sys
+from time import thread_time
 
 import numpy as np
 import pytest
+import yaml
 from numpy.testing import assert_allclose
 
 from humanoid_dynamics.cli import main
@@ -12,6 +14,7 @@ from humanoid_dynamics.errors import DescriptionError, UnsupportedRobotError
 from humanoid_dynamics.model.description_file import read_description
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.state import State
+from humanoid_dynamics.plotting.curves import build_sheet, list_sheets
 from humanoid_dynamics.series.files import load_record
 from humanoid_dynamics.simulation.recorder import Recorder
 from humanoid_dynamics.simulation.run_scene import build_world, run_scene
@@ -72,6 +75,18 @@ def test_wheels_of_the_world_carry_the_side_forces_of_the_equations():
     J = world.mechanism.constraints
     world.mechanism.kinematics.place(world.q)
     assert np.abs(J.jacobian(world.mechanism.kinematics) @ world.v).max() < 1e-12
+
+
+def test_thirty_links_are_driven_in_real_time_at_1_khz_in_plain_python():
+    """Processor time of a tick of the driver and a step of the world, the quickest of several bursts: others may use the machine."""
+    world = put_into_world(SnakeModel.uniform(30), SnakeState(0.3 * np.sin(np.arange(30.0)), np.zeros(2)))
+    pilot, taken = SnakePilot(world, Driving(heading=0.5)), []
+    for _ in range(6):
+        begin = thread_time()
+        assert all(world.step(1e-3).status == "ok" for _ in range(40))
+        taken.append((thread_time() - begin) / 40)
+    assert sum(pilot.statuses.values()) == 240
+    assert min(taken) < 1e-3
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +201,21 @@ def test_the_verb_simulates_records_and_tells_about_the_wheels(call, tmp_path):
     record = load_record(tmp_path / "run.npz")
     assert record.table("side_force").columns == ("wheel1", "wheel2", "wheel3", "wheel4", "wheel5")
     assert record.table("slip_margin").values.shape == (201, 5)
+    wheels = build_sheet(record, "wheels").numbers()
+    assert wheels["heading"]["wanted"]["final"] == 1.2
+    largest = max(max(abs(curve["min"]), curve["max"]) for curve in wheels["side force of wheels"].values())
+    assert largest == pytest.approx(snake["side_force"])
+    assert list_sheets(record) == ("joints", "torques", "energy", "wheels")
     assert "no wheel slips" in call("snake", "--seconds", 0.05)[1]
+
+
+def test_a_heading_that_is_given_holds_to_the_end(call, tmp_path):
+    """The scene turns the snake; who names a heading wants that one, and nothing else of the scene to change."""
+    turns = {"at": 0.02, "heading": 2.0, "push": {"link": "link1", "force": [1.0, 0.0, 0.0], "duration": 0.01}}
+    (tmp_path / "turn.yaml").write_text(yaml.safe_dump(SNAKE | {"snake": {"heading": 0.5}, "events": [turns], "seconds": 0.05}))
+    as_told, given = (json.loads(call(tmp_path / "turn.yaml", *heading, "--json")[1]) for heading in ((), ("--heading", 1.2)))
+    assert (as_told["snake"]["heading"], given["snake"]["heading"]) == (2.0, 1.2)
+    assert all(facts["energy"]["work"]["pushes"] != 0.0 for facts in (as_told, given))
 
 
 def test_side_forces_survive_a_bag(tmp_path):
@@ -202,7 +231,10 @@ def test_side_forces_survive_a_bag(tmp_path):
         assert_allclose(back.table(name).values, ours.table(name).values, rtol=0.0, atol=0.0)
 
 
-@pytest.mark.parametrize(("arguments", "said"), [(("standing", "--heading", 1), "has no snake"), (("snake", "--heading", "inf"), "finite")])
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [(("standing", "--heading", 1), "has no snake"), (("snake", "--heading", "inf"), "finite"), (("snake", "--heading", "nan"), "finite")],
+)
 def test_headings_that_make_no_sense_are_refused(call, arguments, said):
     code, out, err = call(*arguments)
     assert (code, out) == (2, "")

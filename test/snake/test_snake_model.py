@@ -39,8 +39,10 @@ def test_impossible_links_are_refused(masses, inertias, half_lengths, message):
 
 
 def test_impossible_numbers_of_links_are_refused():
-    with pytest.raises(ShapeError, match="n: received 0, expected at least one link"):
+    with pytest.raises(ShapeError, match="n: received 0, expected a whole number, at least one link"):
         SnakeModel.uniform(0)
+    with pytest.raises(ShapeError, match=r"n: received 2\.5, expected a whole number"):
+        SnakeModel.uniform(2.5)
 
 
 def test_values_are_read_only_copies():

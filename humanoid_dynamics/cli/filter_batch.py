@@ -1,0 +1,105 @@
+"""Many clips for ``humanoid-dynamics filter``: folders, patterns, processes, clusters, and one table for all."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from time import monotonic
+from typing import Any, NamedTuple
+
+import typer
+from rich.console import Console
+
+from humanoid_dynamics.cli.filter_table import HEADS, figures
+from humanoid_dynamics.cli.progress import show_progress
+from humanoid_dynamics.cli.tables import make_console, make_table
+from humanoid_dynamics.errors import HumanoidDynamicsError
+from humanoid_dynamics.filtering.batch import filter_clips
+from humanoid_dynamics.filtering.batch_clips import find_clips
+from humanoid_dynamics.filtering.batch_job import FilterJob
+from humanoid_dynamics.filtering.batch_table import STATES, name_state, tell_outcome, write_table
+from humanoid_dynamics.filtering.batch_task import Outcome
+
+SOME_FAILED, STOPPED = 1, 130  # exit codes
+SHOWN = 40  # rows a person reads; where there are more, those that finished are only counted
+
+
+class BatchOptions(NamedTuple):
+    """What the options of the verb say about a batch."""
+
+    jobs: int
+    dask: str
+    again: bool
+    out: str
+    report: str
+    as_json: bool
+
+
+def is_batch(clips: Sequence[str], options: BatchOptions) -> bool:
+    """Tell whether there is more to do than one file in this process."""
+    return len(clips) > 1 or options.jobs != 1 or bool(options.dask) or options.again or not Path(clips[0]).is_file()
+
+
+def filter_many(job: FilterJob, sources: Sequence[str], options: BatchOptions) -> tuple[tuple[Outcome, ...], float]:
+    """Filter clips as a batch; return what became of them, and the seconds it took.  Stopped from the keyboard, exit with 130."""
+    out = Path(options.out) if options.out else None
+    clips = find_clips(sources, results=out)
+    began, done = monotonic(), [0]
+    with show_progress(f"filtering {len(clips)} clips") as bar:
+
+        def watch(ended: int, wanted: int) -> None:
+            done[0] = ended + len(clips) - wanted
+            bar.tell(ended / wanted if wanted else 1.0)
+
+        try:
+            outcomes = filter_clips(job, clips, jobs=options.jobs, cluster=options.dask, out=out, again=options.again, watch=watch)
+        except KeyboardInterrupt as stop:
+            bar.stop()
+            kept = "the same command, without --again, goes on from there" if options.out else "nothing was kept: there was no --out"
+            typer.echo(f"stopped: {done[0]} of {len(clips)} clips were done; {kept}", err=True)
+            raise typer.Exit(STOPPED) from stop
+    return outcomes, monotonic() - began
+
+
+def tell(outcomes: Sequence[Outcome], options: BatchOptions, facts: dict[str, Any], seconds: float) -> None:
+    """Print and write what became of clips, and exit with 1 where one fell or failed."""
+    answer = {**facts, "counts": _count(outcomes), "clips": [tell_outcome(outcome) for outcome in outcomes]}
+    if options.report.endswith(".csv"):
+        write_table(outcomes, Path(options.report))
+    elif options.report:
+        Path(options.report).write_text(json.dumps(answer, indent=2, allow_nan=False), encoding="utf-8")
+    if options.as_json:
+        typer.echo(json.dumps(answer, indent=2, allow_nan=False))
+    else:
+        _print(str(facts["robot"]), outcomes, seconds, make_console())
+    if any(name_state(outcome) != STATES[0] for outcome in outcomes):
+        raise typer.Exit(SOME_FAILED)
+
+
+def check_folder(option: str, path: str) -> None:
+    """Refuse a file to write whose folder does not exist, before hours of work go into it."""
+    if path and not Path(path).absolute().parent.is_dir():
+        raise HumanoidDynamicsError(f"{option}: no such folder: {str(Path(path).parent)!r}")
+
+
+def _count(outcomes: Sequence[Outcome]) -> dict[str, int]:
+    counted = Counter(name_state(outcome) for outcome in outcomes)
+    return {**{state: counted[state] for state in STATES}, "done_before": sum(outcome.before for outcome in outcomes)}
+
+
+def _print(robot: str, outcomes: Sequence[Outcome], seconds: float, console: Console) -> None:
+    shown = [o for o in outcomes if len(outcomes) <= SHOWN or name_state(o) != STATES[0]]
+    good = [(o.task.name, *figures(o.facts)) for o in shown if not o.problem]
+    if good:
+        console.print(make_table(robot, HEADS, good))
+    for outcome in shown:
+        if outcome.problem:
+            console.print(f"{outcome.task.name}: {outcome.problem}", style="red", markup=False, highlight=False, soft_wrap=True)
+    for notice, times in Counter(notice for o in shown if not o.problem for notice in o.facts["after"]["notices"]).items():
+        console.print(f"{notice} ({times} clips)" if times > 1 else notice, style="yellow", markup=False)
+    if len(outcomes) == 1:
+        return
+    counts = _count(outcomes)
+    before = f"; {counts['done_before']} were done before" if counts["done_before"] else ""
+    told = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
+    console.print(f"{len(outcomes)} clips in {seconds:.1f} s: {told}{before}", highlight=False)

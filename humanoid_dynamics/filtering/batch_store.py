@@ -1,0 +1,145 @@
+"""Results of a batch on disk: whole or not there, and remembered, so that a batch that was stopped goes on where it was.
+
+A result is written beside its place and moved there, then its record is, in the hidden folder ``.batch``.  The record says that the clip is
+done: whatever is killed before it was written did nothing, whatever is killed afterwards did everything.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from humanoid_dynamics.errors import BatchError
+
+HIDDEN = ".batch"
+RESULT = ".npz"
+
+
+@dataclass(frozen=True)
+class Store:
+    """A folder of results.
+
+    Attributes:
+        folder: The folder.
+    """
+
+    folder: Path
+
+    def result(self, name: str) -> Path:
+        """Return where the result of a clip is.
+
+        Args:
+            name: Name of the clip.
+        """
+        return self.folder / (name + RESULT)
+
+    def find(self, name: str, key: str) -> dict[str, Any] | None:
+        """Return what was told about a clip that is done.
+
+        Args:
+            name: Name of the clip.
+            key: Fingerprint of what was to be done.
+
+        Returns:
+            What its job told; None where it is not done, was done from something else, or its result is gone.
+        """
+        try:
+            record = json.loads(self._record(name).read_text(encoding="utf-8"))
+            same = record["key"] == key and record["bytes"] == self.result(name).stat().st_size
+            facts = record["facts"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return facts if same and isinstance(facts, dict) else None
+
+    def remembers(self, name: str) -> bool:
+        """Whether a result of that name was written, from whatever.
+
+        Args:
+            name: Name of the clip.
+        """
+        return self._record(name).is_file()
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[Path]:
+        """Give a place to write a result to that nobody else has; what is left there in the end is removed.
+
+        Args:
+            name: Name of the clip.
+
+        Yields:
+            The path.
+        """
+        path = self.folder / HIDDEN / "parts" / f"{Path(name).name}-{uuid4().hex}{RESULT}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield path
+        finally:
+            path.unlink(missing_ok=True)
+
+    def commit(self, name: str, key: str, part: Path, facts: dict[str, Any]) -> None:
+        """Move a result to its place and remember it.
+
+        Args:
+            name: Name of the clip.
+            key: Fingerprint of what was done.
+            part: The result, whole.
+            facts: What is to be told about it.
+        """
+        result, record = self.result(name), self._record(name)
+        text = json.dumps({"key": key, "bytes": part.stat().st_size, "facts": facts}, allow_nan=False)
+        self.forget(name)
+        _move(part, result)
+        with self.part(name) as beside:
+            beside.write_text(text, encoding="utf-8")
+            _move(beside, record)
+
+    def forget(self, name: str) -> None:
+        """Take a clip as not done.
+
+        Args:
+            name: Name of the clip.
+        """
+        self._record(name).unlink(missing_ok=True)
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Keep other batches out of the folder, and clear away what a killed one left half written.
+
+        Yields:
+            Nothing.
+
+        Raises:
+            BatchError: If another batch is writing there, or nobody can.
+        """
+        try:
+            (self.folder / HIDDEN).mkdir(parents=True, exist_ok=True)
+            file = (self.folder / HIDDEN / "lock").open("w", encoding="utf-8")
+        except OSError as cause:
+            raise BatchError(f"the folder of results cannot be written: {cause}") from cause
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as cause:
+                raise BatchError(f"another batch is writing into {str(self.folder)!r}") from cause
+            with suppress(OSError):
+                shutil.rmtree(self.folder / HIDDEN / "parts")
+            yield
+
+    def _record(self, name: str) -> Path:
+        return self.folder / HIDDEN / "records" / f"{name}.json"
+
+
+def _move(path: Path, place: Path) -> None:
+    """Move a file, whole on disk, to its place in one step."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+    path.replace(place)

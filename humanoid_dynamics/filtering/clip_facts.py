@@ -1,0 +1,44 @@
+"""What the filter did to a clip, in plain data."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from math import isfinite
+from typing import Any
+
+from humanoid_dynamics.filtering.clip_filter import FilteredClip
+from humanoid_dynamics.filtering.scoring import false_alarms, score_motion
+from humanoid_dynamics.motion.clip import Clip
+
+
+def clip_facts(path: str, clip: Clip, found: FilteredClip) -> dict[str, Any]:
+    """Tell what the filter did to a clip in plain data, ready for JSON: SI units, None for what is not finite.
+
+    Args:
+        path: What the clip is called.
+        clip: The clip before.
+        found: The clip after.
+
+    Returns:
+        Score before, verdict after, false alarms of the score, and the attempts.
+    """
+    facts = {
+        "clip": path,
+        "seconds": clip.duration,
+        "before": asdict(score_motion(clip)),
+        "after": asdict(found.verdict),
+        "false_alarms": asdict(false_alarms(found.clip, clip.rate)),
+        "attempt": found.attempt.name,
+        "attempts": {name: verdict.finished for name, verdict in found.verdicts.items()},
+    }
+    return {key: _finite(value) for key, value in facts.items()}
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    return value

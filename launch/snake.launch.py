@@ -1,0 +1,10 @@
+"""``ros2 launch humanoid_dynamics snake.launch.py``: the graph ``snake`` of config/graphs."""
+
+from launch import LaunchDescription
+
+from humanoid_dynamics.nodes.launching import describe_graph
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Describe the graph; its arguments are those of the file."""
+    return describe_graph("snake")
