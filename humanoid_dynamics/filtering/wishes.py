@@ -101,7 +101,7 @@ class Wishes:
             self._kernel(self._wanted, self._stands, pull, error, v, state, self._fixed, self._written)
         else:
             self._wish(target, error, v, terms, pull)
-        if pull == 0.0 and all(target.touches):
+        if pull == 0.0 and all(target.touches) and np.isinf(target.until).all():  # no sole is about to be lifted
             self._spare_sideways(target, terms)
 
     def _wish(self, target: Target, error: Vector, v: Vector, terms: BodyTerms, pull: float) -> None:
