@@ -45,6 +45,7 @@ class Goal:
 _ID, _LIMITS = "inverse dynamics", "inverse dynamics with friction, CoP and torque limits"
 _WS, _FD = "closed chain, inverse dynamics by W and S", "closed chain, forward dynamics"
 _FILTER, _FILTER_LIMITS = "dynamics filter tick", "dynamics filter tick with friction, CoP and torque limits"
+_FILTER_ALL = "balanced filter tick with all limits"
 _RIGID, _POINTS = "simulation step, rigid feet", "simulation step, 8 friction points"
 _SNAKE, _ROS, _LOCKSTEP = "Kane snake", "ROS, state in to torque out, 1 kHz, 30 joints", "ROS, simulator and controller in lock step"
 _REAL = "simulated over real time at 1 kHz"
@@ -66,6 +67,9 @@ GOALS = (
     Goal("filter.floor", _FILTER, "floor_Dyn", "<=", 4.3),
     Goal("filter.tsid", _FILTER, "a TSID tick", "<=", 0.4),
     Goal("filter.literal", _FILTER, "pinv and projector, literal: times faster", ">=", 8.0, tolerance=1e-9),
+    Goal("filter.balanced", _FILTER_ALL, "floor_Dyn", "<=", 10.0),
+    Goal("filter.balanced_time", _FILTER_ALL, "time", "<=", 100.0, "us"),
+    Goal("filter.balanced_one", f"{_FILTER_ALL}, one sole", "time", "<=", 100.0, "us"),
     Goal("filter_limits.tsid", _FILTER_LIMITS, "a TSID tick", "<=", 0.55),
     Goal("simulation_rigid.compiled", _RIGID, "pin.constraintDynamics", "<=", 1.33),
     Goal("simulation_rigid.mujoco", _RIGID, "mj_step", "<=", 1.0),

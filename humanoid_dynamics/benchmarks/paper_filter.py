@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.benchmarks import balanced_filter
 from humanoid_dynamics.benchmarks.floors import FLOOR_DYN, build_floor_dyn
 from humanoid_dynamics.benchmarks.interleave import Contender, Timing
 from humanoid_dynamics.benchmarks.rows import Measurement, Race, compare, compare_faster
@@ -72,12 +73,17 @@ def build_paper_filter(stand: Stand) -> Race:
 
     def measure(times: Mapping[str, Timing]) -> dict[str, Measurement]:
         worst = max(_difference(*(_ask(tools[name], moment) for name in (TICK, LITERAL))) for moment in moments)
+        both, one = times[balanced_filter.BOTH], times[balanced_filter.ONE]
         return {
             f"{PATH}.floor": compare(times[TICK], times[FLOOR_DYN], note=NOTE),
             f"{PATH}.literal": replace(compare_faster(times[TICK], times[LITERAL], worst), note=NOTE),
+            f"{PATH}.balanced": compare(both, times[FLOOR_DYN], note=balanced_filter.NOTE),
+            f"{PATH}.balanced_time": Measurement(both.median, both.median, note=balanced_filter.NOTE),
+            f"{PATH}.balanced_one": Measurement(one.median, one.median, note=balanced_filter.NOTE),
         }
 
-    return Race(PATH, [build_floor_dyn(stand), *(contend(name) for name in tools)], measure, use)
+    contenders = [build_floor_dyn(stand), *(contend(name) for name in tools), *balanced_filter.build_balanced(stand)]
+    return Race(PATH, contenders, measure, use)
 
 
 def record_moments(robot: RobotModel) -> list[Moment]:

@@ -8,15 +8,18 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.joint_room import limited_positions
+from humanoid_dynamics.filtering.judge_kernels import judge_sole
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.terms import BASE, LOCAL
 from humanoid_dynamics.filtering.tick import Step
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
-from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import choose_compiler, compile_kernel
 from humanoid_dynamics.spatial.polygon import half_planes, margin_inside
 from humanoid_dynamics.spatial.rotation import skew
 
+FOUND = 10  # numbers that the kernel writes for a sole
 LOADED = 1e-6  # of the weight: a sole that bears less has no centre of pressure
 EOM, PULL, COP, FRICTION, SHARE = 1e-8, 1e-6, 1e-6, 1e-6, 1e-6  # of the weight, twice; m; of the friction coefficient; of a limit
 
@@ -65,13 +68,14 @@ class FrameCertificate:
 class FrameJudge:
     """Judge frames of one robot."""
 
-    def __init__(self, robot: RobotModel, proportions: Proportions, *, trust_limits: bool = True) -> None:
+    def __init__(self, robot: RobotModel, proportions: Proportions, *, trust_limits: bool = True, compiled: bool | None = None) -> None:
         """Prepare.
 
         Args:
             robot: The robot.
             proportions: Its measures.
             trust_limits: Whether joints have the limits their description says; torques and positions are not judged otherwise.
+            compiled: Whether a kernel of numba does part of the work; where None, if numba is installed.
         """
         self._trust = trust_limits
         self._model, self._data = robot.model, robot.data()
@@ -79,7 +83,8 @@ class FrameJudge:
         surfaces = find_soles(robot)
         self._outlines = [np.array(s.vertices[:, :2]) for s in surfaces]
         self._edges = [half_planes(outline) if len(outline) > 2 else None for outline in self._outlines]
-        self._arms = [skew(corners.mean(axis=0)) for corners in proportions.corners]
+        middles = [corners.mean(axis=0) for corners in proportions.corners]
+        self._middles, self._arms = middles, [skew(middle) for middle in middles]
         self._index, self._low, self._high = limited_positions(robot)
         self._mu = [s.friction for s in surfaces]
         self._weight = proportions.mass * proportions.gravity
@@ -87,6 +92,12 @@ class FrameJudge:
         self._per_effort = np.where(np.isfinite(effort) & (effort > 0.0), 1.0 / np.maximum(effort, 1e-12), 0.0)
         with np.errstate(divide="ignore"):
             self._per_speed = np.where(robot.limits.velocity > 0.0, 1.0 / robot.limits.velocity, 0.0)[BASE:]
+
+        known = all(edges is not None for edges in self._edges)
+        self._kernel = compile_kernel(judge_sole) if known and choose_compiler(compiled) else None
+        self._found: Vector = np.zeros(FOUND)
+        if self._kernel is not None:  # compile, or load what is compiled, before a robot waits for it
+            self._judge_sole(0, np.zeros((6, robot.nv), order="F"), np.zeros(6), np.zeros(robot.nv), np.zeros(robot.nv))
 
     def judge(self, q: Vector, v: Vector, after: tuple[Vector, Vector], step: Step) -> FrameCertificate:
         """Judge one frame.
@@ -108,17 +119,15 @@ class FrameJudge:
         for foot in (0, 1):
             w = step.wrenches[foot]
             J = pin.getFrameJacobian(model, data, self._soles[foot], LOCAL)
-            miss -= w @ J
+            speed, margin, pulled, push = self._judge_sole(foot, J, w, v, miss)
             if not step.stands[foot]:
                 continue
-            twist = J @ v
-            moving = twist[:3] - self._arms[foot] @ twist[3:]
-            slip = max(slip, float(moving @ moving) ** 0.5)
-            pull = max(pull, -float(w[2]) / self._weight)
-            if w[2] > LOADED * self._weight:
-                cop = min(cop, self._margin(foot, np.array([-w[4], w[3]]) / w[2]))
-                friction = max(friction, float(np.hypot(w[0], w[1])) / (self._mu[foot] * float(w[2])))
-        torque, joint, speed = self._judge_limits(*after, step) if self._trust else (0.0, np.inf, 0.0)
+            slip = max(slip, speed)
+            pull = max(pull, -push / self._weight)
+            if push > LOADED * self._weight:
+                cop = min(cop, margin)
+                friction = max(friction, pulled / (self._mu[foot] * push))
+        torque, joint, rate = self._judge_limits(*after, step) if self._trust else (0.0, np.inf, 0.0)
         return FrameCertificate(
             float(np.max(np.abs(miss))) / self._weight,
             cop,
@@ -126,9 +135,22 @@ class FrameJudge:
             max(pull, 0.0),
             torque,
             joint,
-            speed,
+            rate,
             slip,
         )
+
+    def _judge_sole(self, foot: int, J: Matrix, w: Vector, v: Vector, miss: Vector) -> tuple[float, float, float, float]:
+        """Take a push off what is missed; return speed of the sole, how far the pressure is inside, tangential and normal force."""
+        loaded, edges = LOADED * self._weight, self._edges[foot]
+        if self._kernel is not None and edges is not None:
+            self._kernel(J, w, v, self._middles[foot], edges, loaded, miss, self._found)
+            speed, margin, pulled, push = self._found[:4].tolist()
+            return speed, margin, pulled, push
+        miss -= w @ J
+        twist = J @ v
+        moving = twist[:3] - self._arms[foot] @ twist[3:]
+        margin = self._margin(foot, np.array([-w[4], w[3]]) / w[2]) if w[2] > loaded else np.inf
+        return float(moving @ moving) ** 0.5, margin, float(np.hypot(w[0], w[1])), float(w[2])
 
     def _margin(self, foot: int, p: Vector) -> float:
         edges = self._edges[foot]

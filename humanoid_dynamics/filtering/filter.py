@@ -104,7 +104,7 @@ class DynamicsFilter:
             tick = replace(tick, joint_limits=False, torque_limits=False)
         self.tick_settings = tick
         self._tick = build_tick(mode, robot, self.proportions, tick)
-        self._judge = FrameJudge(robot, self.proportions, trust_limits=not self.doubtful)
+        self._judge = FrameJudge(robot, self.proportions, trust_limits=not self.doubtful, compiled=tick.compiled)
         self.delay = self.settings.lookahead
         self.restart()
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from humanoid_dynamics.filtering.wish_kernels import update_room
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.spatial.arrays import Indices, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 BASE = 6
 FASTEST = 600.0  # rad/s^2; no joint is asked for more
@@ -19,16 +21,18 @@ class JointRoom:
     """Bounds on the accelerations of all coordinates but those of the base.
 
     Attributes:
+        bounds: (2, na) least and largest accelerations of the last update.
         lower: (na,) least accelerations of the last update.
         upper: (na,) largest.
     """
 
-    def __init__(self, robot: RobotModel, *, keep: bool = True) -> None:
+    def __init__(self, robot: RobotModel, *, keep: bool = True, compiled: bool = False) -> None:
         """Prepare.
 
         Args:
             robot: A robot with a free base.
             keep: Whether position and speed are limited at all.
+            compiled: Whether a kernel of numba does the work.
         """
         n = robot.nv - BASE
         self._v: Indices
@@ -36,10 +40,13 @@ class JointRoom:
         self._q, self._v = _one_freedom(robot) if keep else (np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp))
         self._low, self._high = robot.limits.lower[self._q] + INSIDE, robot.limits.upper[self._q] - INSIDE
         self._speed = robot.limits.velocity[BASE:] if keep else np.full(n, np.inf)
-        self.lower, self.upper = np.full(n, -FASTEST), np.full(n, FASTEST)
+        self.bounds: Matrix = np.array([np.full(n, -FASTEST), np.full(n, FASTEST)])
+        self.lower, self.upper = self.bounds
         self._place: Indices = np.zeros(n, dtype=np.intp)
         self._lowest, self._highest = np.full(n, -np.inf), np.full(n, np.inf)
         self._place[self._v], self._lowest[self._v], self._highest[self._v] = self._q, self._low, self._high
+        self._kernel = compile_kernel(update_room) if compiled else None
+        self._limits = self._place, np.array([self._lowest, self._highest, self._speed]), FASTEST
 
     @property
     def ranges(self) -> tuple[Indices, Vector, Vector]:
@@ -55,6 +62,9 @@ class JointRoom:
             dt: Time until the next tick [s].
             braking: Rate of the approach [1/s].
         """
+        if self._kernel is not None:
+            self._kernel(q, v, dt, braking, self._limits, self.bounds)
+            return
         rate = v[BASE:]
         place, damping, pull = q[self._place], -2.0 * braking * rate, braking * braking
         low = np.maximum((-self._speed - rate) / dt, damping + pull * (self._lowest - place))

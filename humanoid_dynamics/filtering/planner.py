@@ -30,6 +30,7 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
+FLAT = ((0.0, 0.0, 1.0), (0.0, 0.0, 1.0))  # normals of level ground
 SoleRows = tuple[Matrix, Matrix, Matrix, Matrix]
 
 
@@ -79,7 +80,7 @@ class Planner:
             count = min(count, _until_change(window.labels))
         com = self.centre.plan(window, prints, count)
         soles = [self._plan_foot(window, foot, prints[foot], count) for foot in (0, 1)]
-        targets = [self._target(window, row, com, soles) for row in range(count)]
+        targets = self._targets(window, com, soles, count)
         self._settle(window, prints, count)
         self._last_height = float(com[0][-1, 2])
         return targets
@@ -103,7 +104,7 @@ class Planner:
         soles = [(np.tile(at.place, (count, 1)), np.tile(at.turn(), (count, 1, 1)), rest, rest) for at in prints]
         targets = []
         for row in range(count):
-            target = self._target(window, 0, (com[0][row:], com[1][row:], com[2][row:]), soles)
+            (target,) = self._targets(window, (com[0][row:], com[1][row:], com[2][row:]), soles, 1)
             target.touches, target.v, target.a = (True, True), 0.0 * target.v, 0.0 * target.a
             target.until[:] = np.inf
             targets.append(target)
@@ -224,31 +225,22 @@ class Planner:
         swing.offset[1:] = self._against(window, foot, at)
         return swing
 
-    def _target(self, window: Window, row: int, com: tuple[Matrix, Matrix, Matrix], soles: Sequence[SoleRows]) -> Target:
-        track, dt, at = self._track, self._dt, self.now + row
-        model = self._robot.model
-        before, q, after = track.q.between(at - 1, at + 2)
-        back, ahead = pin.difference(model, before, q) / dt, pin.difference(model, q, after) / dt
-        placed = np.array(q)
-        placed[:3] += window.shift[window.now + row]
-        place, turn, rate, second = (np.array([sole[k][row] for sole in soles]) for k in range(4))
-        return Target(
-            (bool(window.labels[row, 0]), bool(window.labels[row, 1])),
-            com[0][row],
-            com[1][row],
-            com[2][row],
-            placed,
-            0.5 * (back + ahead),
-            (ahead - back) / dt,
-            place,
-            turn,
-            rate,
-            second,
-            np.zeros(2),
-            np.tile([0.0, 0.0, 1.0], (2, 1)),
-            np.array([_until_lift(window.labels[row:, foot]) * dt for foot in (0, 1)]),
-            time=at * dt,
-        )
+    def _targets(self, window: Window, com: tuple[Matrix, Matrix, Matrix], soles: Sequence[SoleRows], count: int) -> list[Target]:
+        """Put together the targets of the next rows."""
+        dt, now, labels = self._dt, self.now, window.labels
+        q = self._track.q.between(now - 1, now + count + 1)
+        rates = [pin.difference(self._robot.model, q[row], q[row + 1]) / dt for row in range(count + 1)]
+        place, turn, rate, second = (np.stack([sole[k][:count] for sole in soles], axis=1) for k in range(4))
+        targets = []
+        for row in range(count):
+            placed = np.array(q[row + 1])
+            placed[:3] += window.shift[window.now + row]
+            touches = (bool(labels[row, 0]), bool(labels[row, 1]))
+            motion = (placed, 0.5 * (rates[row] + rates[row + 1]), (rates[row + 1] - rates[row]) / dt)
+            sole = (place[row], turn[row], rate[row], second[row], np.zeros(2), np.array(FLAT))
+            until = np.array([_until_lift(labels[row:, foot]) * dt for foot in (0, 1)])
+            targets.append(Target(touches, com[0][row], com[1][row], com[2][row], *motion, *sole, until, time=(now + row) * dt))
+        return targets
 
     def _settle(self, window: Window, prints: list[list[Stance]], count: int) -> None:
         """Go on to the row after those handed out."""

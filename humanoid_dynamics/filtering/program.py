@@ -142,9 +142,15 @@ class ReducedProgram:
         Returns:
             The choice; not to be used unless its status is ``OPTIMAL``.
         """
-        T, t = self._eliminate_base(terms, wishes)
+        self._fill(terms, wishes, room)
+        solution = self.qp.solve()
+        vdot, wrenches, tau = self._read(solution.x)
+        return Choice(vdot, wrenches, tau, solution.status, solution.iterations)
+
+    def _fill(self, terms: BodyTerms, wishes: Wishes, room: JointRoom) -> None:
+        T, t = self._T, self._t = self._eliminate_base(terms, wishes)
         P, p, B = self._fill_motion(terms, T, t)
-        S, s = self._fill_wrench(terms, P, p, B)
+        S, s = self._S, self._s = self._fill_wrench(terms, P, p, B)
         self._fill_objective(terms, wishes, (T, t), (S, s))
         qp = self.qp
         qp.lower[self._room], qp.upper[self._room] = room.lower, room.upper
@@ -163,15 +169,16 @@ class ReducedProgram:
             right = wishes.soles[foot] - terms.drift[foot] - terms.J[foot][:, :BASE] @ t
             qp.lower[:WRENCH] = qp.upper[:WRENCH] = right
             qp.upper[self._load + 1] = wishes.load[foot]
-        solution = qp.solve()
-        x = solution.x
+
+    def _read(self, x: Vector) -> tuple[Vector, Matrix, Vector]:
+        """Return accelerations, wrenches and torques that belong to a solution."""
         va = x[: self._na]
         wrenches = np.zeros((2, WRENCH))
         if self.feet:
-            wrenches[self.feet[0]] = S @ x + s
+            wrenches[self.feet[0]] = self._S @ x + self._s
         if len(self.feet) > 1:
             wrenches[self.feet[1]] = self._units * x[self._na :]
-        return Choice(np.concatenate((T @ va + t, va)), wrenches, self._tau @ x + self._h, solution.status, solution.iterations)
+        return np.concatenate((self._T @ va + self._t, va)), wrenches, self._tau @ x + self._h
 
     def _eliminate_base(self, terms: BodyTerms, wishes: Wishes) -> tuple[Matrix, Vector]:
         """Return T and t: the base accelerates by T va + t."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.spatial import ConvexHull
 
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.motion.schedule import runs
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.polygon import half_planes, hull_of
 
 MOST = 0.8  # share of the area that a trusted reference may use
 GRAIN = 1e-6  # m; corners nearer than this are one
@@ -34,11 +34,11 @@ class Support:
             corners: (n, 2) points whose hull it is [m].
             share: Share of the area that is used.
         """
-        distinct = np.unique(np.round(corners / GRAIN), axis=0) * GRAIN
-        hull = ConvexHull(distinct, qhull_options="QJ")
-        self.centre: Vector = distinct[hull.vertices].mean(axis=0)
-        self.A: Matrix = hull.equations[:, :2]
-        self.b: Vector = np.maximum(-hull.equations[:, 2] - self.A @ self.centre, 1e-4)
+        hull = hull_of(np.round(corners / GRAIN) * GRAIN)
+        self.centre: Vector = hull.mean(axis=0)
+        A, b = half_planes(hull)
+        self.A: Matrix = A
+        self.b: Vector = np.maximum(b - A @ self.centre, 1e-4)
         self.share = share
 
     def reach(self, points: Matrix) -> Vector:

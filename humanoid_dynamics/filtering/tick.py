@@ -8,20 +8,23 @@ from typing import Protocol
 import numpy as np
 
 from humanoid_dynamics.contact.cone import build_wrench_cone
+from humanoid_dynamics.filtering.compiled_program import CompiledProgram, choose_program
 from humanoid_dynamics.filtering.footing import Footing
 from humanoid_dynamics.filtering.joint_room import EMERGENCY, JointRoom
 from humanoid_dynamics.filtering.program import Choice, ReducedProgram, Weights
 from humanoid_dynamics.filtering.proportions import Proportions, inner_rectangle, measure_proportions
 from humanoid_dynamics.filtering.soft_program import SoftProgram
-from humanoid_dynamics.filtering.target import Target
+from humanoid_dynamics.filtering.target import Target, stand_still
 from humanoid_dynamics.filtering.terms import BASE, BodyTerms
 from humanoid_dynamics.filtering.wishes import Gains, Wishes
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import choose_compiler
 from humanoid_dynamics.spatial.quadratic import QpStatus
 
 RUNGS = ("all", "hard_braking", "soles_give_way", "joints_give_way", "free")
+COMMON = 0.005  # s between ticks, for a first one that nobody needs
 EFFORT_KEPT = 1.0 - 1e-6  # share of the torque limits that the programs use
 
 
@@ -81,6 +84,7 @@ class TickSettings:
         torque_limits: Whether torque limits are kept.
         inside: How far inside the soles the pressure stays [m]; more where sole or ground give way.
         unilateral: Whether contacts are limited at all; for controls that must fail.
+        compiled: Whether kernels of numba do the work; where None, if numba is installed.
     """
 
     gains: Gains = field(default_factory=Gains)
@@ -89,6 +93,7 @@ class TickSettings:
     torque_limits: bool = True
     inside: float = 0.001
     unilateral: bool = True
+    compiled: bool | None = None
 
 
 class BalancedTick:
@@ -114,15 +119,30 @@ class BalancedTick:
         self.terms = BodyTerms(robot, proportions)
         self.footing = Footing(proportions)
         rectangles = _rectangles(robot, settings.inside)
-        self._wishes = Wishes(robot, settings.gains, rectangles)
-        self._room = JointRoom(robot, keep=settings.joint_limits)
+        compiled = choose_compiler(settings.compiled)
+        self._wishes = Wishes(robot, settings.gains, rectangles, compiled=compiled)
+        self._room = JointRoom(robot, keep=settings.joint_limits, compiled=compiled)
         effort = EFFORT_KEPT * _efforts(robot) if settings.torque_limits else np.full(robot.nv - BASE, np.inf)
         cones = _cones(robot, settings.inside) if settings.unilateral else (np.zeros((0, 6)), np.zeros((0, 6)))
         weight = self._weight = proportions.mass * proportions.gravity
         sets: tuple[tuple[int, ...], ...] = ((), (0,), (1,), (0, 1))
-        self._reduced = {feet: self.program(feet, cones, effort, settings.weights, weight) for feet in sets}
+        self._reduced = {
+            feet: choose_program(self.program, feet, compiled=compiled)(feet, cones, effort, settings.weights, weight) for feet in sets
+        }
         self._soft = {feet: SoftProgram(feet, cones, effort, settings.weights, weight) for feet in sets}
         self._softest = {feet: SoftProgram(feet, cones, effort, settings.weights, weight, keep_room=False) for feet in sets}
+        if compiled:
+            self._warm_up(robot)
+
+    def _warm_up(self, robot: RobotModel) -> None:
+        """Compile, or load what is compiled, before a robot waits for it."""
+        q, v = np.array(robot.posture), np.zeros(robot.nv)
+        self.terms.update(q, v)
+        target = stand_still(q, robot.nv, self.terms.com, self.terms.place, self.terms.turn)
+        self._wishes.update(target, q, v, self.terms)
+        self._room.update(q, v, COMMON)
+        if isinstance(self._reduced[0, 1], CompiledProgram):
+            self._reduced[0, 1].solve(self.terms, self._wishes, self._room)
 
     def restart(self) -> None:
         """Forget where soles stand."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -29,6 +31,7 @@ def flat_kernel(half: int) -> Vector:
     return np.asarray(kernel / kernel.sum())
 
 
+@cache
 def bell_kernel(deviation: float) -> Vector:
     """Return a Gaussian window.
 
@@ -41,7 +44,9 @@ def bell_kernel(deviation: float) -> Vector:
     half = int(np.ceil(3.0 * deviation))
     x = np.arange(-half, half + 1) / max(deviation, 1e-9)
     bell = np.exp(-0.5 * x * x)
-    return np.asarray(bell / bell.sum())
+    kernel = np.asarray(bell / bell.sum())
+    kernel.flags.writeable = False
+    return kernel
 
 
 def smooth_columns(table: Matrix, kernel: Vector) -> Matrix:
@@ -54,12 +59,9 @@ def smooth_columns(table: Matrix, kernel: Vector) -> Matrix:
     Returns:
         (n, k) weighted means.
     """
-    half = len(kernel) // 2
-    if half == 0 or len(table) == 0:
+    if len(kernel) < 2 or len(table) == 0:
         return np.array(table)
-    longer = np.concatenate((np.repeat(table[:1], half, axis=0), table, np.repeat(table[-1:], half, axis=0)))
-    windows = np.lib.stride_tricks.sliding_window_view(longer, len(kernel), axis=0)
-    return np.asarray(windows @ kernel)
+    return np.column_stack([smooth_line(column, kernel) for column in table.T])
 
 
 def smooth_line(values: Vector, kernel: Vector) -> Vector:

@@ -7,15 +7,22 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.filtering import wish_kernels
 from humanoid_dynamics.filtering.target import Target
 from humanoid_dynamics.filtering.terms import BASE, BodyTerms
+from humanoid_dynamics.filtering.wish_kernels import update_wishes
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_kernel, functions_of
 from humanoid_dynamics.spatial.rotation import skew
 
+PARTS = tuple(part for part in functions_of(wish_kernels) if part is not update_wishes)
+SMALLEST = 0.02  # m; feet nearer to each other, or a centre of mass lower, have no sideways
+TARGET = 65  # numbers of a target beside its velocities and accelerations
 CUSHION = 40.0  # 1/s; how a swinging sole comes to rest above the ground
 DEPTH = 0.002  # m; it may go this far below
 MEASURED_DAMPING = 0.3  # share of the damping of standing soles that is left where the state is measured: the ground does the rest
+CAPTURE = (1.3, 0.03)  # the pivot is asked to go so many times as far as the capture point is off, or so far [m], sideways on two soles
 HARDEST_RISE = 60.0  # m/s^2
 HARDEST_LANDING = 40.0  # m/s^2; how fast a standing sole is brought to rest at most
 
@@ -55,19 +62,27 @@ class Wishes:
         height: (2,) height of the lowest corner of each sole over the ground [m].
     """
 
-    def __init__(self, robot: RobotModel, gains: Gains, corners: tuple[Matrix, Matrix]) -> None:
+    def __init__(self, robot: RobotModel, gains: Gains, corners: tuple[Matrix, Matrix], *, compiled: bool = False) -> None:
         """Take the memory.
 
         Args:
             robot: A robot with a free base.
             gains: How deviations are corrected.
             corners: (4, 3) corners of each sole in its frame [m].
+            compiled: Whether a kernel of numba does the work.
         """
         self._corners, self._arms = corners, tuple(skew(c) for c in corners)
         self.up, self.rise, self.height, self.load = np.zeros((2, 4, 6)), np.zeros((2, 4)), np.zeros(2), np.full(2, np.inf)
         self._model, self._gains = robot.model, gains
         self.com, self.base, self.soles = np.zeros(3), np.zeros(3), np.zeros((2, 6))
         self.joints: Vector = np.zeros(robot.nv - BASE)
+        self._gravity = float(np.linalg.norm(robot.model.gravity.linear))
+        self._kernel = compile_kernel(update_wishes, PARTS) if compiled else None
+        constants = (HARDEST_LANDING, CUSHION, DEPTH, HARDEST_RISE, MEASURED_DAMPING)
+        pairs = (gains.com, gains.height, gains.base, gains.swing, gains.joints, gains.stance)
+        self._fixed = np.array([*np.ravel(pairs), *constants]), np.array(corners)
+        self._written = (self.com, self.base, self.joints, self.soles, self.up, self.rise, self.height)
+        self._wanted, self._stands = np.zeros(TARGET + 2 * robot.nv), np.zeros(2, dtype=np.intp)
 
     def update(self, target: Target, q: Vector, v: Vector, terms: BodyTerms, *, pull: float = 1.0) -> None:
         """Compute the wishes.
@@ -79,21 +94,51 @@ class Wishes:
             terms: Terms of this state.
             pull: Share of the stiffness that holds standing soles in place; zero where the state is measured.
         """
+        error = pin.difference(self._model, q, target.q)
+        if self._kernel is not None:
+            self._gather(target)
+            state = (terms.com, terms.com_rate, terms.place, terms.turn, terms.twist)
+            self._kernel(self._wanted, self._stands, pull, error, v, state, self._fixed, self._written)
+        else:
+            self._wish(target, error, v, terms, pull)
+        if pull == 0.0 and all(target.touches) and np.isinf(target.until).all():  # no sole is about to be lifted
+            self._spare_sideways(target, terms)
+
+    def _wish(self, target: Target, error: Vector, v: Vector, terms: BodyTerms, pull: float) -> None:
+        """Do what the kernel does, in arrays."""
         gains = self._gains
         self._wish_com(target, terms)
-        error = pin.difference(self._model, q, target.q)
         stiff, damp = gains.joints
         np.copyto(self.joints, target.a[BASE:] + damp * (target.v[BASE:] - v[BASE:]) + stiff * error[BASE:])
-        turn = pin.log3(terms.R_WB.T @ _rotation(target.q))
         stiff, damp = gains.base
         # The wanted velocity is in axes of the wanted base; both bases are near each other.
-        self.base[:] = target.a[3:6] + damp * (target.v[3:6] - v[3:6]) + stiff * turn
+        self.base[:] = target.a[3:6] + damp * (target.v[3:6] - v[3:6]) + stiff * error[3:6]
         for foot in (0, 1):
             if target.touches[foot]:
                 self._rest(foot, target, terms, pull)
             else:
                 self._swing(foot, target, terms)
                 self._stay_above(foot, target, terms)
+
+    def _spare_sideways(self, target: Target, terms: BodyTerms) -> None:
+        """Ask for no more, from foot to foot, than brings the capture point back: two soles can give that without turning the body."""
+        across = terms.place[0, :2] - terms.place[1, :2]
+        apart, height = float(np.hypot(*across)), float(terms.com[2] - target.ground.max())
+        if min(apart, height) < SMALLEST:
+            return
+        n, square = across / apart, self._gravity / height
+        off = terms.com[:2] - target.com[:2]
+        capture = float(n @ (off + (terms.com_rate[:2] - target.com_rate[:2]) / np.sqrt(square)))
+        pivot = float(n @ (off - (self.com[:2] - target.com_acceleration[:2]) / square))
+        most = max(CAPTURE[0] * abs(capture), CAPTURE[1])
+        self.com[:2] += square * (pivot - min(max(pivot, -most), most)) * n
+
+    def _gather(self, target: Target) -> None:
+        """Write the target in one row, as the kernel reads it."""
+        self._stands[0], self._stands[1] = target.touches
+        places = (target.ground, target.normal.ravel(), target.sole_place.ravel(), target.sole_turn.ravel())
+        rates = (target.sole_rate.ravel(), target.sole_acceleration.ravel())
+        np.concatenate((target.com, target.com_rate, target.com_acceleration, *places, *rates, target.v, target.a), out=self._wanted)
 
     def _stay_above(self, foot: int, target: Target, terms: BodyTerms) -> None:
         """Corners come near to the ground no faster than in proportion to their height."""
@@ -140,7 +185,3 @@ def _pose_error(foot: int, target: Target, terms: BodyTerms) -> Vector:
 
 def _cross(a: Vector, b: Vector) -> Vector:
     return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
-
-
-def _rotation(q: Vector) -> Matrix:
-    return np.asarray(pin.Quaternion(q[3:7]).matrix())

@@ -24,6 +24,35 @@ def half_planes(vertices: Matrix) -> tuple[Matrix, Vector]:
     return A, np.einsum("ij,ij->i", A, vertices)
 
 
+def hull_of(points: Matrix) -> Matrix:
+    """Return the corners of the convex hull of points, by Andrew's monotone chain.
+
+    Args:
+        points: (n, 2) points, n >= 1 [m].
+
+    Returns:
+        (k, 2) corners, counter-clockwise; the ends alone where all points are on a line.
+    """
+    ordered = sorted({(x, y) for x, y in points.tolist()})
+    if len(ordered) < 3:
+        return np.array(ordered)
+    chain = _chain(ordered)[:-1] + _chain(ordered[::-1])[:-1]
+    return np.array(chain)
+
+
+def _chain(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return the part of a hull that turns left all the way from the first of ordered points to the last."""
+    kept: list[tuple[float, float]] = []
+    for x, y in points:
+        while len(kept) > 1:
+            (ax, ay), (bx, by) = kept[-2], kept[-1]
+            if (bx - ax) * (y - ay) - (by - ay) * (x - ax) > 0.0:
+                break
+            kept.pop()
+        kept.append((x, y))
+    return kept
+
+
 def margin_inside(vertices: Matrix, p: Vector) -> float:
     """Return how far a point lies inside a patch [m]; negative outside.
 

@@ -69,7 +69,7 @@ class QpSolution:
 class QpWorkspace:
     """Minimise x'Hx/2 + f'x with A x = b in the first rows and lower <= A x <= upper in the others: make once, ``solve`` many times.
 
-    Fill ``H``, ``f``, ``A``, ``lower`` and ``upper`` in place, then ``solve``.  H is read in its upper triangle; it must be positive
+    Fill ``H``, ``f``, ``A``, ``lower`` and ``upper`` in place, then ``solve``.  H is read whole; it must be symmetric and positive
     definite with a condition number of at most 1e10.  An equation has its right-hand side in both bounds; a bound that is not there is
     infinite.  Rows may repeat or depend on each other.
     """

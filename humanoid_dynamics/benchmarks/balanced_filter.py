@@ -1,0 +1,40 @@
+"""The balanced tick of the filter, with all limits: standing on two soles, and on one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from humanoid_dynamics.benchmarks.interleave import Contender
+from humanoid_dynamics.benchmarks.stand import Stand
+from humanoid_dynamics.filtering.target import stand_still
+from humanoid_dynamics.filtering.tick import BalancedTick
+
+BOTH, ONE = "BalancedTick.step, two soles", "BalancedTick.step, one sole"
+NOTE = "friction, pressure, torques, ranges and speeds of joints; the certificate is not in it"
+PERIOD = 0.005  # s
+
+
+def build_balanced(stand: Stand) -> list[Contender]:
+    """Return the tick on two soles and on one.
+
+    Args:
+        stand: The robot and where it is; it is asked to go back to its posture.
+    """
+    return [_build(stand, BOTH, (True, True)), _build(stand, ONE, (True, False))]
+
+
+def _build(stand: Stand, name: str, touches: tuple[bool, bool]) -> Contender:
+    robot, tick = stand.robot, BalancedTick(stand.robot)
+    q, v, zero = stand.q, stand.v, np.zeros(robot.nv)
+    terms = tick.terms
+    terms.update(robot.posture, zero)
+    wish = stand_still(np.array(robot.posture), robot.nv, terms.com.copy(), terms.place.copy(), terms.turn.copy())
+    wish = replace(wish, touches=touches)
+
+    def step() -> int:
+        wish.touches = touches
+        return tick.step(wish, q, v, PERIOD).rung
+
+    return Contender(name, step)

@@ -1,0 +1,41 @@
+"""What the ground does in one frame, as loops that numba compiles; the same as ``FrameJudge`` computes in arrays."""
+
+from __future__ import annotations
+
+import math
+
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+WRENCH = 6
+
+
+def judge_sole(  # noqa: PLR0917
+    J: Matrix, w: Vector, v: Vector, middle: Vector, edges: tuple[Matrix, Vector], loaded: float, miss: Vector, found: Vector
+) -> None:
+    """Take the push on a sole off what the equation of motion misses, and measure it.
+
+    Args:
+        J: (6, nv) Jacobian of the sole.
+        w: (6,) wrench of the ground on it.
+        v: (nv,) velocity.
+        middle: (3,) middle of its corners [m].
+        edges: Normals of the edges of its outline, and how far out they are.
+        loaded: Least push that counts [N].
+        miss: (nv,) what the equation misses; changed.
+        found: (10,) speed of its middle, how far the pressure is inside, tangential and normal force, and its twist; overwritten.
+    """
+    A, b = edges
+    twist = found[4:10]
+    for i in range(WRENCH):
+        twist[i] = 0.0
+        for j in range(len(v)):
+            twist[i] += J[i, j] * v[j]
+            miss[j] -= w[i] * J[i, j]
+    x = twist[0] + twist[4] * middle[2] - twist[5] * middle[1]
+    y = twist[1] + twist[5] * middle[0] - twist[3] * middle[2]
+    z = twist[2] + twist[3] * middle[1] - twist[4] * middle[0]
+    found[0], found[1] = math.sqrt(x * x + y * y + z * z), math.inf
+    if w[2] > loaded:
+        for k in range(len(b)):
+            found[1] = min(found[1], b[k] + (A[k, 0] * w[4] - A[k, 1] * w[3]) / w[2])
+    found[2], found[3] = math.hypot(w[0], w[1]), w[2]

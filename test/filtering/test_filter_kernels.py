@@ -1,0 +1,60 @@
+"""Compiled kernels and arrays say the same: program, wishes, room of joints, certificate."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.filtering.certificate import FrameJudge
+from humanoid_dynamics.filtering.proportions import measure_proportions
+from humanoid_dynamics.filtering.target import stand_still
+from humanoid_dynamics.filtering.tick import BalancedTick, TickSettings
+from humanoid_dynamics.filtering.wish_kernels import quaternion_of
+
+numba = pytest.importorskip("numba", reason="numba is not installed")
+DT = 0.005
+STANDS = ((True, True), (True, False), (False, True))
+
+
+@pytest.mark.parametrize("name", ["human28", "g1"])
+def test_both_ways_answer_the_same(name):
+    robot = hd.load_robot(name)
+    proportions = measure_proportions(robot)
+    ticks = [BalancedTick(robot, TickSettings(compiled=compiled)) for compiled in (False, True)]
+    judges = [FrameJudge(robot, proportions, compiled=compiled) for compiled in (False, True)]
+    rng = np.random.default_rng(3)
+    seen = set()
+    for k in range(24):
+        q = pin.integrate(robot.model, robot.posture, 0.02 * (k % 3 > 0) * rng.normal(size=robot.nv))
+        v, shift = 0.2 * rng.normal(size=robot.nv), 0.02 * rng.normal(size=3)
+        answers = []
+        for tick in ticks:
+            tick.restart()
+            tick.terms.update(robot.posture, 0.0 * v)
+            terms = tick.terms
+            target = stand_still(np.array(robot.posture), robot.nv, terms.com + shift, terms.place.copy(), terms.turn.copy())
+            target.sole_rate[:], target.sole_acceleration[:] = 0.1, 0.5
+            target.touches = STANDS[k % 3]
+            answers.append(tick.step(target, q, v, DT))
+        one, other = answers
+        assert one.rung == other.rung
+        seen.add((one.stands, one.rung))
+        for part in ("vdot", "tau", "wrenches"):
+            np.testing.assert_allclose(getattr(other, part), getattr(one, part), atol=1e-7 * (1.0 + np.max(np.abs(getattr(one, part)))))
+        after = v + DT * one.vdot
+        found = [judge.judge(q, v, (pin.integrate(robot.model, q, DT * after), after), one) for judge in judges]
+        for part in ("cop", "friction", "pull", "slip", "torque", "joint", "speed"):
+            assert getattr(found[1], part) == pytest.approx(getattr(found[0], part), abs=1e-9), part
+        assert abs(found[1].residual - found[0].residual) < 1e-13
+    assert {stands for stands, rung in seen if rung == 0} >= set(STANDS)
+
+
+def test_quaternion_of_any_rotation():
+    rng = np.random.default_rng(4)
+    for k in range(200):
+        axis = rng.normal(size=3)
+        angle = np.pi - 1e-7 if k % 4 == 0 else rng.uniform(0.0, np.pi)
+        R = pin.exp3(angle * axis / np.linalg.norm(axis))
+        w, x, y, z = quaternion_of(tuple(R.ravel()))
+        assert w >= 0.0
+        np.testing.assert_allclose(pin.Quaternion(w, x, y, z).matrix(), R, atol=1e-9)
