@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from humanoid_dynamics.cli.filter_table import HEADS, figures
+from humanoid_dynamics.cli.interrupt import hear_interrupt
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, make_table
 from humanoid_dynamics.errors import HumanoidDynamicsError
@@ -45,9 +46,10 @@ def filter_many(job: FilterJob, sources: Sequence[str], options: BatchOptions) -
     out = Path(options.out) if options.out else None
     clips = find_clips(sources, results=out)
     began, done = monotonic(), [0]
-    with show_progress(f"filtering {len(clips)} clips") as bar:
+    with hear_interrupt() as look, show_progress(f"filtering {len(clips)} clips") as bar:
 
         def watch(ended: int, wanted: int) -> None:
+            look()
             done[0] = ended + len(clips) - wanted
             bar.tell(ended / wanted if wanted else 1.0)
 
