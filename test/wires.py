@@ -16,7 +16,7 @@ from humanoid_dynamics.nodes.adapter import find_type, make_qos
 from humanoid_dynamics.nodes.interfaces import Topic
 from humanoid_dynamics.nodes.running import make_executor
 
-PATIENCE = 4.0  # s
+PATIENCE = 10.0  # s
 
 
 class Wires:

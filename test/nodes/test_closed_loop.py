@@ -144,6 +144,7 @@ def test_before_a_command_it_shows_where_it_is(wires):
     call(wires, "reset")
     state = step(wires)
     assert not np.any(state.velocity)
+    wires.wait(lambda: "robot_description" in wires.heard, "the robot is described")
     assert "<robot" in wires.heard["robot_description"].data
     assert wires.status == "waiting"
 
