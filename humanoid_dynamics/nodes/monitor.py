@@ -119,7 +119,7 @@ class MonitorNode(AdapterNode):
             table.add_row("equation of motion to", f"{residual:8.1e} N or N·m")
             table.add_row("to lift-off, slip, rim", f"{normal:.0f} N, {friction:.0f} N, {1e3 * cop:.0f} mm")
             table.add_row("torque left", f"{torque:8.0%}")
-            table.add_row("state to command", f"{1e3 * age:8.2f} ms")
+            table.add_row("state to command", f"{1e3 * age:8.2f} ms" if age > 0.0 else "at once, as time waits for it")  # lock-step
         if len(self._audit) == 6:
             table.add_row("time, energy from nowhere", f"{self._audit[0]:8.2f} s, {self._audit[2]:.1e} J")
         table.add_row("pushes", f"{self._pushes} of {self.config.push:g} N")

@@ -138,7 +138,7 @@ class WorldSession(Session):
         self._weight = world.robot.mass * float(np.linalg.norm(world.robot.model.gravity.linear))
         others = tuple(name for name in scene_names() if name != self._asked)
         still = [box_edges(shape) for shape in scene.setup.terrain if isinstance(shape, Box)]
-        level = any(isinstance(shape, Plane) and shape.normal[2] == 1.0 for shape in scene.setup.terrain)
+        level = bool(world.robot.wheels) or any(isinstance(shape, Plane) and shape.normal[2] == 1.0 for shape in scene.setup.terrain)
         self.offer = Offer(
             scene.title,
             scenes=(self._asked, *others),
@@ -164,7 +164,7 @@ class WorldSession(Session):
             sides[next((side for side in ("left", "right") if side in touch.link), "other")] += float(touch.force[2])
         torques = np.abs(world.tau)
         return {
-            **{f"normal force, {side} [N]": force for side, force in sides.items() if side != "other" or force},
+            **{f"normal force, {side} [N]": force for side, force in sides.items() if force or (side != "other" and world.point_names)},
             "largest torque [N·m]": float(torques.max(initial=0.0)),
             "energy [J]": world.books.energy,
             "energy from nowhere [J]": self._missing,
