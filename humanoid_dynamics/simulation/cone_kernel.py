@@ -194,15 +194,16 @@ def settle(cones: Cones, guess: Vector, p: Vector, u: Vector) -> tuple[float, in
     return search(cones, p, u)
 
 
-def certify(cones: Cones, p: Vector, u: Vector) -> tuple[float, float]:
+def certify(mu: Vector, count: int, p: Vector, u: Vector) -> tuple[float, float]:
     """Return the largest p_n |u_n| [J] and how far an impulse is outside its cone [N·s].
 
     Args:
-        cones: The problem.
+        mu: (m,) coefficients of friction.
+        count: Number of normal rows.
         p: (k,) impulses.
         u: (k,) velocities.
     """
-    mu, count, m, complementarity, cone = cones.mu, cones.normals, len(cones.mu), 0.0, 0.0
+    m, complementarity, cone = len(mu), 0.0, 0.0
     for i in range(count):
         complementarity = max(complementarity, abs(p[i] * u[i]))
     for i in range(m):

@@ -25,6 +25,7 @@ from humanoid_dynamics.simulation.terrain import Terrain
 from humanoid_dynamics.simulation.thresholds import (
     AT_ONCE,
     CALM,
+    CARRIES,
     FASTEST_APPROACH,
     NEAR,
     PUSH_OUT,
@@ -72,6 +73,11 @@ class FrictionContacts:
     def touching(self) -> Touching:
         """What touched in the last part of the last step."""
         return self._touching
+
+    @property
+    def is_deep(self) -> bool:
+        """Whether something is to be pushed out after the last step."""
+        return True
 
     @property
     def near(self) -> Near | None:
@@ -299,7 +305,7 @@ class FrictionContacts:
             self.tables.limits[rows.limits.row, -1] = p[m:count]
         if not m:
             return
-        self._flags[rows.key] = p[:m] > 0.0
+        self._flags[rows.key] = p[:m] > CARRIES
         for kept, values in ((self._impulse, p), (self._u_end, u)):
             along = np.concatenate((values[:m], values[count:])).reshape(3, m)
             kept[rows.key] = np.einsum("ak,akj->kj", along, rows.axes)
