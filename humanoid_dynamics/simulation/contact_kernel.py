@@ -207,7 +207,7 @@ def solve_rows(bench: Bench, holders: Holders, X: Matrix, mu: Vector) -> None:
     b = np.dot(B, z) + answer[A_WANTED, :size]
     p, u = answer[A_P, :size], answer[A_U, :size]
     cones = Cones(np.dot(B, B.T), b, mu, np.empty(size), count)
-    soften(cones, answer[A_GUESS, :size])
+    soften(cones, answer[A_GUESS, :size], holders.slots)
     if numbers[PAPER] > 0.0:
         numbers[ROUNDS] = 1.0 if hold_on(cones, answer, m, p, u) else -1.0
     else:

@@ -23,3 +23,4 @@ def slowest_impact(dt: float) -> float:
 
 
 CARRIES: Final = 1e-10  # an impulse below this is round-off [N·s]
+ARRIVES: Final = 5e-5  # a fast point that arrives sooner than this takes part in an impact that would else be nobody's [s]

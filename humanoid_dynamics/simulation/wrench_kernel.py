@@ -59,8 +59,8 @@ def gather_wrenches(wrenches: Matrix, slots: Indices, chosen: Vector, N: Matrix)
                     N[s, k, j] += x * wrenches[row, j]
 
 
-def measure_softness(holders: Holders, D: Matrix, N: Matrix, chosen: Vector) -> float:
-    """Return how much contacts yield, a share of the mean of the velocity of each row per impulse on it.
+def measure_softness(holders: Holders, D: Matrix, N: Matrix, chosen: Vector) -> Vector:
+    """Return (n + c,) how much the contacts of each joint and each limit yield, a share of the velocity of a row per impulse on it.
 
     Args:
         holders: Joints that touch.
@@ -68,16 +68,19 @@ def measure_softness(holders: Holders, D: Matrix, N: Matrix, chosen: Vector) -> 
         N: (n, 6, 6) sums of w w^T of the points that are tried.
         chosen: (m + c,) points and limits that are tried.
     """
-    m, trace = len(holders.slots), 0.0
-    for s in range(len(N)):
+    m, n = len(holders.slots), len(N)
+    soft, rows = np.zeros(n + len(D) - 6 * n), np.zeros(n)
+    for s in range(n):
         for k in range(36):
-            trace += N[s, k // 6, k % 6] * D[6 * s + k // 6, 6 * s + k % 6]
+            soft[s] += N[s, k // 6, k % 6] * D[6 * s + k // 6, 6 * s + k % 6]
     for row in range(3 * m):
+        s = holders.slots[row % m]
+        rows[s] += 1.0
         if chosen[row % m] == 0.0:
-            trace += measure_row(holders.wrenches, row, D, 6 * holders.slots[row % m])
-    for k in range(6 * len(N), len(D)):
-        trace += D[k, k]
-    return float(COMPLIANCE * max(trace / (2 * m + len(chosen)), TINY))
+            soft[s] += measure_row(holders.wrenches, row, D, 6 * s)
+    for k in range(len(soft)):
+        soft[k] = COMPLIANCE * max(soft[k] / rows[k] if k < n else D[5 * n + k, 5 * n + k], TINY)
+    return soft
 
 
 def measure_row(wrenches: Matrix, row: int, D: Matrix, first: int) -> float:
@@ -132,13 +135,13 @@ def apply_blocks(blocks: Matrix, x: Vector) -> None:
             x[6 * s + k] = y[k]
 
 
-def find_wrenches(D: Matrix, inverse: Matrix, soft: float, chosen: Vector, w: Vector) -> bool:
+def find_wrenches(D: Matrix, inverse: Matrix, soft: Vector, chosen: Vector, w: Vector) -> bool:
     """Find the wrenches that solve (D + s N^-1) w = rhs; return whether that matrix is positive definite.
 
     Args:
         D: (6n + c, 6n + c) velocity per wrench.
         inverse: (n, 6, 6) blocks of N^-1.
-        soft: How much contacts yield.
+        soft: (n + c,) how much contacts yield.
         chosen: (m + c,) points and limits that are tried.
         w: (6n + c,) right side, overwritten with wrenches and impulses of limits.
     """
@@ -146,9 +149,9 @@ def find_wrenches(D: Matrix, inverse: Matrix, soft: float, chosen: Vector, w: Ve
     for s in range(len(inverse)):
         for k in range(6):
             for j in range(6):
-                A[6 * s + k, 6 * s + j] += soft * inverse[s, k, j]
+                A[6 * s + k, 6 * s + j] += soft[s] * inverse[s, k, j]
     for k in range(first, len(D)):
-        A[k, k] += soft
+        A[k, k] += soft[k - 5 * len(inverse)]
         if chosen[least + k - first] == 0.0:
             A[k] = 0.0
             A[:, k] = 0.0
@@ -252,8 +255,9 @@ def stick_by_wrenches(bench: Bench, holders: Holders, X: Matrix, b: Vector, mu: 
     if not invert_blocks(N, inverse):
         return False
     w, rest = np.empty(len(D)), np.empty(len(b))
+    yields = spread_softness(holders, soft, len(b))
     for row in range(len(b)):
-        p[row] = chosen[row if row < count else (row - count) % len(mu)] * (soft * guess[row] - b[row])
+        p[row] = chosen[row if row < count else (row - count) % len(mu)] * (yields[row] * guess[row] - b[row])
     collect(holders, p, w)
     apply_blocks(inverse, w)
     held = w.copy()
@@ -264,11 +268,27 @@ def stick_by_wrenches(bench: Bench, holders: Holders, X: Matrix, b: Vector, mu: 
         return False
     spread(holders, np.dot(D, w), rest)
     for row in range(len(b)):
-        u[row] = b[row] + soft * (p[row] - guess[row]) + rest[row]
+        u[row] = b[row] + yields[row] * (p[row] - guess[row]) + rest[row]
     if not (every or leaves(u, guess, count)):
         return False
     push(W, holders.lasts, X, w, bench.dofs[Z_END])
     return True
+
+
+def spread_softness(holders: Holders, soft: Vector, size: int) -> Vector:
+    """Return (3m + c,) how much each row yields.
+
+    Args:
+        holders: Joints that touch.
+        soft: (n + c,) how much the contacts of each joint and each limit yield.
+        size: Number of rows.
+    """
+    m, n, yields = len(holders.slots), len(holders.W), np.empty(size)
+    count = size - 2 * m
+    for row in range(size):
+        i = row if row < count else (row - count) % m
+        yields[row] = soft[holders.slots[i]] if i < m else soft[n + i - m]
+    return yields
 
 
 def invert_blocks(blocks: Matrix, inverse: Matrix) -> bool:
@@ -284,14 +304,16 @@ def invert_blocks(blocks: Matrix, inverse: Matrix) -> bool:
     return regular
 
 
-def share_out(holders: Holders, inverse: Matrix, wrenches: tuple[Vector, Vector], soft: float, rows: tuple[Vector, Vector, Vector]) -> None:
+def share_out(
+    holders: Holders, inverse: Matrix, wrenches: tuple[Vector, Vector], soft: Vector, rows: tuple[Vector, Vector, Vector]
+) -> None:
     """Write the impulses of all rows that wrenches are made of.
 
     Args:
         holders: Joints that touch.
         inverse: (n, 6, 6) blocks of N^-1.
         wrenches: Right side and wrenches (6n + c,).
-        soft: How much contacts yield.
+        soft: (n + c,) how much contacts yield.
         rows: Points and limits that are tried (m + c,), right sides (3m + c,), overwritten with impulses, and room for as many.
     """
     held, w = wrenches
@@ -300,15 +322,15 @@ def share_out(holders: Holders, inverse: Matrix, wrenches: tuple[Vector, Vector]
     y = w.copy()
     apply_blocks(inverse, y)
     for k in range(first):
-        y[k] -= held[k] / soft
+        y[k] -= held[k] / soft[k // 6]
     spread(holders, y, rest)
     for row in range(len(p)):
         if row < m:
-            p[row] = chosen[row] * (rest[row] + p[row] / soft)
+            p[row] = chosen[row] * (rest[row] + p[row] / soft[holders.slots[row]])
         elif row < count:
             p[row] = chosen[row] * rest[row]
         else:
-            p[row] = chosen[(row - count) % m] * (rest[row] + p[row] / soft)
+            p[row] = chosen[(row - count) % m] * (rest[row] + p[row] / soft[holders.slots[(row - count) % m]])
 
 
 def push(W: Matrix, lasts: Indices, X: Matrix, w: Vector, z: Vector) -> None:
@@ -345,6 +367,7 @@ PARTS = (
     choose,
     relate,
     invert_blocks,
+    spread_softness,
     share_out,
     push,
     stick_by_wrenches,
