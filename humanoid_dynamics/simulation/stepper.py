@@ -36,6 +36,7 @@ from humanoid_dynamics.spatial.arrays import Vector
 CLOSED, CLOSED_FINELY = 1e-11, 1e-13  # [m]
 RECLOSE = 3
 MOST_IMPACTS = 8
+SWING_PARTS = 2  # of a step in which only loops and gravity act, and no energy may be lost
 MOST_CUTS = 6
 FINE = 1e-9  # energy a smooth step may miss, as a share of the largest kinetic energy so far
 MOST_PARTS = 16
@@ -128,10 +129,19 @@ class Stepper:
         return impacts
 
     def _advance(self, dt: float) -> int:
-        """Go through a step, cut in two wherever something hits; return the number of impacts."""
+        """Go through a step; return the number of impacts."""
         if self.accurate and self._is_smooth(dt):
             self._fly(dt)
             return 0
+        parts = SWING_PARTS if self._swings() and not self.pushes else 1
+        impacts = 0
+        for _ in range(parts):
+            if not self.reason:
+                impacts += self._go(dt / parts)
+        return impacts
+
+    def _go(self, dt: float) -> int:
+        """Go through a part of a step, cut in two wherever something hits; return the number of impacts."""
         left, impacts = dt, 0
         for impacts in range(MOST_IMPACTS):
             hit = self._smooth(left, stop_at_impact=True)
