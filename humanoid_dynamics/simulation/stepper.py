@@ -31,6 +31,7 @@ from humanoid_dynamics.simulation.rows import (
 )
 from humanoid_dynamics.simulation.runaway import describe_runaway
 from humanoid_dynamics.simulation.setup import RUNAWAY
+from humanoid_dynamics.simulation.snapshot import go_back, take_snapshot
 from humanoid_dynamics.spatial.arrays import Vector
 
 CLOSED, CLOSED_FINELY = 1e-11, 1e-13  # [m]
@@ -41,6 +42,9 @@ MOST_CUTS = 6
 FINE = 1e-9  # energy a smooth step may miss, as a share of the largest kinetic energy so far
 MOST_PARTS = 16
 TINY = 1e-12
+WILD = 10.0  # velocity above which a step looks back at its energy [m/s, rad/s]
+OFF = 2e-3  # share of the kinetic energy that such a step may miss
+HALVINGS = 5  # how often it may be halved
 
 
 class Stepper:
@@ -118,15 +122,33 @@ class Stepper:
         self.engine.undisturbed = undisturbed
         if tau is not self.tau or tau.flags.writeable:
             self.tau = self._dofs[MOTOR, self.mechanism.actuated] = tau
-        before = self.q, self.v, self.t
+        return self._take(dt, HALVINGS)
+
+    def _take(self, dt: float, halvings: int) -> int:
+        """Take a step; where something is so fast that it makes energy out of nothing or runs away, in two halves of it instead."""
+        before, missing = (self.q, self.v, self.t), self.books.missing
+        wild = self.audit and halvings > 0 and self._numbers[FASTEST] > WILD
+        kept = take_snapshot(self) if wild else None
         impacts = self._advance(dt)
+        if not self.reason:
+            self.t = before[2] + dt
+            if self.audit:
+                self.books.close_step(self.measure_energy())
+        if kept is not None and (self.reason or self._is_off(self.books.missing - missing)):
+            go_back(self, kept)
+            return sum(self._take(0.5 * dt, halvings - 1) for _ in range(2) if not self.reason)
         if self.reason:
             self.q, self.v, self.t = before
-            return impacts
-        self.t = before[2] + dt
-        if self.audit:
-            self.books.close_step(self.measure_energy())
         return impacts
+
+    def _is_off(self, change: float) -> bool:
+        """Return whether a step missed more energy than it should.
+
+        Args:
+            change: What it added to the energy that is missing [J].
+        """
+        z = self._dofs[Z_END]
+        return not abs(change) < OFF * 0.5 * float(z.dot(z)) + TINY
 
     def _advance(self, dt: float) -> int:
         """Go through a step; return the number of impacts."""
