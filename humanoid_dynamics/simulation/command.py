@@ -38,12 +38,15 @@ def read_torque(names: Sequence[str], effort: Vector, given: Vector | Mapping[st
         The torques.
 
     Raises:
-        ShapeError: If there are too many or too few.
+        ShapeError: If there are too many or too few, or what is no number.
         UnknownNameError: If a name has no motor.
     """
     if given is None:
         return Torque(read_only(np.zeros(len(names))))
-    tau = _in_order(names, given) if isinstance(given, Mapping) else np.asarray(given, dtype=np.float64)
+    try:
+        tau = _in_order(names, given) if isinstance(given, Mapping) else np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as cause:
+        raise ShapeError("tau", f"{given!r:.80}", f"{len(names)} numbers") from cause
     if tau.shape != (len(names),):
         raise ShapeError("tau", f"shape {tau.shape}", f"({len(names)},)")
     size = np.abs(tau)

@@ -262,8 +262,9 @@ class World:
         Raises:
             ShapeError: If they do not fit.
         """
-        self._stepper.q = np.array(check_vector("q", state.q, self.robot.nq))
-        self.set_velocity(state.v)
+        checked = state.check(self.robot)
+        self._stepper.q = np.array(checked.q)
+        self.set_velocity(checked.v)
 
     def keep(self) -> Snapshot:
         """Return where the world is, to go back to while its structure stays the same."""
@@ -312,7 +313,7 @@ class World:
         stepper = self._stepper
         if stepper.reason:
             return StepReport(stepper.t, "stopped", stepper.reason)
-        if not 0.0 < dt <= LONGEST_STEP:
+        if not (isinstance(dt, int | float | np.floating) and 0.0 < dt <= LONGEST_STEP):
             return StepReport(self.t, "invalid_input", f"a time step of {dt} s; expected one above 0 and up to {LONGEST_STEP} s")
         if self._hooked:
             self._run("before_step")
