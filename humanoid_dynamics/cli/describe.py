@@ -15,7 +15,9 @@ from humanoid_dynamics.model.catalogue import find_description
 from humanoid_dynamics.model.facts import describe_robot
 from humanoid_dynamics.model.load import load_robot
 
-RobotArgument = Annotated[str, typer.Argument(help="Catalogue name, or path of a URDF or xacro file.", metavar="ROBOT")]
+RobotArgument = Annotated[
+    str, typer.Argument(help="Catalogue name, or path of a URDF or xacro file; 'arm.xacro name:=value' passes arguments.", metavar="ROBOT")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Write JSON instead of tables.")]
 ConfigOption = Annotated[str, typer.Option("--config", help="Catalogue name, or YAML file that says what the URDF cannot.")]
 RootOption = Annotated[str, typer.Option("--root", help="free_flyer, fixed or planar; by itself where not given.")]
@@ -23,6 +25,7 @@ EXAMPLES = """\b
 Examples:
   humanoid-dynamics describe human28
   humanoid-dynamics describe my_robot.urdf --config my_robot.yaml --json
+  humanoid-dynamics describe 'my_robot.urdf.xacro hands:=false'
 """
 
 

@@ -59,6 +59,10 @@ def up(
     folder = Path(logs or tempfile.mkdtemp(prefix="humanoid_dynamics_"))
     if not headless:
         typer.echo(f"{loaded.name}: {', '.join(node.name for node in nodes)}; logs in {folder}")
+        if any(node.name == "viewer" for node in nodes):
+            typer.echo(
+                f"page: http://127.0.0.1:{given.get('port', loaded.arguments['port'].default)} (the next free port where it is taken)"
+            )
     code = Supervisor(nodes, folder, lambda said: typer.echo(said, err=True)).run(float("inf") if seconds == -1.0 else seconds)
     sys.exit(code)
 

@@ -33,8 +33,8 @@ def test_values_have_the_types_of_the_parameters(name):
 def test_arguments_reach_the_command():
     nodes = {node.name: node for node in load_graph("demo").resolve({"robot": "g1", "rate": "1000.0", "headless": "true"})}
     assert "monitor" not in nodes
-    assert "viewer" not in nodes
-    assert "viewer" in {node.name for node in load_graph("demo").resolve({"viewer": "true"})}
+    assert "viewer" not in {node.name for node in load_graph("demo").resolve({"viewer": "false"})}
+    assert "viewer" in {node.name for node in load_graph("demo").resolve({})}
     command = node_command(nodes["simulator"])
     assert "robot:='g1'" in command
     assert "rate:=1000.0" in command

@@ -81,7 +81,19 @@ def button(browser: Any, label: str) -> Any:
     return wait_for(lambda: browser.find_elements(By.XPATH, named), 30.0)[0]
 
 
-def drag(browser: Any, start: tuple[float, float], steps: int, by: tuple[int, int]) -> None:
+def on_screen(browser: Any, page: Page, place: Any) -> np.ndarray:
+    """Return where a place of the world is seen, in pixels from the middle of the canvas."""
+    camera = next(iter(page._server.get_clients().values())).camera
+    ahead = camera.look_at - camera.position
+    ahead /= np.linalg.norm(ahead)
+    right = np.cross(ahead, (0.0, 0.0, 1.0))
+    right /= np.linalg.norm(right)
+    away = np.asarray(place) - camera.position
+    scale = 0.5 * browser.find_elements(By.CSS_SELECTOR, "canvas")[0].size["height"] / np.tan(0.5 * camera.fov)
+    return scale * np.array([away @ right, -away @ np.cross(right, ahead)]) / (away @ ahead)
+
+
+def drag(browser: Any, start: Any, steps: int, by: tuple[int, int]) -> None:
     """Drag from a place, given from the middle of the canvas."""
     canvas = browser.find_elements(By.CSS_SELECTOR, "canvas")[0]
     action = ActionChains(browser, duration=50).move_to_element_with_offset(canvas, *map(int, start)).click_and_hold()
@@ -95,8 +107,8 @@ def test_the_robot_is_drawn_and_moves(browser: Any, diary: Diary) -> None:
     assert wait_for(lambda: np.mean(np.abs(picture(browser) - before).max(axis=2) > 20) > 0.002)
 
 
-def test_a_drag_on_a_link_pulls_it_that_way(browser: Any, diary: Diary) -> None:
-    drag(browser, (0, 0), 10, (12, 0))
+def test_a_drag_on_a_link_pulls_it_that_way(browser: Any, diary: Diary, page: Page) -> None:
+    drag(browser, on_screen(browser, page, diary.picture().com), 10, (12, 0))
     assert wait_for(lambda: len(diary.find("pull")) > 2 and not diary.find("pull")[-1][3].any())
     _, body, _, force = max(diary.find("pull"), key=lambda entry: np.linalg.norm(entry[3]))
     assert body in {"pelvis", "torso", "lumbar"}
@@ -104,9 +116,10 @@ def test_a_drag_on_a_link_pulls_it_that_way(browser: Any, diary: Diary) -> None:
     assert force[1] > 0.5 * np.linalg.norm(force)  # seen from the front, right on the page is left of the robot
 
 
-def test_a_dragged_gizmo_asks_for_a_pose(browser: Any, diary: Diary) -> None:
-    for place in ((70, -104), (65, -112), (75, -100), (60, -108), (80, -112)):  # its handles are small
-        drag(browser, place, 6, (6, -4))
+def test_a_dragged_gizmo_asks_for_a_pose(browser: Any, diary: Diary, page: Page) -> None:
+    middle = on_screen(browser, page, diary.offer.frames["head"].translation)
+    for place in ((0, -15), (0, -25), (10, 3), (20, 6), (-10, 3), (-20, 6)):  # its handles are small
+        drag(browser, middle + place, 6, (6, -4))
         if wait_for(lambda: diary.find("lead"), 1.0):
             break
     assert diary.find("lead"), "no handle was met"
