@@ -34,6 +34,7 @@ class WorldSession(Session):
     """
 
     _scripted = False
+    _phases = 0
 
     def __init__(self, scene: str, *, simple: bool = False) -> None:
         """Load a scene.

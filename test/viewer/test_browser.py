@@ -1,12 +1,12 @@
 """The page in a real browser: drawn, pulled, led, switched.  Needs Chromium and its driver; skips, saying so, where they are absent."""
 
 import io
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from browsers import BROWSER, DRIVER, MISSING, drag, on_screen, start_browser
 from visitors import Diary, shown, wait_for
 
 from humanoid_dynamics.viewer.page import Page
@@ -14,27 +14,15 @@ from humanoid_dynamics.viewer.page import Page
 pytest.importorskip("selenium", reason="selenium is not installed")
 Image = pytest.importorskip("PIL.Image", reason="pillow is not installed")
 
-from selenium import webdriver
-from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(not (BROWSER and DRIVER), reason="needs chromium and chromedriver (Debian: chromium chromium-driver)")
-FLAGS = (
-    "--headless=new --no-sandbox --disable-gpu --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader "
-    "--disable-dev-shm-usage --no-first-run --disable-background-networking --disable-component-update --disable-sync "
-    "--window-size=1000,700"
-)
+pytestmark = pytest.mark.skipif(not (BROWSER and DRIVER), reason=MISSING)
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(BROWSER)
-    for flag in FLAGS.split():
-        options.add_argument(flag)
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(str(DRIVER)))
+    driver = start_browser()
     yield driver
     driver.quit()
 
@@ -79,27 +67,6 @@ def blue_share(browser: Any) -> float:
 def button(browser: Any, label: str) -> Any:
     named = f"//button[normalize-space()='{label}']"
     return wait_for(lambda: browser.find_elements(By.XPATH, named), 30.0)[0]
-
-
-def on_screen(browser: Any, page: Page, place: Any) -> np.ndarray:
-    """Return where a place of the world is seen, in pixels from the middle of the canvas."""
-    camera = next(iter(page._server.get_clients().values())).camera
-    ahead = camera.look_at - camera.position
-    ahead /= np.linalg.norm(ahead)
-    right = np.cross(ahead, (0.0, 0.0, 1.0))
-    right /= np.linalg.norm(right)
-    away = np.asarray(place) - camera.position
-    scale = 0.5 * browser.find_elements(By.CSS_SELECTOR, "canvas")[0].size["height"] / np.tan(0.5 * camera.fov)
-    return scale * np.array([away @ right, -away @ np.cross(right, ahead)]) / (away @ ahead)
-
-
-def drag(browser: Any, start: Any, steps: int, by: tuple[int, int]) -> None:
-    """Drag from a place, given from the middle of the canvas."""
-    canvas = browser.find_elements(By.CSS_SELECTOR, "canvas")[0]
-    action = ActionChains(browser, duration=50).move_to_element_with_offset(canvas, *map(int, start)).click_and_hold()
-    for _ in range(steps):
-        action.move_by_offset(*by)
-    action.release().perform()
 
 
 def test_the_robot_is_drawn_and_moves(browser: Any, diary: Diary) -> None:
