@@ -11,7 +11,8 @@ from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
 from humanoid_dynamics.simulation.drive_torques import DriveTorques
 from humanoid_dynamics.simulation.run_scene import Phase, Summary, build_world, let_happen, step_scene
 from humanoid_dynamics.simulation.scene import Scene
-from humanoid_dynamics.simulation.scene_file import load_scene, scene_names
+from humanoid_dynamics.simulation.scene_file import load_scene
+from humanoid_dynamics.simulation.scene_names import scene_names
 from humanoid_dynamics.simulation.shapes import Box, Plane
 from humanoid_dynamics.simulation.snake_pilot import SnakePilot
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
