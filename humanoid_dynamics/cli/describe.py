@@ -25,9 +25,9 @@ Examples:
 
 def describe(robot: RobotArgument, config: ConfigOption = "", root: RootOption = "", as_json: JsonOption = False) -> None:
     """Tell what a robot is: joints, freedoms, mass, limits, contact surfaces, loops, frames, and what is wrong with it."""
-    from humanoid_dynamics.model.catalogue import find_description
     from humanoid_dynamics.model.facts import describe_robot
     from humanoid_dynamics.model.load import load_robot
+    from humanoid_dynamics.model.reading.catalogue import find_description
 
     facts = describe_robot(load_robot(robot, description=find_description(config), root=root or None))
     if as_json:

@@ -10,7 +10,7 @@ import pytest
 import humanoid_dynamics as hd
 from humanoid_dynamics.cli.app import VERBS, build_app, find_verb
 from humanoid_dynamics.errors import SourceError
-from humanoid_dynamics.model.source import split_arguments
+from humanoid_dynamics.model.reading.source import split_arguments
 
 ROOT = Path(__file__).parents[2]
 RUN = "import sys; from humanoid_dynamics.cli import main\ntry:\n    main()\nfinally:\n    sys.stderr.write(' '.join(sys.modules))"
