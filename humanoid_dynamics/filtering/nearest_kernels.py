@@ -1,0 +1,293 @@
+"""The nearest point inside limits, compiled: the dual active-set method of Goldfarb and Idnani for squares that are nearly plain.
+
+The cost is |y|^2 / 2 and the squares of a few soft rows, N y - b.  Soft rows and equations are as good as active rows that never leave:
+with K = N N' + 1 on soft rows and N N' elsewhere, the point is y = -N' u where K u = -b.  So no Hessian is made, and all that is factored
+is as large as the number of active rows.  From the last tick's active rows on, the row that is broken most is made to hold, again and
+again; a row that would have to pull is let go.  The cost rises at every step, so that there is an end.
+"""
+
+from __future__ import annotations
+
+import math
+
+from humanoid_dynamics.resolution.small import dot
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+
+FOUND, HOPELESS, LOST = range(3)
+MOST_STEPS = 150
+EXACT = 1e-9  # of the unit of the unknowns: what a row of unit length may be broken by
+KEPT = 1e-7  # and what may be left in the end, of the larger of one and the point
+DEPENDENT = 1e-13  # share of the square of a normal that counts as none
+UPPER, LOWER = 1, -1
+COUNT, START, KNOWN, STEPS = range(4)  # places in the state: active rows, those that never leave, known ones of last time, steps
+
+Always = tuple[Matrix, Vector]
+Limits = tuple[Matrix, Vector, Vector, Vector]
+Work = tuple[Matrix, Matrix, Matrix, Indices, Indices]  # normals, factor, vectors, tags now and of last time, state
+
+
+def find_nearest(always: Always, soft: int, limits: Limits, bounds: Matrix, y: Vector, work: Work) -> int:  # noqa: PLR0917
+    """Find the point of least cost inside all limits.
+
+    Args:
+        always: Soft rows and equations, N and b.
+        soft: How many of them are soft.
+        limits: Rows A, lower <= A y <= upper, their bounds, and their lengths; a row of length zero is none.
+        bounds: (2, k) least and largest values of the first unknowns.
+        y: The point; overwritten.
+        work: Memory, see ``NearestPoint``.
+
+    Returns:
+        How it ended.
+    """
+    C, L, V, ids, state = work
+    u, g, r = V[0], V[1], V[2]
+    state[START] = _begin_always(always, soft, C, L, V, ids[0])
+    if not _begin_known(limits, bounds, work):
+        return LOST
+    _place(C, u, state[COUNT], y)
+    exact, row, side, excess, pressed = EXACT * _size_of(y), -1, UPPER, 0.0, 0.0
+    for step in range(MOST_STEPS):
+        count = state[COUNT]
+        if row < 0:
+            row, side, excess = find_worst(limits, bounds, y, exact)
+            if row < 0:
+                return _finish(always, soft, limits, bounds, y, work, step)
+            if count >= ids.shape[1]:
+                break
+            pressed = 0.0
+            write_normal(limits[0], bounds.shape[1], row, side, C[count])
+        steep = _measure_rest(C, L, count, g)
+        _solve_upper(L, g, r, count)
+        length, leaving = _longest_step(u, r, state[START], count)
+        if steep > 0.0 and excess <= length * steep:
+            length, leaving = excess / steep, -1
+        elif leaving < 0:
+            if excess <= KEPT * _size_of(y) and pressed == 0.0:  # rounding in a row that others hold already
+                return _finish(always, soft, limits, bounds, y, work, step)
+            state[KNOWN], state[STEPS] = 0, step
+            return HOPELESS
+        pressed += length
+        for i in range(count):
+            u[i] -= length * r[i]
+        if steep > 0.0:
+            _move(C, r, count, length, y)
+            excess -= length * steep
+        if leaving >= 0:
+            _remove(C, L, u, ids[0], leaving, count)
+            state[COUNT] = count - 1
+            continue
+        _append(L, g, steep, count)
+        u[count], ids[0, count] = pressed, side * (row + 1)
+        state[COUNT], row = count + 1, -1
+    state[KNOWN], state[STEPS] = 0, MOST_STEPS
+    return LOST
+
+
+def find_worst(limits: Limits, bounds: Matrix, y: Vector, exact: float) -> tuple[int, int, float]:
+    """Return the row that is broken most for its length, the side it is broken at and by how much; minus one where all hold.
+
+    The first rows are the bounds on unknowns.
+    """
+    A, lower, upper, size = limits
+    row, side, worst, excess, na, n = -1, UPPER, exact, 0.0, bounds.shape[1], len(y)
+    for i in range(na):
+        over, under = y[i] - bounds[1, i], bounds[0, i] - y[i]
+        if over > worst:
+            row, side, worst, excess = i, UPPER, over, over
+        if under > worst:
+            row, side, worst, excess = i, LOWER, under, under
+    for k in range(len(lower)):
+        if size[k] > 0.0:
+            value = dot(A[k], y, n)
+            over, under = value - upper[k], lower[k] - value
+            if over > worst * size[k]:
+                row, side, worst, excess = na + k, UPPER, over / size[k], over
+            if under > worst * size[k]:
+                row, side, worst, excess = na + k, LOWER, under / size[k], under
+    return row, side, excess
+
+
+def write_normal(A: Matrix, na: int, row: int, side: int, normal: Vector) -> None:
+    """Write the outward normal of a row."""
+    for j in range(len(normal)):
+        normal[j] = side * A[row - na, j] if row >= na else 0.0
+    if row < na:
+        normal[row] = side
+
+
+def _begin_always(always: Always, soft: int, C: Matrix, L: Matrix, V: Matrix, ids: Indices) -> int:
+    """Factor soft rows and equations; an equation that follows from others is left out."""
+    N, b = always
+    n, count, g = C.shape[1], 0, V[1]
+    for k in range(len(b)):
+        for j in range(n):
+            C[count, j] = N[k, j]
+        steep = _measure_rest(C, L, count, g)
+        if k < soft:
+            steep += 1.0
+        if steep > 0.0:
+            _append(L, g, steep, count)
+            V[3, count], ids[count] = b[k], 0
+            count += 1
+    return count
+
+
+def _begin_known(limits: Limits, bounds: Matrix, work: Work) -> bool:
+    """Add the active rows of the last tick, without those that would have to pull; return whether numbers are numbers."""
+    C, L, V, ids, state = work
+    u, g, b, na = V[0], V[1], V[3], bounds.shape[1]
+    start = count = state[START]
+    for i in range(state[KNOWN]):
+        tag = ids[1, i]
+        row, side = abs(tag) - 1, UPPER if tag > 0 else LOWER
+        bound = _bound_of(limits, bounds, row, side)
+        if not math.isfinite(bound) or count >= ids.shape[1]:
+            continue
+        write_normal(limits[0], na, row, side, C[count])
+        steep = _measure_rest(C, L, count, g)
+        if steep > 0.0:
+            _append(L, g, steep, count)
+            b[count], ids[0, count] = bound, tag
+            count += 1
+    while True:
+        for i in range(count):
+            g[i] = -b[i]
+        _solve_lower(L, g, count)
+        _solve_upper(L, g, u, count)
+        worst, leaving = 0.0, -1
+        for i in range(start, count):
+            if u[i] < worst:
+                worst, leaving = u[i], i
+        if leaving < 0:
+            break
+        _remove(C, L, b, ids[0], leaving, count)
+        count -= 1
+    state[COUNT] = count
+    return math.isfinite(u[0])
+
+
+def _bound_of(limits: Limits, bounds: Matrix, row: int, side: int) -> float:
+    """Return where a row ends, in the direction of its outward normal; infinite where it does not."""
+    na = bounds.shape[1]
+    if row < na:
+        return bounds[1, row] if side > 0 else -bounds[0, row]
+    if row - na >= len(limits[3]) or not limits[3][row - na] > 0.0:
+        return math.inf
+    return limits[2][row - na] if side > 0 else -limits[1][row - na]
+
+
+def _finish(always: Always, soft: int, limits: Limits, bounds: Matrix, y: Vector, work: Work, step: int) -> int:  # noqa: PLR0917
+    """Take away what rounding left in the active rows; say whether all rows hold."""
+    C, L, V, ids, state = work
+    u, g, r, b, n, count = V[0], V[1], V[2], V[3], len(y), state[COUNT]
+    state[KNOWN], state[STEPS] = count - state[START], step
+    for i in range(count):
+        tag = ids[0, i]
+        if tag != 0:
+            ids[1, i - state[START]] = tag
+            b[i] = _bound_of(limits, bounds, abs(tag) - 1, UPPER if tag > 0 else LOWER)
+        g[i] = dot(C[i], y, n) - b[i] - (u[i] if i < soft else 0.0)
+    _solve_lower(L, g, count)
+    _solve_upper(L, g, r, count)
+    for i in range(count):
+        u[i] += r[i]
+    _place(C, u, count, y)
+    largest = _size_of(y)
+    if not math.isfinite(largest):
+        return LOST
+    N, right = always
+    for k in range(soft, len(right)):
+        miss = abs(dot(N[k], y, n) - right[k])
+        if not miss <= KEPT * largest * max(math.sqrt(dot(N[k], N[k], n)), 1.0):
+            return HOPELESS
+    row, _, _ = find_worst(limits, bounds, y, KEPT * largest)
+    return FOUND if row < 0 else LOST
+
+
+def _size_of(y: Vector) -> float:
+    """Return one and the length of a point."""
+    return 1.0 + math.sqrt(dot(y, y, len(y)))
+
+
+def _place(C: Matrix, u: Vector, count: int, y: Vector) -> None:
+    """y = -N' u."""
+    for j in range(len(y)):
+        y[j] = 0.0
+    for i in range(count):
+        for j in range(len(y)):
+            y[j] -= u[i] * C[i, j]
+
+
+def _move(C: Matrix, r: Vector, count: int, length: float, y: Vector) -> None:
+    """Move the point against what is left of the normal behind the active ones."""
+    n = len(y)
+    for j in range(n):
+        y[j] -= length * C[count, j]
+    for i in range(count):
+        share = length * r[i]
+        for j in range(n):
+            y[j] += share * C[i, j]
+
+
+def _measure_rest(C: Matrix, L: Matrix, count: int, g: Vector) -> float:
+    """Write the normal behind the active ones in their basis; return the square of what is left of it, or zero."""
+    n, normal = C.shape[1], C[count]
+    whole = dot(normal, normal, n)
+    for i in range(count):
+        g[i] = dot(C[i], normal, n)
+    _solve_lower(L, g, count)
+    rest = whole - dot(g, g, count)
+    return rest if rest > DEPENDENT * whole else 0.0
+
+
+def _append(L: Matrix, g: Vector, steep: float, count: int) -> None:
+    """Make a normal, given in the basis of the active ones, the next row of L; one over its diagonal is on the diagonal."""
+    for i in range(count):
+        L[count, i] = g[i]
+    L[count, count] = 1.0 / math.sqrt(steep)
+
+
+def _solve_lower(L: Matrix, g: Vector, count: int) -> None:
+    for i in range(count):
+        g[i] = (g[i] - dot(L[i], g, i)) * L[i, i]
+
+
+def _solve_upper(L: Matrix, g: Vector, r: Vector, count: int) -> None:
+    """Solve L'r = g."""
+    for i in range(count):
+        r[i] = g[i]
+    for i in range(count - 1, -1, -1):
+        r[i] *= L[i, i]
+        for j in range(i):
+            r[j] -= L[i, j] * r[i]
+
+
+def _longest_step(u: Vector, r: Vector, first: int, count: int) -> tuple[float, int]:
+    """Return how far the forces of the active limits let a new one grow, and which of them ends it."""
+    length, leaving = 1e300, -1
+    for i in range(first, count):
+        if r[i] > 0.0 and u[i] < length * r[i]:
+            length, leaving = max(u[i], 0.0) / r[i], i
+    return length, leaving
+
+
+def _remove(C: Matrix, L: Matrix, u: Vector, ids: Indices, leaving: int, count: int) -> None:
+    """Take out an active row; what comes behind it moves up, and L is turned back to triangular form."""
+    n = C.shape[1]
+    for i in range(leaving, min(count, len(C) - 1)):
+        for j in range(n):
+            C[i, j] = C[i + 1, j]
+    for i in range(leaving, count - 1):
+        u[i], ids[i] = u[i + 1], ids[i + 1]
+        L[i + 1, i + 1] = 1.0 / L[i + 1, i + 1]
+        for j in range(i + 2):
+            L[i, j] = L[i + 1, j]
+    for i in range(leaving, count - 1):
+        a, b = L[i, i], L[i, i + 1]
+        length = math.sqrt(a * a + b * b)
+        c, s = a / length, b / length
+        for k in range(i + 1, count - 1):
+            one, other = L[k, i], L[k, i + 1]
+            L[k, i], L[k, i + 1] = c * one + s * other, c * other - s * one
+        L[i, i] = 1.0 / length
