@@ -114,10 +114,10 @@ class BalancedTick:
         settings = settings or TickSettings()
         proportions = proportions or measure_proportions(robot)
         self._settings = settings
-        self.terms = BodyTerms(robot, proportions)
         self.footing = Footing(proportions)
         rectangles = _rectangles(robot, settings.inside)
         compiled = choose_compiler(settings.compiled)
+        self.terms = BodyTerms(robot, proportions, compiled=compiled)
         self._wishes = Wishes(robot, settings.gains, rectangles, compiled=compiled)
         self._room = JointRoom(robot, keep=settings.joint_limits, compiled=compiled)
         effort = EFFORT_KEPT * _efforts(robot) if settings.torque_limits else np.full(robot.nv - BASE, np.inf)
