@@ -52,7 +52,8 @@ class CompiledProgram:
             (np.zeros((always, n)), np.zeros(always)),
             (np.zeros((limits, n)), np.zeros(limits), np.zeros(limits), np.zeros(limits)),
         )
-        self._reduced = (np.zeros((2 * BASE, na)), np.zeros((WRENCH, n)), np.zeros((5, WRENCH)), np.zeros((6, n)), np.zeros((18, na)))
+        vectors = np.zeros((5, WRENCH)), np.zeros((6, n)), np.zeros((3 * BASE, na)), np.zeros((na, BASE)), np.zeros(always)
+        self._reduced = (np.zeros((2 * BASE, na)), np.zeros((WRENCH, n)), *vectors)
         most = always + n + 1
         tags: Indices = np.zeros((2, most), dtype=np.intp)
         state: Indices = np.zeros(4, dtype=np.intp)

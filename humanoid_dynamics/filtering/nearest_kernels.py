@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from humanoid_dynamics.resolution.small import dot
+from humanoid_dynamics.resolution.small import dot, dot_row, dot_rows
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 FOUND, HOPELESS, LOST = range(3)
@@ -19,6 +19,7 @@ EXACT = 1e-9  # of the unit of the unknowns: what a row of unit length may be br
 KEPT = 1e-7  # and what may be left in the end, of the larger of one and the point
 DEPENDENT = 1e-13  # share of the square of a normal that counts as none
 UPPER, LOWER = 1, -1
+TOGETHER = 4  # rows
 COUNT, START, KNOWN, STEPS = range(4)  # places in the state: active rows, those that never leave, known ones of last time, steps
 
 Always = tuple[Matrix, Vector]
@@ -41,8 +42,8 @@ def find_nearest(always: Always, soft: int, limits: Limits, bounds: Matrix, y: V
         How it ended.
     """
     C, L, V, ids, state = work
-    u, g, r = V[0], V[1], V[2]
-    state[START] = _begin_always(always, soft, C, L, V, ids[0])
+    u, g, r, tags = V[0], V[1], V[2], ids[0]
+    state[START] = _begin_always(always, soft, C, L, V, tags)
     if not _begin_known(limits, bounds, work):
         return LOST
     _place(C, u, state[COUNT], y)
@@ -56,7 +57,7 @@ def find_nearest(always: Always, soft: int, limits: Limits, bounds: Matrix, y: V
             if count >= ids.shape[1]:
                 break
             pressed = 0.0
-            write_normal(limits[0], bounds.shape[1], row, side, C[count])
+            write_normal(limits[0], bounds.shape[1], row, side, C, count)
         steep = _measure_rest(C, L, count, g)
         _solve_upper(L, g, r, count)
         length, leaving = _longest_step(u, r, state[START], count)
@@ -74,11 +75,11 @@ def find_nearest(always: Always, soft: int, limits: Limits, bounds: Matrix, y: V
             _move(C, r, count, length, y)
             excess -= length * steep
         if leaving >= 0:
-            _remove(C, L, u, ids[0], leaving, count)
+            _remove(C, L, u, tags, leaving, count)
             state[COUNT] = count - 1
             continue
         _append(L, g, steep, count)
-        u[count], ids[0, count] = pressed, side * (row + 1)
+        u[count], tags[count] = pressed, side * (row + 1)
         state[COUNT], row = count + 1, -1
     state[KNOWN], state[STEPS] = 0, MOST_STEPS
     return LOST
@@ -90,30 +91,46 @@ def find_worst(limits: Limits, bounds: Matrix, y: Vector, exact: float) -> tuple
     The first rows are the bounds on unknowns.
     """
     A, lower, upper, size = limits
-    row, side, worst, excess, na, n = -1, UPPER, exact, 0.0, bounds.shape[1], len(y)
+    row, side, worst, excess, na = -1, UPPER, exact, 0.0, bounds.shape[1]
     for i in range(na):
         over, under = y[i] - bounds[1, i], bounds[0, i] - y[i]
         if over > worst:
             row, side, worst, excess = i, UPPER, over, over
         if under > worst:
             row, side, worst, excess = i, LOWER, under, under
-    for k in range(len(lower)):
-        if size[k] > 0.0:
-            value = dot(A[k], y, n)
-            over, under = value - upper[k], lower[k] - value
-            if over > worst * size[k]:
-                row, side, worst, excess = na + k, UPPER, over / size[k], over
-            if under > worst * size[k]:
-                row, side, worst, excess = na + k, LOWER, under / size[k], under
+    for first in range(0, len(lower), TOGETHER):
+        values = _four_products(A, min(first, len(lower) - TOGETHER), y)
+        for i in range(TOGETHER):
+            k = min(first, len(lower) - TOGETHER) + i
+            over, under, most = values[i] - upper[k], lower[k] - values[i], worst * size[k]
+            if max(over, under) > most and size[k] > 0.0:
+                side = UPPER if over > under else LOWER
+                row, excess = na + k, max(over, under)
+                worst = excess / size[k]
     return row, side, excess
 
 
-def write_normal(A: Matrix, na: int, row: int, side: int, normal: Vector) -> None:
-    """Write the outward normal of a row."""
-    for j in range(len(normal)):
-        normal[j] = side * A[row - na, j] if row >= na else 0.0
-    if row < na:
-        normal[row] = side
+def _four_products(A: Matrix, k: int, y: Vector) -> tuple[float, float, float, float]:
+    """Return the products of four rows at once: the sum of one alone would wait for itself."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    for j in range(len(y)):
+        a += A[k, j] * y[j]
+        b += A[k + 1, j] * y[j]
+        c += A[k + 2, j] * y[j]
+        d += A[k + 3, j] * y[j]
+    return a, b, c, d
+
+
+def write_normal(A: Matrix, na: int, row: int, side: int, C: Matrix, place: int) -> None:  # noqa: PLR0917
+    """Write the outward normal of a row of the limits."""
+    n = C.shape[1]
+    if row >= na:
+        for j in range(n):
+            C[place, j] = side * A[row - na, j]
+        return
+    for j in range(n):
+        C[place, j] = 0.0
+    C[place, row] = side
 
 
 def _begin_always(always: Always, soft: int, C: Matrix, L: Matrix, V: Matrix, ids: Indices) -> int:
@@ -144,7 +161,7 @@ def _begin_known(limits: Limits, bounds: Matrix, work: Work) -> bool:
         bound = _bound_of(limits, bounds, row, side)
         if not math.isfinite(bound) or count >= ids.shape[1]:
             continue
-        write_normal(limits[0], na, row, side, C[count])
+        write_normal(limits[0], na, row, side, C, count)
         steep = _measure_rest(C, L, count, g)
         if steep > 0.0:
             _append(L, g, steep, count)
@@ -187,7 +204,7 @@ def _finish(always: Always, soft: int, limits: Limits, bounds: Matrix, y: Vector
         if tag != 0:
             ids[1, i - state[START]] = tag
             b[i] = _bound_of(limits, bounds, abs(tag) - 1, UPPER if tag > 0 else LOWER)
-        g[i] = dot(C[i], y, n) - b[i] - (u[i] if i < soft else 0.0)
+        g[i] = dot_row(C, i, y, n) - b[i] - (u[i] if i < soft else 0.0)
     _solve_lower(L, g, count)
     _solve_upper(L, g, r, count)
     for i in range(count):
@@ -198,8 +215,8 @@ def _finish(always: Always, soft: int, limits: Limits, bounds: Matrix, y: Vector
         return LOST
     N, right = always
     for k in range(soft, len(right)):
-        miss = abs(dot(N[k], y, n) - right[k])
-        if not miss <= KEPT * largest * max(math.sqrt(dot(N[k], N[k], n)), 1.0):
+        miss = abs(dot_row(N, k, y, n) - right[k])
+        if not miss <= KEPT * largest * max(math.sqrt(dot_rows(N, k, N, k, n)), 1.0):
             return HOPELESS
     row, _, _ = find_worst(limits, bounds, y, KEPT * largest)
     return FOUND if row < 0 else LOST
@@ -232,10 +249,10 @@ def _move(C: Matrix, r: Vector, count: int, length: float, y: Vector) -> None:
 
 def _measure_rest(C: Matrix, L: Matrix, count: int, g: Vector) -> float:
     """Write the normal behind the active ones in their basis; return the square of what is left of it, or zero."""
-    n, normal = C.shape[1], C[count]
-    whole = dot(normal, normal, n)
+    n = C.shape[1]
+    whole = dot_rows(C, count, C, count, n)
     for i in range(count):
-        g[i] = dot(C[i], normal, n)
+        g[i] = dot_rows(C, i, C, count, n)
     _solve_lower(L, g, count)
     rest = whole - dot(g, g, count)
     return rest if rest > DEPENDENT * whole else 0.0
@@ -250,7 +267,7 @@ def _append(L: Matrix, g: Vector, steep: float, count: int) -> None:
 
 def _solve_lower(L: Matrix, g: Vector, count: int) -> None:
     for i in range(count):
-        g[i] = (g[i] - dot(L[i], g, i)) * L[i, i]
+        g[i] = (g[i] - dot_row(L, i, g, i)) * L[i, i]
 
 
 def _solve_upper(L: Matrix, g: Vector, r: Vector, count: int) -> None:
