@@ -10,6 +10,7 @@ from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.target import stand_still
 from humanoid_dynamics.filtering.terms import BodyTerms
 from humanoid_dynamics.filtering.tick import BalancedTick, TickSettings
+from humanoid_dynamics.filtering.windows import flat_kernel, smooth_columns, smooth_line
 from humanoid_dynamics.filtering.wish_kernels import quaternion_of
 
 numba = pytest.importorskip("numba", reason="numba is not installed")
@@ -64,6 +65,14 @@ def test_terms_are_the_same(name):
             expected = getattr(one, part)
             np.testing.assert_allclose(getattr(other, part), expected, atol=1e-12 * (1.0 + np.abs(expected).max()), err_msg=part)
     assert not other.update(q, np.nan * v)
+
+
+@pytest.mark.parametrize(("rows", "half"), [(1, 3), (40, 3), (200, 60), (20, 60)])
+def test_means_are_the_same(rows, half):
+    table, kernel = np.random.default_rng(6).normal(size=(rows, 5)), flat_kernel(half)
+    expected = np.column_stack([smooth_line(column, kernel) for column in table.T])
+    for given, wanted in ((table, expected), (table[:, 1:3], expected[:, 1:3])):
+        np.testing.assert_allclose(smooth_columns(given, kernel), wanted, atol=1e-13)
 
 
 def test_quaternion_of_any_rotation():
