@@ -68,7 +68,7 @@ class CompiledProgram:
         wish = (wishes.com, wishes.base, wishes.joints, wishes.soles, wishes.up, wishes.rise, wishes.height, wishes.load)
         out = np.empty(nv + BOTH + na)
         extra = (*self._extra, self.plain.count_extra())
-        ended = self._kernel(state, wish, room.bounds, self._given, extra, self._reduced, self._rows, self._work, out)
+        ended = self._kernel(state, wish, room.bounds, self._given, extra, (self._reduced, *self._rows, self._work), out)
         if ended not in {FOUND, HOPELESS}:
             return self.plain.solve(terms, wishes, room)
         status = QpStatus.OPTIMAL if ended == FOUND else QpStatus.INFEASIBLE

@@ -13,7 +13,7 @@ import math
 from humanoid_dynamics.resolution.small import dot, dot_row, dot_rows
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
-FOUND, HOPELESS, LOST = range(3)
+FOUND, HOPELESS, LOST, HELD = range(4)
 MOST_STEPS = 150
 EXACT = 1e-9  # of the unit of the unknowns: what a row of unit length may be broken by
 KEPT = 1e-7  # and what may be left in the end, of the larger of one and the point
@@ -41,47 +41,53 @@ def find_nearest(always: Always, soft: int, limits: Limits, bounds: Matrix, y: V
     Returns:
         How it ended.
     """
-    C, L, V, ids, state = work
-    u, g, r, tags = V[0], V[1], V[2], ids[0]
-    state[START] = _begin_always(always, soft, C, L, V, tags)
+    tags, state = work[3], work[4]
+    state[START] = _begin_always(always, soft, work)
     if not _begin_known(limits, bounds, work):
         return LOST
-    _place(C, u, state[COUNT], y)
-    exact, row, side, excess, pressed = EXACT * _size_of(y), -1, UPPER, 0.0, 0.0
+    _place(work[0], work[2][0], state[COUNT], y)
+    exact, ended = EXACT * _size_of(y), LOST
     for step in range(MOST_STEPS):
-        count = state[COUNT]
+        state[STEPS] = step
+        row, side, excess = find_worst(limits, bounds, y, exact)
         if row < 0:
-            row, side, excess = find_worst(limits, bounds, y, exact)
-            if row < 0:
-                return _finish(always, soft, limits, bounds, y, work, step)
-            if count >= ids.shape[1]:
-                break
-            pressed = 0.0
-            write_normal(limits[0], bounds.shape[1], row, side, C, count)
+            return _finish(always, soft, limits, bounds, y, work)
+        if state[COUNT] >= tags.shape[1]:
+            break
+        write_normal(limits[0], bounds.shape[1], row, side, work[0], state[COUNT])
+        ended = _press(side * (row + 1), excess, y, work)
+        if ended == HELD:  # rounding in a row that others hold already
+            return _finish(always, soft, limits, bounds, y, work)
+        if ended != FOUND:
+            break
+    state[KNOWN] = 0
+    return HOPELESS if ended == HOPELESS else LOST
+
+
+def _press(tag: int, excess: float, y: Vector, work: Work) -> int:
+    """Let the force of a new row grow until the row holds; rows that would have to pull are let go."""
+    C, L, V, tags, state = work
+    u, g, r, now, pressed = V[0], V[1], V[2], tags[0], 0.0
+    for _ in range(MOST_STEPS):
+        count = state[COUNT]
         steep = _measure_rest(C, L, count, g)
         _solve_upper(L, g, r, count)
         length, leaving = _longest_step(u, r, state[START], count)
         if steep > 0.0 and excess <= length * steep:
             length, leaving = excess / steep, -1
         elif leaving < 0:
-            if excess <= KEPT * _size_of(y) and pressed == 0.0:  # rounding in a row that others hold already
-                return _finish(always, soft, limits, bounds, y, work, step)
-            state[KNOWN], state[STEPS] = 0, step
-            return HOPELESS
+            return HELD if excess <= KEPT * _size_of(y) and pressed == 0.0 else HOPELESS
         pressed += length
         for i in range(count):
             u[i] -= length * r[i]
         if steep > 0.0:
             _move(C, r, count, length, y)
             excess -= length * steep
-        if leaving >= 0:
-            _remove(C, L, u, tags, leaving, count)
-            state[COUNT] = count - 1
-            continue
-        _append(L, g, steep, count)
-        u[count], tags[count] = pressed, side * (row + 1)
-        state[COUNT], row = count + 1, -1
-    state[KNOWN], state[STEPS] = 0, MOST_STEPS
+        if leaving < 0:
+            _append(L, g, steep, count)
+            u[count], now[count], state[COUNT] = pressed, tag, count + 1
+            return FOUND
+        _remove(work, u, leaving)
     return LOST
 
 
@@ -133,9 +139,9 @@ def write_normal(A: Matrix, na: int, row: int, side: int, C: Matrix, place: int)
     C[place, row] = side
 
 
-def _begin_always(always: Always, soft: int, C: Matrix, L: Matrix, V: Matrix, ids: Indices) -> int:
+def _begin_always(always: Always, soft: int, work: Work) -> int:
     """Factor soft rows and equations; an equation that follows from others is left out."""
-    N, b = always
+    (N, b), C, L, V, ids = always, work[0], work[1], work[2], work[3][0]
     n, count, g = C.shape[1], 0, V[1]
     for k in range(len(b)):
         for j in range(n):
@@ -154,7 +160,7 @@ def _begin_known(limits: Limits, bounds: Matrix, work: Work) -> bool:
     """Add the active rows of the last tick, without those that would have to pull; return whether numbers are numbers."""
     C, L, V, ids, state = work
     u, g, b, na = V[0], V[1], V[3], bounds.shape[1]
-    start = count = state[START]
+    count = state[START]
     for i in range(state[KNOWN]):
         tag = ids[1, i]
         row, side = abs(tag) - 1, UPPER if tag > 0 else LOWER
@@ -167,38 +173,44 @@ def _begin_known(limits: Limits, bounds: Matrix, work: Work) -> bool:
             _append(L, g, steep, count)
             b[count], ids[0, count] = bound, tag
             count += 1
-    while True:
-        for i in range(count):
-            g[i] = -b[i]
-        _solve_lower(L, g, count)
-        _solve_upper(L, g, u, count)
-        worst, leaving = 0.0, -1
-        for i in range(start, count):
-            if u[i] < worst:
-                worst, leaving = u[i], i
-        if leaving < 0:
-            break
-        _remove(C, L, b, ids[0], leaving, count)
-        count -= 1
     state[COUNT] = count
+    pulling = _find_pull(work)
+    while pulling >= 0:
+        _remove(work, b, pulling)
+        pulling = _find_pull(work)
     return math.isfinite(u[0])
+
+
+def _find_pull(work: Work) -> int:
+    """Write the forces of the active rows, and return the limit that pulls most; minus one where none does."""
+    L, V, state = work[1], work[2], work[4]
+    u, g, b, count = V[0], V[1], V[3], state[COUNT]
+    for i in range(count):
+        g[i] = -b[i]
+    _solve_lower(L, g, count)
+    _solve_upper(L, g, u, count)
+    worst, leaving = 0.0, -1
+    for i in range(state[START], count):
+        if u[i] < worst:
+            worst, leaving = u[i], i
+    return leaving
 
 
 def _bound_of(limits: Limits, bounds: Matrix, row: int, side: int) -> float:
     """Return where a row ends, in the direction of its outward normal; infinite where it does not."""
     na = bounds.shape[1]
     if row < na:
-        return bounds[1, row] if side > 0 else -bounds[0, row]
+        return float(bounds[1, row] if side > 0 else -bounds[0, row])
     if row - na >= len(limits[3]) or not limits[3][row - na] > 0.0:
         return math.inf
-    return limits[2][row - na] if side > 0 else -limits[1][row - na]
+    return float(limits[2][row - na] if side > 0 else -limits[1][row - na])
 
 
-def _finish(always: Always, soft: int, limits: Limits, bounds: Matrix, y: Vector, work: Work, step: int) -> int:  # noqa: PLR0917
+def _finish(always: Always, soft: int, limits: Limits, bounds: Matrix, y: Vector, work: Work) -> int:  # noqa: PLR0917
     """Take away what rounding left in the active rows; say whether all rows hold."""
     C, L, V, ids, state = work
     u, g, r, b, n, count = V[0], V[1], V[2], V[3], len(y), state[COUNT]
-    state[KNOWN], state[STEPS] = count - state[START], step
+    state[KNOWN] = count - state[START]
     for i in range(count):
         tag = ids[0, i]
         if tag != 0:
@@ -228,7 +240,7 @@ def _size_of(y: Vector) -> float:
 
 
 def _place(C: Matrix, u: Vector, count: int, y: Vector) -> None:
-    """y = -N' u."""
+    """Y = -N' u."""
     for j in range(len(y)):
         y[j] = 0.0
     for i in range(count):
@@ -289,9 +301,11 @@ def _longest_step(u: Vector, r: Vector, first: int, count: int) -> tuple[float, 
     return length, leaving
 
 
-def _remove(C: Matrix, L: Matrix, u: Vector, ids: Indices, leaving: int, count: int) -> None:
-    """Take out an active row; what comes behind it moves up, and L is turned back to triangular form."""
-    n = C.shape[1]
+def _remove(work: Work, u: Vector, leaving: int) -> None:
+    """Take out an active row and its number in a vector; what comes behind it moves up, and L is turned back to triangular form."""
+    C, L, ids, state = work[0], work[1], work[3][0], work[4]
+    n, count = C.shape[1], state[COUNT]
+    state[COUNT] = count - 1
     for i in range(leaving, min(count, len(C) - 1)):
         for j in range(n):
             C[i, j] = C[i + 1, j]

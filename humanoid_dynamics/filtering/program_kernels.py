@@ -26,7 +26,7 @@ Reduced = tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix, Vector]
 
 
 def solve_program(  # noqa: PLR0917
-    state: State, wish: Wish, room: Matrix, given: Given, extra: Extra, reduced: Reduced, rows: tuple[Always, Limits], work: Work, out: Vector
+    state: State, wish: Wish, room: Matrix, given: Given, extra: Extra, memory: tuple[Reduced, Always, Limits, Work], out: Vector
 ) -> int:
     """Write and solve the program of a tick whose first sole stands.
 
@@ -36,15 +36,14 @@ def solve_program(  # noqa: PLR0917
         room: (2, na) least and largest accelerations of joints.
         given: Plan, largest torques, cones of both soles, units of a wrench, weights.
         extra: Further rows on the accelerations of the robot: soft ones, their values and weights; limits, their least values and how many.
-        reduced: T and P, S, constants, vectors, rows, T turned over, weights; overwritten.
-        rows: Soft rows and equations, and limits; overwritten.
-        work: Memory of ``find_nearest``.
+        memory: T and P, S, constants, vectors, rows, T turned over, weights; soft rows and equations; limits; memory of ``find_nearest``.
         out: (nv + 12 + na,) acceleration, wrenches under both soles, torques; overwritten.
 
     Returns:
         How it ended, see ``find_nearest``.
     """
-    plan, always, limits = given[0], rows[0], rows[1]
+    reduced, always, limits, work = memory
+    plan = given[0]
     n, na = reduced[1].shape[1], reduced[0].shape[1]
     _move_base(state, wish, plan[FIRST], reduced)
     _write_torques(state, reduced, limits[0])
@@ -128,9 +127,14 @@ def _write_wrench(state: State, given: Given, reduced: Reduced, A: Matrix) -> No
         for j in range(S.shape[1]):
             S[i, j] = 0.0
         add_products(S, i, turned, i, P, na)
-    if second < 0:
-        return
-    J, T, rows = state[2][second], reduced[0][:BASE], reduced[4][WRENCH : 2 * WRENCH]
+    if second >= 0:
+        _write_second(state[2][second], units, reduced, A)
+
+
+def _write_second(J: Matrix, units: Vector, reduced: Reduced, A: Matrix) -> None:
+    """Write what the wrench under a second sole does to that under the first and to the torques; the transposed B is in the memory."""
+    S, T, turned, rows = reduced[1], reduced[0][:BASE], reduced[4], reduced[4][WRENCH : 2 * WRENCH]
+    na = T.shape[1]
     for i in range(WRENCH):
         for j in range(WRENCH):
             S[i, na + j] = -dot_rows(turned, i, J, j, BASE) * units[j]

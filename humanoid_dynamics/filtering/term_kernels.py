@@ -1,4 +1,4 @@
-"""What the tick needs to know of the robot, from what pinocchio returns, as loops that numba compiles; the same as ``BodyTerms`` in arrays."""
+"""What the tick needs to know of the robot, from what pinocchio returns, as loops that numba compiles; ``BodyTerms`` in arrays."""
 
 from __future__ import annotations
 
@@ -55,8 +55,7 @@ def _turn_base(q: Vector, R: Matrix) -> None:
 
 def _read_sole(foot: int, q: Vector, v: Vector, sole: Sole, fixed: Fixed, out: Written) -> None:  # noqa: PLR0917
     J, X, a = sole
-    drift, twist, B, R_B = out[3][foot], out[4][foot], out[5][foot], out[8]
-    place, R = out[6][foot], out[7][foot]
+    drift, twist, place, R = out[3][foot], out[4][foot], out[6][foot], out[7][foot]
     for i in range(BASE):
         for j in range(len(v)):
             out[2][foot, i, j] = J[i, j]
@@ -68,7 +67,11 @@ def _read_sole(foot: int, q: Vector, v: Vector, sole: Sole, fixed: Fixed, out: W
     _move_acceleration(a, fixed[0][foot], drift)
     for i in range(3):
         drift[i] += R[0, i] * fixed[1][0] + R[1, i] * fixed[1][1] + R[2, i] * fixed[1][2]
-    # The sole seen from the base: turned by E, its origin at p.
+    _turn_to_base(q, out[8], place, R, out[5][foot])
+
+
+def _turn_to_base(q: Vector, R_B: Matrix, place: Vector, R: Matrix, B: Matrix) -> None:
+    """Write what turns a velocity of a sole into that of the base: seen from there it is turned by E, its origin at p."""
     for i in range(3):
         for j in range(3):
             B[i, j] = B[3 + i, 3 + j] = R_B[0, i] * R[0, j] + R_B[1, i] * R[1, j] + R_B[2, i] * R[2, j]

@@ -191,10 +191,12 @@ class BalancedTick:
             return choice, 0
         wishes.load[:] = np.inf
         room.update(q, v, dt, EMERGENCY)
-        rungs: list[tuple[int, ReducedProgram | CompiledProgram | SoftProgram]] = [(1, self._reduced[feet]), (2, self._soft[feet]), (3, self._softest[feet])]
+        reduced = self._reduced[feet]
+        rungs: list[tuple[int, ReducedProgram | CompiledProgram | SoftProgram]]
+        rungs = [(1, reduced), (2, self._soft[feet]), (3, self._softest[feet])]
         if measured:
             room.open()
-            rungs = [(3, self._reduced[feet]), (3, self._softest[feet])]
+            rungs = [(3, reduced), (3, self._softest[feet])]
         for rung, program in rungs:
             choice = program.solve(terms, wishes, room)
             if choice.status is QpStatus.OPTIMAL:

@@ -15,7 +15,7 @@ def dot(one: Vector, other: Vector, size: int) -> float:
     return total
 
 
-def dot_rows(A: Matrix, i: int, B: Matrix, j: int, size: int) -> float:  # noqa: PLR0917
+def dot_rows(A: Matrix, i: int, B: Matrix, j: int, size: int) -> float:
     """Return the product of the first entries of row i of A and row j of B; handing over rows as arrays costs as much as the product."""
     total = 0.0
     for k in range(size):
