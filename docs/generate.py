@@ -23,8 +23,8 @@ from humanoid_dynamics.cli.app import build_app
 from humanoid_dynamics.control import holding, snake_driver
 from humanoid_dynamics.errors import MissingExtraError
 from humanoid_dynamics.graphs.description import graph_names, load_graph
-from humanoid_dynamics.model.catalogue import catalogue_names, find_entry
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.model.reading.catalogue import catalogue_names, find_entry
 from humanoid_dynamics.motion.gait_r1 import GaitR1
 from humanoid_dynamics.motion.rolling_step import build_planar_step, build_spatial_step
 from humanoid_dynamics.motion.step_rules import LAWS, StepComparison

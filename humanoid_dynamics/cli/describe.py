@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.tree import Tree
 
 from humanoid_dynamics.cli.tables import fixed, make_console, make_table, span
-from humanoid_dynamics.model.catalogue import find_description
 from humanoid_dynamics.model.facts import describe_robot
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.model.reading.catalogue import find_description
 
 RobotArgument = Annotated[str, typer.Argument(help="Catalogue name, or path of a URDF or xacro file.", metavar="ROBOT")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Write JSON instead of tables.")]

@@ -20,8 +20,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String, UInt8
 
 from humanoid_dynamics.errors import HumanoidDynamicsError
-from humanoid_dynamics.model.catalogue import find_description
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.model.reading.catalogue import find_description
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.nodes.configs import CONFIGS
 from humanoid_dynamics.nodes.interfaces import INTERFACES, Topic

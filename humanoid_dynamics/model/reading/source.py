@@ -11,12 +11,12 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from humanoid_dynamics.errors import SourceError
-from humanoid_dynamics.model.catalogue import CatalogueEntry, catalogue_names, find_entry
 from humanoid_dynamics.model.description import Description
-from humanoid_dynamics.model.description_file import is_description, load_description
-from humanoid_dynamics.model.objects import is_urdf_object, write_object
+from humanoid_dynamics.model.reading.catalogue import CatalogueEntry, catalogue_names, find_entry
+from humanoid_dynamics.model.reading.description_file import is_description, load_description
+from humanoid_dynamics.model.reading.objects import is_urdf_object, write_object
+from humanoid_dynamics.model.reading.xacro_file import expand_xacro
 from humanoid_dynamics.model.robot import Notice
-from humanoid_dynamics.model.xacro_file import expand_xacro
 
 NO_XACRO = "xacro_arguments were given, but the source is no .xacro file"
 LARGEST_URDF = 5_000_000
