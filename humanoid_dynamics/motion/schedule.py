@@ -117,8 +117,8 @@ def runs(labels: Labels) -> list[tuple[int, int, bool]]:
     """
     if not len(labels):
         return []
-    edges = np.concatenate(([0], np.flatnonzero(np.diff(labels.astype(int))) + 1, [len(labels)]))
-    return [(int(a), int(b), bool(labels[a])) for a, b in pairwise(edges)]
+    edges = [0, *(np.flatnonzero(labels[1:] != labels[:-1]) + 1).tolist(), len(labels)]
+    return [(a, b, bool(labels[a])) for a, b in pairwise(edges)]
 
 
 def _intervals(times: Vector, labels: Labels) -> tuple[Interval, ...]:
