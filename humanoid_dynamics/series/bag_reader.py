@@ -178,8 +178,8 @@ def read_bag(path: Path) -> Bag:
         with AnyReader([path]) as reader:
             topics = {connection.topic: connection.msgtype for connection in reader.connections}
             return Bag(origin, topics, *_collect(reader))
-    except (*BROKEN, *_errors_of_rosbags()) as cause:
-        raise RecordError(origin, f"cannot be read as a bag: {_explain(path, cause)}") from cause
+    except (*BROKEN, *errors_of_rosbags()) as cause:
+        raise RecordError(origin, f"cannot be read as a bag: {explain_fault(path, cause)}") from cause
 
 
 def _collect(reader: Any) -> tuple[dict[str, list[Series]], dict[str, list[tuple[int, Any]]]]:
@@ -198,7 +198,7 @@ def _wanted(reader: Any) -> Iterator[tuple[Any, int, bytes]]:
     return iter(reader.messages(connections=wanted)) if wanted else iter(())
 
 
-def _errors_of_rosbags() -> tuple[type[Exception], ...]:
+def errors_of_rosbags() -> tuple[type[Exception], ...]:
     """Return what the library raises, and the decompressor below it."""
     from rosbags.highlevel import AnyReaderError
     from rosbags.rosbag2 import ReaderError
@@ -209,7 +209,13 @@ def _errors_of_rosbags() -> tuple[type[Exception], ...]:
     return (AnyReaderError, ReaderError, SerdeError, TypesysError, zstd.ZstdError)
 
 
-def _explain(path: Path, cause: Exception) -> str:
+def explain_fault(path: Path, cause: Exception) -> str:
+    """Return what is wrong with a bag in words.
+
+    Args:
+        path: The bag.
+        cause: What reading it raised.
+    """
     if path.is_file():
         with path.open("rb") as file:
             size = file.seek(0, 2)
