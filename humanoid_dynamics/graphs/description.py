@@ -42,7 +42,7 @@ class GraphNode:
         remappings: Topic -> the name it has in the graph.
         console: Whether it writes on the terminal.
         unless: Argument with which it does not run, where that is ``true``; empty for none.
-        where: Argument with which alone it runs, where that is ``true``; empty for none.
+        where: Argument with which alone it runs, where that is neither ``false`` nor empty; empty for none.
     """
 
     node: str
@@ -103,7 +103,7 @@ class Graph:
                 node.console,
             )
             for node in self.nodes
-            if values.get(node.unless, "false") != "true" and values.get(node.where, "true") == "true"
+            if values.get(node.unless, "false") != "true" and values.get(node.where, "true") not in {"", "false"}
         )
 
 
