@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from humanoid_dynamics.cli.choices import read_choices
 from humanoid_dynamics.cli.record import become
-from humanoid_dynamics.cli.up import read_choices
 from humanoid_dynamics.errors import HumanoidDynamicsError, RecordError
 from humanoid_dynamics.graphs.supervisor import local_environment
 
