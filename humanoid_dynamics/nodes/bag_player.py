@@ -8,6 +8,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from rclpy.clock import JumpThreshold
+from rclpy.duration import Duration
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
 
@@ -35,6 +37,11 @@ class BagPlayerNode(AdapterNode):
         self._paused, self.count, self._at = False, 0, 0
         self._last, self._next_clock = 0.0, 0.0
         super().__init__("bag_player", **keywords)
+        if self.get_parameter("use_sim_time").value:  # every time the clock tells counts, or runs would differ
+            self._jumps = self.get_clock().create_jump_callback(
+                JumpThreshold(min_forward=Duration(nanoseconds=1), min_backward=None, on_clock_change=False),
+                post_callback=lambda _jump: self.tick(),
+            )
 
     def needs_robot(self) -> bool:
         """Return that bytes need no robot."""
@@ -73,6 +80,7 @@ class BagPlayerNode(AdapterNode):
             self._clock_out = self.create_publisher(Clock, CLOCK, 10)
             self._made.append((self.destroy_publisher, self._clock_out))
         self._rewind()
+        self._last += self.config.delay
 
     def end(self) -> None:
         """Say nothing more."""
@@ -100,23 +108,26 @@ class BagPlayerNode(AdapterNode):
         with self.lock:
             if not self.active or self._bag is None:
                 return
-            self._move_on()
-            while self._next is not None and self._next[1] <= self._at:
+            ready = self._move_on()
+            while ready and self._next is not None and self._next[1] <= self._at:
                 self._publish(self._next)
             self._tick_clock()
             if self._next is None and self.config.loop and self.count:
                 self._rewind()
             self.tell("paused" if self._paused else "playing" if self._next is not None else "ended")
 
-    def _move_on(self) -> None:
-        """Set how far in the bag it is."""
+    def _move_on(self) -> bool:
+        """Set how far in the bag it is, and return whether what is due may be said."""
         if self.get_parameter("use_sim_time").value:
             self._at = self.get_clock().now().nanoseconds
-            return
+            return not self._paused
         now = monotonic()
-        if not self._paused:
-            self._at += round((now - self._last) * self.config.speed * SECOND)
+        if now < self._last or self._paused:
+            self._last = max(now, self._last)
+            return False
+        self._at += round((now - self._last) * self.config.speed * SECOND)
         self._last = now
+        return True
 
     def _publish(self, message: Message) -> None:
         topic, stamp, raw = message

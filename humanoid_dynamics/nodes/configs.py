@@ -205,6 +205,7 @@ class BagPlayerConfig(BagConfig):
     speed: float = parameter(1.0, "Seconds of the bag in a second", unit="-", lowest=0.01, highest=100.0, live=True)
     loop: bool = parameter(False, "Whether it begins again at the end", live=True)
     start: float = parameter(0.0, "Where in the bag it begins", unit="s", lowest=0.0, highest=1e6)
+    delay: float = parameter(0.5, "How long it waits for those who listen before it begins", unit="s", lowest=0.0, highest=60.0)
     clock: float = parameter(
         0.0, "Rate at which the time of the bag goes out on /clock; none where zero", unit="Hz", lowest=0.0, highest=1e4
     )

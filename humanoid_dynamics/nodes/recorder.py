@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import threading
+from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -33,7 +35,8 @@ class RecorderNode(AdapterNode):
         self._connections: dict[str, Any] = {}
         self._passed_over: set[str] = set()
         self._early: list[tuple[str, bytes]] = []
-        self.count = self._bytes = 0
+        self.counts: Counter[str] = Counter()
+        self._bytes = 0
         self._began = monotonic()
         super().__init__("recorder", **keywords)
 
@@ -48,7 +51,7 @@ class RecorderNode(AdapterNode):
         patterns = self.config.topics or ((".*",) if self.config.all_topics else list_patterns())
         self._wanted = [re.compile(self._resolve(pattern)) for pattern in patterns]
         self._bag = BagFile(Path(self.config.file))
-        self._connections, self._early, self.count, self._bytes = {}, [], 0, 0
+        self._connections, self._early, self.counts, self._bytes = {}, [], Counter(), 0
 
     def begin(self) -> None:
         """Begin to hear."""
@@ -62,11 +65,11 @@ class RecorderNode(AdapterNode):
             if bag is not None:
                 self._write_early(bag, 0)
                 bag.close()
-                self.get_logger().info(f"{self.config.file}: {self.count} messages of {len(self._connections)} topics")
+                self.get_logger().info(f"{self.config.file}: {self.counts.total()} messages of {len(self._connections)} topics")
 
     def facts(self) -> Mapping[str, Any]:
         """Return how much was written."""
-        return {"file": self.config.file, "topics": len(self._connections), "messages": self.count, "bytes": self._bytes}
+        return {"file": self.config.file, "topics": len(self._connections), "messages": self.counts.total(), "bytes": self._bytes}
 
     def is_over(self) -> bool:
         """Return whether it has recorded as long as it was to."""
@@ -80,7 +83,7 @@ class RecorderNode(AdapterNode):
             for topic, kinds in self.get_topic_names_and_types():
                 if topic not in self._connections and topic not in self._passed_over and self._is_wanted(topic):
                     self._join(self._bag, topic, kinds)
-            self.tell("recording" if self.count else "waiting")
+            self.tell("recording" if self.counts else "waiting")
 
     def _resolve(self, pattern: str) -> str:
         """Return the pattern of a whole name, in the namespace of this node and by its remappings."""
@@ -127,7 +130,9 @@ class RecorderNode(AdapterNode):
                 self._write_early(bag, stamp)
                 self._write(bag, topic, stamp, raw)
             except OSError as cause:
-                self.active, self._bag = False, None
+                self._bag = None
+                with suppress(OSError):
+                    bag.close()
                 self.tell("failed", str(cause))
 
     def _write_early(self, bag: BagFile, stamp: int) -> None:
@@ -137,7 +142,7 @@ class RecorderNode(AdapterNode):
 
     def _write(self, bag: BagFile, topic: str, stamp: int, raw: bytes) -> None:
         bag.write(self._connections[topic], stamp, raw)
-        self.count += 1
+        self.counts[topic] += 1
         self._bytes += len(raw)
 
 

@@ -128,10 +128,11 @@ class BagPlay:
         """
         if not self._chosen:
             return
+        faults = (*BROKEN, *errors_of_rosbags())  # found now: the generator may be closed when nothing can be imported any more
         try:
             for connection, stamp, raw in self._reader.messages(connections=self._chosen, start=start or None):
                 yield connection.topic, stamp, bytes(raw)
-        except (*BROKEN, *errors_of_rosbags()) as cause:
+        except faults as cause:
             raise RecordError(self._origin, f"cannot be read on: {explain_fault(self._path, cause)}") from cause
 
     def close(self) -> None:
