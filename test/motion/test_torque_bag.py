@@ -30,7 +30,8 @@ def write_states(path, joints="/robot/joint_states", base="/robot/odometry"):
         stamp = 1_700_000_000 * NANO + k * NANO // RATE
         q = ROBOT.posture.copy()
         q[2] += 0.002 * np.sin(2 * np.pi * k / RATE)
-        values = {joints: (q[at], np.zeros(len(at)), np.zeros(len(at))), base: (q[:7], np.zeros(36), np.zeros(6), np.zeros(36))}
+        v = np.array([0.0, 0.0, 0.004 * np.pi * np.cos(2 * np.pi * k / RATE), 0.0, 0.0, 0.0])
+        values = {joints: (q[at], np.zeros(len(at)), np.zeros(len(at))), base: (q[:7], np.zeros(36), v, np.zeros(36))}
         for topic, form in forms.items():
             bag.write(bag.connect(topic, form.kind), stamp, build_template(form).encode(stamp, values[topic]))
         for topic, head in arrays.items():
