@@ -6,6 +6,7 @@ when it is cleaned up; handlers run only while it is active.
 
 from __future__ import annotations
 
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Mapping
@@ -201,10 +202,12 @@ class AdapterNode(LifecycleNode):
         """Let handlers run."""
         with self.lock:
             self.active, self.status = True, ""
-            if not self._try("activate", self.begin):
-                self.active = False
-                return FAILURE
-        return super().on_activate(state)
+            began = False
+            try:
+                began = self._try("activate", self.begin)
+            finally:
+                self.active = began
+        return super().on_activate(state) if began else FAILURE
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let nothing through any more."""
@@ -218,6 +221,14 @@ class AdapterNode(LifecycleNode):
         with self.lock:
             self._disconnect()
         return super().on_cleanup(state)
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Let go of everything after a transition that broke, so that it can be tried anew."""
+        del state
+        with self.lock:
+            self.active = False
+            self._disconnect()
+        return SUCCESS
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let go of everything made since."""
@@ -236,10 +247,11 @@ class AdapterNode(LifecycleNode):
             self.reason = " ".join(str(refusal).split())
             self.get_logger().error(f"cannot {what}: {self.reason}")
             return False
-        except Exception as failure:
-            self.reason = f"{type(failure).__name__}: {failure}"
-            self.get_logger().error(f"cannot {what}: {traceback.format_exc()}")
-            raise
+        finally:
+            failure = sys.exc_info()[1]
+            if failure is not None:
+                self.reason = f"{type(failure).__name__}: {failure}"
+                self.get_logger().error(f"cannot {what}: {traceback.format_exc()}")
         return True
 
     def _find_source(self) -> str:

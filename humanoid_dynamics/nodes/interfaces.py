@@ -16,6 +16,7 @@ QOS = {
     "reference": "reliable, depth 10",
     "report": "reliable, depth 10",
     "clock": "published reliable, depth 10; read best effort, depth 5",
+    "any": "as those who publish it have it",
 }
 
 
@@ -363,13 +364,13 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
         ),
         "recorder": Interface(
             "What is said on topics, into a bag.",
-            (Topic(ANY, "in", "any", "as published", "topics of our nodes, those of a list, or all"), *REPORTS),
+            (Topic(ANY, "in", "any", "any", "topics of our nodes, those of a list, or all"), *REPORTS),
             (),
             MappingProxyType(RECORDER_STATUSES),
         ),
         "bag_player": Interface(
             "What a bag holds, said again.",
-            (Topic(ANY, "out", "any", "as recorded", "topics of the bag; `/clock` too, where it gives the time"), *REPORTS),
+            (Topic(ANY, "out", "any", "any", "topics of the bag; `/clock` too, where it gives the time"), *REPORTS),
             (
                 Service("pause", "std_srvs/SetBool", "stand still, or go on"),
                 Service("restart", "std_srvs/Trigger", "play from the beginning"),
