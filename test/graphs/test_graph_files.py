@@ -3,6 +3,7 @@
 import pytest
 
 from humanoid_dynamics.errors import DescriptionError, UnknownNameError
+from humanoid_dynamics.graphs import description
 from humanoid_dynamics.graphs.description import graph_names, load_graph, substitute
 from humanoid_dynamics.graphs.supervisor import as_argument, node_command
 from humanoid_dynamics.nodes.configs import CONFIGS
@@ -37,15 +38,21 @@ def test_values_have_the_types_of_the_parameters(name):
 
 
 def test_arguments_reach_the_command():
-    nodes = {node.name: node for node in load_graph("demo").resolve({"robot": "g1", "rate": "1000.0", "headless": "true"})}
+    chosen = {"robot": "g1", "rate": "1000.0", "headless": "true", "viewer": "false"}
+    nodes = {node.name: node for node in load_graph("demo").resolve(chosen)}
     assert "monitor" not in nodes
     assert not {"viewer", "recorder"} & set(nodes)
     assert "recorder" in {node.name for node in load_graph("demo").resolve({"record": "run.mcap"})}
-    assert "viewer" in {node.name for node in load_graph("demo").resolve({"viewer": "true"})}
     command = node_command(nodes["simulator"])
     assert "robot:='g1'" in command
     assert "rate:=1000.0" in command
     assert "joint_torque_commands:=guarded_torque_commands" in command
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_node_runs_only_where_its_package_is_installed(monkeypatch, installed):
+    monkeypatch.setattr(description, "find_spec", lambda name: object() if installed else None)
+    assert ("viewer" in {node.name for node in load_graph("demo").resolve({})}) == installed
 
 
 @pytest.mark.parametrize(("value", "expected"), [("$x", 2.5), ("a $x", "a 2.5"), (3.0, 3.0), ("$empty", ""), ("$flag", True)])
