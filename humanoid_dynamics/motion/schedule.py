@@ -70,11 +70,12 @@ class TouchTimes:
             Surface -> (n,) labels.
         """
         found = {}
+        same = max(SAME_TIME, 2.0 * float(np.spacing(max(abs(self.start), abs(self.end)))))  # seconds since 1970 are coarser
         for name, intervals in self.intervals.items():
             touches = np.zeros(len(times), dtype=bool)
             for start, end in intervals:
-                last = end + SAME_TIME if end == self.end else end - SAME_TIME
-                touches |= (times >= start - SAME_TIME) & (times < last)
+                last = end + same if end == self.end else end - same
+                touches |= (times >= start - same) & (times < last)
             found[name] = touches
         return found
 
