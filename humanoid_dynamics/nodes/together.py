@@ -17,6 +17,7 @@ from rclpy.task import Future
 
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.nodes.adapter import AdapterNode
+from humanoid_dynamics.nodes.direct import DirectLoop
 from humanoid_dynamics.nodes.dynamics_filter import DynamicsFilterNode
 from humanoid_dynamics.nodes.effort_guard import EffortGuardNode
 from humanoid_dynamics.nodes.inverse_dynamics import InverseDynamicsNode
@@ -94,6 +95,7 @@ def run_in_lock_step(
     patience: float = 120.0,
     follow: str = "",
     others: Sequence[Node] = (),
+    direct: bool = False,
 ) -> LockStepRun:
     """Run a closed loop in this process; ROS is initialised by the caller.
 
@@ -106,6 +108,7 @@ def run_in_lock_step(
         patience: Real time after which it is given up [s].
         follow: What the filter before the controller follows, ``motion`` or ``poses``; no filter where empty.
         others: Nodes that run along.
+        direct: Whether simulator and controller call each other, and only tell the topics now and then; without a guard then.
 
     Returns:
         What it showed.
@@ -116,6 +119,7 @@ def run_in_lock_step(
     nodes = make_nodes(robot, rate, motion, guarded, "/together", follow=follow)
     executor = make_executor()
     watch = _Watch(nodes[0], nodes[1])
+    loop = DirectLoop(nodes[0], nodes[1]) if direct else None  # type: ignore[arg-type]
     try:
         for node in nodes:
             node.start()
@@ -126,10 +130,13 @@ def run_in_lock_step(
         watch.until(seconds, done)
         begin, used = perf_counter(), process_time()
         spinner.start()
-        while not done.wait(SLICE):
+        while not (done.is_set() if loop else done.wait(SLICE)):
             if perf_counter() - begin > patience:
                 raise HumanoidDynamicsError(f"lock-step: {watch.time:.3f} s of {seconds:g} s after {patience:g} s; {_tell(nodes)}")
-            for node in nodes:
+            if loop is not None:
+                loop.advance()
+                watch.look()
+            for node in nodes[2:] if loop else nodes:
                 node.tick()
         wall, cpu = perf_counter() - begin, process_time() - used
         return LockStepRun(watch.time, wall, cpu, watch.digest.hexdigest(), {n.get_name(): n.status for n in nodes}, watch.seen, watch.rise)
@@ -153,17 +160,24 @@ class _Watch:
         show = simulator.show
 
         def watched(live: Any, t: float) -> None:
-            if self.time < live.world.t < self._end + 3.0 * NEXT:
-                self.time = live.world.t
-                self.digest.update(live.world.q.tobytes() + live.world.v.tobytes())
-                self.rise = float(live.world.q[2] - simulator.robot.posture[2])
-                self.seen[controller.status] = self.seen.get(controller.status, 0) + 1
-            if self.time >= self._end:
-                self._done.set()
-            else:
+            self._live = live
+            if not self.look():
                 show(live, t)
 
+        self._live: Any = None
         simulator.show = watched
+
+    def look(self) -> bool:
+        """Look at the world, and return whether time is up."""
+        world = self._live.world
+        if self.time < world.t < self._end + 3.0 * NEXT:
+            self.time = world.t
+            self.digest.update(world.q.tobytes() + world.v.tobytes())
+            self.rise = float(world.q[2] - self._simulator.robot.posture[2])
+            self.seen[self._controller.status] = self.seen.get(self._controller.status, 0) + 1
+        if self.time >= self._end:
+            self._done.set()
+        return self.time >= self._end
 
     def until(self, seconds: float, done: threading.Event) -> None:
         """Let time stand still after so much simulated time, and tell."""
