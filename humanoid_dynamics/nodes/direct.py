@@ -15,7 +15,7 @@ COMMANDS = frozenset({"joint_torque_commands"})
 class DirectLoop:
     """One simulator and its controller; references, pushes and services come over topics as ever."""
 
-    def __init__(self, simulator: SimulatorNode, controller: InverseDynamicsNode, shown: float = 50.0) -> None:
+    def __init__(self, simulator: SimulatorNode, controller: InverseDynamicsNode, shown: float = 20.0) -> None:
         """Join the nodes, before they are started.
 
         Args:

@@ -27,8 +27,8 @@ from humanoid_dynamics.nodes.messages import (
     write_efforts,
     write_wrench,
 )
-from humanoid_dynamics.nodes.running import keep_rate, run
 from humanoid_dynamics.nodes.observation import Observation
+from humanoid_dynamics.nodes.running import keep_rate, run
 from humanoid_dynamics.nodes.wire import Form, JointStateReader, NumbersReader, OdometryReader, mark
 from humanoid_dynamics.spatial.arrays import Vector
 

@@ -28,7 +28,7 @@ from humanoid_dynamics.nodes.adapter import make_qos
 from humanoid_dynamics.nodes.interfaces import COMMANDS, STATES, turned
 from humanoid_dynamics.nodes.messages import doubles, nanoseconds, write_odometry
 from humanoid_dynamics.nodes.running import keep_rate, make_executor
-from humanoid_dynamics.nodes.together import run_in_lock_step, spin
+from humanoid_dynamics.nodes.together import LockStepRun, run_in_lock_step, spin
 
 ROBOT = "human28"
 BLOCK, BLOCKS = 1.0, 4  # s and number of blocks of each, in turn
@@ -136,11 +136,12 @@ def measure() -> list[Measured]:
     Returns:
         The numbers.
     """
+    run = run_in_lock_step(ROBOT, LOCK_STEP, rate=1000.0, direct=True)
     prober, executor = Prober(), make_executor()
     executor.add_node(prober)
     threading.Thread(target=spin, args=(executor,), daemon=True).start()
     try:
-        return [*_measure_latency(prober), *_measure_lock_step(prober)]
+        return [*_measure_latency(prober), *_measure_lock_step(prober, run)]
     finally:
         executor.shutdown()
 
@@ -185,8 +186,7 @@ def _measure_latency(prober: Prober) -> list[Measured]:
     ]
 
 
-def _measure_lock_step(prober: Prober) -> list[Measured]:
-    run_one = run_in_lock_step(ROBOT, LOCK_STEP, rate=1000.0, guarded=False, direct=True)
+def _measure_lock_step(prober: Prober, run_one: LockStepRun) -> list[Measured]:
     prober.watch("/stepped/clock")
     shared: dict[str, Any] = {"robot": ROBOT}
     processes = [

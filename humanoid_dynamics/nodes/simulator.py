@@ -71,7 +71,7 @@ class SimulatorNode(AdapterNode):
         self._names = [name for _, name in self._joints]
         self._base = self.robot.links[0]
         self._floats = self.robot.root == "free_flyer"
-        self._soles = frozenset(self.robot.stance)
+        self._stance, self._soles = self.robot.stance, frozenset(self.robot.stance)
         self._commands = JointStateReader()
         n, still = len(self._names), Time()
         self._joint_form = Form(write_joint_state(self._names, mark(0, n), mark(1, n), still), n, n)
@@ -259,7 +259,7 @@ class SimulatorNode(AdapterNode):
         if shown:
             self.show(live, t)
         q, v = self._measure(live)
-        forces = [(felt.surface, float(felt.force[2])) for felt in live.feel()] if live.begun else []
+        forces = tuple(zip(self._stance, live.press(self._stance), strict=True)) if live.begun else ()
         pose = live.world.q[:7] if self._floats else None
         return Observation(round(t * SECOND), self._names, q, v[self._v_at], pose, v[:6], forces)
 

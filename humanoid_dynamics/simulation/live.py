@@ -113,7 +113,11 @@ class LiveWorld:
         Returns:
             Whether they were taken; where not, ``fault`` says why.
         """
-        unknown = [name for name in names if name not in self._motors]
+        unknown: list[str] = []
+        if names != self._known:
+            unknown = [name for name in names if name not in self._motors]
+            self._known = () if unknown else names
+            self._places = np.array([self._motors[name] for name in names if name in self._motors], dtype=np.intp)
         if len(names) != len(effort) or not names:
             self.fault = f"a command has {len(names)} names and {len(effort)} efforts"
         elif unknown:
@@ -121,8 +125,7 @@ class LiveWorld:
         elif not np.isfinite(effort).all():
             self.fault = "a command holds an effort that is not finite"
         else:
-            for name, tau in zip(names, effort, strict=True):
-                self._tau[self._motors[name]] = tau
+            self._tau[self._places] = effort
             self.begun, self.fault = self.begun or bool(effort.any()), ""
             return True
         return False
@@ -195,6 +198,22 @@ class LiveWorld:
             felt.append(FeltWrench(surface.name, np.array((fx, fy, fz)).dot(R), moment.dot(R)))
         return felt
 
+    def press(self, surfaces: Sequence[str]) -> list[float]:
+        """Return the normal force of the ground on some surfaces in the last step, [N].
+
+        Args:
+            surfaces: Their names.
+        """
+        world, touched = self.world, self.world.touching
+        robot, data = world.robot, self._data
+        pin.forwardKinematics(robot.model, data, world.q)
+        impulses = self._owns[:, touched.index] @ touched.impulse
+        forces = []
+        for name in surfaces:
+            R = pin.updateFramePlacement(robot.model, data, robot.surfaces[name].frame).rotation
+            forces.append(float(R[:, 2].dot(impulses[self._rows[name]]) / world.span))
+        return forces
+
     def place(self, name: str) -> Vector:
         """Return the pose of a link or REP-120 frame in the world, (7,), where ``feel`` was called last.
 
@@ -213,8 +232,10 @@ class LiveWorld:
         self._robot, self._data = world.robot, world.robot.data()
         self._motors = {name: i for i, name in enumerate(world.actuated)}
         self._tau = np.zeros(len(world.actuated))
+        self._known: Sequence[str] = ()
         surfaces = list(world.robot.surfaces)
         prefixes = [name.rpartition(".")[0] for name in world.point_names]
+        self._rows = {name: row for row, name in enumerate(surfaces)}
         self._owns = np.zeros((len(surfaces), len(prefixes)))
         for point, prefix in enumerate(prefixes):
             if prefix in surfaces:
