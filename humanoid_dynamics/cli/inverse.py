@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from humanoid_dynamics.cli.choices import read_choices
-from humanoid_dynamics.cli.describe import ConfigOption, JsonOption, RootOption
+from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RootOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import fixed, make_console, make_table
 from humanoid_dynamics.errors import ClipError, HumanoidDynamicsError

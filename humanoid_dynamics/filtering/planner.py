@@ -77,7 +77,7 @@ class Planner:
         window.labels = self.labeller.label(window, self.feet, self.now)
         count = min(count, len(window.labels) - 2)
         if state is not None:
-            self._catch(window, state)
+            self._catch(window)
         prints = self._stand(window)
         if self.gate.active and state is not None:
             lifted = [foot for foot in (0, 1) if self.feet[foot].stands and not window.labels[0, foot]]
@@ -97,7 +97,7 @@ class Planner:
         """Return the point the robot falls towards."""
         return np.asarray(state[0][:2] + state[1][:2] / self._p.pendulum)
 
-    def _catch(self, window: Window, state: tuple[Vector, Vector]) -> None:
+    def _catch(self, window: Window) -> None:
         """Move the next footprint by what the robot will be away from the plan when the foot touches down."""
         size = float(np.hypot(*self._missed))
         for foot in (0, 1):

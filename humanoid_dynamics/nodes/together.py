@@ -118,7 +118,7 @@ def run_in_lock_step(
     nodes = make_nodes(robot, rate, motion, not direct, "/together", follow=follow)
     executor = make_executor()
     watch = _Watch(nodes[0], nodes[1])
-    loop = DirectLoop(nodes[0], nodes[1]) if direct else None  # type: ignore[arg-type]
+    loop = DirectLoop(nodes[0], nodes[1]) if direct else None
     try:
         for node in nodes:
             node.start()
@@ -159,6 +159,7 @@ class _Watch:
 
     def __init__(self, simulator: Any, controller: Any) -> None:
         self.time, self.rise = 0.0, 0.0
+        self._live: Any = None
         self._end, self._done = np.inf, threading.Event()
         self.digest = hashlib.sha256()
         self.seen: dict[str, int] = {}
@@ -170,7 +171,6 @@ class _Watch:
             if not self.look():
                 show(live, t)
 
-        self._live: Any = None
         simulator.show = watched
 
     def look(self) -> bool:
