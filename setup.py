@@ -58,7 +58,7 @@ COMMANDS = [
         f"{node} = humanoid_dynamics.nodes.programs:{node}"
         for node in (
             *("simulator", "inverse_dynamics", "effort_guard", "motion_player"),
-            *("dynamics_filter", "monitor", "viewer", "snake_driver"),
+            *("dynamics_filter", "monitor", "viewer", "snake_driver", "recorder", "bag_player"),
         )
     ),
 ]

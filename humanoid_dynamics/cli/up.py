@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from humanoid_dynamics.cli.choices import read_choices
 from humanoid_dynamics.cli.options import JsonOption
 from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError
 from humanoid_dynamics.graphs.description import Graph, graph_names, load_graph
@@ -65,21 +66,6 @@ def up(
             )
     code = Supervisor(nodes, folder, lambda said: typer.echo(said, err=True)).run(float("inf") if seconds == -1.0 else seconds)
     sys.exit(code)
-
-
-def read_choices(choices: list[str]) -> dict[str, str]:
-    """Return arguments by name.
-
-    Args:
-        choices: Texts such as ``robot:=g1``.
-
-    Raises:
-        HumanoidDynamicsError: If one is none.
-    """
-    for choice in choices:
-        if ":=" not in choice:
-            raise HumanoidDynamicsError(f"received {choice!r}, expected name:=value")
-    return {name: value for name, _, value in (choice.partition(":=") for choice in choices)}
 
 
 def _find(name: str, given: dict[str, str]) -> tuple[Graph, dict[str, str]]:

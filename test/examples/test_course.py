@@ -22,6 +22,7 @@ EXPECTED = {
     "10_snake": (0.0, 1e-9),
     "11_your_own_robot": (117.72, 1e-6),
     "12_your_own_rule": (0.012, 0.005),
+    "13_from_a_bag": (637.65, 0.1),
 }
 NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 
