@@ -25,6 +25,7 @@ Examples:
 # A verb is a module of its name with a function of its name; only the verb that is called is imported.
 VERBS = (
     "describe", "demo", "bench", "mobility", "inverse", "filter", "simulate", "plot", "audit", "up", "view", "experiment", "gait", "check",
+    "teleop",
 )  # fmt: skip
 
 
