@@ -47,7 +47,7 @@ _HOMES = {
         "UnsupportedRobotError",
         "UrdfError",
     ),
-    "model.catalogue": ("catalogue_names",),
+    "model.reading.catalogue": ("catalogue_names",),
     "model.facts": ("describe_robot",),
     "model.load": ("load_robot",),
     "model.robot": ("RobotModel",),

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from humanoid_dynamics.cli.describe import ConfigOption, JsonOption, RobotArgument
+from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RobotArgument
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, make_table
 from humanoid_dynamics.errors import ClipError, HumanoidDynamicsError

@@ -9,7 +9,8 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from humanoid_dynamics.cli.describe import ConfigOption, JsonOption, RootOption, print_facts
+from humanoid_dynamics.cli.describe import print_facts
+from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RootOption
 from humanoid_dynamics.cli.tables import fixed, make_console, make_table
 from humanoid_dynamics.model.facts import describe_robot
 from humanoid_dynamics.model.load import load_robot

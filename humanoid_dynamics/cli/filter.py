@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from humanoid_dynamics.cli.describe import JsonOption
 from humanoid_dynamics.cli.filter_batch import BatchOptions, check_folder, filter_many, is_batch, tell
 from humanoid_dynamics.cli.filter_pictures import Pictures, check_pictures, draw_pictures
+from humanoid_dynamics.cli.options import JsonOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.filtering.batch_clips import find_clips

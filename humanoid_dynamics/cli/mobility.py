@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.padding import Padding
 
-from humanoid_dynamics.cli.describe import ConfigOption, JsonOption, RobotArgument, RootOption
+from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RobotArgument, RootOption
 from humanoid_dynamics.cli.tables import make_console, make_table
 from humanoid_dynamics.constraints.status import Status
 from humanoid_dynamics.dynamics.mobility import MobilityReport, report_mobility

@@ -34,6 +34,11 @@ class Support:
         inside = self._b - self._A @ self.middle
         self._b = self._b - np.minimum(margin, 0.9 * inside)
 
+    @property
+    def half_planes(self) -> tuple[Matrix, Vector]:
+        """Its inside: normals A (k, 2) and limits b (k,) [m] with A p <= b; none where it has no area."""
+        return self._A, self._b
+
     def nearest(self, p: Vector) -> Vector:
         """Return the point inside nearest to a point, by a ray to the middle: (2,) [m].
 

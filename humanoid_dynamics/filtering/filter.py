@@ -174,7 +174,7 @@ class DynamicsFilter:
         ready = self._track.end - self._planner.now
         needed = 0 if self._ended else round(self.settings.lookahead * self.settings.rate)
         if ready >= max(needed, ROWS_AT_A_TIME + MARGIN):
-            self._targets = self._planner.plan(ROWS_AT_A_TIME, self._centre() if self._planner.gate.active and self._started else None)
+            self._targets = self._planner.plan(ROWS_AT_A_TIME, self._centre() if self._started else None)
 
     def _centre(self) -> tuple[Vector, Vector]:
         """Return the centre of mass and its velocity."""

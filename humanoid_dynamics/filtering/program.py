@@ -44,7 +44,7 @@ class Weights:
     com: float = 1e5
     height: float = 5e2
     base: float = 20.0
-    swing: float = 100.0
+    swing: float = 300.0
     landing: float = 4.0
     swing_turn: float = 0.2
     joints: float = 4.0

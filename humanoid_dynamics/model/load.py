@@ -47,7 +47,7 @@ def load_robot(
 
     Args:
         source: Catalogue name, URDF or xacro path, XML text (also a ROS ``robot_description``), or a URDF object of yourdfpy,
-            urchin or urdfpy.
+            urchin or urdfpy. Words such as ``name:=value`` after the path of a xacro file are its arguments.
         root: ``free_flyer``, ``fixed`` or ``planar``; where None the description decides, then whether the root link is ``world``.
         description: YAML file or description that says what the URDF cannot; where None that of the catalogue, or the YAML file of
             the same name beside the URDF.
