@@ -25,6 +25,7 @@ RATE = 500.0  # Hz
 NAMESPACE = "/soaked"
 SETTLE = 2.0  # s before anything counts
 LOOK = 0.5  # s between looks at memory
+UNDER_WAY = 100_000_000  # ns; younger states may not have been answered yet
 GROWTH = 2.0  # MB; a process whose memory is flat stays below
 MEGABYTE = 1e6
 QUEUE = QoSProfile(depth=1000)
@@ -94,6 +95,8 @@ def _watch(processes: Mapping[str, Popen[bytes]], seconds: float) -> tuple[dict[
 def _judge_periods(witness: Witness, span: tuple[int, int]) -> list[Measured]:
     states = np.array(sorted({stamp for stamp in witness.states if span[0] <= stamp < span[1]}), dtype=np.int64)
     answers = set(witness.answers)
+    span = (span[0], span[1] - UNDER_WAY)
+    states = states[states < span[1]]
     due = RATE * (span[1] - span[0]) * 1e-9
     missed = sum(stamp not in answers for stamp in states.tolist())
     error = np.abs(np.diff(states) * 1e-6 - 1e3 / RATE)
