@@ -41,6 +41,7 @@ EXTRAS = {
     "speed": ["numba"],
     "batch": ["distributed>=2024.2"],
     "bench": ["mujoco==3.17.0"],
+    "docs": ["sphinx>=7.3", "myst-parser>=3", "furo"],
     "test": [
         *("pytest>=7.4", "pytest-xdist", "pytest-timeout", "hypothesis", "sympy", "urchin", "selenium>=4.11"),
         *("mcap", "mcap-ros2-support"),

@@ -12,12 +12,12 @@ import typer
 from rich.console import Console
 
 from humanoid_dynamics.cli.choices import read_choices
-from humanoid_dynamics.cli.describe import ConfigOption, JsonOption, RootOption
+from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RootOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import fixed, make_console, make_table
 from humanoid_dynamics.errors import ClipError, HumanoidDynamicsError
-from humanoid_dynamics.model.catalogue import find_description
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.model.reading.catalogue import find_description
 from humanoid_dynamics.motion.derivatives import smooth_bare
 from humanoid_dynamics.motion.force_plates import load_force_plates
 from humanoid_dynamics.motion.measured_motion import load_measured_motion

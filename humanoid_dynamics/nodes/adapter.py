@@ -22,8 +22,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String, UInt8
 
 from humanoid_dynamics.errors import HumanoidDynamicsError
-from humanoid_dynamics.model.catalogue import find_description
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.model.reading.catalogue import find_description
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.nodes.configs import CONFIGS
 from humanoid_dynamics.nodes.interfaces import ANY, INTERFACES, Topic
@@ -58,12 +58,14 @@ class AdapterNode(LifecycleNode):
 
     good: tuple[str, ...] = ()  # statuses that are well
     places: tuple[str, ...] = ("surface", "frame", "connection")
+    raw: tuple[str, ...] = ()  # topics whose handlers take the bytes as they come
 
     def __init__(self, name: str, **keywords: Any) -> None:
         super().__init__(name, **keywords)
         self.interface = INTERFACES[name]
         self.config: Any = declare_parameters(self, CONFIGS[name])
         self.lock = threading.RLock()
+        self.deaf: frozenset[str] = frozenset()  # topics that are not heard, because what they tell comes another way
         self.robot: RobotModel | None = None
         self.active = False
         self.status, self.reason = "", "not configured"
@@ -282,8 +284,9 @@ class AdapterNode(LifecycleNode):
                     publisher = self.create_publisher(kind, name, qos)
                     self._publishers_of[topic.name, of] = publisher
                     self._made.append((self.destroy_publisher, publisher))
-                elif topic.name in handlers:
-                    subscription = self.create_subscription(kind, name, self._guarded(handlers[topic.name], of), qos)
+                elif topic.name in handlers and topic.name not in self.deaf:
+                    handler, raw = self._guarded(handlers[topic.name], of), topic.name in self.raw
+                    subscription = self.create_subscription(kind, name, handler, qos, raw=raw)
                     self._made.append((self.destroy_subscription, subscription))
         self._serve()
 

@@ -101,6 +101,7 @@ class InverseDynamicsConfig(NodeConfig):
     fall_tilt: float = parameter(
         1.0, "Tilt of the base against the reference that counts as a fall", unit="rad", lowest=0.1, highest=3.2, live=True
     )
+    compiled: bool = parameter(True, "Whether numba, where it is installed, makes it faster; it takes some time when configured first")
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,7 @@ class SimulatorConfig(NodeConfig):
     command_timeout: float = parameter(0.2, "Age at which a command is no longer applied", unit="s", lowest=0.001, highest=60.0, live=True)
     push_time: float = parameter(0.1, "How long a push lasts", unit="s", lowest=0.001, highest=10.0, live=True)
     pose_rate: float = parameter(50.0, "Rate of frames and of the audit", unit="Hz", lowest=0.1, highest=500.0)
+    compiled: bool = parameter(True, "Whether numba, where it is installed, makes it faster; it takes some time when configured first")
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,8 @@ def test_arguments_reach_the_command():
     assert "monitor" not in nodes
     assert not {"viewer", "recorder"} & set(nodes)
     assert "recorder" in {node.name for node in load_graph("demo").resolve({"record": "run.mcap"})}
+    assert "viewer" not in {node.name for node in load_graph("demo").resolve({"viewer": "false"})}
+    assert "viewer" in {node.name for node in load_graph("demo").resolve({})}
     command = node_command(nodes["simulator"])
     assert "robot:='g1'" in command
     assert "rate:=1000.0" in command

@@ -8,16 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.model.bending import bend_knees
 from humanoid_dynamics.model.coordinates import Coordinates
 from humanoid_dynamics.model.joint import Mimic
 from humanoid_dynamics.model.loop import LoopClosure
-from humanoid_dynamics.model.posture_search import Problem, hard_error, hold_joints, solve_posture
+from humanoid_dynamics.model.reading.tree import Replacement
+from humanoid_dynamics.model.reading.urdf import Urdf
 from humanoid_dynamics.model.robot import Notice
-from humanoid_dynamics.model.standing import Goal, Sole, pick_soles, support_margin, upright_rotation
+from humanoid_dynamics.model.standing.bending import bend_knees
+from humanoid_dynamics.model.standing.posture_search import Problem, hard_error, hold_joints, solve_posture
+from humanoid_dynamics.model.standing.standing import Goal, Sole, pick_soles, support_margin, upright_rotation
 from humanoid_dynamics.model.surface import ContactSurface
-from humanoid_dynamics.model.tree import Replacement
-from humanoid_dynamics.model.urdf import Urdf
 from humanoid_dynamics.spatial.arrays import Vector, read_only
 
 GROUND_TOLERANCE = 2e-3  # m

@@ -10,11 +10,11 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.model.description import FrameSpec, SurfaceSpec
-from humanoid_dynamics.model.feet import Foot, Stance, find_feet, lowest_point
-from humanoid_dynamics.model.footprint import patch_of, polygon_area, shape_points
+from humanoid_dynamics.model.reading.urdf import Urdf
 from humanoid_dynamics.model.robot import Notice
 from humanoid_dynamics.model.shape import Geometry
-from humanoid_dynamics.model.urdf import Urdf
+from humanoid_dynamics.model.standing.feet import Foot, Stance, find_feet, lowest_point
+from humanoid_dynamics.model.standing.footprint import patch_of, polygon_area, shape_points
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
 FOOT_LENGTH = 0.152 / 0.530  # foot, its breadth and its height of the ankle, as shares of the leg (Drillis and Contini)

@@ -16,7 +16,7 @@ import pinocchio as pin
 from humanoid_dynamics.errors import UrdfError
 from humanoid_dynamics.model.checks import INFINITESIMAL_MASS, branches, root_link
 from humanoid_dynamics.model.joint import Mimic
-from humanoid_dynamics.model.urdf import Urdf, UrdfJoint, UrdfLink
+from humanoid_dynamics.model.reading.urdf import Urdf, UrdfJoint, UrdfLink
 from humanoid_dynamics.spatial.arrays import Vector
 
 ROOT_JOINT = "root_joint"

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.model.closing import Rows
-from humanoid_dynamics.model.footprint import convex_hull
+from humanoid_dynamics.model.standing.closing import Rows
+from humanoid_dynamics.model.standing.footprint import convex_hull
 from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 

@@ -10,8 +10,8 @@ import pinocchio as pin
 from lxml import etree
 
 from humanoid_dynamics.errors import UrdfError
+from humanoid_dynamics.model.reading.urdf import KINDS, Urdf, UrdfJoint, UrdfLink
 from humanoid_dynamics.model.shape import GEOMETRIES, Geometry
-from humanoid_dynamics.model.urdf import KINDS, Urdf, UrdfJoint, UrdfLink
 from humanoid_dynamics.spatial.arrays import Matrix
 
 MOST_ELEMENTS = 10_000

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from humanoid_dynamics.model.mesh_points import NO_POINTS, read_mesh_points
-from humanoid_dynamics.model.meshes import find_mesh
+from humanoid_dynamics.model.reading.meshes import find_mesh
 from humanoid_dynamics.model.shape import Geometry
+from humanoid_dynamics.model.standing.mesh_points import NO_POINTS, read_mesh_points
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
 SLAB = 0.005  # what lies this far above the lowest point touches too [m]

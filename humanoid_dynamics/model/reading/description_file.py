@@ -14,9 +14,9 @@ import pinocchio as pin
 import yaml
 
 from humanoid_dynamics.errors import DescriptionError, ShapeError
-from humanoid_dynamics.model.corners import order_corners
 from humanoid_dynamics.model.description import ROOTS, Description, FrameSpec, LoopSpec, SurfaceSpec
 from humanoid_dynamics.model.loop import LOOP_KINDS
+from humanoid_dynamics.model.standing.corners import order_corners
 from humanoid_dynamics.model.surface import DEFAULT_FRICTION
 
 PARALLEL_LOOP_KINDS = {"6d": "fixed", "3d": "spherical"}

@@ -11,14 +11,15 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from humanoid_dynamics.errors import SourceError
-from humanoid_dynamics.model.catalogue import CatalogueEntry, catalogue_names, find_entry
 from humanoid_dynamics.model.description import Description
-from humanoid_dynamics.model.description_file import is_description, load_description
-from humanoid_dynamics.model.objects import is_urdf_object, write_object
+from humanoid_dynamics.model.reading.catalogue import CatalogueEntry, catalogue_names, find_entry
+from humanoid_dynamics.model.reading.description_file import is_description, load_description
+from humanoid_dynamics.model.reading.objects import is_urdf_object, write_object
+from humanoid_dynamics.model.reading.xacro_file import expand_xacro
 from humanoid_dynamics.model.robot import Notice
-from humanoid_dynamics.model.xacro_file import expand_xacro
 
 NO_XACRO = "xacro_arguments were given, but the source is no .xacro file"
+ARGUMENT = re.compile(r"[A-Za-z_]\w*:=\S*")
 LARGEST_URDF = 5_000_000
 BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 DECLARATION = re.compile(r"^(\s*)<\?xml\b[^>]*\?>")
@@ -49,8 +50,8 @@ def read_source(source: object, xacro_arguments: Mapping[str, str] | None = None
 
     Args:
         source: Catalogue name, path of a URDF or xacro file, XML text (also a ROS ``robot_description``), or a URDF object of
-            yourdfpy, urchin or urdfpy.
-        xacro_arguments: Arguments for a xacro file.
+            yourdfpy, urchin or urdfpy. Words such as ``name:=value`` after the path of a xacro file are its arguments.
+        xacro_arguments: Arguments for a xacro file; they win over those after its path.
 
     Returns:
         The text and where it came from.
@@ -59,7 +60,8 @@ def read_source(source: object, xacro_arguments: Mapping[str, str] | None = None
         SourceError: If nothing of that name exists, or it cannot be read.
     """
     if isinstance(source, str | os.PathLike) and not _is_xml(source):
-        return _read_named(os.fspath(source), xacro_arguments or {})
+        name, arguments = split_arguments(os.fspath(source))
+        return _read_named(name, {**arguments, **(xacro_arguments or {})})
     if xacro_arguments:
         raise SourceError(NO_XACRO)
     if isinstance(source, str):
@@ -71,6 +73,25 @@ def read_source(source: object, xacro_arguments: Mapping[str, str] | None = None
         f"a robot cannot be read from {type(source).__name__}; expected a catalogue name, a path, XML text, "
         "or a URDF object of yourdfpy, urchin or urdfpy"
     )
+
+
+def split_arguments(source: str) -> tuple[str, dict[str, str]]:
+    """Take the words ``name:=value`` from the end of what names a robot, as the command xacro has them.
+
+    Args:
+        source: Such as ``legs.urdf.xacro side:=left mass:=2``.
+
+    Returns:
+        The rest, and values by name.
+    """
+    arguments: dict[str, str] = {}
+    rest, space, last = source.rpartition(" ")
+    while space and ARGUMENT.fullmatch(last):
+        name, _, value = last.partition(":=")
+        arguments = {name: value, **arguments}
+        source = rest.rstrip()
+        rest, space, last = source.rpartition(" ")
+    return source, arguments
 
 
 def _is_xml(source: object) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from humanoid_dynamics.errors import MissingExtraError, SourceError, UnknownNameError
 from humanoid_dynamics.model.description import Description
-from humanoid_dynamics.model.description_file import load_description
+from humanoid_dynamics.model.reading.description_file import load_description
 
 
 @dataclass(frozen=True, eq=False)

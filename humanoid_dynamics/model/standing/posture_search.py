@@ -14,11 +14,11 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from humanoid_dynamics.model.closing import Rows, loop_rows, mimic_rows
 from humanoid_dynamics.model.coordinates import Coordinates
 from humanoid_dynamics.model.joint import Mimic
 from humanoid_dynamics.model.loop import LoopClosure
-from humanoid_dynamics.model.standing import Goal, flat_rows, goal_rows, poise_rows
+from humanoid_dynamics.model.standing.closing import Rows, loop_rows, mimic_rows
+from humanoid_dynamics.model.standing.standing import Goal, flat_rows, goal_rows, poise_rows
 from humanoid_dynamics.spatial.arrays import Vector
 
 Flags: TypeAlias = NDArray[np.bool_]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.model.urdf import Urdf
+from humanoid_dynamics.model.reading.urdf import Urdf
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 SIDE = r"(?:left|right|[lr])?"

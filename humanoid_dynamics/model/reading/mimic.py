@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 from humanoid_dynamics.errors import UrdfError
 from humanoid_dynamics.model.joint import Mimic
+from humanoid_dynamics.model.reading.urdf import Urdf, UrdfJoint
 from humanoid_dynamics.model.robot import Notice
-from humanoid_dynamics.model.urdf import Urdf, UrdfJoint
 
 SINGLE_KINDS = ("revolute", "continuous", "prismatic")
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from humanoid_dynamics.model.reading.urdf import Urdf
 from humanoid_dynamics.model.robot import Notice
 from humanoid_dynamics.model.shape import Geometry
-from humanoid_dynamics.model.urdf import Urdf
 
 
 def find_mesh(filename: str, folder: Path | None) -> Path | None:
