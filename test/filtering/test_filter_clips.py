@@ -154,10 +154,12 @@ def spoil(kind, time, q, rng):
         q[3:7] = (0.0, 1.0, 0.0, 0.0)
     elif kind == "noise":
         q[7:] += 0.05 * rng.normal(size=len(q) - 7)
+    elif kind == "loud":
+        q[7:] += 0.3 * rng.normal(size=len(q) - 7)
     return (3.0 - time if kind == "backwards" else time), q
 
 
-@pytest.mark.parametrize("kind", ["nan", "teleport", "flip", "noise", "backwards", "missing", "slow", "fast"])
+@pytest.mark.parametrize("kind", ["nan", "teleport", "flip", "noise", "loud", "backwards", "missing", "slow", "fast"])
 def test_hostile_stream_is_survived(kind):
     robot = hd.load_robot("human28")
     flow = DynamicsFilter(robot)
@@ -174,7 +176,7 @@ def test_hostile_stream_is_survived(kind):
     recovered = [frame for frame in frames if frame.time > 3.2]
     last = recovered[-1]
     assert np.max(np.abs(pin.difference(robot.model, last.target.q, last.q)[6:])) < 0.1
-    expected = {"nan": "not_finite", "teleport": "moved", "flip": "leaning", "backwards": "late"}
+    expected = {"nan": "not_finite", "teleport": "moved", "flip": "leaning", "backwards": "late", "loud": "noisy"}
     assert expected.get(kind, "ok") in statuses
 
 
