@@ -63,8 +63,8 @@ class Intake:
             q: (nq,) configuration.
 
         Returns:
-            ``ok``; ``moved`` where it jumped to another place, ``limited`` where it is faster than the robot, ``noisy`` where noise is taken
-            out; or why it was left out:
+            ``ok``; ``moved`` where it jumped to another place, ``limited`` where it is faster than the robot, ``noisy`` where noise is
+            taken out; or why it was left out:
             ``wrong_shape``, ``not_finite``, ``not_unit``, ``late``, ``leaning``.
         """
         sample = np.array(q, dtype=np.float64)
