@@ -19,6 +19,7 @@ from humanoid_dynamics.filtering.start import place_robot
 from humanoid_dynamics.filtering.target import Target
 from humanoid_dynamics.filtering.tick import Step, TickSettings
 from humanoid_dynamics.filtering.track import Track
+from humanoid_dynamics.filtering.windows import prepare_windows
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 
@@ -106,6 +107,7 @@ class DynamicsFilter:
         self._tick = build_tick(mode, robot, self.proportions, tick)
         self._judge = FrameJudge(robot, self.proportions, trust_limits=not self.doubtful, compiled=tick.compiled)
         self.delay = self.settings.lookahead
+        prepare_windows()
         self.restart()
 
     def restart(self) -> None:

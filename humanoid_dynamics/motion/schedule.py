@@ -70,11 +70,12 @@ class TouchTimes:
             Surface -> (n,) labels.
         """
         found = {}
+        same = max(SAME_TIME, 2.0 * float(np.spacing(max(abs(self.start), abs(self.end)))))  # seconds since 1970 are coarser
         for name, intervals in self.intervals.items():
             touches = np.zeros(len(times), dtype=bool)
             for start, end in intervals:
-                last = end + SAME_TIME if end == self.end else end - SAME_TIME
-                touches |= (times >= start - SAME_TIME) & (times < last)
+                last = end + same if end == self.end else end - same
+                touches |= (times >= start - same) & (times < last)
             found[name] = touches
         return found
 
@@ -117,8 +118,8 @@ def runs(labels: Labels) -> list[tuple[int, int, bool]]:
     """
     if not len(labels):
         return []
-    edges = np.concatenate(([0], np.flatnonzero(np.diff(labels.astype(int))) + 1, [len(labels)]))
-    return [(int(a), int(b), bool(labels[a])) for a, b in pairwise(edges)]
+    edges = [0, *(np.flatnonzero(labels[1:] != labels[:-1]) + 1).tolist(), len(labels)]
+    return [(a, b, bool(labels[a])) for a, b in pairwise(edges)]
 
 
 def _intervals(times: Vector, labels: Labels) -> tuple[Interval, ...]:
