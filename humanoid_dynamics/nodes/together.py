@@ -118,7 +118,7 @@ def run_in_lock_step(
     nodes = make_nodes(robot, rate, motion, not direct, "/together", follow=follow)
     executor = make_executor()
     watch = _Watch(nodes[0], nodes[1])
-    loop = DirectLoop(nodes[0], nodes[1]) if direct else None  # type: ignore[arg-type]
+    loop = DirectLoop(nodes[0], nodes[1]) if direct else None
     try:
         for node in nodes:
             node.start()
@@ -165,12 +165,13 @@ class _Watch:
         self._simulator, self._controller = simulator, controller
         show = simulator.show
 
+        self._live: Any = None
+
         def watched(live: Any, t: float) -> None:
             self._live = live
             if not self.look():
                 show(live, t)
 
-        self._live: Any = None
         simulator.show = watched
 
     def look(self) -> bool:

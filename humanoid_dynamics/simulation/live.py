@@ -93,6 +93,7 @@ class LiveWorld:
         self.world = self._make()
         self.paused, self.begun, self.fault = False, False, ""
         self._tau = np.zeros(len(self.world.actuated))
+        self._known: Sequence[str] = ()
         self._robot: RobotModel | None = None
         self._bind()
 
@@ -232,7 +233,7 @@ class LiveWorld:
         self._robot, self._data = world.robot, world.robot.data()
         self._motors = {name: i for i, name in enumerate(world.actuated)}
         self._tau = np.zeros(len(world.actuated))
-        self._known: Sequence[str] = ()
+        self._known = ()
         surfaces = list(world.robot.surfaces)
         prefixes = [name.rpartition(".")[0] for name in world.point_names]
         self._rows = {name: row for row, name in enumerate(surfaces)}
