@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.model.footprint import convex_hull
+from humanoid_dynamics.model.standing.footprint import convex_hull
 from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.polygon import half_planes

@@ -131,7 +131,7 @@ def run_in_lock_step(
         while not _is_done(done, loop, watch):
             if perf_counter() - begin > patience:
                 raise HumanoidDynamicsError(f"lock-step: {watch.time:.3f} s of {seconds:g} s after {patience:g} s; {_tell(nodes)}")
-            for node in nodes[2:] if direct else nodes:
+            for node in (*(nodes[2:] if direct else nodes), *(other for other in others if isinstance(other, AdapterNode))):
                 node.tick()
         wall, cpu = perf_counter() - begin, process_time() - used
         return LockStepRun(watch.time, wall, cpu, watch.digest.hexdigest(), {n.get_name(): n.status for n in nodes}, watch.seen, watch.rise)
@@ -159,6 +159,7 @@ class _Watch:
 
     def __init__(self, simulator: Any, controller: Any) -> None:
         self.time, self.rise = 0.0, 0.0
+        self._live: Any = None
         self._end, self._done = np.inf, threading.Event()
         self.digest = hashlib.sha256()
         self.seen: dict[str, int] = {}
