@@ -35,7 +35,7 @@ def write_rows(  # noqa: PLR0917
         soles: (2, n) 1 where a sole stands, 0 elsewhere; how far soles in the air are asked below the reference [m].
         gains: Stiffness and damping, see the places above.
         ground: Half planes a, b with a p <= b, and the middle, of the polygon of support, from the mean place of the soles that stand.
-        rows: A (8 + 6 n, nv), whose rows are Jacobians, those of the spin last; b, its last two the drift of the spin, and softness; written.
+        rows: Jacobians A (8 + 6 n, nv), those of the spin last; b, its last two the drift of the spin, and softness; written.
         out: (16,) turn (9), shift (3), pressure (2), how much of the capture is missing (2); written.
     """
     A, b, softness = rows

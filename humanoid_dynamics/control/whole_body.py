@@ -48,7 +48,7 @@ class Gains:
     height: tuple[float, float] = (60.0, 15.0)
     swing: tuple[float, float] = (250.0, 32.0)
     hold: float = 10.0
-    capture: float = 4.0
+    capture: float = 2.5
     unwind: float = 4.0
     lean: float = 0.1
     margin: float = 0.01

@@ -8,16 +8,16 @@ import pytest
 pytest.importorskip("rclpy", reason="needs ROS 2")
 pytest.importorskip("mujoco", reason="needs MuJoCo")
 
-import rclpy  # noqa: E402
-from rclpy.parameter import Parameter  # noqa: E402
+import rclpy
+from other_robot import BEGIN, Line, OtherRobotNode
+from rclpy.parameter import Parameter
 
-import humanoid_dynamics as hd  # noqa: E402
-from humanoid_dynamics.errors import MissingExtraError  # noqa: E402
-from humanoid_dynamics.nodes.inverse_dynamics import InverseDynamicsNode  # noqa: E402
-from humanoid_dynamics.nodes.motion_player import MotionPlayerNode  # noqa: E402
-from humanoid_dynamics.nodes.running import make_executor  # noqa: E402
-from humanoid_dynamics.nodes.together import spin  # noqa: E402
-from other_robot import BEGIN, Line, OtherRobotNode  # noqa: E402
+import humanoid_dynamics as hd
+from humanoid_dynamics.errors import MissingExtraError
+from humanoid_dynamics.nodes.inverse_dynamics import InverseDynamicsNode
+from humanoid_dynamics.nodes.motion_player import MotionPlayerNode
+from humanoid_dynamics.nodes.running import make_executor
+from humanoid_dynamics.nodes.together import spin
 
 ARGUMENTS = ["--ros-args", "-r", "__ns:=/other", "-r", "/clock:=/other/clock", "-p", "use_sim_time:=true"]
 
