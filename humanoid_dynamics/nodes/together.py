@@ -166,8 +166,6 @@ class _Watch:
         self._simulator, self._controller = simulator, controller
         show = simulator.show
 
-        self._live: Any = None
-
         def watched(live: Any, t: float) -> None:
             self._live = live
             if not self.look():
