@@ -16,7 +16,7 @@ from rich.console import Console
 from humanoid_dynamics.benchmarks.bench import BenchReport, run_bench
 from humanoid_dynamics.benchmarks.goals import GOAL_ROBOT
 from humanoid_dynamics.benchmarks.rows import Row
-from humanoid_dynamics.cli.describe import JsonOption
+from humanoid_dynamics.cli.options import JsonOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, make_table
 from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError

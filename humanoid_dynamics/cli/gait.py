@@ -11,7 +11,7 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from humanoid_dynamics.cli.describe import JsonOption, RobotArgument
+from humanoid_dynamics.cli.options import JsonOption, RobotArgument
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, make_table
 from humanoid_dynamics.errors import HumanoidDynamicsError

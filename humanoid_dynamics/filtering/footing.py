@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from humanoid_dynamics.filtering.proportions import Proportions
@@ -80,8 +82,9 @@ class Footing:
         self.stands = down
         target.touches = (down[0], down[1])
         if all(down):
-            share = np.minimum(self.age, np.maximum(target.until, 0.0)) / RAMP
-            np.copyto(target.load, np.where(share < 1.0, FIRST_LOAD + share, np.inf))
+            for foot in (0, 1):
+                share = min(float(self.age[foot]), max(float(target.until[foot]), 0.0)) / RAMP
+                target.load[foot] = FIRST_LOAD + share if share < 1.0 else math.inf
 
     def _bears(self, foot: int, target: Target, terms: BodyTerms) -> bool:
         if not target.touches[foot]:

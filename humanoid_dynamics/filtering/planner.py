@@ -31,6 +31,10 @@ from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 FLAT = ((0.0, 0.0, 1.0), (0.0, 0.0, 1.0))  # normals of level ground
+BORNE = 0.008  # m; a point of falling that is off by this much is left to the sole that stands
+CATCHING = 0.5  # share of what a footprint should move that it moves at a plan
+LATEST_CATCH = 0.08  # s before touch-down
+FARTHEST_CATCH = 0.35  # of the leg
 SoleRows = tuple[Matrix, Matrix, Matrix, Matrix]
 
 
@@ -54,6 +58,7 @@ class Planner:
         self.labeller = Labeller(proportions, settings, track)
         self.centre = CentrePlanner(proportions, settings, track)
         self._offsets = Rows(2)
+        self._missed: Vector = np.zeros(2)
         self.gate = HoldGate(proportions.pendulum, settings.dt, active=settings.gate and settings.lookahead < FAR_ENOUGH)
 
     def plan(self, count: int, state: tuple[Vector, Vector] | None = None) -> list[Target]:
@@ -71,6 +76,8 @@ class Planner:
             self._found(window)
         window.labels = self.labeller.label(window, self.feet, self.now)
         count = min(count, len(window.labels) - 2)
+        if state is not None:
+            self._catch(window)
         prints = self._stand(window)
         if self.gate.active and state is not None:
             lifted = [foot for foot in (0, 1) if self.feet[foot].stands and not window.labels[0, foot]]
@@ -79,11 +86,29 @@ class Planner:
             self.centre.rebase = self.gate.release()
             count = min(count, _until_change(window.labels))
         com = self.centre.plan(window, prints, count)
+        self._missed = np.zeros(2) if state is None else self._fall_of(state) - self._fall_of((com[0][0], com[1][0]))
         soles = [self._plan_foot(window, foot, prints[foot], count) for foot in (0, 1)]
         targets = self._targets(window, com, soles, count)
         self._settle(window, prints, count)
         self._last_height = float(com[0][-1, 2])
         return targets
+
+    def _fall_of(self, state: tuple[Vector, Vector]) -> Vector:
+        """Return the point the robot falls towards."""
+        return np.asarray(state[0][:2] + state[1][:2] / self._p.pendulum)
+
+    def _catch(self, window: Window) -> None:
+        """Move the next footprint by what the robot will be away from the plan when the foot touches down."""
+        size = float(np.hypot(*self._missed))
+        for foot in (0, 1):
+            feet, labels = self.feet[foot], window.labels[:, foot]
+            if feet.stands or not self.feet[1 - foot].stands or labels.all():
+                feet.shift = np.zeros(2) if feet.stands else feet.shift
+                continue
+            left = float(np.argmax(labels)) * self._dt
+            if labels.any() and left > LATEST_CATCH and size > BORNE:
+                missed = self._missed * (size - BORNE) / size * np.exp(self._p.pendulum * left)
+                feet.shift = bounded(feet.shift + CATCHING * missed, FARTHEST_CATCH * self._p.leg)
 
     def _must_wait(self, foot: int, state: tuple[Vector, Vector]) -> bool:
         return self.feet[1 - foot].stands and self.gate.closed(self._other(foot), state[0][:2], state[1][:2])
@@ -136,7 +161,8 @@ class Planner:
     def _stand(self, window: Window) -> list[list[Stance]]:
         """Choose footholds (stages A3 and A5) and move the reference along with them."""
         now = slice(window.now, None)
-        feet = Feet(window.place[now], window.heading[now], window.path[now], window.labels)
+        shift = np.array([state.shift for state in self.feet])
+        feet = Feet(window.place[now], window.heading[now], window.path[now], window.labels, shift)
         at, stands = (self.feet[0].at, self.feet[1].at), (self.feet[0].stands, self.feet[1].stands)
         prints = place_prints(feet, at, stands, (self.labeller.scale, self._p.widest), self._dt)
         offset = np.vstack(
@@ -258,6 +284,16 @@ class Planner:
         for row in range(count):
             self._offsets.append(window.offset[window.now + row])
         self.now += count
+
+
+def bounded(x: Vector, most: float) -> Vector:
+    """Return a vector that is no longer than that.
+
+    Args:
+        x: The vector.
+        most: Largest length.
+    """
+    return x * min(1.0, most / max(float(np.hypot(*x)), 1e-9))
 
 
 def _swings(labels: Labels) -> list[tuple[int, int]]:

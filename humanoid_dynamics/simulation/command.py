@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from humanoid_dynamics.errors import ShapeError, UnknownNameError
-from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.arrays import Vector, read_only
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ def read_torque(names: Sequence[str], effort: Vector, given: Vector | Mapping[st
         UnknownNameError: If a name has no motor.
     """
     if given is None:
-        return Torque(np.zeros(len(names)))
+        return Torque(read_only(np.zeros(len(names))))
     tau = _in_order(names, given) if isinstance(given, Mapping) else np.asarray(given, dtype=np.float64)
     if tau.shape != (len(names),):
         raise ShapeError("tau", f"shape {tau.shape}", f"({len(names)},)")

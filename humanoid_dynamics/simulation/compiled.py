@@ -16,6 +16,7 @@ from humanoid_dynamics.simulation import (
     small_systems,
     step_kernel,
     tree_kernels,
+    wrench_kernel,
 )
 from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel
 
@@ -78,6 +79,7 @@ def compile_step() -> StepKernels:
         cone_newton,
         cone_kernel,
         contact_build,
+        wrench_kernel,
         contact_kernel,
         step_kernel,
     )

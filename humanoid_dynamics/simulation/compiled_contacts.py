@@ -70,12 +70,18 @@ class CompiledContacts(FrictionContacts):
         """What touched in the last part of the last step."""
         return self._touching if self._terms is None else self._read()
 
+    @property
+    def is_deep(self) -> bool:
+        """Whether something is to be pushed out after the last step."""
+        numbers = self.tables.numbers
+        return bool(numbers[DEPTH] > SLOP or numbers[PASSED] > SLOP)
+
     def push_out(self) -> Vector | None:
         """Return the whitened displacement (nv,) that takes some of the depth of the last step away; None where there is nothing to do."""
         terms = self._terms
         if terms is None:
             return super().push_out()
-        if max(self.tables.numbers[DEPTH], self.tables.numbers[PASSED]) <= SLOP:
+        if not self.is_deep:
             return None
         B, gap = self._normals(terms)
         depth = np.minimum(gap + SLOP, 0.0)

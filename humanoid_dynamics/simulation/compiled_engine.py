@@ -59,6 +59,13 @@ class CompiledEngine(Engine):
         self.terms.ok = self._came > NOTHING
         return self.terms.ok
 
+    def is_done(self) -> bool:
+        """Return whether ``evaluate`` went through the whole step."""
+        if self._came < REMEMBERED:
+            return False
+        self.contacts.start_step(self.terms, self._q_M)
+        return True
+
     def weigh(self) -> bool:
         """Factor the inertia and find the velocity without contacts; return whether the inertia is positive definite."""
         terms, self._came = self.terms, NOTHING
@@ -72,7 +79,7 @@ class CompiledEngine(Engine):
         self._by_kernel = True
         numbers = self.tables.numbers
         if self._came < DETECTED:
-            self._kernels.detect(self._views, self._detecting, self.tables.joints, numbers)
+            self._kernels.detect(self._views, self._detecting, self._tree[:2], numbers)
         self.contacts.start_step(self.terms, self._q_M)
         hit = float(numbers[HIT])
         return None if hit < 0.0 else hit

@@ -160,20 +160,24 @@ def search(cones: Cones, p: Vector, u: Vector) -> tuple[float, int]:
     return error, rounds
 
 
-def soften(cones: Cones, guess: Vector) -> None:
-    """Let contacts yield a little where their impulse changes, which makes impulses unique.
+def soften(cones: Cones, guess: Vector, owners: Indices) -> None:
+    """Let contacts yield a little where their impulse changes, which makes impulses unique; those of a body yield alike.
 
     Args:
         cones: The problem; G is softened, and b shifted by the guess.
         guess: (k,) impulses of the last step.
+        owners: (m,) number of the body of each contact.
     """
-    trace = 0.0
-    for i in range(len(guess)):
-        trace += cones.G[i, i]
-    soft = COMPLIANCE * max(trace / len(guess), TINY)
-    for i in range(len(guess)):
-        cones.G[i, i] += soft
-        cones.b[i] -= soft * guess[i]
+    G, b, m, count = cones.G, cones.b, len(owners), cones.normals
+    own, shared = np.zeros(m), np.zeros(m)
+    for i in range(m):
+        own[owners[i]] += (G[i, i] + G[count + i, count + i] + G[count + m + i, count + m + i]) / 3.0
+        shared[owners[i]] += 1.0
+    for row in range(len(b)):
+        i = row if row < count else (row - count) % m
+        soft = COMPLIANCE * max(own[owners[i]] / shared[owners[i]] if i < m else G[row, row], TINY)
+        G[row, row] += soft
+        b[row] -= soft * guess[row]
 
 
 def settle(cones: Cones, guess: Vector, p: Vector, u: Vector) -> tuple[float, int]:
@@ -194,15 +198,16 @@ def settle(cones: Cones, guess: Vector, p: Vector, u: Vector) -> tuple[float, in
     return search(cones, p, u)
 
 
-def certify(cones: Cones, p: Vector, u: Vector) -> tuple[float, float]:
+def certify(mu: Vector, count: int, p: Vector, u: Vector) -> tuple[float, float]:
     """Return the largest p_n |u_n| [J] and how far an impulse is outside its cone [N·s].
 
     Args:
-        cones: The problem.
+        mu: (m,) coefficients of friction.
+        count: Number of normal rows.
         p: (k,) impulses.
         u: (k,) velocities.
     """
-    mu, count, m, complementarity, cone = cones.mu, cones.normals, len(cones.mu), 0.0, 0.0
+    m, complementarity, cone = len(mu), 0.0, 0.0
     for i in range(count):
         complementarity = max(complementarity, abs(p[i] * u[i]))
     for i in range(m):

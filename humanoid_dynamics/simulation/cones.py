@@ -19,7 +19,7 @@ from humanoid_dynamics.simulation.sweep import sweep
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import Kernel
 
-COMPLIANCE = 1e-5  # share of the mean of the diagonal of G: what makes impulses of redundant contacts unique
+COMPLIANCE = 1e-5  # share of the diagonal of G: what makes impulses of redundant contacts unique
 EXACT = 1e-9  # residual that ends the search, as a share of the largest impulse
 CLOSE = 1e-6  # error in velocity that still passes [m/s]
 NEWTON = 12
@@ -37,12 +37,14 @@ class ConeProblem:
         b: (k,) velocity of each row without impulses, shifted by what it should be.
         mu: (m,) Coulomb coefficients of the first m normal rows.
         count: Number N of normal rows.
+        owner: (m,) body of each contact, whose contacts yield alike; each contact is one where left out.
     """
 
     G: Matrix
     b: Vector
     mu: Vector
     count: int
+    owner: Indices | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +82,7 @@ def solve_cones(problem: ConeProblem, guess: Vector | None = None, kernel: Kerne
         Impulses with their certificate; the nearest that was found where none is exact.
     """
     G, b = np.array(problem.G), problem.b
-    soft = COMPLIANCE * max(float(G.trace()) / len(b), 1e-12)
+    soft = measure_softness(problem)
     G.ravel()[:: len(b) + 1] += soft
     if guess is not None:
         b = b - soft * guess
@@ -103,6 +105,24 @@ def solve_cones(problem: ConeProblem, guess: Vector | None = None, kernel: Kerne
     best = _project(best, problem)
     error = np.abs(best - _project(best - step * (G.dot(best) + b), problem)) / step
     return _report(problem, G, best, float(error.max()), rounds)
+
+
+def measure_softness(problem: ConeProblem) -> Vector:
+    """Return (k,) how much each row yields per unit of impulse, alike for all contacts of a body.
+
+    What is light yields easily, but makes nothing else yield.
+
+    Args:
+        problem: The problem.
+    """
+    m, count = len(problem.mu), problem.count
+    soft: Vector = COMPLIANCE * np.maximum(problem.G.diagonal(), 1e-12)
+    if m:
+        own = (soft[:m] + soft[count : count + m] + soft[count + m :]) / 3.0
+        if problem.owner is not None:
+            own = (np.bincount(problem.owner, own) / np.maximum(np.bincount(problem.owner), 1))[problem.owner]
+        soft[:m] = soft[count : count + m] = soft[count + m :] = own
+    return soft
 
 
 def _stick(G: Matrix, problem: ConeProblem, guess: Vector | None) -> Vector | None:

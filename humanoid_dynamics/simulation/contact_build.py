@@ -74,6 +74,26 @@ class Bench(NamedTuple):
     numbers: Vector
 
 
+class Holders(NamedTuple):
+    """Joints that touch, and how.
+
+    Attributes:
+        W: (n, nv, 6) what the inertia makes of the Jacobian of each, about a point where it touches.
+        wrenches: (3m, 6) wrench on its joint of a unit impulse along each row: normals of all points, then both tangents.
+        slots: (m,) which of the joints carries each point.
+        others: (m,) which of them it touches, -1 for what stands still.
+        lasts: (n,) last coordinate of each joint.
+        middles: (n, 3) the point its wrenches refer to [m].
+    """
+
+    W: Matrix
+    wrenches: Matrix
+    slots: Indices
+    others: Indices
+    lasts: Indices
+    middles: Matrix
+
+
 def select_points(bench: Bench) -> int:
     """Write which near points take part in a step, and return their number.
 
@@ -124,19 +144,22 @@ def find_limit_gap(limit: Vector, q: Vector) -> float:
     return float(limit[L_SIGN] * (q[int(limit[L_Q])] - limit[L_BOUND]))
 
 
-def whiten_joint(JT: Matrix, L: Matrix, parents: Indices, last: int, W: Matrix) -> None:
+def whiten_joint(bench: Bench, last: int, middle: Vector, W: Matrix) -> None:
     """Write what the inertia makes of the Jacobian of a joint, six numbers for each coordinate that moves it.
 
     Args:
-        JT: (nv, 6) joint Jacobian of the world.
-        L: (nv, nv) factor of the inertia.
-        parents: (nv,) the tree.
+        bench: All tables.
         last: Last coordinate of the joint.
+        middle: (3,) point that moments and velocities refer to, in the world [m].
         W: (nv, 6) zero; L^-T J^T.
     """
+    JT, L, parents = bench.JT, bench.L, bench.parents
+    x, y, z = middle[0], middle[1], middle[2]
     i = last
     while i >= 0:
-        W[i] = JT[i]
+        a, b, c = JT[i, 3], JT[i, 4], JT[i, 5]
+        W[i, 0], W[i, 1], W[i, 2] = JT[i, 0] + b * z - c * y, JT[i, 1] + c * x - a * z, JT[i, 2] + a * y - b * x
+        W[i, 3], W[i, 4], W[i, 5] = a, b, c
         i = parents[i]
     i = last
     while i >= 0:
@@ -151,38 +174,61 @@ def whiten_joint(JT: Matrix, L: Matrix, parents: Indices, last: int, W: Matrix) 
         i = parents[i]
 
 
-def whiten_joints(bench: Bench, m: int, slots: Indices) -> Matrix:
-    """Return (n, nv, 6) what the inertia makes of the Jacobians of all joints that carry or are touched by a point that takes part.
+def list_holders(bench: Bench, slots: Indices, others: Indices, lasts: Indices, middles: Matrix) -> int:
+    """List the joints that carry or are touched by a point that takes part; return their number.
+
+    Args:
+        bench: All tables.
+        slots: (m,) which of these joints carries each point, overwritten.
+        others: (m,) which of them it touches, -1 for what stands still, overwritten.
+        lasts: (2m,) last coordinate of each, overwritten.
+        middles: (2m, 3) a point where it touches [m], overwritten.
+    """
+    index, used, near = np.full(len(bench.joints), -1), 0, bench.near
+    for i in range(len(slots)):
+        k = bench.chosen[i]
+        carrier, other = int(bench.points[int(near[k, N_POINT]), JOINT]), int(bench.shapes[int(near[k, N_SHAPE]), S_JOINT])
+        for joint in (carrier, other):
+            if index[joint] < 0 and (joint > 0 or joint == carrier):
+                index[joint] = used
+                lasts[used] = bench.joints[joint, 2]
+                middles[used] = near[k, N_PLACE : N_PLACE + 3]
+                used += 1
+        slots[i], others[i] = index[carrier], index[other] if other > 0 else -1
+    return used
+
+
+def find_holders(bench: Bench, m: int) -> Holders:
+    """Return the joints that carry or are touched by a point that takes part, with the wrenches of all rows of these points.
 
     Args:
         bench: All tables.
         m: Number of points that take part.
-        slots: (nj,) minus one; which matrix belongs to a joint, overwritten.
     """
-    used = 0
-    for i in range(m):
-        row = bench.near[bench.chosen[i]]
-        for joint in (int(bench.points[int(row[N_POINT]), JOINT]), int(bench.shapes[int(row[N_SHAPE]), S_JOINT])):
-            if joint > 0 and slots[joint] < 0:
-                slots[joint] = used
-                used += 1
-    W = np.zeros((used, len(bench.parents), 6))
-    for joint in range(len(slots)):
-        if slots[joint] >= 0:
-            whiten_joint(bench.JT, bench.L, bench.parents, bench.joints[joint, 2], W[slots[joint]])
-    return W
+    slots, others = np.empty(m, dtype=np.intp), np.empty(m, dtype=np.intp)
+    lasts, middles = np.empty(2 * m, dtype=np.intp), np.empty((2 * m, 3))
+    used = list_holders(bench, slots, others, lasts, middles)
+    W, wrenches = np.zeros((used, len(bench.parents), 6)), np.empty((3 * m, 6))
+    for s in range(used):
+        whiten_joint(bench, lasts[s], middles[s], W[s])
+    for row in range(3 * m):
+        write_wrench(bench.near, (bench.chosen[row % m], row // m), middles, slots[row % m], wrenches[row])
+    return Holders(W, wrenches, slots, others, lasts, middles)
 
 
-def write_wrench(row: Vector, axis: int, wrench: Vector) -> None:
-    """Write a unit force along an axis of a near point as a wrench about the origin of the world.
+def write_wrench(near: Matrix, row: tuple[int, int], middles: Matrix, s: int, wrench: Vector) -> None:
+    """Write a unit force along an axis of a near point as a wrench.
 
     Args:
-        row: Row of the table of near points.
-        axis: Which axis.
+        near: Table of near points.
+        row: Row of the point there, and which axis.
+        middles: (n, 3) points that moments refer to [m].
+        s: Which of them.
         wrench: (6,) force and moment, overwritten.
     """
-    a, b, c = row[N_AXES + 3 * axis], row[N_AXES + 3 * axis + 1], row[N_AXES + 3 * axis + 2]
-    x, y, z = row[N_PLACE], row[N_PLACE + 1], row[N_PLACE + 2]
+    k, axis = row
+    a, b, c = near[k, N_AXES + 3 * axis], near[k, N_AXES + 3 * axis + 1], near[k, N_AXES + 3 * axis + 2]
+    x, y, z = near[k, N_PLACE] - middles[s, 0], near[k, N_PLACE + 1] - middles[s, 1], near[k, N_PLACE + 2] - middles[s, 2]
     wrench[0], wrench[1], wrench[2] = a, b, c
     wrench[3], wrench[4], wrench[5] = y * c - z * b, z * a - x * c, x * b - y * a
 
@@ -201,81 +247,147 @@ def add_row(W: Matrix, wrench: Vector, sign: float, x: Vector) -> None:
         x[i] += sign * (a * W[i, 0] + b * W[i, 1] + c * W[i, 2] + d * W[i, 3] + e * W[i, 4] + f * W[i, 5])
 
 
-def want(row: Vector, memory: Vector, before: tuple[float, float, float], numbers: Vector) -> tuple[float, float, float]:
-    """Return the shifts of the three rows of a point: how fast a gap may close, and half of what rows turned by.
-
-    Args:
-        row: Row of the table of near points.
-        memory: What is remembered of it.
-        before: Its velocity along its axes at the start of the step.
-        numbers: Numbers in and out.
-    """
-    dt, gap = numbers[DT], row[N_GAP]
-    normal = max(gap, 0.0) / dt
-    if memory[M_TOUCHES] <= 0.0:
-        if row[N_SPEED] < -numbers[SLOWEST] and numbers[ALL_SLOW] == 0.0:
-            normal = 2.0 * (gap + REACH) / dt  # it may go on to the ground, where an impact awaits it, and not into it
-        return normal, 0.0, 0.0
-    return (
-        normal + 0.5 * (before[0] - measure_along(row, 0, memory[M_U:])),
-        0.5 * (before[1] - measure_along(row, 1, memory[M_U:])),
-        0.5 * (before[2] - measure_along(row, 2, memory[M_U:])),
-    )
-
-
-def measure_along(row: Vector, axis: int, x: Vector) -> float:
-    """Return the component of a vector along an axis of a near point.
-
-    Args:
-        row: Row of the table of near points.
-        axis: Which axis.
-        x: (3+,) the vector, in the world.
-    """
-    return float(row[N_AXES + 3 * axis] * x[0] + row[N_AXES + 3 * axis + 1] * x[1] + row[N_AXES + 3 * axis + 2] * x[2])
-
-
-def build_points(bench: Bench, B: Matrix, mu: Vector, m: int, count: int) -> None:
-    """Write rows, shifts, guesses and coefficients of all points that take part.
+def measure_speeds(bench: Bench, holders: Holders, z: Vector, speeds: Vector) -> None:
+    """Write the velocities along the rows of all points for a whitened velocity.
 
     Args:
         bench: All tables.
-        B: (count + 2m, nv) zero; whitened rows.
+        holders: Joints that touch.
+        z: (nv,) whitened velocity.
+        speeds: (3m,) velocities, normals of all points first, then both tangents; overwritten.
+    """
+    W, wrenches, slots, m = holders.W, holders.wrenches, holders.slots, len(holders.slots)
+    twists = np.zeros((len(W), 6))
+    for s in range(len(W)):
+        i = holders.lasts[s]
+        while i >= 0:
+            for k in range(6):
+                twists[s, k] += W[s, i, k] * z[i]
+            i = i - 1 if len(bench.Q) else bench.parents[i]
+    for row in range(3 * m):
+        s, speed = slots[row % m], 0.0
+        for k in range(6):
+            speed += wrenches[row, k] * twists[s, k]
+        speeds[row] = speed
+    if meets_others(holders.others):
+        leave_others(bench, holders, twists, speeds)
+
+
+def meets_others(others: Indices) -> bool:
+    """Return whether a point touches something that moves.
+
+    Args:
+        others: (m,) joint that each touches, -1 for what stands still.
+    """
+    last = -1
+    for i in range(len(others)):
+        last = max(last, others[i])
+    return last >= 0
+
+
+def leave_others(bench: Bench, holders: Holders, twists: Matrix, speeds: Vector) -> None:
+    """Take the velocities of what is touched out of those of what touches.
+
+    Args:
+        bench: All tables.
+        holders: Joints that touch.
+        twists: (n, 6) twists of these.
+        speeds: (3m,) velocities of the rows, overwritten.
+    """
+    others, m, wrench = holders.others, len(holders.others), np.empty(6)
+    for row in range(3 * m):
+        other = others[row % m]
+        if other >= 0:
+            write_wrench(bench.near, (bench.chosen[row % m], row // m), holders.middles, other, wrench)
+            for k in range(6):
+                speeds[row] -= wrench[k] * twists[other, k]
+
+
+def measure_along(near: Matrix, k: int, axis: int, memory: Matrix, first: int) -> float:
+    """Return the component along an axis of a near point of what is remembered of it.
+
+    Args:
+        near: Table of near points.
+        k: Row of the point there.
+        axis: Which axis.
+        memory: What touched in the last step.
+        first: First of three columns there.
+    """
+    key, column = int(near[k, N_KEY]), N_AXES + 3 * axis
+    total = near[k, column] * memory[key, first] + near[k, column + 1] * memory[key, first + 1]
+    return float(total + near[k, column + 2] * memory[key, first + 2])
+
+
+def want_gap(near: Matrix, k: int, touches: bool, numbers: Vector) -> float:
+    """Return how fast the gap of a near point may close, as a shift of its normal row.
+
+    Args:
+        near: Table of near points.
+        k: Row of the point there.
+        touches: Whether it carried force in the last step.
+        numbers: Numbers in and out.
+    """
+    dt, gap = numbers[DT], near[k, N_GAP]
+    if not touches and near[k, N_SPEED] < -numbers[SLOWEST] and numbers[ALL_SLOW] == 0.0:
+        return float(2.0 * (gap + REACH) / dt)  # it may go on to the ground, where an impact awaits it, and not into it
+    return float(max(gap, 0.0) / dt)
+
+
+def want_points(bench: Bench, holders: Holders, mu: Vector, count: int) -> None:
+    """Write shifts, guesses and coefficients of all points that take part.
+
+    Args:
+        bench: All tables.
+        holders: Joints that touch.
         mu: (m,) coefficients, overwritten.
+        count: How many points and limits.
+    """
+    answer, numbers, m = bench.answer, bench.numbers, len(mu)
+    share = numbers[DT] / numbers[SPAN]
+    before = np.empty(3 * m)
+    measure_speeds(bench, holders, bench.dofs[Z_START], before)
+    near, memory = bench.near, bench.memory
+    for i in range(m):
+        k = bench.chosen[i]
+        touches = memory[int(near[k, N_KEY]), M_TOUCHES] > 0.0
+        mu[i] = near[k, N_MU]
+        for axis in range(3):
+            place = i if axis == 0 else count + (axis - 1) * m + i
+            shift = want_gap(near, k, touches, numbers) if axis == 0 else 0.0
+            if touches:  # half of what the row turned by
+                shift += 0.5 * (before[axis * m + i] - measure_along(near, k, axis, memory, M_U))
+            answer[A_WANTED, place] = shift
+            answer[A_GUESS, place] = share * measure_along(near, k, axis, memory, M_P) if touches else 0.0
+
+
+def build_points(bench: Bench, holders: Holders, B: Matrix, m: int, count: int) -> None:
+    """Write the rows of all points that take part.
+
+    Args:
+        bench: All tables.
+        holders: Joints that touch.
+        B: (count + 2m, nv) zero; whitened rows.
         m: How many points.
         count: How many points and limits.
     """
-    answer, numbers = bench.answer, bench.numbers
-    share = numbers[DT] / numbers[SPAN]
-    slots, wrench = np.full(len(bench.joints), -1), np.empty(6)
-    W = whiten_joints(bench, m, slots)
+    wrench = np.empty(6)
     for i in range(m):
-        row = bench.near[bench.chosen[i]]
-        joint, other = int(bench.points[int(row[N_POINT]), JOINT]), int(bench.shapes[int(row[N_SHAPE]), S_JOINT])
         for axis in range(3):
             place = i if axis == 0 else count + (axis - 1) * m + i
-            write_wrench(row, axis, wrench)
-            add_row(W[slots[joint]], wrench, 1.0, B[place])
-            if other > 0:
-                add_row(W[slots[other]], wrench, -1.0, B[place])
-    before = np.dot(B, bench.dofs[Z_START])
-    for i in range(m):
-        row = bench.near[bench.chosen[i]]
-        kept = bench.memory[int(row[N_KEY])]
-        places = (i, count + i, count + m + i)
-        shift = want(row, kept, (before[i], before[places[1]], before[places[2]]), numbers)
-        mu[i] = row[N_MU]
-        for axis in range(3):
-            answer[A_WANTED, places[axis]] = shift[axis]
-            answer[A_GUESS, places[axis]] = share * measure_along(row, axis, kept[M_P:]) if kept[M_TOUCHES] > 0.0 else 0.0
+            add_row(holders.W[holders.slots[i]], holders.wrenches[axis * m + i], 1.0, B[place])
+            other = holders.others[i]
+            if other >= 0:
+                write_wrench(bench.near, (bench.chosen[i], axis), holders.middles, other, wrench)
+                add_row(holders.W[other], wrench, -1.0, B[place])
 
 
-def build_limits(bench: Bench, q: Vector, B: Matrix, m: int, count: int) -> None:
+def build_limits(bench: Bench, q: Vector, X: Matrix, m: int, count: int) -> None:
     """Write rows, shifts and guesses of all limits that take part.
 
     Args:
         bench: All tables.
         q: (nq,) configuration in the middle of the step.
-        B: (count + 2m, nv) zero; whitened rows.
+        X: (count - m, nv) zero; whitened rows.
         m: How many points.
         count: How many points and limits.
     """
@@ -283,8 +395,8 @@ def build_limits(bench: Bench, q: Vector, B: Matrix, m: int, count: int) -> None
     for i in range(m, count):
         limit = bench.limits[bench.chosen[i]]
         numbers[PASSED] = max(numbers[PASSED], -find_limit_gap(limit, q))
-        B[i, int(limit[L_V])] = limit[L_SIGN]
-        whiten_chain(bench.L, bench.parents, int(limit[L_V]), B[i])
+        X[i - m, int(limit[L_V])] = limit[L_SIGN]
+        whiten_chain(bench.L, bench.parents, int(limit[L_V]), X[i - m])
         bench.answer[A_WANTED, i] = max(find_limit_gap(limit, q), 0.0) / numbers[DT]
         bench.answer[A_GUESS, i] = numbers[DT] / numbers[SPAN] * limit[L_IMPULSE]
 
@@ -294,11 +406,16 @@ PARTS = (
     find_limit_gap,
     select_limits,
     whiten_joint,
-    whiten_joints,
+    list_holders,
+    find_holders,
     write_wrench,
     add_row,
+    meets_others,
+    leave_others,
+    measure_speeds,
     measure_along,
-    want,
+    want_gap,
+    want_points,
     build_points,
     build_limits,
 )

@@ -16,11 +16,16 @@ from humanoid_dynamics.simulation.contact_build import (
     A_WANTED,
     L_IMPULSE,
     Bench,
+    Holders,
     Tables,
     build_limits,
     build_points,
+    find_holders,
+    measure_speeds,
+    meets_others,
     select_limits,
     select_points,
+    want_points,
 )
 from humanoid_dynamics.simulation.rows import (
     COMPLEMENTARITY,
@@ -45,6 +50,8 @@ from humanoid_dynamics.simulation.rows import (
     Z_FREE,
     Z_START,
 )
+from humanoid_dynamics.simulation.thresholds import CARRIES
+from humanoid_dynamics.simulation.wrench_kernel import stick_by_wrenches
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 # columns of the table of limits
@@ -73,6 +80,24 @@ def multiply_vectors(x: Vector, y: Vector) -> float:
     for i in range(len(x)):
         total += x[i] * y[i]
     return total
+
+
+def restrain_joint(Q: Matrix, W: Matrix) -> None:
+    """Take out of the Jacobian of a joint what the bilateral rows hold.
+
+    Args:
+        Q: (r, nv) orthonormal basis of these.
+        W: (nv, 6) whitened Jacobian, overwritten.
+    """
+    share = np.empty(6)
+    for k in range(len(Q)):
+        share[:] = 0.0
+        for i in range(len(W)):
+            for j in range(6):
+                share[j] += Q[k, i] * W[i, j]
+        for i in range(len(W)):
+            for j in range(6):
+                W[i, j] -= share[j] * Q[k, i]
 
 
 def hold_on(cones: Cones, answer: Matrix, m: int, p: Vector, u: Vector) -> bool:
@@ -124,24 +149,70 @@ def solve_contacts(factors: Tables, tables: Tables, tree: tuple[Indices, ...], q
     numbers[POINTS], numbers[NORMALS] = m, count
     numbers[RESIDUAL] = numbers[COMPLEMENTARITY] = numbers[CONE] = numbers[ROUNDS] = 0.0
     numbers[PASSED] = 0.0
-    size, z = count + 2 * m, dofs[Z_END]
-    if size == 0:
+    if count == 0:
         return
-    B, mu = np.zeros((size, len(z))), np.empty(m)
-    build_points(bench, B, mu, m, count)
-    build_limits(bench, q, B, m, count)
+    z = dofs[Z_END]
+    mu, holders, X = np.empty(m), find_holders(bench, m), np.zeros((count - m, len(z)))
+    want_points(bench, holders, mu, count)
+    build_limits(bench, q, X, m, count)
     if len(Q):
-        for i in range(size):
-            restrain_row(Q, B[i])
+        for s in range(len(holders.W)):
+            restrain_joint(Q, holders.W[s])
+            holders.lasts[s] = len(z) - 1
+        for k in range(count - m):
+            restrain_row(Q, X[k])
+    if not meets_others(holders.others):
+        b, held = find_speeds(bench, holders, X), np.full(m, HELD) if numbers[PAPER] > 0.0 else mu
+        if stick_by_wrenches(bench, holders, X, b, held):
+            numbers[ROUNDS] = 1.0
+            numbers[COMPLEMENTARITY], numbers[CONE] = certify(mu, count, answer[A_P, : len(b)], answer[A_U, : len(b)])
+            return
+    solve_rows(bench, holders, X, mu)
+
+
+def find_speeds(bench: Bench, holders: Holders, X: Matrix) -> Vector:
+    """Return (3m + c,) velocities of all rows without contacts, with what is wanted of them.
+
+    Args:
+        bench: All tables.
+        holders: Joints that touch.
+        X: (c, nv) whitened rows of the limits.
+    """
+    m, limits, z = len(holders.slots), len(X), bench.dofs[Z_END]
+    speeds = np.empty(3 * m)
+    measure_speeds(bench, holders, z, speeds)
+    b = bench.answer[A_WANTED, : 3 * m + limits].copy()
+    for row in range(3 * m):
+        b[row if row < m else row + limits] += speeds[row]
+    for k in range(limits):
+        b[m + k] += multiply_vectors(X[k], z)
+    return b
+
+
+def solve_rows(bench: Bench, holders: Holders, X: Matrix, mu: Vector) -> None:
+    """Find impulses row by row, and the whitened velocity at the end with them.
+
+    Args:
+        bench: All tables.
+        holders: Joints that touch.
+        X: (c, nv) whitened rows of the limits.
+        mu: (m,) coefficients of friction.
+    """
+    numbers, answer, z, m = bench.numbers, bench.answer, bench.dofs[Z_END], len(mu)
+    count = m + len(X)
+    size = count + 2 * m
+    B = np.zeros((size, len(z)))
+    build_points(bench, holders, B, m, count)
+    B[m:count] = X
     b = np.dot(B, z) + answer[A_WANTED, :size]
     p, u = answer[A_P, :size], answer[A_U, :size]
     cones = Cones(np.dot(B, B.T), b, mu, np.empty(size), count)
-    soften(cones, answer[A_GUESS, :size])
+    soften(cones, answer[A_GUESS, :size], holders.slots)
     if numbers[PAPER] > 0.0:
         numbers[ROUNDS] = 1.0 if hold_on(cones, answer, m, p, u) else -1.0
     else:
         numbers[RESIDUAL], numbers[ROUNDS] = settle(cones, answer[A_GUESS, :size], p, u)
-    numbers[COMPLEMENTARITY], numbers[CONE] = certify(cones, p, u)
+    numbers[COMPLEMENTARITY], numbers[CONE] = certify(mu, count, p, u)
     for k in range(size):
         for i in range(len(z)):
             z[i] += p[k] * B[k, i]
@@ -166,7 +237,7 @@ def remember(tables: Tables, chosen: Indices, numbers: Vector) -> None:
         row = near[chosen[i]]
         kept = memory[int(row[N_KEY])]
         deepest = max(deepest, -row[N_GAP])
-        if answer[A_P, i] > 0.0:
+        if answer[A_P, i] > CARRIES:
             kept[M_TOUCHES] = 1.0
             touching += 1
         kept[M_U:] = 0.0
@@ -179,4 +250,4 @@ def remember(tables: Tables, chosen: Indices, numbers: Vector) -> None:
     numbers[DEPTH], numbers[TOUCHING], numbers[SPAN] = deepest, touching, numbers[DT]
 
 
-PARTS = (restrain_row, multiply_vectors, hold_on, hold_start)
+PARTS = (restrain_row, restrain_joint, find_speeds, solve_rows, multiply_vectors, hold_on, hold_start)

@@ -46,25 +46,8 @@ from humanoid_dynamics.simulation.thresholds import AT_ONCE
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 STEEP = 0.9
+START, KNOWN = 6, 12  # columns of the table of velocities
 Tables: TypeAlias = tuple[Matrix, ...]
-
-
-def write_twists(JT: Matrix, joints: Indices, v: Vector, twist: Matrix) -> None:
-    """Write the velocity of every joint at the origin of the world.
-
-    Args:
-        JT: (nv, 6) joint Jacobian of the world, one row per coordinate.
-        joints: (nj, 3) joint above, first and last coordinate of each.
-        v: (nv,) velocity.
-        twist: (nj, 6) linear and angular velocity, overwritten.
-    """
-    for j in range(1, len(joints)):
-        above = joints[j, 0]
-        for k in range(6):
-            twist[j, k] = twist[above, k]
-        for i in range(joints[j, 1], joints[j, 2] + 1):
-            for k in range(6):
-                twist[j, k] += JT[i, k] * v[i]
 
 
 def write_axes(row: Vector, normal: Vector) -> None:
@@ -86,39 +69,40 @@ def write_axes(row: Vector, normal: Vector) -> None:
     row[N_AXES + 6], row[N_AXES + 7], row[N_AXES + 8] = y * t_z - z * t_y, z * t_x - x * t_z, x * t_y - y * t_x
 
 
-def speed_at(twist: Matrix, joint: int, row: Vector) -> float:
+def speed_at(twists: Matrix, joint: int, start: int, row: Vector) -> float:
     """Return the velocity along the normal of the material point of a joint that touches.
 
     Args:
-        twist: (nj, 6) velocity of every joint.
+        twists: (nj, 13) velocities of joints.
         joint: The joint.
+        start: Column where its velocity begins.
         row: Row of the table of near points.
     """
     n_x, n_y, n_z = row[N_AXES], row[N_AXES + 1], row[N_AXES + 2]
     x, y, z = row[N_PLACE], row[N_PLACE + 1], row[N_PLACE + 2]
-    V, W = twist[joint, :3], twist[joint, 3:]
-    turning = n_x * (W[1] * z - W[2] * y) + n_y * (W[2] * x - W[0] * z) + n_z * (W[0] * y - W[1] * x)
-    return float(n_x * V[0] + n_y * V[1] + n_z * V[2] + turning)
+    a, b, c = twists[joint, start + 3], twists[joint, start + 4], twists[joint, start + 5]
+    turning = n_x * (b * z - c * y) + n_y * (c * x - a * z) + n_z * (a * y - b * x)
+    return float(n_x * twists[joint, start] + n_y * twists[joint, start + 1] + n_z * twists[joint, start + 2] + turning)
 
 
-def find_nearest(point: Vector, middle: Vector, shapes: Matrix, poses: Matrix, span: tuple[int, int]) -> tuple[int, float]:
+def find_nearest(point: Vector, middle: Vector, views: Tables, span: tuple[int, int], found: Vector) -> tuple[int, float]:
     """Return the nearest of some shapes and the distance to it.
 
     Args:
         point: Row of the table of points.
         middle: (6,) where it is in the world [m], and the normal there, overwritten.
-        shapes: Table of shapes.
-        poses: (nj, 12) poses of all joints.
+        views: Table of shapes, and (nj, 12) poses of all joints.
         span: The first shape and the one after the last.
+        found: (3,) room for a normal.
     """
+    shapes, poses = views
     nearest, least = -1, FAR
-    normal = np.empty(3)
     for s in range(span[0], span[1]):
         if shapes[s, S_GROUP] != point[GROUP]:
-            gap = probe(shapes[s], poses[int(shapes[s, S_JOINT])], middle[:3], normal) - point[RADIUS]
+            gap = probe(shapes[s], poses[int(shapes[s, S_JOINT])], middle, found) - point[RADIUS]
             if gap < least:
                 nearest, least = s, gap
-                middle[3], middle[4], middle[5] = normal[0], normal[1], normal[2]
+                middle[3], middle[4], middle[5] = found[0], found[1], found[2]
     return nearest, least
 
 
@@ -139,7 +123,28 @@ def enter(row: Vector, point: Vector, middle: Vector, shape: Vector, gap: float)
     write_axes(row, middle[3:])
 
 
-def detect(views: Tables, tables: Tables, joints: Indices, numbers: Vector) -> None:
+def find_twists(JT: Matrix, tree: tuple[Indices, Indices], dofs: Matrix, joint: int, twists: Matrix) -> None:
+    """Write the velocity of a joint at the origin of the world, in the middle of the step and at its start, once.
+
+    Args:
+        JT: (nv, 6) joint Jacobian of the world, one row per coordinate.
+        tree: (nj, 3) joint above, first and last coordinate of each, and (nv,) the coordinate that carries each.
+        dofs: Table of the coordinates.
+        joint: The joint.
+        twists: (nj, 13) zero; linear and angular velocity in the middle and at the start, and one where they are known.
+    """
+    joints, parents = tree
+    twists[joint, KNOWN] = 1.0
+    i = joints[joint, 2]
+    while i >= 0:
+        middle, start = dofs[V_MIDDLE, i], dofs[V, i]
+        for k in range(6):
+            twists[joint, k] += JT[i, k] * middle
+            twists[joint, START + k] += JT[i, k] * start
+        i = parents[i]
+
+
+def detect(views: Tables, tables: Tables, tree: tuple[Indices, Indices], numbers: Vector) -> None:
     """Find the points near a shape, and when the first one hits.
 
     Shapes that stand still count as one, the nearest; every shape that moves counts by itself.
@@ -147,16 +152,12 @@ def detect(views: Tables, tables: Tables, joints: Indices, numbers: Vector) -> N
     Args:
         views: (nj, 12) poses of all joints, and (nv, 6) joint Jacobian of the world.
         tables: Tables of points, shapes, coordinates, near points (overwritten) and memory.
-        joints: (nj, 3) joint above, first and last coordinate of each.
+        tree: (nj, 3) joint above, first and last coordinate of each, and (nv,) the coordinate that carries each.
         numbers: Numbers in and out.
     """
     poses, JT = views
     points, shapes, dofs, near, memory = tables
-    twist, start, middle = np.zeros((len(joints), 6)), np.zeros((len(joints), 6)), np.empty(6)
-    write_twists(JT, joints, dofs[V_MIDDLE], twist)
-    foreseen = numbers[FORESEEN] > 0.0
-    if foreseen:
-        write_twists(JT, joints, dofs[V], start)
+    twists, middle, found = np.zeros((len(tree[0]), 13)), np.empty(6), np.empty(3)
     statics = int(numbers[STATICS])
     count, lowest, hit = 0, FAR, -1.0
     for i in range(len(points)):
@@ -164,20 +165,38 @@ def detect(views: Tables, tables: Tables, joints: Indices, numbers: Vector) -> N
         middle[0], middle[1], middle[2] = carry(poses[int(point[JOINT])], point[P_X], point[P_X + 1], point[P_X + 2])
         for slot in range(len(shapes) - statics + 1):
             span = (0, statics) if slot == 0 else (statics + slot - 1, statics + slot)
-            s, gap = find_nearest(point, middle, shapes, poses, span)
+            s, gap = find_nearest(point, middle, (shapes, poses), span, found)
             lowest = min(lowest, gap)
             if gap >= numbers[WITHIN]:
                 continue
             row = near[count]
             row[N_KEY], row[N_POINT], row[N_SHAPE] = slot * len(points) + i, i, s
             enter(row, point, middle, shapes[s], gap)
-            row[N_SPEED] = speed_at(twist, int(point[JOINT]), row) - speed_at(twist, int(shapes[s, S_JOINT]), row)
-            if foreseen and gap < AT_ONCE:
-                began = speed_at(start, int(point[JOINT]), row) - speed_at(start, int(shapes[s, S_JOINT]), row)
-                row[N_SPEED] = calm_down(row[N_SPEED], began, numbers[SLOWEST])
+            joint, other = int(point[JOINT]), int(shapes[s, S_JOINT])
+            for moved in (joint, other):
+                if twists[moved, KNOWN] == 0.0:
+                    find_twists(JT, tree, dofs, moved, twists)
+            row[N_SPEED] = measure_approach(twists, joint, other, row, numbers)
             hit = sooner(hit, row, memory, numbers)
             count += 1
     numbers[LOWEST], numbers[HIT], numbers[COUNT] = lowest, hit, count
+
+
+def measure_approach(twists: Matrix, joint: int, other: int, row: Vector, numbers: Vector) -> float:
+    """Return the velocity along the normal of a point, seen from the shape.
+
+    Args:
+        twists: (nj, 13) velocities of joints.
+        joint: Joint that carries the point.
+        other: Joint that carries the shape.
+        row: Row of the table of near points.
+        numbers: Numbers in and out.
+    """
+    speed = speed_at(twists, joint, 0, row) - speed_at(twists, other, 0, row)
+    if numbers[FORESEEN] > 0.0 and row[N_GAP] < AT_ONCE:
+        began = speed_at(twists, joint, START, row) - speed_at(twists, other, START, row)
+        return calm_down(speed, began, numbers[SLOWEST])
+    return speed
 
 
 def calm_down(speed: float, began: float, slowest: float) -> float:
@@ -207,4 +226,4 @@ def sooner(hit: float, row: Vector, memory: Matrix, numbers: Vector) -> float:
     return float(when if hit < 0.0 else min(hit, when))
 
 
-PARTS = (write_twists, write_axes, speed_at, find_nearest, enter, calm_down, sooner)
+PARTS = (write_axes, speed_at, find_nearest, enter, find_twists, calm_down, measure_approach, sooner)

@@ -72,10 +72,15 @@ class Engine:
             v: (nv,) velocity at its start.
             all_slow: Whether even fast points stop dead.
         """
-        tables = self.tables
-        tables.dofs[V] = v
-        tables.numbers[WITHIN] = max(NEAR, dt * FASTEST_APPROACH)
-        tables.numbers[DT], tables.numbers[ALL_SLOW], tables.numbers[SLOWEST] = dt, all_slow, slowest_impact(dt)
+        self.tables.dofs[V] = v
+        numbers = self.tables.numbers
+        if numbers[DT] != dt:
+            numbers[DT], numbers[WITHIN], numbers[SLOWEST] = dt, max(NEAR, dt * FASTEST_APPROACH), slowest_impact(dt)
+        numbers[ALL_SLOW] = all_slow
+
+    def is_done(self) -> bool:
+        """Return whether ``evaluate`` went through the whole step."""
+        return False
 
     def evaluate(self, q_M: Vector) -> bool:
         """Compute poses, inertia, bias and the way of the drives; return whether the inertia is positive definite.

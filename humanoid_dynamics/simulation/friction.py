@@ -23,8 +23,10 @@ from humanoid_dynamics.simulation.tables import Tables
 from humanoid_dynamics.simulation.terms import Terms
 from humanoid_dynamics.simulation.terrain import Terrain
 from humanoid_dynamics.simulation.thresholds import (
+    ARRIVES,
     AT_ONCE,
     CALM,
+    CARRIES,
     FASTEST_APPROACH,
     NEAR,
     PUSH_OUT,
@@ -72,6 +74,11 @@ class FrictionContacts:
     def touching(self) -> Touching:
         """What touched in the last part of the last step."""
         return self._touching
+
+    @property
+    def is_deep(self) -> bool:
+        """Whether something is to be pushed out after the last step."""
+        return True
 
     @property
     def near(self) -> Near | None:
@@ -129,7 +136,7 @@ class FrictionContacts:
         B = terms.restrain(terms.whiten(rows.J.T))
         wanted = self._wanted(rows, v, dt)
         count = len(rows.gap)
-        problem = ConeProblem(B.T.dot(B), z.dot(B) + wanted, rows.mu, count)
+        problem = ConeProblem(B.T.dot(B), z.dot(B) + wanted, rows.mu, count, self._joints[rows.index])
         answer = self._solve(problem, rows, self._guess(rows, dt / self.tables.numbers[SPAN]))
         self._pending = (rows, answer.p, answer.u - wanted)
         self._touching = describe_touching(rows, answer)
@@ -181,11 +188,11 @@ class FrictionContacts:
         bounce = np.zeros(len(before))
         bounce[:m] = e * np.minimum(before[:m], 0.0) * (before[:m] < -SLOWEST_IMPACT)
         G = B.T.dot(B)
-        answer = self._solve_twice(ConeProblem(G, before + bounce, rows.mu, count), rows)
+        answer = self._solve_twice(ConeProblem(G, before + bounce, rows.mu, count, self._joints[rows.index]), rows)
         change = 0.5 * float(answer.p.dot(before + answer.u - bounce))
         if change > 0.0:
             bounce[:] = 0.0
-            answer = self._solve_twice(ConeProblem(G, before, rows.mu, count), rows)
+            answer = self._solve_twice(ConeProblem(G, before, rows.mu, count, self._joints[rows.index]), rows)
             change = 0.5 * float(answer.p.dot(before + answer.u))
         after = answer.u - bounce
         self._remember(rows, answer.p, after)
@@ -256,7 +263,7 @@ class FrictionContacts:
         near = self.near
         if near is None:
             return None, np.zeros(0)
-        which = np.flatnonzero((near.gap < AT_ONCE) | (self.touches[near.key] & (near.gap < NEAR)))
+        which = np.flatnonzero(_find_hitting(near, near.J[0].dot(v), self.touches[near.key]))
         if limits is not None:
             at = limits.gap <= 0.0
             limits = NearLimits(limits.v[at], limits.sign[at], limits.gap[at], limits.row[at]) if at.any() else None
@@ -299,7 +306,7 @@ class FrictionContacts:
             self.tables.limits[rows.limits.row, -1] = p[m:count]
         if not m:
             return
-        self._flags[rows.key] = p[:m] > 0.0
+        self._flags[rows.key] = p[:m] > CARRIES
         for kept, values in ((self._impulse, p), (self._u_end, u)):
             along = np.concatenate((values[:m], values[count:])).reshape(3, m)
             kept[rows.key] = np.einsum("ak,akj->kj", along, rows.axes)
@@ -310,3 +317,21 @@ class FrictionContacts:
         numbers[DEPTH], numbers[TOUCHING] = self._touching.depth, np.count_nonzero(self._flags)
         quality = (0.0, 0.0, 0.0, 0.0) if answer is None else (answer.residual, answer.complementarity, answer.cone, answer.rounds)
         numbers[RESIDUAL : RESIDUAL + 4] = quality
+
+
+def _find_hitting(near: Near, speed: Vector, touches: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which points take part in an impact: all at the ground, and where none of them comes down, the first one to arrive.
+
+    The time of an impact is found as if points went straight on; what turns fast is not quite there yet, or a little beyond.
+
+    Args:
+        near: Points near a shape.
+        speed: Their velocities along the normals.
+        touches: Which of them carried force in the last step.
+    """
+    hitting: NDArray[np.bool_] = (near.gap < AT_ONCE) | (touches & (near.gap < NEAR))
+    comes = speed < -SLOWEST_IMPACT
+    if not comes.any() or (hitting & comes).any():
+        return hitting
+    when = np.where(comes, np.maximum(near.gap, 0.0) / np.maximum(-speed, SLOWEST_IMPACT), np.inf)
+    return hitting | (when <= min(float(when.min()) * 1.01, ARRIVES))

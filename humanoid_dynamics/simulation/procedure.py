@@ -18,7 +18,7 @@ from scipy.linalg import lapack
 from scipy.optimize import nnls
 
 from humanoid_dynamics.contact.demotion import stay_held
-from humanoid_dynamics.simulation.cones import COMPLIANCE, ConeAnswer, ConeProblem, solve_cones
+from humanoid_dynamics.simulation.cones import ConeAnswer, ConeProblem, measure_softness, solve_cones
 from humanoid_dynamics.simulation.sweep import sweep
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import Kernel
@@ -76,8 +76,8 @@ def _hold(problem: ConeProblem, held: Mask, guess: Vector | None) -> Vector:
     p = np.zeros(len(problem.b))
     if len(rows):
         G = problem.G[np.ix_(rows, rows)]
-        soft = COMPLIANCE * max(float(G.trace()) / len(rows), 1e-12)
-        U, info = lapack.dpotrf(G + np.diag(np.full(len(rows), soft)))
+        soft = measure_softness(problem)[rows]
+        U, info = lapack.dpotrf(G + np.diag(soft))
         around = np.zeros(len(rows)) if guess is None else guess[rows]
         for _ in range(3 if guess is None and info == 0 else 1):  # an impact must not yield, a step may
             around = lapack.dpotrs(U, soft * around - problem.b[rows])[0]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
+LEAST_PIVOT = 1e-8  # share of the largest entry of the diagonal below which a matrix counts as singular
+
 
 def solve_symmetric(A: Matrix, x: Vector) -> bool:
     """Solve A y = x for a positive definite A, whose upper triangle counts and is overwritten.
@@ -98,7 +100,39 @@ def multiply(G: Matrix, p: Vector, b: Vector, u: Vector) -> None:
                 u[i] += G[j, i] * p[j]
 
 
+def invert_block(A: Matrix, inverse: Matrix) -> bool:
+    """Write the inverse of a positive definite matrix.
+
+    Args:
+        A: (n, n) matrix, overwritten.
+        inverse: (n, n) its inverse, overwritten.
+
+    Returns:
+        Whether A is far from singular.
+    """
+    n, largest = len(A), 0.0
+    for k in range(n):
+        largest = max(largest, A[k, k])
+        inverse[k] = 0.0
+        inverse[k, k] = 1.0
+    for k in range(n):
+        if not A[k, k] > LEAST_PIVOT * largest:
+            return False
+        share = 1.0 / A[k, k]
+        for j in range(n):
+            A[k, j] *= share
+            inverse[k, j] *= share
+        for i in range(n):
+            x = A[i, k]
+            if i != k and x != 0.0:
+                for j in range(n):
+                    A[i, j] -= x * A[k, j]
+                    inverse[i, j] -= x * inverse[k, j]
+    return True
+
+
 PARTS = (
+    invert_block,
     solve_symmetric,
     exchange,
     solve_general,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.push import Push
@@ -55,7 +55,7 @@ def take_snapshot(stepper: Stepper) -> Snapshot:
         q=stepper.q.copy(),
         v=stepper.v.copy(),
         t=stepper.t,
-        books=replace(books, work=dict(books.work)),
+        books=books.copy(),
         pushes=tuple(stepper.pushes),
         tables=kept,
         reason=stepper.reason,
@@ -75,7 +75,7 @@ def go_back(stepper: Stepper, snapshot: Snapshot) -> None:
         snapshot: Where it was.
     """
     stepper.q, stepper.v, stepper.t = snapshot.q.copy(), snapshot.v.copy(), snapshot.t
-    stepper.books, stepper.pushes = replace(snapshot.books, work=dict(snapshot.books.work)), list(snapshot.pushes)
+    stepper.books, stepper.pushes = snapshot.books.copy(), list(snapshot.pushes)
     stepper.reason, stepper.fresh, stepper.span = snapshot.reason, snapshot.fresh, snapshot.span
     (stepper.parts, stepper.swing), stepper.tau, stepper.lam = snapshot.fine, snapshot.tau.copy(), snapshot.lam.copy()
     tables = stepper.engine.tables

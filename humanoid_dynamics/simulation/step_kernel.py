@@ -40,7 +40,7 @@ def take_step(
     joints, parents, chosen = tree
     if not evaluate(M, h, parents, (L, dofs), numbers):
         return NOTHING
-    detect(views, (points, shapes, dofs, near, memory), joints, numbers)
+    detect(views, (points, shapes, dofs, near, memory), (joints, parents), numbers)
     if numbers[HIT] >= 0.0:
         return DETECTED
     solve_contacts((views[1], L, Q), tables, tree, q, numbers)

@@ -20,3 +20,7 @@ LIMIT_SLACK: Final = 2e-3  # a limit nearer than this is watched [rad or m]
 def slowest_impact(dt: float) -> float:
     """Return the slowest approach that is an impact in a step of some length [m/s]."""
     return max(SLOWEST_IMPACT, 2.0 * GRAVITY * dt)
+
+
+CARRIES: Final = 1e-10  # an impulse below this is round-off [N·s]
+ARRIVES: Final = 5e-5  # a fast point that arrives sooner than this takes part in an impact that would else be nobody's [s]

@@ -85,6 +85,7 @@ class World:
             raise UnknownNameError("integrator", self.setup.integrator, INTEGRATORS)
         self._points = choose_points(own, self.setup.points)
         self._hooks: dict[str, list[Hook]] = {name: [] for name in HOOKS}
+        self._undisturbed, self._hooked = True, False
         rows = ConstraintSet.of(own, connections)
         mechanism = Mechanism(own, rows, actuated=[name for name in own.actuated if name not in passive])
         self._stepper = self._build_stepper(mechanism, JointForces(own, self.setup.drive), start)
@@ -183,6 +184,7 @@ class World:
         if name not in self._hooks:
             raise UnknownNameError("hook", name, HOOKS)
         self._hooks[name].append(hook)
+        self._undisturbed, self._hooked = not any(self._hooks[name] for name in HOOKS[1:-1]), True
 
     def push(
         self, link: str, force: Sequence[float], duration: float, *, moment: Sequence[float] = (0, 0, 0), point: Sequence[float] = (0, 0, 0)
@@ -231,7 +233,7 @@ class World:
         stepper.q, stepper.v = np.array(change.state.q), np.array(change.state.v)
         stepper.forget()
         after = stepper.measure_energy()
-        stepper.books.work["loops"] += after - before
+        stepper.books.enter("loops", after - before)
         stepper.books.energy += after - before
         return change
 
@@ -285,11 +287,12 @@ class World:
         Returns:
             What happened.
         """
-        hooks, self._hooks = self._hooks, {name: [] for name in HOOKS}
+        hooks, undisturbed = self._hooks, self._undisturbed
+        self._hooks, self._undisturbed = {name: [] for name in HOOKS}, True
         try:
             return self.step(dt, tau)
         finally:
-            self._hooks = hooks
+            self._hooks, self._undisturbed = hooks, undisturbed
 
     def step(self, dt: float, tau: Vector | Mapping[str, float] | None = None) -> StepReport:
         """Advance by one step.
@@ -311,14 +314,17 @@ class World:
             return StepReport(stepper.t, "stopped", stepper.reason)
         if not 0.0 < dt <= LONGEST_STEP:
             return StepReport(self.t, "invalid_input", f"a time step of {dt} s; expected one above 0 and up to {LONGEST_STEP} s")
+        if self._hooked:
+            self._run("before_step")
+            stepper = self._stepper
         if tau is None and self.pilot is not None:
             tau = self.pilot(self)
-        command = read_torque(self.actuated, self._effort, tau)
-        self._run("before_step")
-        impacts = stepper.step(dt, command.tau, undisturbed=not any(self._hooks[name] for name in HOOKS[1:-1]))
+        command = self._no_torque if tau is None else read_torque(self.actuated, self._effort, tau)
+        impacts = stepper.step(dt, command.tau, undisturbed=self._undisturbed)
         if self.reason:
             return StepReport(self.t, "stopped", self.reason)
-        self._run("after_step")
+        if self._hooked:
+            self._run("after_step")
         return read_report(stepper, command.status, command.reason, impacts)
 
     def contact_forces(self) -> tuple[PointForce, ...]:
@@ -329,6 +335,7 @@ class World:
         robot = mechanism.robot
         self.actuated = tuple(robot.coordinates[index] for index in mechanism.actuated)
         self._effort = robot.limits.effort[mechanism.actuated]
+        self._no_torque = read_torque(self.actuated, self._effort, None)
         engine = build_engine(mechanism, joints, self.setup, self._points)
         stepper = Stepper(mechanism, engine, state, self._run)
         stepper.audit, stepper.accurate = self.setup.audit, self.setup.integrator == "accurate"

@@ -72,7 +72,9 @@ def up(*arguments):
 
 
 def test_the_graph_comes_up_as_processes_and_ends_cleanly(tmp_path):
-    process = up("demo", "paced:=false", "motion:=stand", "repeat:=false", "--seconds", "150", "--headless", "--logs", str(tmp_path))
+    process = up(
+        "demo", "paced:=false", "motion:=stand", "repeat:=false", "viewer:=false", "--seconds", "150", "--headless", "--logs", str(tmp_path)
+    )
     end = monotonic() + 100.0
     pause = threading.Event()
     while monotonic() < end and "passing" not in read_logs(tmp_path).get("effort_guard", ""):

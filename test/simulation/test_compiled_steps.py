@@ -92,7 +92,7 @@ def test_cone_kernel_finds_the_solution_of_the_arrays(seed):
     expected = solve_cones(ConeProblem(G, b, mu, m + limits))
     p, u = np.empty(size), np.empty(size)
     problem = cone_newton.Cones(G.copy(), b.copy(), mu, np.empty(size), m + limits)
-    cone_kernel.soften(problem, np.zeros(size))
+    cone_kernel.soften(problem, np.zeros(size), np.arange(m))
     residual, rounds = cone_kernel.settle(problem, np.zeros(size), p, u)
     assert residual < 1e-8
     assert rounds >= 1
