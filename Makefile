@@ -48,6 +48,11 @@ check: setup  ## format, lint, types, layers, generated robots: read only
 types:  ## types alone: mypy, strict
 	$(call run,types,$(BIN)/mypy)
 
+docs: setup  ## all pages as a site in build/docs, with the reference of the library; a warning is an error
+	@$(BIN)/python docs/generate.py
+	$(call run,docs,$(BIN)/python -m sphinx -q -W --keep-going -b html -c docs . build/docs)
+	@echo "open    build/docs/docs/index.html"
+
 format: setup  ## rewrite the code in the one format
 	$(call run,format,$(BIN)/ruff format . && $(BIN)/ruff check --fix .)
 
@@ -58,4 +63,4 @@ clean:  ## remove .venv and everything built
 ci:  ## what the server runs: all of test, then a wheel and a colcon workspace from scratch
 	@.ci/run
 
-.PHONY: help setup demo test test-all check types format clean ci
+.PHONY: help setup demo test test-all check types docs format clean ci

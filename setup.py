@@ -41,6 +41,7 @@ EXTRAS = {
     "speed": ["numba"],
     "batch": ["distributed>=2024.2"],
     "bench": ["mujoco==3.17.0"],
+    "docs": ["sphinx>=7.3", "myst-parser>=3", "furo"],
     "test": [
         *("pytest>=7.4", "pytest-xdist", "pytest-timeout", "hypothesis", "sympy", "urchin", "selenium>=4.11"),
         *("mcap", "mcap-ros2-support"),
@@ -57,7 +58,7 @@ COMMANDS = [
         f"{node} = humanoid_dynamics.nodes.programs:{node}"
         for node in (
             *("simulator", "inverse_dynamics", "effort_guard", "motion_player"),
-            *("dynamics_filter", "monitor", "viewer", "snake_driver"),
+            *("dynamics_filter", "monitor", "viewer", "snake_driver", "recorder", "bag_player"),
         )
     ),
 ]

@@ -13,18 +13,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
+import course_and_commands
 import human_steps
 import paper_items
+import refusals
 import yaml
 
 from humanoid_dynamics.benchmarks.goals import GOALS
 from humanoid_dynamics.biped.schedule import STEP_RULES, build_step, measure_jumps
-from humanoid_dynamics.cli.app import build_app
+from humanoid_dynamics.cli.app import VERBS, build_app
 from humanoid_dynamics.control import holding, snake_driver
 from humanoid_dynamics.errors import MissingExtraError
 from humanoid_dynamics.graphs.description import graph_names, load_graph
-from humanoid_dynamics.model.catalogue import catalogue_names, find_entry
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.model.reading.catalogue import catalogue_names, find_entry
 from humanoid_dynamics.motion.gait_r1 import GaitR1
 from humanoid_dynamics.motion.rolling_step import build_planar_step, build_spatial_step
 from humanoid_dynamics.motion.step_rules import LAWS, StepComparison
@@ -33,7 +35,7 @@ from humanoid_dynamics.nodes.interfaces import INTERFACES, QOS
 from humanoid_dynamics.nodes.security import write_policy
 from humanoid_dynamics.resolution import answer
 from humanoid_dynamics.resolution.rules import RULES
-from humanoid_dynamics.simulation.scene_file import scene_names
+from humanoid_dynamics.simulation.scene_names import scene_names
 
 PROJECT = Path(__file__).resolve().parents[1]
 PAGES = ("README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((PROJECT / "docs").glob("*.md"))))
@@ -81,6 +83,18 @@ def build_nodes(current: str) -> str:
     return write_table(header, rows)
 
 
+def build_topics(current: str) -> str:
+    """Return every topic of every node in one line: who hears it and who says it."""
+    del current
+    found: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
+    for node, interface in INTERFACES.items():
+        for topic in interface.topics:
+            says, hears = found.setdefault((topic.name, topic.kind), ([], []))
+            (says if topic.way == "out" else hears).append(f"`{node}`")
+    rows = ((f"`{name}`", f"`{kind}`", ", ".join(says), ", ".join(hears)) for (name, kind), (says, hears) in found.items())
+    return write_table(("topic", "type", "said by", "heard by"), rows)
+
+
 def build_qos(current: str) -> str:
     """Return what the names of qualities of service stand for."""
     del current
@@ -102,10 +116,16 @@ def build_commands(current: str) -> str:
     """Return the verbs of the command line."""
     del current
     rows = []
-    for command in build_app().registered_commands:
+    for command in build_app(VERBS).registered_commands:
         summary = (command.callback.__doc__ or "").partition("\n")[0]
         rows.append((f"`humanoid-dynamics {command.name}`", summary))
     return write_table(("command", "what it does"), rows)
+
+
+def build_refusals(current: str) -> str:
+    """Return what is refused, with the messages the code makes and what to do about them."""
+    del current
+    return write_table(("error", "what it is", "such as", "what to do"), refusals.write_rows())
 
 
 def build_goals(current: str) -> str:
@@ -226,6 +246,12 @@ def build_scenes(current: str) -> str:
     return "\n" + "".join(parts)
 
 
+def build_gallery(current: str) -> str:
+    """Return the pictures of scenes on the page."""
+    del current
+    return "\n" + "".join(f"`{name}`: {load_title(name)}\n\n![{name} on the page](images/page_{name}.png)\n\n" for name in scene_names())
+
+
 def load_title(name: str) -> str:
     """Return what a scene shows, without its robots, which need not be installed."""
     path = PROJECT / "config" / "scenes" / f"{name}.yaml"
@@ -236,11 +262,16 @@ TABLES: Mapping[str, Callable[[str], str]] = {
     "robots": build_robots,
     "robots_short": build_robots_short,
     "nodes": build_nodes,
+    "topics": build_topics,
     "qos": build_qos,
     "graphs": build_graphs,
     "commands": build_commands,
+    "command_help": lambda _current: course_and_commands.describe_commands(write_table),
+    "refusals": build_refusals,
+    "examples": lambda _current: write_table(*course_and_commands.list_examples()),
     "rules": build_rules,
     "scenes": build_scenes,
+    "gallery": build_gallery,
     "goals": build_goals,
     "answer_statuses": build_answer_statuses,
     "command_statuses": build_command_statuses,

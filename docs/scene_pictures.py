@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.model.footprint import CORNERS
+from humanoid_dynamics.model.standing.footprint import CORNERS
 from humanoid_dynamics.plotting.filmstrip import Graph, Instant, draw_filmstrip
 from humanoid_dynamics.plotting.silhouette import Outline, list_solids, outline, see, see_box, view
 from humanoid_dynamics.series.record import Record

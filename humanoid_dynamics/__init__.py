@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from humanoid_dynamics.errors import UnknownNameError as UnknownNameError
     from humanoid_dynamics.errors import UnsupportedRobotError as UnsupportedRobotError
     from humanoid_dynamics.errors import UrdfError as UrdfError
-    from humanoid_dynamics.model.catalogue import catalogue_names as catalogue_names
     from humanoid_dynamics.model.facts import describe_robot as describe_robot
     from humanoid_dynamics.model.load import load_robot as load_robot
+    from humanoid_dynamics.model.reading.catalogue import catalogue_names as catalogue_names
     from humanoid_dynamics.model.robot import RobotModel as RobotModel
     from humanoid_dynamics.model.state import State as State
     from humanoid_dynamics.resolution.answer import Answer as Answer
@@ -47,7 +47,7 @@ _HOMES = {
         "UnsupportedRobotError",
         "UrdfError",
     ),
-    "model.catalogue": ("catalogue_names",),
+    "model.reading.catalogue": ("catalogue_names",),
     "model.facts": ("describe_robot",),
     "model.load": ("load_robot",),
     "model.robot": ("RobotModel",),

@@ -2,10 +2,13 @@
 
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
 
+import ast
+import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -24,7 +27,8 @@ Examples:
 
 # A verb is a module of its name with a function of its name; only the verb that is called is imported.
 VERBS = (
-    "describe", "demo", "bench", "mobility", "inverse", "filter", "simulate", "plot", "audit", "up", "view", "experiment", "gait", "check",
+    "describe", "demo", "bench", "mobility", "inverse", "filter", "simulate", "plot", "audit", "up", "record", "play", "view", "experiment",
+    "gait", "check", "teleop",
 )  # fmt: skip
 
 
@@ -48,17 +52,43 @@ def build_app(verbs: Iterable[str] = VERBS) -> typer.Typer:
     """Put the family together.
 
     Args:
-        verbs: Those to import.
+        verbs: Those to import; of the others only name and summary are read, from their files, which takes no time.
 
     Returns:
         The command line.
     """
-    app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, epilog=EXAMPLES)
+    app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False, epilog=EXAMPLES)
     app.callback()(_family)
-    for verb in verbs:
-        module = import_module(f"humanoid_dynamics.cli.{verb}")
-        app.command(verb, epilog=module.EXAMPLES)(getattr(module, verb))
+    wanted = set(verbs)
+    for verb in VERBS:
+        if verb in wanted:
+            module = import_module(f"humanoid_dynamics.cli.{verb}")
+            app.command(verb, epilog=module.EXAMPLES)(getattr(module, verb))
+        else:
+            app.command(verb)(_summarise(verb))
     return app
+
+
+def _summarise(verb: str) -> Callable[[], None]:
+    """Return what stands for a verb that nobody has called: nothing but its summary."""
+
+    def stand_in() -> None:
+        raise NotImplementedError
+
+    tree = ast.parse(Path(__file__).with_name(f"{verb}.py").read_text(encoding="utf-8"))
+    stand_in.__doc__ = next(ast.get_docstring(node) for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == verb)
+    return stand_in
+
+
+def find_verb(arguments: list[str]) -> tuple[str, ...]:
+    """Return the verb that is called, or whose options a shell wants to complete; none for the family itself.
+
+    Args:
+        arguments: Words after the name of the program.
+    """
+    typed = os.environ.get("_TYPER_COMPLETE_ARGS", "") or os.environ.get("COMP_WORDS", "")
+    words = typed.split()[1:] or arguments
+    return tuple(word for word in words[:1] if word in VERBS)
 
 
 def run() -> None:
@@ -67,7 +97,7 @@ def run() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without N·m shows a question mark, not a traceback
     try:
-        build_app(sys.argv[1:2] if sys.argv[1:2] and sys.argv[1] in VERBS else VERBS)(prog_name=PROGRAM)
+        build_app(find_verb(sys.argv[1:]))(prog_name=PROGRAM)
     except HumanoidDynamicsError as refusal:
         typer.echo(f"error: {refusal}", err=True)
         sys.exit(REFUSED)

@@ -7,7 +7,7 @@ import json
 import typer
 from rich.markup import escape
 
-from humanoid_dynamics.cli.describe import JsonOption
+from humanoid_dynamics.cli.options import JsonOption
 from humanoid_dynamics.cli.tables import make_console, make_table
 from humanoid_dynamics.simulation.analytic import run_audit
 

@@ -10,12 +10,12 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from humanoid_dynamics.cli.describe import ConfigOption, JsonOption, RobotArgument
+from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RobotArgument
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, make_table
 from humanoid_dynamics.errors import ClipError, HumanoidDynamicsError
-from humanoid_dynamics.model.catalogue import find_description
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.model.reading.catalogue import find_description
 from humanoid_dynamics.motion.clip_check import CUTOFF, ClipReport, check_clip
 from humanoid_dynamics.motion.clip_findings import KINDS
 from humanoid_dynamics.motion.load import load_clip

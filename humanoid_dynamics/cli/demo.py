@@ -9,11 +9,12 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from humanoid_dynamics.cli.describe import ConfigOption, JsonOption, RootOption, print_facts
+from humanoid_dynamics.cli.describe import print_facts
+from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RootOption
 from humanoid_dynamics.cli.tables import fixed, make_console, make_table
-from humanoid_dynamics.model.catalogue import find_description
 from humanoid_dynamics.model.facts import describe_robot
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.model.reading.catalogue import find_description
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.resolution.answer import STATUSES, Answer

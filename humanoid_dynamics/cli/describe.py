@@ -3,31 +3,32 @@
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
 
 import json
-from typing import Annotated, Any
+import math
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import typer
-from rich.console import Console
-from rich.tree import Tree
 
+from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RobotArgument, RootOption
 from humanoid_dynamics.cli.tables import fixed, make_console, make_table, span
-from humanoid_dynamics.model.catalogue import find_description
-from humanoid_dynamics.model.facts import describe_robot
-from humanoid_dynamics.model.load import load_robot
 
-RobotArgument = Annotated[str, typer.Argument(help="Catalogue name, or path of a URDF or xacro file.", metavar="ROBOT")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Write JSON instead of tables.")]
-ConfigOption = Annotated[str, typer.Option("--config", help="Catalogue name, or YAML file that says what the URDF cannot.")]
-RootOption = Annotated[str, typer.Option("--root", help="free_flyer, fixed or planar; by itself where not given.")]
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.tree import Tree
+
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics describe human28
   humanoid-dynamics describe my_robot.urdf --config my_robot.yaml --json
+  humanoid-dynamics describe 'my_robot.urdf.xacro hands:=false'
 """
 
 
 def describe(robot: RobotArgument, config: ConfigOption = "", root: RootOption = "", as_json: JsonOption = False) -> None:
     """Tell what a robot is: joints, freedoms, mass, limits, contact surfaces, loops, frames, and what is wrong with it."""
+    from humanoid_dynamics.model.facts import describe_robot
+    from humanoid_dynamics.model.load import load_robot
+    from humanoid_dynamics.model.reading.catalogue import find_description
+
     facts = describe_robot(load_robot(robot, description=find_description(config), root=root or None))
     if as_json:
         typer.echo(json.dumps(facts, indent=2, allow_nan=False))
@@ -35,7 +36,7 @@ def describe(robot: RobotArgument, config: ConfigOption = "", root: RootOption =
         print_facts(facts, make_console())
 
 
-def print_facts(facts: dict[str, Any], console: Console) -> None:
+def print_facts(facts: dict[str, Any], console: "Console") -> None:
     """Print the facts of a robot as tree and tables."""
     console.print(f"[bold]{facts['name']}[/]  ({facts['origin']}), root {facts['root'].replace('_', '-')}")
     console.print(
@@ -61,8 +62,10 @@ def print_facts(facts: dict[str, Any], console: Console) -> None:
         console.print(f"warning: {warning}", markup=False, style="yellow")
 
 
-def _tree(facts: dict[str, Any]) -> Tree:
+def _tree(facts: dict[str, Any]) -> "Tree":
     """Show what moves on what; links on fixed joints are part of what carries them."""
+    from rich.tree import Tree
+
     top = Tree("world" if facts["root"] != "fixed" else f"{facts['root_link']}  [dim]fixed[/]")
     branches: dict[str, Tree] = {}
     for joint in facts["joints"]:
@@ -92,7 +95,7 @@ def _joint_rows(facts: dict[str, Any]) -> list[tuple[str, ...]]:
 def _rest(q: list[float]) -> str:
     if len(q) > 2:
         return ""
-    return fixed(q[0] if len(q) == 1 else float(np.arctan2(q[1], q[0])), 3)  # a continuous joint is a cosine and a sine
+    return fixed(q[0] if len(q) == 1 else math.atan2(q[1], q[0]), 3)  # a continuous joint is a cosine and a sine
 
 
 def _limit(values: list[float | None]) -> str:
@@ -114,7 +117,7 @@ def _surface_rows(facts: dict[str, Any]) -> list[tuple[str, ...]]:
     ]
 
 
-def _print_loops(facts: dict[str, Any], console: Console) -> None:
+def _print_loops(facts: dict[str, Any], console: "Console") -> None:
     if facts["loops"]:
         console.print()
         rows = [(loop["name"], loop["kind"], loop["a"], loop["b"]) for loop in facts["loops"]]

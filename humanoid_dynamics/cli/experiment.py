@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from humanoid_dynamics.cli.describe import JsonOption
 from humanoid_dynamics.cli.experiments import EXPERIMENTS, Effort, Outcome, find_experiment, outcome_facts, write_sheets
+from humanoid_dynamics.cli.options import JsonOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, make_table
 from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError

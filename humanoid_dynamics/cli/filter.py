@@ -2,6 +2,7 @@
 
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -9,8 +10,9 @@ from typing import Annotated
 
 import typer
 
-from humanoid_dynamics.cli.describe import JsonOption
 from humanoid_dynamics.cli.filter_batch import BatchOptions, check_folder, filter_many, is_batch, tell
+from humanoid_dynamics.cli.filter_pictures import Pictures, check_pictures, draw_pictures
+from humanoid_dynamics.cli.options import JsonOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.filtering.batch_clips import find_clips
@@ -40,10 +42,13 @@ ReportOption = Annotated[str, typer.Option("--report", help="Write all figures i
 JobsOption = Annotated[int, typer.Option("--jobs", min=0, help="Processes that filter clips side by side; 0 for one per core.")]
 DaskOption = Annotated[str, typer.Option("--dask", help="Filter on the cluster of this dask.distributed scheduler.", metavar="ADDRESS")]
 AgainOption = Annotated[bool, typer.Option("--again", help="Filter again what a batch has written to --out before.")]
+PictureOption = Annotated[str, typer.Option("--picture", help="Draw feet, centre of mass and ZMP before and after into this PNG.")]
+FilmOption = Annotated[str, typer.Option("--film", help="Write before and after in motion into this animated GIF.")]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics filter g1 walk.npz
   humanoid-dynamics filter g1 walk.npz kick.csv --offline --out filtered --report report.json
+  humanoid-dynamics filter g1 walk.npz --picture walk.png --film walk.gif
   humanoid-dynamics filter human28 walk.bvh --lookahead 0.6 --json
   humanoid-dynamics filter g1 clips/ "more/**/*.csv" --jobs 4 --out filtered --report table.csv
 """
@@ -61,6 +66,8 @@ def filter(  # noqa: PLR0913
     jobs: JobsOption = 1,
     dask: DaskOption = "",
     again: AgainOption = False,
+    picture: PictureOption = "",
+    film: FilmOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Make clips consistent: motion a robot can do with its motors, joints and feet, and the certificate that it can."""
@@ -69,11 +76,15 @@ def filter(  # noqa: PLR0913
     if out and Path(out).exists() and not Path(out).is_dir():
         raise HumanoidDynamicsError(f"--out: {out!r} is a file, expected a folder")
     check_folder("--report", report)
+    pictures = Pictures(picture, film)
+    check_pictures(pictures)
     settings = replace(Settings(), lookahead=lookahead)
     joint_map = load_joint_map(Path(joints)) if joints else None
     options = BatchOptions(jobs, dask, again, out, report, as_json)
     facts = {"mode": mode, "lookahead": lookahead, "delay": settings.lookahead}
     if is_batch(clips, options):
+        if any(pictures):
+            raise HumanoidDynamicsError("--picture and --film: received more than one clip, expected one file and one process")
         job = build_job(robot, mode=mode, settings=settings, offline=offline, joint_map=joint_map)
         outcomes, seconds = filter_many(job, clips, options)
         tell(outcomes, options, {"robot": job.name, **facts}, seconds)
@@ -84,8 +95,19 @@ def filter(  # noqa: PLR0913
     clip = load_clip(path, model, joint_map=joint_map)
     with show_progress(f"filtering {path.name}") as bar:
         found = filter_clip(model, clip, mode, settings=settings, ladder=LADDER if offline else LADDER[:1], watch=bar.tell)
+    draw_pictures(pictures, clip, found)
     if out:
         Path(out).mkdir(parents=True, exist_ok=True)
         write_npz(build_recording(found.clip), Path(out) / f"{result}.npz")
     outcome = Outcome(Task(path.stem, path, ""), clip_facts(str(path), clip, found))
-    tell([outcome], options, {"robot": model.name, **facts}, monotonic() - began)
+    tell([outcome], options, {"robot": model.name, **facts, **pictures._asdict()}, monotonic() - began)
+    if not as_json:
+        typer.echo(_tell_where(pictures, robot, str(Path(out) / f"{result}.npz") if out else ""), nl=False)
+
+
+def _tell_where(pictures: Pictures, robot: str, written: str) -> str:
+    """Say which pictures there are, and how to see the motion itself."""
+    lines = [f"wrote {path}\n" for path in pictures if path]
+    if written:
+        lines.append(f"to see it in a browser: humanoid-dynamics view {shlex.quote(written)} --robot {shlex.quote(robot)}\n")
+    return "".join(lines)

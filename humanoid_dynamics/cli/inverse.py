@@ -11,12 +11,13 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from humanoid_dynamics.cli.describe import ConfigOption, JsonOption, RootOption
+from humanoid_dynamics.cli.choices import read_choices
+from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RootOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import fixed, make_console, make_table
 from humanoid_dynamics.errors import ClipError, HumanoidDynamicsError
-from humanoid_dynamics.model.catalogue import find_description
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.model.reading.catalogue import find_description
 from humanoid_dynamics.motion.derivatives import smooth_bare
 from humanoid_dynamics.motion.force_plates import load_force_plates
 from humanoid_dynamics.motion.measured_motion import load_measured_motion
@@ -32,6 +33,7 @@ Examples:
   humanoid-dynamics inverse human.urdf --motion q.csv --velocity v.csv --acceleration a.csv \\
       --wrenches grf.csv --wrench-link R=calcn_r --wrench-link L=calcn_l --out torques.csv
   humanoid-dynamics inverse g1 --motion walk.npz --rule transition --json
+  humanoid-dynamics inverse g1 --motion run.mcap --remap /robot/states:=/joint_states --out torques.mcap
 """
 
 UrdfArgument = Annotated[str, typer.Argument(help="Path of a URDF or xacro file, or catalogue name.", metavar="URDF")]
@@ -44,7 +46,15 @@ WrenchesOption = Annotated[
 LinksOption = Annotated[list[str], typer.Option("--wrench-link", help="Link a plate acts on, such as R=calcn_r; once for each.")]
 CutoffOption = Annotated[float, typer.Option("--cutoff", help="Low-pass configurations at this frequency [Hz], then differentiate.")]
 RuleOption = Annotated[str, typer.Option("--rule", help=f"Rule for contacts that were not measured: {', '.join(RULES)}.")]
-OutOption = Annotated[str, typer.Option("--out", help="Write torques into this CSV or npz file; - writes CSV to the output.")]
+OutOption = Annotated[
+    str,
+    typer.Option(
+        "--out", help="Write torques into this CSV, npz or mcap file, a bag with wrenches and certificates; - writes CSV to the output."
+    ),
+]
+RemapOption = Annotated[
+    list[str], typer.Option("--remap", help="Topic of a bag that is read by another name: /robot/states:=/joint_states; once for each.")
+]
 
 
 def inverse(  # noqa: PLR0913  # one for each option
@@ -57,6 +67,7 @@ def inverse(  # noqa: PLR0913  # one for each option
     wrench_link: LinksOption = [],  # noqa: B006  # typer reads it, nobody writes to it
     rule: RuleOption = "",
     out: OutOption = "",
+    remap: RemapOption = [],  # noqa: B006  # as above
     config: ConfigOption = "",
     root: RootOption = "",
     as_json: JsonOption = False,
@@ -68,7 +79,7 @@ def inverse(  # noqa: PLR0913  # one for each option
         raise HumanoidDynamicsError("--wrench-link: received a link, but no file: expected --wrenches FILE too")
     _check_out(out, as_json)
     loaded = load_robot(robot, description=find_description(config), root=root or None)
-    clip = load_measured_motion(Path(motion), loaded, _path(velocity), _path(acceleration))
+    clip = load_measured_motion(Path(motion), loaded, _path(velocity), _path(acceleration), read_choices(remap))
     if cutoff:
         clip = smooth_bare(clip, cutoff)
     measured = load_force_plates(Path(wrenches), loaded, links) if wrenches else None

@@ -11,16 +11,16 @@ import typer
 from rich.console import Console
 from rich.padding import Padding
 
-from humanoid_dynamics.cli.describe import ConfigOption, JsonOption, RobotArgument, RootOption
+from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RobotArgument, RootOption
 from humanoid_dynamics.cli.tables import make_console, make_table
 from humanoid_dynamics.constraints.status import Status
 from humanoid_dynamics.dynamics.mobility import MobilityReport, report_mobility
 from humanoid_dynamics.errors import SourceError
-from humanoid_dynamics.model.catalogue import find_description
 from humanoid_dynamics.model.description import Description, add_loops
-from humanoid_dynamics.model.description_file import load_description
 from humanoid_dynamics.model.load import load_robot
-from humanoid_dynamics.model.source import read_source
+from humanoid_dynamics.model.reading.catalogue import find_description
+from humanoid_dynamics.model.reading.description_file import load_description
+from humanoid_dynamics.model.reading.source import read_source
 
 LoopsOption = Annotated[str, typer.Option("--loops", help="YAML file whose loops, motors and joint substitutions are added.")]
 SHOWN = 12

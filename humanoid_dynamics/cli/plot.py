@@ -10,7 +10,7 @@ import numpy as np
 import typer
 from rich.markup import escape
 
-from humanoid_dynamics.cli.describe import JsonOption
+from humanoid_dynamics.cli.options import JsonOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, make_table
 from humanoid_dynamics.errors import HumanoidDynamicsError

@@ -13,7 +13,7 @@ import pinocchio as pin
 import typer
 from rich.console import Console
 
-from humanoid_dynamics.cli.describe import JsonOption
+from humanoid_dynamics.cli.options import JsonOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import fixed, make_console, make_table
 from humanoid_dynamics.control.snake_driver import STATUSES as DRIVER_STATUSES
@@ -22,7 +22,8 @@ from humanoid_dynamics.series.files import open_sink
 from humanoid_dynamics.simulation.recorder import Recorder, describe_run
 from humanoid_dynamics.simulation.run_scene import Summary, build_world, run_scene
 from humanoid_dynamics.simulation.scene import Moment, Scene
-from humanoid_dynamics.simulation.scene_file import load_scene, scene_names
+from humanoid_dynamics.simulation.scene_file import load_scene
+from humanoid_dynamics.simulation.scene_names import scene_names
 from humanoid_dynamics.simulation.setup import STATUSES
 from humanoid_dynamics.simulation.snake_pilot import SnakePilot
 from humanoid_dynamics.simulation.world import World

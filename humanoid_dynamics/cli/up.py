@@ -11,11 +11,12 @@ from typing import Annotated
 
 import typer
 
-from humanoid_dynamics.cli.describe import JsonOption
+from humanoid_dynamics.cli.choices import read_choices
+from humanoid_dynamics.cli.options import JsonOption
 from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError
 from humanoid_dynamics.graphs.description import Graph, graph_names, load_graph
 from humanoid_dynamics.graphs.supervisor import Supervisor, node_command
-from humanoid_dynamics.simulation.scene_file import scene_names
+from humanoid_dynamics.simulation.scene_names import scene_names
 
 GraphArgument = Annotated[
     str, typer.Argument(help=f"One of {', '.join(graph_names())}, the path of a graph file, or a scene.", metavar="FILE-OR-SCENE")
@@ -59,23 +60,12 @@ def up(
     folder = Path(logs or tempfile.mkdtemp(prefix="humanoid_dynamics_"))
     if not headless:
         typer.echo(f"{loaded.name}: {', '.join(node.name for node in nodes)}; logs in {folder}")
+        if any(node.name == "viewer" for node in nodes):
+            typer.echo(
+                f"page: http://127.0.0.1:{given.get('port', loaded.arguments['port'].default)} (the next free port where it is taken)"
+            )
     code = Supervisor(nodes, folder, lambda said: typer.echo(said, err=True)).run(float("inf") if seconds == -1.0 else seconds)
     sys.exit(code)
-
-
-def read_choices(choices: list[str]) -> dict[str, str]:
-    """Return arguments by name.
-
-    Args:
-        choices: Texts such as ``robot:=g1``.
-
-    Raises:
-        HumanoidDynamicsError: If one is none.
-    """
-    for choice in choices:
-        if ":=" not in choice:
-            raise HumanoidDynamicsError(f"received {choice!r}, expected name:=value")
-    return {name: value for name, _, value in (choice.partition(":=") for choice in choices)}
 
 
 def _find(name: str, given: dict[str, str]) -> tuple[Graph, dict[str, str]]:

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from humanoid_dynamics.cli.tables import make_console
-from humanoid_dynamics.errors import HumanoidDynamicsError
-from humanoid_dynamics.model.load import load_robot
-from humanoid_dynamics.motion.load import load_clip
-from humanoid_dynamics.simulation.scene_file import scene_names
+from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
+from humanoid_dynamics.simulation.scene_names import scene_names
 
 if TYPE_CHECKING:
     from humanoid_dynamics.viewer.session import Session
@@ -50,6 +48,8 @@ def view(
 
     Example: humanoid-dynamics view swing
     """
+    if what not in scene_names() and not Path(what).expanduser().exists():
+        raise UnknownNameError("scene or file", what, scene_names())
     try:
         from humanoid_dynamics.viewer.page import Page
     except ImportError as cause:
@@ -81,6 +81,8 @@ def open_session(what: str, robot: str, simple: bool) -> "Session":
     Returns:
         The session.
     """
+    from humanoid_dynamics.model.load import load_robot
+    from humanoid_dynamics.motion.load import load_clip
     from humanoid_dynamics.viewer.playback import play_clip, play_record
     from humanoid_dynamics.viewer.world_session import WorldSession
 

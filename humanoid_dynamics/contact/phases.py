@@ -54,6 +54,8 @@ class PhaseManager:
         self._clock = self._now = start
         self._closed: dict[str, bool] = {}
         self._since: dict[str, float] = {}
+        self._until = -np.inf  # nothing changes before this time of the schedule
+        self._resting: tuple[Vector, str, str] = (read_only(np.zeros(0)), "", "")
         self._lost: dict[str, float] = {}  # surface -> time at which it came back, infinite while it has not
 
     def share_rates(self) -> Vector:
@@ -78,7 +80,7 @@ class PhaseManager:
         self._advance(t)
         if self._closed.get(surface) == closed:
             return
-        self._closed[surface], self._since[surface] = closed, t
+        self._closed[surface], self._since[surface], self._until = closed, t, -np.inf
         now = self._interval_at(surface)
         if closed and now is None:
             self._start_early(surface)
@@ -93,6 +95,10 @@ class PhaseManager:
         Args:
             t: Time, never before the last one [s].
         """
+        target = self._now + max(t - self._clock, 0.0)
+        if target < self._until:
+            self._clock, self._now = max(t, self._clock), target
+            return Phase(*self._resting, target)
         waited = self._advance(t)
         loads = self.schedule.loads(self._now)
         lost = self._take_lost(loads, t)
@@ -101,7 +107,18 @@ class PhaseManager:
             return Phase(shares, "lost", f"{lost} opened under load at {self._since[lost]:.3f} s", self._now)
         if waited:
             return Phase(shares, "waiting", f"{waited} was to touch {t - self._now:.3f} s ago in the schedule", self._now)
-        return Phase(shares, "planned" if shares.any() else "flight", "" if shares.any() else "no contact bears load", self._now)
+        self._resting = (shares, "planned", "") if shares.any() else (shares, "flight", "no contact bears load")
+        self._until = self._find_change() if not self._lost else -np.inf
+        return Phase(*self._resting, self._now)
+
+    def _find_change(self) -> float:
+        """Return the time of the schedule until which no share changes; minus infinity while one does."""
+        now, profile = self._now, self.schedule.profile
+        breaks = [time for interval in self.schedule.intervals for time in interval.breaks()]
+        after = min((time for time in breaks if time > now), default=np.inf)
+        before = max((time for time in breaks if time <= now), default=-np.inf)
+        changes = any(i.slope(max(before, now - 1.0), min(after, now + 1.0), profile) for i in self.schedule.intervals)
+        return -np.inf if changes or now in breaks else float(after)
 
     def _advance(self, t: float) -> str:
         """Move the schedule on, at most to the next touch-down that is observed and has not happened; return who is waited for."""

@@ -8,6 +8,7 @@ where the state cannot be believed, and damp where the robot has fallen.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import acos
 
 import numpy as np
 
@@ -41,23 +42,27 @@ class BalanceController:
         law: From both to accelerations.
     """
 
-    def __init__(self, robot: RobotModel, settings: BalanceSettings | None = None, gains: Gains | None = None) -> None:
+    def __init__(
+        self, robot: RobotModel, settings: BalanceSettings | None = None, gains: Gains | None = None, *, compiled: bool | None = False
+    ) -> None:
         """Prepare.
 
         Args:
             robot: The robot; it stands on surfaces in its resting posture.
             settings: How it behaves.
             gains: How strongly errors are answered.
+            compiled: Whether numba compiles the tick; where it is installed, if None.
 
         Raises:
+            MissingExtraError: If numba is asked for and not installed.
             UnsupportedRobotError: If the root is not free, or a joint has several freedoms.
         """
         self.robot, self.settings = robot, settings or BalanceSettings()
-        self.law = WholeBodyLaw(robot, gains=gains)
+        self.law = WholeBodyLaw(robot, gains=gains, compiled=compiled)
         self.measured = MeasuredState(robot)
         self.reference = Reference(robot, self.settings.blend)
         self.limits = np.minimum(robot.limits.effort[robot.actuated_v], 1e6)
-        self._solver = InverseDynamics(robot, self.law.names, self.settings.rule, compiled=False)
+        self._solver = InverseDynamics(robot, self.law.names, self.settings.rule, compiled=compiled)
         self._rule = self._before = self._solver.rule
         self._switched = -np.inf
         self._weight = self._solver.dynamics.unit_force
@@ -256,9 +261,9 @@ class BalanceController:
     def _tilt(self, wanted: Vector) -> float:
         """Return the angle between the vertical axes of the root link now and in the reference [rad]."""
         (x, y, z, w), (a, b, c, d) = self.measured.q[3:7].tolist(), wanted[3:7].tolist()
-        now = np.array([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)])
-        then = np.array([2 * (a * c - d * b), 2 * (b * c + d * a), 1 - 2 * (a * a + b * b)])
-        return float(np.arccos(np.clip(now @ then, -1.0, 1.0)))
+        along = 4.0 * ((x * z - w * y) * (a * c - d * b) + (y * z + w * x) * (b * c + d * a))
+        upright = (1.0 - 2.0 * (x * x + y * y)) * (1.0 - 2.0 * (a * a + b * b))
+        return acos(min(max(along + upright, -1.0), 1.0))
 
     def _mix_rules(self, answer: Answer, t: float) -> tuple[Vector, Answer]:
         """Return the torques of the rule; while it takes over, a mean of both, which moves the robot alike."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import hypot
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from humanoid_dynamics.spatial.arrays import Indices, Vector
 FASTEST = 1e3  # rad/s or m/s; a faster state is none
 FARTHEST = 1e4  # rad or m
 TOLERANCE = 1e-2  # of the length of a quaternion
+Places = Indices | slice
 
 
 class MeasuredState:
@@ -39,7 +41,7 @@ class MeasuredState:
         self._joints = {joint.name: joint for joint in measured_joints(robot)}
         self._mimics = [m for m in robot.mimics if m.joint in self._joints and m.leader in self._joints]
         self.forget()
-        self._plain: tuple[Indices, Indices, Indices] | None = None
+        self._plain: tuple[Places, Places, Places] | None = None
         self._endless: list[tuple[int, slice]] = []
 
     def forget(self) -> None:
@@ -77,8 +79,9 @@ class MeasuredState:
             self.fault = f"joint state names no joint of {self.robot.name}, or one twice"
         else:
             which, q_at, v_at = self._plain
-            own, rates = positions[which], velocities[which] if len(velocities) else np.zeros(len(which))
-            if not np.abs(own).max() < FARTHEST or not np.abs(rates).max() < FASTEST:
+            own = positions[which]
+            rates = velocities[which] if len(velocities) else np.zeros(len(own))
+            if not own.dot(own) < FARTHEST**2 or not rates.dot(rates) < FASTEST**2:
                 self.fault = "joint state holds a number that is not finite, or much too large"
             else:
                 self.q[q_at], self.v[v_at] = own, rates
@@ -98,8 +101,8 @@ class MeasuredState:
         Returns:
             Whether it was taken.
         """
-        length = float(np.linalg.norm(np.clip(pose[3:], -2.0, 2.0)))
-        if not np.abs(pose[:3]).max() < FARTHEST or not np.abs(twist).max() < FASTEST:
+        length = hypot(*pose[3:].tolist())
+        if not hypot(*pose[:3].tolist()) < FARTHEST or not hypot(*twist.tolist()) < FASTEST:
             self.fault = "odometry holds a number that is not finite, or much too large"
         elif not abs(length - 1.0) < TOLERANCE:
             self.fault = f"odometry holds a quaternion of length {length:.3g}"
@@ -118,7 +121,7 @@ class MeasuredState:
             return
         joints = [self._joints[names[i]] for i in known]
         places = (known, [joint.q.start for joint in joints], [joint.v.start for joint in joints])
-        which, q_at, v_at = (np.array(place, dtype=np.intp) for place in places)
+        which, q_at, v_at = (_as_slice(np.array(place, dtype=np.intp)) for place in places)
         self._plain = (which, q_at, v_at)
         self._endless = [(i, self._joints[names[i]].q) for i in known if self._joints[names[i]].kind == "continuous"]
         self._unheard -= set(names)
@@ -132,3 +135,9 @@ class MeasuredState:
                 leader, own = self._joints[mimic.leader], self._joints[mimic.joint]
                 self.q[own.q] = mimic.ratio * self.q[leader.q] + mimic.offset
                 self.v[own.v] = mimic.ratio * self.v[leader.v]
+
+
+def _as_slice(places: Indices) -> Places:
+    """Return places that follow each other as a slice, which is faster."""
+    first = int(places[0])
+    return slice(first, first + len(places)) if np.array_equal(places, np.arange(first, first + len(places))) else places

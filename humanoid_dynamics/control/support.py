@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.model.footprint import convex_hull
+from humanoid_dynamics.model.standing.footprint import convex_hull
 from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.polygon import half_planes
@@ -33,6 +33,11 @@ class Support:
         self._A, self._b = half_planes(self.corners) if len(self.corners) >= 3 else (np.zeros((0, 2)), np.zeros(0))
         inside = self._b - self._A @ self.middle
         self._b = self._b - np.minimum(margin, 0.9 * inside)
+
+    @property
+    def half_planes(self) -> tuple[Matrix, Vector]:
+        """Its inside: normals A (k, 2) and limits b (k,) [m] with A p <= b; none where it has no area."""
+        return self._A, self._b
 
     def nearest(self, p: Vector) -> Vector:
         """Return the point inside nearest to a point, by a ray to the middle: (2,) [m].

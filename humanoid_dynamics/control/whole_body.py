@@ -13,16 +13,16 @@ import numpy as np
 import pinocchio as pin
 from scipy.linalg import lapack
 
+from humanoid_dynamics.control.law_kernel import EXACT, PARTS, Body, has_moved, write_rows
 from humanoid_dynamics.control.support import Support, place_corners
 from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import choose_compiler, compile_kernel
 
 LOCAL, ALIGNED = pin.ReferenceFrame.LOCAL, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-GRAVITY = 9.81
-MOVED = 2e-3  # m; soles that stand and move by more have a new polygon
-EXACT = 1e-9  # softness of rows that must be met
-COM, TRUNK, SWING = 1e-4, 1e-2, 1e-4  # softness of the others
+MOVED = 4e-3  # m; soles that stand and move by more against each other have a new polygon
+ARM = 0.1  # m; a turn of a sole moves a point so far from its origin
 BASE_LINEAR, BASE_ANGULAR, JOINTS = 10.0, 1.0, 1.0  # mobility of coordinates: what the least-squares solve may change them
 
 
@@ -37,6 +37,8 @@ class Gains:
         swing: Of soles in the air [1/s², 1/s].
         hold: Damping of soles that stand [1/s].
         capture: How fast the capture point goes back to where it should be [1/s].
+        unwind: Damping of the spin of the body where soles are at their rim [1/s].
+        lean: How far beyond the soles turning the body may push, as a centre of pressure [m].
         margin: How far inside the soles the centre of pressure stays [m].
         fastest: Largest acceleration asked of any joint [rad/s², m/s²].
     """
@@ -46,7 +48,9 @@ class Gains:
     height: tuple[float, float] = (60.0, 15.0)
     swing: tuple[float, float] = (250.0, 32.0)
     hold: float = 10.0
-    capture: float = 4.0
+    capture: float = 2.5
+    unwind: float = 4.0
+    lean: float = 0.1
     margin: float = 0.01
     fastest: float = 400.0
 
@@ -78,15 +82,19 @@ class WholeBodyLaw:
         sink: (soles,) how far each sole that does not stand is asked below its reference [m].
     """
 
-    def __init__(self, robot: RobotModel, soles: tuple[str, ...] | None = None, gains: Gains | None = None) -> None:
+    def __init__(
+        self, robot: RobotModel, soles: tuple[str, ...] | None = None, gains: Gains | None = None, *, compiled: bool | None = False
+    ) -> None:
         """Prepare.
 
         Args:
             robot: The robot; its root is free.
             soles: Surfaces it stands on; ``robot.stance`` where None.
             gains: How strongly errors are answered.
+            compiled: Whether numba compiles it; where it is installed, if None.  Answers are the same to round-off.
 
         Raises:
+            MissingExtraError: If numba is asked for and not installed.
             UnsupportedRobotError: If the root is not free.
             UnknownNameError: If a surface does not exist.
         """
@@ -96,22 +104,36 @@ class WholeBodyLaw:
         self.names = robot.stance if soles is None else soles
         self._surfaces = tuple(robot.surface(name) for name in self.names)
         self._data, self._wanted_data = robot.data(), robot.data()
-        nv, rows = robot.nv, 6 + 6 * len(self.names)
+        nv, rows = robot.nv, 8 + 6 * len(self.names)
+        n = len(self.names)
         self._zero = np.zeros(nv)
         self._mobility = np.concatenate((np.full(3, BASE_LINEAR), np.full(3, BASE_ANGULAR), np.full(nv - 6, JOINTS)))
         self._A: Matrix = np.zeros((rows, nv))
-        self._b, self._softness = np.zeros(rows), np.full(rows, EXACT)
-        self._softness[:3], self._softness[3:6] = COM, TRUNK
         self._A[3:6, 3:6] = np.eye(3)
+        self._b, self._softness = np.zeros(rows), np.full(rows, EXACT)
+        self._now, self._then = _room(n, 6), _room(n, 12)
+        g = self.gains
+        self._gains = np.array((*g.joint, *g.trunk, *g.height, *g.swing, g.hold, g.capture, g.unwind, g.lean))
+        self._out: Vector = np.zeros(16)
         self._seen: Wanted | None = None
         self._closed: tuple[bool, ...] = ()
-        self._middle: Vector = np.zeros(3)
-        self._support = Support(np.zeros((0, 2)), 0.0)
-        self.shift: Vector = np.zeros(3)
-        self.sink: Vector = np.zeros(len(self.names))
-        self._turn: Matrix = np.eye(3)
-        self.com: Vector = np.zeros(3)
-        self.pressure: Vector = np.zeros(2)
+        self._known: Matrix = np.full((n, 4), np.inf)
+        self._ground = (np.zeros((0, 2)), np.zeros(0), np.zeros(2))
+        compiles = choose_compiler(compiled)
+        self._write_rows = compile_kernel(write_rows, PARTS) if compiles else write_rows
+        self._has_moved = compile_kernel(has_moved) if compiles else has_moved
+        self.shift: Vector = self._out[9:12]
+        self.pressure: Vector = self._out[12:14]
+        self._soles: Matrix = np.zeros((2, n))
+        self.sink: Vector = self._soles[1]
+        self.com: Vector = self._now[0][0]
+        self._warm_up()
+
+    def _warm_up(self) -> None:
+        """Compile, or load what is compiled, before a robot waits for it."""
+        here = Wanted(self.robot.posture, self._zero, self._zero)
+        for closed in (False, True):
+            self.accelerate(here.q, here.v, here, (closed,) * len(self.names))
 
     def accelerate(self, q: Vector, v: Vector, wanted: Wanted, closed: tuple[bool, ...]) -> Vector:
         """Return the accelerations to ask for, (nv,) [m/s², rad/s²].
@@ -122,59 +144,62 @@ class WholeBodyLaw:
             wanted: The reference.
             closed: Whether each sole stands.
         """
-        model, data = self.robot.model, self._data
+        model, data, A = self.robot.model, self._data, self._A
         pin.jacobianCenterOfMass(model, data, q)
         pin.centerOfMass(model, data, q, v, self._zero)
-        for surface in self._surfaces:
-            pin.updateFramePlacement(model, data, surface.frame)
-        self._read(wanted)
-        self._find_support(closed)
-        self._align(closed)
-        a = self._follow_joints(q, v, wanted)
-        self._ask_centre_of_mass(any(closed))
-        self._ask_trunk(v, wanted)
-        for k, stands in enumerate(closed):
-            self._ask_sole(k, stands, v)
-        return self._solve(a)
+        com, place, turn, drift, root, rates = self._now
+        com[0], com[1], com[2] = data.com[0], data.vcom[0], data.acom[0]
+        root[:], rates[0], A[:3] = data.oMi[1].rotation, v[3:6], data.Jcom
+        for k, surface in enumerate(self._surfaces):
+            X = pin.updateFramePlacement(model, data, surface.frame)
+            place[k], turn[3 * k : 3 * k + 3] = X.translation, X.rotation
+            A[6 + 6 * k : 12 + 6 * k] = pin.getFrameJacobian(model, data, surface.frame, ALIGNED)
+            drift[k] = pin.getFrameClassicalAcceleration(model, data, surface.frame, ALIGNED).vector
+        pin.computeCentroidalMapTimeVariation(model, data, q, v)
+        A[-2:] = data.Ag[3:5] / self.robot.mass
+        self._b[-2:] = data.dAg[3:5] @ v / self.robot.mass
+        rates[1] = data.hg.angular / self.robot.mass
+        self._read(wanted, closed)
+        self._soles[0] = closed
+        ground = self._find_support(closed, self._soles[0])
+        rows = (A, self._b, self._softness)
+        self._write_rows(self._now, self._then, v, self._soles, self._gains, ground, rows, self._out)
+        return self._solve(self._follow_joints(q, v, wanted))
 
     def heights(self) -> dict[str, float]:
         """Return the height of each sole above the ground z = 0, at the last tick [m]."""
-        places = (self._data.oMf[surface.frame].translation for surface in self._surfaces)
-        return {name: float(p[2]) for name, p in zip(self.names, places, strict=True)}
+        return dict(zip(self.names, self._now[1][:, 2].tolist(), strict=True))
 
-    def _read(self, wanted: Wanted) -> None:
+    def _read(self, wanted: Wanted, closed: tuple[bool, ...]) -> None:
         """Find where the reference has its centre of mass and its soles."""
-        if wanted is self._seen:
+        if wanted is self._seen and closed == self._closed:
             return
-        data = self._wanted_data
-        pin.centerOfMass(self.robot.model, data, wanted.q, wanted.v, wanted.a)
-        for surface in self._surfaces:
-            pin.updateFramePlacement(self.robot.model, data, surface.frame)
+        model, data = self.robot.model, self._wanted_data
+        pin.centerOfMass(model, data, wanted.q, wanted.v, wanted.a)
+        com, place, turn, onward, root, rates = self._then
+        com[0], com[1], com[2] = data.com[0], data.vcom[0], data.acom[0]
+        root[:], rates[0], rates[1] = data.oMi[1].rotation, wanted.v[3:6], wanted.a[3:6]
+        for k, surface in enumerate(self._surfaces):
+            X = pin.updateFramePlacement(model, data, surface.frame)
+            place[k], turn[3 * k : 3 * k + 3] = X.translation, X.rotation
+            if not closed[k]:
+                onward[k, :6] = pin.getFrameVelocity(model, data, surface.frame, ALIGNED).vector
+                onward[k, 6:] = pin.getFrameClassicalAcceleration(model, data, surface.frame, ALIGNED).vector
         self._seen = wanted
 
-    def _find_support(self, closed: tuple[bool, ...]) -> None:
-        """Place the polygon of the soles that stand, where they are others than before or have moved."""
-        standing = [s for s, stands in zip(self._surfaces, closed, strict=True) if stands]
-        places = [self._data.oMf[s.frame].translation for s in standing]
-        middle = sum(places, np.zeros(3)) / max(len(places), 1)
-        moved = middle - self._middle
-        if closed != self._closed or moved.dot(moved) > MOVED**2:
-            self._closed, self._middle = closed, middle
-            self._support = Support(place_corners(self._data, standing), self.gains.margin)
+    def _find_support(self, closed: tuple[bool, ...], stands: Vector) -> tuple[Matrix, Vector, Vector]:
+        """Return half planes and middle of the polygon of the soles that stand, seen from their mean place.
 
-    def _align(self, closed: tuple[bool, ...]) -> None:
-        """Move the reference so that the soles it stands on are where those of the robot are."""
-        pairs = [(self._data.oMf[s.frame], self._wanted_data.oMf[s.frame]) for s, c in zip(self._surfaces, closed, strict=True) if c]
-        if not pairs:
-            return
-        x = sum(X.rotation[0, 0] * Y.rotation[0, 0] + X.rotation[1, 0] * Y.rotation[1, 0] for X, Y in pairs)
-        y = sum(X.rotation[1, 0] * Y.rotation[0, 0] - X.rotation[0, 0] * Y.rotation[1, 0] for X, Y in pairs)
-        length = float(np.hypot(x, y))
-        c, s = (x / length, y / length) if length > 0.0 else (1.0, 0.0)
-        self._turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-        here = sum((X.translation for X, _ in pairs), np.zeros(3)) / len(pairs)
-        there = sum((Y.translation for _, Y in pairs), np.zeros(3)) / len(pairs)
-        self.shift = here - self._turn @ there
+        It is found anew where they are others than before or have moved against each other.
+        """
+        place, turn = self._now[1:3]
+        if self._has_moved(place, turn, stands, self._known, ARM, MOVED) or closed != self._closed:
+            self._closed = closed
+            standing = [s for s, closes in zip(self._surfaces, closed, strict=True) if closes]
+            middle: Vector = stands @ place / max(len(standing), 1)
+            support = Support(place_corners(self._data, standing) - middle[:2], self.gains.margin)
+            self._ground = (*support.half_planes, support.middle)
+        return self._ground
 
     def _follow_joints(self, q: Vector, v: Vector, wanted: Wanted) -> Vector:
         kp, kd = self.gains.joint
@@ -184,64 +209,18 @@ class WholeBodyLaw:
         limit = self.gains.fastest
         return np.minimum(np.maximum(a, -limit), limit)
 
-    def _ask_centre_of_mass(self, stands: bool) -> None:
-        data, ref, gains = self._data, self._wanted_data, self.gains
-        c, c_dot, drift = data.com[0], data.vcom[0], data.acom[0]
-        r, r_dot, r_ddot = self._turn @ ref.com[0] + self.shift, self._turn @ ref.vcom[0], self._turn @ ref.acom[0]
-        kp, kd = gains.height
-        a: Vector = r_ddot + kp * (r - c) + kd * (r_dot - c_dot)
-        if stands:
-            height = max(float(c[2] - self._height()), 0.1)
-            w = np.sqrt(GRAVITY / height)
-            ahead = (c - r + (c_dot - r_dot) / w)[:2]  # of the capture point
-            wanted_pressure = r[:2] - r_ddot[:2] / w**2
-            self.pressure = self._support.nearest(wanted_pressure + (1.0 + gains.capture / w) * ahead)
-            a[:2] = w**2 * (c[:2] - self.pressure)
-        self.com = np.array(c)
-        self._A[:3] = data.Jcom
-        self._b[:3] = a - drift
-
-    def _height(self) -> float:
-        """Return the mean height of the soles that stand [m]."""
-        heights = [float(self._data.oMf[s.frame].translation[2]) for s, c in zip(self._surfaces, self._closed, strict=True) if c]
-        return sum(heights) / len(heights)
-
-    def _ask_trunk(self, v: Vector, wanted: Wanted) -> None:
-        kp, kd = self.gains.trunk
-        R = self._data.oMi[1].rotation
-        R_wanted = self._turn @ self._wanted_data.oMi[1].rotation
-        error = pin.log3(R.T @ R_wanted)
-        turn_back = R.T @ R_wanted
-        self._b[3:6] = turn_back @ wanted.a[3:6] + kp * error + kd * (turn_back @ wanted.v[3:6] - v[3:6])
-
-    def _ask_sole(self, k: int, stands: bool, v: Vector) -> None:
-        model, data, frame = self.robot.model, self._data, self._surfaces[k].frame
-        rows = slice(6 + 6 * k, 12 + 6 * k)
-        self._A[rows] = pin.getFrameJacobian(model, data, frame, ALIGNED)
-        velocity = self._A[rows] @ v
-        drift = pin.getFrameClassicalAcceleration(model, data, frame, ALIGNED).vector
-        if stands:
-            self._softness[rows] = EXACT
-            self._b[rows] = -drift - self.gains.hold * velocity
-            return
-        ref, (kp, kd) = self._wanted_data, self.gains.swing
-        X, Y = data.oMf[frame], ref.oMf[frame]
-        there = pin.getFrameVelocity(model, ref, frame, ALIGNED)
-        onward = pin.getFrameClassicalAcceleration(model, ref, frame, ALIGNED)
-        T = self._turn
-        place = T @ Y.translation + self.shift - X.translation
-        place[2] -= self.sink[k]
-        turn = pin.log3(T @ Y.rotation @ X.rotation.T)
-        error = np.concatenate((place, turn))
-        rate = np.concatenate((T @ there.linear, T @ there.angular)) - velocity
-        self._softness[rows] = SWING
-        self._b[rows] = np.concatenate((T @ onward.linear, T @ onward.angular)) + kp * error + kd * rate - drift
-
     def _solve(self, a: Vector) -> Vector:
         """Return the accelerations nearest to these that meet the rows."""
         A = self._A
         DA = A * self._mobility
         G = DA @ A.T
-        G[range(len(G)), range(len(G))] += self._softness
-        _, y, info = lapack.dposv(G, self._b - A @ a)
+        G.ravel()[:: len(G) + 1] += self._softness
+        _, y, info = lapack.dposv(G.T, self._b - A @ a, overwrite_a=True)
         return a + y @ DA if info == 0 else a
+
+
+def _room(soles: int, motion: int) -> Body:
+    """Return room for a robot or a reference, as ``law_kernel`` has it."""
+    shapes = ((3, 3), (soles, 3), (3 * soles, 3), (soles, motion), (3, 3), (2, 3))
+    com, place, turn, moving, root, rates = (np.zeros(shape) for shape in shapes)
+    return com, place, turn, moving, root, rates

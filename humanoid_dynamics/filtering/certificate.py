@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.joint_room import limited_positions
-from humanoid_dynamics.filtering.judge_kernels import judge_sole
+from humanoid_dynamics.filtering.judge_kernels import judge_limits, judge_sole
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.terms import BASE, LOCAL
 from humanoid_dynamics.filtering.tick import Step
@@ -96,6 +96,10 @@ class FrameJudge:
         known = all(edges is not None for edges in self._edges)
         self._kernel = compile_kernel(judge_sole) if known and choose_compiler(compiled) else None
         self._found: Vector = np.zeros(FOUND)
+        self._limits = compile_kernel(judge_limits) if choose_compiler(compiled) else None
+        self._ranges = np.zeros((4, robot.nv - BASE))
+        self._ranges[0, : len(self._index)], self._ranges[1, : len(self._index)] = self._low, self._high
+        self._ranges[2], self._ranges[3] = self._per_effort, self._per_speed
         if self._kernel is not None:  # compile, or load what is compiled, before a robot waits for it
             self._judge_sole(0, np.zeros((6, robot.nv), order="F"), np.zeros(6), np.zeros(robot.nv), np.zeros(robot.nv))
 
@@ -129,7 +133,7 @@ class FrameJudge:
                 friction = max(friction, pulled / (self._mu[foot] * push))
         torque, joint, rate = self._judge_limits(*after, step) if self._trust else (0.0, np.inf, 0.0)
         return FrameCertificate(
-            float(np.max(np.abs(miss))) / self._weight,
+            float(np.abs(miss).max()) / self._weight,
             cop,
             friction,
             max(pull, 0.0),
@@ -159,6 +163,10 @@ class FrameJudge:
         return float((edges[1] - edges[0] @ p).min())
 
     def _judge_limits(self, q: Vector, v: Vector, step: Step) -> tuple[float, float, float]:
+        if self._limits is not None:
+            self._limits(q, v, step.tau, self._index, self._ranges, self._found)
+            torque, joint, rate = self._found[:3].tolist()
+            return torque, joint, rate
         place = q[self._index]
         return (
             float(np.max(np.abs(step.tau) * self._per_effort, initial=0.0)),

@@ -19,6 +19,7 @@ from humanoid_dynamics.filtering.start import place_robot
 from humanoid_dynamics.filtering.target import Target
 from humanoid_dynamics.filtering.tick import Step, TickSettings
 from humanoid_dynamics.filtering.track import Track
+from humanoid_dynamics.filtering.windows import prepare_windows
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 
@@ -106,6 +107,7 @@ class DynamicsFilter:
         self._tick = build_tick(mode, robot, self.proportions, tick)
         self._judge = FrameJudge(robot, self.proportions, trust_limits=not self.doubtful, compiled=tick.compiled)
         self.delay = self.settings.lookahead
+        prepare_windows()
         self.restart()
 
     def restart(self) -> None:
@@ -131,7 +133,7 @@ class DynamicsFilter:
             What became of it, see ``Intake.take``.
         """
         status = self._intake.take(time, q)
-        if status in {"ok", "moved", "limited"} and self._intake.q is not None:
+        if status in {"ok", "moved", "limited", "noisy"} and self._intake.q is not None:
             self._track.add(self._intake.time, self._intake.q)
             self._prepare()
         return status
@@ -172,7 +174,7 @@ class DynamicsFilter:
         ready = self._track.end - self._planner.now
         needed = 0 if self._ended else round(self.settings.lookahead * self.settings.rate)
         if ready >= max(needed, ROWS_AT_A_TIME + MARGIN):
-            self._targets = self._planner.plan(ROWS_AT_A_TIME, self._centre() if self._planner.gate.active and self._started else None)
+            self._targets = self._planner.plan(ROWS_AT_A_TIME, self._centre() if self._started else None)
 
     def _centre(self) -> tuple[Vector, Vector]:
         """Return the centre of mass and its velocity."""

@@ -13,8 +13,9 @@ from humanoid_dynamics.filtering.strides import soften
 from humanoid_dynamics.filtering.swing import Print
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.motion.schedule import runs
-from humanoid_dynamics.spatial.arrays import Matrix
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
+NEAREST = 0.3  # of the largest distance: feet that catch the robot do not come nearer to each other, sideways
 SEEN = 0.25  # s of common standing that tell where one foot is from the other
 
 Stance = tuple[int, int, Print]  # first row, row after the last, where
@@ -29,12 +30,14 @@ class Feet:
         heading: (n, 2) [rad].
         path: (n, 2) smooth path of the base [m].
         labels: (n, 2) which feet stand.
+        shift: (2, 2) by how much the next footprint of each foot is moved to catch the robot [m].
     """
 
     place: Matrix
     heading: Matrix
     path: Matrix
     labels: Labels
+    shift: Matrix
 
 
 def place_prints(
@@ -58,6 +61,8 @@ def place_prints(
     for first, after, foot in sorted(stretches):
         if first > 0 or not stands[foot]:
             last[foot] = _place_print(feet, (first, after), foot, last, (*limits, round(SEEN / dt)))
+            if not found[foot] and feet.shift[foot].any():
+                last[foot] = _shift_print(last[foot], last[1 - foot], (foot, feet.shift[foot]), limits[1])
         found[foot].append((first, after, last[foot]))
     return found
 
@@ -79,6 +84,19 @@ def _place_print(feet: Feet, rows: tuple[int, int], foot: int, last: list[Print]
         distance = float(np.hypot(*apart))
         place = last[other].place[:2] + apart * float(soften(np.array([distance]), widest)[0]) / max(distance, 1e-9)
     return Print(np.array([place[0], place[1], 0.0]), heading, path)
+
+
+def _shift_print(at: Print, other: Print, how: tuple[int, Vector], widest: float) -> Print:
+    """Return a footprint that is moved, but not beyond the other foot and not too far from it."""
+    foot, shift = how
+    sideways = (1.0 - 2.0 * foot) * np.array([-np.sin(other.heading), np.cos(other.heading)])
+    apart = at.place[:2] - other.place[:2]
+    least = min(float(sideways @ apart), NEAREST * widest)
+    moved = apart + shift
+    moved += max(least - float(sideways @ moved), 0.0) * sideways
+    distance = float(np.hypot(*moved))
+    place = other.place[:2] + moved * min(1.0, max(widest, float(np.hypot(*apart))) / max(distance, 1e-9))
+    return Print(np.array([*place, at.place[2]]), at.heading, at.path)
 
 
 def offset_of_prints(feet: Feet, prints: list[list[Stance]]) -> Matrix:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 WRENCH = 6
 
@@ -39,3 +39,24 @@ def judge_sole(  # noqa: PLR0917
         for k in range(len(b)):
             found[1] = min(found[1], b[k] + (A[k, 0] * w[4] - A[k, 1] * w[3]) / w[2])
     found[2], found[3] = math.hypot(w[0], w[1]), w[2]
+
+
+def judge_limits(q: Vector, v: Vector, tau: Vector, places: Indices, limits: Matrix, found: Vector) -> None:  # noqa: PLR0917
+    """Measure how near torques, positions and speeds are to their limits.
+
+    Args:
+        q: (nq,) configuration.
+        v: (nv,) velocity.
+        tau: (na,) torques.
+        places: Limited positions in the configuration.
+        limits: (4, na) lowest and highest of those, one over torque and speed limits of all.
+        found: (3,) largest share of a torque limit, smallest distance to a position limit, largest share of a speed limit; overwritten.
+    """
+    torque, joint, rate, base = 0.0, math.inf, 0.0, len(v) - len(tau)
+    for i in range(len(places)):
+        place = q[places[i]]
+        joint = min(joint, place - limits[0, i], limits[1, i] - place)
+    for i in range(len(tau)):
+        torque = max(torque, abs(tau[i]) * limits[2, i])
+        rate = max(rate, abs(v[base + i]) * limits[3, i])
+    found[0], found[1], found[2] = torque, joint, rate

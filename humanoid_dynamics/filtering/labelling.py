@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.filtering.contacts import choose_thresholds, label_window
+from humanoid_dynamics.filtering.contacts import choose_thresholds, drop_short, label_window
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.slides import drift_from, find_slide
@@ -12,7 +12,7 @@ from humanoid_dynamics.filtering.strides import choose_scale, longest_stride
 from humanoid_dynamics.filtering.track import Track
 from humanoid_dynamics.filtering.window import FootState, Window
 from humanoid_dynamics.motion.clip import Labels
-from humanoid_dynamics.motion.contact_detection import ContactThresholds
+from humanoid_dynamics.motion.contact_detection import SHORTEST, ContactThresholds
 from humanoid_dynamics.spatial.arrays import Vector
 
 HISTORY = 3.0  # s of the past that tell how still standing feet are
@@ -110,4 +110,7 @@ class Labeller:
             state.slide = None
             return
         labels[first:after, foot] = False
+        drop_short(labels[:, foot], state.stands, (0, round(SHORTEST / self._dt)))  # what is left before the next swing is none
+        alone = ~labels[:, foot]
+        labels[alone, 1 - foot] |= ~labels[alone].any(axis=1)
         labels[first:after, 1 - foot] = True

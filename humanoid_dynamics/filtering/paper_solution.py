@@ -111,6 +111,7 @@ def solve_literally(balance: Balance, driven: Indices, wanted: Vector, units: Un
     V = units.acceleration * projector[:nv]
     error = wanted - units.acceleration * z[:nv]
     left, sigma, right = np.linalg.svd(V, full_matrices=False)
+    sigma[sigma < RANK * sigma[0]] = 0.0  # what contacts forbid is no motion: rounding there would be divided by k
     y = right.T @ (sigma / (sigma**2 + units.k) * (left.T @ error))
     x = D * (z + projector @ y)
     return Solution(x[:nv], x[nv : nv + k], x[nv + k :])

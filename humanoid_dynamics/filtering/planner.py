@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.filtering.catching import Catcher
 from humanoid_dynamics.filtering.centre import CentrePlanner
 from humanoid_dynamics.filtering.contacts import PLANNED_FEET
 from humanoid_dynamics.filtering.footholds import Feet, Stance, offset_of_prints, place_prints
@@ -54,6 +55,7 @@ class Planner:
         self.labeller = Labeller(proportions, settings, track)
         self.centre = CentrePlanner(proportions, settings, track)
         self._offsets = Rows(2)
+        self.catcher = Catcher(proportions, settings.dt)
         self.gate = HoldGate(proportions.pendulum, settings.dt, active=settings.gate and settings.lookahead < FAR_ENOUGH)
 
     def plan(self, count: int, state: tuple[Vector, Vector] | None = None) -> list[Target]:
@@ -69,16 +71,23 @@ class Planner:
         window = look(self._track, self._settings, self.now)
         if not self.feet:
             self._found(window)
+        if state is not None and self.catcher.lift(self.feet, self.centre.support(self.feet[0].at, self.feet[1].at), state, self.now):
+            self.centre.rebase, count = np.array(state[0][:2]), 1  # the next plan knows how far the robot is from this one
         window.labels = self.labeller.label(window, self.feet, self.now)
+        if state is not None:
+            self.catcher.hurry(self.feet, window.labels, self.now)
+            self.catcher.move_prints(self.feet, window.labels)
         count = min(count, len(window.labels) - 2)
         prints = self._stand(window)
         if self.gate.active and state is not None:
             lifted = [foot for foot in (0, 1) if self.feet[foot].stands and not window.labels[0, foot]]
             if len(lifted) == 1 and self._must_wait(lifted[0], state):
                 return self._wait(window, lifted[0], count)
-            self.centre.rebase = self.gate.release()
+            self.centre.rebase = self.gate.release() if self.centre.rebase is None else self.centre.rebase
             count = min(count, _until_change(window.labels))
         com = self.centre.plan(window, prints, count)
+        if state is not None:
+            self.catcher.compare(state, com)
         soles = [self._plan_foot(window, foot, prints[foot], count) for foot in (0, 1)]
         targets = self._targets(window, com, soles, count)
         self._settle(window, prints, count)
@@ -136,7 +145,8 @@ class Planner:
     def _stand(self, window: Window) -> list[list[Stance]]:
         """Choose footholds (stages A3 and A5) and move the reference along with them."""
         now = slice(window.now, None)
-        feet = Feet(window.place[now], window.heading[now], window.path[now], window.labels)
+        shift = np.array([state.shift for state in self.feet])
+        feet = Feet(window.place[now], window.heading[now], window.path[now], window.labels, shift)
         at, stands = (self.feet[0].at, self.feet[1].at), (self.feet[0].stands, self.feet[1].stands)
         prints = place_prints(feet, at, stands, (self.labeller.scale, self._p.widest), self._dt)
         offset = np.vstack(

@@ -44,7 +44,7 @@ class Weights:
     com: float = 1e5
     height: float = 5e2
     base: float = 20.0
-    swing: float = 100.0
+    swing: float = 300.0
     landing: float = 4.0
     swing_turn: float = 0.2
     joints: float = 4.0
@@ -146,6 +146,15 @@ class ReducedProgram:
         solution = self.qp.solve()
         vdot, wrenches, tau = self._read(solution.x)
         return Choice(vdot, wrenches, tau, solution.status, solution.iterations)
+
+    def build_extra(self) -> tuple[Matrix, Vector, Vector, Matrix, Vector]:
+        """Return further rows on the accelerations of the robot: soft ones, values, weights; limits, least values; here none."""
+        nv = BASE + self._na
+        return np.zeros((0, nv)), np.zeros(0), np.zeros(0), np.zeros((0, nv)), np.zeros(0)
+
+    def count_extra(self) -> int:
+        """Return how many of the further limits count."""
+        return 0
 
     def _fill(self, terms: BodyTerms, wishes: Wishes, room: JointRoom) -> None:
         T, t = self._T, self._t = self._eliminate_base(terms, wishes)

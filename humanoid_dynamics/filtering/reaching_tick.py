@@ -27,11 +27,16 @@ LEFT_TO_REST = 0.08  # share of their stiffness that joints of a led limb keep, 
 class ReachingProgram(ReducedProgram):
     """The program of the tick with rows for led frames in its objective, and rows for clearance in its limits."""
 
-    points: PointRows
-    clearance: Clearance
-
-    def __init__(self, feet: tuple[int, ...], cones: tuple[Matrix, Matrix], effort: Vector, weights: Weights, weight: float) -> None:
-        """Take the memory; ``points`` and ``clearance`` are to be set before the first solution.
+    def __init__(  # noqa: PLR0917
+        self,
+        feet: tuple[int, ...],
+        cones: tuple[Matrix, Matrix],
+        effort: Vector,
+        weights: Weights,
+        weight: float,
+        led: tuple[PointRows, Clearance],
+    ) -> None:
+        """Take the memory.
 
         Args:
             feet: Soles that stand: none, one or both.
@@ -39,13 +44,23 @@ class ReachingProgram(ReducedProgram):
             effort: (na,) largest torques; infinite where there is no limit.
             weights: What deviations cost.
             weight: That of the robot [N].
+            led: Where led frames are, and how near parts of the body are to each other.
         """
         super().__init__(feet, cones, effort, weights, weight)
+        self.points, self.clearance = led
         old = self.qp
         rows = len(old.lower)
         self.qp = QpWorkspace(self._n, WRENCH * max(len(feet) - 1, 0), rows + MOST, SIZE)
         self.qp.A[:rows], self.qp.lower[:rows], self.qp.upper[:rows] = old.A, old.lower, old.upper
         self._clear = slice(rows, rows + MOST)
+
+    def build_extra(self) -> tuple[Matrix, Vector, Vector, Matrix, Vector]:
+        """Return the rows of led frames, and those of clearance."""
+        return self.points.G, self.points.g, self.points.W, self.clearance.rows, self.clearance.lower
+
+    def count_extra(self) -> int:
+        """Return how many parts of the body are to keep clear."""
+        return self.clearance.count
 
     def _fill_objective(self, terms: BodyTerms, wishes: Wishes, base: tuple[Matrix, Vector], wrench: tuple[Matrix, Vector]) -> None:
         super()._fill_objective(terms, wishes, base, wrench)
@@ -75,8 +90,6 @@ class ReachingTick(BalancedTick):
         gave_way: Whether clearance gave way to soles and joints at the last step.
     """
 
-    program = ReachingProgram
-
     def __init__(
         self,
         robot: RobotModel,
@@ -97,19 +110,21 @@ class ReachingTick(BalancedTick):
             proportions: Measures of the robot.
             law: How frames are drawn to their goals.
         """
-        super().__init__(robot, settings, proportions)
-        self.goals, self.shares = goals, np.zeros(len(frames))
         self.points = PointRows(robot.model, frames, law)
         self.clearance = Clearance(robot, legs=any(led.kind == "foot" for led in frames))
-        for program in self._reduced.values():
-            if isinstance(program, ReachingProgram):
-                program.points, program.clearance = self.points, self.clearance
+        super().__init__(robot, settings, proportions)
+        self.goals, self.shares = goals, np.zeros(len(frames))
         self._model, self._stiffness = robot.model, settings.gains.joints[0]
         self._pelvis = next((k for k, led in enumerate(frames) if led.kind == "pelvis"), -1)
         self._led_joints = np.zeros((len(frames), robot.nv - BASE))
         for k, led in enumerate(frames):
             self._led_joints[k, led.chain] = 1.0
         self.gave_way = False
+
+    def _build_program(
+        self, feet: tuple[int, ...], cones: tuple[Matrix, Matrix], effort: Vector, weights: Weights, weight: float
+    ) -> ReducedProgram:
+        return ReachingProgram(feet, cones, effort, weights, weight, (self.points, self.clearance))
 
     def read(self, q: Vector, v: Vector) -> None:
         """Read where everything is, before the first ``step``.
@@ -119,10 +134,12 @@ class ReachingTick(BalancedTick):
             v: (nv,) velocity.
         """
         self.terms.update(q, v)
+        self.terms.move(q, v)
         self.points.read(self.terms.data, v)
 
     def _add_wishes(self, target: Target, q: Vector, v: Vector) -> None:
         self.gave_way = False
+        self.terms.move(q, v)
         self.points.read(self.terms.data, v)
         self.clearance.update(self.terms.data, v)
         self.points.write(self.goals, self.shares)

@@ -84,10 +84,10 @@ def go_on(state: Matrix, goal: Matrix, duration: float, times: Vector) -> Matrix
     c4 = (-15.0 * gap + 7.0 * rate - second) / T**4
     c5 = (6.0 * gap - 3.0 * rate + 0.5 * second) / T**5
     states = np.empty((len(times), 3, len(x0)))
-    for row, t in enumerate(np.minimum(times, T)):
-        states[row, 0] = x0 + t * (v0 + t * (0.5 * a0 + t * (c3 + t * (c4 + t * c5))))
-        states[row, 1] = v0 + t * (a0 + t * (3.0 * c3 + t * (4.0 * c4 + t * 5.0 * c5)))
-        states[row, 2] = a0 + t * (6.0 * c3 + t * (12.0 * c4 + t * 20.0 * c5))
+    t = np.minimum(times, T)[:, None]
+    states[:, 0] = x0 + t * (v0 + t * (0.5 * a0 + t * (c3 + t * (c4 + t * c5))))
+    states[:, 1] = v0 + t * (a0 + t * (3.0 * c3 + t * (4.0 * c4 + t * 5.0 * c5)))
+    states[:, 2] = a0 + t * (6.0 * c3 + t * (12.0 * c4 + t * 20.0 * c5))
     return states
 
 

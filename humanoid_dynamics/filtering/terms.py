@@ -5,12 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.filtering import term_kernels
 from humanoid_dynamics.filtering.proportions import Proportions
+from humanoid_dynamics.filtering.term_kernels import read_terms
 from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.resolution.small import dot
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_kernel, functions_of
 
 BASE = 6
-LOCAL = pin.ReferenceFrame.LOCAL
+LOCAL, WORLD = pin.ReferenceFrame.LOCAL, pin.Convention.WORLD
+PARTS = (dot, *(part for part in functions_of(term_kernels) if part is not read_terms))
 
 
 class BodyTerms:
@@ -34,12 +39,13 @@ class BodyTerms:
         com_drift: (3,) its acceleration where no coordinate accelerates [m/s^2].
     """
 
-    def __init__(self, robot: RobotModel, proportions: Proportions) -> None:
+    def __init__(self, robot: RobotModel, proportions: Proportions, *, compiled: bool = False) -> None:
         """Take the memory.
 
         Args:
             robot: A robot with a free base.
             proportions: Its measures.
+            compiled: Whether a kernel of numba does part of the work.
         """
         nv = robot.nv
         self._model, self._data = robot.model, robot.data()
@@ -60,11 +66,26 @@ class BodyTerms:
         self.R_WB: Matrix = np.eye(3)
         self.com, self.com_rate, self.com_drift = np.zeros(3), np.zeros(3), np.zeros(3)
         self.J_com: Matrix = np.zeros((3, nv))
+        self._kernel = compile_kernel(read_terms, PARTS) if compiled else None
+        frames = [robot.model.frames[sole] for sole in self._soles]
+        self._joints = [int(frame.parentJoint) for frame in frames]
+        self._fixed = np.array([frame.placement.homogeneous for frame in frames]), np.array([*self._gravity, self._per_mass])
+        motion = (self.drift, self.twist, self.to_base, self.place, self.turn, self.R_WB)
+        self._written = (self.M, self.h, self.J, *motion, self.com, self.com_rate, self.J_com, self.com_drift)
 
     @property
     def data(self) -> pin.Data:
-        """Work space with the last state: joints placed, Jacobians, velocities, accelerations where no coordinate accelerates."""
+        """Work space with the last state: joints placed, Jacobians."""
         return self._data
+
+    def move(self, q: Vector, v: Vector) -> None:
+        """Add velocities to the work space, and accelerations where no coordinate accelerates.
+
+        Args:
+            q: (nq,) configuration of the last update.
+            v: (nv,) velocity.
+        """
+        pin.forwardKinematics(self._model, self._data, q, v, self._zero)
 
     def update(self, q: Vector, v: Vector) -> bool:
         """Compute the terms in a state.
@@ -76,6 +97,8 @@ class BodyTerms:
         Returns:
             Whether all numbers are finite.
         """
+        if self._kernel is not None:
+            return self._read(q, v)
         model, data = self._model, self._data
         upper = pin.crba(model, data, q) * self._mask
         np.add(upper, upper.T, self.M)
@@ -83,7 +106,7 @@ class BodyTerms:
         pin.forwardKinematics(model, data, q, v, self._zero)
         pin.computeJointJacobians(model, data)
         X_WB = data.oMi[1]
-        self.R_WB = X_WB.rotation
+        self.R_WB[:] = X_WB.rotation
         for foot, frame in enumerate(self._soles):
             X_WS = pin.updateFramePlacement(model, data, frame)
             self.place[foot], self.turn[foot] = X_WS.translation, X_WS.rotation
@@ -97,3 +120,18 @@ class BodyTerms:
         np.dot(self.J_com, v, self.com_rate)
         self.com_drift[:] = self.R_WB.dot(self.h[:3]) * self._per_mass + self._gravity
         return bool(np.isfinite(self.h).all())
+
+    def _read(self, q: Vector, v: Vector) -> bool:
+        """Do the same with a kernel, from fewer calls of pinocchio."""
+        model, data = self._model, self._data
+        upper, bias = pin.crba(model, data, q, WORLD), pin.nonLinearEffects(model, data, q, v)  # the first places joints and Jacobians
+        accelerations = data.a_gf
+        soles = [
+            (
+                pin.getFrameJacobian(model, data, frame, LOCAL),
+                pin.updateFramePlacement(model, data, frame).homogeneous,
+                accelerations[joint].vector,
+            )
+            for frame, joint in zip(self._soles, self._joints, strict=True)
+        ]
+        return bool(self._kernel(q, v, (upper, bias, *soles), self._fixed, self._written)) if self._kernel is not None else False

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from humanoid_dynamics.contact.cone import build_wrench_cone
-from humanoid_dynamics.filtering.compiled_program import CompiledProgram, choose_program
+from humanoid_dynamics.filtering.compiled_program import CompiledProgram
 from humanoid_dynamics.filtering.footing import Footing
 from humanoid_dynamics.filtering.joint_room import EMERGENCY, JointRoom
 from humanoid_dynamics.filtering.program import Choice, ReducedProgram, Weights
@@ -103,8 +103,6 @@ class BalancedTick:
     without torques.  The equation of motion, the limits of contacts and those of motors hold on every rung.
     """
 
-    program = ReducedProgram
-
     def __init__(self, robot: RobotModel, settings: TickSettings | None = None, proportions: Proportions | None = None) -> None:
         """Prepare.
 
@@ -116,23 +114,31 @@ class BalancedTick:
         settings = settings or TickSettings()
         proportions = proportions or measure_proportions(robot)
         self._settings = settings
-        self.terms = BodyTerms(robot, proportions)
         self.footing = Footing(proportions)
         rectangles = _rectangles(robot, settings.inside)
         compiled = choose_compiler(settings.compiled)
+        self.terms = BodyTerms(robot, proportions, compiled=compiled)
         self._wishes = Wishes(robot, settings.gains, rectangles, compiled=compiled)
         self._room = JointRoom(robot, keep=settings.joint_limits, compiled=compiled)
         effort = EFFORT_KEPT * _efforts(robot) if settings.torque_limits else np.full(robot.nv - BASE, np.inf)
         cones = _cones(robot, settings.inside) if settings.unilateral else (np.zeros((0, 6)), np.zeros((0, 6)))
         weight = self._weight = proportions.mass * proportions.gravity
         sets: tuple[tuple[int, ...], ...] = ((), (0,), (1,), (0, 1))
-        self._reduced = {
-            feet: choose_program(self.program, feet, compiled=compiled)(feet, cones, effort, settings.weights, weight) for feet in sets
+        plain = {feet: self._build_program(feet, cones, effort, settings.weights, weight) for feet in sets}
+        self._reduced: dict[tuple[int, ...], ReducedProgram | CompiledProgram] = {
+            feet: CompiledProgram(program, cones, effort, settings.weights, weight) if compiled and feet else program
+            for feet, program in plain.items()
         }
         self._soft = {feet: SoftProgram(feet, cones, effort, settings.weights, weight) for feet in sets}
         self._softest = {feet: SoftProgram(feet, cones, effort, settings.weights, weight, keep_room=False) for feet in sets}
         if compiled:
             self._warm_up(robot)
+
+    def _build_program(
+        self, feet: tuple[int, ...], cones: tuple[Matrix, Matrix], effort: Vector, weights: Weights, weight: float
+    ) -> ReducedProgram:
+        """Return the program for a set of standing soles, in arrays."""
+        return ReducedProgram(feet, cones, effort, weights, weight)
 
     def _warm_up(self, robot: RobotModel) -> None:
         """Compile, or load what is compiled, before a robot waits for it."""
@@ -141,8 +147,7 @@ class BalancedTick:
         target = stand_still(q, robot.nv, self.terms.com, self.terms.place, self.terms.turn)
         self._wishes.update(target, q, v, self.terms)
         self._room.update(q, v, COMMON)
-        if isinstance(self._reduced[0, 1], CompiledProgram):
-            self._reduced[0, 1].solve(self.terms, self._wishes, self._room)
+        self._reduced[0, 1].solve(self.terms, self._wishes, self._room)
 
     def restart(self) -> None:
         """Forget where soles stand."""
@@ -186,10 +191,12 @@ class BalancedTick:
             return choice, 0
         wishes.load[:] = np.inf
         room.update(q, v, dt, EMERGENCY)
-        rungs: list[tuple[int, ReducedProgram | SoftProgram]] = [(1, self._reduced[feet]), (2, self._soft[feet]), (3, self._softest[feet])]
+        reduced = self._reduced[feet]
+        rungs: list[tuple[int, ReducedProgram | CompiledProgram | SoftProgram]]
+        rungs = [(1, reduced), (2, self._soft[feet]), (3, self._softest[feet])]
         if measured:
             room.open()
-            rungs = [(3, self._reduced[feet]), (3, self._softest[feet])]
+            rungs = [(3, reduced), (3, self._softest[feet])]
         for rung, program in rungs:
             choice = program.solve(terms, wishes, room)
             if choice.status is QpStatus.OPTIMAL:

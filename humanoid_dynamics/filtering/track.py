@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pinocchio as pin
 
@@ -101,14 +103,15 @@ class Track:
 
     def _unit(self, q: Vector) -> Vector:
         for block in self._units:
-            q[block] /= np.linalg.norm(q[block])
+            part = q[block]
+            part /= math.sqrt(part.dot(part))
         return q
 
     def _smooth(self) -> None:
         while self.q.end + 2 * self._half < self._raw.end:
             k = self.q.end
             window = self._raw.between(k, k + 2 * self._half + 1)
-            self.q.append(self._unit(self._kernel @ window))
+            self.q.append(self._unit(self._kernel.dot(window)))
             self._measure(self.q.end - 1)
 
     def _measure(self, row: int) -> None:
@@ -121,7 +124,7 @@ class Track:
             place[foot], turn[foot], centre[foot] = X_WS.translation, X_WS.rotation, X_WS.act(p.centres[foot])
             hip = pin.updateFramePlacement(model, data, p.hips[foot].frame).act(p.hips[foot].p_F)
             ankle = pin.updateFramePlacement(model, data, p.ankles[foot].frame).act(p.ankles[foot].p_F)
-            stretch[foot] = np.linalg.norm(hip - ankle) / p.leg
+            stretch[foot] = math.dist(hip.tolist(), ankle.tolist()) / p.leg
         self.place.append(place)
         self.turn.append(turn)
         self.centre.append(centre)

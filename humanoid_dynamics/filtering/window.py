@@ -12,7 +12,7 @@ from humanoid_dynamics.filtering.track import Track
 from humanoid_dynamics.filtering.vertical import find_ground
 from humanoid_dynamics.filtering.windows import bell_kernel, slopes, smooth_columns
 from humanoid_dynamics.motion.clip import Labels
-from humanoid_dynamics.spatial.arrays import Matrix
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 BACK = 0.5  # s before the next row that windows look at
 
@@ -28,6 +28,8 @@ class FootState:
         slide: Rows (first, after) of a small step that is due; None where none is.
         next: The swing that goes on after the rows handed out.
         since: Row at which it began to stand.
+        down: Row at which it comes down to catch the robot, or came down; None where it need not.
+        shift: (2,) by how much its next footprint is moved to catch the robot [m].
     """
 
     stands: bool
@@ -36,6 +38,8 @@ class FootState:
     slide: tuple[int, int] | None = None
     next: Swing | None = None
     since: int = -(10**9)
+    down: int | None = None
+    shift: Vector = field(default_factory=lambda: np.zeros(2))
 
 
 @dataclass(slots=True, eq=False)

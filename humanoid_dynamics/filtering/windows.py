@@ -6,7 +6,9 @@ from functools import cache
 
 import numpy as np
 
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.filtering.window_kernels import smooth_table
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
+from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel, is_compiler_installed
 
 
 def flat_kernel(half: int) -> Vector:
@@ -22,13 +24,13 @@ def flat_kernel(half: int) -> Vector:
         (2 half + 1,) weights of sum one.
     """
     if half < 2:
-        return np.ones(1)
+        return read_only(np.ones(1))
     x = np.arange(-half, half + 1) / (half / 2.5)
     bell = np.exp(-0.5 * x * x)
     moments = [float(np.sum(bell * x**k)) for k in (0, 2, 4)]
     slope = moments[1] / moments[2]
     kernel = bell * (1.0 - slope * x * x)
-    return np.asarray(kernel / kernel.sum())
+    return read_only(kernel / kernel.sum())
 
 
 @cache
@@ -44,9 +46,7 @@ def bell_kernel(deviation: float) -> Vector:
     half = int(np.ceil(3.0 * deviation))
     x = np.arange(-half, half + 1) / max(deviation, 1e-9)
     bell = np.exp(-0.5 * x * x)
-    kernel = np.asarray(bell / bell.sum())
-    kernel.flags.writeable = False
-    return kernel
+    return read_only(bell / bell.sum())
 
 
 def smooth_columns(table: Matrix, kernel: Vector) -> Matrix:
@@ -61,7 +61,13 @@ def smooth_columns(table: Matrix, kernel: Vector) -> Matrix:
     """
     if len(kernel) < 2 or len(table) == 0:
         return np.array(table)
-    return np.column_stack([smooth_line(column, kernel) for column in table.T])
+    kernel_of_all = _compiled()
+    if kernel_of_all is None:
+        return np.column_stack([smooth_line(column, kernel) for column in table.T])
+    given = np.ascontiguousarray(table)
+    out = np.empty_like(given)
+    kernel_of_all(given, kernel, out)
+    return out
 
 
 def smooth_line(values: Vector, kernel: Vector) -> Vector:
@@ -79,6 +85,16 @@ def smooth_line(values: Vector, kernel: Vector) -> Vector:
         return np.array(values)
     longer = np.concatenate((np.full(half, values[0]), values, np.full(half, values[-1])))
     return np.convolve(longer, kernel, mode="valid")
+
+
+def prepare_windows() -> None:
+    """Compile, or load what is compiled, before somebody waits for it."""
+    smooth_columns(np.zeros((2, 1)), flat_kernel(2))
+
+
+@cache
+def _compiled() -> Kernel | None:
+    return compile_kernel(smooth_table) if is_compiler_installed() else None
 
 
 def slopes(table: Matrix, dt: float) -> tuple[Matrix, Matrix]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import yaml
 from humanoid_dynamics.errors import DescriptionError, UnknownNameError
 
 VARIABLE = re.compile(r"\$(\w+)")
-NODE_KEYS = ("node", "name", "parameters", "remappings", "console", "unless", "where")
+NODE_KEYS = ("node", "name", "parameters", "remappings", "console", "unless", "where", "needs")
 GRAPH_KEYS = ("title", "arguments", "nodes")
 
 
@@ -42,7 +43,8 @@ class GraphNode:
         remappings: Topic -> the name it has in the graph.
         console: Whether it writes on the terminal.
         unless: Argument with which it does not run, where that is ``true``; empty for none.
-        where: Argument with which alone it runs, where that is ``true``; empty for none.
+        where: Argument with which alone it runs, where that is neither ``false`` nor empty; empty for none.
+        needs: Python package without which it does not run; empty for none.
     """
 
     node: str
@@ -52,6 +54,7 @@ class GraphNode:
     console: bool = False
     unless: str = ""
     where: str = ""
+    needs: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,9 @@ class Graph:
                 node.console,
             )
             for node in self.nodes
-            if values.get(node.unless, "false") != "true" and values.get(node.where, "true") == "true"
+            if values.get(node.unless, "false") != "true"
+            and values.get(node.where, "true") not in {"", "false"}
+            and (not node.needs or find_spec(node.needs) is not None)
         )
 
 
@@ -160,6 +165,7 @@ def load_graph(name: str) -> Graph:
                 bool(entry.get("console", False)),
                 entry.get("unless", ""),
                 entry.get("where", ""),
+                entry.get("needs", ""),
             )
         )
     return Graph(path.stem, content["title"], arguments, tuple(nodes))

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -19,6 +20,7 @@ ENDING = (signal.SIGINT, signal.SIGTERM)
 LOOK = 0.2  # s
 PATIENCE = 5.0  # s; how long a process may take to end
 PROGRAMS = "humanoid_dynamics.nodes.programs"
+PROFILES = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE")  # names of Fast DDS 2 and 3
 REFUSED = 2  # exit code of a program that refuses to start: starting it again changes nothing
 Tell = Callable[[str], None]
 
@@ -65,6 +67,18 @@ def local_environment() -> dict[str, str]:
     environment.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     environment.setdefault("AMENT_PREFIX_PATH", sys.prefix)
     environment["PYTHONUNBUFFERED"] = "1"
+    return with_short_lease(environment)
+
+
+def with_short_lease(environment: dict[str, str]) -> dict[str, str]:
+    """Return an environment in which Fast DDS soon forgets a process that was killed, unless the user has a profile already.
+
+    Args:
+        environment: The environment; it is changed.
+    """
+    profile = str(files("humanoid_dynamics") / "config" / "dds" / "fast_dds.xml")
+    if not set(PROFILES) & set(environment):
+        environment.update(dict.fromkeys(PROFILES, profile))
     return environment
 
 

@@ -9,8 +9,8 @@ from difflib import get_close_matches
 import numpy as np
 
 from humanoid_dynamics.errors import UrdfError
+from humanoid_dynamics.model.reading.urdf import Urdf, UrdfJoint, UrdfLink
 from humanoid_dynamics.model.robot import Notice
-from humanoid_dynamics.model.urdf import Urdf, UrdfJoint, UrdfLink
 
 AXIS_KINDS = ("revolute", "continuous", "prismatic", "planar")
 BOUNDED_KINDS = ("revolute", "prismatic")

@@ -13,9 +13,9 @@ import pinocchio as pin
 from humanoid_dynamics.model.checks import root_link
 from humanoid_dynamics.model.description import Description
 from humanoid_dynamics.model.joint import Joint, Limits, Mimic
+from humanoid_dynamics.model.reading.tree import Replacement, unit
+from humanoid_dynamics.model.reading.urdf import Urdf, UrdfJoint
 from humanoid_dynamics.model.robot import Notice
-from humanoid_dynamics.model.tree import Replacement, unit
-from humanoid_dynamics.model.urdf import Urdf, UrdfJoint
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
 Share: TypeAlias = tuple[Joint, UrdfJoint, slice]

@@ -16,19 +16,19 @@ from humanoid_dynamics.model.aliases import POINT, SURFACE, name_frames
 from humanoid_dynamics.model.checks import branches, check_urdf, root_link, walk
 from humanoid_dynamics.model.coordinates import Coordinates, read_coordinates
 from humanoid_dynamics.model.description import ROOTS, Description, FrameSpec, SurfaceSpec
-from humanoid_dynamics.model.description_file import load_description
 from humanoid_dynamics.model.inertia import find_inertialess
 from humanoid_dynamics.model.loop import LoopClosure, Wheel
-from humanoid_dynamics.model.meshes import check_meshes, list_shapes
-from humanoid_dynamics.model.mimic import find_mimics
-from humanoid_dynamics.model.posture import find_stance, resting_posture
+from humanoid_dynamics.model.reading.description_file import load_description
+from humanoid_dynamics.model.reading.meshes import check_meshes, list_shapes
+from humanoid_dynamics.model.reading.mimic import find_mimics
+from humanoid_dynamics.model.reading.source import read_source
+from humanoid_dynamics.model.reading.tree import Replacement, build_tree, reduce_mimics
+from humanoid_dynamics.model.reading.urdf import Urdf
+from humanoid_dynamics.model.reading.urdf_file import read_urdf
 from humanoid_dynamics.model.robot import ControlPoint, Notice, RobotModel
-from humanoid_dynamics.model.soles import find_soles
-from humanoid_dynamics.model.source import read_source
+from humanoid_dynamics.model.standing.posture import find_stance, resting_posture
+from humanoid_dynamics.model.standing.soles import find_soles
 from humanoid_dynamics.model.surface import ContactSurface
-from humanoid_dynamics.model.tree import Replacement, build_tree, reduce_mimics
-from humanoid_dynamics.model.urdf import Urdf
-from humanoid_dynamics.model.urdf_file import read_urdf
 
 WORLD_LINK = "world"
 MIMIC_CHOICES = ("constraint", "reduced")
@@ -47,7 +47,7 @@ def load_robot(
 
     Args:
         source: Catalogue name, URDF or xacro path, XML text (also a ROS ``robot_description``), or a URDF object of yourdfpy,
-            urchin or urdfpy.
+            urchin or urdfpy. Words such as ``name:=value`` after the path of a xacro file are its arguments.
         root: ``free_flyer``, ``fixed`` or ``planar``; where None the description decides, then whether the root link is ``world``.
         description: YAML file or description that says what the URDF cannot; where None that of the catalogue, or the YAML file of
             the same name beside the URDF.

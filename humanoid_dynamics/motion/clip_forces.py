@@ -9,8 +9,8 @@ import pinocchio as pin
 from scipy.optimize import linprog, nnls
 
 from humanoid_dynamics.contact.cone import build_generators
-from humanoid_dynamics.model.footprint import convex_hull
 from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.model.standing.footprint import convex_hull
 from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.motion.clip import Clip, Labels
 from humanoid_dynamics.spatial.arrays import Matrix, Vector

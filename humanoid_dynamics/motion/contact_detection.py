@@ -13,7 +13,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.motion.clip import Clip, Labels
-from humanoid_dynamics.motion.schedule import ContactSchedule, runs, schedule_from_labels
+from humanoid_dynamics.motion.schedule import TouchTimes, runs, schedule_from_labels
 from humanoid_dynamics.motion.smoothing import smooth_table
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
@@ -47,7 +47,7 @@ class ContactThresholds:
     speed_off: float
 
 
-def detect_contacts(clip: Clip, thresholds: ContactThresholds | None = None, *, flight: bool = False) -> ContactSchedule:
+def detect_contacts(clip: Clip, thresholds: ContactThresholds | None = None, *, flight: bool = False) -> TouchTimes:
     """Find when each sole stands.
 
     A foot stands when it is low and slow, and goes on standing until it is clearly high or fast; what is shorter than 80 ms is dropped.

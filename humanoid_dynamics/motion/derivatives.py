@@ -11,6 +11,10 @@ from humanoid_dynamics.motion.smoothing import smooth
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 WINDOW = 7  # samples
+DEGREE = 6  # of the polynomial through them
+SPAN, GROWTH = 0.06, 1.4  # s that the widest window takes, and by how much one is wider than the next
+LISTENED = 21  # samples of a window from which noise is told
+QUIET, NOISY = 0.02, 1.0  # rad/s² or m/s² that noise may make of an acceleration, and from where on it is told
 
 
 def differentiate(clip: Clip, cutoff: float | None = None, kind: str = "gaussian") -> Clip:
@@ -86,22 +90,71 @@ def complete_rates(clip: Clip) -> Clip:
     """
     if clip.v is not None and clip.a is not None:
         return clip
-    told = f"by polynomials through {min(WINDOW, len(clip))} samples"
     if clip.v is not None:
-        notice = f"accelerations were not given; velocities were differentiated {told}"
+        notice = f"accelerations were not given; velocities were differentiated by polynomials through {min(WINDOW, len(clip))} samples"
         return clip.change(a=differentiate_rates(clip.times, clip.v), notices=(*clip.notices, notice))
-    v, a = window_differences(clip.robot.model, clip.times, clip.q)
+    width, trouble = choose_width(clip.robot.model, clip.times, clip.q)
+    v, a = window_differences(clip.robot.model, clip.times, clip.q, width)
     what = "velocities and accelerations were" if clip.a is None else "velocities were"
-    notice = f"{what} not given; configurations were differentiated {told}"
-    return clip.change(v=v, a=a if clip.a is None else clip.a, notices=(*clip.notices, notice))
+    notice = f"{what} not given; configurations were differentiated by polynomials through {width} samples"
+    told = (notice, f"their noise makes accelerations wrong by about {trouble:.2g} rad/s² or m/s²: low-pass them first")
+    return clip.change(v=v, a=a if clip.a is None else clip.a, notices=(*clip.notices, *told[: 2 if trouble > NOISY else 1]))
+
+
+def choose_width(model: pin.Model, times: Vector, q: Matrix) -> tuple[int, float]:
+    """Choose how many samples to lay a polynomial through: as few as their noise lets, at most what ``SPAN`` takes.
+
+    Motions that are sampled fast need it: at 1 kHz what six digits round away is an acceleration of 30 rad/s² between seven samples.
+
+    Args:
+        model: The tree.
+        times: (n,) instants [s].
+        q: (n, nq) configurations, n >= 3.
+
+    Returns:
+        An odd number of samples, or all there are where these are fewer, and what noise makes of an acceleration then [rad/s² or m/s²];
+        zero where samples are too far apart to tell it.
+    """
+    step = float(np.median(np.diff(times)))
+    widest = min(2 * round(0.5 * SPAN / step) + 1, len(q) - 1 + len(q) % 2)
+    if widest <= WINDOW:
+        return min(WINDOW, len(q)), 0.0
+    noise, width = measure_noise(model, times, q, min(widest, LISTENED)), WINDOW
+    while True:
+        offsets = np.arange(width) - width // 2
+        trouble = noise * float(np.linalg.norm(_derivative_weights(offsets.astype(np.float64))[1])) / step**2
+        if trouble <= QUIET or width == widest:
+            return width, trouble
+        width = min(2 * int(0.5 * GROWTH * width) + 1, widest)
+
+
+def measure_noise(model: pin.Model, times: Vector, q: Matrix, width: int) -> float:
+    """Return the deviation of samples from polynomials through windows side by side, of the coordinate that has most.
+
+    Args:
+        model: The tree.
+        times: (n,) instants [s].
+        q: (n, nq) configurations, n >= width.
+        width: Samples in a window, more than a polynomial has coefficients.
+
+    Returns:
+        Standard deviation [rad or m].
+    """
+    squares = []
+    for first in range(0, len(q) - width + 1, width):
+        middle, window = first + width // 2, slice(first, first + width)
+        x = np.array([pin.difference(model, q[middle], sample) for sample in q[window]]).reshape(width, model.nv)
+        basis, _ = np.linalg.qr(np.vander(_to_one(times[window] - times[middle]), DEGREE + 1))
+        squares.append(np.sum((x - basis @ (basis.T @ x)) ** 2, axis=0) / (width - DEGREE - 1))
+    return float(np.sqrt(np.max(np.mean(squares, axis=0), initial=0.0)))
 
 
 def window_differences(model: pin.Model, times: Vector, q: Matrix, width: int = WINDOW) -> tuple[Matrix, Matrix]:
-    """Differentiate configurations twice, by the polynomial through a window of samples around each one.
+    """Differentiate configurations twice, by the polynomial of sixth degree nearest to a window of samples around each one.
 
     The window is laid into the tangent space at its sample, where velocity and acceleration are the first two derivatives.  The error
-    falls with the fourth power of the step for the usual seven samples at the very ends, with the sixth inside; whatever is noise in the
-    samples comes through, so this is for motions that are smooth already.
+    falls with the fourth power of the step for the usual seven samples at the very ends, with the sixth inside.  Seven samples let all
+    noise through; wider windows take it away.
 
     Args:
         model: The tree.
@@ -153,7 +206,12 @@ def differentiate_rates(times: Vector, v: Matrix, width: int = WINDOW) -> Matrix
 
 def _derivative_weights(offsets: Vector) -> Matrix:
     """Return how samples at these offsets make the first two derivatives at zero, (2, samples)."""
-    powers = np.vander(offsets, increasing=True).T
-    wanted = np.zeros((len(offsets), 2))
-    wanted[1, 0], wanted[2, 1] = 1.0, 2.0
-    return np.asarray(np.linalg.solve(powers, wanted).T)
+    reach = float(np.max(np.abs(offsets)))
+    powers = np.vander(_to_one(offsets), min(DEGREE + 1, len(offsets)), increasing=True)
+    wanted = np.zeros((powers.shape[1], 2))
+    wanted[1, 0], wanted[2, 1] = 1.0 / reach, 2.0 / reach**2
+    return np.asarray(np.linalg.lstsq(powers.T, wanted, rcond=None)[0].T)
+
+
+def _to_one(offsets: Vector) -> Vector:
+    return np.asarray(offsets / np.max(np.abs(offsets)))

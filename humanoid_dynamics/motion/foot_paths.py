@@ -9,7 +9,7 @@ import numpy as np
 
 from humanoid_dynamics.motion.footsteps import FootstepPlan
 from humanoid_dynamics.motion.quintic import quintic, quintic_rate, quintic_second
-from humanoid_dynamics.motion.schedule import ContactSchedule, Interval
+from humanoid_dynamics.motion.schedule import Interval, TouchTimes
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 
@@ -87,7 +87,7 @@ def zmp_path(plan: FootstepPlan, times: Vector, centres: Matrix) -> Matrix:
     return path
 
 
-def foot_schedule(plan: FootstepPlan, names: tuple[str, str]) -> ContactSchedule:
+def foot_schedule(plan: FootstepPlan, names: tuple[str, str]) -> TouchTimes:
     """Return when each sole stands.
 
     Args:
@@ -101,7 +101,7 @@ def foot_schedule(plan: FootstepPlan, names: tuple[str, str]) -> ContactSchedule
     for foot, name in enumerate(names):
         edges = [0.0, *(edge for step in plan.steps if step.foot == foot for edge in (step.leaves, step.lands)), plan.end]
         intervals[name] = tuple((edges[k], edges[k + 1]) for k in range(0, len(edges), 2))
-    return ContactSchedule(0.0, plan.end, intervals)
+    return TouchTimes(0.0, plan.end, intervals)
 
 
 def _centre(pose: Vector, centre: Vector) -> Vector:

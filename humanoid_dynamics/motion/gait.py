@@ -24,7 +24,7 @@ from humanoid_dynamics.motion.footsteps import FootstepPlan, WalkStyle, plan_foo
 from humanoid_dynamics.motion.inverse_kinematics import Found
 from humanoid_dynamics.motion.pendulum import PendulumPath, solve_at_rest
 from humanoid_dynamics.motion.quintic import bump
-from humanoid_dynamics.motion.schedule import ContactSchedule
+from humanoid_dynamics.motion.schedule import TouchTimes
 from humanoid_dynamics.motion.whole_body import HARD_MISS, WalkSearch
 from humanoid_dynamics.motion.zmp import compute_reaction, support_margins
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -56,7 +56,7 @@ class Walk:
     """
 
     clip: Clip
-    schedule: ContactSchedule
+    schedule: TouchTimes
     plan: FootstepPlan
     X_WP: pin.SE3
     zmp: Matrix = field(repr=False)

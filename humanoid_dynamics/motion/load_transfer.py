@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.contact.schedule import ContactInterval, normalise
-from humanoid_dynamics.contact.schedule import ContactSchedule as LoadSchedule
+from humanoid_dynamics.contact.schedule import ContactInterval, ContactSchedule, normalise
 from humanoid_dynamics.contact.transfer import Profile, find_profile
-from humanoid_dynamics.motion.schedule import ContactSchedule, Interval
+from humanoid_dynamics.motion.schedule import Interval, TouchTimes
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 
-def plan_transfer(schedule: ContactSchedule, profile: str | Profile = "quintic") -> LoadSchedule:
+def plan_transfer(schedule: TouchTimes, profile: str | Profile = "quintic") -> ContactSchedule:
     """Give each contact the time in which it takes its load and the time in which it gives it away.
 
     A contact is loaded from its touch-down until the next of the contacts that were there before lifts off, and unloaded from the last
@@ -28,10 +27,10 @@ def plan_transfer(schedule: ContactSchedule, profile: str | Profile = "quintic")
     for surface, intervals in schedule.intervals.items():
         others = [other for name, stretches in schedule.intervals.items() if name != surface for other in stretches]
         found += [_plan(surface, interval, others, schedule) for interval in intervals]
-    return LoadSchedule.of(found, find_profile(profile))
+    return ContactSchedule.of(found, find_profile(profile))
 
 
-def share_table(schedule: ContactSchedule, surfaces: tuple[str, ...], times: Vector, profile: str | Profile = "quintic") -> Matrix:
+def share_table(schedule: TouchTimes, surfaces: tuple[str, ...], times: Vector, profile: str | Profile = "quintic") -> Matrix:
     """Return the share of each surface at many instants; a surface that does not touch has none.
 
     Args:
@@ -43,7 +42,7 @@ def share_table(schedule: ContactSchedule, surfaces: tuple[str, ...], times: Vec
     Returns:
         (n, surfaces) shares of sum 1; all zero where nothing touches.
     """
-    chosen = ContactSchedule(schedule.start, schedule.end, {s: schedule.intervals[s] for s in surfaces if s in schedule.intervals})
+    chosen = TouchTimes(schedule.start, schedule.end, {s: schedule.intervals[s] for s in surfaces if s in schedule.intervals})
     plan, touches = plan_transfer(chosen, profile), chosen.labels(times)
     shares = np.zeros((len(times), len(surfaces)))
     closed = np.zeros((len(times), len(surfaces)), dtype=bool)
@@ -56,7 +55,7 @@ def share_table(schedule: ContactSchedule, surfaces: tuple[str, ...], times: Vec
     return shares
 
 
-def _plan(surface: str, interval: Interval, others: list[Interval], schedule: ContactSchedule) -> ContactInterval:
+def _plan(surface: str, interval: Interval, others: list[Interval], schedule: TouchTimes) -> ContactInterval:
     start, end = interval
     leaving = [b for a, b in others if a < start < b < end]
     coming = [a for a, b in others if start < a < end < b]

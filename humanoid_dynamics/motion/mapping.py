@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from humanoid_dynamics.errors import ClipError, DescriptionError, UnknownNameError
-from humanoid_dynamics.model.description_file import load_yaml
 from humanoid_dynamics.model.joint import Joint
+from humanoid_dynamics.model.reading.description_file import load_yaml
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.columns import (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,10 @@ from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.columns import configuration_columns, joint_columns
+from humanoid_dynamics.motion.formats.bag_file import read_bag_motion
+from humanoid_dynamics.motion.formats.bvh_file import Bvh
 from humanoid_dynamics.motion.formats.csv_file import read_csv
+from humanoid_dynamics.motion.formats.deepmimic_file import DeepMimic
 from humanoid_dynamics.motion.formats.detect import detect_format, read_motion
 from humanoid_dynamics.motion.formats.series_file import read_series
 from humanoid_dynamics.motion.load import retarget_file
@@ -22,7 +26,13 @@ from humanoid_dynamics.spatial.arrays import Matrix
 SAME_INSTANT = 0.01  # of a step; instants that were rounded differently are still the same
 
 
-def load_measured_motion(path: Path, robot: RobotModel, velocity: Path | None = None, acceleration: Path | None = None) -> Clip:
+def load_measured_motion(
+    path: Path,
+    robot: RobotModel,
+    velocity: Path | None = None,
+    acceleration: Path | None = None,
+    names: Mapping[str, str] | None = None,
+) -> Clip:
     """Read a motion, and its velocities and accelerations where files of them are named.
 
     Only what is named is read: a file of velocities that lies beside a table of text is not.
@@ -32,6 +42,7 @@ def load_measured_motion(path: Path, robot: RobotModel, velocity: Path | None = 
         robot: The robot.
         velocity: Velocities, with the same instants and ``base_vx`` .. ``base_wz`` and the joints as columns.
         acceleration: Accelerations, likewise.
+        names: Topic of a bag -> the name it is read by, such as ``/joint_states``.
 
     Returns:
         The clip; without velocities or accelerations where none are given.
@@ -39,7 +50,7 @@ def load_measured_motion(path: Path, robot: RobotModel, velocity: Path | None = 
     Raises:
         ClipError: Naming file, line and column of what is missing or wrong.
     """
-    motion = read_csv(path, beside=False) if detect_format(path) == "csv" else read_motion(path)
+    motion = _read(path, names)
     if isinstance(motion, Recording):
         _check_columns(motion, robot)
         clip = build_clip(motion, robot)
@@ -49,6 +60,15 @@ def load_measured_motion(path: Path, robot: RobotModel, velocity: Path | None = 
     v = clip.v if velocity is None else _read_rates(velocity, motion, robot)
     a = clip.a if acceleration is None else _read_rates(acceleration, motion, robot)
     return clip.change(v=v, a=a)
+
+
+def _read(path: Path, names: Mapping[str, str] | None) -> Recording | Bvh | DeepMimic:
+    form = detect_format(path)
+    if names and form != "mcap":
+        raise ClipError(str(path), "is no bag, and has no topics to rename")
+    if form == "mcap":
+        return read_bag_motion(path, names)
+    return read_csv(path, beside=False) if form == "csv" else read_motion(path)
 
 
 def _check_columns(motion: Recording, robot: RobotModel) -> None:

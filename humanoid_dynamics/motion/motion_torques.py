@@ -26,6 +26,8 @@ BETWEEN = 64  # frames from one word on the progress to the next
 WORLD = pin.ReferenceFrame.WORLD
 FREE_BASE = tuple((f"{what} {axis}", unit) for what, unit in (("force", "N"), ("moment", "N·m")) for axis in "xyz")
 
+PROOF = ("residual", "normal_margin", "friction_margin", "cop_margin", "torque_margin")
+
 Watch = Callable[[float], None]
 
 
@@ -45,6 +47,10 @@ class MotionTorques:
         rule: Rule that resolved contacts; empty where none did.
         statuses: How many frames had each status of a certificate; empty without a rule.
         first_fault: When a certificate first was not ok, and why; empty where none was.
+        surfaces: Surfaces whose wrenches the rule found.
+        wrenches: (n, surfaces, 6) their force and moment about the origin of the surface, axes of the world [N, N·m].
+        proofs: (n, 5) residual and smallest margins of each certificate: normal force, friction, centre of pressure, torque, as
+            ``PROOF`` names them.
     """
 
     clip: Clip
@@ -57,6 +63,9 @@ class MotionTorques:
     rule: str = ""
     statuses: Mapping[str, int] = field(default_factory=dict)
     first_fault: str = ""
+    surfaces: tuple[str, ...] = ()
+    wrenches: Matrix = field(repr=False, default_factory=lambda: np.zeros((0, 0, 6)))
+    proofs: Matrix = field(repr=False, default_factory=lambda: np.zeros((0, len(PROOF))))
 
 
 def solve_motion(
@@ -131,6 +140,7 @@ def _resolve(clip: Clip, rule: Rule, forces: Matrix, found: OpenContacts, watch:
     solver, robot = InverseDynamics(clip.robot, found.names, rule, compiled=False), clip.robot
     v, a = np.asarray(clip.v), np.asarray(clip.a)
     tau, missing = np.zeros((2, len(clip), robot.nv))
+    wrenches, proofs = np.zeros((len(clip), len(found.names), 6)), np.zeros((len(clip), len(PROOF)))
     statuses: Counter[str] = Counter()
     fault = ""
     for k in range(len(clip)):
@@ -139,13 +149,18 @@ def _resolve(clip: Clip, rule: Rule, forces: Matrix, found: OpenContacts, watch:
         if not fault and answer.certificate.status != "ok":
             fault = f"at {clip.times[k]:.3f} s: {'; '.join(answer.certificate.reasons)}"
         tau[k, robot.actuated_v], missing[k] = answer.tau, answer.missing
+        proofs[k] = [getattr(answer.certificate, name) for name in PROOF]
+        for column, name in enumerate(found.names):
+            if name in answer.wrenches:
+                wrenches[k, column] = (*answer.wrenches[name].f_W, *answer.wrenches[name].m_W)
         if watch is not None and k % BETWEEN == 0:
             watch(k / len(clip))
     told = clip.change(notices=(*clip.notices, *found.notices))
     answered = _pack(told, tau, missing)
     joints = np.setdiff1d(np.arange(robot.nv), np.arange(robot.nv)[_root(robot)])
     lacking = np.max(np.abs(missing[:, joints]), axis=1, initial=0.0)
-    return replace(answered, lacking=lacking, rule=rule.name, statuses=dict(statuses), first_fault=fault)
+    told_by_rule = replace(answered, lacking=lacking, rule=rule.name, statuses=dict(statuses), first_fault=fault)
+    return replace(told_by_rule, surfaces=found.names, wrenches=wrenches, proofs=proofs)
 
 
 def _pack(clip: Clip, tau: Matrix, missing: Matrix) -> MotionTorques:

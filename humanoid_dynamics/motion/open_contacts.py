@@ -12,7 +12,7 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.contact_detection import detect_contacts
 from humanoid_dynamics.motion.load_transfer import share_table
-from humanoid_dynamics.motion.schedule import ContactSchedule, schedule_from_labels
+from humanoid_dynamics.motion.schedule import TouchTimes, schedule_from_labels
 from humanoid_dynamics.spatial.arrays import Matrix
 
 SAME_FOOT = 3  # joints between bodies of one foot: ankle, subtalar joint, toes
@@ -81,13 +81,13 @@ def _joints_between(robot: RobotModel, one: int, other: int) -> float:
     return len(longer) - len(shorter) if len(shorter) > ROOT_WAY and longer[: len(shorter)] == shorter else np.inf
 
 
-def _find_schedule(clip: Clip, free: Matrix) -> tuple[ContactSchedule, tuple[str, ...]]:
+def _find_schedule(clip: Clip, free: Matrix) -> tuple[TouchTimes, tuple[str, ...]]:
     robot, first, last = clip.robot, float(clip.times[0]), float(clip.times[-1])
     if clip.contacts:
         return schedule_from_labels(clip.times, clip.contacts), ()
     if robot.root != "free_flyer" or len(robot.stance) != 2:
         notice = f"contacts were not given; taken to touch all the time: {', '.join(robot.stance) or 'nothing'}"
-        return ContactSchedule(first, last, dict.fromkeys(robot.stance, ((first, last),))), (notice,)
+        return TouchTimes(first, last, dict.fromkeys(robot.stance, ((first, last),))), (notice,)
     falling = _upward_force(clip, free) < FALLING * robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
     labels = {name: touches & ~falling for name, touches in detect_contacts(clip).labels(clip.times).items()}
     notice = "contacts were not given; they were found from the motion of the soles"

@@ -16,7 +16,7 @@ from humanoid_dynamics.motion.gait import build_walk
 from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.motion.resampling import resample
 from humanoid_dynamics.motion.scenarios import SCRIPTS, build_scenario
-from humanoid_dynamics.motion.schedule import ContactSchedule as Labelled
+from humanoid_dynamics.motion.schedule import TouchTimes
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 LOADING = 0.08  # s; in which a sole of a walk takes or gives its load, inside double support
@@ -90,7 +90,7 @@ def tabulate(clip: Clip, name: str, schedule: ContactSchedule | None) -> Playbac
     return Playback(name, tuple(joint.name for joint in joints), clip.times - clip.times[0], tables, base, schedule)
 
 
-def _loads(schedule: Labelled) -> ContactSchedule:
+def _loads(schedule: TouchTimes) -> ContactSchedule:
     """Return the loads of a walk: quick, and inside the time in which both soles stand."""
     found = []
     for surface, intervals in schedule.intervals.items():

@@ -34,7 +34,7 @@ class Phase:
 
 
 @dataclass(frozen=True, eq=False)
-class ContactSchedule:
+class TouchTimes:
     """For each surface the times it touches the ground.
 
     An interval holds its start, not its end; the last instant of the schedule belongs to the interval that reaches it.
@@ -70,11 +70,12 @@ class ContactSchedule:
             Surface -> (n,) labels.
         """
         found = {}
+        same = max(SAME_TIME, 2.0 * float(np.spacing(max(abs(self.start), abs(self.end)))))  # seconds since 1970 are coarser
         for name, intervals in self.intervals.items():
             touches = np.zeros(len(times), dtype=bool)
             for start, end in intervals:
-                last = end + SAME_TIME if end == self.end else end - SAME_TIME
-                touches |= (times >= start - SAME_TIME) & (times < last)
+                last = end + same if end == self.end else end - same
+                touches |= (times >= start - same) & (times < last)
             found[name] = touches
         return found
 
@@ -93,7 +94,7 @@ class ContactSchedule:
         return tuple(found)
 
 
-def schedule_from_labels(times: Vector, labels: Mapping[str, Labels]) -> ContactSchedule:
+def schedule_from_labels(times: Vector, labels: Mapping[str, Labels]) -> TouchTimes:
     """Turn labels into intervals: a contact lasts from its first sample to the first one without it.
 
     Args:
@@ -103,7 +104,7 @@ def schedule_from_labels(times: Vector, labels: Mapping[str, Labels]) -> Contact
     Returns:
         The schedule, whose labels at these instants are the same.
     """
-    return ContactSchedule(float(times[0]), float(times[-1]), {name: _intervals(times, touches) for name, touches in labels.items()})
+    return TouchTimes(float(times[0]), float(times[-1]), {name: _intervals(times, touches) for name, touches in labels.items()})
 
 
 def runs(labels: Labels) -> list[tuple[int, int, bool]]:
@@ -117,8 +118,8 @@ def runs(labels: Labels) -> list[tuple[int, int, bool]]:
     """
     if not len(labels):
         return []
-    edges = np.concatenate(([0], np.flatnonzero(np.diff(labels.astype(int))) + 1, [len(labels)]))
-    return [(int(a), int(b), bool(labels[a])) for a, b in pairwise(edges)]
+    edges = [0, *(np.flatnonzero(labels[1:] != labels[:-1]) + 1).tolist(), len(labels)]
+    return [(a, b, bool(labels[a])) for a, b in pairwise(edges)]
 
 
 def _intervals(times: Vector, labels: Labels) -> tuple[Interval, ...]:

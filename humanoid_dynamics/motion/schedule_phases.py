@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from humanoid_dynamics.motion.schedule import ContactSchedule, Phase
+from humanoid_dynamics.motion.schedule import Phase, TouchTimes
 
 NAMES = {0: "flight", 1: "single support"}
 
 
-def name_phases(schedule: ContactSchedule) -> tuple[tuple[str, Phase], ...]:
+def name_phases(schedule: TouchTimes) -> tuple[tuple[str, Phase], ...]:
     """Name the phases of a walk: ``start``, then by turns ``single support`` and ``double support 1`` or ``2``, and ``stop``.
 
     Double support 1 follows a landing of the foot that landed first, double support 2 one of the other.

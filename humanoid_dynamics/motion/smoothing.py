@@ -14,6 +14,7 @@ from humanoid_dynamics.spatial.arrays import Matrix
 KINDS = ("gaussian", "butterworth")
 WINDOW = 4.0  # standard deviations a Gaussian window reaches
 SETTLED = 4.0  # periods of the cut-off after which a Butterworth filter has forgotten where it started
+CUBIC = 4  # coefficients
 BOTH_WAYS = (np.sqrt(2.0) - 1.0) ** 0.25  # a second-order filter run both ways falls to -3 dB at this share of its corner [Winter]
 
 
@@ -58,7 +59,10 @@ def smooth(clip: Clip, cutoff: float, kind: str = "gaussian") -> Clip:
 
 
 def smooth_table(table: Matrix, rate: float, cutoff: float, kind: str = "gaussian") -> Matrix:
-    """Low-pass the columns of a table without delay; beyond its ends it goes on as its mirror image through the end point.
+    """Low-pass the columns of a table without delay.
+
+    Beyond its ends the Gaussian sees the mirror image through the end point; the Butterworth the cubic nearest to the last period of its
+    cut-off, because a mirror image is straight at the end, whatever the acceleration is there.
 
     Args:
         table: (n, columns) samples at an even rate.
@@ -69,14 +73,22 @@ def smooth_table(table: Matrix, rate: float, cutoff: float, kind: str = "gaussia
     Returns:
         (n, columns) the smooth table.
     """
-    deviation = gaussian_deviation(cutoff) * rate
-    reach = min(len(table) - 1, int(np.ceil(max(WINDOW * deviation, SETTLED * rate / cutoff))))
-    before = 2.0 * table[0] - table[reach:0:-1]
-    after = 2.0 * table[-1] - table[-2 : -reach - 2 : -1]
-    longer = np.concatenate((before, table, after))
     if kind == "gaussian":
+        deviation = gaussian_deviation(cutoff) * rate
+        reach = min(len(table) - 1, int(np.ceil(WINDOW * deviation)))
+        longer = np.concatenate((2.0 * table[0] - table[reach:0:-1], table, 2.0 * table[-1] - table[-2 : -reach - 2 : -1]))
         found = gaussian_filter1d(longer, deviation, axis=0, mode="nearest", truncate=WINDOW)
     else:
+        reach = min(len(table) - 1, int(np.ceil(0.5 * SETTLED * rate / cutoff)))
+        period = min(len(table), max(round(rate / cutoff), 2 * CUBIC))
+        longer = np.concatenate((_continue(table[:period], reach), table, _continue(table[::-1][:period], reach)[::-1]))
         sections = butter(2, min(cutoff / BOTH_WAYS, 0.499 * rate), fs=rate, output="sos")
-        found = sosfiltfilt(sections, longer, axis=0, padtype=None)
+        found = sosfiltfilt(sections, longer, axis=0, padtype="odd", padlen=reach)
     return np.asarray(found[reach : reach + len(table)])
+
+
+def _continue(samples: Matrix, count: int) -> Matrix:
+    """Return what comes before some samples by the cubic nearest to them, (count, columns)."""
+    times = np.arange(-count, len(samples)) / len(samples)
+    powers = np.vander(times, min(CUBIC, len(samples)))
+    return np.asarray(powers[:count] @ np.linalg.lstsq(powers[count:], samples, rcond=None)[0])

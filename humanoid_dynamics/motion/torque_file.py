@@ -9,20 +9,24 @@ import numpy as np
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.motion.formats.csv_file import TIME
 from humanoid_dynamics.motion.motion_torques import MotionTorques
+from humanoid_dynamics.motion.torque_bag import write_torque_bag
 
-ARCHIVE = ".npz"
+ARCHIVE, BAG = ".npz", ".mcap"
 
 
 def write_torques(torques: MotionTorques, path: Path) -> None:
-    """Write torques as a table of text, ``time`` and one column for each joint, or as a numpy archive that holds the residual too.
+    """Write torques: a table with ``time`` and a column for each joint, a numpy archive that holds the residual too, or a bag.
 
     Args:
         torques: The torques.
-        path: The file; one that ends in ``.npz`` is an archive.
+        path: The file; one that ends in ``.npz`` is an archive, one that ends in ``.mcap`` a bag.
 
     Raises:
         ClipError: If the file cannot be written.
     """
+    if path.suffix == BAG:
+        write_torque_bag(torques, path)
+        return
     try:
         if path.suffix == ARCHIVE:
             names = np.array([name for name, _ in torques.root], dtype=str)

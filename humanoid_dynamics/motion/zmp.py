@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.errors import ClipError
-from humanoid_dynamics.model.footprint import convex_hull
+from humanoid_dynamics.model.standing.footprint import convex_hull
 from humanoid_dynamics.motion.clip import Clip, Labels
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.polygon import margin_inside

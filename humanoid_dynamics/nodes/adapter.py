@@ -6,7 +6,9 @@ when it is cleaned up; handlers run only while it is active.
 
 from __future__ import annotations
 
+import sys
 import threading
+import traceback
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from time import monotonic
@@ -20,15 +22,16 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String, UInt8
 
 from humanoid_dynamics.errors import HumanoidDynamicsError
-from humanoid_dynamics.model.catalogue import find_description
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.model.reading.catalogue import find_description
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.nodes.configs import CONFIGS
-from humanoid_dynamics.nodes.interfaces import INTERFACES, Topic
+from humanoid_dynamics.nodes.interfaces import ANY, INTERFACES, Topic
 from humanoid_dynamics.nodes.parameters import declare_parameters, refuse_or_change
 
 DIAGNOSTICS_PERIOD = 0.5  # s
 LOG_PERIOD = 1.0  # s
+SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 Handler = Callable[..., None]
 Act = Callable[[Any], str]
 
@@ -55,12 +58,14 @@ class AdapterNode(LifecycleNode):
 
     good: tuple[str, ...] = ()  # statuses that are well
     places: tuple[str, ...] = ("surface", "frame", "connection")
+    raw: tuple[str, ...] = ()  # topics whose handlers take the bytes as they come
 
     def __init__(self, name: str, **keywords: Any) -> None:
         super().__init__(name, **keywords)
         self.interface = INTERFACES[name]
         self.config: Any = declare_parameters(self, CONFIGS[name])
         self.lock = threading.RLock()
+        self.deaf: frozenset[str] = frozenset()  # topics that are not heard, because what they tell comes another way
         self.robot: RobotModel | None = None
         self.active = False
         self.status, self.reason = "", "not configured"
@@ -102,6 +107,9 @@ class AdapterNode(LifecycleNode):
     def end(self) -> None:
         """Called on deactivation."""
 
+    def release(self) -> None:
+        """Let go of what was prepared."""
+
     def tick(self) -> None:
         """Do what is due although nothing came; called at an even rate."""
 
@@ -121,10 +129,9 @@ class AdapterNode(LifecycleNode):
 
     def start(self) -> None:
         """Configure and activate where that is wanted and possible."""
-        if self.config.autostart and (self._find_source() or not self.needs_robot()):
-            if self.trigger_configure() != TransitionCallbackReturn.SUCCESS:
-                raise HumanoidDynamicsError(self.reason)
-            self.trigger_activate()
+        possible = self.config.autostart and (self._find_source() or not self.needs_robot())
+        if possible and (self.trigger_configure() != SUCCESS or self.trigger_activate() != SUCCESS):
+            raise HumanoidDynamicsError(self.reason)
 
     def out(self, name: str, of: str = "") -> Any:
         """Return the publisher of a topic.
@@ -189,23 +196,20 @@ class AdapterNode(LifecycleNode):
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Load the robot and make publishers, subscriptions and services."""
-        with self.lock:
-            try:
-                self._load()
-                self.prepare()
-            except HumanoidDynamicsError as refusal:
-                self.reason = " ".join(str(refusal).split())
-                self.get_logger().error(f"cannot configure: {self.reason}")
-                return TransitionCallbackReturn.FAILURE
-            self._connect()
+        if not self._try("configure", self._load, self.prepare, self._connect):
+            return FAILURE
         return super().on_configure(state)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let handlers run."""
         with self.lock:
             self.active, self.status = True, ""
-            self.begin()
-        return super().on_activate(state)
+            began = False
+            try:
+                began = self._try("activate", self.begin)
+            finally:
+                self.active = began
+        return super().on_activate(state) if began else FAILURE
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let nothing through any more."""
@@ -220,6 +224,14 @@ class AdapterNode(LifecycleNode):
             self._disconnect()
         return super().on_cleanup(state)
 
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Let go of everything after a transition that broke, so that it can be tried anew."""
+        del state
+        with self.lock:
+            self.active = False
+            self._disconnect()
+        return SUCCESS
+
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let go of everything made since."""
         with self.lock:
@@ -227,8 +239,25 @@ class AdapterNode(LifecycleNode):
             self._disconnect()
         return super().on_shutdown(state)
 
+    def _try(self, what: str, *steps: Callable[[], None]) -> bool:
+        """Take the steps of a transition, and return whether all could be taken; rclpy itself says nothing of what they raise."""
+        try:
+            with self.lock:
+                for step in steps:
+                    step()
+        except HumanoidDynamicsError as refusal:
+            self.reason = " ".join(str(refusal).split())
+            self.get_logger().error(f"cannot {what}: {self.reason}")
+            return False
+        finally:
+            failure = sys.exc_info()[1]
+            if failure is not None:
+                self.reason = f"{type(failure).__name__}: {failure}"
+                self.get_logger().error(f"cannot {what}: {traceback.format_exc()}")
+        return True
+
     def _find_source(self) -> str:
-        return self.config.robot or self._source
+        return getattr(self.config, "robot", "") or self._source
 
     def _load(self) -> None:
         source = self._find_source()
@@ -247,7 +276,7 @@ class AdapterNode(LifecycleNode):
         self._publishers_of: dict[tuple[str, str], Any] = {}
         handlers = self.handlers()
         for topic in self.interface.topics:
-            if topic.way == "out" and topic.name in {"~/status", "/diagnostics"}:
+            if topic.name == ANY or (topic.way == "out" and topic.name in {"~/status", "/diagnostics"}):
                 continue
             for of, name in self._expand(topic.name):
                 kind, qos = find_type(topic.kind), make_qos(topic)
@@ -255,8 +284,9 @@ class AdapterNode(LifecycleNode):
                     publisher = self.create_publisher(kind, name, qos)
                     self._publishers_of[topic.name, of] = publisher
                     self._made.append((self.destroy_publisher, publisher))
-                elif topic.name in handlers:
-                    subscription = self.create_subscription(kind, name, self._guarded(handlers[topic.name], of), qos)
+                elif topic.name in handlers and topic.name not in self.deaf:
+                    handler, raw = self._guarded(handlers[topic.name], of), topic.name in self.raw
+                    subscription = self.create_subscription(kind, name, handler, qos, raw=raw)
                     self._made.append((self.destroy_subscription, subscription))
         self._serve()
 
@@ -269,6 +299,7 @@ class AdapterNode(LifecycleNode):
                     self._made.append((self.destroy_service, made))
 
     def _disconnect(self) -> None:
+        self.release()
         for destroy, made in self._made:
             destroy(made)
         self._made.clear()
@@ -306,7 +337,7 @@ class AdapterNode(LifecycleNode):
             if self.robot is not None:
                 self.get_logger().warning("another robot_description has come; clean up and configure to use it")
             self._source = message.data
-            if self.robot is None and self.config.autostart and self.trigger_configure() == TransitionCallbackReturn.SUCCESS:
+            if self.robot is None and self.config.autostart and self.trigger_configure() == SUCCESS:
                 self.trigger_activate()
 
     def _on_parameters(self, parameters: list[Parameter]) -> SetParametersResult:

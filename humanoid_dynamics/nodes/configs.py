@@ -40,11 +40,20 @@ def parameter(
 
 @dataclass(frozen=True)
 class NodeConfig:
-    """Parameters of every node."""
+    """Parameters of every node that knows its robot."""
 
     robot: str = parameter("", "Catalogue name or URDF path; empty to wait for /robot_description")
     config: str = parameter("", "Catalogue name or YAML path that says what the URDF cannot")
     autostart: bool = parameter(True, "Whether the node configures and activates itself as soon as the robot is known")
+
+
+@dataclass(frozen=True)
+class BagConfig:
+    """Parameters of every node that holds a bag."""
+
+    file: str = parameter("", "The bag: an .mcap file, or a folder as `ros2 bag` makes it")
+    topics: tuple[str, ...] = parameter((), "Topics; those of our nodes are recorded, and all of a bag played, where empty")
+    autostart: bool = parameter(True, "Whether the node configures and activates itself")
 
 
 @dataclass(frozen=True)
@@ -92,6 +101,7 @@ class InverseDynamicsConfig(NodeConfig):
     fall_tilt: float = parameter(
         1.0, "Tilt of the base against the reference that counts as a fall", unit="rad", lowest=0.1, highest=3.2, live=True
     )
+    compiled: bool = parameter(True, "Whether numba, where it is installed, makes it faster; it takes some time when configured first")
 
 
 @dataclass(frozen=True)
@@ -108,6 +118,7 @@ class SimulatorConfig(NodeConfig):
     command_timeout: float = parameter(0.2, "Age at which a command is no longer applied", unit="s", lowest=0.001, highest=60.0, live=True)
     push_time: float = parameter(0.1, "How long a push lasts", unit="s", lowest=0.001, highest=10.0, live=True)
     pose_rate: float = parameter(50.0, "Rate of frames and of the audit", unit="Hz", lowest=0.1, highest=500.0)
+    compiled: bool = parameter(True, "Whether numba, where it is installed, makes it faster; it takes some time when configured first")
 
 
 @dataclass(frozen=True)
@@ -181,7 +192,29 @@ class SnakeDriverConfig(NodeConfig):
     period: float = parameter(2.0, "Period of the swing", unit="s", lowest=0.1, highest=60.0)
 
 
-CONFIGS: Mapping[str, type[NodeConfig]] = MappingProxyType(
+@dataclass(frozen=True)
+class RecorderConfig(BagConfig):
+    """Parameters of the node ``recorder``."""
+
+    all_topics: bool = parameter(False, "Whether every topic is recorded that anybody publishes")
+    seconds: float = parameter(0.0, "How long; until the node is ended where zero", unit="s", lowest=0.0, highest=1e6)
+
+
+@dataclass(frozen=True)
+class BagPlayerConfig(BagConfig):
+    """Parameters of the node ``bag_player``."""
+
+    speed: float = parameter(1.0, "Seconds of the bag in a second", unit="-", lowest=0.01, highest=100.0, live=True)
+    loop: bool = parameter(False, "Whether it begins again at the end", live=True)
+    start: float = parameter(0.0, "Where in the bag it begins", unit="s", lowest=0.0, highest=1e6)
+    delay: float = parameter(0.5, "How long it waits for those who listen before it begins", unit="s", lowest=0.0, highest=60.0)
+    clock: float = parameter(
+        0.0, "Rate at which the time of the bag goes out on /clock; none where zero", unit="Hz", lowest=0.0, highest=1e4
+    )
+    stay: bool = parameter(True, "Whether the node stays when the bag is at its end")
+
+
+CONFIGS: Mapping[str, type[NodeConfig | BagConfig]] = MappingProxyType(
     {
         "simulator": SimulatorConfig,
         "inverse_dynamics": InverseDynamicsConfig,
@@ -191,6 +224,8 @@ CONFIGS: Mapping[str, type[NodeConfig]] = MappingProxyType(
         "monitor": MonitorConfig,
         "viewer": ViewerConfig,
         "snake_driver": SnakeDriverConfig,
+        "recorder": RecorderConfig,
+        "bag_player": BagPlayerConfig,
     }
 )
 

@@ -16,7 +16,11 @@ QOS = {
     "reference": "reliable, depth 10",
     "report": "reliable, depth 10",
     "clock": "published reliable, depth 10; read best effort, depth 5",
+    "any": "as those who publish it have it",
 }
+
+
+ANY = "*"  # stands for all topics
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,7 @@ class Topic:
     """A topic of a node.
 
     Attributes:
-        name: Its name; ``<surface>`` and the like stand for one topic each.
+        name: Its name; ``<surface>`` and the like stand for one topic each, ``*`` for all.
         way: ``in`` or ``out``.
         kind: Its type, such as ``sensor_msgs/JointState``.
         qos: One of ``QOS``.
@@ -179,6 +183,18 @@ PLAYER_STATUSES = {
     "playing": "pieces of the reference are sent",
     "ended": "the motion has ended; its last posture stays",
     "stopped": "somebody asked for it",
+}
+RECORDER_STATUSES = {
+    "waiting": "nobody has said anything yet",
+    "recording": "messages are written",
+    "failed": "the bag cannot be written; nothing is recorded any more",
+}
+BAG_STATUSES = {
+    "waiting": "no bag is open",
+    "playing": "messages are said again",
+    "paused": "somebody asked for it",
+    "ended": "the bag is at its end",
+    "broken": "the bag cannot be read on",
 }
 VIEWER_STATUSES = {
     "silent": "no state comes; the last one is shown",
@@ -345,6 +361,21 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
             ),
             (),
             MappingProxyType(snake_driver.STATUSES),
+        ),
+        "recorder": Interface(
+            "What is said on topics, into a bag.",
+            (Topic(ANY, "in", "any", "any", "topics of our nodes, those of a list, or all"), *REPORTS),
+            (),
+            MappingProxyType(RECORDER_STATUSES),
+        ),
+        "bag_player": Interface(
+            "What a bag holds, said again.",
+            (Topic(ANY, "out", "any", "any", "topics of the bag; `/clock` too, where it gives the time"), *REPORTS),
+            (
+                Service("pause", "std_srvs/SetBool", "stand still, or go on"),
+                Service("restart", "std_srvs/Trigger", "play from the beginning"),
+            ),
+            MappingProxyType(BAG_STATUSES),
         ),
     }
 )

@@ -8,9 +8,8 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
+from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
-from nav_msgs.msg import Odometry
-from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, MultiDOFJointTrajectory
 
@@ -22,16 +21,16 @@ from humanoid_dynamics.nodes.adapter import AdapterNode, Handler
 from humanoid_dynamics.nodes.messages import (
     SECOND,
     doubles,
-    nanoseconds,
     read_base_trajectory,
     read_joint_trajectory,
-    read_odometry,
-    seconds,
     to_stamp,
     write_efforts,
     write_wrench,
 )
+from humanoid_dynamics.nodes.observation import Observation
 from humanoid_dynamics.nodes.running import keep_rate, run
+from humanoid_dynamics.nodes.wire import Form, JointStateReader, NumbersReader, OdometryReader, mark
+from humanoid_dynamics.spatial.arrays import Vector
 
 WORLD = "odom"
 
@@ -40,6 +39,7 @@ class InverseDynamicsNode(AdapterNode):
     """Computes torques in the callback of the state that completes a pair of joint states and odometry."""
 
     good = ("waiting", "standing", "following", "reference_ended", "limited")
+    raw = ("joint_states", "odom", "contact_wrenches/<surface>")
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__("inverse_dynamics", **keywords)
@@ -49,7 +49,11 @@ class InverseDynamicsNode(AdapterNode):
     def prepare(self) -> None:
         """Make the controller."""
         if self.robot is not None:
-            self._controller = BalanceController(self.robot, self._settings())
+            self._joint_reader, self._base_reader = JointStateReader(), OdometryReader()
+            self._wrench_readers = {name: NumbersReader(WrenchStamped, 1, 6) for name in self.robot.surfaces}
+            names = self.robot.actuated
+            self._efforts = Form(write_efforts(names, mark(0, len(names)), Time()), len(names))
+            self._controller = BalanceController(self.robot, self._settings(), compiled=None if self.config.compiled else False)
         self._base_stamp = self._joint_stamp = self._last_stamp = 0
         self._paired, self._pending = False, False
         self._detail_due = -np.inf
@@ -98,49 +102,81 @@ class InverseDynamicsNode(AdapterNode):
             elif self.status:
                 self.tell(self.status, self.reason)
 
+    @property
+    def motors(self) -> tuple[str, ...]:
+        """Names of the torques it sends."""
+        return self.robot.actuated if self.robot is not None else ()
+
+    def answer(self, state: Observation, shown: bool) -> Vector | None:
+        """Return the torques for a state that comes by call, (na,) [N·m or N]; None where there are none.
+
+        Args:
+            state: The state.
+            shown: Whether the torques go out on their topic as well.
+        """
+        controller, t = self._controller, state.at / SECOND
+        if not self.active or controller is None:
+            return None
+        for name, force in state.forces:
+            controller.observe_contact(name, force, t)
+        if state.pose is not None:
+            controller.observe_base(state.pose, state.twist, t, t)
+        controller.observe_joints(state.names, state.position, state.velocity, t, t)
+        torques = controller.command(t)
+        if torques.status == "waiting":
+            self.tell("waiting", torques.reason)
+            return None
+        self._answered += 1
+        if shown:
+            self._send(torques, Time(sec=state.at // SECOND, nanosec=state.at % SECOND))
+        else:
+            self.tell(torques.status, torques.reason)
+        return torques.tau
+
     def _settings(self) -> BalanceSettings:
         known = {entry.name for entry in fields(BalanceSettings)}
         return BalanceSettings(**{name: value for name, value in vars(self.config).items() if name in known})
 
-    def _on_joints(self, message: JointState) -> None:
+    def _on_joints(self, message: bytes) -> None:
         controller = self._controller
         if controller is None:
             return
-        stamp = nanoseconds(message.header.stamp)
-        arrays = (np.asarray(message.position), np.asarray(message.velocity))
-        if not controller.observe_joints(message.name, *arrays, stamp / SECOND, self.now()):
+        names, position, velocity, _, stamp = self._joint_reader.read(message)
+        now = self.now()
+        if not controller.observe_joints(names, position, velocity, stamp / SECOND, now):
             self._refuse(controller)
             return
         self._joint_stamp, self._pending = stamp, True
         if stamp == self._base_stamp or not self._paired or controller.robot.root != "free_flyer":
             self._paired = self._paired or stamp == self._base_stamp
-            self._answer(controller, message.header.stamp)
+            self._answer_message(controller, stamp, now)
 
-    def _on_base(self, message: Odometry) -> None:
+    def _on_base(self, message: bytes) -> None:
         controller = self._controller
         if controller is None:
             return
-        stamp = nanoseconds(message.header.stamp)
-        if not controller.observe_base(*read_odometry(message), stamp / SECOND, self.now()):
+        pose, twist, stamp = self._base_reader.read(message)
+        now = self.now()
+        if not controller.observe_base(pose, twist, stamp / SECOND, now):
             self._refuse(controller)
             return
         self._base_stamp = stamp
         if self._pending and stamp == self._joint_stamp:
             self._paired = True
-            self._answer(controller, message.header.stamp)
+            self._answer_message(controller, stamp, now)
 
-    def _answer(self, controller: BalanceController, stamp: Any) -> None:
-        torques = controller.command(nanoseconds(stamp) / SECOND)
+    def _answer_message(self, controller: BalanceController, at: int, now: float) -> None:
+        torques = controller.command(at / SECOND)
         self._pending = torques.status == "waiting"
         if self._pending:
             self.tell("waiting", torques.reason)
             return
         self._answered += 1
+        stamp = Time(sec=at // SECOND, nanosec=at % SECOND)
         self._send(torques, stamp)
-        now = self.now()
         if torques.answer is not None and (now >= self._detail_due or now < self._detail_due - 1.0):
             self._detail_due = now + 1.0 / self.config.detail_rate
-            self._send_details(torques, stamp, now - seconds(stamp))
+            self._send_details(torques, stamp, self.now() - at / SECOND)
 
     def _refuse(self, controller: BalanceController) -> None:
         refused = controller.refused()
@@ -149,7 +185,7 @@ class InverseDynamicsNode(AdapterNode):
 
     def _send(self, torques: Torques, stamp: Any) -> None:
         if self.robot is not None:
-            self.out("joint_torque_commands").publish(write_efforts(self.robot.actuated, torques.tau, stamp))
+            self.out("joint_torque_commands").publish(self._efforts.write(stamp, torques.tau))
             if self.is_heard("effort_commands"):
                 self.out("effort_commands").publish(Float64MultiArray(data=doubles(torques.tau)))
             self.tell(torques.status, torques.reason)
@@ -163,9 +199,10 @@ class InverseDynamicsNode(AdapterNode):
         numbers = (c.residual, c.normal_margin, c.friction_margin, c.cop_margin, c.torque_margin, age)
         self.out("certificate").publish(Float64MultiArray(data=[float(number) for number in numbers]))
 
-    def _on_wrench(self, message: WrenchStamped, surface: str) -> None:
+    def _on_wrench(self, message: bytes, surface: str) -> None:
         if self._controller is not None:
-            self._controller.observe_contact(surface, float(message.wrench.force.z), seconds(message.header.stamp))
+            numbers, stamp = self._wrench_readers[surface].read(message)
+            self._controller.observe_contact(surface, float(numbers[2]), stamp / SECOND)
 
     def _on_joint_reference(self, message: JointTrajectory) -> None:
         if self._controller is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from launch import LaunchContext, LaunchDescription  # type: ignore[attr-defined]  # a folder of ours has the same name
@@ -10,6 +11,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from humanoid_dynamics.graphs.description import Graph, load_graph
+from humanoid_dynamics.graphs.supervisor import with_short_lease
 
 
 def describe_graph(name: str) -> LaunchDescription:
@@ -33,6 +35,7 @@ def start_nodes(context: LaunchContext, graph: Graph) -> list[Any]:
         context: Where the arguments are.
         graph: The graph.
     """
+    profile = with_short_lease(dict(os.environ))
     given = {key: LaunchConfiguration(key).perform(context) for key in graph.arguments}
     return [
         Node(
@@ -42,6 +45,7 @@ def start_nodes(context: LaunchContext, graph: Graph) -> list[Any]:
             output="screen",
             parameters=[dict(node.parameters)],
             remappings=list(node.remappings.items()),
+            additional_env={name: value for name, value in profile.items() if name not in os.environ},
         )
         for node in graph.resolve(given)
     ]

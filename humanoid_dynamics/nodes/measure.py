@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
 import sys
 import threading
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from time import monotonic, perf_counter
 from typing import Any
@@ -21,39 +19,19 @@ from rclpy.signals import SignalHandlerOptions
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
-from humanoid_dynamics.graphs.description import GraphNode
-from humanoid_dynamics.graphs.supervisor import local_environment, node_command
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.nodes.adapter import make_qos
 from humanoid_dynamics.nodes.interfaces import COMMANDS, STATES, turned
 from humanoid_dynamics.nodes.messages import doubles, nanoseconds, write_odometry
+from humanoid_dynamics.nodes.processes import Measured, read_cpu, start_node, wait_until
 from humanoid_dynamics.nodes.running import keep_rate, make_executor
-from humanoid_dynamics.nodes.together import run_in_lock_step, spin
+from humanoid_dynamics.nodes.soak import soak
+from humanoid_dynamics.nodes.together import LockStepRun, run_in_lock_step, spin
 
 ROBOT = "human28"
 BLOCK, BLOCKS = 1.0, 4  # s and number of blocks of each, in turn
-START = 60.0  # s; how long a process may take until it answers
-LOCK_STEP = 0.5  # s of simulated time
-TICKS = os.sysconf("SC_CLK_TCK")
-
-
-@dataclass(frozen=True)
-class Measured:
-    """One number and its goal.
-
-    Attributes:
-        name: What was measured.
-        value: The number.
-        unit: Its unit.
-        goal: What is to be reached, in words.
-        reached: Whether it was.
-    """
-
-    name: str
-    value: float
-    unit: str
-    goal: str
-    reached: bool
+SETTLED = 0.02  # s until the last answer has come
+LOCK_STEP = 4.0  # s of simulated time
 
 
 class EchoNode(Node):
@@ -83,6 +61,7 @@ class Prober(Node):
         self._pose, self._still = np.array(robot.posture[:7]), np.zeros(6)
         self._ways: dict[str, tuple[Any, Any]] = {}
         self._sent: dict[int, float] = {}
+        self.asked: dict[str, int] = {}
         self.times: dict[str, list[float]] = {}
         self.clock = 0.0
 
@@ -93,7 +72,7 @@ class Prober(Node):
             self.create_publisher(Odometry, f"{namespace}/odom", make_qos(odom)),
             self.create_publisher(JointState, f"{namespace}/joint_states", make_qos(joint_states)),
         )
-        self.times[namespace] = []
+        self.times[namespace], self.asked[namespace] = [], 0
         command = turned(COMMANDS)[0]
         self.create_subscription(
             JointState, f"{namespace}/joint_torque_commands", lambda message: self._on_answer(namespace, message), make_qos(command)
@@ -112,6 +91,7 @@ class Prober(Node):
         base.publish(write_odometry(self._pose, self._still, stamp, ("odom", "pelvis")))
         self._sent[nanoseconds(stamp)] = perf_counter()
         joints.publish(message)
+        self.asked[namespace] += 1
 
     def ask(self, namespace: str) -> bool:
         """Send one state, and return whether one was ever answered."""
@@ -133,11 +113,12 @@ def measure() -> list[Measured]:
     Returns:
         The numbers.
     """
+    run = run_in_lock_step(ROBOT, LOCK_STEP, rate=1000.0, direct=True)
     prober, executor = Prober(), make_executor()
     executor.add_node(prober)
     threading.Thread(target=spin, args=(executor,), daemon=True).start()
     try:
-        return [*_measure_latency(prober), *_measure_lock_step(prober)]
+        return [*_measure_latency(prober), *_measure_lock_step(prober, run)]
     finally:
         executor.shutdown()
 
@@ -146,20 +127,22 @@ def _measure_latency(prober: Prober) -> list[Measured]:
     ours, echo = "/measured", "/echoed"
     for namespace in (ours, echo):
         prober.join(namespace)
-    processes = [_start("inverse_dynamics", ours, robot=ROBOT, contact_source="assumed", detail_rate=10.0), _start("echo", echo)]
+    processes = [start_node("inverse_dynamics", ours, robot=ROBOT, contact_source="assumed", detail_rate=10.0), start_node("echo", echo)]
     try:
         for namespace in (ours, echo):
-            _wait(partial(prober.ask, namespace), f"{namespace} answers")
+            wait_until(partial(prober.ask, namespace), f"{namespace} answers")
         found = {}
         for rate in (1000.0, 500.0):
-            for times in prober.times.values():
+            for namespace, times in prober.times.items():
                 times.clear()
+                prober.asked[namespace] = 0
             used = 0.0
             for _ in range(BLOCKS):
                 for namespace in (echo, ours):
-                    before = _cpu(processes[0])
+                    before = read_cpu(processes[0])
                     keep_rate(rate, _after(BLOCK), partial(prober.send, namespace))
-                    used += _cpu(processes[0]) - before if namespace == ours else 0.0
+                    threading.Event().wait(SETTLED)
+                    used += read_cpu(processes[0]) - before if namespace == ours else 0.0
             found[rate] = ({name: np.array(times) for name, times in prober.times.items()}, used / (BLOCK * BLOCKS))
     finally:
         for process in processes:
@@ -168,7 +151,7 @@ def _measure_latency(prober: Prober) -> list[Measured]:
     fast, (slow, share) = found[1000.0][0], found[500.0]
     median, p99 = 1e3 * np.median(fast[ours]), 1e3 * np.percentile(fast[ours], 99)
     bare, bare_p99 = 1e3 * np.median(fast[echo]), 1e3 * np.percentile(fast[echo], 99)
-    answered = len(slow[ours]) / (500.0 * BLOCK * BLOCKS)
+    answered = len(slow[ours]) / prober.asked[ours]
     return [
         Measured("state to torque at 1 kHz, median", float(median), "ms", "<= 0.4 ms", bool(median <= 0.4)),
         Measured("state to torque at 1 kHz, p99", float(p99), "ms", "<= 1.5 ms", bool(p99 <= 1.5)),
@@ -180,16 +163,15 @@ def _measure_latency(prober: Prober) -> list[Measured]:
     ]
 
 
-def _measure_lock_step(prober: Prober) -> list[Measured]:
-    run_one = run_in_lock_step(ROBOT, LOCK_STEP, rate=1000.0, guarded=False)
+def _measure_lock_step(prober: Prober, run_one: LockStepRun) -> list[Measured]:
     prober.watch("/stepped/clock")
     shared: dict[str, Any] = {"robot": ROBOT}
     processes = [
-        _start("simulator", "/stepped", **shared, lock_step=True, rate=1000.0),
-        _start("inverse_dynamics", "/stepped", **shared, use_sim_time=True),
+        start_node("simulator", "/stepped", **shared, lock_step=True, rate=1000.0),
+        start_node("inverse_dynamics", "/stepped", **shared, use_sim_time=True),
     ]
     try:
-        _wait(lambda: prober.clock > 0.05, "lock-step in two processes runs")
+        wait_until(lambda: prober.clock > 0.05, "lock-step in two processes runs")
         begin, at = monotonic(), prober.clock
         threading.Event().wait(BLOCK * BLOCKS)
         factor = (prober.clock - at) / (monotonic() - begin)
@@ -204,25 +186,6 @@ def _measure_lock_step(prober: Prober) -> list[Measured]:
     ]
 
 
-def _start(node: str, namespace: str, **parameters: Any) -> subprocess.Popen[bytes]:
-    command = node_command(GraphNode(node, node, parameters, {"__ns": namespace, "/clock": f"{namespace}/clock"}))
-    return subprocess.Popen(  # noqa: S603 - the command is ours
-        command,
-        env=local_environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-
-
-def _cpu(process: subprocess.Popen[bytes]) -> float:
-    """Return the processor time a process has used [s]."""
-    with open(f"/proc/{process.pid}/stat", encoding="ascii") as file:
-        fields = file.read().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
-
-
 def _after(seconds: float) -> threading.Event:
     event = threading.Event()
     timer = threading.Timer(seconds, event.set)
@@ -231,18 +194,11 @@ def _after(seconds: float) -> threading.Event:
     return event
 
 
-def _wait(condition: Any, what: str) -> None:
-    end, pause = monotonic() + START, threading.Event()
-    while not condition():
-        if monotonic() > end:
-            raise TimeoutError(f"waited {START:g} s until {what}")
-        pause.wait(0.05)
-
-
 def main() -> None:
-    """Measure, and write the numbers."""
+    """Measure, and write the numbers: of a soak, where its length in seconds is the last argument."""
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:
-        json.dump([asdict(row) for row in measure()], sys.stdout)
+        rows = soak(float(sys.argv[-1])) if len(sys.argv) > 1 else measure()
+        json.dump([asdict(row) for row in rows], sys.stdout)
     finally:
         rclpy.try_shutdown()

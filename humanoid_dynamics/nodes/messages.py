@@ -54,6 +54,20 @@ def write_efforts(names: Sequence[str], tau: Vector, stamp: Time) -> JointState:
     return message
 
 
+def write_joint_state(names: Sequence[str], position: Vector, velocity: Vector, stamp: Time) -> JointState:
+    """Return positions and velocities by name.
+
+    Args:
+        names: Joint names.
+        position: (len(names),) positions [rad or m].
+        velocity: (len(names),) velocities [rad/s or m/s].
+        stamp: When.
+    """
+    message = JointState(name=list(names), position=doubles(position), velocity=doubles(velocity))
+    message.header.stamp = stamp
+    return message
+
+
 def read_odometry(message: Odometry) -> tuple[Vector, Vector]:
     """Return pose (7,), quaternion x y z w, and twist (6,) in axes of the child frame."""
     v, w = message.twist.twist.linear, message.twist.twist.angular

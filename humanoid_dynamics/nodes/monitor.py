@@ -20,7 +20,8 @@ from humanoid_dynamics.nodes.adapter import AdapterNode, Handler
 from humanoid_dynamics.nodes.messages import write_wrench
 from humanoid_dynamics.nodes.running import keep_rate, run
 
-WINDOW = 200  # messages
+WINDOW = 2.0  # s; the same for all topics, or their rates could not be compared
+MOST = 10_000  # messages in it
 RATE = 4.0  # Hz
 PLAIN_PERIOD = 2.0  # s between tables where the output is no terminal
 EVERY = 10.0  # s between pushes
@@ -41,6 +42,8 @@ class MonitorNode(AdapterNode):
         self._nodes: dict[str, tuple[bytes, str, str]] = {}
         self._next_push = monotonic() + 0.5 * EVERY
         self._pushes = 0
+        self._page = ""
+        self._began = monotonic()
         self._next_plain = monotonic() + PLAIN_PERIOD
 
     def handlers(self) -> Mapping[str, Handler]:
@@ -58,6 +61,7 @@ class MonitorNode(AdapterNode):
 
     def begin(self) -> None:
         """Begin to watch."""
+        self._began = monotonic()
         self.tell("watching")
 
     def draw(self, live: Live | None, console: Console) -> None:
@@ -86,7 +90,7 @@ class MonitorNode(AdapterNode):
         self.out("push").publish(write_wrench(force, np.zeros(3), self.get_clock().now().to_msg(), base))
 
     def _count(self, topic: str) -> None:
-        self._times.setdefault(topic, deque(maxlen=WINDOW)).append(monotonic())
+        self._times.setdefault(topic, deque(maxlen=MOST)).append(monotonic())
 
     def _on_wrench(self, message: WrenchStamped, surface: str) -> None:
         self._forces[surface] = message.wrench.force.z
@@ -101,6 +105,7 @@ class MonitorNode(AdapterNode):
         for status in message.status:
             reason = next((pair.value for pair in status.values if pair.key == "reason"), "")
             self._nodes[status.name] = (status.level, status.message, reason)
+            self._page = next((pair.value for pair in status.values if pair.key == "page"), self._page)
 
     def _draw(self) -> Table:
         table = Table(title=f"{self.robot.name if self.robot is not None else ''} on topics", show_header=False, min_width=78)
@@ -108,10 +113,10 @@ class MonitorNode(AdapterNode):
         table.add_column()
         for name, (level, status, reason) in sorted(self._nodes.items()):
             table.add_row(name, f"[{LEVELS.get(level, 'white')}]{status}[/] {reason[:60]}")
+        now = monotonic()
         for topic, times in self._times.items():
-            span = times[-1] - times[0]
-            alive = monotonic() - times[-1] < 1.0
-            table.add_row(topic, f"{(len(times) - 1) / span:8.1f} Hz" if alive and span > 0.0 else "silent")
+            rate = count_rate(times, now, now - self._began)
+            table.add_row(topic, f"{rate:8.1f} Hz" if rate else "silent")
         for surface, force in self._forces.items():
             table.add_row(f"{surface} normal force", f"{force:8.1f} N")
         if len(self._certificate) == 6:
@@ -122,8 +127,23 @@ class MonitorNode(AdapterNode):
             table.add_row("state to command", f"{1e3 * age:8.2f} ms" if age > 0.0 else "at once, as time waits for it")  # lock-step
         if len(self._audit) == 6:
             table.add_row("time, energy from nowhere", f"{self._audit[0]:8.2f} s, {self._audit[2]:.1e} J")
+        if self._page:
+            table.add_row("page", self._page)
         table.add_row("pushes", f"{self._pushes} of {self.config.push:g} N")
         return table
+
+
+def count_rate(times: deque[float], now: float, running: float) -> float:
+    """Return how many messages came per second of the window that ends now; those before it are forgotten.
+
+    Args:
+        times: When messages came [s]; it is changed.
+        now: The time [s].
+        running: How long messages have been counted [s].
+    """
+    while times and times[0] < now - WINDOW:
+        times.popleft()
+    return len(times) / min(max(running, 1.0 / RATE), WINDOW)
 
 
 def main() -> None:

@@ -10,9 +10,9 @@ from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from humanoid_dynamics.nodes.configs import NodeConfig, describe
+from humanoid_dynamics.nodes.configs import BagConfig, NodeConfig, describe
 
-Config = TypeVar("Config", bound=NodeConfig)
+Config = TypeVar("Config", bound=NodeConfig | BagConfig)
 ARRAYS = {"tuple[str, ...]": Parameter.Type.STRING_ARRAY, "tuple[float, ...]": Parameter.Type.DOUBLE_ARRAY}
 
 

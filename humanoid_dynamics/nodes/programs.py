@@ -42,6 +42,8 @@ dynamics_filter = partial(_run, "dynamics_filter")
 monitor = partial(_run, "monitor")
 viewer = partial(_run, "viewer")
 snake_driver = partial(_run, "snake_driver")
+recorder = partial(_run, "recorder")
+bag_player = partial(_run, "bag_player")
 
 
 if __name__ == "__main__":

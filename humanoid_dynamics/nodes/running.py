@@ -10,6 +10,7 @@ second one, which a launch file sends within milliseconds of the first, cannot b
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import threading
@@ -50,6 +51,8 @@ def run(make_node: Callable[[], AnyNode], loop: Callable[[AnyNode, threading.Eve
         node = make_node()
         if isinstance(node, AdapterNode):
             node.start()
+        gc.collect()
+        gc.freeze()  # what is there now stays: the collector need not look at it again and again
         _run_until_stopped(node, loop)
     except (HumanoidDynamicsError, ParameterException) as refusal:
         _refuse(refusal)

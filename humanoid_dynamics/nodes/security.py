@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-from humanoid_dynamics.nodes.interfaces import INTERFACES, Interface
+from humanoid_dynamics.nodes.interfaces import ANY, INTERFACES, Interface
 
 COMMON_OUT = ("rosout", "parameter_events", "~/transition_event", "/tf")
 COMMON_IN = ("/clock",)
+COMMON = ("/rosout", "/tf", "/tf_static", "/clock", "/diagnostics")
 PARAMETERS = (
     "describe_parameters",
     "get_parameter_types",
@@ -38,6 +39,17 @@ def write_policy() -> str:
     return "\n".join([*lines, "  </enclaves>", "</policy>"]) + "\n"
 
 
+def list_topics() -> list[str]:
+    """Return the topics that our nodes publish or hear, by the names of the graph ``demo``; ``<surface>`` and the like stand for many."""
+    names: dict[str, None] = dict.fromkeys(COMMON)
+    for node, interface in INTERFACES.items():
+        for topic in interface.topics:
+            if topic.name != ANY:
+                names[RENAMED.get(node, {}).get(topic.name, topic.name).replace("~", node)] = None
+                names[topic.name.replace("~", node)] = None
+    return list(names)
+
+
 def _profile(node: str, interface: Interface) -> list[str]:
     said = [topic.name for topic in interface.topics if topic.way == "out"]
     heard = [topic.name for topic in interface.topics if topic.way == "in"]
@@ -50,6 +62,8 @@ def _profile(node: str, interface: Interface) -> list[str]:
 
 def _block(kind: str, verb: str, entry: str, names: list[str], node: str) -> list[str]:
     renamed = RENAMED.get(node, {})
+    every = [name for name in list_topics() if name != "/diagnostics"]
+    names = [each for name in names for each in (every if name == ANY else [name])]
     written = [re.sub(r"<\w+>", "*", renamed.get(name, name)) for name in names]
     lines = [f"            <{entry}>{name}</{entry}>" for name in dict.fromkeys(written)]
     return [f'          <{kind} {verb}="ALLOW">', *lines, f"          </{kind}>"]

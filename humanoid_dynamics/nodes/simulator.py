@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from time import monotonic
 from typing import Any
 
 import numpy as np
+from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 
 from humanoid_dynamics.control.reference import joint_position, measured_joints
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.nodes.adapter import Act, AdapterNode, Handler
 from humanoid_dynamics.nodes.frames import FramePublisher
-from humanoid_dynamics.nodes.messages import doubles, read_wrench, seconds, to_stamp, write_odometry, write_wrench
+from humanoid_dynamics.nodes.messages import SECOND, read_wrench, to_stamp, write_joint_state, write_odometry, write_wrench
+from humanoid_dynamics.nodes.observation import Observation
 from humanoid_dynamics.nodes.running import keep_rate, run
+from humanoid_dynamics.nodes.wire import Form, JointStateReader, mark
 from humanoid_dynamics.simulation.live import LiveWorld
 from humanoid_dynamics.simulation.scene_file import load_scene
+from humanoid_dynamics.spatial.arrays import Vector
 
 REPEAT = 0.1  # s; how often a state is sent again whose command has not come
 ANXIOUS = 1.0  # s; when that is told
@@ -33,6 +36,7 @@ class SimulatorNode(AdapterNode):
     """Steps a world and shows it as a robot would show itself."""
 
     good = ("waiting", "running", "paused")
+    raw = ("joint_torque_commands",)
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__("simulator", **keywords)
@@ -56,8 +60,8 @@ class SimulatorNode(AdapterNode):
             self._live = LiveWorld.of_scene(load_scene(config.scene))
             self.robot = self._live.world.robot
         elif self.robot is not None:
-            self._live = LiveWorld.of_robot(self.robot)
-        if self.robot is None:
+            self._live = LiveWorld.of_robot(self.robot, compiled=None if config.compiled else False)
+        if self.robot is None or self._live is None:
             raise HumanoidDynamicsError("no robot was named")
         self._steps = max(1, round(1.0 / (config.rate * config.dt)))
         self._joints = [(joint, joint.name) for joint in measured_joints(self.robot)]
@@ -67,7 +71,14 @@ class SimulatorNode(AdapterNode):
         self._names = [name for _, name in self._joints]
         self._base = self.robot.links[0]
         self._floats = self.robot.root == "free_flyer"
-        self._soles = frozenset(self.robot.stance)
+        self._stance, self._soles = self.robot.stance, frozenset(self.robot.stance)
+        self._commands = JointStateReader()
+        n, still = len(self._names), Time()
+        self._joint_form = Form(write_joint_state(self._names, mark(0, n), mark(1, n), still), n, n)
+        self._base_form = Form(write_odometry(mark(0, 7), mark(1, 6), still, (WORLD, self._base)), 7, 6)
+        wrench = mark(0, 3), mark(1, 3), still
+        self._wrench_forms = {name: Form(write_wrench(*wrench, name), 3, 3) for name in self.robot.surfaces}
+        self._live.warm_up()
         self._frames = FramePublisher(self, tuple(self.robot.aliases))
 
     @property
@@ -144,14 +155,15 @@ class SimulatorNode(AdapterNode):
         self._ticks += count if count > 0 else 0
         return taken
 
-    def _on_command(self, message: JointState) -> None:
+    def _on_command(self, message: bytes) -> None:
         live = self._live
         if live is None:
             return
-        taken = live.command(message.name, np.asarray(message.effort))
+        names, _, _, effort, stamp = self._commands.read(message)
+        taken = live.command(names, effort)
         if taken:
             self._commanded_at = self.now()
-        if self.config.lock_step and taken and abs(seconds(message.header.stamp) - self._time(live)) < LATER and not live.paused:
+        if self.config.lock_step and taken and abs(stamp / SECOND - self._time(live)) < LATER and not live.paused:
             live.advance(self.config.dt, self._steps)
             self._ticks += 1
             self._owed = self._is_ahead()
@@ -209,23 +221,60 @@ class SimulatorNode(AdapterNode):
         self._sent_at = monotonic()
         if self.config.lock_step:
             self.out("/clock").publish(Clock(clock=stamp))
-        still = live.paused or not live.begun
-        v = np.zeros_like(world.v) if still else world.v
+        q, v = self._measure(live)
         if self._floats:
-            self.out("odom").publish(write_odometry(world.q[:7], v[:6], stamp, (WORLD, self._base)))
+            self.out("odom").publish(self._base_form.write(stamp, world.q[:7], v[:6]))
         details = t >= self._pose_due or t < self._pose_due - 1.0
         if live.begun:
             for felt in live.feel():
                 if not (details or felt.surface in self._soles or felt.force.any()):
                     continue  # what is no sole and touches nothing is told now and then
-                self.out("contact_wrenches/<surface>", felt.surface).publish(write_wrench(felt.force, felt.moment, stamp, felt.surface))
-        q = world.q[self._q_at] if self._plain else np.array([joint_position(joint, world.q) for joint, _ in self._joints])
-        message = JointState(name=self._names, position=doubles(q), velocity=doubles(v[self._v_at]))
-        message.header.stamp = stamp
-        self.out("joint_states").publish(message)
+                message = self._wrench_forms[felt.surface].write(stamp, felt.force, felt.moment)
+                self.out("contact_wrenches/<surface>", felt.surface).publish(message)
+        self.out("joint_states").publish(self._joint_form.write(stamp, q, v[self._v_at]))
         if details:
             self._pose_due = t + 1.0 / self.config.pose_rate
             self._show_frames(live, stamp)
+
+    def _measure(self, live: LiveWorld) -> tuple[Vector, Vector]:
+        """Return what encoders of the joints tell, and the velocity of all that moves."""
+        q = live.world.q
+        still = live.paused or not live.begun
+        v: Vector = np.zeros_like(live.world.v) if still else live.world.v
+        return (q[self._q_at] if self._plain else np.array([joint_position(joint, q) for joint, _ in self._joints])), v
+
+    def observe(self, shown: bool) -> Observation:
+        """Return the state for a controller in this process.
+
+        Args:
+            shown: Whether it goes out on the topics as well.
+
+        Raises:
+            HumanoidDynamicsError: If it is not active.
+        """
+        live = self._live
+        if live is None or not self.active:
+            raise HumanoidDynamicsError("the simulator is not active")
+        t = self._time(live)
+        if shown:
+            self.show(live, t)
+        q, v = self._measure(live)
+        forces = tuple(zip(self._stance, live.press(self._stance), strict=True)) if live.begun else ()
+        pose = live.world.q[:7] if self._floats else None
+        return Observation(round(t * SECOND), self._names, q, v[self._v_at], pose, v[:6], forces)
+
+    def drive(self, names: Sequence[str], effort: Vector) -> None:
+        """Take torques from a controller in this process, and the steps of a period.
+
+        Args:
+            names: Names of coordinates with a motor.
+            effort: (len(names),) efforts [N·m or N].
+        """
+        live = self._live
+        if live is not None and live.command(names, effort) and not live.paused:
+            self._commanded_at = self._time(live)
+            live.advance(self.config.dt, self._steps)
+            self._judge(live, self._commanded_at)
 
     def _show_frames(self, live: LiveWorld, stamp: Any) -> None:
         if not live.begun:

@@ -17,6 +17,7 @@ from rclpy.task import Future
 
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.nodes.adapter import AdapterNode
+from humanoid_dynamics.nodes.direct import DirectLoop
 from humanoid_dynamics.nodes.dynamics_filter import DynamicsFilterNode
 from humanoid_dynamics.nodes.effort_guard import EffortGuardNode
 from humanoid_dynamics.nodes.inverse_dynamics import InverseDynamicsNode
@@ -26,6 +27,7 @@ from humanoid_dynamics.nodes.simulator import SimulatorNode
 
 NEXT = 1e-6  # s
 FILTERED = [word for topic in ("joints", "base", "contacts") for word in ("-r", f"reference/{topic}:=filtered/{topic}")]
+STATES = 10  # between looks at who is late, where the nodes call each other
 SLICE = 0.02  # s between looks at who is late
 
 
@@ -90,10 +92,10 @@ def run_in_lock_step(
     *,
     rate: float = 1000.0,
     motion: str = "",
-    guarded: bool = True,
     patience: float = 120.0,
     follow: str = "",
     others: Sequence[Node] = (),
+    direct: bool = False,
 ) -> LockStepRun:
     """Run a closed loop in this process; ROS is initialised by the caller.
 
@@ -102,10 +104,10 @@ def run_in_lock_step(
         seconds: Simulated time [s].
         rate: States per second [Hz].
         motion: What is played.
-        guarded: Whether the guard stands between controller and simulator.
         patience: Real time after which it is given up [s].
         follow: What the filter before the controller follows, ``motion`` or ``poses``; no filter where empty.
         others: Nodes that run along.
+        direct: Whether simulator and controller call each other, and only tell the topics now and then; else the guard is between them.
 
     Returns:
         What it showed.
@@ -113,23 +115,23 @@ def run_in_lock_step(
     Raises:
         HumanoidDynamicsError: If it takes too long.
     """
-    nodes = make_nodes(robot, rate, motion, guarded, "/together", follow=follow)
+    nodes = make_nodes(robot, rate, motion, not direct, "/together", follow=follow)
     executor = make_executor()
     watch = _Watch(nodes[0], nodes[1])
+    loop = DirectLoop(nodes[0], nodes[1]) if direct else None
     try:
         for node in nodes:
             node.start()
-            executor.add_node(node)
-        for other in others:
-            executor.add_node(other)
+        for each in (*nodes, *others):
+            executor.add_node(each)
         done, spinner = threading.Event(), threading.Thread(target=spin, args=(executor,), daemon=True)
         watch.until(seconds, done)
         begin, used = perf_counter(), process_time()
         spinner.start()
-        while not done.wait(SLICE):
+        while not _is_done(done, loop, watch):
             if perf_counter() - begin > patience:
                 raise HumanoidDynamicsError(f"lock-step: {watch.time:.3f} s of {seconds:g} s after {patience:g} s; {_tell(nodes)}")
-            for node in nodes:
+            for node in (*(nodes[2:] if direct else nodes), *(other for other in others if isinstance(other, AdapterNode))):
                 node.tick()
         wall, cpu = perf_counter() - begin, process_time() - used
         return LockStepRun(watch.time, wall, cpu, watch.digest.hexdigest(), {n.get_name(): n.status for n in nodes}, watch.seen, watch.rise)
@@ -141,11 +143,23 @@ def run_in_lock_step(
             node.destroy_node()
 
 
+def _is_done(done: threading.Event, loop: DirectLoop | None, watch: _Watch) -> bool:
+    """Return whether time is up; while it is not, take some states, or leave them to the topics for a while."""
+    if loop is None:
+        return done.wait(SLICE)
+    for _ in range(STATES):
+        loop.advance()
+        if watch.look():
+            break
+    return done.is_set()
+
+
 class _Watch:
     """Looks at the simulator each time it shows a state."""
 
     def __init__(self, simulator: Any, controller: Any) -> None:
         self.time, self.rise = 0.0, 0.0
+        self._live: Any = None
         self._end, self._done = np.inf, threading.Event()
         self.digest = hashlib.sha256()
         self.seen: dict[str, int] = {}
@@ -153,17 +167,23 @@ class _Watch:
         show = simulator.show
 
         def watched(live: Any, t: float) -> None:
-            if self.time < live.world.t < self._end + 3.0 * NEXT:
-                self.time = live.world.t
-                self.digest.update(live.world.q.tobytes() + live.world.v.tobytes())
-                self.rise = float(live.world.q[2] - simulator.robot.posture[2])
-                self.seen[controller.status] = self.seen.get(controller.status, 0) + 1
-            if self.time >= self._end:
-                self._done.set()
-            else:
+            self._live = live
+            if not self.look():
                 show(live, t)
 
         simulator.show = watched
+
+    def look(self) -> bool:
+        """Look at the world, and return whether time is up."""
+        world = self._live.world
+        if self.time < world.t < self._end + 3.0 * NEXT:
+            self.time = world.t
+            self.digest.update(world.q.tobytes() + world.v.tobytes())
+            self.rise = float(world.q[2] - self._simulator.robot.posture[2])
+            self.seen[self._controller.status] = self.seen.get(self._controller.status, 0) + 1
+        if self.time >= self._end:
+            self._done.set()
+        return self.time >= self._end
 
     def until(self, seconds: float, done: threading.Event) -> None:
         """Let time stand still after so much simulated time, and tell."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 WORLD = "odom"
 SILENT = 1.0  # s without states
+UNWATCHED = 0.1  # s between states that are read while nobody looks
 
 
 class ViewerNode(AdapterNode):
@@ -121,16 +122,20 @@ class ViewerNode(AdapterNode):
             self.page.close()
             self.page = None
 
+    def _looks(self) -> bool:
+        """Return whether a state is read: all while somebody looks, a few while nobody does."""
+        return (self.page is not None and self.page.watched) or monotonic() - self._heard_at > UNWATCHED
+
     def _on_joints(self, message: JointState) -> None:
         session = self.session
-        if session is not None:
+        if session is not None and self._looks():
             stamp = seconds(message.header.stamp)
             arrays = (np.asarray(message.position), np.asarray(message.velocity))
             if session.measured.put_joints(message.name, *arrays, stamp):
                 session.t, self._heard_at = stamp, monotonic()
 
     def _on_base(self, message: Odometry) -> None:
-        if self.session is not None:
+        if self.session is not None and self._looks():
             self.session.measured.put_base(*read_odometry(message), seconds(message.header.stamp))
 
     def _on_wrench(self, message: WrenchStamped, surface: str) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError
 
@@ -91,5 +94,33 @@ def save_png(figure: Any, path: Path, colours: int = COLKEPT) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         small.save(path, format="PNG", optimize=True)
+    except OSError as cause:
+        raise HumanoidDynamicsError(f"{path}: cannot be written: {cause}") from cause
+
+
+def save_gif(figure: Any, draw: Callable[[int], object], count: int, seconds: float, path: Path) -> None:
+    """Write pictures of a figure as an animated GIF that begins anew at its end.
+
+    Args:
+        figure: The figure.
+        draw: Draws a picture into it, by number.
+        count: Number of pictures.
+        seconds: How long each is shown.
+        path: The file; missing folders are made.
+
+    Raises:
+        HumanoidDynamicsError: If it cannot be written.
+    """
+    from PIL import Image  # matplotlib brings it
+
+    pictures = []
+    for picture in range(count):
+        draw(picture)
+        figure.canvas.draw()
+        drawn = Image.fromarray(np.asarray(figure.canvas.buffer_rgba())).convert("RGB")
+        pictures.append(drawn.quantize(COLKEPT, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pictures[0].save(path, format="GIF", save_all=True, append_images=pictures[1:], duration=max(round(1e3 * seconds), 20), loop=0)
     except OSError as cause:
         raise HumanoidDynamicsError(f"{path}: cannot be written: {cause}") from cause

@@ -11,13 +11,13 @@ import pinocchio as pin
 from scipy.spatial import ConvexHull, QhullError
 
 from humanoid_dynamics.constraints.kinematics import attach
-from humanoid_dynamics.model.catalogue import catalogue_names, find_entry
-from humanoid_dynamics.model.footprint import CORNERS, convex_hull, shape_points
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.model.reading.catalogue import catalogue_names, find_entry
+from humanoid_dynamics.model.reading.urdf import Urdf
+from humanoid_dynamics.model.reading.urdf_file import read_urdf
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.shape import Geometry
-from humanoid_dynamics.model.urdf import Urdf
-from humanoid_dynamics.model.urdf_file import read_urdf
+from humanoid_dynamics.model.standing.footprint import CORNERS, convex_hull, shape_points
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
 CIRCLE = read_only([[np.cos(angle), np.sin(angle)] for angle in np.linspace(0.0, 2.0 * np.pi, 40, endpoint=False)])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import struct
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ BROKEN: tuple[type[Exception], ...] = (  # what a flipped bit of a bag can lead 
 )
 SPARE = (0, 4, 8)
 Stamps = NDArray[np.int64]
+Held = TypeVar("Held")
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +81,21 @@ class Bag:
     series: dict[str, list[Series]] = field(repr=False)
     messages: dict[str, list[tuple[int, Any]]] = field(repr=False)
 
+    def rename(self, names: Mapping[str, str]) -> Bag:
+        """Return the same bag with other names of topics.
+
+        Args:
+            names: Topic of the bag -> the name it is to have.
+
+        Raises:
+            RecordError: If it has no such topic.
+        """
+        new = {f"/{old.lstrip('/')}": f"/{name.lstrip('/')}" for old, name in names.items()}
+        for old in new:
+            if old not in self.topics:
+                raise RecordError(self.origin, f"has no topic {old}; its topics are {', '.join(self.topics) or 'none'}")
+        return Bag(self.origin, _rename(self.topics, new), _rename(self.series, new), _rename(self.messages, new))
+
     def of_kind(self, kind: str) -> list[str]:
         """Return the topics of a type that hold messages.
 
@@ -120,6 +136,8 @@ class _Topic:
             template = self._template = build_template(find_form(message, self._kind))
             # One written another way is encoded anew: big-endian, or with bytes between its numbers that mean nothing.
             found = template.decode(raw) or template.decode(bytes(self._store.serialize_cdr(message, self._kind)))
+        if found is None and self._kind == ARRAY:
+            return  # of several dimensions, which no table of ours has
         if found is None:
             raise ValueError(f"a message of type {self._kind} cannot be decoded")
         rows = self.groups.setdefault(template.form, _Rows(template.form))
@@ -139,6 +157,11 @@ class _Topic:
                 if spare == SPARE[-1]:
                     raise
         return None
+
+
+def _rename(part: Mapping[str, Held], names: Mapping[str, str]) -> dict[str, Held]:
+    """Return what topics hold, under their new names; what had such a name before goes."""
+    return {names.get(topic, topic): held for topic, held in part.items() if topic in names or topic not in names.values()}
 
 
 def is_bag(path: Path) -> bool:
@@ -178,8 +201,8 @@ def read_bag(path: Path) -> Bag:
         with AnyReader([path]) as reader:
             topics = {connection.topic: connection.msgtype for connection in reader.connections}
             return Bag(origin, topics, *_collect(reader))
-    except (*BROKEN, *_errors_of_rosbags()) as cause:
-        raise RecordError(origin, f"cannot be read as a bag: {_explain(path, cause)}") from cause
+    except (*BROKEN, *errors_of_rosbags()) as cause:
+        raise RecordError(origin, f"cannot be read as a bag: {explain_fault(path, cause)}") from cause
 
 
 def _collect(reader: Any) -> tuple[dict[str, list[Series]], dict[str, list[tuple[int, Any]]]]:
@@ -198,7 +221,7 @@ def _wanted(reader: Any) -> Iterator[tuple[Any, int, bytes]]:
     return iter(reader.messages(connections=wanted)) if wanted else iter(())
 
 
-def _errors_of_rosbags() -> tuple[type[Exception], ...]:
+def errors_of_rosbags() -> tuple[type[Exception], ...]:
     """Return what the library raises, and the decompressor below it."""
     from rosbags.highlevel import AnyReaderError
     from rosbags.rosbag2 import ReaderError
@@ -209,7 +232,13 @@ def _errors_of_rosbags() -> tuple[type[Exception], ...]:
     return (AnyReaderError, ReaderError, SerdeError, TypesysError, zstd.ZstdError)
 
 
-def _explain(path: Path, cause: Exception) -> str:
+def explain_fault(path: Path, cause: Exception) -> str:
+    """Return what is wrong with a bag in words.
+
+    Args:
+        path: The bag.
+        cause: What reading it raised.
+    """
     if path.is_file():
         with path.open("rb") as file:
             size = file.seek(0, 2)

@@ -14,17 +14,14 @@ Stamps are simulated time, in headers and in the file.
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from humanoid_dynamics.errors import MissingExtraError, RecordError
+from humanoid_dynamics.series.bag_file import BagFile
 from humanoid_dynamics.series.layout import STATE, Layout
 from humanoid_dynamics.series.messages import (
     NANO,
@@ -34,7 +31,6 @@ from humanoid_dynamics.series.messages import (
     build_template,
     encode_text,
     joint_state_form,
-    load_types,
     odometry_form,
     wrench_form,
 )
@@ -43,7 +39,6 @@ from humanoid_dynamics.spatial.arrays import Vector
 
 WORLD = "odom"
 ABOUT, DESCRIPTION, JOINTS, EXACT = "/record", "/robot_description", "/joint_states", "audit"
-LATCHED = frozenset({ABOUT, DESCRIPTION})
 
 Fill = Callable[[float, Mapping[str, Vector]], tuple[Vector, ...]]
 
@@ -62,29 +57,18 @@ class BagSink:
             MissingExtraError: If ``rosbags`` is not installed.
             RecordError: If nothing can be written there.
         """
-        self._store = load_types()
-        self._about, self._is_file = dict(about), path.suffix == ".mcap"
-        self._path = path
+        self._bag = BagFile(path)
+        self._about = dict(about)
         self._channels: list[tuple[Any, Any, Fill]] = []
-        self._connections: dict[str, Any] = {}
-        self._stamp = 0
         self._announced: Layout | None = None
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if path.is_dir() and self._is_file:
-                raise IsADirectoryError(f"{path} is a folder")
-            self._scratch = Path(tempfile.mkdtemp(prefix=f"{path.stem}.", suffix=".part", dir=path.parent)) if self._is_file else None
-            folder = path if self._scratch is None else self._scratch / path.stem
-            self._writer = _open_writer(folder)
-        except (OSError, _writer_error()) as cause:
-            raise RecordError(str(path), f"cannot be written: {cause}") from cause
+        self._told = False
 
     def begin(self, layout: Layout) -> None:
         """Take note of what the samples to come are made of."""
         self._announced = layout
         self._channels = []
         for topic, form, fill in list_topics(layout):
-            self._channels.append((self._connect(topic, form.kind), build_template(form), fill))
+            self._channels.append((self._bag.connect(topic, form.kind), build_template(form), fill))
 
     def write(self, t: float, rows: Mapping[str, Vector]) -> None:
         """Take a sample."""
@@ -92,31 +76,20 @@ class BagSink:
         if self._announced is not None:
             self._announce(stamp, self._announced)
         for connection, template, fill in self._channels:
-            self._writer.write(connection, stamp, template.encode(stamp, fill(t, rows)))
+            self._bag.write(connection, stamp, template.encode(stamp, fill(t, rows)))
 
     def close(self) -> None:
         """Write the index; a bag that was never closed can still be read message by message."""
-        self._writer.close()
-        if self._scratch is not None:
-            folder = self._scratch / self._path.stem
-            os.replace(next(folder.glob("*.mcap")), self._path)
-            shutil.rmtree(self._scratch)
+        self._bag.close()
 
     def _announce(self, stamp: int, layout: Layout) -> None:
-        first = not self._connections.get(ABOUT)
         urdf = self._about.get("urdf", "")
         told = {name: text for name, text in self._about.items() if name != "urdf"}
         text = json.dumps({"about": told, "layout": json.loads(layout.dump())})
-        self._writer.write(self._connect(ABOUT, STRING), stamp, encode_text(text))
-        if first and urdf:
-            self._writer.write(self._connect(DESCRIPTION, STRING), stamp, encode_text(urdf))
-        self._announced = None
-
-    def _connect(self, topic: str, kind: str) -> Any:
-        if topic not in self._connections:
-            qos = [_describe_qos(latched=topic in LATCHED)]
-            self._connections[topic] = self._writer.add_connection(topic, kind, typestore=self._store, offered_qos_profiles=qos)
-        return self._connections[topic]
+        self._bag.write(self._bag.connect(ABOUT, STRING, latched=True), stamp, encode_text(text))
+        if urdf and not self._told:
+            self._bag.write(self._bag.connect(DESCRIPTION, STRING, latched=True), stamp, encode_text(urdf))
+        self._announced, self._told = None, True
 
 
 def list_topics(layout: Layout) -> list[tuple[str, Form, Fill]]:
@@ -202,29 +175,3 @@ def _fill_slice(name: str, part: slice) -> Fill:
 
 def _fill_audit(t: float, rows: Mapping[str, Vector]) -> tuple[Vector, ...]:
     return (np.concatenate(([t], rows.get(EXACT, np.zeros(0)))),)
-
-
-def _open_writer(folder: Path) -> Any:
-    from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
-
-    writer = Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP)
-    writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
-    writer.open()
-    return writer
-
-
-def _writer_error() -> type[Exception]:
-    try:
-        from rosbags.rosbag2 import WriterError
-    except ImportError as cause:
-        raise MissingExtraError("rosbags", "bags", "writing MCAP") from cause
-    return WriterError
-
-
-def _describe_qos(*, latched: bool) -> Any:
-    from rosbags.interfaces import Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
-
-    never = QosTime(9223372036, 854775807)  # what rosbag2 writes for it
-    durability = QosDurability.TRANSIENT_LOCAL if latched else QosDurability.VOLATILE
-    last = (QosLiveliness.AUTOMATIC, never, False)
-    return Qos(QosHistory.KEEP_LAST, 1 if latched else 10, QosReliability.RELIABLE, durability, never, never, *last)

@@ -33,7 +33,7 @@ class Form:
     Attributes:
         kind: Type of the message.
         frame: Frame of its header.
-        names: Joints, the child frame, or the columns of an array.
+        names: Joints, the child frame, or the columns of an array; none where it tells no dimension.
         sizes: How many numbers each of its fields has.
     """
 
@@ -183,7 +183,7 @@ def find_form(message: Any, kind: str) -> Form:
     """
     if kind == ARRAY:
         labels = [dimension.label for dimension in message.layout.dim]
-        return Form(kind, "", tuple(labels[0].split(",")) if len(labels) == 1 and labels[0] else (), (len(message.data),))
+        return Form(kind, "", tuple(labels[0].split(",")) if len(labels) == 1 else (), (len(message.data),))
     frame = message.header.frame_id
     if kind == JOINT_STATE:
         return joint_state_form(message.name, (len(message.position), len(message.velocity), len(message.effort)), frame)
@@ -194,7 +194,7 @@ def _build_message(types: Any, form: Form, values: Sequence[Vector]) -> Any:
     """Return a message that holds these numbers."""
     if form.kind == ARRAY:
         dimension = types["std_msgs/msg/MultiArrayDimension"](",".join(form.names), *form.sizes, *form.sizes)
-        return types[ARRAY](types["std_msgs/msg/MultiArrayLayout"]([dimension], 0), values[0])
+        return types[ARRAY](types["std_msgs/msg/MultiArrayLayout"]([dimension] if form.names else [], 0), values[0])
     header = types["std_msgs/msg/Header"](types["builtin_interfaces/msg/Time"](0, 0), form.frame)
     if form.kind == JOINT_STATE:
         return types[JOINT_STATE](header, list(form.names), *values)

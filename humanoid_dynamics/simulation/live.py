@@ -20,6 +20,8 @@ from humanoid_dynamics.spatial.arrays import Vector, read_only
 from humanoid_dynamics.structure.events import Connect, Cut
 
 NOTHING = read_only(np.zeros(3))
+COMMON = 1e-3  # s; a step
+AFTER, BEFORE = [1, 2, 0], [2, 0, 1]  # axes after each axis, and before it
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,13 +64,17 @@ class LiveWorld:
         self.reset()
 
     @classmethod
-    def of_robot(cls, robot: RobotModel) -> LiveWorld:
+    def of_robot(cls, robot: RobotModel, *, compiled: bool | None = False) -> LiveWorld:
         """Return a robot in its resting posture on a plane.
 
         Args:
             robot: The robot.
+            compiled: Whether numba compiles its steps; where it is installed, if None.
+
+        Raises:
+            MissingExtraError: If numba is asked for and not installed.
         """
-        return cls(lambda: World(robot, Setup(terrain=(build_plane(),), compiled=False)))
+        return cls(lambda: World(robot, Setup(terrain=(build_plane(),), compiled=compiled)))
 
     @classmethod
     def of_scene(cls, scene: Scene) -> LiveWorld:
@@ -87,8 +93,16 @@ class LiveWorld:
         self.world = self._make()
         self.paused, self.begun, self.fault = False, False, ""
         self._tau = np.zeros(len(self.world.actuated))
+        self._known: Sequence[str] = ()
         self._robot: RobotModel | None = None
         self._bind()
+
+    def warm_up(self) -> None:
+        """Take two steps and begin anew: compiled code is compiled, or loaded, before anybody waits for it."""
+        for _ in range(2):
+            self.world.step(COMMON, self._tau)
+            self.feel()
+        self.reset()
 
     def command(self, names: Sequence[str], effort: Vector) -> bool:
         """Take efforts by name; motors it does not name keep what they have.
@@ -100,7 +114,11 @@ class LiveWorld:
         Returns:
             Whether they were taken; where not, ``fault`` says why.
         """
-        unknown = [name for name in names if name not in self._motors]
+        unknown: list[str] = []
+        if names != self._known:
+            unknown = [name for name in names if name not in self._motors]
+            self._known = () if unknown else names
+            self._places = np.array([self._motors[name] for name in names if name in self._motors], dtype=np.intp)
         if len(names) != len(effort) or not names:
             self.fault = f"a command has {len(names)} names and {len(effort)} efforts"
         elif unknown:
@@ -108,8 +126,7 @@ class LiveWorld:
         elif not np.isfinite(effort).all():
             self.fault = "a command holds an effort that is not finite"
         else:
-            for name, tau in zip(names, effort, strict=True):
-                self._tau[self._motors[name]] = tau
+            self._tau[self._places] = effort
             self.begun, self.fault = self.begun or bool(effort.any()), ""
             return True
         return False
@@ -168,19 +185,35 @@ class LiveWorld:
         """Return what the ground does to every surface, as its sensor would measure it in the last step."""
         world, touched = self.world, self.world.touching
         pin.framesForwardKinematics(world.robot.model, self._data, world.q)
-        owners = self._owner[touched.index] if len(touched.index) else self._owner[:0]
-        forces = touched.impulse / world.span
+        forces, at = touched.impulse / world.span, touched.place
+        wrenches = np.hstack((forces, at[:, AFTER] * forces[:, BEFORE] - at[:, BEFORE] * forces[:, AFTER]))
+        sums = self._owns[:, touched.index] @ wrenches
         felt = []
-        for k, surface in enumerate(world.robot.surfaces.values()):
-            own = owners == k
-            if not own.any():
+        for surface, (fx, fy, fz, mx, my, mz) in zip(world.robot.surfaces.values(), sums.tolist(), strict=True):
+            if fx == fy == fz == 0.0:
                 felt.append(FeltWrench(surface.name, NOTHING, NOTHING))
                 continue
             X = self._data.oMf[surface.frame]
-            R, (x, y, z), (f, g, h) = X.rotation, (touched.place[own] - X.translation).T, forces[own].T
-            moment = np.array((y.dot(h) - z.dot(g), z.dot(f) - x.dot(h), x.dot(g) - y.dot(f)))
-            felt.append(FeltWrench(surface.name, forces[own].sum(axis=0).dot(R), moment.dot(R)))
+            R, (x, y, z) = X.rotation, X.translation.tolist()
+            moment = np.array((mx - y * fz + z * fy, my - z * fx + x * fz, mz - x * fy + y * fx))
+            felt.append(FeltWrench(surface.name, np.array((fx, fy, fz)).dot(R), moment.dot(R)))
         return felt
+
+    def press(self, surfaces: Sequence[str]) -> list[float]:
+        """Return the normal force of the ground on some surfaces in the last step, [N].
+
+        Args:
+            surfaces: Their names.
+        """
+        world, touched = self.world, self.world.touching
+        robot, data = world.robot, self._data
+        pin.forwardKinematics(robot.model, data, world.q)
+        impulses = self._owns[:, touched.index] @ touched.impulse
+        forces = []
+        for name in surfaces:
+            R = pin.updateFramePlacement(robot.model, data, robot.surfaces[name].frame).rotation
+            forces.append(float(R[:, 2].dot(impulses[self._rows[name]]) / world.span))
+        return forces
 
     def place(self, name: str) -> Vector:
         """Return the pose of a link or REP-120 frame in the world, (7,), where ``feel`` was called last.
@@ -200,6 +233,11 @@ class LiveWorld:
         self._robot, self._data = world.robot, world.robot.data()
         self._motors = {name: i for i, name in enumerate(world.actuated)}
         self._tau = np.zeros(len(world.actuated))
+        self._known = ()
         surfaces = list(world.robot.surfaces)
         prefixes = [name.rpartition(".")[0] for name in world.point_names]
-        self._owner = np.array([surfaces.index(p) if p in surfaces else -1 for p in prefixes], dtype=np.intp)
+        self._rows = {name: row for row, name in enumerate(surfaces)}
+        self._owns = np.zeros((len(surfaces), len(prefixes)))
+        for point, prefix in enumerate(prefixes):
+            if prefix in surfaces:
+                self._owns[surfaces.index(prefix), point] = 1.0

@@ -140,8 +140,8 @@ def run_scene(scene: Scene, world: World, seconds: float | None = None, watch: C
     count = round(length / scene.dt)
     for k in range(count):
         while pending and pending[0].at <= world.t + 0.5 * scene.dt:
-            _happen(scene, world, pending.pop(0), summary)
-        _step(scene, world, watches, summary)
+            let_happen(scene, world, pending.pop(0), summary)
+        step_scene(scene, world, watches, summary)
         if world.reason:
             break
         if watch is not None and k % 50 == 0:
@@ -150,9 +150,16 @@ def run_scene(scene: Scene, world: World, seconds: float | None = None, watch: C
     return summary
 
 
-def _step(scene: Scene, world: World, watches: list[Watch], summary: Summary) -> None:
-    """Take a step, in parts where a condition comes true within it."""
-    tau = None if scene.driver is None else scene.driver.torque(world.t, world.q, world.v)
+def step_scene(scene: Scene, world: World, watches: list[Watch], summary: Summary) -> None:
+    """Take a step, in parts where a condition comes true within it.
+
+    Args:
+        scene: The scene.
+        world: Its world.
+        watches: Conditions that have not come true; those that do are taken away.
+        summary: Told what happens.
+    """
+    tau = None if scene.driver is None or world.t > scene.seconds else scene.driver.torque(world.t, world.q, world.v)
     left = scene.dt
     while watches:
         event = find_event(world, watches, left, tau)
@@ -161,14 +168,21 @@ def _step(scene: Scene, world: World, watches: list[Watch], summary: Summary) ->
         when, watch = event
         summary.enter(world.step(when, tau))
         watches.remove(watch)
-        _happen(scene, world, Moment(world.t, (Cut(watch.cut),), (), f"{watch.cut} leaves"), summary)
+        let_happen(scene, world, Moment(world.t, (Cut(watch.cut),), (), f"{watch.cut} leaves"), summary)
         left -= when
     if left > LEAST:
         summary.enter(world.step(left, tau))
 
 
-def _happen(scene: Scene, world: World, moment: Moment, summary: Summary) -> None:
-    """Let a moment of the scene come."""
+def let_happen(scene: Scene, world: World, moment: Moment, summary: Summary) -> None:
+    """Let a moment of the scene come.
+
+    Args:
+        scene: The scene.
+        world: Its world.
+        moment: The moment.
+        summary: Told what happens.
+    """
     scene.push_into(world, moment)
     events = [*moment.events, *(Connect(place_here(world.robot, world.q, loop)) for loop in moment.grasps)]
     if not events:

@@ -36,7 +36,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +53,7 @@ from humanoid_dynamics.simulation.gait_driver import GaitDriver
 from humanoid_dynamics.simulation.parameters import fill_parameters
 from humanoid_dynamics.simulation.scene import Scene
 from humanoid_dynamics.simulation.scene_events import read_moments, read_watches
+from humanoid_dynamics.simulation.scene_names import scene_folder, scene_names
 from humanoid_dynamics.simulation.scene_reader import SceneReader
 from humanoid_dynamics.simulation.scene_terrain import read_shapes
 from humanoid_dynamics.simulation.setup import CONTACTS, INTEGRATORS, LONGEST_STEP, Setup
@@ -83,11 +83,6 @@ LONGEST = 3600.0
 LARGEST_FILE = 200_000
 
 
-def scene_names() -> tuple[str, ...]:
-    """Return the names of all scenes that come with the package, sorted."""
-    return tuple(sorted(path.stem for path in _folder().glob("*.yaml")))
-
-
 def load_scene(name: str, parameters: Mapping[str, str] | None = None) -> Scene:
     """Load a scene.
 
@@ -102,7 +97,7 @@ def load_scene(name: str, parameters: Mapping[str, str] | None = None) -> Scene:
         UnknownNameError: If it is neither.
         DescriptionError: If the file breaks the schema or names what does not exist.
     """
-    path = _folder() / f"{name}.yaml" if name in scene_names() else Path(name).expanduser()
+    path = scene_folder() / f"{name}.yaml" if name in scene_names() else Path(name).expanduser()
     if not path.is_file():
         raise UnknownNameError("scene or YAML file", name, scene_names())
     try:
@@ -231,7 +226,3 @@ def _read_driving(reader: SceneReader, content: object, robot: RobotModel) -> Dr
     except HumanoidDynamicsError as cause:
         raise reader.refuse("snake", str(cause)) from cause
     return Driving(**own, gait=replace(GAIT, **numbers))
-
-
-def _folder() -> Path:
-    return Path(str(resources.files("humanoid_dynamics"))) / "config" / "scenes"

@@ -10,11 +10,11 @@ import numpy as np
 
 from humanoid_dynamics.constraints.kinematics import attach
 from humanoid_dynamics.errors import UnknownNameError, UrdfError
-from humanoid_dynamics.model.footprint import shape_points
+from humanoid_dynamics.model.reading.urdf_file import read_urdf
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.shape import Geometry
+from humanoid_dynamics.model.standing.footprint import shape_points
 from humanoid_dynamics.model.surface import DEFAULT_FRICTION
-from humanoid_dynamics.model.urdf_file import read_urdf
 from humanoid_dynamics.simulation.moving_shapes import figure_of
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 

@@ -36,7 +36,7 @@ class Drawing:
         self._ghosts: list[Any] = []
         self._poses = np.full((len(bodies), 7), np.inf)
         if offer.floor:
-            scene.add_grid("/floor", width=4.0, height=4.0, cell_size=0.25, section_size=1.0)
+            scene.add_grid("/floor", width=4.0, height=4.0, cell_size=0.25, section_size=1.0, shadow_opacity=0.0)
         if offer.still is not None:
             scene.add_line_segments("/still", points=offer.still, colors=(110, 110, 110))
         self._forces = scene.add_arrows("/forces", HIDDEN, FORCE, shaft_radius=0.012, head_radius=0.03, head_length=0.06)

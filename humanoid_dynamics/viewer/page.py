@@ -7,7 +7,7 @@ import io
 import logging
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,19 @@ import viser
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 from humanoid_dynamics.viewer.access import Access
+from humanoid_dynamics.viewer.bodies import Body
 from humanoid_dynamics.viewer.drawing import Drawing
 from humanoid_dynamics.viewer.panel import Panel
 from humanoid_dynamics.viewer.session import Session
 
 NEWTONS_PER_METRE = 400.0
 LONGEST_QUEUE = 1000
-VIEW = read_only([2.4, 1.4, 0.6])  # m, from the centre of mass
+VIEW = read_only([0.84, 0.49])  # from the middle of what is seen to the eye, seen from above
+UP, FLAT_UP = 0.21, 1.2  # how far the eye is above, for what is tall and what lies flat
+NEAREST = 0.5  # m
+FARTHER = 1.3  # on a tall screen
+FAR = 1.35  # distance of the eye, as a multiple of the size of the robot
+ASIDE = 0.22  # how far the robot stands left of the middle, or on a tall screen above it, where the panel does not hide it
 Wish = Callable[[Session], None]
 
 
@@ -62,7 +68,9 @@ class Page:
         self._server.on_client_disconnect(lambda client: self.access.forget(client.client_id))
         logging.getLogger("websockets.server").setLevel(logging.CRITICAL)  # a visitor's nonsense is not worth a traceback
         self._host, self._closing = host, threading.Event()
+        self._picture = session.picture()
         self._build(session)
+        self._server.on_client_connect(self._look)
 
     @property
     def address(self) -> str:
@@ -87,8 +95,9 @@ class Page:
         """
         self._fulfil(session)
         if session.bodies is not self._drawing.bodies:
+            self._picture = session.picture()
             self._build(session)
-        picture = session.picture()
+        self._picture = picture = session.picture()
         with self._server.atomic():
             self._drawing.update(picture)
             self._panel.update(picture, session.offer)
@@ -130,14 +139,29 @@ class Page:
         self._server.gui.reset()
         self._server.scene.set_up_direction("+z")
         offer = session.offer
-        look_from(self._server, session.picture().com)
         self._drawing = Drawing(self._server, session.bodies, offer)
+        for client in self._server.get_clients().values():
+            self._look(client)
         self._panel = Panel(self._server, offer, self.access, self.wish)
         if offer.pushable:
             for name, handle in self._drawing.handles.items():
                 handle.on_drag("left")(self._on_drag(name))
         for frame, X_WF in offer.frames.items():
             self._add_gizmo(frame, X_WF)
+
+    def _look(self, client: viser.ClientHandle) -> None:
+        """Turn the eye of a visitor so that the panel hides nothing: the robot stands at the left, on a tall screen above."""
+        poses = self._picture.poses
+        if len(poses) != len(self._drawing.bodies):
+            return  # another robot is being drawn; it comes again
+        eye, target = find_view(self._drawing.bodies, poses)
+        view = target - eye
+        distance = float(np.linalg.norm(view))
+        right = np.cross(view, (0.0, 0.0, 1.0)) / np.linalg.norm(view[:2])
+        tall = client.camera.aspect < 1.0
+        aside = -ASIDE * distance * (np.array([0.0, 0.0, 1.0]) if tall else -right)
+        client.camera.position = tuple(target - view * (FARTHER if tall else 1.0) + aside)
+        client.camera.look_at = tuple(target + aside)
 
     def _on_drag(self, body: str) -> Callable[[Any], None]:
         X_BL = next(b.X_JL for b in self._drawing.bodies if b.name == body).inverse()
@@ -170,10 +194,26 @@ class Page:
         gizmo.on_update(led)
 
 
-def look_from(server: viser.ViserServer, com: Vector) -> None:
-    """Let those who come see the robot from the front, a little from the side and from above."""
-    server.initial_camera.look_at = tuple(com)
-    server.initial_camera.position = tuple(com + VIEW)
+def find_view(bodies: Sequence[Body], poses: Matrix) -> tuple[Vector, Vector]:
+    """Return where to see a robot from, a little from the side and from above, and where to look.
+
+    Args:
+        bodies: What is drawn.
+        poses: (n, 7) where they are: position [m] and quaternion w x y z.
+
+    Returns:
+        (3,) place of the eye and (3,) what it looks at [m].
+    """
+    corners = []
+    for body, (x, y, z, qw, qx, qy, qz) in zip(bodies, poses, strict=True):
+        X_WB = pin.XYZQUATToSE3(np.array([x, y, z, qx, qy, qz, qw]))
+        corners.append(body.surface.vertices @ X_WB.rotation.T + X_WB.translation)
+    cloud = np.vstack(corners) if corners else np.zeros((1, 3))
+    lowest, highest = cloud.min(axis=0), cloud.max(axis=0)
+    middle, size = 0.5 * (lowest + highest), float(np.linalg.norm(highest - lowest))
+    up = FLAT_UP + (UP - FLAT_UP) * min(1.0, 2.0 * float(highest[2] - lowest[2]) / size) if size > 0.0 else UP
+    away = np.array([*VIEW, up])
+    return middle + max(NEAREST, FAR * size) * away / np.linalg.norm(away), middle
 
 
 def _into(handle: Any, place: Vector) -> Vector:

@@ -16,6 +16,7 @@ from humanoid_dynamics.viewer.session import Offer, Session
 
 HISTORY = 300
 PLOT_EVERY = 6  # pictures
+QUANTITIES = {"N": "forces", "N·m": "torques", "J": "energy", "m": "lengths", "s": "times"}
 COLOURS = ("#d63e34", "#1e6edc", "#3f9a55", "#b07a1e", "#7a4fb0", "#444444")
 Wish = Callable[[Session], None]
 Take = Callable[["int | None", Wish], bool]  # a visitor and a wish; whether it will be done
@@ -106,6 +107,9 @@ class Panel:
         if offer.length is not None:
             slider = gui.add_slider("Position [s]", min=0.0, max=offer.length, step=0.01, initial_value=0.0)
             slider.on_update(lambda event: self._send(event, lambda session: session.seek(float(slider.value))))
+        if offer.heading is not None:
+            wheel = gui.add_slider("Heading [rad]", min=-3.14, max=3.14, step=0.01, initial_value=offer.heading)
+            wheel.on_update(lambda event: self._send(event, lambda session: session.steer(float(wheel.value))))
 
     def _add_choices(self, offer: Offer) -> None:
         gui = self._server.gui
@@ -144,5 +148,10 @@ class Panel:
         series = [uplot.Series(label="t [s]")]
         series += [uplot.Series(label=name.partition(" [")[0], stroke=COLOURS[k % len(COLOURS)], width=2) for k, name in enumerate(members)]
         return self._server.gui.add_uplot(
-            data, tuple(series), title=f"[{unit}]", scales={"x": uplot.Scale(time=False)}, height=170, legend=uplot.Legend(show=True)
+            data,
+            tuple(series),
+            title=f"{QUANTITIES.get(unit, '')} [{unit}]",
+            scales={"x": uplot.Scale(time=False)},
+            height=170,
+            legend=uplot.Legend(show=True),
         )

@@ -27,6 +27,7 @@ class Offer:
         length: Length of a record that can be scrubbed [s]; None for what happens now.
         still: Corners of what stands still, as lines (k, 2, 3) [m].
         floor: Whether there is a floor at z = 0.
+        heading: Where a snake goes now [rad]; None where nothing can be steered.
     """
 
     title: str
@@ -38,6 +39,7 @@ class Offer:
     length: float | None = None
     still: Matrix | None = None
     floor: bool = True
+    heading: float | None = None
 
 
 class Session:
@@ -80,6 +82,10 @@ class Session:
     def choose_scene(self, scene: str) -> None:
         """Show another scene."""
         raise HumanoidDynamicsError(f"no scene can be chosen here, received {scene!r}")
+
+    def steer(self, heading: float) -> None:
+        """Let a snake go another way, angle from the x axis of the world [rad]."""
+        raise HumanoidDynamicsError(f"nothing can be steered here, to {heading:.2f} rad")
 
     def pause(self, paused: bool) -> None:
         """Stop the time, or let it go on."""

@@ -56,6 +56,7 @@ def triangulate(shape: Geometry) -> Triangles:
         return _read_mesh(Path(shape.filename), np.array(shape.size)).moved(shape.X_LG) if shape.filename else NOTHING
     if shape.kind == "box":
         made = trimesh.creation.box(extents=shape.size)
+        made.unmerge_vertices()  # each face has corners of its own, so that edges look sharp
     elif shape.kind == "sphere":
         made = trimesh.creation.icosphere(subdivisions=2, radius=shape.size[0])
     elif shape.kind == "cylinder":

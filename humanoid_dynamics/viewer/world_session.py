@@ -8,10 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
-from humanoid_dynamics.simulation.run_scene import build_world
+from humanoid_dynamics.simulation.drive_torques import DriveTorques
+from humanoid_dynamics.simulation.run_scene import Phase, Summary, build_world, let_happen, step_scene
 from humanoid_dynamics.simulation.scene import Scene
-from humanoid_dynamics.simulation.scene_file import load_scene, scene_names
+from humanoid_dynamics.simulation.scene_file import load_scene
+from humanoid_dynamics.simulation.scene_names import scene_names
 from humanoid_dynamics.simulation.shapes import Box, Plane
+from humanoid_dynamics.simulation.snake_pilot import SnakePilot
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.structure.events import Cut
 from humanoid_dynamics.viewer.bodies import build_bodies
@@ -32,6 +35,7 @@ class WorldSession(Session):
     """
 
     _scripted = False
+    _phases = 0
 
     def __init__(self, scene: str, *, simple: bool = False) -> None:
         """Load a scene.
@@ -67,19 +71,18 @@ class WorldSession(Session):
             self._told = "The scene is over. Reset plays it again, go on lets it run."
             return
         while self._pending and self._pending[0].at <= world.t + 0.5 * scene.dt:
-            moment = self._pending.pop(0)
-            scene.push_into(world, moment)
-            if moment.events:
-                world.apply(moment.events)
-                self._tell_connections()
+            let_happen(scene, world, self._pending.pop(0), self._summary)
         if self._pull is not None:
             link, point, force = self._pull
             world.push(link, force.tolist(), scene.dt, point=point.tolist())
         for name in [name for name, reaching in self._reaching.items() if reaching.act(world, scene.dt)]:
             del self._reaching[name]
             self._tell_connections()
-        report = world.step(scene.dt)
-        self._missing, self._told = report.missing, report.reason
+        step_scene(scene, world, self._watches, self._summary)
+        self._missing, self._told = world.books.missing, world.reason
+        if len(self._summary.phases) != self._phases:
+            self._phases = len(self._summary.phases)
+            self._tell_connections()
 
     def picture(self) -> Picture:
         """Return how things are now."""
@@ -115,6 +118,17 @@ class WorldSession(Session):
         self._asked, self._paused = scene, False
         self._start(load_scene(scene))
 
+    def steer(self, heading: float) -> None:
+        """Let the snake of the scene go another way [rad]."""
+        pilot = self._world.pilot
+        if not isinstance(pilot, SnakePilot):
+            super().steer(heading)
+        elif not np.isfinite(heading):
+            raise HumanoidDynamicsError("a heading that is not a number was left out")
+        else:
+            self._take_over()
+            pilot.heading = heading
+
     def pause(self, paused: bool) -> None:
         """Stop the time, or let it go on."""
         self._paused = paused
@@ -128,9 +142,14 @@ class WorldSession(Session):
         world = build_world(scene)
         self._scene, self._world = scene, world
         self._pending = list(scene.moments)
+        self._watches = list(scene.watches)
+        self._summary = Summary([Phase(0.0, "start", world.count_freedoms())])
+        self._phases = len(self._summary.phases)
+        self._driven = world.pilot is not None or scene.driver is not None or scene.setup.drive is not None
+        self._drives = DriveTorques(world.robot, world.setup.drive)
         self._pull = None
         self._debt, self._missing, self._told = 0.0, 0.0, ""
-        self._scripted = bool(scene.moments)
+        self._scripted = bool(scene.moments) or scene.driver is not None
         self._reaching.clear()
         self.bodies = build_bodies(world.robot, simple=self._simple)
         self._names = {body.name for body in self.bodies}
@@ -146,6 +165,7 @@ class WorldSession(Session):
             pushable=True,
             still=np.vstack(still) if still else None,
             floor=level,
+            heading=world.pilot.heading if isinstance(world.pilot, SnakePilot) else None,
         )
         self._tell_connections()
 
@@ -162,13 +182,26 @@ class WorldSession(Session):
         world, sides = self._world, {"left": 0.0, "right": 0.0, "other": 0.0}
         for touch in touches:
             sides[next((side for side in ("left", "right") if side in touch.link), "other")] += float(touch.force[2])
-        torques = np.abs(world.tau)
+        torques = self._torques()
         return {
-            **{f"normal force, {side} [N]": force for side, force in sides.items() if force or (side != "other" and world.point_names)},
-            "largest torque [N·m]": float(torques.max(initial=0.0)),
+            **{
+                f"normal force, {side} [N]": force
+                for side, force in sides.items()
+                if force or any(side in link for link in world.robot.links)
+            },
+            **({"largest torque [N·m]": float(np.abs(torques).max(initial=0.0))} if self._driven else {}),
             "energy [J]": world.books.energy,
             "energy from nowhere [J]": self._missing,
         }
+
+    def _torques(self) -> Vector:
+        """Return what motors and drives give (na,) [N·m, N]; nothing before the first step."""
+        world = self._world
+        motors = np.zeros(world.robot.nv)
+        motors[world.mechanism.actuated] = world.tau
+        self._drives.follow(world.robot)
+        torques = self._drives.add_to(motors, world.q, world.v) if world.t > 0.0 else motors
+        return np.asarray(torques[world.mechanism.actuated])
 
 
 def box_edges(box: Box) -> Matrix:

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pytest
 from typer.testing import CliRunner
 
 import humanoid_dynamics as hd
@@ -51,3 +52,20 @@ def test_what_is_refused(tmp_path):
         answer = call("human28", str(tmp_path / "stand.npz"), *wrong)
         assert answer.exit_code != 0
         assert isinstance(answer.exception, hd.errors.HumanoidDynamicsError), wrong
+
+
+def test_pictures_are_drawn(tmp_path):
+    image = pytest.importorskip("PIL.Image", reason="matplotlib is not installed")
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    write_standing(tmp_path / "stand.npz")
+    picture, film = tmp_path / "stand.png", tmp_path / "stand.gif"
+    answer = call("human28", str(tmp_path / "stand.npz"), "--picture", str(picture), "--film", str(film))
+    assert answer.exit_code == 0, answer.output
+    assert answer.output.count("wrote ") == 2
+    with image.open(picture) as drawn, image.open(film) as moving:
+        assert min(drawn.size) > 400
+        assert moving.n_frames > 20
+    wrong = call("human28", str(tmp_path / "stand.npz"), "--picture", str(tmp_path / "stand.jpg"))
+    assert "expected the path of a .png file" in str(wrong.exception)
+    wrong = call("human28", str(tmp_path / "stand.npz"), "--film", str(tmp_path / "no" / "stand.gif"))
+    assert "no such folder" in str(wrong.exception)

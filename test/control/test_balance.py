@@ -331,10 +331,16 @@ def test_schedules_survive_being_tables():
         np.testing.assert_allclose(again.shares(t), schedule.shares(t), atol=1e-9)
 
 
-@pytest.mark.parametrize("loads", [np.full((2, 1), np.nan), np.full((2, 1), -1.0), np.zeros((3, 1)), np.array([[0.3], [1.0]])[:, [0, 0]]])
+@pytest.mark.parametrize(
+    "loads", [np.full((2, 1), np.nan), np.full((2, 1), -1.0), np.zeros((3, 1)), np.zeros((2, 0)), np.array([[0.3], [1.0]])[:, [0, 0]]]
+)
 def test_tables_that_are_no_schedule_are_refused(loads):
     with pytest.raises(ShapeError):
         schedule_from_loads(["foot"], [0.0, 1.0], loads)
+
+
+def test_a_schedule_of_no_surface_is_one_that_nothing_touches():
+    assert not schedule_from_loads([], [0.0, 1.0], np.zeros((2, 0))).surfaces
 
 
 def test_unknown_names_are_told(robot):

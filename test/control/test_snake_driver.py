@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 
 from humanoid_dynamics.control.snake_driver import GAIT, STATUSES, SnakeDriver
 from humanoid_dynamics.errors import ShapeError, UnsupportedRobotError
-from humanoid_dynamics.model.description_file import read_description
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.model.reading.description_file import read_description
 from humanoid_dynamics.snake import (
     PreparedSnake,
     SnakeModel,

@@ -3,12 +3,13 @@
 import contextlib
 import io
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 import typer
 
-from humanoid_dynamics.cli.app import build_app
+from humanoid_dynamics.cli.app import VERBS, build_app
 from humanoid_dynamics.graphs.description import load_graph
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -86,10 +87,10 @@ def test_relative_links_lead_somewhere(path):
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_commands_parse(path):
-    family = typer.main.get_command(build_app())
+    family = typer.main.get_command(build_app(VERBS))
     for line in code(path):
         for words in re.findall(r"humanoid-dynamics ([a-z][^#|]*)", line):
-            verb, *arguments = words.split()
+            verb, *arguments = shlex.split(words)
             assert verb in family.commands, f"{path.name}: humanoid-dynamics has no verb {verb!r}"
             if arguments:
                 family.commands[verb].make_context(verb, arguments)

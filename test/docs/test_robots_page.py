@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.model.description_file import KEYS, PARALLEL_KEYS, read_description
 from humanoid_dynamics.model.loop import LOOP_KINDS
+from humanoid_dynamics.model.reading.description_file import KEYS, PARALLEL_KEYS, read_description
 
 PROJECT = Path(__file__).resolve().parents[2]
 TEXT = (PROJECT / "docs" / "robots.md").read_text(encoding="utf-8")

@@ -17,9 +17,12 @@ EXPECTED = {
     "05_closed_loop": (0.0, 1e-9),
     "06_swing": (0.0, 1e-4),
     "07_connect_and_cut": (0.124, 0.005),
+    "08_filter_a_kick": (637.65, 1.0),
+    "09_teleoperate": (0.1, 0.002),
     "10_snake": (0.0, 1e-9),
     "11_your_own_robot": (117.72, 1e-6),
     "12_your_own_rule": (0.012, 0.005),
+    "13_from_a_bag": (637.65, 0.1),
 }
 NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 

@@ -8,7 +8,9 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.filtering.certificate import FrameJudge
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.target import stand_still
+from humanoid_dynamics.filtering.terms import BodyTerms
 from humanoid_dynamics.filtering.tick import BalancedTick, TickSettings
+from humanoid_dynamics.filtering.windows import flat_kernel, smooth_columns, smooth_line
 from humanoid_dynamics.filtering.wish_kernels import quaternion_of
 
 numba = pytest.importorskip("numba", reason="numba is not installed")
@@ -47,6 +49,30 @@ def test_both_ways_answer_the_same(name):
             assert getattr(found[1], part) == pytest.approx(getattr(found[0], part), abs=1e-9), part
         assert abs(found[1].residual - found[0].residual) < 1e-13
     assert {stands for stands, rung in seen if rung == 0} >= set(STANDS)
+
+
+@pytest.mark.parametrize("name", ["human28", "g1", "icub"])
+def test_terms_are_the_same(name):
+    robot = hd.load_robot(name)
+    proportions = measure_proportions(robot)
+    one, other = (BodyTerms(robot, proportions, compiled=compiled) for compiled in (False, True))
+    rng = np.random.default_rng(5)
+    for _ in range(4):
+        q, v = pin.integrate(robot.model, robot.posture, 0.4 * rng.normal(size=robot.nv)), rng.normal(size=robot.nv)
+        assert one.update(q, v)
+        assert other.update(q, v)
+        for part in ("M", "h", "J", "drift", "twist", "to_base", "place", "turn", "R_WB", "com", "com_rate", "J_com", "com_drift"):
+            expected = getattr(one, part)
+            np.testing.assert_allclose(getattr(other, part), expected, atol=1e-12 * (1.0 + np.abs(expected).max()), err_msg=part)
+    assert not other.update(q, np.nan * v)
+
+
+@pytest.mark.parametrize(("rows", "half"), [(1, 3), (40, 3), (200, 60), (20, 60)])
+def test_means_are_the_same(rows, half):
+    table, kernel = np.random.default_rng(6).normal(size=(rows, 5)), flat_kernel(half)
+    expected = np.column_stack([smooth_line(column, kernel) for column in table.T])
+    for given, wanted in ((table, expected), (table[:, 1:3], expected[:, 1:3])):
+        np.testing.assert_allclose(smooth_columns(given, kernel), wanted, atol=1e-13)
 
 
 def test_quaternion_of_any_rotation():

@@ -3,10 +3,16 @@
 import pytest
 
 from humanoid_dynamics.errors import DescriptionError, UnknownNameError
+from humanoid_dynamics.graphs import description
 from humanoid_dynamics.graphs.description import graph_names, load_graph, substitute
 from humanoid_dynamics.graphs.supervisor import as_argument, node_command
 from humanoid_dynamics.nodes.configs import CONFIGS
-from humanoid_dynamics.nodes.interfaces import INTERFACES
+from humanoid_dynamics.nodes.interfaces import ANY, INTERFACES
+
+
+def everything(graph):
+    """Choose all nodes that run only where they are asked for."""
+    return {name: value for name, value in {"viewer": "true", "record": "run.mcap"}.items() if name in graph.arguments}
 
 
 @pytest.mark.parametrize("name", graph_names())
@@ -14,16 +20,17 @@ def test_graph_names_nodes_parameters_and_topics_that_exist(name):
     graph = load_graph(name)
     assert graph.title
     assert all(argument.description for argument in graph.arguments.values())
-    for node in graph.resolve({"viewer": "true"} if "viewer" in graph.arguments else {}):
+    for node in graph.resolve(everything(graph)):
         known = {*CONFIGS[node.node].__dataclass_fields__, "use_sim_time"}
         assert set(node.parameters) <= known
-        assert set(node.remappings) <= {topic.name for topic in INTERFACES[node.node].topics}
+        topics = {topic.name for topic in INTERFACES[node.node].topics}
+        assert set(node.remappings) <= topics or ANY in topics
 
 
 @pytest.mark.parametrize("name", graph_names())
 def test_values_have_the_types_of_the_parameters(name):
     graph = load_graph(name)
-    for node in graph.resolve({"viewer": "true"} if "viewer" in graph.arguments else {}):
+    for node in graph.resolve(everything(graph)):
         fields = CONFIGS[node.node].__dataclass_fields__
         for key, value in node.parameters.items():
             value = tuple(value) if isinstance(value, list) else value
@@ -31,14 +38,23 @@ def test_values_have_the_types_of_the_parameters(name):
 
 
 def test_arguments_reach_the_command():
-    nodes = {node.name: node for node in load_graph("demo").resolve({"robot": "g1", "rate": "1000.0", "headless": "true"})}
+    chosen = {"robot": "g1", "rate": "1000.0", "headless": "true", "viewer": "false"}
+    nodes = {node.name: node for node in load_graph("demo").resolve(chosen)}
     assert "monitor" not in nodes
-    assert "viewer" not in nodes
-    assert "viewer" in {node.name for node in load_graph("demo").resolve({"viewer": "true"})}
+    assert not {"viewer", "recorder"} & set(nodes)
+    assert "recorder" in {node.name for node in load_graph("demo").resolve({"record": "run.mcap"})}
+    assert "viewer" not in {node.name for node in load_graph("demo").resolve({"viewer": "false"})}
+    assert "viewer" in {node.name for node in load_graph("demo").resolve({})}
     command = node_command(nodes["simulator"])
     assert "robot:='g1'" in command
     assert "rate:=1000.0" in command
     assert "joint_torque_commands:=guarded_torque_commands" in command
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_node_runs_only_where_its_package_is_installed(monkeypatch, installed):
+    monkeypatch.setattr(description, "find_spec", lambda name: object() if installed else None)
+    assert ("viewer" in {node.name for node in load_graph("demo").resolve({})}) == installed
 
 
 @pytest.mark.parametrize(("value", "expected"), [("$x", 2.5), ("a $x", "a 2.5"), (3.0, 3.0), ("$empty", ""), ("$flag", True)])

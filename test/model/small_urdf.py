@@ -6,7 +6,7 @@ import time
 from contextlib import contextmanager
 
 from humanoid_dynamics.model.description import Description
-from humanoid_dynamics.model.description_file import read_description
+from humanoid_dynamics.model.reading.description_file import read_description
 
 MASS = '<inertial><mass value="{mass}"/><inertia ixx="0.02" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.04"/></inertial>'
 LIMIT = '<limit lower="-1" upper="2" velocity="3" effort="4"/>'

@@ -7,7 +7,7 @@ from small_urdf import LIMIT, MASS, chain, joint, link, nothing_happens, quick, 
 
 from humanoid_dynamics.errors import HumanoidDynamicsError, SourceError, UnknownNameError, UrdfError
 from humanoid_dynamics.model.load import load_robot
-from humanoid_dynamics.model.urdf_file import MOST_ELEMENTS
+from humanoid_dynamics.model.reading.urdf_file import MOST_ELEMENTS
 
 TWO = (link("base"), link("arm"))
 INERTIA = '<inertial><mass value="1"/><inertia ixx="{}" ixy="0" ixz="0" iyy="{}" iyz="0" izz="{}"/></inertial>'

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from small_urdf import LIMIT, described, joint, link, robot
 
 from humanoid_dynamics.errors import HumanoidDynamicsError
-from humanoid_dynamics.model.description_file import KEYS, PARALLEL_KEYS, load_description, read_description
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.model.reading.description_file import KEYS, PARALLEL_KEYS, load_description, read_description
 from humanoid_dynamics.model.robot import RobotModel
 
 FEW = settings(max_examples=120, deadline=1000, derandomize=True, database=None, suppress_health_check=list(HealthCheck))

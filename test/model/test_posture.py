@@ -9,11 +9,11 @@ import pinocchio as pin
 import pytest
 from bipeds import biped, strip
 
-from humanoid_dynamics.model.closing import loop_rows
-from humanoid_dynamics.model.description_file import read_description
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.model.reading.description_file import read_description
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.model.standing import Goal, flat_rows, goal_rows, pick_soles, support_margin
+from humanoid_dynamics.model.standing.closing import loop_rows
+from humanoid_dynamics.model.standing.standing import Goal, flat_rows, goal_rows, pick_soles, support_margin
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.resolution.inverse_dynamics import inverse_dynamics
 

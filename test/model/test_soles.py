@@ -9,11 +9,11 @@ import pinocchio as pin
 import pytest
 from bipeds import ANKLE, BOX, SHANK, THIGH, biped, strip
 
-from humanoid_dynamics.model.feet import side_of
-from humanoid_dynamics.model.footprint import convex_hull, polygon_area, simplify_polygon
 from humanoid_dynamics.model.load import load_robot
-from humanoid_dynamics.model.mesh_points import read_mesh_points
 from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.model.standing.feet import side_of
+from humanoid_dynamics.model.standing.footprint import convex_hull, polygon_area, simplify_polygon
+from humanoid_dynamics.model.standing.mesh_points import read_mesh_points
 
 
 def corners_below_ankle(robot: RobotModel, name: str) -> np.ndarray:

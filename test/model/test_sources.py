@@ -12,8 +12,8 @@ import pytest
 from small_urdf import LIMIT, joint, link, nothing_happens, quick, robot, two_links
 
 from humanoid_dynamics.errors import DescriptionError, MissingExtraError, SourceError, UrdfError
-from humanoid_dynamics.model import catalogue, source
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.model.reading import catalogue, source
 
 MESH = '<visual><geometry><mesh filename="package://nowhere/arm.stl"/></geometry></visual>'
 TEXT = robot(

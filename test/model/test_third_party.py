@@ -12,11 +12,11 @@ from bipeds import strip
 from nearest import cone_distance
 
 from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError
-from humanoid_dynamics.model.catalogue import catalogue_names, find_entry
 from humanoid_dynamics.model.description import Description
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.model.reading.catalogue import catalogue_names, find_entry
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.model.standing import pick_soles, support_margin
+from humanoid_dynamics.model.standing.standing import pick_soles, support_margin
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.resolution.inverse_dynamics import inverse_dynamics
 

@@ -9,8 +9,8 @@ import pytest
 from small_urdf import LIMIT, joint, link, nothing_happens, quick
 
 from humanoid_dynamics.errors import SourceError, UrdfError
-from humanoid_dynamics.model import xacro_file
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.model.reading import xacro_file
 
 pytest.importorskip("xacro")
 

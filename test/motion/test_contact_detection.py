@@ -10,7 +10,7 @@ from humanoid_dynamics.motion.contact_detection import ContactThresholds, detect
 from humanoid_dynamics.motion.gait import build_walk
 from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.motion.resampling import resample
-from humanoid_dynamics.motion.schedule import ContactSchedule, runs, schedule_from_labels
+from humanoid_dynamics.motion.schedule import TouchTimes, runs, schedule_from_labels
 
 G1 = hd.load_robot("g1")
 
@@ -28,7 +28,7 @@ def test_labels_and_intervals_say_the_same():
 
 
 def test_phases_are_the_times_between_changes():
-    schedule = ContactSchedule(0.0, 4.0, {"left": ((0.0, 2.0), (3.0, 4.0)), "right": ((0.0, 1.0), (2.0, 4.0))})
+    schedule = TouchTimes(0.0, 4.0, {"left": ((0.0, 2.0), (3.0, 4.0)), "right": ((0.0, 1.0), (2.0, 4.0))})
     found = [(phase.start, phase.end, sorted(phase.surfaces)) for phase in schedule.phases()]
     assert found == [(0, 1, ["left", "right"]), (1, 2, ["left"]), (2, 3, ["right"]), (3, 4, ["left", "right"])]
     assert schedule.labels(np.array([0.0, 2.0, 4.0]))["left"].tolist() == [True, False, True]
@@ -40,7 +40,7 @@ def test_phases_are_the_times_between_changes():
 )
 def test_senseless_schedule_is_refused(start, end, intervals):
     with pytest.raises(hd.ClipError, match="schedule"):
-        ContactSchedule(start, end, {"left": intervals})
+        TouchTimes(start, end, {"left": intervals})
 
 
 def test_runs_of_labels():

@@ -4,10 +4,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from clips import recorded, smooth_clip
+from scipy.interpolate import make_interp_spline
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.motion.clip import Clip
-from humanoid_dynamics.motion.derivatives import complete_rates
+from humanoid_dynamics.motion.derivatives import choose_width, complete_rates, smooth_bare
 from humanoid_dynamics.motion.force_plates import MeasuredWrenches, load_force_plates
 from humanoid_dynamics.motion.measured_motion import load_measured_motion
 from humanoid_dynamics.motion.motion_torques import solve_motion
@@ -274,3 +275,44 @@ def test_that_walk_without_rates(walk):
     assert worst < 0.2
     unloaded = solve_motion(clip, MeasuredWrenches("nothing", clip.times, ("calcn_r",), np.zeros((len(clip), 1, 6))))
     assert rms(unloaded.residual[:, 2]) > 600.0
+
+
+def sampled_anew(clip, rate):
+    """The walk as a spline through its samples, whose derivatives are known, at another rate."""
+    model, middle, e = clip.robot.model, clip.q[len(clip) // 2], 1e-4
+    path = make_interp_spline(clip.times, [pin.difference(model, middle, q) for q in clip.q], 5)
+    times = np.arange(clip.times[0], clip.times[-1], 1.0 / rate)
+    before, q, after = (np.array([pin.integrate(model, middle, path(t + d)) for t in times]) for d in (-e, 0.0, e))
+    ahead = np.array([pin.difference(model, *pair) for pair in zip(q, after, strict=True)])
+    back = np.array([pin.difference(model, *pair) for pair in zip(q, before, strict=True)])
+    return Clip(clip.robot, times, q, (ahead - back) / (2.0 * e), (ahead + back) / e**2)
+
+
+@pytest.mark.parametrize("digits", [6, 8])
+def test_that_walk_at_a_kilohertz_in_rounded_numbers(walk, digits):
+    """Seven samples would make 60 N·m of six digits; the window widens until it no longer hears them."""
+    robot, clip = walk
+    exact, measured = sampled_anew(clip, 1000.0), measured_wrenches(robot)
+    q = np.array([[float(f"{x:.{digits}g}") for x in row] for row in exact.q])
+    q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1)[:, None]
+    width, trouble = choose_width(robot.model, exact.times, q)
+    assert 7 < width <= 61
+    assert trouble < 0.05
+    bare, given = solve_motion(Clip(robot, exact.times, q), measured), solve_motion(exact, measured)
+    assert rms(bare.tau - given.tau).max() < 0.3
+
+
+def test_noise_is_told_and_taken_away_to_the_ends(walk):
+    """A tenth of a milliradian: between 60 and 250 samples a second it must be low-passed, also where the walk begins and ends."""
+    robot, clip = walk
+    exact, measured = sampled_anew(clip, 250.0), measured_wrenches(robot)
+    q = np.array(exact.q)
+    q[:, 7:] += 1e-4 * np.random.default_rng(8).standard_normal(q[:, 7:].shape)
+    noisy, given = Clip(robot, exact.times, q), solve_motion(exact, measured)
+    bare, smooth = (solve_motion(c, measured) for c in (noisy, smooth_bare(noisy, 12.0)))
+    assert "low-pass them first" in bare.clip.notices[-1]
+    assert not any("low-pass them first" in notice for notice in smooth.clip.notices)
+    assert rms(bare.tau - given.tau).max() > 10.0
+    assert rms(smooth.tau - given.tau).max() < 2.5
+    inside = slice(15, -15)
+    assert rms((smooth.tau - given.tau)[inside]).max() < 1.5

@@ -45,6 +45,12 @@ def test_twice_the_same_is_the_same_to_the_last_bit():
     assert abs(runs[0].height) < 1e-4
 
 
+def test_by_call_it_is_the_same_as_over_topics():
+    runs = [run_in_lock_step("human28", 0.2, rate=500.0, direct=direct) for direct in (False, True)]
+    assert runs[0].digest == runs[1].digest
+    assert runs[1].statuses == {"simulator": "running", "inverse_dynamics": "standing"}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("robot", "rate"), [("human28", 500.0), ("human28", 1000.0), ("g1", 500.0), ("g1", 1000.0), ("talos_reduced", 500.0)]
@@ -72,7 +78,9 @@ def up(*arguments):
 
 
 def test_the_graph_comes_up_as_processes_and_ends_cleanly(tmp_path):
-    process = up("demo", "paced:=false", "motion:=stand", "repeat:=false", "--seconds", "150", "--headless", "--logs", str(tmp_path))
+    process = up(
+        "demo", "paced:=false", "motion:=stand", "repeat:=false", "viewer:=false", "--seconds", "150", "--headless", "--logs", str(tmp_path)
+    )
     end = monotonic() + 100.0
     pause = threading.Event()
     while monotonic() < end and "passing" not in read_logs(tmp_path).get("effort_guard", ""):

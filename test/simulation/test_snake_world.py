@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose
 
 from humanoid_dynamics.cli import main
 from humanoid_dynamics.errors import DescriptionError, UnsupportedRobotError
-from humanoid_dynamics.model.description_file import read_description
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.model.reading.description_file import read_description
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.plotting.curves import build_sheet, list_sheets
 from humanoid_dynamics.series.files import load_record

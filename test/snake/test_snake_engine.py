@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 from humanoid_dynamics.dynamics.forward import solve_forward
 from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.errors import UnsupportedRobotError
-from humanoid_dynamics.model.description_file import read_description
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.model.reading.description_file import read_description
 from humanoid_dynamics.snake import (
     PreparedInverse,
     PreparedSnake,

@@ -1,40 +1,32 @@
 """The page in a real browser: drawn, pulled, led, switched.  Needs Chromium and its driver; skips, saying so, where they are absent."""
 
 import io
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from browsers import BROWSER, DRIVER, MISSING, drag, on_screen, start_browser
 from visitors import Diary, shown, wait_for
 
+import humanoid_dynamics as hd
+from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.viewer.page import Page
+from humanoid_dynamics.viewer.playback import play_clip
+from humanoid_dynamics.viewer.world_session import WorldSession
 
 pytest.importorskip("selenium", reason="selenium is not installed")
 Image = pytest.importorskip("PIL.Image", reason="pillow is not installed")
 
-from selenium import webdriver
-from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(not (BROWSER and DRIVER), reason="needs chromium and chromedriver (Debian: chromium chromium-driver)")
-FLAGS = (
-    "--headless=new --no-sandbox --disable-gpu --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader "
-    "--disable-dev-shm-usage --no-first-run --disable-background-networking --disable-component-update --disable-sync "
-    "--window-size=1000,700"
-)
+pytestmark = pytest.mark.skipif(not (BROWSER and DRIVER), reason=MISSING)
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(BROWSER)
-    for flag in FLAGS.split():
-        options.add_argument(flag)
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(str(DRIVER)))
+    driver = start_browser()
     yield driver
     driver.quit()
 
@@ -81,22 +73,13 @@ def button(browser: Any, label: str) -> Any:
     return wait_for(lambda: browser.find_elements(By.XPATH, named), 30.0)[0]
 
 
-def drag(browser: Any, start: tuple[float, float], steps: int, by: tuple[int, int]) -> None:
-    """Drag from a place, given from the middle of the canvas."""
-    canvas = browser.find_elements(By.CSS_SELECTOR, "canvas")[0]
-    action = ActionChains(browser, duration=50).move_to_element_with_offset(canvas, *map(int, start)).click_and_hold()
-    for _ in range(steps):
-        action.move_by_offset(*by)
-    action.release().perform()
-
-
 def test_the_robot_is_drawn_and_moves(browser: Any, diary: Diary) -> None:
     before = picture(browser)
     assert wait_for(lambda: np.mean(np.abs(picture(browser) - before).max(axis=2) > 20) > 0.002)
 
 
-def test_a_drag_on_a_link_pulls_it_that_way(browser: Any, diary: Diary) -> None:
-    drag(browser, (0, 0), 10, (12, 0))
+def test_a_drag_on_a_link_pulls_it_that_way(browser: Any, diary: Diary, page: Page) -> None:
+    drag(browser, on_screen(browser, page, diary.picture().com), 10, (12, 0))
     assert wait_for(lambda: len(diary.find("pull")) > 2 and not diary.find("pull")[-1][3].any())
     _, body, _, force = max(diary.find("pull"), key=lambda entry: np.linalg.norm(entry[3]))
     assert body in {"pelvis", "torso", "lumbar"}
@@ -104,9 +87,10 @@ def test_a_drag_on_a_link_pulls_it_that_way(browser: Any, diary: Diary) -> None:
     assert force[1] > 0.5 * np.linalg.norm(force)  # seen from the front, right on the page is left of the robot
 
 
-def test_a_dragged_gizmo_asks_for_a_pose(browser: Any, diary: Diary) -> None:
-    for place in ((70, -104), (65, -112), (75, -100), (60, -108), (80, -112)):  # its handles are small
-        drag(browser, place, 6, (6, -4))
+def test_a_dragged_gizmo_asks_for_a_pose(browser: Any, diary: Diary, page: Page) -> None:
+    middle = on_screen(browser, page, diary.offer.frames["head"].translation)
+    for place in ((0, -15), (0, -25), (10, 3), (20, 6), (-10, 3), (-20, 6)):  # its handles are small
+        drag(browser, middle + place, 6, (6, -4))
         if wait_for(lambda: diary.find("lead"), 1.0):
             break
     assert diary.find("lead"), "no handle was met"
@@ -158,3 +142,45 @@ def test_without_the_token_one_only_watches_even_on_a_phone(browser: Any) -> Non
         browser.set_window_size(500, 850)
         wide = browser.execute_script("return document.documentElement.scrollWidth - window.innerWidth")
         assert wide <= 0
+
+
+@pytest.mark.parametrize("size", [pytest.param((1000, 700), id="desktop", marks=pytest.mark.slow), pytest.param((500, 850), id="phone")])
+def test_hands_let_go_and_grip_one_by_one(browser: Any, size: tuple[int, int]) -> None:
+    session = WorldSession("swing")
+    session.pause(True)  # until a hand is let go nothing happens; then what the scene would do is left to the user
+    browser.set_window_size(*size)
+    with shown(session, rate=10.0) as page:
+        browser.get(page.address)
+        for label, expected in (
+            ("Release right_hand", (True, False)),
+            ("go on", (True, False)),
+            ("Grip right_hand", (True, True)),
+            ("Release left_hand", (False, True)),
+            ("Release right_hand", (False, False)),
+        ):
+            button(browser, label).click()
+            assert wait_for(lambda wanted=expected: tuple(session.offer.connections.values()) == wanted, 20.0), label
+        button(browser, "pause").click()
+        assert wait_for(lambda: session._paused)
+        t = session._world.t
+        button(browser, "step").click()
+        assert wait_for(lambda: session._world.t > t)
+        button(browser, "reset").click()
+        assert wait_for(lambda: session._world.t < t and all(session.offer.connections.values()))
+        assert not session._world.reason
+
+
+def test_a_record_is_scrubbed(browser: Any) -> None:
+    robot = hd.load_robot("human28")
+    times = np.linspace(0.0, 4.0, 41)
+    played = play_clip(Clip(robot, times, np.tile(robot.posture, (41, 1))))
+    browser.set_window_size(1000, 700)
+    with shown(played, rate=10.0) as page:
+        browser.get(page.address)
+        field = wait_for(lambda: browser.find_elements(By.XPATH, "//label[contains(., 'Position')]/ancestor::*[.//input][1]//input"), 30.0)[
+            -1
+        ]
+        field.send_keys(Keys.CONTROL, "a")
+        field.send_keys("2.5", Keys.ENTER)
+        assert wait_for(lambda: played.picture().t == pytest.approx(2.5, abs=0.11))
+        assert played._paused

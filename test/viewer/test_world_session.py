@@ -116,6 +116,42 @@ def test_what_makes_no_sense_is_refused() -> None:
             refused()
 
 
+def test_a_snake_goes_where_it_is_steered() -> None:
+    session = WorldSession("snake")
+    assert session.offer.heading is not None
+    session.steer(1.2)
+    run(session, 12.0)
+    early = session.picture().com
+    run(session, 8.0)
+    way = session.picture().com - early
+    assert np.arctan2(way[1], way[0]) == pytest.approx(1.2, abs=0.2)
+    with pytest.raises(HumanoidDynamicsError, match="not a number"):
+        session.steer(np.nan)
+    with pytest.raises(HumanoidDynamicsError, match="steered"):
+        WorldSession("standing").steer(0.0)
+
+
+def test_a_scene_with_a_driver_is_driven() -> None:
+    session = WorldSession("biped_step")
+    start = session.picture().com
+    run(session, 1.0)
+    picture = session.picture()
+    assert picture.numbers["largest torque [N·m]"] > 10.0
+    assert picture.com[2] > 0.8 * start[2]
+
+
+def test_what_happens_by_itself_is_told() -> None:
+    session = WorldSession("breaking_swing")
+    run(session, 2.0)
+    assert len(session._summary.phases) > 1
+
+
+def test_torques_of_drives_are_told() -> None:
+    session = WorldSession("standing")
+    run(session, 0.5)
+    assert session.picture().numbers["largest torque [N·m]"] > 5.0
+
+
 def test_a_pull_is_never_stronger_than_it_may_be() -> None:
     session = WorldSession("standing")
     session.pull("torso", np.zeros(3), np.array([1e9, 0.0, 0.0]))

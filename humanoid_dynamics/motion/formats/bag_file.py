@@ -7,7 +7,7 @@ messages with one point each.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -31,11 +31,12 @@ Block: TypeAlias = tuple[Names, Names, Matrix, Matrix | None]  # columns, their 
 USUAL = {JOINT_STATE: "/joint_states", ODOMETRY: "/odom"}
 
 
-def read_bag_motion(path: Path) -> Recording:
+def read_bag_motion(path: Path, names: Mapping[str, str] | None = None) -> Recording:
     """Read a motion from a bag.
 
     Args:
         path: An MCAP file, or the folder of a bag.
+        names: Topic of the bag -> the name it is read by, such as ``/joint_states``.
 
     Returns:
         The recording.
@@ -44,7 +45,7 @@ def read_bag_motion(path: Path) -> Recording:
         ClipError: If it is broken or holds no motion.
     """
     try:
-        bag = read_bag(path)
+        bag = read_bag(path).rename(names or {})
         if ABOUT in bag.messages:
             return recording_from_record(record_from_bag(bag), str(path))
     except RecordError as cause:

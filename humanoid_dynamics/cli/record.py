@@ -1,0 +1,78 @@
+"""``humanoid-dynamics record``: topics of a running graph, into a bag."""
+
+# No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
+
+import os
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError, RecordError
+from humanoid_dynamics.graphs.description import GraphNode
+from humanoid_dynamics.graphs.supervisor import local_environment, node_command
+
+FILE = ".mcap"
+FileArgument = Annotated[
+    str, typer.Argument(help="The bag: an .mcap file, which is replaced, or a folder that does not exist yet.", metavar="FILE")
+]
+TopicsArgument = Annotated[
+    list[str], typer.Argument(help="Topics, or regular expressions of them; those of our nodes where none.", metavar="[TOPIC ...]")
+]
+AllOption = Annotated[bool, typer.Option("--all", help="Record every topic that anybody publishes.")]
+SecondsOption = Annotated[float, typer.Option("--seconds", help="How long; until Ctrl-C where not given.")]
+SimTimeOption = Annotated[
+    bool, typer.Option("--use-sim-time", help="Stamp messages with the time of /clock, as a graph in lock-step does.")
+]
+EXAMPLES = """\b
+Examples:
+  humanoid-dynamics record run.mcap
+  humanoid-dynamics record run --use-sim-time --seconds 20
+  humanoid-dynamics record legs.mcap /joint_states /odom '/contact_wrenches/.*'
+"""
+
+
+def record(
+    file: FileArgument,
+    topics: TopicsArgument = [],  # noqa: B006 - typer wants a list, and nobody changes it
+    *,
+    everything: AllOption = False,
+    seconds: SecondsOption = -1.0,
+    use_sim_time: SimTimeOption = False,
+) -> None:
+    """Record topics into a bag with the messages of ROS 2, which Foxglove, PlotJuggler and ros2 bag read; Ctrl-C ends it."""
+    if seconds != -1.0 and not seconds > 0.0:
+        raise HumanoidDynamicsError(f"--seconds: received {seconds:g}, expected a time above zero")
+    path = Path(file)
+    if path.suffix not in {FILE, ""}:
+        raise RecordError(file, f"ends in {path.suffix!r}, expected an .mcap file, or a folder")
+    if path.suffix == "" and path.exists():
+        raise RecordError(file, "exists already; expected an .mcap file, which is replaced, or a folder that does not exist yet")
+    parameters: dict[str, Any] = {"file": file, "all_topics": everything, "use_sim_time": use_sim_time}
+    if topics:
+        parameters["topics"] = list(topics)
+    become("recorder", parameters | ({} if seconds == -1.0 else {"seconds": seconds}), {}, dict(os.environ))
+
+
+def become(node: str, parameters: Mapping[str, Any], remappings: Mapping[str, str], environment: Mapping[str, str]) -> None:
+    """Run a node in place of this process.
+
+    Args:
+        node: Its program.
+        parameters: Its parameters.
+        remappings: Topic -> the name it has.
+        environment: Its environment.
+
+    Raises:
+        MissingExtraError: If there is no ROS, or nothing that reads bags.
+    """
+    for package, extra in (("rclpy", "ros"), ("rosbags", "bags")):
+        if find_spec(package) is None:
+            raise MissingExtraError(package, extra, f"the node {node}")
+    known = {name: value for name, value in local_environment().items() if name not in os.environ} | dict(environment)
+    if "ROS_AUTOMATIC_DISCOVERY_RANGE" not in environment:
+        known.pop("ROS_AUTOMATIC_DISCOVERY_RANGE", None)
+    command = node_command(GraphNode(node, node, parameters, remappings))
+    os.execve(command[0], command, known)  # noqa: S606 - the command is ours

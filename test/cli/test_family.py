@@ -1,0 +1,93 @@
+"""What all verbs share: help at once, completion by the shell, arguments of xacro, exit codes."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.cli.app import VERBS, build_app, find_verb
+from humanoid_dynamics.errors import SourceError
+from humanoid_dynamics.model.reading.source import split_arguments
+
+ROOT = Path(__file__).parents[2]
+RUN = "import sys; from humanoid_dynamics.cli import main\ntry:\n    main()\nfinally:\n    sys.stderr.write(' '.join(sys.modules))"
+HEAVY = {"numpy", "scipy", "pinocchio", "viser", "rclpy", "matplotlib", "numba"}
+ARM = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="arm">
+  <xacro:arg name="mass" default="1.0"/>
+  <xacro:arg name="links" default="none"/>
+  <link name="base"><inertial><mass value="$(arg mass)"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+</robot>"""
+
+
+def call(*arguments, **variables):
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    environment = {**os.environ, "PYTHONPATH": path, **variables}
+    return subprocess.run([sys.executable, "-c", RUN, *arguments], env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("--version",), ("describe", "--help"), ("up", "--help"), ("view", "--help"), ("up", "nobody")]
+)
+def test_help_loads_nothing_that_takes_time(arguments):
+    assert HEAVY & set(call(*arguments).stderr.split()) == set()
+
+
+def test_help_tells_every_verb_with_its_summary():
+    light, whole = build_app(()), build_app(VERBS)
+    first = [[(c.callback.__doc__ or "").partition("\n")[0] for c in app.registered_commands] for app in (light, whole)]
+    assert first[0] == first[1]
+    assert all(first[0])
+
+
+def test_the_shell_completes_verbs_and_options():
+    shell = {"_PYTHON__C_COMPLETE": "complete_bash", "_HUMANOID_DYNAMICS_COMPLETE": "complete_bash"}
+    verbs = call(COMP_WORDS="humanoid-dynamics de", COMP_CWORD="1", **shell)
+    assert verbs.stdout.split() == ["describe", "demo"]
+    assert HEAVY & set(verbs.stderr.split()) == set()
+    options = call(COMP_WORDS="humanoid-dynamics describe --", COMP_CWORD="2", **shell)
+    assert {"--config", "--root", "--json"} <= set(options.stdout.split())
+
+
+def test_the_verb_is_found_where_it_stands(monkeypatch):
+    monkeypatch.delenv("COMP_WORDS", raising=False)
+    monkeypatch.delenv("_TYPER_COMPLETE_ARGS", raising=False)
+    assert find_verb(["view", "swing"]) == ("view",)
+    assert find_verb(["--help"]) == find_verb([]) == find_verb(["vue"]) == ()
+    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", "humanoid-dynamics bench --j")
+    assert find_verb([]) == ("bench",)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_help_ends_with_examples(verb):
+    command = build_app((verb,)).registered_commands[VERBS.index(verb)]
+    assert "Examples:\n" in command.epilog
+    assert f"humanoid-dynamics {verb}" in command.epilog
+
+
+@pytest.mark.parametrize(
+    "arguments", [("vue",), ("describe", "nobody"), ("view", "nothing"), ("view", "--port", "0"), ("up", "demo", "robot")]
+)
+def test_what_is_refused_ends_with_two(arguments):
+    assert call(*arguments).returncode == 2
+
+
+def test_arguments_of_xacro_follow_the_path(tmp_path):
+    path = tmp_path / "my arm.urdf.xacro"
+    path.write_text(ARM, encoding="utf-8")
+    assert hd.load_robot(path).mass == pytest.approx(1.0)
+    assert hd.load_robot(f"{path} mass:=2.5 links:=all").mass == pytest.approx(2.5)
+    assert hd.load_robot(f"{path} mass:=2.5", xacro_arguments={"mass": "4"}).mass == pytest.approx(4.0)
+
+
+def test_arguments_are_for_xacro_alone(tmp_path):
+    with pytest.raises(SourceError, match=r"no \.xacro file"):
+        hd.load_robot("human28 mass:=2")
+
+
+def test_words_are_taken_from_the_end():
+    assert split_arguments("a b.xacro x:=1 y:=") == ("a b.xacro", {"x": "1", "y": ""})
+    assert split_arguments("a:=b c.xacro") == ("a:=b c.xacro", {})
+    assert split_arguments("human28") == ("human28", {})
