@@ -11,7 +11,9 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 GRAVITY = 9.81
 LOWEST = 0.1  # m; a centre of mass is taken to be at least so high
 EXACT, COM, TRUNK, SWING = 1e-9, 1e-4, 1e-2, 1e-4  # softness of rows; those that are exact must be met
-JOINT, UPRIGHT, HEIGHT, FLIGHT, HOLD, CAPTURE = 0, 2, 4, 6, 8, 9  # places in the gains, stiffness before damping
+DECADES = 10.0  # by which the spin, which is free in the middle of the soles, is less soft at their rim
+LOOSE, TIGHT = 0.5, 0.9  # way from the middle of the soles to their rim at which that begins and ends
+JOINT, UPRIGHT, HEIGHT, FLIGHT, HOLD, CAPTURE, UNWIND, LEAN = 0, 2, 4, 6, 8, 9, 10, 11  # places in the gains, stiffness before damping
 SMALL = 1e-9
 
 Body = tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix]
@@ -26,26 +28,27 @@ def write_rows(  # noqa: PLR0917
 
     Args:
         now: The robot: com, its velocity and drift (3, 3); places of soles (n, 3); their axes (n * 3, 3); their drift (n, 6); axes of the
-            root (3, 3); turning rate of the root in its axes (2, 3), in the first row.
+            root (3, 3); turning rate of the root in its axes, and spin: angular momentum about the com, per mass, of x and y (2, 3).
         then: The reference: com, velocity and acceleration; places of soles; their axes; velocities and accelerations of those that do
             not stand (n, 6) each, beside each other (n, 12); axes of the root; rate and acceleration of the root (2, 3).
         v: (nv,) velocity.
         soles: (2, n) 1 where a sole stands, 0 elsewhere; how far soles in the air are asked below the reference [m].
         gains: Stiffness and damping, see the places above.
         ground: Half planes a, b with a p <= b, and the middle, of the polygon of support, from the mean place of the soles that stand.
-        rows: A (6 + 6 n, nv), whose rows are Jacobians; b and softness, which are written.
+        rows: Jacobians A (8 + 6 n, nv), those of the spin last; b, its last two the drift of the spin, and softness; written.
         out: (16,) turn (9), shift (3), pressure (2), how much of the capture is missing (2); written.
     """
     A, b, softness = rows
     closed, sink = soles[0], soles[1]
     n = len(closed)
     T, shift, here = _align(now, then, closed)
-    _ask_centre_of_mass(now, then, closed.sum() > 0.0, gains, ground, (T, shift, here), b, out)
+    tight = _ask_centre_of_mass(now, then, closed.sum() > 0.0, gains, ground, (T, shift, here), b, out)
     R = now[4]
     back = R.T @ (T @ then[4])
     error = _rotation_vector(back)
     b[3:6] = back @ then[5][1] + gains[UPRIGHT] * error + gains[UPRIGHT + 1] * (back @ then[5][0] - now[5][0])
-    softness[:3], softness[3:6] = COM, TRUNK
+    softness[:3] = COM
+    softness[3:6], softness[6 + 6 * n :] = TRUNK * 10.0 ** (3.0 * tight), 10.0 ** (4.0 - DECADES * tight)
     for k in range(n):
         i = 6 + 6 * k
         velocity = A[i : i + 6] @ v
@@ -114,33 +117,46 @@ def _align(now: Body, then: Body, closed: Vector) -> tuple[Matrix, Vector, Vecto
 
 def _ask_centre_of_mass(  # noqa: PLR0917
     now: Body, then: Body, stands: bool, gains: Vector, ground: Ground, moved: tuple[Matrix, Vector, Vector], b: Vector, out: Vector
-) -> None:
+) -> float:
+    """Write what is asked of the com and of the spin, and return how tight it is: 0 in the middle of the soles, 1 at their rim."""
     T, shift, here = moved
     c, c_dot = now[0][0], now[0][1]
     r, r_dot, r_ddot = T @ then[0][0] + shift, T @ then[0][1], T @ then[0][2]
     a = r_ddot + gains[HEIGHT] * (r - c) + gains[HEIGHT + 1] * (r_dot - c_dot)
+    tight = 0.0
     if stands:
         height = max(c[2] - here[2], LOWEST)
         w = math.sqrt(GRAVITY / height)
         ahead = c[:2] - r[:2] + (c_dot[:2] - r_dot[:2]) / w  # of the capture point
         asked = r[:2] - r_ddot[:2] / w**2 + (1.0 + gains[CAPTURE] / w) * ahead
-        pressure = here[:2] + _nearest(ground, asked - here[:2])
-        a[:2] = w**2 * (c[:2] - pressure)
-        out[12:14], out[14:16] = pressure, asked - pressure
+        used = _use(ground, asked - here[:2])
+        tight = min(max((used - LOOSE) / (TIGHT - LOOSE), 0.0), 1.0)
+        middle = here[:2] + ground[2]
+        pressure = middle + (asked - middle) / max(used, 1.0)
+        beyond = asked - pressure
+        out[12:14], out[14:16] = pressure, beyond
+        length = math.sqrt(beyond[0] ** 2 + beyond[1] ** 2)
+        if length > gains[LEAN]:
+            beyond = beyond * (gains[LEAN] / length)
+        # What the soles cannot give, turning gives for a while: p' = p + e with rates of spin -g e_y and g e_x.
+        spin = np.array([-GRAVITY * beyond[1], GRAVITY * beyond[0]]) - gains[UNWIND] * now[5][1, :2]
+        b[-2:] = spin - b[-2:]
+        a[:2] = w**2 * (c[:2] - pressure) + tight * np.array([-spin[1], spin[0]]) / height
+    else:
+        b[-2:] = -b[-2:]
     b[:3] = a - now[0][2]
+    return tight
 
 
-def _nearest(ground: Ground, p: Vector) -> Vector:
-    """Return the point of a polygon nearest to a point, by a ray to the middle."""
+def _use(ground: Ground, p: Vector) -> float:
+    """Return how far a point is from the middle of a polygon, as a share of the way to its rim; much where there is no polygon."""
     A, limit, middle = ground
-    share = 1.0
     x, y = p[0] - middle[0], p[1] - middle[1]
+    used = 0.0 if len(limit) else 1.0 / SMALL
     for i in range(len(limit)):
-        along = A[i, 0] * x + A[i, 1] * y
         room = limit[i] - A[i, 0] * middle[0] - A[i, 1] * middle[1]
-        if along > room:
-            share = min(share, room / along)
-    return middle + share * (p - middle) if len(limit) else middle.copy()
+        used = max(used, (A[i, 0] * x + A[i, 1] * y) / room)
+    return used
 
 
 def _rotation_vector(R: Matrix) -> Vector:
@@ -150,4 +166,4 @@ def _rotation_vector(R: Matrix) -> Vector:
     return s if n < SMALL else s * (math.atan2(n, 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1.0)) / n)
 
 
-PARTS = (_align, _ask_centre_of_mass, _nearest, _rotation_vector)
+PARTS = (_align, _ask_centre_of_mass, _use, _rotation_vector)

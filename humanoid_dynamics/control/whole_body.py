@@ -37,6 +37,8 @@ class Gains:
         swing: Of soles in the air [1/s², 1/s].
         hold: Damping of soles that stand [1/s].
         capture: How fast the capture point goes back to where it should be [1/s].
+        unwind: Damping of the spin of the body where soles are at their rim [1/s].
+        lean: How far beyond the soles turning the body may push, as a centre of pressure [m].
         margin: How far inside the soles the centre of pressure stays [m].
         fastest: Largest acceleration asked of any joint [rad/s², m/s²].
     """
@@ -46,7 +48,9 @@ class Gains:
     height: tuple[float, float] = (60.0, 15.0)
     swing: tuple[float, float] = (250.0, 32.0)
     hold: float = 10.0
-    capture: float = 4.0
+    capture: float = 2.5
+    unwind: float = 4.0
+    lean: float = 0.1
     margin: float = 0.01
     fastest: float = 400.0
 
@@ -100,7 +104,7 @@ class WholeBodyLaw:
         self.names = robot.stance if soles is None else soles
         self._surfaces = tuple(robot.surface(name) for name in self.names)
         self._data, self._wanted_data = robot.data(), robot.data()
-        nv, rows = robot.nv, 6 + 6 * len(self.names)
+        nv, rows = robot.nv, 8 + 6 * len(self.names)
         n = len(self.names)
         self._zero = np.zeros(nv)
         self._mobility = np.concatenate((np.full(3, BASE_LINEAR), np.full(3, BASE_ANGULAR), np.full(nv - 6, JOINTS)))
@@ -109,7 +113,7 @@ class WholeBodyLaw:
         self._b, self._softness = np.zeros(rows), np.full(rows, EXACT)
         self._now, self._then = _room(n, 6), _room(n, 12)
         g = self.gains
-        self._gains = np.array((*g.joint, *g.trunk, *g.height, *g.swing, g.hold, g.capture))
+        self._gains = np.array((*g.joint, *g.trunk, *g.height, *g.swing, g.hold, g.capture, g.unwind, g.lean))
         self._out: Vector = np.zeros(16)
         self._seen: Wanted | None = None
         self._closed: tuple[bool, ...] = ()
@@ -151,6 +155,10 @@ class WholeBodyLaw:
             place[k], turn[3 * k : 3 * k + 3] = X.translation, X.rotation
             A[6 + 6 * k : 12 + 6 * k] = pin.getFrameJacobian(model, data, surface.frame, ALIGNED)
             drift[k] = pin.getFrameClassicalAcceleration(model, data, surface.frame, ALIGNED).vector
+        pin.computeCentroidalMapTimeVariation(model, data, q, v)
+        A[-2:] = data.Ag[3:5] / self.robot.mass
+        self._b[-2:] = data.dAg[3:5] @ v / self.robot.mass
+        rates[1] = data.hg.angular / self.robot.mass
         self._read(wanted, closed)
         self._soles[0] = closed
         ground = self._find_support(closed, self._soles[0])

@@ -45,6 +45,12 @@ def test_twice_the_same_is_the_same_to_the_last_bit():
     assert abs(runs[0].height) < 1e-4
 
 
+def test_by_call_it_is_the_same_as_over_topics():
+    runs = [run_in_lock_step("human28", 0.2, rate=500.0, direct=direct) for direct in (False, True)]
+    assert runs[0].digest == runs[1].digest
+    assert runs[1].statuses == {"simulator": "running", "inverse_dynamics": "standing"}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("robot", "rate"), [("human28", 500.0), ("human28", 1000.0), ("g1", 500.0), ("g1", 1000.0), ("talos_reduced", 500.0)]
