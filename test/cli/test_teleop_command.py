@@ -21,7 +21,7 @@ def call(*arguments):
 @pytest.fixture
 def hand(tmp_path):
     t = np.arange(0.0, 2.0, 0.01)
-    place = [*np.column_stack((0.1 * np.sin(2.0 * t), 0.0 * t, 0.1 - 0.1 * np.cos(2.0 * t))), 3.0, -2.0, 1.0]
+    place = np.array([3.0, -2.0, 1.0]) + np.column_stack((0.1 * np.sin(2.0 * t), 0.0 * t, 0.1 - 0.1 * np.cos(2.0 * t)))
     path = tmp_path / "hand.npz"
     np.savez(path, times=t, hand_pos=place, hand_quat_xyzw=np.tile([0.0, 0.0, 0.0, 1.0], (len(t), 1)))
     return str(path)
