@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from time import perf_counter_ns
 
+import daqp
 import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.benchmarks.floors import FLOOR_ID, build_floor_id
 from humanoid_dynamics.benchmarks.interleave import MICROSECOND, Contender, Timing
-from humanoid_dynamics.benchmarks.rows import Measurement, Race, compare
+from humanoid_dynamics.benchmarks.rows import Measurement, Race, compare, compare_faster
 from humanoid_dynamics.benchmarks.stand import POSTURE_SPREAD, SPEED, Motion, Stand
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.resolution.answer import Answer
+from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
+from humanoid_dynamics.resolution.limits import ContactRows
+from humanoid_dynamics.resolution.objectives import TorqueObjective
+from humanoid_dynamics.resolution.rules import WRENCH_WEIGHT
+from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.quadratic import EQUALITY
 
 PATH = "inverse_dynamics_limits"
-RULE = "minimum_torque_limited"
+RULE, REFERENCE = "minimum_torque_limited", "dense program, daqp"
 SEED = 21
 STATES, LOOKS = 64, 3
 ALL_STATES, STATES_PER_CALL = 10_000, 5
@@ -47,15 +54,59 @@ def build_limits(stand: Stand) -> Race:
     def tick() -> Answer:
         return solver.tick(q, v, a)
 
+    reference = build_reference(robot, stand)
+
     def measure(times: Mapping[str, Timing]) -> dict[str, Measurement]:
         worst, median, paths = measure_worst(robot, solver, min(ALL_STATES, STATES_PER_CALL * times[RULE].calls))
         note = f"friction {SLIPPERY}; {paths['qp']:.0%} of the states are on a limit, {paths['qp_soft']:.0%} beyond all and get the nearest"
+        error = 0.0
+        for number in range(len(motions)):
+            use(number)
+            answer, torque = tick(), reference()
+            if answer.certificate.path != "qp_soft" and torque is not None:
+                error = max(error, float(np.abs(answer.tau - torque).max()))
         return {
+            f"{PATH}.reference": compare_faster(times[RULE], times[REFERENCE], error),
             f"{PATH}.floor": compare(times[RULE], times[FLOOR_ID], None, note),
             f"{PATH}.worst": Measurement(worst / median, ours=worst, against=median, note=note),
         }
 
-    return Race(PATH, [build_floor_id(stand), Contender(RULE, tick)], measure, use)
+    return Race(PATH, [build_floor_id(stand), Contender(RULE, tick), Contender(REFERENCE, reference)], measure, use)
+
+
+def build_reference(robot: RobotModel, stand: Stand) -> Callable[[], Vector | None]:
+    """Return the same question as it is written down: a dense program in torques and wrenches, for daqp.
+
+    Least squared torques and weighted, squared pushes, S'tau + J'x = M a + h, rows of contacts on x, limits of torques.
+
+    Args:
+        robot: The robot.
+        stand: What it is asked.
+
+    Returns:
+        From the motion in use to (na,) torques, None where no answer is inside limits.
+    """
+    dynamics = ContactDynamics(robot)
+    model, data, q, v, a = robot.model, robot.data(), stand.q, stand.v, stand.a
+    rows, objective, na = ContactRows(dynamics), TorqueObjective(dynamics, WRENCH_WEIGHT), len(robot.actuated_v)
+    H = np.zeros((na + dynamics.size, na + dynamics.size))
+    H[:na, :na], H[na:, na:] = np.eye(na), objective.H_x
+    S, effort = np.eye(robot.nv)[:, robot.actuated_v], robot.limits.effort[robot.actuated_v]
+    bound = np.concatenate((effort, np.full(dynamics.size, np.inf)))
+    sense = np.zeros(len(bound) + robot.nv + len(rows.b), dtype=np.intc)
+    sense[len(bound) : len(bound) + robot.nv] = EQUALITY
+
+    def solve() -> Vector | None:
+        force = pin.rnea(model, data, q, v, a)
+        pin.computeJointJacobians(model, data, q)
+        J = np.vstack([pin.getFrameJacobian(model, data, frame, pin.LOCAL) for frame in stand.frames])
+        A = np.block([[S, J.T], [np.zeros((len(rows.b), na)), rows.A]])
+        upper, lower = np.concatenate((bound, force, rows.b)), np.concatenate((-bound, force, np.full(len(rows.b), -np.inf)))
+        z, _, flag, _ = daqp.solve(H, np.zeros(len(H)), A, upper, lower, sense)
+        torque: Vector = z[:na]
+        return torque if flag == 1 else None
+
+    return solve
 
 
 def build_sway(robot: RobotModel, count: int) -> tuple[Motion, ...]:

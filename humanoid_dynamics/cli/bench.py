@@ -29,6 +29,8 @@ PeerOption = Annotated[
     list[str], typer.Option("--peer-python", help="Python interpreter that has TSID or placo, which are timed there in turn with ours.")
 ]
 RosOption = Annotated[bool, typer.Option("--ros", help="Time the graph on ROS 2 topics instead, beside a bare echo.")]
+SoakOption = Annotated[float, typer.Option("--soak", help="With --ros: a closed loop at 500 Hz for so long, its periods and memory [s].")]
+SHORTEST = 5.0  # s; of a soak
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics bench
@@ -36,6 +38,7 @@ Examples:
   humanoid-dynamics bench --only snake --json
   humanoid-dynamics bench --only inverse_dynamics --peer-python ~/placo/bin/python
   humanoid-dynamics bench --ros
+  humanoid-dynamics bench --ros --soak 600
 """
 
 
@@ -45,11 +48,14 @@ def bench(
     robot: RobotOption = GOAL_ROBOT,
     peer_python: PeerOption = [],  # noqa: B006  # typer reads it, nobody writes to it
     ros: RosOption = False,
+    soak: SoakOption = 0.0,
     as_json: JsonOption = False,
 ) -> None:
     """Measure how fast the answers come, as ratios to floors, literal routes and peers timed in the same run."""
+    if soak and not (ros and soak >= SHORTEST):
+        raise HumanoidDynamicsError(f"--soak: received {soak:g}, expected at least {SHORTEST:g} s, together with --ros")
     if ros:
-        print_graph_rows(measure_graph(), as_json)
+        print_graph_rows(measure_graph(soak), as_json)
         return
     with show_progress("timing") as bar:
         report = run_bench(robot, repeat, only, bar.tell, peer_python)
@@ -59,8 +65,11 @@ def bench(
         print_report(report, make_console())
 
 
-def measure_graph() -> list[dict[str, Any]]:
+def measure_graph(soak: float = 0.0) -> list[dict[str, Any]]:
     """Return what the graph on topics was measured to take, by a process of its own.
+
+    Args:
+        soak: Run a closed loop so long instead [s]; not where zero.
 
     Returns:
         Rows of name, value, unit, goal and whether it was reached.
@@ -72,7 +81,7 @@ def measure_graph() -> list[dict[str, Any]]:
     if find_spec("rclpy") is None:
         raise MissingExtraError("rclpy", "ros", "bench --ros")
     environment = local_environment() | {"ROS_DOMAIN_ID": os.environ.get("ROS_DOMAIN_ID", str(SystemRandom().randint(1, 101)))}
-    command = [sys.executable, "-m", PROGRAMS, "measure"]
+    command = [sys.executable, "-m", PROGRAMS, "measure", *([str(soak)] if soak else [])]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603 - the command is ours
     if done.returncode:
         raise HumanoidDynamicsError(f"the measurement ended with {done.returncode}: {done.stderr.strip()[-300:]}")

@@ -16,10 +16,13 @@ from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, make_table
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.editing import blend, turn_heading
 from humanoid_dynamics.motion.footsteps import WalkStyle
 from humanoid_dynamics.motion.formats.csv_file import write_csv
 from humanoid_dynamics.motion.formats.npz_file import write_npz
 from humanoid_dynamics.motion.gait import Walk, build_walk, step_period
+from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.motion.mapping import build_recording
 from humanoid_dynamics.motion.schedule_phases import name_phases
 
@@ -30,22 +33,35 @@ SpeedOption = Annotated[float, typer.Option("--speed", help="Speed [m/s], negati
 TurnOption = Annotated[float, typer.Option("--turn", help="Turn to the left over the whole walk [rad].")]
 SlopeOption = Annotated[float, typer.Option("--slope", help="Slope of the ground, uphill along x [rad].")]
 RateOption = Annotated[float, typer.Option("--rate", help="Samples per second [Hz].")]
+StopOption = Annotated[float, typer.Option("--stop", help="Double support after the last step, until it stands [s].")]
+HeadingOption = Annotated[float, typer.Option("--heading", help="Let the walk, once made, go on in another heading, to the left [rad].")]
+AtOption = Annotated[float, typer.Option("--heading-at", help="When it begins to turn there [s]; in the middle where not given.")]
+OverOption = Annotated[float, typer.Option("--heading-over", help="How long that takes [s].")]
+ThenOption = Annotated[str, typer.Option("--then", help="Go over into this motion file at the end.")]
+BlendOption = Annotated[float, typer.Option("--blend", help="How long going over takes [s].")]
 OutOption = Annotated[str, typer.Option("--out", help="Write the reference into this .npz or .csv file.")]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics gait human28 --out walk.npz
   humanoid-dynamics gait g1 --steps 8 --speed 0.2 --turn 0.5 --out walk.csv
   humanoid-dynamics gait talos_reduced --slope 0.087 --json
+  humanoid-dynamics gait g1 --stop 1.5 --heading 0.52 --then kick.csv --blend 0.5 --out both.npz
 """
 
 
-def gait(
+def gait(  # noqa: PLR0913
     robot: RobotArgument,
     *,
     steps: StepsOption = 6,
     speed: SpeedOption = UNSET,
     turn: TurnOption = 0.0,
     slope: SlopeOption = 0.0,
+    stop: StopOption = UNSET,
+    heading: HeadingOption = 0.0,
+    heading_at: AtOption = UNSET,
+    heading_over: OverOption = 1.0,
+    then: ThenOption = "",
+    blend_over: BlendOption = 0.4,
     rate: RateOption = 200.0,
     out: OutOption = "",
     as_json: JsonOption = False,
@@ -57,19 +73,31 @@ def gait(
     style = WalkStyle(steps=steps, turn=turn / max(steps - 1, 1), slope=slope, rate=rate)
     if np.isfinite(speed):
         style = replace(style, step_length=speed * step_period(loaded, style))
+    if np.isfinite(stop):
+        style = replace(style, stop_time=stop)
+    following = load_clip(Path(then), loaded) if then else None
     with show_progress(f"walk of {loaded.name}") as bar:
         walk = build_walk(loaded, style, watch=bar.tell)
+    clip = _change(walk.clip, (heading, heading_at, heading_over), (following, blend_over))
     if out:
         try:
-            WRITERS[Path(out).suffix](build_recording(walk.clip), Path(out))
+            WRITERS[Path(out).suffix](build_recording(clip), Path(out))
         except OSError as cause:
             raise HumanoidDynamicsError(f"--out: {cause}") from cause
-    facts = gait_facts(walk)
+    facts = {**gait_facts(walk), "seconds": clip.duration, "frames": len(clip), "heading": heading, "then": then or None}
     if as_json:
         typer.echo(json.dumps({**facts, "file": out or None}, indent=2, allow_nan=False))
     else:
         _print(facts, make_console())
         typer.echo(f"wrote {out}\n" if out else "", nl=False)
+
+
+def _change(clip: Clip, turn: tuple[float, float, float], then: tuple[Clip | None, float]) -> Clip:
+    """Let a walk go on in another heading (by how much, when, over how long), and over into another motion (which, over how long)."""
+    angle, start, duration = turn
+    if angle:
+        clip = turn_heading(clip, angle, start if np.isfinite(start) else 0.5 * clip.duration, duration)
+    return clip if then[0] is None else blend(clip, then[0], then[1])
 
 
 def gait_facts(walk: Walk) -> dict[str, Any]:
@@ -104,6 +132,8 @@ def gait_facts(walk: Walk) -> dict[str, Any]:
 def _print(facts: dict[str, Any], console: Console) -> None:
     console.print(f"[bold]walk of {facts['robot']}[/]  {facts['seconds']:.2f} s, {facts['frames']} frames at {facts['rate']:g} Hz")
     console.print(f"way {facts['way']:.3f} m at {facts['speed']:.3f} m/s, turn {facts['turn']:.3f} rad, lowered {facts['lowered']:.3f} m")
+    if facts["heading"]:
+        console.print(f"then turned by {facts['heading']:.3f} rad as a whole: what is told below is of the walk before that")
     console.print(
         f"zero-moment point inside the feet in {100.0 * facts['zmp_inside']:.1f} % of the frames, at least {facts['zmp_margin']:.3f} m; "
         f"soles and centre of mass missed by {facts['miss']:.1e}"

@@ -133,7 +133,7 @@ class DynamicsFilter:
             What became of it, see ``Intake.take``.
         """
         status = self._intake.take(time, q)
-        if status in {"ok", "moved", "limited"} and self._intake.q is not None:
+        if status in {"ok", "moved", "limited", "noisy"} and self._intake.q is not None:
             self._track.add(self._intake.time, self._intake.q)
             self._prepare()
         return status

@@ -12,6 +12,8 @@ from humanoid_dynamics.filtering.terms import BodyTerms
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 TOUCH = (0.003, 0.0005)  # m; a sole that is to stand does so once it is this near to the ground; the second where it is measured
+TORN = (0.008, 0.06)  # m and rad; a measured sole that is higher or steeper than this does not stand
+TAKEN = 0.1  # s after touch-down, in which a sole may still be steep
 RAMP = 0.04  # s; time in which a sole takes its load, and in which it gives it away
 FIRST_LOAD = 0.05  # weights of the robot, at touch-down
 TILT = (0.2, 0.6)  # rad; and this level; the second where it is late
@@ -29,6 +31,7 @@ class Footing:
         place: (2, 3) where standing soles stand [m].
         turn: (2, 3, 3) their orientations.
         landed: Soles that touched down at the last update.
+        torn: Whether each sole was torn off the ground.
         late: (2,) time since each sole should have touched down [s].
         age: (2,) time since each sole touched down [s].
     """
@@ -45,12 +48,13 @@ class Footing:
         self.turn: Matrix = np.tile(np.eye(3), (2, 1, 1))
         self.landed: list[int] = []
         self.late = np.zeros(2)
+        self.torn = [False, False]
         self.age = np.full(2, np.inf)
-        self._touch = TOUCH[0]
+        self._touch, self._measured = TOUCH[0], False
 
     def restart(self) -> None:
         """Forget where soles stand."""
-        self.stands = [False, False]
+        self.stands, self.torn = [False, False], [False, False]
         self.late[:] = 0.0
         self.age[:] = np.inf
 
@@ -63,7 +67,7 @@ class Footing:
             dt: Time until the next tick [s].
             measured: Whether the state comes from a robot.
         """
-        self._touch = TOUCH[int(measured)]
+        self._touch, self._measured = TOUCH[int(measured)], measured
         self.landed = []
         down = [self._bears(foot, target, terms) for foot in (0, 1)]
         wanted = target.touches
@@ -89,7 +93,16 @@ class Footing:
     def _bears(self, foot: int, target: Target, terms: BodyTerms) -> bool:
         if not target.touches[foot]:
             return False
-        return self.stands[foot] or self._gap(foot, target, terms) <= self._touch
+        if self.stands[foot]:
+            self.torn[foot] = self._measured and self.stands[1 - foot] and self.age[foot] > TAKEN and self._tears(foot, target, terms)
+            return not self.torn[foot]
+        return self._gap(foot, target, terms) <= self._touch
+
+    def _tears(self, foot: int, target: Target, terms: BodyTerms) -> bool:
+        """Whether a measured sole is off the ground, though it should stand."""
+        corners = terms.place[foot] + self._corners[foot] @ terms.turn[foot].T
+        normal = target.normal[foot]
+        return float(terms.turn[foot][:, 2] @ normal) < np.cos(TORN[1]) or float(((corners - self.place[foot]) @ normal).min()) > TORN[0]
 
     def _gap(self, foot: int, target: Target, terms: BodyTerms) -> float:
         """Return how high the highest corner of a sole is over the ground under it."""
@@ -99,7 +112,8 @@ class Footing:
         heights = (corners - below) @ target.normal[foot]
         level = float(terms.turn[foot][:, 2] @ target.normal[foot])
         lowest = float(heights.min())
-        return lowest if level > np.cos(TILT[int(self.late[foot] > LATE)]) else np.inf
+        tilt = TORN[1] if self.torn[foot] else TILT[int(self.late[foot] > LATE)]
+        return lowest if level > np.cos(tilt) else np.inf
 
     def _latch(self, foot: int, target: Target, terms: BodyTerms) -> None:
         n = target.normal[foot]

@@ -15,6 +15,9 @@ TURN = 1.0  # rad; likewise for the heading
 FASTEST_BASE = (4.0, 12.0)  # m/s and rad/s
 FASTEST_JOINT = 30.0  # rad/s, where the robot sets no limit
 LONGEST_GAP = 0.5  # s; after a longer silence time does not wait for what was missed
+REMEMBERED = 0.2  # weight of a new sample in what is known about noise
+NOISY = (0.02, 80.0)  # rad and rad/s^2; differences of steps that are larger, over all joints, are no motion but noise
+LEAST_TAKEN = 0.05  # share of a noisy step that is taken
 STEEPEST = np.deg2rad(75.0)  # how far a base may lean; a robot on its feet cannot follow further
 
 
@@ -48,6 +51,9 @@ class Intake:
         self.time = -np.inf
         self.q: Vector | None = None
         self._origin = pin.SE3.Identity()
+        self._raw: Vector | None = None
+        self._last_rate: Vector | None = None
+        self._noise = 0.0
 
     def take(self, time: float, q: Vector) -> str:
         """Take one sample; afterwards ``time`` and ``q`` are the sample to go on with.
@@ -57,7 +63,8 @@ class Intake:
             q: (nq,) configuration.
 
         Returns:
-            ``ok``; ``moved`` where it jumped to another place, ``limited`` where it is faster than the robot; or why it was left out:
+            ``ok``; ``moved`` where it jumped to another place, ``limited`` where it is faster than the robot, ``noisy`` where noise is
+            taken out; or why it was left out:
             ``wrong_shape``, ``not_finite``, ``not_unit``, ``late``, ``leaning``.
         """
         sample = np.array(q, dtype=np.float64)
@@ -78,6 +85,10 @@ class Intake:
             np.clip(sample, self._lower, self._upper, sample)
             status = "moved"
         step = pin.difference(self._model, self.q, sample)
+        share = self._share_of(sample, gap, fresh=status == "moved")
+        if share < 1.0:
+            step, status = share * step, "noisy" if status == "ok" else status
+            sample = pin.integrate(self._model, self.q, step)
         most = self._speed * gap
         if (np.abs(step) > most).any():
             step = np.clip(step, -most, most)
@@ -99,6 +110,18 @@ class Intake:
             return "late"
         x, y = sample[3:5] / np.linalg.norm(sample[3:7])
         return "leaning" if 1.0 - 2.0 * (x * x + y * y) < np.cos(STEEPEST) else ""
+
+    def _share_of(self, sample: Vector, gap: float, *, fresh: bool) -> float:
+        """Return what share of a step is taken: less where steps of many joints go to and fro."""
+        raw, last = self._raw, self._last_rate
+        self._raw, self._last_rate = np.array(sample), None
+        if fresh or raw is None:
+            return 1.0
+        rate = self._last_rate = pin.difference(self._model, raw, sample) / gap
+        if last is not None:
+            self._noise += REMEMBERED * (float(np.mean(np.abs(rate - last))) * gap - self._noise)
+        usual = NOISY[0] + NOISY[1] * gap * gap
+        return float(np.clip((usual / max(self._noise, 1e-9)) ** 2, LEAST_TAKEN, 1.0))
 
     def _placed(self, sample: Vector) -> Vector:
         placed = np.array(sample)

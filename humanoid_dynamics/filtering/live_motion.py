@@ -21,7 +21,11 @@ AT_ONCE = 1e-9  # s; jumps are the business of the filter, not of what reads the
 PATIENCE = 0.1  # s; how long the end of a reference waits for the next piece before it is held
 ALONE = 0.2  # s; joints that are not joined by a base for so long go without
 FAREST = 600.0  # s; a piece that begins later is not meant
-LIMITED = {"moved": "the reference jumped to another place", "limited": "the reference is faster than the robot"}
+LIMITED = {
+    "moved": "the reference jumped to another place",
+    "limited": "the reference is faster than the robot",
+    "noisy": "the reference goes to and fro; noise is taken out",
+}
 
 
 class LiveMotion:

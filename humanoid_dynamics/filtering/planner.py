@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.filtering.catching import Catcher
 from humanoid_dynamics.filtering.centre import CentrePlanner
 from humanoid_dynamics.filtering.contacts import PLANNED_FEET
 from humanoid_dynamics.filtering.footholds import Feet, Stance, offset_of_prints, place_prints
@@ -31,10 +32,6 @@ from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 FLAT = ((0.0, 0.0, 1.0), (0.0, 0.0, 1.0))  # normals of level ground
-BORNE = 0.008  # m; a point of falling that is off by this much is left to the sole that stands
-CATCHING = 0.5  # share of what a footprint should move that it moves at a plan
-LATEST_CATCH = 0.08  # s before touch-down
-FARTHEST_CATCH = 0.35  # of the leg
 SoleRows = tuple[Matrix, Matrix, Matrix, Matrix]
 
 
@@ -58,7 +55,7 @@ class Planner:
         self.labeller = Labeller(proportions, settings, track)
         self.centre = CentrePlanner(proportions, settings, track)
         self._offsets = Rows(2)
-        self._missed: Vector = np.zeros(2)
+        self.catcher = Catcher(proportions, settings.dt)
         self.gate = HoldGate(proportions.pendulum, settings.dt, active=settings.gate and settings.lookahead < FAR_ENOUGH)
 
     def plan(self, count: int, state: tuple[Vector, Vector] | None = None) -> list[Target]:
@@ -74,41 +71,28 @@ class Planner:
         window = look(self._track, self._settings, self.now)
         if not self.feet:
             self._found(window)
+        if state is not None and self.catcher.lift(self.feet, self.centre.support(self.feet[0].at, self.feet[1].at), state, self.now):
+            self.centre.rebase, count = np.array(state[0][:2]), 1  # the next plan knows how far the robot is from this one
         window.labels = self.labeller.label(window, self.feet, self.now)
-        count = min(count, len(window.labels) - 2)
         if state is not None:
-            self._catch(window)
+            self.catcher.hurry(self.feet, window.labels, self.now)
+            self.catcher.move_prints(self.feet, window.labels)
+        count = min(count, len(window.labels) - 2)
         prints = self._stand(window)
         if self.gate.active and state is not None:
             lifted = [foot for foot in (0, 1) if self.feet[foot].stands and not window.labels[0, foot]]
             if len(lifted) == 1 and self._must_wait(lifted[0], state):
                 return self._wait(window, lifted[0], count)
-            self.centre.rebase = self.gate.release()
+            self.centre.rebase = self.gate.release() if self.centre.rebase is None else self.centre.rebase
             count = min(count, _until_change(window.labels))
         com = self.centre.plan(window, prints, count)
-        self._missed = np.zeros(2) if state is None else self._fall_of(state) - self._fall_of((com[0][0], com[1][0]))
+        if state is not None:
+            self.catcher.compare(state, com)
         soles = [self._plan_foot(window, foot, prints[foot], count) for foot in (0, 1)]
         targets = self._targets(window, com, soles, count)
         self._settle(window, prints, count)
         self._last_height = float(com[0][-1, 2])
         return targets
-
-    def _fall_of(self, state: tuple[Vector, Vector]) -> Vector:
-        """Return the point the robot falls towards."""
-        return np.asarray(state[0][:2] + state[1][:2] / self._p.pendulum)
-
-    def _catch(self, window: Window) -> None:
-        """Move the next footprint by what the robot will be away from the plan when the foot touches down."""
-        size = float(np.hypot(*self._missed))
-        for foot in (0, 1):
-            feet, labels = self.feet[foot], window.labels[:, foot]
-            if feet.stands or not self.feet[1 - foot].stands or labels.all():
-                feet.shift = np.zeros(2) if feet.stands else feet.shift
-                continue
-            left = float(np.argmax(labels)) * self._dt
-            if labels.any() and left > LATEST_CATCH and size > BORNE:
-                missed = self._missed * (size - BORNE) / size * np.exp(self._p.pendulum * left)
-                feet.shift = bounded(feet.shift + CATCHING * missed, FARTHEST_CATCH * self._p.leg)
 
     def _must_wait(self, foot: int, state: tuple[Vector, Vector]) -> bool:
         return self.feet[1 - foot].stands and self.gate.closed(self._other(foot), state[0][:2], state[1][:2])
@@ -284,16 +268,6 @@ class Planner:
         for row in range(count):
             self._offsets.append(window.offset[window.now + row])
         self.now += count
-
-
-def bounded(x: Vector, most: float) -> Vector:
-    """Return a vector that is no longer than that.
-
-    Args:
-        x: The vector.
-        most: Largest length.
-    """
-    return x * min(1.0, most / max(float(np.hypot(*x)), 1e-9))
 
 
 def _swings(labels: Labels) -> list[tuple[int, int]]:

@@ -28,6 +28,7 @@ class FootState:
         slide: Rows (first, after) of a small step that is due; None where none is.
         next: The swing that goes on after the rows handed out.
         since: Row at which it began to stand.
+        down: Row at which it comes down to catch the robot, or came down; None where it need not.
         shift: (2,) by how much its next footprint is moved to catch the robot [m].
     """
 
@@ -37,6 +38,7 @@ class FootState:
     slide: tuple[int, int] | None = None
     next: Swing | None = None
     since: int = -(10**9)
+    down: int | None = None
     shift: Vector = field(default_factory=lambda: np.zeros(2))
 
 

@@ -23,6 +23,7 @@ CUSHION = 40.0  # 1/s; how a swinging sole comes to rest above the ground
 DEPTH = 0.002  # m; it may go this far below
 MEASURED_DAMPING = 0.3  # share of the damping of standing soles that is left where the state is measured: the ground does the rest
 CAPTURE = (1.3, 0.03)  # the pivot is asked to go so many times as far as the capture point is off, or so far [m], sideways on two soles
+EDGE = (0.01, 0.02)  # m; forward it is asked to stay so far inside the soles, or to go so far beyond the capture point
 HARDEST_RISE = 60.0  # m/s^2
 HARDEST_LANDING = 40.0  # m/s^2; how fast a standing sole is brought to rest at most
 
@@ -102,7 +103,7 @@ class Wishes:
         else:
             self._wish(target, error, v, terms, pull)
         if pull == 0.0 and all(target.touches) and np.isinf(target.until).all():  # no sole is about to be lifted
-            self._spare_sideways(target, terms)
+            self._spare_body(target, terms)
 
     def _wish(self, target: Target, error: Vector, v: Vector, terms: BodyTerms, pull: float) -> None:
         """Do what the kernel does, in arrays."""
@@ -120,18 +121,27 @@ class Wishes:
                 self._swing(foot, target, terms)
                 self._stay_above(foot, target, terms)
 
-    def _spare_sideways(self, target: Target, terms: BodyTerms) -> None:
-        """Ask for no more, from foot to foot, than brings the capture point back: two soles can give that without turning the body."""
+    def _spare_body(self, target: Target, terms: BodyTerms) -> None:
+        """Ask for no more than brings the capture point back: what soles can give needs no turning of the body."""
         across = terms.place[0, :2] - terms.place[1, :2]
         apart, height = float(np.hypot(*across)), float(terms.com[2] - target.ground.max())
         if min(apart, height) < SMALLEST:
             return
         n, square = across / apart, self._gravity / height
         off = terms.com[:2] - target.com[:2]
-        capture = float(n @ (off + (terms.com_rate[:2] - target.com_rate[:2]) / np.sqrt(square)))
-        pivot = float(n @ (off - (self.com[:2] - target.com_acceleration[:2]) / square))
-        most = max(CAPTURE[0] * abs(capture), CAPTURE[1])
-        self.com[:2] += square * (pivot - min(max(pivot, -most), most)) * n
+        capture = off + (terms.com_rate[:2] - target.com_rate[:2]) / np.sqrt(square)
+        pivot = off - (self.com[:2] - target.com_acceleration[:2]) / square
+        sideways, ahead = n, np.array([n[1], -n[0]])
+        most = max(CAPTURE[0] * abs(float(sideways @ capture)), CAPTURE[1])
+        self._bound_pivot(sideways, float(sideways @ pivot), (-most, most), square)
+        reach = np.vstack([terms.place[foot] + self._corners[foot] @ terms.turn[foot].T for foot in (0, 1)])[:, :2] @ ahead
+        reach, falls = reach - float(target.com[:2] @ ahead), float(ahead @ capture)
+        bounds = (min(float(reach.min()) + EDGE[0], falls - EDGE[1]), max(float(reach.max()) - EDGE[0], falls + EDGE[1]))
+        self._bound_pivot(ahead, float(ahead @ pivot), bounds, square)
+
+    def _bound_pivot(self, way: Vector, asked: float, bounds: tuple[float, float], square: float) -> None:
+        """Take from the wished acceleration what would need the pivot beyond bounds along a way."""
+        self.com[:2] += square * (asked - min(max(asked, bounds[0]), bounds[1])) * way
 
     def _gather(self, target: Target) -> None:
         """Write the target in one row, as the kernel reads it."""

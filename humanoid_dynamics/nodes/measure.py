@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
 import sys
 import threading
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from time import monotonic, perf_counter
 from typing import Any
@@ -21,40 +19,19 @@ from rclpy.signals import SignalHandlerOptions
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
-from humanoid_dynamics.graphs.description import GraphNode
-from humanoid_dynamics.graphs.supervisor import local_environment, node_command
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.nodes.adapter import make_qos
 from humanoid_dynamics.nodes.interfaces import COMMANDS, STATES, turned
 from humanoid_dynamics.nodes.messages import doubles, nanoseconds, write_odometry
+from humanoid_dynamics.nodes.processes import Measured, read_cpu, start_node, wait_until
 from humanoid_dynamics.nodes.running import keep_rate, make_executor
+from humanoid_dynamics.nodes.soak import soak
 from humanoid_dynamics.nodes.together import LockStepRun, run_in_lock_step, spin
 
 ROBOT = "human28"
 BLOCK, BLOCKS = 1.0, 4  # s and number of blocks of each, in turn
 SETTLED = 0.02  # s until the last answer has come
-START = 60.0  # s; how long a process may take until it answers
 LOCK_STEP = 4.0  # s of simulated time
-TICKS = os.sysconf("SC_CLK_TCK")
-
-
-@dataclass(frozen=True)
-class Measured:
-    """One number and its goal.
-
-    Attributes:
-        name: What was measured.
-        value: The number.
-        unit: Its unit.
-        goal: What is to be reached, in words.
-        reached: Whether it was.
-    """
-
-    name: str
-    value: float
-    unit: str
-    goal: str
-    reached: bool
 
 
 class EchoNode(Node):
@@ -150,10 +127,10 @@ def _measure_latency(prober: Prober) -> list[Measured]:
     ours, echo = "/measured", "/echoed"
     for namespace in (ours, echo):
         prober.join(namespace)
-    processes = [_start("inverse_dynamics", ours, robot=ROBOT, contact_source="assumed", detail_rate=10.0), _start("echo", echo)]
+    processes = [start_node("inverse_dynamics", ours, robot=ROBOT, contact_source="assumed", detail_rate=10.0), start_node("echo", echo)]
     try:
         for namespace in (ours, echo):
-            _wait(partial(prober.ask, namespace), f"{namespace} answers")
+            wait_until(partial(prober.ask, namespace), f"{namespace} answers")
         found = {}
         for rate in (1000.0, 500.0):
             for namespace, times in prober.times.items():
@@ -162,10 +139,10 @@ def _measure_latency(prober: Prober) -> list[Measured]:
             used = 0.0
             for _ in range(BLOCKS):
                 for namespace in (echo, ours):
-                    before = _cpu(processes[0])
+                    before = read_cpu(processes[0])
                     keep_rate(rate, _after(BLOCK), partial(prober.send, namespace))
                     threading.Event().wait(SETTLED)
-                    used += _cpu(processes[0]) - before if namespace == ours else 0.0
+                    used += read_cpu(processes[0]) - before if namespace == ours else 0.0
             found[rate] = ({name: np.array(times) for name, times in prober.times.items()}, used / (BLOCK * BLOCKS))
     finally:
         for process in processes:
@@ -190,11 +167,11 @@ def _measure_lock_step(prober: Prober, run_one: LockStepRun) -> list[Measured]:
     prober.watch("/stepped/clock")
     shared: dict[str, Any] = {"robot": ROBOT}
     processes = [
-        _start("simulator", "/stepped", **shared, lock_step=True, rate=1000.0),
-        _start("inverse_dynamics", "/stepped", **shared, use_sim_time=True),
+        start_node("simulator", "/stepped", **shared, lock_step=True, rate=1000.0),
+        start_node("inverse_dynamics", "/stepped", **shared, use_sim_time=True),
     ]
     try:
-        _wait(lambda: prober.clock > 0.05, "lock-step in two processes runs")
+        wait_until(lambda: prober.clock > 0.05, "lock-step in two processes runs")
         begin, at = monotonic(), prober.clock
         threading.Event().wait(BLOCK * BLOCKS)
         factor = (prober.clock - at) / (monotonic() - begin)
@@ -209,25 +186,6 @@ def _measure_lock_step(prober: Prober, run_one: LockStepRun) -> list[Measured]:
     ]
 
 
-def _start(node: str, namespace: str, **parameters: Any) -> subprocess.Popen[bytes]:
-    command = node_command(GraphNode(node, node, parameters, {"__ns": namespace, "/clock": f"{namespace}/clock"}))
-    return subprocess.Popen(  # noqa: S603 - the command is ours
-        command,
-        env=local_environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-
-
-def _cpu(process: subprocess.Popen[bytes]) -> float:
-    """Return the processor time a process has used [s]."""
-    with open(f"/proc/{process.pid}/stat", encoding="ascii") as file:
-        fields = file.read().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
-
-
 def _after(seconds: float) -> threading.Event:
     event = threading.Event()
     timer = threading.Timer(seconds, event.set)
@@ -236,18 +194,11 @@ def _after(seconds: float) -> threading.Event:
     return event
 
 
-def _wait(condition: Any, what: str) -> None:
-    end, pause = monotonic() + START, threading.Event()
-    while not condition():
-        if monotonic() > end:
-            raise TimeoutError(f"waited {START:g} s until {what}")
-        pause.wait(0.05)
-
-
 def main() -> None:
-    """Measure, and write the numbers."""
+    """Measure, and write the numbers: of a soak, where its length in seconds is the last argument."""
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:
-        json.dump([asdict(row) for row in measure()], sys.stdout)
+        rows = soak(float(sys.argv[-1])) if len(sys.argv) > 1 else measure()
+        json.dump([asdict(row) for row in rows], sys.stdout)
     finally:
         rclpy.try_shutdown()

@@ -1,30 +1,30 @@
 """The nearest point of a polyhedron, compiled: the dual active-set method of Goldfarb and Idnani in coordinates where distance is plain.
 
 From the point of least cost on, the row that is broken most is made to hold, again and again; a row that would have to pull is let go.
-The cost rises at every step, so that there is an end.
+The cost rises at every step, so that there is an end.  With H = U'U the plain coordinates are U x: a row a is the normal U'^-1 a there,
+and orthonormal vectors span those of the equations, which always hold, and of the active rows.
 """
 
 from __future__ import annotations
 
 from humanoid_dynamics.resolution.memory import Memory
-from humanoid_dynamics.resolution.rows import excess_of, rows_of, worst_row, write_normal
-from humanoid_dynamics.resolution.small import add, set_unit
+from humanoid_dynamics.resolution.rows import Rows, excess_of, rows_of, worst_row, write_row
+from humanoid_dynamics.resolution.small import add, add_row, dot, dot_row, solve_transposed, solve_upper
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 FOUND, HOPELESS, LOST = range(3)
 MOST_STEPS = 200
 DEPENDENT = 1e-18  # share of the square of a normal that counts as none; the soft program spans nine decades
+SHRUNK = 1e-3  # share of the square of a normal, of which what is left has lost digits: made orthogonal once more
 
 
-def walk(J: Matrix, free: Vector, x: Vector, M: Memory, k: int, torques: int, exact: float, known: int) -> tuple[int, int]:  # noqa: PLR0917
-    """Move the push along the first k directions to the nearest one that breaks no row.
+def walk(x: Vector, M: Memory, equations: int, torques: int, exact: float, known: int) -> tuple[int, int]:  # noqa: PLR0917
+    """Move the push to the nearest one that breaks no row and fulfils as many equations as before.
 
     Args:
-        J: Jacobian.
-        free: Torques of free motion.
-        x: The push, where the cost is least; overwritten.
-        M: The memory.
-        k: Number of directions.
+        x: The push, where the cost is least under the equations; overwritten.
+        M: The memory, rows of torques written.
+        equations: How many orthonormal vectors span the equations.
         torques: Number of limited torques.
         exact: What a row may be broken by.
         known: How many rows of ``active`` to begin with.
@@ -32,18 +32,19 @@ def walk(J: Matrix, free: Vector, x: Vector, M: Memory, k: int, torques: int, ex
     Returns:
         How it ended, and how many rows of ``active`` the push rests on; where it is hopeless, those that contradict each other.
     """
-    n, Q, R, T, u, active, rows = M.sizes.n, M.Q, M.R, M.T, M.u, M.active, rows_of(M)
-    normal, d, r, step = M.work[:n], M.work[n : 2 * n], M.work[2 * n : 3 * n], M.work[3 * n : 4 * n]
-    set_unit(Q, k, 0)
-    count, row, pressed, excess = begin(J, free, x, M, k, known), -1, 0.0, 0.0
+    n, U, Q, R, u, active, rows = M.sizes.n, M.U, M.Q, M.R, M.u, M.active, rows_of(M)
+    d, r, rest, step = M.work[:n], M.work[n : 2 * n], M.work[2 * n : 3 * n], M.work[3 * n : 4 * n]
+    count, row, pressed, excess, steep = begin(x, M, rows, equations, known), -1, 0.0, 0.0, 0.0
     for _ in range(MOST_STEPS):
         if row < 0:
-            row, excess = worst_row(J, free, x, rows, torques)
-            if not excess > exact:
+            row, excess = worst_row(x, rows, torques, exact)
+            if row < 0:
                 return FOUND, count
             pressed = 0.0
-            write_normal(J, T, rows, row, k, normal)
-        steep = write_directions(Q, R, k, count, normal, d, r)
+            write_row(rows, row, rest)
+            solve_transposed(U, rest, n)
+            steep = split(Q, equations + count, rest, d, n)
+        lean_on(R, d, equations, r, count)
         length, leaving = longest_step(u, r, count)
         if steep > 0.0 and excess <= length * steep:
             length, leaving = excess / steep, -1
@@ -53,50 +54,66 @@ def walk(J: Matrix, free: Vector, x: Vector, M: Memory, k: int, torques: int, ex
         pressed += length
         add(u, -length, r, count)
         if steep > 0.0:
-            write_rest(Q, k, count, d, step)
-            move(x, T, k, step, length)
+            move(x, U, rest, length, step)
             excess -= length * steep
         if leaving >= 0:
-            remove_normal(Q, R, u, active, k, count, leaving)
             count -= 1
+            remove_normal(Q, R, d, u, active, equations, count, leaving)
+            add_row(rest, d[equations + count], Q, equations + count, n)
+            steep += d[equations + count] ** 2
             continue
-        add_normal(Q, R, k, count, d, step, steep)
+        add_normal(Q, R, d, equations, count, rest, steep)
         u[count], active[count] = pressed, row
         count, row = count + 1, -1
     return LOST, count
 
 
-def begin(J: Matrix, free: Vector, x: Vector, M: Memory, k: int, known: int) -> int:  # noqa: PLR0917
+def move(x: Vector, U: Matrix, rest: Vector, length: float, step: Vector) -> None:
+    """Move the push against a direction in plain coordinates."""
+    for i in range(len(x)):
+        step[i] = rest[i]
+    solve_upper(U, step, len(x))
+    add(x, -length, step, len(x))
+
+
+def begin(x: Vector, M: Memory, rows: Rows, equations: int, known: int) -> int:
     """Move the push from the one of least cost to the nearest that rests on some rows, without those that would have to pull.
 
     Returns:
         How many rows are left of those in ``active``.
     """
-    n, Q, R, T, u, active, rows = M.sizes.n, M.Q, M.R, M.T, M.u, M.active, rows_of(M)
-    normal, d, r, step = M.work[:n], M.work[n : 2 * n], M.work[2 * n : 3 * n], M.work[3 * n : 4 * n]
+    n, U, Q, R, u, active = M.sizes.n, M.U, M.Q, M.R, M.u, M.active
+    d, r, rest = M.work[:n], M.work[n : 2 * n], M.work[2 * n : 3 * n]
     count = 0
     for i in range(known):
-        write_normal(J, T, rows, active[i], k, normal)
-        steep = write_directions(Q, R, k, count, normal, d, r)
-        if steep > 0.0 and count < k:
+        write_row(rows, active[i], rest)
+        solve_transposed(U, rest, n)
+        steep = split(Q, equations + count, rest, d, n)
+        if steep > 0.0:
             active[count] = active[i]
-            write_rest(Q, k, count, d, step)
-            add_normal(Q, R, k, count, d, step, steep)
+            add_normal(Q, R, d, equations, count, rest, steep)
             count += 1
+    pulling = 0
     while count > 0:
         for i in range(count):
-            u[i] = excess_of(J, free, x, rows, active[i])
+            u[i] = excess_of(x, rows, active[i])
         pulling = press_together(R, u, count, r)
         if pulling < 0:
+            rest_on(x, M, equations, count, r)
             break
-        remove_normal(Q, R, u, active, k, count, pulling)
         count -= 1
-    for i in range(k):
-        step[i] = 0.0
-        for j in range(count):
-            step[i] += r[j] * Q[j, i]
-    move(x, T, k, step, 1.0)
+        remove_normal(Q, R, d, u, active, equations, count, pulling)
     return count
+
+
+def rest_on(x: Vector, M: Memory, equations: int, count: int, r: Vector) -> None:
+    """Move the push against sums of the vectors of active rows."""
+    rest, step = M.work[2 * M.sizes.n : 3 * M.sizes.n], M.work[3 * M.sizes.n : 4 * M.sizes.n]
+    for i in range(len(rest)):
+        rest[i] = 0.0
+    for j in range(count):
+        add_row(rest, r[j], M.Q, equations + j, len(rest))
+    move(x, M.U, rest, 1.0, step)
 
 
 def press_together(R: Matrix, u: Vector, count: int, r: Vector) -> int:
@@ -129,68 +146,59 @@ def longest_step(u: Vector, r: Vector, count: int) -> tuple[float, int]:
     return length, leaving
 
 
-def move(x: Vector, T: Matrix, k: int, step: Vector, length: float) -> None:
-    """Move the push against a sum of directions."""
-    for j in range(k):
-        along = length * step[j]
-        for i in range(len(x)):
-            x[i] -= along * T[j, i]
+def split(Q: Matrix, count: int, rest: Vector, d: Vector, n: int) -> float:
+    """Split a normal into its parts along orthonormal vectors, and what is left; return the square of that, or zero where it is none."""
+    whole = dot(rest, rest, n)
+    for j in range(count):
+        d[j] = dot_row(Q, j, rest, n)
+        add_row(rest, -d[j], Q, j, n)
+    steep = dot(rest, rest, n)
+    if steep < SHRUNK * whole:
+        for j in range(count):
+            more = dot_row(Q, j, rest, n)
+            add_row(rest, -more, Q, j, n)
+            d[j] += more
+        steep = dot(rest, rest, n)
+    return steep if steep > DEPENDENT * whole and count < n else 0.0
 
 
-def write_rest(Q: Matrix, k: int, count: int, d: Vector, step: Vector) -> None:
-    """Write what is left of a normal, given in the basis Q, beside the active ones."""
-    for i in range(k):
-        step[i] = 0.0
-    for j in range(count, k):
-        for i in range(k):
-            step[i] += d[j] * Q[j, i]
-
-
-def write_directions(Q: Matrix, R: Matrix, k: int, count: int, normal: Vector, d: Vector, r: Vector) -> float:  # noqa: PLR0917
-    """Write a normal in the basis Q, and by which sum of active normals it is met; return the square of what is left of it, or zero."""
-    whole, steep = 0.0, 0.0
-    for j in range(k):
-        along = 0.0
-        for i in range(k):
-            along += Q[j, i] * normal[i]
-        d[j] = along
-        whole += along**2
-        if j >= count:
-            steep += along**2
+def lean_on(R: Matrix, d: Vector, equations: int, r: Vector, count: int) -> None:
+    """Write by which sum of active normals a normal is met, R r = d."""
     for i in range(count - 1, -1, -1):
-        r[i] = d[i]
+        r[i] = d[equations + i]
         for j in range(i + 1, count):
             r[i] -= R[i, j] * r[j]
         r[i] /= R[i, i]
-    return steep if steep > DEPENDENT * whole else 0.0
 
 
-def add_normal(Q: Matrix, R: Matrix, k: int, count: int, d: Vector, step: Vector, steep: float) -> None:  # noqa: PLR0917
-    """Make a normal, given in the basis Q, the next column of R; mirror the free vectors of Q so that it stays triangular."""
+def add_normal(Q: Matrix, R: Matrix, d: Vector, equations: int, count: int, rest: Vector, steep: float) -> None:  # noqa: PLR0917
+    """Make a normal the next column of R, and what is left of it the next vector of Q."""
     for i in range(count):
-        R[i, count] = d[i]
-    length = steep**0.5 if d[count] < 0.0 else -(steep**0.5)
-    R[count, count] = length
-    scale = 1.0 / (steep - length * d[count])
-    d[count] -= length
-    for i in range(k):
-        step[i] -= length * Q[count, i]
-    for j in range(count, k):
-        along = scale * d[j]
-        for i in range(k):
-            Q[j, i] -= along * step[i]
+        R[i, count] = d[equations + i]
+    R[count, count] = write_unit(Q, equations + count, rest, steep)
 
 
-def remove_normal(Q: Matrix, R: Matrix, u: Vector, active: Indices, k: int, count: int, leaving: int) -> None:  # noqa: PLR0917
-    """Take a column out of R and turn the others back to triangular form."""
-    for j in range(leaving, count - 1):
+def write_unit(Q: Matrix, row: int, rest: Vector, square: float) -> float:
+    """Write a vector of a certain square, made a unit vector; return its length."""
+    length = float(square**0.5)
+    per_length = 1.0 / length
+    for i in range(Q.shape[1]):
+        Q[row, i] = rest[i] * per_length
+    return length
+
+
+def remove_normal(Q: Matrix, R: Matrix, d: Vector, u: Vector, active: Indices, equations: int, count: int, leaving: int) -> None:  # noqa: PLR0917
+    """Take a column out of R, of which ``count`` are left, and turn the others back to triangular form, with vectors and what is split."""
+    for j in range(leaving, count):
         u[j], active[j] = u[j + 1], active[j + 1]
         for i in range(j + 2):
             R[i, j] = R[i, j + 1]
-    for j in range(leaving, count - 1):
+    for j in range(leaving, count):
         length = (R[j, j] ** 2 + R[j + 1, j] ** 2) ** 0.5
         c, s = R[j, j] / length, R[j + 1, j] / length
-        for i in range(j, count - 1):
+        for i in range(j, count):
             R[j, i], R[j + 1, i] = c * R[j, i] + s * R[j + 1, i], c * R[j + 1, i] - s * R[j, i]
-        for i in range(k):
-            Q[j, i], Q[j + 1, i] = c * Q[j, i] + s * Q[j + 1, i], c * Q[j + 1, i] - s * Q[j, i]
+        one, other = equations + j, equations + j + 1
+        d[one], d[other] = c * d[one] + s * d[other], c * d[other] - s * d[one]
+        for i in range(Q.shape[1]):
+            Q[one, i], Q[other, i] = c * Q[one, i] + s * Q[other, i], c * Q[other, i] - s * Q[one, i]

@@ -7,7 +7,7 @@ import numpy as np
 from humanoid_dynamics.resolution import active_set, inside, kernels, memory, rows, small
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.inside import AS_IT_IS, FAILED, HARD, SOFT
-from humanoid_dynamics.resolution.kernels import ALL_WELL, MISSING, SINGULAR, VERDICTS, keep_limits, share_tick, torque_tick
+from humanoid_dynamics.resolution.kernels import MISSING, SINGULAR, VERDICTS
 from humanoid_dynamics.resolution.limits import CHOICE_FLOOR, CHOICE_WEIGHT, ContactRows, miss_weights
 from humanoid_dynamics.resolution.memory import Sizes, build_memory
 from humanoid_dynamics.resolution.objectives import Fast
@@ -16,9 +16,7 @@ from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel, function
 
 EXACT = 1e-10  # of the weight of the robot: what a row of a limited push may be broken by
 MODULES = (small, memory, rows, active_set, inside, kernels)
-PARTS: tuple[Kernel, ...] = tuple(
-    part for module in MODULES for part in functions_of(module) if part not in {torque_tick, share_tick, keep_limits}
-)
+PARTS: tuple[Kernel, ...] = tuple(part for module in MODULES for part in functions_of(module) if "_tick" not in part.__name__)
 
 
 class CompiledTick:
@@ -37,15 +35,14 @@ class CompiledTick:
         Args:
             dynamics: What is asked.
             contacts: Limits of its contacts.
-            fast: Kernel of the objective.
+            fast: Kernels of the objective.
             tolerances: Square of what the equation of motion may miss, and the largest share of a torque limit that may be used.
             limited: Whether limits are kept.
         """
         self._dynamics = dynamics
         self._sizes = (dynamics.size, dynamics.robot.nv, len(dynamics.driven_v))
         self._effort = dynamics.robot.limits.effort[dynamics.driven_v]
-        self._tick = compile_kernel(fast.kernel, PARTS)
-        self._limits = compile_kernel(keep_limits, PARTS) if limited else None
+        self._tick, self._limited = compile_kernel(fast.kernels[limited], PARTS), limited
         self._paths = {AS_IT_IS: fast.path, HARD: "qp", SOFT: "qp_soft", FAILED: "none"}
         self._memory = _fill(dynamics, contacts, fast, tolerances)
         self.verdict, self.path = SINGULAR, fast.path
@@ -63,18 +60,12 @@ class CompiledTick:
         n, nv, na = self._sizes
         x, forces, tau = np.empty(n), np.empty(nv), np.empty(na)
         question = (self._dynamics.whole_J, self._dynamics.tau_0, shares, x, forces, tau)
-        self.verdict, self.path = self._tick(question, *self._memory, self._limits is not None), self._paths[AS_IT_IS]
-        if self.verdict <= MISSING:
+        way, self.verdict = divmod(self._tick(question, *self._memory), VERDICTS)
+        self.path = self._paths[way]
+        if way == FAILED or (self.verdict <= MISSING and way != SOFT):
             return None
-        if self._limits is None:
-            return x, forces, tau
-        if self.verdict < ALL_WELL:
-            way, self.verdict = divmod(self._limits(question, *self._memory), VERDICTS)
-            self.path = self._paths[way]
-            if way == FAILED or (way == HARD and self.verdict == MISSING):
-                return None
         # Also where all is well: to the last digit.
-        return x, forces, np.minimum(np.maximum(tau, -self._effort), self._effort)
+        return x, forces, np.minimum(np.maximum(tau, -self._effort), self._effort) if self._limited else tau
 
 
 def _fill(dynamics: ContactDynamics, contacts: ContactRows, fast: Fast, tolerances: tuple[float, float]) -> tuple[Vector, Indices]:

@@ -1,13 +1,14 @@
 """The push inside limits, compiled: first among those that fulfil the equation of motion, then the one that misses it least.
 
-With x = x_0 + T'y the cost of a push is |y|^2 / 2, so that all that is left are rows a'x <= b: those of contacts, and torques.
+All that is left of a push of least cost are rows a'x <= b: those of contacts, and torques.
 """
 
 from __future__ import annotations
 
-from humanoid_dynamics.resolution.active_set import DEPENDENT, FOUND, HOPELESS, LOST, walk
+from humanoid_dynamics.resolution.active_set import FOUND, HOPELESS, LOST, split, walk, write_unit
 from humanoid_dynamics.resolution.memory import CHOICE, EXACT, FLOOR, UNIT_FORCE, Memory
-from humanoid_dynamics.resolution.small import add, dot, factor_cholesky, set_unit, solve_transposed, solve_upper
+from humanoid_dynamics.resolution.rows import write_torques
+from humanoid_dynamics.resolution.small import add, factor_cholesky, solve_transposed, solve_upper
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 AS_IT_IS, HARD, SOFT, FAILED = range(4)  # ways in which a push was found
@@ -25,9 +26,9 @@ def choose_inside(question: tuple[Matrix, Vector, Vector, Vector, Vector, Vector
     """
     J, free, _, x, _, _ = question
     end, known = LOST, 0
-    k = prepare_hard(M)
-    if k >= 0:
-        end, known = walk(J, free, x, M, k, M.sizes.torques, M.settings[EXACT] * M.settings[UNIT_FORCE], 0)
+    write_torques(J, free, M)
+    if span_equations(M):
+        end, known = walk(x, M, M.sizes.m, M.sizes.torques, M.settings[EXACT] * M.settings[UNIT_FORCE], 0)
     if end == FOUND:
         return HARD
     if end == HOPELESS and prepare_soft(J, free, M):
@@ -35,7 +36,7 @@ def choose_inside(question: tuple[Matrix, Vector, Vector, Vector, Vector, Vector
             for i in range(len(x)):
                 x[i] = M.g[i]
             known = keep_contacts(M, known) if torques == 0 else known
-            end, known = walk(J, free, x, M, M.sizes.n, torques, M.settings[EXACT] * size_of(free, M), known)
+            end, known = walk(x, M, 0, torques, M.settings[EXACT] * size_of(free, M), known)
             if end == FOUND:
                 return SOFT
     return FAILED
@@ -51,60 +52,31 @@ def keep_contacts(M: Memory, known: int) -> int:
     return left
 
 
-def prepare_hard(M: Memory) -> int:
-    """Write the directions that keep the equation of motion, orthonormal in the metric of the Hessian.
-
-    The columns of Z = U'^-1 J_u are brought to triangular form by mirrors, kept as rows; what these make of the last unit vectors is
-    orthogonal to all.
+def span_equations(M: Memory) -> bool:
+    """Write orthonormal vectors that span the normals of the equations, the columns of Z = U'^-1 J_u.
 
     Returns:
-        How many directions there are; minus one where the equations depend on each other.
+        Whether these do not depend on each other.
     """
-    n, m, U, Z, T = M.sizes.n, M.sizes.m, M.U, M.Z, M.T
-    for j in range(m):
-        z = M.mirrors[j]
+    n, Q, Z, d, rest = M.sizes.n, M.Q, M.Z, M.work[: M.sizes.n], M.work[2 * M.sizes.n : 3 * M.sizes.n]
+    for j in range(M.sizes.m):
         for i in range(n):
-            z[i] = Z[i, j]
-        whole = dot(z, z, n)
-        for i in range(j):
-            mirror(M.mirrors[i], M.u[i], z, i, n)
-        left = z[j:]
-        square = dot(left, left, n - j)
-        if not square > DEPENDENT * whole:
-            return -1
-        length = square**0.5 if z[j] < 0.0 else -(square**0.5)
-        M.u[j] = 1.0 / (square - length * z[j])
-        z[j] -= length
-    set_unit(T, n - m, m)
-    for k in range(n - m):
-        t = T[k]
-        for j in range(m - 1, -1, -1):
-            mirror(M.mirrors[j], M.u[j], t, j, n)
-        solve_upper(U, t, n)
-    return n - m
-
-
-def mirror(z: Vector, scale: float, t: Vector, first: int, n: int) -> None:
-    """Mirror t in z, of which the entries from the first on count."""
-    along = 0.0
-    for i in range(first, n):
-        along += z[i] * t[i]
-    along *= scale
-    for i in range(first, n):
-        t[i] -= along * z[i]
+            rest[i] = Z[i, j]
+        square = split(Q, j, rest, d, n)
+        if not square > 0.0:
+            return False
+        write_unit(Q, j, rest, square)
+    return True
 
 
 def prepare_soft(J: Matrix, free: Vector, M: Memory) -> bool:
-    """Write the push that misses the equation of motion least, but for a small weight of the rule's wish, to ``g``; all directions."""
-    n, U, T = M.sizes.n, M.U, M.T
+    """Write the push that misses the equation of motion least, but for a small weight of the rule's wish, to ``g``."""
+    n, U = M.sizes.n, M.U
     fill_soft(J, free, M)
     if not factor_cholesky(M.K, U, n):
         return False
     solve_transposed(U, M.g, n)
     solve_upper(U, M.g, n)
-    set_unit(T, n, 0)
-    for k in range(n):
-        solve_upper(U, T[k], k + 1)
     return True
 
 

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from humanoid_dynamics.resolution.inside import choose_inside
 from humanoid_dynamics.resolution.memory import BROKEN, MOST_USED, TIGHT, TOLERANCE, Memory, open_memory
-from humanoid_dynamics.resolution.rows import press, rows_of
+from humanoid_dynamics.resolution.rows import highest, rows_of, write_excess
 from humanoid_dynamics.resolution.small import BLOCK, add_block, dot, factor_cholesky, solve_transposed, solve_upper
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
@@ -23,16 +23,66 @@ RIGHT = BLOCK - 1  # column of the right-hand side
 SOLID, FRICTION, YAW = range(3)  # kinds of rows: pressure and load, friction, yaw
 
 
-def torque_tick(question: Question, F: Vector, I: Indices, limited: bool) -> int:  # noqa: E741 - floats and integers
-    """Answer by least torques: x'Hx/2 - g'x is least under J_u'x = free_u, H = J W J' + H_x, g = J W free; then judge.
+def torque_tick(question: Question, F: Vector, I: Indices) -> int:  # noqa: E741 - floats and integers
+    """Answer by least torques.
 
     Args:
         question: What the tick asks.
         F: Numbers of the memory.
         I: Indices of the memory.
-        limited: Whether limits are kept.
+    """
+    return press_by_torques(question, open_memory(F, I), False)
+
+
+def torque_tick_inside(question: Question, F: Vector, I: Indices) -> int:  # noqa: E741 - floats and integers
+    """Answer by least torques inside limits, see ``keep_limits``.
+
+    Args:
+        question: What the tick asks.
+        F: Numbers of the memory.
+        I: Indices of the memory.
     """
     M = open_memory(F, I)
+    return keep_limits(question, M, press_by_torques(question, M, True))
+
+
+def share_tick(question: Question, F: Vector, I: Indices) -> int:  # noqa: E741 - floats and integers
+    """Answer by shares.
+
+    Args:
+        question: What the tick asks.
+        F: Numbers of the memory.
+        I: Indices of the memory.
+    """
+    return press_by_shares(question, open_memory(F, I), False)
+
+
+def share_tick_inside(question: Question, F: Vector, I: Indices) -> int:  # noqa: E741 - floats and integers
+    """Answer as near to shares as limits let, see ``keep_limits``.
+
+    Args:
+        question: What the tick asks.
+        F: Numbers of the memory.
+        I: Indices of the memory.
+    """
+    M = open_memory(F, I)
+    return keep_limits(question, M, press_by_shares(question, M, True))
+
+
+def keep_limits(question: Question, M: Memory, verdict: int) -> int:
+    """Choose the push inside limits where one was found that is not, and judge it.
+
+    Returns:
+        What is wrong first, and the way in which the push was found: ``verdict + VERDICTS * way``.
+    """
+    if verdict <= MISSING or verdict == ALL_WELL:
+        return verdict
+    way = choose_inside(question, M)
+    return judge(question, M, False) + VERDICTS * way
+
+
+def press_by_torques(question: Question, M: Memory, limited: bool) -> int:
+    """Push so that x'Hx/2 - g'x is least under J_u'x = free_u, H = J W J' + H_x, g = J W free; then judge."""
     J, tau_0, x = question[0], question[1], question[3]
     n, width, first = M.sizes.n, M.sizes.width, M.sizes.first
     free, weighted = tau_0[first : first + width], M.work[:width]
@@ -85,16 +135,8 @@ def substitute(M: Memory) -> None:
             add_block(K[k], z[k], z)
 
 
-def share_tick(question: Question, F: Vector, I: Indices, limited: bool) -> int:  # noqa: E741 - floats and integers
-    """Answer by shares: x = x_t + C J_u mu with J_u' C J_u mu = free_u - J_u' x_t, then judge.
-
-    Args:
-        question: What the tick asks.
-        F: Numbers of the memory.
-        I: Indices of the memory.
-        limited: Whether limits are kept.
-    """
-    M = open_memory(F, I)
+def press_by_shares(question: Question, M: Memory, limited: bool) -> int:
+    """Push x = x_t + C J_u mu with J_u' C J_u mu = free_u - J_u' x_t, then judge."""
     J, tau_0, x = question[0], question[1], question[3]
     n, m, soft, K, d = M.sizes.n, M.sizes.m, M.work[: M.sizes.n], M.S, M.d
     fill_targets(question, M, soft)
@@ -158,22 +200,6 @@ def fill_shares(J: Matrix, bearing: Indices, soft: Vector, K: Matrix) -> None:
                 K[i, j] += weighted * J[k, bearing[j]]
 
 
-def keep_limits(question: Question, F: Vector, I: Indices) -> int:  # noqa: E741 - floats and integers
-    """Choose the push inside limits after a tick whose push was not, and judge it.
-
-    Args:
-        question: What the tick asked, and found.
-        F: Numbers of the memory, Hessian and linear term written.
-        I: Indices of the memory.
-
-    Returns:
-        What is wrong first, and the way in which the push was found: ``verdict + VERDICTS * way``.
-    """
-    M = open_memory(F, I)
-    way = choose_inside(question, M)
-    return judge(question, M, False) + VERDICTS * way
-
-
 def judge(question: Question, M: Memory, limited: bool) -> int:
     """Write forces and torques, and tell what is wrong with them first: something missing, a contact, a motor, nothing.
 
@@ -192,7 +218,8 @@ def judge(question: Question, M: Memory, limited: bool) -> int:
         used = max(used, abs(tau[i] * M.per_limit[i]))
     if not missing <= M.settings[TOLERANCE]:
         return MISSING
-    if press(x, rows_of(M)) > M.settings[TIGHT] and (limited or is_broken(x, M)):
+    write_excess(x, rows_of(M))
+    if highest(M.y, M.settings[TIGHT])[1] >= 0 and (limited or is_broken(x, M)):
         return CONTACT
     return MOTOR if used > M.settings[MOST_USED] else ALL_WELL
 

@@ -15,7 +15,7 @@ from humanoid_dynamics.resolution.small import BLOCK
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 WRENCH = 6
-COUNTS, INDICES, NUMBERS = 10, 9, 26  # entries of the sizes, arrays of indices, arrays of numbers
+COUNTS, INDICES, NUMBERS = 10, 9, 27  # entries of the sizes, arrays of indices, arrays of numbers
 SETTINGS = ("tolerance", "tight", "broken", "most_used", "exact", "choice", "floor", "unit_force")
 TOLERANCE, TIGHT, BROKEN, MOST_USED, EXACT, CHOICE, FLOOR, UNIT_FORCE = range(len(SETTINGS))
 
@@ -82,9 +82,10 @@ class Memory(NamedTuple):
         g: (n,) linear term, written.
         U: (n, n) its Cholesky factor, or that of the soft program, one over its diagonal on the diagonal.
         Z: (n, 8) equations in the metric of the Hessian, and in the last column the linear term.
-        mirrors: (m, n) mirrors that bring the equations to triangular form.
-        T: (n, n) directions along which the push is free, as rows.
-        Q: (n, n) orthogonal; the first rows span the normals of the active rows.
+        T: (n, torques) what the push takes from the limited torques.
+        t: (torques,) those torques without a push.
+        z: (2 torques,) by how much they are too high, and too low, written.
+        Q: (n, n) orthonormal rows; they span the normals of the equations, then those of the active rows.
         R: (n, n) their triangular factor.
         u: (n,) forces of the active rows.
         work: (4 n + width,) work space.
@@ -120,8 +121,9 @@ class Memory(NamedTuple):
     g: Vector
     U: Matrix
     Z: Matrix
-    mirrors: Matrix
     T: Matrix
+    t: Vector
+    z: Vector
     Q: Matrix
     R: Matrix
     u: Vector
@@ -139,8 +141,8 @@ def build_memory(sizes: Sizes, indices: Sequence[Indices], numbers: Sequence[Arr
     Returns:
         Numbers, and indices; the latter begin with the sizes and with where each array starts.
     """
-    n, m = sizes.n, sizes.m
-    room = (n * n, BLOCK**2, BLOCK, n * n, n, n * n, n * BLOCK, n * m, n * n, n * n, n * n, n, 4 * n + sizes.width)
+    n, k = sizes.n, sizes.torques
+    room = (n * n, BLOCK**2, BLOCK, n * n, n, n * n, n * BLOCK, k * n, k, 2 * k, n * n, n * n, n, 4 * n + sizes.width)
     floats = [np.asarray(part, dtype=np.float64).ravel() for part in numbers] + [np.zeros(size) for size in room]
     integers = [*(np.asarray(part, dtype=np.intp) for part in indices), np.zeros(n, dtype=np.intp)]
     starts = [np.cumsum([0, *(len(part) for part in parts)]) for parts in (floats, integers)]
@@ -155,7 +157,7 @@ def open_memory(F: Vector, I: Indices) -> Memory:  # noqa: E741 - floats and int
         F: Numbers, from ``build_memory``.
         I: Indices, from there as well.
     """
-    n, m = I[0], I[1]
+    n, k = I[0], I[8]
     f, i = I[COUNTS : COUNTS + NUMBERS + 1], I[COUNTS + NUMBERS + 1 : COUNTS + NUMBERS + INDICES + 2]
     return Memory(
         Sizes(I[0], I[1], I[2], I[3], I[4], I[5], I[6], I[7], I[8], I[9]),
@@ -188,10 +190,11 @@ def open_memory(F: Vector, I: Indices) -> Memory:  # noqa: E741 - floats and int
         F[f[17] : f[18]],
         F[f[18] : f[19]].reshape(n, n),
         F[f[19] : f[20]].reshape(n, BLOCK),
-        F[f[20] : f[21]].reshape(m, n),
-        F[f[21] : f[22]].reshape(n, n),
-        F[f[22] : f[23]].reshape(n, n),
+        F[f[20] : f[21]].reshape(n, k),
+        F[f[21] : f[22]],
+        F[f[22] : f[23]],
         F[f[23] : f[24]].reshape(n, n),
-        F[f[24] : f[25]],
+        F[f[24] : f[25]].reshape(n, n),
         F[f[25] : f[26]],
+        F[f[26] : f[27]],
     )

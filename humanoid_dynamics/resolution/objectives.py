@@ -12,7 +12,7 @@ from scipy.linalg import lapack
 from humanoid_dynamics.contact.wrench import reference_point
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
-from humanoid_dynamics.resolution.kernels import share_tick, torque_tick
+from humanoid_dynamics.resolution.kernels import share_tick, share_tick_inside, torque_tick, torque_tick_inside
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import Kernel
 
@@ -29,7 +29,7 @@ class Fast:
     """The kernel that answers for an objective in one go, and what it weighs; what it does not use is all ones.
 
     Attributes:
-        kernel: A tick of ``kernels``.
+        kernels: Ticks of ``kernels``, one that knows no limits and one that keeps them.
         path: How it finds the push.
         push_weights: (size,) weights of the push.
         torque_weights: (width of span,) weights of the torques.
@@ -38,7 +38,7 @@ class Fast:
         owner: (size,) the contact that each part of the push belongs to, minus one for a gear.
     """
 
-    kernel: Kernel
+    kernels: tuple[Kernel, Kernel]
     path: str
     push_weights: Vector
     torque_weights: Vector
@@ -151,7 +151,8 @@ class TorqueObjective(Objective):
         """Return the kernel of least torques."""
         n, width = self.dynamics.J.shape
         weights = np.ones(width) if self.span_weights is None else self.span_weights
-        return Fast(torque_tick, "kkt", np.diag(self.H_x).copy(), weights, np.ones(n), np.zeros((n, 2)), np.zeros(n, dtype=np.intp))
+        kernels = (torque_tick, torque_tick_inside)
+        return Fast(kernels, "kkt", np.diag(self.H_x).copy(), weights, np.ones(n), np.zeros((n, 2)), np.zeros(n, dtype=np.intp))
 
 
 class ShareObjective(Objective):
@@ -226,7 +227,7 @@ class ShareObjective(Objective):
         for k, part in enumerate(self.dynamics.parts):
             owner[part] = k
             softness[part.start : part.start + 3] = RIGID_LEVER**-2
-        return Fast(share_tick, "closed", np.ones(n), np.ones(width), softness, self._twist, owner)
+        return Fast((share_tick, share_tick_inside), "closed", np.ones(n), np.ones(width), softness, self._twist, owner)
 
 
 def _check_weights(weights: ArrayLike, size: int) -> Vector:

@@ -43,11 +43,29 @@ def add_block(one: Vector, factor: float, other: Vector) -> None:
         one[k] += factor * other[k]
 
 
-def set_unit(A: Matrix, count: int, first: int) -> None:
-    """Write unit vectors to the first rows, beginning with the unit vector of a certain number."""
-    for i in range(count):
-        for j in range(A.shape[1]):
-            A[i, j] = 1.0 if j == first + i else 0.0
+def dot_row(A: Matrix, row: int, d: Vector, size: int) -> float:
+    """Return the product of a row and a vector, four entries at a time: so many the compiler takes at once."""
+    whole = size - size % 4
+    one, two, three, four = 0.0, 0.0, 0.0, 0.0
+    for k in range(0, whole, 4):
+        one += A[row, k] * d[k]
+        two += A[row, k + 1] * d[k + 1]
+        three += A[row, k + 2] * d[k + 2]
+        four += A[row, k + 3] * d[k + 3]
+    for k in range(whole, size):
+        one += A[row, k] * d[k]
+    return (one + two) + (three + four)
+
+
+def add_row(d: Vector, factor: float, A: Matrix, row: int, size: int) -> None:
+    """Add a multiple of a row to a vector, four entries at a time; all are read before one is written, so that they may be one memory."""
+    whole = size - size % 4
+    for k in range(0, whole, 4):
+        one, two, three, four = A[row, k], A[row, k + 1], A[row, k + 2], A[row, k + 3]
+        one, two, three, four = d[k] + factor * one, d[k + 1] + factor * two, d[k + 2] + factor * three, d[k + 3] + factor * four
+        d[k], d[k + 1], d[k + 2], d[k + 3] = one, two, three, four
+    for k in range(whole, size):
+        d[k] += factor * A[row, k]
 
 
 def factor_cholesky(H: Matrix, U: Matrix, size: int) -> bool:

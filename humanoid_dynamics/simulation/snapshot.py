@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.push import Push
-from humanoid_dynamics.simulation.stepper import Stepper
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+if TYPE_CHECKING:
+    from humanoid_dynamics.simulation.stepper import Stepper
 
 
 @dataclass(frozen=True, eq=False)

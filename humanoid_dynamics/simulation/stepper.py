@@ -31,15 +31,20 @@ from humanoid_dynamics.simulation.rows import (
 )
 from humanoid_dynamics.simulation.runaway import describe_runaway
 from humanoid_dynamics.simulation.setup import RUNAWAY
+from humanoid_dynamics.simulation.snapshot import go_back, take_snapshot
 from humanoid_dynamics.spatial.arrays import Vector
 
 CLOSED, CLOSED_FINELY = 1e-11, 1e-13  # [m]
 RECLOSE = 3
 MOST_IMPACTS = 8
+SWING_PARTS = 2  # of a step in which only loops and gravity act, and no energy may be lost
 MOST_CUTS = 6
 FINE = 1e-9  # energy a smooth step may miss, as a share of the largest kinetic energy so far
 MOST_PARTS = 16
 TINY = 1e-12
+WILD = 10.0  # velocity above which a step looks back at its energy [m/s, rad/s]
+OFF = 2e-3  # share of the kinetic energy that such a step may miss
+HALVINGS = 5  # how often it may be halved
 
 
 class Stepper:
@@ -117,21 +122,48 @@ class Stepper:
         self.engine.undisturbed = undisturbed
         if tau is not self.tau or tau.flags.writeable:
             self.tau = self._dofs[MOTOR, self.mechanism.actuated] = tau
-        before = self.q, self.v, self.t
+        return self._take(dt, HALVINGS)
+
+    def _take(self, dt: float, halvings: int) -> int:
+        """Take a step; where something is so fast that it makes energy out of nothing or runs away, in two halves of it instead."""
+        before, missing = (self.q, self.v, self.t), self.books.missing
+        wild = self.audit and halvings > 0 and self._numbers[FASTEST] > WILD
+        kept = take_snapshot(self) if wild else None
         impacts = self._advance(dt)
+        if not self.reason:
+            self.t = before[2] + dt
+            if self.audit:
+                self.books.close_step(self.measure_energy())
+        if kept is not None and (self.reason or self._is_off(self.books.missing - missing)):
+            go_back(self, kept)
+            return sum(self._take(0.5 * dt, halvings - 1) for _ in range(2) if not self.reason)
         if self.reason:
             self.q, self.v, self.t = before
-            return impacts
-        self.t = before[2] + dt
-        if self.audit:
-            self.books.close_step(self.measure_energy())
         return impacts
 
+    def _is_off(self, change: float) -> bool:
+        """Return whether a step missed more energy than it should.
+
+        Args:
+            change: What it added to the energy that is missing [J].
+        """
+        z = self._dofs[Z_END]
+        return not abs(change) < OFF * 0.5 * float(z.dot(z)) + TINY
+
     def _advance(self, dt: float) -> int:
-        """Go through a step, cut in two wherever something hits; return the number of impacts."""
+        """Go through a step; return the number of impacts."""
         if self.accurate and self._is_smooth(dt):
             self._fly(dt)
             return 0
+        parts = SWING_PARTS if self._swings() and not self.pushes else 1
+        impacts = 0
+        for _ in range(parts):
+            if not self.reason:
+                impacts += self._go(dt / parts)
+        return impacts
+
+    def _go(self, dt: float) -> int:
+        """Go through a part of a step, cut in two wherever something hits; return the number of impacts."""
         left, impacts = dt, 0
         for impacts in range(MOST_IMPACTS):
             hit = self._smooth(left, stop_at_impact=True)

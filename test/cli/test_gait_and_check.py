@@ -84,3 +84,33 @@ def test_nonsense_is_refused(call, arguments, message):
     assert code == 2
     assert out == ""
     assert message in err
+
+
+def test_walk_stops_turns_and_goes_over_into_another(call, tmp_path):
+    first, both = tmp_path / "first.npz", tmp_path / "both.npz"
+    code, out, err = call("gait", "human28", "--steps", 1, "--rate", 50, "--stop", 1.5, "--out", first, "--json")
+    assert (code, err) == (0, "")
+    alone = json.loads(out)
+    stand = alone["phases"][-1]
+    assert stand["to"] - stand["from"] == pytest.approx(1.5, abs=0.05)
+    arguments = ("--steps", 1, "--rate", 50, "--heading", 0.5, "--heading-at", 0.5, "--heading-over", 0.8, "--then", first, "--blend", 0.4)
+    code, out, err = call("gait", "human28", *arguments, "--out", both, "--json")
+    assert (code, err) == (0, "")
+    robot = hd.load_robot("human28")
+    one, joined = load_clip(first, robot), load_clip(both, robot)
+    assert json.loads(out)["seconds"] == pytest.approx(joined.duration)
+    assert joined.duration > one.duration + 1.0
+    assert np.abs(np.diff(joined.q[:, 7:], axis=0)).max() < 0.1  # no jump where one goes over into the other
+    turns = [2.0 * np.arctan2(row[5], row[6]) for row in (joined.q[0], joined.q[-1])]
+    assert turns[1] - turns[0] == pytest.approx(0.5, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["talos_reduced", "g1"])
+def test_gait_of_robots_of_others(call, name):
+    code, out, err = call("gait", name, "--steps", 2, "--rate", 50, "--json")
+    if "example-robot-data" in err:
+        pytest.skip(err)
+    assert (code, err) == (0, "")
+    facts = json.loads(out)
+    assert facts["zmp_inside"] == 1.0
+    assert facts["way"] > 0.1

@@ -83,14 +83,14 @@ def test_recorded_motion_is_finished(name):
 
 
 @pytest.mark.slow
-def test_ten_of_eleven_at_the_first_attempt():
+def test_eleven_of_eleven_at_the_first_attempt():
     robot = hd.load_robot("g1")
     times = np.arange(0.0, 2.0, 1.0 / 30.0)
     clips = {"standing": Clip(robot, times, np.tile(robot.posture, (len(times), 1)))}
     clips |= {name: load(name, robot) for name in G1 if "jump" not in name}  # a jump without flight is another matter
     assert len(clips) == 11
     finished = {name: filter_clip(robot, clip, ladder=FIRST).verdict.finished for name, clip in clips.items()}
-    assert sum(finished.values()) >= 10, finished
+    assert all(finished.values()), finished
 
 
 @pytest.mark.slow
@@ -154,10 +154,12 @@ def spoil(kind, time, q, rng):
         q[3:7] = (0.0, 1.0, 0.0, 0.0)
     elif kind == "noise":
         q[7:] += 0.05 * rng.normal(size=len(q) - 7)
+    elif kind == "loud":
+        q[7:] += 0.3 * rng.normal(size=len(q) - 7)
     return (3.0 - time if kind == "backwards" else time), q
 
 
-@pytest.mark.parametrize("kind", ["nan", "teleport", "flip", "noise", "backwards", "missing", "slow", "fast"])
+@pytest.mark.parametrize("kind", ["nan", "teleport", "flip", "noise", "loud", "backwards", "missing", "slow", "fast"])
 def test_hostile_stream_is_survived(kind):
     robot = hd.load_robot("human28")
     flow = DynamicsFilter(robot)
@@ -174,7 +176,7 @@ def test_hostile_stream_is_survived(kind):
     recovered = [frame for frame in frames if frame.time > 3.2]
     last = recovered[-1]
     assert np.max(np.abs(pin.difference(robot.model, last.target.q, last.q)[6:])) < 0.1
-    expected = {"nan": "not_finite", "teleport": "moved", "flip": "leaning", "backwards": "late"}
+    expected = {"nan": "not_finite", "teleport": "moved", "flip": "leaning", "backwards": "late", "loud": "noisy"}
     assert expected.get(kind, "ok") in statuses
 
 

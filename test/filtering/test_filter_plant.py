@@ -39,17 +39,35 @@ def test_torques_alone_hold_the_robot_under_noise():
     assert max(frame.rung for frame in frames) == 0
 
 
-@pytest.mark.parametrize(("force", "most"), [((120.0, 0.0), 1.0), ((-120.0, 0.0), 1.0), ((0.0, 120.0), 4.0)])
-def test_torques_alone_bear_a_push(force, most):
-    """12 N·s on 33 kg, at the pelvis; the return of joints in degrees."""
-    robot, clip = standing(2.0)
+def bear(impulse, seed):
+    """Return whether a robot that stands falls, and by how much its joints are away two and a half seconds after a push [deg]."""
+    robot, clip = standing(1.5)
+    force = np.array([*impulse, 0.0]) / 0.1
+    fell, frames, states = run_closed_loop(
+        robot, samples_with_holds(clip), seed=seed, push=lambda time: force if 0.5 <= time < 0.6 else None
+    )
+    return fell, float(np.rad2deg(np.max(np.abs(states[-1][0][7:] - frames[0].q[7:]))))
 
-    def push(time):
-        return np.array([*force, 0.0]) if 0.5 <= time < 0.6 else None
 
-    fell, frames, states = run_closed_loop(robot, samples_with_holds(clip), seed=0, push=push)
+@pytest.mark.parametrize("impulse", [(8.0, 0.0), (-8.0, 0.0)])
+def test_push_that_soles_bear_is_forgotten(impulse):
+    fell, away = bear(impulse, 0)
     assert fell is None
-    assert np.rad2deg(np.max(np.abs(states[-1][0][7:] - frames[0].q[7:]))) < most
+    assert away < 0.5
+
+
+@pytest.mark.parametrize("impulse", [(15.0, 0.0), (-15.0, 0.0), (0.0, 20.0)])
+def test_push_is_caught(impulse):
+    """On 33 kg, at the pelvis: forward and back by a step, sideways by the sole that still bears load."""
+    fell, away = bear(impulse, 0)
+    assert fell is None
+    assert away < 5.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("impulse", [(15.0, 0.0), (-15.0, 0.0), (0.0, 20.0), (0.0, -20.0)])
+def test_push_is_caught_under_noise(impulse):
+    assert [bear(impulse, seed)[0] for seed in range(1, 5)] == [None] * 4
 
 
 @pytest.mark.slow

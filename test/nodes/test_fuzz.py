@@ -24,8 +24,8 @@ from humanoid_dynamics.nodes.snake_driver import SnakeDriverNode  # noqa: E402
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "1.5"))
 NODES = {
     "effort_guard": (EffortGuardNode, "human28", {}),
-    "inverse_dynamics": (InverseDynamicsNode, "human28", {}),
-    "simulator": (SimulatorNode, "human28", {"rate": 100.0}),
+    "inverse_dynamics": (InverseDynamicsNode, "human28", {"compiled": False}),
+    "simulator": (SimulatorNode, "human28", {"rate": 100.0, "compiled": False}),
     "motion_player": (MotionPlayerNode, "human28", {"play": True, "repeat": True}),
     "dynamics_filter": (DynamicsFilterNode, "human28", {}),
     "leading": (DynamicsFilterNode, "human28", {"follow": "poses"}),

@@ -63,7 +63,7 @@ def test_rows_that_are_known_and_not_needed_are_let_go(solver, monkeypatch):
     walk, rng = inside.walk, np.random.default_rng(5)
 
     def misled(*arguments):
-        memory = arguments[3]
+        memory = arguments[1]
         wrong = rng.choice(memory.sizes.rows, 3, replace=False)
         memory.active[:3] = wrong
         return walk(*arguments[:-1], 3)

@@ -9,6 +9,7 @@ import pytest
 from lxml import etree
 
 import humanoid_dynamics as hd
+from humanoid_dynamics.simulation import rows
 from humanoid_dynamics.simulation.joint_forces import build_drive
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.terrain import build_plane
@@ -105,3 +106,72 @@ def test_pushed_humanoid_moves_as_in_mujoco(push):
     np.testing.assert_allclose(our_load[-1][2], their_load[-1][2], rtol=0.01)
     pushed = slice(300, 400)
     np.testing.assert_allclose(our_load[pushed].mean(axis=0), their_load[pushed].mean(axis=0), atol=0.005 * robot.mass * 9.81)
+
+
+def record_torques(robot, steps, push, point):
+    """Torques of motors and drives of a figure that stands and is pushed, step by step."""
+    world = World(
+        robot,
+        Setup(terrain=(build_plane(),), points=list_surface_points(robot, FEET), drive=build_drive(robot, KP, KD), limits=False),
+    )
+    torques = []
+    for k in range(steps):
+        if k == 100:
+            world.push("torso", push, 0.1, point=point)
+        assert world.step(DT).status == "ok"
+        dofs = world.tables.dofs
+        torques.append((dofs[rows.PULL] - dofs[rows.SAG] * dofs[rows.V_END])[world.mechanism.actuated])
+    return np.array(torques)
+
+
+def replay_ours(robot, torques, push, point):
+    world = World(robot, Setup(terrain=(build_plane(),), points=list_surface_points(robot, FEET), limits=False))
+    poses, load = [], []
+    for k, tau in enumerate(torques):
+        if k == 100:
+            world.push("torso", push, 0.1, point=point)
+        assert world.step(DT, tau).status == "ok"
+        poses.append(np.array([*world.q[:3], *world.q[7:]]))
+        load.append(world.point_forces().sum(axis=0))
+    return np.array(poses), np.array(load)
+
+
+def replay_mujoco(robot, torques, push):
+    model = build_model(robot)
+    model.dof_armature[:] = 0.0
+    data = mujoco.MjData(model)
+    q = robot.posture
+    data.qpos[:7] = (*q[:3], q[6], *q[3:6])
+    places, rates = [], []
+    for hinge in robot.joints[1:]:
+        joint = model.joint(hinge.name).id
+        places.append(model.jnt_qposadr[joint])
+        rates.append(model.jnt_dofadr[joint])
+        data.qpos[places[-1]] = q[hinge.q.start]
+    mujoco.mj_forward(model, data)
+    torso = model.body("torso").id
+    poses, load = [], []
+    for k in range(len(torques) * FINE):
+        data.qfrc_applied[rates] = torques[k // FINE]
+        data.xfrc_applied[torso, :3] = push if 100 * FINE <= k < 200 * FINE else 0.0
+        mujoco.mj_step(model, data)
+        poses.append(np.array([*data.qpos[:3], *data.qpos[places]]))
+        load.append(sum_forces(model, data))
+    return np.array(poses)[FINE - 1 :: FINE], np.array(load).reshape(-1, FINE, 3).mean(axis=1)
+
+
+@pytest.mark.parametrize("push", [(0.0, 0.0, 0.0), (60.0, 0.0, 0.0), (0.0, 60.0, 0.0)], ids=["standing", "forwards", "sideways"])
+def test_same_torques_move_a_humanoid_as_in_mujoco(push):
+    """No drive corrects anything: a figure under torques alone falls, and any difference grows tenfold in a tenth of a second."""
+    robot = hd.load_robot("human28")
+    model = build_model(robot)
+    point = model.body_ipos[model.body("torso").id]
+    torques = record_torques(robot, 250, push, point)
+    ours, our_load = replay_ours(robot, torques, push, point)
+    theirs, their_load = replay_mujoco(robot, torques, push)
+    apart = np.abs(ours - theirs)
+    assert apart[:100].max() < 2e-4
+    assert apart.max() < 5e-3
+    assert apart[:, :3].max() < 3e-4
+    assert apart[100:200, :3].max() < 0.05 * max(np.abs(ours - ours[0])[100:200, :3].max(), 2e-3)
+    np.testing.assert_allclose(our_load[100:].mean(axis=0), their_load[100:].mean(axis=0), atol=0.006 * robot.mass * 9.81)

@@ -9,7 +9,11 @@ import pytest
 from browsers import BROWSER, DRIVER, MISSING, drag, on_screen, start_browser
 from visitors import Diary, shown, wait_for
 
+import humanoid_dynamics as hd
+from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.viewer.page import Page
+from humanoid_dynamics.viewer.playback import play_clip
+from humanoid_dynamics.viewer.world_session import WorldSession
 
 pytest.importorskip("selenium", reason="selenium is not installed")
 Image = pytest.importorskip("PIL.Image", reason="pillow is not installed")
@@ -138,3 +142,45 @@ def test_without_the_token_one_only_watches_even_on_a_phone(browser: Any) -> Non
         browser.set_window_size(500, 850)
         wide = browser.execute_script("return document.documentElement.scrollWidth - window.innerWidth")
         assert wide <= 0
+
+
+@pytest.mark.parametrize("size", [pytest.param((1000, 700), id="desktop", marks=pytest.mark.slow), pytest.param((500, 850), id="phone")])
+def test_hands_let_go_and_grip_one_by_one(browser: Any, size: tuple[int, int]) -> None:
+    session = WorldSession("swing")
+    session.pause(True)  # until a hand is let go nothing happens; then what the scene would do is left to the user
+    browser.set_window_size(*size)
+    with shown(session, rate=10.0) as page:
+        browser.get(page.address)
+        for label, expected in (
+            ("Release right_hand", (True, False)),
+            ("go on", (True, False)),
+            ("Grip right_hand", (True, True)),
+            ("Release left_hand", (False, True)),
+            ("Release right_hand", (False, False)),
+        ):
+            button(browser, label).click()
+            assert wait_for(lambda wanted=expected: tuple(session.offer.connections.values()) == wanted, 20.0), label
+        button(browser, "pause").click()
+        assert wait_for(lambda: session._paused)
+        t = session._world.t
+        button(browser, "step").click()
+        assert wait_for(lambda: session._world.t > t)
+        button(browser, "reset").click()
+        assert wait_for(lambda: session._world.t < t and all(session.offer.connections.values()))
+        assert not session._world.reason
+
+
+def test_a_record_is_scrubbed(browser: Any) -> None:
+    robot = hd.load_robot("human28")
+    times = np.linspace(0.0, 4.0, 41)
+    played = play_clip(Clip(robot, times, np.tile(robot.posture, (41, 1))))
+    browser.set_window_size(1000, 700)
+    with shown(played, rate=10.0) as page:
+        browser.get(page.address)
+        field = wait_for(lambda: browser.find_elements(By.XPATH, "//label[contains(., 'Position')]/ancestor::*[.//input][1]//input"), 30.0)[
+            -1
+        ]
+        field.send_keys(Keys.CONTROL, "a")
+        field.send_keys("2.5", Keys.ENTER)
+        assert wait_for(lambda: played.picture().t == pytest.approx(2.5, abs=0.11))
+        assert played._paused

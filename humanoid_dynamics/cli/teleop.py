@@ -1,0 +1,146 @@
+"""``humanoid-dynamics teleop``: recorded poses of an operator through teleoperation, with a table of what became of them."""
+
+# No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from humanoid_dynamics.cli.options import JsonOption, RobotArgument
+from humanoid_dynamics.cli.progress import show_progress
+from humanoid_dynamics.cli.tables import make_console, make_table
+from humanoid_dynamics.errors import HumanoidDynamicsError
+from humanoid_dynamics.filtering.teleoperation import Teleoperation
+from humanoid_dynamics.filtering.teleoperation_replay import Line, Replay, move_to_robot, replay_poses
+from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.formats.npz_file import read_pose_streams, write_npz
+from humanoid_dynamics.motion.mapping import build_recording
+from humanoid_dynamics.motion.poses import PoseStream
+
+PosesArgument = Annotated[str, typer.Argument(help="A .npz file with pairs NAME_pos and NAME_quat_xyzw.", metavar="POSES")]
+FrameOption = Annotated[
+    list[str], typer.Option("--frame", help="Frame of the robot, or NAME=FRAME where the file has several; may be repeated.")
+]
+RateOption = Annotated[float, typer.Option("--rate", help="Ticks per second [Hz].")]
+ScaleOption = Annotated[float, typer.Option("--scale", help="Metres of the robot for a metre of the operator.")]
+WorldOption = Annotated[bool, typer.Option("--world", help="Poses are in the world of the robot; otherwise they begin where its frame is.")]
+LatencyOption = Annotated[float, typer.Option("--latency", help="How late poses come [s].")]
+JitterOption = Annotated[float, typer.Option("--jitter", help="Mean of what comes on top, at random [s].")]
+LossOption = Annotated[float, typer.Option("--loss", help="Share of poses that never come.")]
+SeedOption = Annotated[int, typer.Option("--seed", help="Of what happens at random.")]
+OutOption = Annotated[str, typer.Option("--out", help="Write the motion of the robot into this .npz file.")]
+EXAMPLES = """\b
+Examples:
+  humanoid-dynamics teleop g1 hand.npz --frame right_hand --scale 0.25
+  humanoid-dynamics teleop human28 both.npz --frame left=left_hand --frame right=right_hand --latency 0.05 --loss 0.1
+  humanoid-dynamics teleop talos_reduced hand.npz --json --out motion.npz
+"""
+
+
+def teleop(  # noqa: PLR0913
+    robot: RobotArgument,
+    poses: PosesArgument,
+    frame: FrameOption = [],  # noqa: B006
+    rate: RateOption = 500.0,
+    scale: ScaleOption = 1.0,
+    world: WorldOption = False,
+    latency: LatencyOption = 0.0,
+    jitter: JitterOption = 0.0,
+    loss: LossOption = 0.0,
+    seed: SeedOption = 0,
+    out: OutOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Let recorded poses of an operator lead a robot, and tell how it followed, and whether it stayed inside all limits."""
+    if out and (Path(out).suffix != ".npz" or not Path(out).absolute().parent.is_dir()):
+        raise HumanoidDynamicsError(f"--out: received {out!r}, expected the path of a .npz file in a folder that exists")
+    if not 10.0 <= rate <= 2000.0:
+        raise HumanoidDynamicsError(f"--rate: received {rate:g}, expected 10 Hz to 2000 Hz")
+    line = Line(latency, jitter, loss, seed)
+    streams = _choose(read_pose_streams(Path(poses)), frame)
+    model = load_robot(robot)
+    tele = Teleoperation(model, tuple(streams), rate=rate)
+    if not world:
+        streams = {name: move_to_robot(tele, stream, name, scale) for name, stream in streams.items()}
+    with show_progress(f"leading {model.name}") as bar:
+        replay = replay_poses(tele, streams, line, bar.tell)
+    if out:
+        times = np.array([one.time for one in replay.frames])
+        write_npz(build_recording(Clip(model, times, np.array([one.q for one in replay.frames]))), Path(out))
+    facts = {"robot": model.name, "poses": poses, "rate": rate, **replay_facts(replay), "file": out or None}
+    if as_json:
+        typer.echo(json.dumps(facts, indent=2, allow_nan=False))
+    else:
+        _print(facts)
+
+
+def replay_facts(replay: Replay) -> dict[str, Any]:
+    """Tell a replay in plain data, ready for JSON: SI units."""
+    certificates = [frame.certificate for frame in replay.frames]
+    spent = 1e6 * replay.seconds
+    return {
+        "ticks": len(replay.frames),
+        "fell": replay.fell,
+        "in_limits": float(np.mean([certificate.holds for certificate in certificates])),
+        "residual": max(certificate.residual for certificate in certificates),
+        "clearance": _finite(min(frame.clearance for frame in replay.frames)),
+        "statuses": dict(Counter(frame.status for frame in replay.frames)),
+        "microseconds": {"median": float(np.median(spent)), "p99": float(np.percentile(spent, 99.0)), "worst": float(spent.max())},
+        "frames": {
+            name: {
+                "followed": replay.statuses[name].get("tracking", 0) / len(replay.frames),
+                "rms": float(np.sqrt(np.mean(errors**2))) if len(errors) else None,
+                "largest": float(errors.max()) if len(errors) else None,
+                "statuses": replay.statuses[name],
+            }
+            for name, errors in replay.errors.items()
+        },
+    }
+
+
+def _choose(streams: tuple[PoseStream, ...], frames: list[str]) -> dict[str, PoseStream]:
+    """Return which frame of the robot is led by which stream."""
+    by_name = {stream.name: stream for stream in streams}
+    if not frames:
+        frames = ["right_hand"] if len(streams) == 1 else [f"{name}={name}" for name in by_name]
+    chosen = {}
+    for text in frames:
+        source, _, led = text.rpartition("=")
+        if not source and len(streams) == 1:
+            source = streams[0].name
+        if source not in by_name:
+            raise HumanoidDynamicsError(f"--frame: {text!r}, expected NAME=FRAME with a NAME out of {', '.join(by_name)}")
+        chosen[led] = by_name[source]
+    return chosen
+
+
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None
+
+
+def _print(facts: dict[str, Any]) -> None:
+    console, spent = make_console(), facts["microseconds"]
+    console.print(f"[bold]{facts['robot']}[/]  {facts['ticks']} ticks at {facts['rate']:g} Hz, {'fell' if facts['fell'] else 'stood'}")
+    told = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in facts["statuses"].items())
+    console.print(
+        f"inside all limits in {100.0 * facts['in_limits']:.1f} % of the ticks; {told}; equation of motion {facts['residual']:.0e}"
+    )
+    console.print(f"median {spent['median']:.0f} us a tick, 99 % below {spent['p99']:.0f} us, worst {spent['worst']:.0f} us")
+    rows = [
+        (
+            name,
+            f"{100.0 * one['followed']:.0f} %",
+            "-" if one["rms"] is None else f"{100.0 * one['rms']:.1f} cm",
+            "-" if one["largest"] is None else f"{100.0 * one['largest']:.1f} cm",
+            ", ".join(f"{status.replace('_', ' ')} {count}" for status, count in one["statuses"].items()),
+        )
+        for name, one in facts["frames"].items()
+    ]
+    console.print(make_table("led frames", ("frame", "followed", "rms error", "largest error", "ticks"), rows))
+    if facts["file"]:
+        console.print(f"wrote {facts['file']}", highlight=False, markup=False)

@@ -1,0 +1,85 @@
+"""Nodes as processes that are measured: started, watched from outside, and what they showed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+from humanoid_dynamics.graphs.description import GraphNode
+from humanoid_dynamics.graphs.supervisor import local_environment, node_command
+
+START = 60.0  # s; how long a process may take until it answers
+TICKS = os.sysconf("SC_CLK_TCK")
+PAGE = os.sysconf("SC_PAGE_SIZE")  # bytes
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One number and its goal.
+
+    Attributes:
+        name: What was measured.
+        value: The number.
+        unit: Its unit.
+        goal: What is to be reached, in words.
+        reached: Whether it was.
+    """
+
+    name: str
+    value: float
+    unit: str
+    goal: str
+    reached: bool
+
+
+def start_node(node: str, namespace: str, **parameters: Any) -> subprocess.Popen[bytes]:
+    """Start a node as a process of its own.
+
+    Args:
+        node: Its program.
+        namespace: Its namespace.
+        **parameters: Its parameters.
+    """
+    command = node_command(GraphNode(node, node, parameters, {"__ns": namespace, "/clock": f"{namespace}/clock"}))
+    return subprocess.Popen(  # noqa: S603 - the command is ours
+        command,
+        env=local_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def read_cpu(process: subprocess.Popen[bytes]) -> float:
+    """Return the processor time a process has used [s]."""
+    with open(f"/proc/{process.pid}/stat", encoding="ascii") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def wait_until(condition: Any, what: str) -> None:
+    """Wait until something is so.
+
+    Args:
+        condition: Returns whether it is.
+        what: What it is, in words.
+
+    Raises:
+        TimeoutError: If it takes too long.
+    """
+    end, pause = monotonic() + START, threading.Event()
+    while not condition():
+        if monotonic() > end:
+            raise TimeoutError(f"waited {START:g} s until {what}")
+        pause.wait(0.05)
+
+
+def read_memory(process: subprocess.Popen[bytes]) -> int:
+    """Return the memory a process holds [bytes]."""
+    with open(f"/proc/{process.pid}/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * PAGE
