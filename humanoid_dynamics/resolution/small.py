@@ -23,14 +23,6 @@ def dot_rows(A: Matrix, i: int, B: Matrix, j: int, size: int) -> float:
     return total
 
 
-def dot_row(A: Matrix, i: int, y: Vector, size: int) -> float:
-    """Return the product of the first entries of row i of A and those of a vector."""
-    total = 0.0
-    for k in range(size):
-        total += A[i, k] * y[k]
-    return total
-
-
 def add(one: Vector, factor: float, other: Vector, size: int) -> None:
     """Add a multiple of the first entries of a vector to those of another."""
     for k in range(size):
