@@ -81,7 +81,7 @@ class MeasuredState:
             which, q_at, v_at = self._plain
             own = positions[which]
             rates = velocities[which] if len(velocities) else np.zeros(len(own))
-            if not own.dot(own) < FARTHEST**2 or not rates.dot(rates) < FASTEST**2:
+            if not np.abs(own).max() < FARTHEST or not np.abs(rates).max() < FASTEST:
                 self.fault = "joint state holds a number that is not finite, or much too large"
             else:
                 self.q[q_at], self.v[v_at] = own, rates

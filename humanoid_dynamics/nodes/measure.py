@@ -113,7 +113,7 @@ def measure() -> list[Measured]:
     Returns:
         The numbers.
     """
-    run = run_in_lock_step(ROBOT, LOCK_STEP, rate=1000.0, direct=True)
+    run = run_in_lock_step(ROBOT, LOCK_STEP, rate=1000.0, link="call")
     prober, executor = Prober(), make_executor()
     executor.add_node(prober)
     threading.Thread(target=spin, args=(executor,), daemon=True).start()

@@ -95,7 +95,7 @@ def run_in_lock_step(
     patience: float = 120.0,
     follow: str = "",
     others: Sequence[Node] = (),
-    direct: bool = False,
+    link: str = "guard",
 ) -> LockStepRun:
     """Run a closed loop in this process; ROS is initialised by the caller.
 
@@ -107,7 +107,7 @@ def run_in_lock_step(
         patience: Real time after which it is given up [s].
         follow: What the filter before the controller follows, ``motion`` or ``poses``; no filter where empty.
         others: Nodes that run along.
-        direct: Whether simulator and controller call each other, and only tell the topics now and then; else the guard is between them.
+        link: How torques reach the simulator: through the ``guard``, over ``topics``, or by ``call``, and the topics are told at times.
 
     Returns:
         What it showed.
@@ -115,10 +115,10 @@ def run_in_lock_step(
     Raises:
         HumanoidDynamicsError: If it takes too long.
     """
-    nodes = make_nodes(robot, rate, motion, not direct, "/together", follow=follow)
+    nodes = make_nodes(robot, rate, motion, link == "guard", "/together", follow=follow)
     executor = make_executor()
     watch = _Watch(nodes[0], nodes[1])
-    loop = DirectLoop(nodes[0], nodes[1]) if direct else None
+    loop = DirectLoop(nodes[0], nodes[1]) if link == "call" else None
     try:
         for node in nodes:
             node.start()
@@ -131,7 +131,7 @@ def run_in_lock_step(
         while not _is_done(done, loop, watch):
             if perf_counter() - begin > patience:
                 raise HumanoidDynamicsError(f"lock-step: {watch.time:.3f} s of {seconds:g} s after {patience:g} s; {_tell(nodes)}")
-            for node in (*(nodes[2:] if direct else nodes), *(other for other in others if isinstance(other, AdapterNode))):
+            for node in (*(nodes[2:] if loop else nodes), *(other for other in others if isinstance(other, AdapterNode))):
                 node.tick()
         wall, cpu = perf_counter() - begin, process_time() - used
         return LockStepRun(watch.time, wall, cpu, watch.digest.hexdigest(), {n.get_name(): n.status for n in nodes}, watch.seen, watch.rise)

@@ -46,7 +46,7 @@ def test_twice_the_same_is_the_same_to_the_last_bit():
 
 
 def test_by_call_it_is_the_same_as_over_topics():
-    runs = [run_in_lock_step("human28", 0.2, rate=500.0, direct=direct) for direct in (False, True)]
+    runs = [run_in_lock_step("human28", 0.2, rate=500.0, link=link) for link in ("topics", "call")]
     assert runs[0].digest == runs[1].digest
     assert runs[1].statuses == {"simulator": "running", "inverse_dynamics": "standing"}
 
