@@ -168,6 +168,10 @@ class World:
         """Tables of the step, for those who measure it."""
         return self._stepper.engine.tables
 
+    def warm_up(self) -> None:
+        """Compile, or load, what a step calls only at impacts and events; the state stays as it is."""
+        self._stepper.engine.terms.warm_up()
+
     def count_freedoms(self) -> int:
         """Return how many freedoms the bilateral rows leave here."""
         self.mechanism.place(self.q)
