@@ -12,11 +12,14 @@ from humanoid_dynamics.simulation import (
     contact_build,
     contact_kernel,
     detect_kernel,
+    holders,
+    limit_rows,
     probe_kernel,
     small_systems,
     step_kernel,
     tree_kernels,
     wrench_kernel,
+    wrench_shares,
 )
 from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel
 
@@ -78,7 +81,10 @@ def compile_step() -> StepKernels:
         small_systems,
         cone_newton,
         cone_kernel,
+        holders,
+        limit_rows,
         contact_build,
+        wrench_shares,
         wrench_kernel,
         contact_kernel,
         step_kernel,

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from humanoid_dynamics.simulation.bench import A_P, A_U, L_BOUND, L_Q, L_SIGN, L_V
 from humanoid_dynamics.simulation.cones import CLOSE, ConeAnswer, ConeProblem, solve_cones
-from humanoid_dynamics.simulation.contact_build import A_P, A_U, L_BOUND, L_Q, L_SIGN, L_V
 from humanoid_dynamics.simulation.contact_rows import Touching, touch_nothing
 from humanoid_dynamics.simulation.friction import FrictionContacts
 from humanoid_dynamics.simulation.rows import (

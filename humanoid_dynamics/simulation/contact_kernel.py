@@ -7,26 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from humanoid_dynamics.simulation.bench import A_GUESS, A_P, A_U, A_WANTED, L_IMPULSE, Bench, Tables
 from humanoid_dynamics.simulation.cone_kernel import certify, settle, soften, stick
 from humanoid_dynamics.simulation.cone_newton import Cones
-from humanoid_dynamics.simulation.contact_build import (
-    A_GUESS,
-    A_P,
-    A_U,
-    A_WANTED,
-    L_IMPULSE,
-    Bench,
-    Holders,
-    Tables,
-    build_limits,
-    build_points,
-    find_holders,
-    measure_speeds,
-    meets_others,
-    select_limits,
-    select_points,
-    want_points,
-)
+from humanoid_dynamics.simulation.contact_build import build_points, measure_speeds, meets_others, select_points, want_points
+from humanoid_dynamics.simulation.holders import Holders, find_holders
+from humanoid_dynamics.simulation.limit_rows import build_limits, select_limits
 from humanoid_dynamics.simulation.rows import (
     COMPLEMENTARITY,
     CONE,

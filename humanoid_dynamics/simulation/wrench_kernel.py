@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from humanoid_dynamics.simulation.bench import A_GUESS, A_P, A_U, Bench
 from humanoid_dynamics.simulation.cone_kernel import is_inside, leaves
 from humanoid_dynamics.simulation.cones import COMPLIANCE
-from humanoid_dynamics.simulation.contact_build import A_GUESS, A_P, A_U, Bench, Holders
+from humanoid_dynamics.simulation.holders import Holders
 from humanoid_dynamics.simulation.rows import Z_END
 from humanoid_dynamics.simulation.small_systems import invert_block, solve_symmetric
+from humanoid_dynamics.simulation.wrench_shares import apply_blocks, collect, gather_wrenches, share_out, spread, spread_softness
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 TINY = 1e-12
@@ -38,25 +40,6 @@ def correlate(W: Matrix, lasts: Indices, parents: Indices, dense: bool, D: Matri
                     for j in range(6):
                         D[6 * a + k, 6 * b + j] += x * W[b, i, j]
                 i = i - 1 if dense else parents[i]
-
-
-def gather_wrenches(wrenches: Matrix, slots: Indices, chosen: Vector, N: Matrix) -> None:
-    """Write sums of w w^T over all rows of the points of each joint that are tried.
-
-    Args:
-        wrenches: (3m, 6) of all rows.
-        slots: (m,) joint of each point.
-        chosen: (m,) one where a point is tried, zero elsewhere.
-        N: (n, 6, 6) zero; the sums.
-    """
-    m = len(slots)
-    for row in range(3 * m):
-        if chosen[row % m] > 0.0:
-            s = slots[row % m]
-            for k in range(6):
-                x = wrenches[row, k]
-                for j in range(6):
-                    N[s, k, j] += x * wrenches[row, j]
 
 
 def measure_softness(holders: Holders, D: Matrix, N: Matrix, chosen: Vector) -> Vector:
@@ -118,23 +101,6 @@ def couple_limits(W: Matrix, X: Matrix, D: Matrix) -> None:
                     D[first + a, first + b] += X[a, i] * X[b, i]
 
 
-def apply_blocks(blocks: Matrix, x: Vector) -> None:
-    """Overwrite x with B x for a matrix that has blocks on its diagonal, and ones after them.
-
-    Args:
-        blocks: (n, 6, 6) these.
-        x: (6n + c,) vector.
-    """
-    y = np.empty(6)
-    for s in range(len(blocks)):
-        for k in range(6):
-            y[k] = 0.0
-            for j in range(6):
-                y[k] += blocks[s, k, j] * x[6 * s + j]
-        for k in range(6):
-            x[6 * s + k] = y[k]
-
-
 def find_wrenches(D: Matrix, inverse: Matrix, soft: Vector, chosen: Vector, w: Vector) -> bool:
     """Find the wrenches that solve (D + s N^-1) w = rhs; return whether that matrix is positive definite.
 
@@ -157,43 +123,6 @@ def find_wrenches(D: Matrix, inverse: Matrix, soft: Vector, chosen: Vector, w: V
             A[:, k] = 0.0
             A[k, k] = 1.0
     return bool(solve_symmetric(A, w))
-
-
-def spread(holders: Holders, x: Vector, y: Vector) -> None:
-    """Write the products of the wrenches of all rows with a vector over all joints, and what limits have of it.
-
-    Args:
-        holders: Joints that touch.
-        x: (6n + c,) the vector.
-        y: (3m + c,) products, overwritten.
-    """
-    wrenches, slots, m, first = holders.wrenches, holders.slots, len(holders.slots), 6 * len(holders.W)
-    limits = len(x) - first
-    for row in range(3 * m):
-        total, s = 0.0, 6 * slots[row % m]
-        for k in range(6):
-            total += wrenches[row, k] * x[s + k]
-        y[row if row < m else row + limits] = total
-    for k in range(limits):
-        y[m + k] = x[first + k]
-
-
-def collect(holders: Holders, p: Vector, x: Vector) -> None:
-    """Write the wrenches on all joints of the impulses of all rows, and the impulses of limits.
-
-    Args:
-        holders: Joints that touch.
-        p: (3m + c,) impulses.
-        x: (6n + c,) wrenches, overwritten.
-    """
-    wrenches, slots, m, first = holders.wrenches, holders.slots, len(holders.slots), 6 * len(holders.W)
-    limits = len(x) - first
-    for k in range(len(x)):
-        x[k] = p[m + k - first] if k >= first else 0.0
-    for row in range(3 * m):
-        s, share = 6 * slots[row % m], p[row if row < m else row + limits]
-        for k in range(6):
-            x[s + k] += wrenches[row, k] * share
 
 
 def choose(guess: Vector, chosen: Vector) -> bool:
@@ -275,22 +204,6 @@ def stick_by_wrenches(bench: Bench, holders: Holders, X: Matrix, b: Vector, mu: 
     return True
 
 
-def spread_softness(holders: Holders, soft: Vector, size: int) -> Vector:
-    """Return (3m + c,) how much each row yields.
-
-    Args:
-        holders: Joints that touch.
-        soft: (n + c,) how much the contacts of each joint and each limit yield.
-        size: Number of rows.
-    """
-    m, n, yields = len(holders.slots), len(holders.W), np.empty(size)
-    count = size - 2 * m
-    for row in range(size):
-        i = row if row < count else (row - count) % m
-        yields[row] = soft[holders.slots[i]] if i < m else soft[n + i - m]
-    return yields
-
-
 def invert_blocks(blocks: Matrix, inverse: Matrix) -> bool:
     """Write the inverses of blocks; return whether all are far from singular.
 
@@ -302,35 +215,6 @@ def invert_blocks(blocks: Matrix, inverse: Matrix) -> bool:
     for s in range(len(blocks)):
         regular = regular and invert_block(blocks[s], inverse[s])
     return regular
-
-
-def share_out(
-    holders: Holders, inverse: Matrix, wrenches: tuple[Vector, Vector], soft: Vector, rows: tuple[Vector, Vector, Vector]
-) -> None:
-    """Write the impulses of all rows that wrenches are made of.
-
-    Args:
-        holders: Joints that touch.
-        inverse: (n, 6, 6) blocks of N^-1.
-        wrenches: Right side and wrenches (6n + c,).
-        soft: (n + c,) how much contacts yield.
-        rows: Points and limits that are tried (m + c,), right sides (3m + c,), overwritten with impulses, and room for as many.
-    """
-    held, w = wrenches
-    chosen, p, rest = rows
-    m, count, first = len(holders.slots), len(chosen), 6 * len(inverse)
-    y = w.copy()
-    apply_blocks(inverse, y)
-    for k in range(first):
-        y[k] -= held[k] / soft[k // 6]
-    spread(holders, y, rest)
-    for row in range(len(p)):
-        if row < m:
-            p[row] = chosen[row] * (rest[row] + p[row] / soft[holders.slots[row]])
-        elif row < count:
-            p[row] = chosen[row] * rest[row]
-        else:
-            p[row] = chosen[(row - count) % m] * (rest[row] + p[row] / soft[holders.slots[(row - count) % m]])
 
 
 def push(W: Matrix, lasts: Indices, X: Matrix, w: Vector, z: Vector) -> None:
@@ -356,19 +240,13 @@ def push(W: Matrix, lasts: Indices, X: Matrix, w: Vector, z: Vector) -> None:
 
 PARTS = (
     correlate,
-    gather_wrenches,
     measure_row,
     measure_softness,
     couple_limits,
-    apply_blocks,
     find_wrenches,
-    spread,
-    collect,
     choose,
     relate,
     invert_blocks,
-    spread_softness,
-    share_out,
     push,
     stick_by_wrenches,
 )

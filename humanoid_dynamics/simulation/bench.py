@@ -1,0 +1,48 @@
+"""All tables of a step in one record, as kernels take them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+
+Tables: TypeAlias = tuple[Matrix, ...]
+# columns of the table of limits, rows of the table of answers
+L_V, L_Q, L_SIGN, L_BOUND, L_IMPULSE = 0, 1, 2, 3, 4
+A_P, A_U, A_WANTED, A_GUESS = 0, 1, 2, 3
+
+
+class Bench(NamedTuple):
+    """All tables of a step.
+
+    Attributes:
+        JT: (nv, 6) joint Jacobian of the world.
+        L: (nv, nv) factor of the inertia.
+        Q: (r, nv) orthonormal basis of the bilateral rows.
+        points: Touch points.
+        shapes: Shapes.
+        dofs: Coordinates.
+        near: Near points.
+        memory: What touched in the last step.
+        limits: Limits of joints.
+        answer: Impulses, velocities, shifts and guesses of the rows.
+        joints: (nj, 3) joint above, first and last coordinate of each.
+        parents: (nv,) coordinate that carries each.
+        chosen: Which near points take part, and which limits after them.
+        numbers: Numbers in and out.
+    """
+
+    JT: Matrix
+    L: Matrix
+    Q: Matrix
+    points: Matrix
+    shapes: Matrix
+    dofs: Matrix
+    near: Matrix
+    memory: Matrix
+    limits: Matrix
+    answer: Matrix
+    joints: Indices
+    parents: Indices
+    chosen: Indices
+    numbers: Vector
