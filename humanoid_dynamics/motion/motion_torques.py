@@ -17,6 +17,7 @@ from humanoid_dynamics.motion.columns import velocity_columns
 from humanoid_dynamics.motion.derivatives import complete_rates
 from humanoid_dynamics.motion.force_plates import MeasuredWrenches
 from humanoid_dynamics.motion.open_contacts import OpenContacts, find_open_contacts
+from humanoid_dynamics.motion.plate_doubts import find_plate_doubts
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
 from humanoid_dynamics.resolution.rules import Rule, find_rule
 from humanoid_dynamics.resolution.units import coordinate_units
@@ -95,9 +96,11 @@ def solve_motion(
         raise _outside(clip, measured, int(np.flatnonzero(~covered)[0]))
     free = _free_torques(clip)
     forces = np.zeros_like(free) if measured is None else _measured_forces(clip, measured, covered, watch)
+    if measured is not None:
+        clip = clip.change(notices=(*clip.notices, *measured.notices, *find_plate_doubts(clip, measured)))
     if measured is not None and rule is None:
         return _pack(clip, free - forces, free - forces)
-    found = find_open_contacts(clip, free, () if measured is None else measured.links, covered)
+    found = find_open_contacts(clip, free - forces, () if measured is None else measured.links, covered)
     return _resolve(clip, find_rule("minimum_torque" if rule is None else rule), forces, found, watch)
 
 
