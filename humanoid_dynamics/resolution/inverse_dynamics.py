@@ -84,10 +84,11 @@ class InverseDynamics:
             MissingExtraError: If numba is asked for and not installed.
             UnknownNameError: If a surface or a rule does not exist.
         """
+        self._compiled = choose_compiler(compiled)
         self.rule = find_rule(rule)
         self.dynamics = ContactDynamics(robot, contacts)
         self._rows = ContactRows(self.dynamics)
-        self._resolver = Resolver(self.dynamics, self._rows, self.rule, choose_compiler(compiled))
+        self._resolver = Resolver(self.dynamics, self._rows, self.rule, self._compiled)
         self._others: dict[Rule, Resolver] = {}
         count = len(self.dynamics.surfaces)
         self._alike = read_only(np.full(count, 1.0 / max(count, 1)))
@@ -141,7 +142,7 @@ class InverseDynamics:
 
     @np.errstate(all="ignore")
     def also(self, rule: str | Rule) -> Answer:
-        """Answer for the instant of the last ``tick`` by another rule, without computing the dynamics again; compiled where it was prepared.
+        """Answer for the instant of the last ``tick`` by another rule, without computing the dynamics again.
 
         Args:
             rule: The rule.
