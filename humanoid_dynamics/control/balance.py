@@ -218,6 +218,14 @@ class BalanceController:
         self._complaint = "" if taken else self.measured.fault
         return taken
 
+    def complain(self, why: str) -> None:
+        """Note that a state came that is none.
+
+        Args:
+            why: What is wrong with it.
+        """
+        self._complaint, self._skewed = why, False
+
     def refused(self) -> Torques | None:
         """Return the last torques with the reason for which the latest state was refused; None where it was not."""
         if not self._complaint or self._last.status == "waiting":

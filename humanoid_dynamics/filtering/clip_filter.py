@@ -9,10 +9,11 @@ from time import perf_counter
 import numpy as np
 
 from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.filtering.fallen import FALLEN, has_fallen
 from humanoid_dynamics.filtering.filter import DynamicsFilter, Frame
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.tick import TickSettings
-from humanoid_dynamics.filtering.verdict import Verdict, has_fallen, judge_clip
+from humanoid_dynamics.filtering.verdict import Verdict, judge_clip
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.motion.clip import Clip
@@ -182,14 +183,17 @@ def _attempt(
     notices = clip.notices
     if flow.doubtful:
         notices = (*notices, f"limits differ between left and right and are not kept: {', '.join(flow.doubtful)}")
-    return frames, judge_clip(robot, flow.proportions, frames, wanted, microseconds=spent, notices=notices)
+    lost = flow.status == "fallen"
+    return frames, judge_clip(robot, flow.proportions, frames, wanted, microseconds=spent, notices=notices, lost=lost)
 
 
 def _drain(flow: DynamicsFilter, frames: list[Frame]) -> bool:
     """Take all frames that are ready; return whether the robot is on its feet."""
     while (frame := flow.tick()) is not None:
+        if frame.rung == FALLEN and frames:
+            return False
         frames.append(frame)
-        if has_fallen(frame.q, flow.proportions):
+        if has_fallen(frame.q, flow.proportions.pelvis):
             return False
     return True
 

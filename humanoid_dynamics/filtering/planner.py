@@ -50,11 +50,18 @@ class Planner:
         self._robot, self._p, self._settings, self._track = robot, proportions, settings, track
         self._dt = settings.dt
         self._drift = bell_kernel(settings.stride_smoothing * settings.rate)
-        self.now, self._last_height = 0, proportions.height
+        self.now = 0
+        self._offsets = Rows(2)
+        self.restart()
+
+    def restart(self) -> None:
+        """Go on from the next row as if motion began there: feet are where the reference has them."""
+        proportions, settings, track = self._p, self._settings, self._track
+        self._last_height = proportions.height
         self.feet: list[FootState] = []
         self.labeller = Labeller(proportions, settings, track)
         self.centre = CentrePlanner(proportions, settings, track)
-        self._offsets = Rows(2)
+        self._offsets.begin(self.now)
         self.catcher = Catcher(proportions, settings.dt)
         self.gate = HoldGate(proportions.pendulum, settings.dt, active=settings.gate and settings.lookahead < FAR_ENOUGH)
 
@@ -127,6 +134,8 @@ class Planner:
             place: (3,) origin of the sole [m].
             turn: (3, 3) orientation of the sole.
         """
+        if not self.feet:  # planning begins anew and will find out
+            return
         state = self.feet[foot]
         if state.stands:
             state.at = Print(np.array(place), float(np.arctan2(turn[1, 0], turn[0, 0])), state.at.path)

@@ -84,11 +84,10 @@ class InverseDynamics:
             MissingExtraError: If numba is asked for and not installed.
             UnknownNameError: If a surface or a rule does not exist.
         """
-        self._compiled = choose_compiler(compiled)
         self.rule = find_rule(rule)
         self.dynamics = ContactDynamics(robot, contacts)
         self._rows = ContactRows(self.dynamics)
-        self._resolver = Resolver(self.dynamics, self._rows, self.rule, self._compiled)
+        self._resolver = Resolver(self.dynamics, self._rows, self.rule, choose_compiler(compiled))
         self._others: dict[Rule, Resolver] = {}
         count = len(self.dynamics.surfaces)
         self._alike = read_only(np.full(count, 1.0 / max(count, 1)))
@@ -143,7 +142,7 @@ class InverseDynamics:
         if self._fault:
             return self._refuse(self._fault, start)
         if rule not in self._others:
-            self._others[rule] = Resolver(self.dynamics, self._rows, rule, self._compiled)
+            self._others[rule] = Resolver(self.dynamics, self._rows, rule)  # to compile it now would hold up a tick for seconds
         return self._others[rule].answer(self._shares, start)
 
     def _refuse(self, reason: str, start: float) -> Answer:

@@ -20,6 +20,7 @@ from humanoid_dynamics.errors import MissingExtraError, ShapeError, UnknownNameE
 from humanoid_dynamics.motion.playback import build_playback
 from humanoid_dynamics.motion.scenarios import build_scenario
 from humanoid_dynamics.simulation.live import LiveWorld
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 DT = 0.001
 
@@ -351,3 +352,21 @@ def test_unknown_names_are_told(robot):
     controller = BalanceController(robot)
     with pytest.raises(UnknownNameError, match="left_foot"):
         controller.schedule(ContactSchedule.of((ContactInterval("tail", 0.0, 1.0, 0.0, 0.0),)), 0.0)
+
+
+def test_no_tick_waits_for_a_compiler(robot):
+    """Neither at the first tick nor where load passes, a foot is lifted, a push or another rule comes: all is compiled before."""
+    event = pytest.importorskip("numba.core.event", reason="numba is not installed")
+    compile_kernel.cache_clear()
+    loop = Loop(robot)
+    loop.controller = BalanceController(robot, BalanceSettings(), compiled=True)
+    with event.install_recorder("numba:compiler_lock") as compiled:
+        loop.run(0.1)
+        loop.play("step")
+        loop.live.push("pelvis", np.array([0.0, 60.0, 0.0]), np.zeros(3), 0.1)
+        loop.run(1.6)
+        loop.live.push("torso", np.array([300.0, 0.0, 0.0]), np.zeros(3), 0.2)
+        loop.controller.change(BalanceSettings(rule="minimum_torque"))
+        loop.run(0.6)
+    assert len(loop.seen) > 2
+    assert not compiled.buffer
