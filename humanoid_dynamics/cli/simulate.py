@@ -33,7 +33,9 @@ SecondsOption = Annotated[float, typer.Option("--seconds", help="How long; as lo
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", help="Value of a parameter of the scene, such as release=0.5; may be repeated.")
 ]
-RecordOption = Annotated[str, typer.Option("--record", help="Stream all time series into this .npz or .mcap file, or folder of a bag.")]
+RecordOption = Annotated[
+    str, typer.Option("--record", help="Stream all time series into this .npz or .mcap file, or folder of a bag; missing folders are made.")
+]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics simulate pushed
@@ -70,7 +72,7 @@ def simulate(
             summary = run_scene(loaded, world, length, lambda t: bar.tell(t / length))
     finally:  # what was recorded until an interrupt is kept
         recorder.close()
-    facts = scene_facts(loaded, world, summary, recorder)
+    facts = scene_facts(loaded, world, summary, recorder) | ({"record": record} if record else {})
     if as_json:
         typer.echo(json.dumps(facts, indent=2, allow_nan=False))
     else:
@@ -166,6 +168,8 @@ def _print(facts: dict[str, Any], console: Console) -> None:
     if "snake" in facts:
         _print_snake(facts["snake"], console)
     console.print(f"sha256 of the record {facts['digest']}")
+    if "record" in facts:
+        console.print(f"record: {facts['record']}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _print_snake(snake: dict[str, Any], console: Console) -> None:

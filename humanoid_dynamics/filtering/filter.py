@@ -10,6 +10,7 @@ import pinocchio as pin
 from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.filtering.certificate import FrameCertificate, FrameJudge
 from humanoid_dynamics.filtering.doubt import doubtful_limits
+from humanoid_dynamics.filtering.fallen import FALLEN, FASTEST, Recovery, has_fallen
 from humanoid_dynamics.filtering.intake import Intake
 from humanoid_dynamics.filtering.modes import build_tick
 from humanoid_dynamics.filtering.planner import Planner
@@ -25,6 +26,15 @@ from humanoid_dynamics.spatial.arrays import Vector
 
 ROWS_AT_A_TIME = 8
 MARGIN = 3  # rows beyond those that are planned
+BASE = 6
+STATUSES = {
+    "waiting": "the look-ahead is not there yet",
+    "ok": "all limits are kept",
+    "rung": "a limit gives way; the number says which of ``tick.RUNGS``",
+    "state_not_finite": "the measured state is no state; the last one that was is used",
+    "fallen": "the robot fell; its posture is held until the reference stands on both soles, then it goes back there and on",
+    "ended": "nothing is left",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +75,7 @@ class DynamicsFilter:
         q: (nq,) configuration now.
         v: (nv,) velocity now.
         delay: By how much a frame is later than the newest sample that it needs [s].
-        status: What the last tick had to say.
+        status: What the last tick had to say: a word of ``STATUSES``, the rung with its number.
         proportions: Measures of the robot.
         doubtful: Joints whose limits cannot be meant; where there are any no joint and torque limits are kept.
         tick_settings: How the tick decides.
@@ -107,11 +117,14 @@ class DynamicsFilter:
         self._tick = build_tick(mode, robot, self.proportions, tick)
         self._judge = FrameJudge(robot, self.proportions, trust_limits=not self.doubtful, compiled=tick.compiled)
         self.delay = self.settings.lookahead
+        self._bound = mode == "balanced" and tick.joint_limits and tick.torque_limits and tick.unilateral
+        self._recovery = Recovery(robot, self.settings.dt, keep_limits=tick.joint_limits)
         prepare_windows()
         self.restart()
 
     def restart(self) -> None:
-        """Forget the stream and the state."""
+        """Forget the stream and the state, and a fall."""
+        self._recovery.restart()
         self._intake = Intake(self.robot, keep_limits=self.tick_settings.joint_limits)
         self._track = Track(self.robot, self.proportions, self.settings)
         self._planner = Planner(self.robot, self.proportions, self.settings, self._track)
@@ -156,12 +169,25 @@ class DynamicsFilter:
         if target is None:
             self.status = "ended" if self._ended else "waiting"
             return None
-        if measured is not None:
-            self.q, self.v = np.array(measured[0]), np.array(measured[1])
-        elif not self._started:
+        believed = measured is None or self._take_state(measured)
+        if not self._started and (measured is None or not believed):
             self.q = place_robot(self.robot, target, keep_limits=self.tick_settings.joint_limits)
         self._started = True
-        return self._advance(target, measured is not None)
+        frame = self._advance(target, measured is not None)
+        if frame.rung == FALLEN:
+            self.status = "fallen"
+        else:
+            self.status = "ok" if frame.rung == 0 else f"rung {frame.rung}"
+            self.status = self.status if believed else "state_not_finite"
+        return frame
+
+    def _take_state(self, measured: tuple[Vector, Vector]) -> bool:
+        """Take the state of a robot; return whether it is one."""
+        q, v = np.array(measured[0], dtype=np.float64), np.array(measured[1], dtype=np.float64)
+        if q.shape != self.q.shape or v.shape != self.v.shape or not (np.isfinite(q).all() and np.isfinite(v).all()):
+            return False
+        self.q, self.v = q, v
+        return True
 
     def _next_target(self) -> Target | None:
         self._prepare()
@@ -174,7 +200,7 @@ class DynamicsFilter:
         ready = self._track.end - self._planner.now
         needed = 0 if self._ended else round(self.settings.lookahead * self.settings.rate)
         if ready >= max(needed, ROWS_AT_A_TIME + MARGIN):
-            self._targets = self._planner.plan(ROWS_AT_A_TIME, self._centre() if self._started else None)
+            self._targets = self._planner.plan(ROWS_AT_A_TIME, self._centre() if self._started and not self._recovery.active else None)
 
     def _centre(self) -> tuple[Vector, Vector]:
         """Return the centre of mass and its velocity."""
@@ -182,6 +208,16 @@ class DynamicsFilter:
         return np.array(self._data.com[0]), np.array(self._data.vcom[0])
 
     def _advance(self, target: Target, measured: bool) -> Frame:
+        if measured and has_fallen(self.q, self.proportions.pelvis):
+            self._recovery.active = True
+            return self._frame(target, self.v, self._recovery.brake(self.q, self.v, self._data))
+        if self._recovery.active:
+            if not measured:
+                return self._recover(target)
+            self._start_again()  # somebody put the robot on its feet
+        return self._go_on(target, measured)
+
+    def _go_on(self, target: Target, measured: bool) -> Frame:
         dt = self.settings.dt
         q, v = self.q, self.v
         step: Step = self._tick.step(target, q, v, dt, measured=measured)
@@ -190,12 +226,54 @@ class DynamicsFilter:
         q_after = pin.integrate(self.robot.model, q, dt * after)
         certificate = self._judge.judge(q, v, (q_after, after), step)
         if not measured:
-            self.q, self.v = q_after, after
+            if not self._is_possible(q_after, after, step, certificate):
+                self.q, self.v = self._recovery.begin(q), np.zeros(self.robot.nv)
+                return self._recover(target)
+            if has_fallen(q, self.proportions.pelvis):
+                self.q, self.v = self._recovery.begin(q_after), np.zeros(self.robot.nv)
+            else:
+                self.q, self.v = q_after, after
         for foot, place, turn in self._tick.landings():
             self._planner.landed(foot, place, turn)
-        time = self._track.start + self._row * dt
+        return self._frame(target, v, step, q, certificate)
+
+    def _is_possible(self, q: Vector, v: Vector, step: Step, certificate: FrameCertificate) -> bool:
+        """Whether what comes next is a number, and inside the limits of joints and motors where these are kept."""
+        finite = all(np.isfinite(part).all() for part in (q, v, step.vdot, step.tau, step.wrenches))
+        return finite and float(np.max(np.abs(v[:BASE]))) < FASTEST and (certificate.limits_hold or not self._bound)
+
+    def _recover(self, target: Target) -> Frame:
+        """Hold the posture, or go on with the way back to both soles."""
+        recovery, q = self._recovery, self.q
+        may_return = recovery.may_return(target)
+        if recovery.returning and not may_return:
+            recovery.begin(q)
+        elif recovery.due:  # the first target of a plan that knows nothing of the fall
+            recovery.go(q, place_robot(self.robot, target, keep_limits=self.tick_settings.joint_limits))
+        elif not recovery.returning and not self._targets and may_return:
+            self._planner.restart()
+            recovery.due = True
+        v, vdot, after, back = recovery.advance(q)
+        step = Step(vdot, np.zeros(self.robot.nv - BASE), np.zeros((2, BASE)), (False, False), FALLEN)
+        frame = self._frame(target, v, step, q)
+        self.q, self.v = after, np.zeros(self.robot.nv)
+        if back:
+            self._tick.restart()
+            recovery.restart()
+        return frame
+
+    def _start_again(self) -> None:
+        """Go on as if motion began here; what is planned already, eight rows at most, passes first."""
+        self._recovery.restart()
+        self._tick.restart()
+        self._planner.restart()
+
+    def _frame(self, target: Target, v: Vector, step: Step, q: Vector | None = None, certificate: FrameCertificate | None = None) -> Frame:
+        q = self.q if q is None else q
+        if certificate is None:
+            after = v + self.settings.dt * step.vdot
+            certificate = self._judge.judge(q, v, (pin.integrate(self.robot.model, q, self.settings.dt * after), after), step)
+        time = self._track.start + self._row * self.settings.dt
         self._row += 1
-        self.status = "ok" if step.rung == 0 else f"rung {step.rung}"
-        return Frame(
-            time, self._track.start + target.time, q, v, step.vdot, step.tau, step.wrenches, step.stands, step.rung, certificate, target
-        )
+        reference = self._track.start + target.time
+        return Frame(time, reference, q, v, step.vdot, step.tau, step.wrenches, step.stands, step.rung, certificate, target)

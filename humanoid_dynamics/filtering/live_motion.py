@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from humanoid_dynamics.control.reference import Reference
+from humanoid_dynamics.filtering.fallen import FALLEN
 from humanoid_dynamics.filtering.filter import DynamicsFilter
-from humanoid_dynamics.filtering.live import Beat, Command, Troubles
+from humanoid_dynamics.filtering.live import STATUSES, Beat, Command, Troubles
 from humanoid_dynamics.filtering.live_state import LiveState
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.tick import RUNGS
@@ -205,6 +206,8 @@ class LiveMotion:
         missing = self.state.object_to(now)
         if missing is not None:
             return missing
+        if self._rung == FALLEN:
+            return "fallen", STATUSES["fallen"]
         if self._rung:
             return "gave_way", RUNGS[self._rung].replace("_", " ")
         if not self.engaged:

@@ -27,6 +27,15 @@ class Rows:
         self._table: Matrix = np.zeros((ROOM, *shape))
         self.first = self.end = 0
 
+    def begin(self, row: int) -> None:
+        """Begin anew.
+
+        Args:
+            row: Index of the row that comes first; before it all rows are zero.
+        """
+        self._table[0] = 0.0
+        self.first = self.end = row
+
     def append(self, row: Matrix | float) -> None:
         """Put a row at the end.
 

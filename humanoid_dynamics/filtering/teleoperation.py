@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from humanoid_dynamics.errors import ShapeError, UnknownNameError, UnsupportedRobotError
 from humanoid_dynamics.filtering.certificate import FrameJudge
 from humanoid_dynamics.filtering.doubt import doubtful_limits
+from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.led_body import BODY_PACE, LedBody
 from humanoid_dynamics.filtering.led_feet import REASONS
 from humanoid_dynamics.filtering.led_frame import find_led_frames
@@ -85,7 +86,7 @@ class Teleoperation:
         self._poses = LedPoses(self.frames, law.pace, [BODY_PACE], relative=relative, scale=scale, turn=axes)
         self._tick = ReachingTick(robot, self.frames, self._poses.followers, settings=settings, proportions=proportions, law=law)
         self._body = LedBody(robot, self.frames, self._poses, self._tick, proportions)
-        self._judge = FrameJudge(robot, proportions)
+        self._judge, self._height = FrameJudge(robot, proportions), proportions.pelvis
         self.restart()
 
     def restart(self, q: Vector | None = None) -> None:
@@ -194,7 +195,8 @@ class Teleoperation:
             status = name_status(step.rung, gave_way=tick.gave_way)
         streams = self._report(time)
         self.q, self.v = q_after, after
-        if not (np.isfinite(q_after).all() and float(np.max(np.abs(after))) < FASTEST):
+        gone = not (np.isfinite(q_after).all() and float(np.max(np.abs(after))) < FASTEST)
+        if gone or (measured is None and has_fallen(q_after, self._height)):
             self._rest(np.array(self.robot.posture), np.zeros(self.robot.nv))
             status = "restarted"
         clearance = tick.clearance.distance

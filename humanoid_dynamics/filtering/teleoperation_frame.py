@@ -16,7 +16,7 @@ STATUSES = {
     "joints_give_way": "joints may leave their room; contact and torque limits are kept",
     "free": "no wrench within limits holds the robot",
     "state_not_finite": "the measured state is no number; the command follows from the last one that was",
-    "restarted": "the state ran away and was put back to rest",
+    "restarted": "the state ran away or the robot fell, and was put back to rest on its feet",
 }
 
 

@@ -11,10 +11,10 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.errors import ShapeError
+from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.teleoperation import Teleoperation
 from humanoid_dynamics.filtering.teleoperation_frame import TeleoperationFrame
-from humanoid_dynamics.filtering.verdict import has_fallen
 from humanoid_dynamics.motion.poses import PoseStream
 from humanoid_dynamics.spatial.arrays import Vector
 
@@ -93,7 +93,7 @@ def replay_poses(
         seconds.append(perf_counter() - began)
         if watch is not None:
             watch(now / length)
-    fell = any(has_fallen(frame.q, proportions) for frame in frames[:: max(round(0.1 / tele.dt), 1)] + frames[-1:])
+    fell = any(has_fallen(frame.q, proportions.pelvis) for frame in frames[:: max(round(0.1 / tele.dt), 1)] + frames[-1:])
     followed = {name: [frame.streams[name] for frame in frames if frame.time > SETTLED] for name in streams}
     errors = {name: np.array([report.place_error for report in reports if report.status in FOLLOWED]) for name, reports in followed.items()}
     statuses = {name: dict(Counter(frame.streams[name].status for frame in frames)) for name in streams}

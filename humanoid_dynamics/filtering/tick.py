@@ -23,7 +23,8 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import choose_compiler
 from humanoid_dynamics.spatial.quadratic import QpStatus
 
-RUNGS = ("all", "hard_braking", "soles_give_way", "joints_give_way", "free")
+RUNGS = ("all", "hard_braking", "soles_give_way", "joints_give_way", "free", "fallen")
+FREE = RUNGS.index("free")
 COMMON = 0.005  # s between ticks, for a first one that nobody needs
 EFFORT_KEPT = 1.0 - 1e-6  # share of the torque limits that the programs use
 
@@ -201,7 +202,7 @@ class BalancedTick:
             choice = program.solve(terms, wishes, room)
             if choice.status is QpStatus.OPTIMAL:
                 return choice, rung
-        return _fall(terms), len(RUNGS) - 1
+        return _fall(terms), FREE
 
 
 def _fall(terms: BodyTerms) -> Choice:

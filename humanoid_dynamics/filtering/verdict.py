@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.certificate import COP, FRICTION, PULL, SHARE
+from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.filter import Frame
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.terms import BASE
@@ -16,8 +17,6 @@ from humanoid_dynamics.filtering.tick import RUNGS
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-LOWEST = 0.55  # of the height of the base in the resting posture
-STEEPEST = np.deg2rad(70.0)
 LANDING = 0.06  # s after touch-down from which a sole counts as standing
 
 
@@ -68,18 +67,6 @@ class Verdict:
     notices: tuple[str, ...] = ()
 
 
-def has_fallen(q: Vector, proportions: Proportions) -> bool:
-    """Whether a robot lies or falls.
-
-    Args:
-        q: (nq,) configuration.
-        proportions: Its measures.
-    """
-    x, y = float(q[3]), float(q[4])
-    upright = 1.0 - 2.0 * (x * x + y * y)
-    return bool(q[2] < LOWEST * proportions.pelvis or upright < np.cos(STEEPEST))
-
-
 def judge_clip(
     robot: RobotModel,
     proportions: Proportions,
@@ -88,6 +75,7 @@ def judge_clip(
     *,
     microseconds: float = 0.0,
     notices: tuple[str, ...] = (),
+    lost: bool = False,
 ) -> Verdict:
     """Judge a clip by its frames.
 
@@ -98,12 +86,13 @@ def judge_clip(
         reference: (n, nq) what the clip wanted at each frame.
         microseconds: Time per frame [us].
         notices: What was assumed.
+        lost: Whether what would have come next was a robot that has fallen.
 
     Returns:
         The verdict.
     """
     last = frames[-1]
-    fell = last.time if has_fallen(last.q, proportions) else None
+    fell = last.time if lost or has_fallen(last.q, proportions.pelvis) else None
     certificates = [frame.certificate for frame in frames]
     cop = np.array([c.cop >= -COP and c.pull <= PULL for c in certificates])
     friction = np.array([c.friction <= 1.0 + FRICTION for c in certificates])

@@ -7,9 +7,9 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.benchmarks.mujoco_step import build_model
+from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.tick import TickSettings
-from humanoid_dynamics.filtering.verdict import has_fallen
 
 FRICTION, STEP = 0.8, 1e-3
 SUNK = 8e-4  # m; how deep soles that bear the robot are in the soft ground of MuJoCo
@@ -99,7 +99,7 @@ def run_closed_loop(robot, samples, *, seed=None, settings=None, tick=None, push
             plant.drive(frame.tau, count, None if push is None else push(frame.time))
             frames.append(frame)
             states.append(plant.state())
-            if has_fallen(states[-1][0], flow.proportions):
+            if has_fallen(states[-1][0], flow.proportions.pelvis):
                 return False
 
     for time, q in samples:

@@ -1,0 +1,134 @@
+"""After a fall: nothing grows, nothing leaves its limits, it is said, and the robot comes back where the reference stands."""
+
+import itertools
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.filtering import DynamicsFilter
+from humanoid_dynamics.filtering.fallen import FALLEN
+from humanoid_dynamics.filtering.filter import STATUSES
+from humanoid_dynamics.filtering.live_motion import LiveMotion
+from humanoid_dynamics.filtering.tick import RUNGS
+
+DT = 0.005
+THROWN = 1.0  # s
+
+
+def stand_or_sway(robot, time, swaying):
+    q = np.array(robot.posture)
+    q[0] += swaying * 0.1 * np.sin(4.0 * time)
+    return q
+
+
+def run(robot, seconds, swaying=0.0, mode="balanced", thrown=(2.5, 0.0, 0.0, 0.0, 3.0, 0.0)):
+    """Return frames and statuses of a stream in whose course the filter's own state is thrown over."""
+    flow = DynamicsFilter(robot, mode)
+    frames, statuses = [], []
+    for k in range(round(50 * seconds)):
+        flow.push(k / 50, stand_or_sway(robot, k / 50, swaying))
+        while True:
+            if len(frames) == round(THROWN / DT):
+                flow.v = flow.v + np.concatenate((thrown, np.zeros(robot.nv - 6)))
+            frame = flow.tick()
+            if frame is None:
+                break
+            frames.append(frame)
+            statuses.append(flow.status)
+    return flow, frames, statuses
+
+
+def assert_bounded(robot, frames):
+    for frame in frames:
+        assert all(np.isfinite(part).all() for part in (frame.q, frame.v, frame.vdot, frame.tau, frame.wrenches))
+        assert frame.certificate.limits_hold
+        assert frame.certificate.forces_hold or frame.rung == FALLEN
+        assert np.max(np.abs(frame.v[:6])) < 20.0
+    speed = [pin.difference(robot.model, a.q, b.q)[6:] / DT for a, b in itertools.pairwise(frames)]
+    assert np.max(np.abs(speed) - robot.limits.velocity[6:]) < 1e-6
+
+
+def test_fall_is_said_and_the_robot_comes_back():
+    robot = hd.load_robot("human28")
+    _, frames, statuses = run(robot, 4.0)
+    assert_bounded(robot, frames)
+    fallen = [frame.time for frame in frames if frame.rung == FALLEN]
+    assert len(fallen) > 0
+    assert fallen[-1] - fallen[0] < 1.0
+    assert {"ok", "fallen"} <= set(statuses)
+    assert statuses[-1] == "ok"
+    assert frames[-1].certificate.holds
+    np.testing.assert_allclose(frames[-1].q, robot.posture, atol=1e-6)
+    assert all(status.split()[0] in STATUSES for status in statuses)
+
+
+def test_nothing_holds_the_robot_while_it_has_fallen_and_the_certificate_says_so():
+    robot = hd.load_robot("human28")
+    _, frames, _ = run(robot, 2.5)
+    fallen = [frame for frame in frames if frame.rung == FALLEN]
+    assert not any(frame.certificate.forces_hold for frame in fallen)
+    assert not any(frame.tau.any() or frame.wrenches.any() or any(frame.stands) for frame in fallen)
+
+
+@pytest.mark.parametrize("mode", ["balanced", pytest.param("paper", marks=pytest.mark.slow)])
+def test_posture_is_held_as_long_as_the_reference_moves(mode):
+    robot = hd.load_robot("human28")
+    flow, frames, statuses = run(robot, 6.0, swaying=1.0, mode=mode)
+    assert statuses[-1] == "fallen"
+    held = [frame for frame in frames if frame.rung == FALLEN]
+    assert len(held) * DT > 2.0
+    assert_bounded(robot, held)
+    np.testing.assert_array_equal(held[0].q, held[-1].q)
+    flow.restart()
+    for k in range(100):
+        flow.push(k / 50, robot.posture)
+    assert flow.tick().rung == 0
+    assert flow.status == "ok"
+
+
+def test_measured_robot_that_lies_is_braked_and_goes_on_when_somebody_lifts_it():
+    robot = hd.load_robot("human28")
+    flow = DynamicsFilter(robot)
+    for k in range(200):
+        flow.push(k / 50, robot.posture)
+    lying, rng = np.array(robot.posture), np.random.default_rng(0)
+    lying[2:7] = (0.2, 0.0, np.sqrt(0.5), 0.0, np.sqrt(0.5))
+    for _ in range(40):
+        v = 5.0 * rng.normal(size=robot.nv)
+        frame = flow.tick((lying, v))
+        assert (flow.status, frame.rung) == ("fallen", FALLEN)
+        assert np.all(np.abs(frame.tau) <= robot.limits.effort[6:])
+        assert np.all(frame.tau * v[6:] <= 0.0)  # motors take energy away
+        assert frame.certificate.residual < 1e-8
+    for _ in range(100):
+        frame = flow.tick((np.array(robot.posture), np.zeros(robot.nv)))
+        assert (flow.status, frame.rung) == ("ok", 0)
+
+
+def test_measured_state_that_is_none_is_left_out():
+    robot = hd.load_robot("human28")
+    flow = DynamicsFilter(robot)
+    for k in range(100):
+        flow.push(k / 50, robot.posture)
+    good, bad = (np.array(robot.posture), np.zeros(robot.nv)), (np.full(robot.nq, np.nan), np.zeros(robot.nv))
+    for state, said in ((bad, "state_not_finite"), (good, "ok"), (bad, "state_not_finite"), ((good[1], good[0]), "state_not_finite")):
+        frame = flow.tick(state)
+        assert flow.status == said
+        assert np.isfinite(frame.q).all()
+        assert frame.certificate.holds
+
+
+def test_filter_that_runs_along_says_it():
+    robot = hd.load_robot("human28")
+    live = LiveMotion(robot, delay=1.0)
+    live.put_joints([robot.joints[1].name], [0, 10**10], {"positions": np.zeros((2, 1))}, 0.0)
+    said = set()
+    for k in range(800):
+        if k == 400:
+            live.filter.v = live.filter.v + np.concatenate(((2.5, 0.0, 0.0, 0.0, 3.0, 0.0), np.zeros(robot.nv - 6)))
+        live.advance(k * DT)
+        said.add(live.status)
+    assert {"fallen", "following"} <= said
+    assert "fallen" in RUNGS
