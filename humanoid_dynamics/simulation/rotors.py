@@ -14,16 +14,21 @@ SHARE = 1e-5  # of what the joint moves
 
 
 def add_rotors(model: pin.Model) -> None:
-    """Give the joints of links without mass a rotor, where they have none.
+    """Give hinges a rotor where they have none, and two links without mass follow one another.
 
     Args:
         model: The model, which is changed.
     """
-    hinges = [j for j in range(1, model.njoints) if model.nvs[j] == 1 and not model.inertias[j].mass > 0.0]
-    idle = [model.idx_vs[j] for j in hinges]
+    light = {j for j in range(1, model.njoints) if _is_light_hinge(model, j)}
+    crossing = {j for j in light if model.parents[j] in light}
+    idle = [model.idx_vs[j] for j in sorted(crossing | {model.parents[j] for j in crossing})]
     if not idle:
         return
     armature = np.array(model.armature)
     moved = np.diagonal(pin.crba(model, model.createData(), pin.neutral(model)))
     armature[idle] = np.maximum(armature[idle], SHARE * moved[idle])
     model.armature = armature
+
+
+def _is_light_hinge(model: pin.Model, j: int) -> bool:
+    return model.joints[j].shortname().startswith("JointModelR") and model.nvs[j] == 1 and not model.inertias[j].mass > 0.0
