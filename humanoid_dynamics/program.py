@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
+READY = "HUMANOID_DYNAMICS_READY"  # names the file that a program makes once it is ready
 BLAS_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -14,3 +16,10 @@ def use_one_blas_thread() -> None:
     """
     for variable in BLAS_VARIABLES:
         os.environ.setdefault(variable, "1")
+
+
+def tell_ready() -> None:
+    """Tell whoever started this program that it is ready, where it wants to know."""
+    mark = os.environ.get(READY)
+    if mark:
+        Path(mark).touch()

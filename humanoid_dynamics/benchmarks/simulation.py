@@ -1,6 +1,7 @@
 """Steps of the world beside a step of MuJoCo and Pinocchio's constrained dynamics: a robot that stands, held by its drives.
 
-Every step is a whole one, as ``World.step`` takes it: detection, impacts, certificate, the books of energy and the report.
+Every step is a whole one, as ``World.step`` takes it: detection, impacts, certificate, the books of energy and the report.  Beside others a
+step is timed alone, each in turn; simulated over real time is measured as a simulation goes, many steps one after the other.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from humanoid_dynamics.spatial.compiling import is_compiler_installed
 
 PATHS = ("simulation_rigid", "simulation_points", "real_time")
 RIGID, POINTS, ARRAYS, SLIDING = "World, rigid feet", "World, 8 points", "World, 8 points, numpy", "World, 8 points that slide"
+POINTS_RUN, RIGID_RUN = "run of World, 8 points", "run of World, rigid feet"
 TIME_STEP = 1e-3  # s
+RUN = 25  # steps in one go
 STIFFNESS, DAMPING = 8000.0, 150.0  # N·m/rad, N·m·s/rad
 SETTLING = 200
 GLIDE = 0.3  # m/s
@@ -34,14 +37,14 @@ FOUR = 4.0
 
 
 def build_simulation(stand: Stand, names: Collection[str] = PATHS) -> tuple[list[Race], tuple[str, ...]]:
-    """Return the race of all steps, and why MuJoCo is missing in it, if it is.
+    """Return the race of single steps and that of runs, and why MuJoCo is missing in it, if it is.
 
     Args:
         stand: The robot.
         names: Paths that are asked for; nothing is built where none of ours is among them.
 
     Returns:
-        No race or one, and notes.
+        No race or both, and notes.
     """
     if not set(names).intersection(PATHS):
         return [], ()
@@ -55,12 +58,14 @@ def build_simulation(stand: Stand, names: Collection[str] = PATHS) -> tuple[list
     compiled = is_compiler_installed()
     if not compiled:
         notes.append("numba is not installed: no compiled step is timed")
-    contenders += [Contender(RIGID, _steps(_stand_still(stand.robot, "paper", compiled=compiled)))]
+    rigid, points = (_stand_still(stand.robot, law, compiled=compiled) for law in ("paper", "friction"))
+    contenders += [Contender(RIGID, _steps(rigid))]
     contenders += [Contender(ARRAYS, _steps(_stand_still(stand.robot, "friction", compiled=False)))]
-    contenders += [Contender(POINTS, _steps(_stand_still(stand.robot, "friction", compiled=compiled)))]
+    contenders += [Contender(POINTS, _steps(points))]
     glide, rounds = _glide(_stand_still(stand.robot, "friction", compiled=compiled))
     contenders.append(glide)
-    return [Race("simulation", contenders, lambda times: _measure(times, rounds))], tuple(notes)
+    runs = [Contender(POINTS_RUN, _run(points)), Contender(RIGID_RUN, _run(rigid))]
+    return [Race("simulation", contenders, lambda times: _measure(times, rounds)), Race("real_time", runs, _measure_runs)], tuple(notes)
 
 
 def list_corners(robot: RobotModel) -> tuple[TouchPoint, ...]:
@@ -90,6 +95,14 @@ def _steps(world: World) -> Callable[[], object]:
     return lambda: world.step(TIME_STEP)
 
 
+def _run(world: World) -> Callable[[], object]:
+    def run() -> None:
+        for _ in range(RUN):
+            world.step(TIME_STEP)
+
+    return run
+
+
 def _glide(world: World) -> tuple[Contender, Callable[[], float]]:
     """Return a step in which the soles slide, always from the same state and without a guess, and how many systems it solves."""
     tables = world.tables
@@ -102,11 +115,18 @@ def _glide(world: World) -> tuple[Contender, Callable[[], float]]:
     return Contender(SLIDING, _steps(world), lambda: world.restore(start)), lambda: float(tables.numbers[ROUNDS])
 
 
+def _measure_runs(times: Mapping[str, Timing]) -> dict[str, Measurement]:
+    return {"real_time.points": _compare_with_time(times[POINTS_RUN]), "real_time.rigid": _compare_with_time(times[RIGID_RUN])}
+
+
+def _compare_with_time(run: Timing) -> Measurement:
+    step = run.median / RUN
+    return Measurement(1e6 * TIME_STEP / step, step, note=f"{RUN} steps one after the other")
+
+
 def _measure(times: Mapping[str, Timing], rounds: Callable[[], float]) -> dict[str, Measurement]:
     measured = {
         "simulation_rigid.compiled": compare(times[RIGID], times[PEER], note="ours with detection, drives, books and report"),
-        "real_time.points": Measurement(1e6 * TIME_STEP / times[POINTS].median, times[POINTS].median),
-        "real_time.rigid": Measurement(1e6 * TIME_STEP / times[RIGID].median, times[RIGID].median),
     }
     solved = rounds()
     if solved > 1.0:  # one system more costs as much as another

@@ -9,7 +9,6 @@ from rich.markup import escape
 
 from humanoid_dynamics.cli.options import JsonOption
 from humanoid_dynamics.cli.tables import make_console, make_table
-from humanoid_dynamics.simulation.analytic import run_audit
 
 FAILED = 1
 EXAMPLES = """\b
@@ -21,6 +20,8 @@ Examples:
 
 def audit(as_json: JsonOption = False) -> None:
     """Run motions whose exact answer is known, and compare; the exit code is 1 where one fails."""
+    from humanoid_dynamics.simulation.analytic import run_audit
+
     findings = run_audit()
     passed = all(finding.passed for finding in findings)
     if as_json:

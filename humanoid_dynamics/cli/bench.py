@@ -8,19 +8,22 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from random import SystemRandom
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
-from humanoid_dynamics.benchmarks.bench import BenchReport, run_bench
-from humanoid_dynamics.benchmarks.goals import GOAL_ROBOT
-from humanoid_dynamics.benchmarks.rows import Row
+from humanoid_dynamics.cli.names import GOAL_ROBOT
 from humanoid_dynamics.cli.options import JsonOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, make_table
 from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError
 from humanoid_dynamics.graphs.supervisor import PROGRAMS, local_environment
+
+if TYPE_CHECKING:
+    from humanoid_dynamics.benchmarks.bench import BenchReport
+    from humanoid_dynamics.benchmarks.rows import Row
+
 
 OnlyOption = Annotated[str, typer.Option("--only", help="Name of a row, or of all rows of a path such as inverse_dynamics.")]
 RepeatOption = Annotated[int, typer.Option("--repeat", help="Calls of every contender.")]
@@ -52,6 +55,8 @@ def bench(
     as_json: JsonOption = False,
 ) -> None:
     """Measure how fast the answers come, as ratios to floors, literal routes and peers timed in the same run."""
+    from humanoid_dynamics.benchmarks.bench import run_bench
+
     if soak and not (ros and soak >= SHORTEST):
         raise HumanoidDynamicsError(f"--soak: received {soak:g}, expected at least {SHORTEST:g} s, together with --ros")
     if ros:
@@ -106,7 +111,7 @@ def print_graph_rows(rows: list[dict[str, Any]], as_json: bool) -> None:
     make_console().print(make_table("the graph on topics", ("what", "measured", "goal", "ok"), cells))
 
 
-def report_facts(report: BenchReport) -> dict[str, Any]:
+def report_facts(report: "BenchReport") -> dict[str, Any]:
     """Tell a run in plain data, ready for JSON; times in us."""
     return {
         "machine": dict(report.machine),
@@ -117,7 +122,7 @@ def report_facts(report: BenchReport) -> dict[str, Any]:
     }
 
 
-def print_report(report: BenchReport, console: Console) -> None:
+def print_report(report: "BenchReport", console: Console) -> None:
     """Print ratios first, then times, then on what they were measured."""
     for note in report.notes:
         console.print(f"note: {note}", markup=False)
@@ -142,7 +147,7 @@ def print_report(report: BenchReport, console: Console) -> None:
     _print_machine(report.machine, console)
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: "Row") -> tuple[str, ...]:
     if row.measured is None:
         return (f"[dim]{row.goal.name}[/]", "[dim]-[/]", f"[dim]{row.goal.bound}[/]", f"[dim]{row.note}[/]", "", "")
     words = {True: "[green]yes[/]", False: "[red]no[/]", None: "not judged"}
@@ -155,7 +160,7 @@ def _time(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}"
 
 
-def _error(row: Row) -> str:
+def _error(row: "Row") -> str:
     error = None if row.measured is None else row.measured.error
     return "" if error is None or row.goal.tolerance is None else f"{error:.1e} of {row.goal.tolerance:.0e}"
 

@@ -5,20 +5,20 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
+from humanoid_dynamics.cli.names import CUTOFF
 from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RobotArgument
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, make_table
 from humanoid_dynamics.errors import ClipError, HumanoidDynamicsError
-from humanoid_dynamics.model.load import load_robot
-from humanoid_dynamics.model.reading.catalogue import find_description
-from humanoid_dynamics.motion.clip_check import CUTOFF, ClipReport, check_clip
-from humanoid_dynamics.motion.clip_findings import KINDS
-from humanoid_dynamics.motion.load import load_clip
+
+if TYPE_CHECKING:
+    from humanoid_dynamics.motion.clip_check import ClipReport
+
 
 SHOWN = 12
 ClipArgument = Annotated[str, typer.Argument(help="Motion file of any known format.", metavar="CLIP")]
@@ -43,6 +43,11 @@ def check(
     as_json: JsonOption = False,
 ) -> None:
     """Tell where, when and why a clip is impossible for a robot, and how often that is a false alarm."""
+    from humanoid_dynamics.model.load import load_robot
+    from humanoid_dynamics.model.reading.catalogue import find_description
+    from humanoid_dynamics.motion.clip_check import check_clip
+    from humanoid_dynamics.motion.load import load_clip
+
     if not 0.0 < cutoff < 1e3:
         raise HumanoidDynamicsError(f"--cutoff: received {cutoff:g}, expected a frequency between 0 and 1000 Hz")
     if not Path(clip).is_file():
@@ -58,7 +63,7 @@ def check(
         _print(facts, make_console())
 
 
-def report_facts(report: ClipReport) -> dict[str, Any]:
+def report_facts(report: "ClipReport") -> dict[str, Any]:
     """Tell a report in plain data, ready for JSON: SI units."""
     return {
         "robot": report.robot.name,
@@ -75,6 +80,8 @@ def report_facts(report: ClipReport) -> dict[str, Any]:
 
 
 def _print(facts: dict[str, Any], console: Console) -> None:
+    from humanoid_dynamics.motion.clip_findings import KINDS
+
     console.print(f"[bold]{facts['clip']}[/]  {facts['seconds']:.2f} s, {facts['frames']} frames, on {facts['robot']}", highlight=False)
     alarms = facts["false_alarms"]
     beside = "no consistent walk could be made to compare with" if alarms is None else f"{100 * alarms:.1f} % of a consistent walk is, too"

@@ -3,24 +3,20 @@
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
 
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 from rich.console import Console
 
 from humanoid_dynamics.cli.describe import print_facts
+from humanoid_dynamics.cli.names import RULES
 from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RootOption
 from humanoid_dynamics.cli.tables import fixed, make_console, make_table
-from humanoid_dynamics.model.facts import describe_robot
-from humanoid_dynamics.model.load import load_robot
-from humanoid_dynamics.model.reading.catalogue import find_description
-from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.model.state import State
-from humanoid_dynamics.resolution.answer import STATUSES, Answer
-from humanoid_dynamics.resolution.inverse_dynamics import inverse_dynamics
-from humanoid_dynamics.resolution.rules import RULES
-from humanoid_dynamics.resolution.units import coordinate_units
+
+if TYPE_CHECKING:
+    from humanoid_dynamics.model.robot import RobotModel
+    from humanoid_dynamics.resolution.answer import Answer
+
 
 RobotOption = Annotated[str, typer.Option("--robot", help="Catalogue name, or path of a URDF or xacro file.")]
 RuleOption = Annotated[str, typer.Option("--rule", help=f"Rule that chooses the torques: {' or '.join(RULES)}.")]
@@ -39,6 +35,14 @@ def demo(
     as_json: JsonOption = False,
 ) -> None:
     """Show a robot and the torques and contact forces that hold it still, with their certificate."""
+    import numpy as np
+
+    from humanoid_dynamics.model.facts import describe_robot
+    from humanoid_dynamics.model.load import load_robot
+    from humanoid_dynamics.model.reading.catalogue import find_description
+    from humanoid_dynamics.model.state import State
+    from humanoid_dynamics.resolution.inverse_dynamics import inverse_dynamics
+
     loaded = load_robot(robot, description=find_description(config), root=root or None)
     answer = inverse_dynamics(loaded, State.at_rest(loaded), np.zeros(loaded.nv), rule=rule)
     if as_json:
@@ -49,7 +53,7 @@ def demo(
     print_answer(loaded, answer, console)
 
 
-def answer_facts(robot: RobotModel, answer: Answer) -> dict[str, Any]:
+def answer_facts(robot: "RobotModel", answer: "Answer") -> dict[str, Any]:
     """Tell an answer in plain data, ready for JSON: forces in N, moments and torques in N·m, lengths in m; None for no number."""
     wrenches = {
         name: {"force": w.f_W.tolist(), "moment": w.m_W.tolist(), "normal_force": w.normal_force, "cop": w.cop.tolist()}
@@ -63,8 +67,10 @@ def answer_facts(robot: RobotModel, answer: Answer) -> dict[str, Any]:
     }
 
 
-def print_answer(robot: RobotModel, answer: Answer, console: Console) -> None:
+def print_answer(robot: "RobotModel", answer: "Answer", console: Console) -> None:
     """Print torques, contact forces and certificate."""
+    import numpy as np
+
     if robot.actuated:
         console.print()
         console.print(make_table("torques that hold it still", ("joint", "torque", "limit", "used"), _torque_rows(robot, answer)))
@@ -79,7 +85,11 @@ def print_answer(robot: RobotModel, answer: Answer, console: Console) -> None:
     _print_certificate(answer, console)
 
 
-def _torque_rows(robot: RobotModel, answer: Answer) -> list[tuple[str, ...]]:
+def _torque_rows(robot: "RobotModel", answer: "Answer") -> list[tuple[str, ...]]:
+    import numpy as np
+
+    from humanoid_dynamics.resolution.units import coordinate_units
+
     rows: list[tuple[str, ...]] = []
     units = coordinate_units(robot)
     for name, index, tau in zip(robot.actuated, robot.actuated_v, answer.tau, strict=True):
@@ -89,7 +99,7 @@ def _torque_rows(robot: RobotModel, answer: Answer) -> list[tuple[str, ...]]:
     return rows
 
 
-def _wrench_rows(answer: Answer) -> list[tuple[str, ...]]:
+def _wrench_rows(answer: "Answer") -> list[tuple[str, ...]]:
     return [
         (
             name,
@@ -102,7 +112,11 @@ def _wrench_rows(answer: Answer) -> list[tuple[str, ...]]:
     ]
 
 
-def _print_certificate(answer: Answer, console: Console) -> None:
+def _print_certificate(answer: "Answer", console: Console) -> None:
+    import numpy as np
+
+    from humanoid_dynamics.resolution.answer import STATUSES
+
     certificate = answer.certificate
     style = "green" if certificate.status == "ok" else "red"
     console.print(f"\n[bold]certificate[/]  [{style}]{certificate.status}[/]: {STATUSES[certificate.status]}")
@@ -127,6 +141,8 @@ def _print_certificate(answer: Answer, console: Console) -> None:
 
 
 def _plain(value: Any) -> Any:
+    import numpy as np
+
     if isinstance(value, float) and not np.isfinite(value):
         return None
     return list(value) if isinstance(value, tuple) else value

@@ -6,26 +6,20 @@ import shlex
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from humanoid_dynamics.cli.filter_batch import BatchOptions, check_folder, filter_many, is_batch, tell
 from humanoid_dynamics.cli.filter_pictures import Pictures, check_pictures, draw_pictures
+from humanoid_dynamics.cli.names import MODES
 from humanoid_dynamics.cli.options import JsonOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.errors import HumanoidDynamicsError
-from humanoid_dynamics.filtering.batch_clips import find_clips
-from humanoid_dynamics.filtering.batch_job import build_job
-from humanoid_dynamics.filtering.batch_task import Outcome, Task
-from humanoid_dynamics.filtering.clip_facts import clip_facts
-from humanoid_dynamics.filtering.clip_filter import LADDER, filter_clip
-from humanoid_dynamics.filtering.modes import MODES
-from humanoid_dynamics.filtering.settings import Settings
-from humanoid_dynamics.model.load import load_robot
-from humanoid_dynamics.motion.formats.npz_file import write_npz
-from humanoid_dynamics.motion.load import load_clip
-from humanoid_dynamics.motion.mapping import build_recording, load_joint_map
+
+if TYPE_CHECKING:
+    from humanoid_dynamics.filtering.settings import Settings
+    from humanoid_dynamics.motion.mapping import JointMap
 
 SHORTEST, LONGEST = 0.01, 5.0  # s of look-ahead
 
@@ -71,6 +65,10 @@ def filter(  # noqa: PLR0913
     as_json: JsonOption = False,
 ) -> None:
     """Make clips consistent: motion a robot can do with its motors, joints and feet, and the certificate that it can."""
+    from humanoid_dynamics.filtering.batch_job import build_job
+    from humanoid_dynamics.filtering.settings import Settings
+    from humanoid_dynamics.motion.mapping import load_joint_map
+
     if not SHORTEST <= lookahead <= LONGEST:
         raise HumanoidDynamicsError(f"--lookahead: received {lookahead:g}, expected {SHORTEST:g} s to {LONGEST:g} s")
     if out and Path(out).exists() and not Path(out).is_dir():
@@ -81,16 +79,36 @@ def filter(  # noqa: PLR0913
     settings = replace(Settings(), lookahead=lookahead)
     joint_map = load_joint_map(Path(joints)) if joints else None
     options = BatchOptions(jobs, dask, again, out, report, as_json)
-    facts = {"mode": mode, "lookahead": lookahead, "delay": settings.lookahead}
     if is_batch(clips, options):
         if any(pictures):
             raise HumanoidDynamicsError("--picture and --film: received more than one clip, expected one file and one process")
         job = build_job(robot, mode=mode, settings=settings, offline=offline, joint_map=joint_map)
         outcomes, seconds = filter_many(job, clips, options)
-        tell(outcomes, options, {"robot": job.name, **facts}, seconds)
+        tell(outcomes, options, {"robot": job.name, **_about(mode, settings)}, seconds)
         return
-    model, path = load_robot(robot), Path(clips[0])
-    result = find_clips(clips, results=Path(out))[0].name if out else ""
+    _filter_one(robot, clips[0], (mode, settings, offline, joint_map), options, pictures)
+
+
+def _about(mode: str, settings: "Settings") -> dict[str, Any]:
+    return {"mode": mode, "lookahead": settings.lookahead, "delay": settings.lookahead}
+
+
+def _filter_one(
+    robot: str, source: str, how: "tuple[str, Settings, bool, JointMap | None]", options: BatchOptions, pictures: Pictures
+) -> None:
+    """Filter one file in this process, and draw it where that is wanted."""
+    from humanoid_dynamics.filtering.batch_clips import find_clips
+    from humanoid_dynamics.filtering.batch_task import Outcome, Task
+    from humanoid_dynamics.filtering.clip_facts import clip_facts
+    from humanoid_dynamics.filtering.clip_filter import LADDER, filter_clip
+    from humanoid_dynamics.model.load import load_robot
+    from humanoid_dynamics.motion.formats.npz_file import write_npz
+    from humanoid_dynamics.motion.load import load_clip
+    from humanoid_dynamics.motion.mapping import build_recording
+
+    (mode, settings, offline, joint_map), out = how, options.out
+    model, path = load_robot(robot), Path(source)
+    result = find_clips([source], results=Path(out))[0].name if out else ""
     began = monotonic()
     clip = load_clip(path, model, joint_map=joint_map)
     with show_progress(f"filtering {path.name}") as bar:
@@ -100,8 +118,8 @@ def filter(  # noqa: PLR0913
         Path(out).mkdir(parents=True, exist_ok=True)
         write_npz(build_recording(found.clip), Path(out) / f"{result}.npz")
     outcome = Outcome(Task(path.stem, path, ""), clip_facts(str(path), clip, found))
-    tell([outcome], options, {"robot": model.name, **facts, **pictures._asdict()}, monotonic() - began)
-    if not as_json:
+    tell([outcome], options, {"robot": model.name, **_about(mode, settings), **pictures._asdict()}, monotonic() - began)
+    if not options.as_json:
         typer.echo(_tell_where(pictures, robot, str(Path(out) / f"{result}.npz") if out else ""), nl=False)
 
 

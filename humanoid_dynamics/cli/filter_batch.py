@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 from rich.console import Console
@@ -15,11 +15,11 @@ from humanoid_dynamics.cli.interrupt import hear_interrupt
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, make_table
 from humanoid_dynamics.errors import HumanoidDynamicsError
-from humanoid_dynamics.filtering.batch import filter_clips
-from humanoid_dynamics.filtering.batch_clips import find_clips
-from humanoid_dynamics.filtering.batch_job import FilterJob
-from humanoid_dynamics.filtering.batch_table import STATES, name_state, tell_outcome, write_table
-from humanoid_dynamics.filtering.batch_task import Outcome
+
+if TYPE_CHECKING:
+    from humanoid_dynamics.filtering.batch_job import FilterJob
+    from humanoid_dynamics.filtering.batch_task import Outcome
+
 
 SOME_FAILED, STOPPED = 1, 130  # exit codes
 SHOWN = 40  # rows a person reads; where there are more, those that finished are only counted
@@ -41,8 +41,11 @@ def is_batch(clips: Sequence[str], options: BatchOptions) -> bool:
     return len(clips) > 1 or options.jobs != 1 or bool(options.dask) or options.again or not Path(clips[0]).is_file()
 
 
-def filter_many(job: FilterJob, sources: Sequence[str], options: BatchOptions) -> tuple[tuple[Outcome, ...], float]:
+def filter_many(job: "FilterJob", sources: Sequence[str], options: BatchOptions) -> "tuple[tuple[Outcome, ...], float]":
     """Filter clips as a batch; return what became of them, and the seconds it took.  Stopped from the keyboard, exit with 130."""
+    from humanoid_dynamics.filtering.batch import filter_clips
+    from humanoid_dynamics.filtering.batch_clips import find_clips
+
     out = Path(options.out) if options.out else None
     clips = find_clips(sources, results=out)
     began, done = monotonic(), [0]
@@ -63,8 +66,10 @@ def filter_many(job: FilterJob, sources: Sequence[str], options: BatchOptions) -
     return outcomes, monotonic() - began
 
 
-def tell(outcomes: Sequence[Outcome], options: BatchOptions, facts: dict[str, Any], seconds: float) -> None:
+def tell(outcomes: "Sequence[Outcome]", options: BatchOptions, facts: dict[str, Any], seconds: float) -> None:
     """Print and write what became of clips, and exit with 1 where one fell or failed."""
+    from humanoid_dynamics.filtering.batch_table import STATES, name_state, tell_outcome, write_table
+
     answer = {**facts, "counts": _count(outcomes), "clips": [tell_outcome(outcome) for outcome in outcomes]}
     if options.report.endswith(".csv"):
         write_table(outcomes, Path(options.report))
@@ -84,12 +89,16 @@ def check_folder(option: str, path: str) -> None:
         raise HumanoidDynamicsError(f"{option}: no such folder: {str(Path(path).parent)!r}")
 
 
-def _count(outcomes: Sequence[Outcome]) -> dict[str, int]:
+def _count(outcomes: "Sequence[Outcome]") -> dict[str, int]:
+    from humanoid_dynamics.filtering.batch_table import STATES, name_state
+
     counted = Counter(name_state(outcome) for outcome in outcomes)
     return {**{state: counted[state] for state in STATES}, "done_before": sum(outcome.before for outcome in outcomes)}
 
 
-def _print(robot: str, outcomes: Sequence[Outcome], seconds: float, console: Console) -> None:
+def _print(robot: str, outcomes: "Sequence[Outcome]", seconds: float, console: Console) -> None:
+    from humanoid_dynamics.filtering.batch_table import STATES, name_state
+
     shown = [o for o in outcomes if len(outcomes) <= SHOWN or name_state(o) != STATES[0]]
     good = [(o.task.name, *figures(o.facts)) for o in shown if not o.problem]
     if good:

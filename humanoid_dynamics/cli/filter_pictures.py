@@ -1,13 +1,15 @@
 """Pictures and films of ``humanoid-dynamics filter``."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from humanoid_dynamics.cli.filter_batch import check_folder
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.errors import HumanoidDynamicsError
-from humanoid_dynamics.filtering.clip_filter import FilteredClip
-from humanoid_dynamics.motion.clip import Clip
+
+if TYPE_CHECKING:
+    from humanoid_dynamics.filtering.clip_filter import FilteredClip
+    from humanoid_dynamics.motion.clip import Clip
 
 
 class Pictures(NamedTuple):
@@ -29,7 +31,7 @@ def check_pictures(pictures: Pictures) -> None:
         style()
 
 
-def draw_pictures(pictures: Pictures, clip: Clip, found: FilteredClip) -> None:
+def draw_pictures(pictures: Pictures, clip: "Clip", found: "FilteredClip") -> None:
     """Draw what is asked for."""
     if not any(pictures) or len(found.frames) < 3:
         return

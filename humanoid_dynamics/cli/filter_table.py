@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from humanoid_dynamics.filtering.clip_filter import LADDER
-
 HEADS = ("clip", "finished", "impossible before", "in limits", "residual", "joint rms", "CoM rms", "slip", "rungs", "us")
 
 
 def figures(facts: dict[str, Any]) -> tuple[str, ...]:
     """Write what ``clip_facts`` tells, below all ``HEADS`` but the first."""
+    import numpy as np
+
+    from humanoid_dynamics.filtering.clip_filter import LADDER
+
     after = facts["after"]
     finished = "yes" if after["finished"] else f"fell at {after['fell']:.2f} s"
     finished += "" if facts["attempt"] == LADDER[0].name else f" ({facts['attempt']})"

@@ -5,9 +5,8 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 from rich.console import Console
 
@@ -15,19 +14,14 @@ from humanoid_dynamics.cli.options import JsonOption, RobotArgument
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, make_table
 from humanoid_dynamics.errors import HumanoidDynamicsError
-from humanoid_dynamics.model.load import load_robot
-from humanoid_dynamics.motion.clip import Clip
-from humanoid_dynamics.motion.editing import blend, turn_heading
-from humanoid_dynamics.motion.footsteps import WalkStyle
-from humanoid_dynamics.motion.formats.csv_file import write_csv
-from humanoid_dynamics.motion.formats.npz_file import write_npz
-from humanoid_dynamics.motion.gait import Walk, build_walk, step_period
-from humanoid_dynamics.motion.load import load_clip
-from humanoid_dynamics.motion.mapping import build_recording
-from humanoid_dynamics.motion.schedule_phases import name_phases
+
+if TYPE_CHECKING:
+    from humanoid_dynamics.motion.clip import Clip
+    from humanoid_dynamics.motion.gait import Walk
+
 
 UNSET = float("nan")
-WRITERS = {".npz": write_npz, ".csv": write_csv}
+WRITTEN = (".npz", ".csv")
 StepsOption = Annotated[int, typer.Option("--steps", help="Number of steps; the last one brings the feet together.")]
 SpeedOption = Annotated[float, typer.Option("--speed", help="Speed [m/s], negative backwards; by the legs where not given.")]
 TurnOption = Annotated[float, typer.Option("--turn", help="Turn to the left over the whole walk [rad].")]
@@ -67,7 +61,17 @@ def gait(  # noqa: PLR0913
     as_json: JsonOption = False,
 ) -> None:
     """Make a walk with its contact schedule: steps, turns, slopes, from standing to standing."""
-    if out and Path(out).suffix not in WRITERS:
+    import numpy as np
+
+    from humanoid_dynamics.model.load import load_robot
+    from humanoid_dynamics.motion.footsteps import WalkStyle
+    from humanoid_dynamics.motion.formats.csv_file import write_csv
+    from humanoid_dynamics.motion.formats.npz_file import write_npz
+    from humanoid_dynamics.motion.gait import build_walk, step_period
+    from humanoid_dynamics.motion.load import load_clip
+    from humanoid_dynamics.motion.mapping import build_recording
+
+    if out and Path(out).suffix not in WRITTEN:
         raise HumanoidDynamicsError(f"--out: received {out!r}, expected the path of a .npz or .csv file")
     loaded = load_robot(robot)
     style = WalkStyle(steps=steps, turn=turn / max(steps - 1, 1), slope=slope, rate=rate)
@@ -81,7 +85,8 @@ def gait(  # noqa: PLR0913
     clip = _change(walk.clip, (heading, heading_at, heading_over), (following, blend_over))
     if out:
         try:
-            WRITERS[Path(out).suffix](build_recording(clip), Path(out))
+            write = write_npz if Path(out).suffix == ".npz" else write_csv
+            write(build_recording(clip), Path(out))
         except OSError as cause:
             raise HumanoidDynamicsError(f"--out: {cause}") from cause
     facts = {**gait_facts(walk), "seconds": clip.duration, "frames": len(clip), "heading": heading, "then": then or None}
@@ -92,16 +97,24 @@ def gait(  # noqa: PLR0913
         typer.echo(f"wrote {out}\n" if out else "", nl=False)
 
 
-def _change(clip: Clip, turn: tuple[float, float, float], then: tuple[Clip | None, float]) -> Clip:
+def _change(clip: "Clip", turn: tuple[float, float, float], then: "tuple[Clip | None, float]") -> "Clip":
     """Let a walk go on in another heading (by how much, when, over how long), and over into another motion (which, over how long)."""
+    import numpy as np
+
+    from humanoid_dynamics.motion.editing import blend, turn_heading
+
     angle, start, duration = turn
     if angle:
         clip = turn_heading(clip, angle, start if np.isfinite(start) else 0.5 * clip.duration, duration)
     return clip if then[0] is None else blend(clip, then[0], then[1])
 
 
-def gait_facts(walk: Walk) -> dict[str, Any]:
+def gait_facts(walk: "Walk") -> dict[str, Any]:
     """Tell a walk in plain data, ready for JSON: SI units."""
+    import numpy as np
+
+    from humanoid_dynamics.motion.schedule_phases import name_phases
+
     clip, plan = walk.clip, walk.plan
     start, end = (np.mean(poses, axis=0) for poses in (plan.stand, plan.landing_poses()[-1]))
     way = float(np.linalg.norm((end - start)[:2]))

@@ -5,27 +5,22 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 from rich.console import Console
 
 from humanoid_dynamics.cli.choices import read_choices
+from humanoid_dynamics.cli.names import RULES
 from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RootOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import fixed, make_console, make_table
 from humanoid_dynamics.errors import ClipError, HumanoidDynamicsError
-from humanoid_dynamics.model.load import load_robot
-from humanoid_dynamics.model.reading.catalogue import find_description
-from humanoid_dynamics.motion.derivatives import smooth_bare
-from humanoid_dynamics.motion.force_plates import load_force_plates
-from humanoid_dynamics.motion.measured_motion import load_measured_motion
-from humanoid_dynamics.motion.motion_torques import MotionTorques, solve_motion
-from humanoid_dynamics.motion.torque_file import table_of_torques, write_torques
-from humanoid_dynamics.resolution.answer import STATUSES
-from humanoid_dynamics.resolution.rules import RULES, find_rule
-from humanoid_dynamics.spatial.arrays import Matrix
+
+if TYPE_CHECKING:
+    from humanoid_dynamics.motion.motion_torques import MotionTorques
+    from humanoid_dynamics.spatial.arrays import Matrix
+
 
 STDOUT = "-"
 EXAMPLES = """\b
@@ -37,11 +32,13 @@ Examples:
 """
 
 UrdfArgument = Annotated[str, typer.Argument(help="Path of a URDF or xacro file, or catalogue name.", metavar="URDF")]
-MotionOption = Annotated[str, typer.Option("--motion", help="Configurations over time: CSV with time and names of columns, or npz.")]
+MotionOption = Annotated[
+    str, typer.Option("--motion", help="Configurations over time: CSV or OpenSim table with time and names of columns, or npz.")
+]
 VelocityOption = Annotated[str, typer.Option("--velocity", help="Velocities at the same instants; differentiated where not given.")]
 AccelerationOption = Annotated[str, typer.Option("--acceleration", help="Accelerations, likewise.")]
 WrenchesOption = Annotated[
-    str, typer.Option("--wrenches", help="Force plates: columns such as R_Fx, R_Px, R_Mx in world axes, at any rate.")
+    str, typer.Option("--wrenches", help="Force plates: columns such as R_Fx, R_Px, R_Mx in world axes, at any rate; OpenSim's too.")
 ]
 LinksOption = Annotated[list[str], typer.Option("--wrench-link", help="Link a plate acts on, such as R=calcn_r; once for each.")]
 CutoffOption = Annotated[float, typer.Option("--cutoff", help="Low-pass configurations at this frequency [Hz], then differentiate.")]
@@ -73,6 +70,15 @@ def inverse(  # noqa: PLR0913  # one for each option
     as_json: JsonOption = False,
 ) -> None:
     """Find the joint torques of a recorded motion, by measured contact wrenches where given and by a rule where not."""
+    from humanoid_dynamics.model.load import load_robot
+    from humanoid_dynamics.model.reading.catalogue import find_description
+    from humanoid_dynamics.motion.derivatives import smooth_bare
+    from humanoid_dynamics.motion.force_plates import load_force_plates
+    from humanoid_dynamics.motion.measured_motion import load_measured_motion
+    from humanoid_dynamics.motion.motion_torques import solve_motion
+    from humanoid_dynamics.motion.torque_file import table_of_torques, write_torques
+    from humanoid_dynamics.resolution.rules import find_rule
+
     links = _read_links(wrench_link)
     chosen = find_rule(rule) if rule else None
     if links and not wrenches:
@@ -96,8 +102,10 @@ def inverse(  # noqa: PLR0913  # one for each option
         print_facts(facts, Console(stderr=True, highlight=False) if out == STDOUT else make_console())
 
 
-def torque_facts(torques: MotionTorques, wrenches: str, links: dict[str, str]) -> dict[str, Any]:
+def torque_facts(torques: "MotionTorques", wrenches: str, links: dict[str, str]) -> dict[str, Any]:
     """Tell torques and residuals in plain data, ready for JSON: N, N·m, s."""
+    import numpy as np
+
     clip = torques.clip
     weight = clip.robot.mass * float(np.linalg.norm(clip.robot.model.gravity.linear))
     return {
@@ -121,6 +129,8 @@ def torque_facts(torques: MotionTorques, wrenches: str, links: dict[str, str]) -
 
 def print_facts(facts: dict[str, Any], console: Console) -> None:
     """Print torques and residuals as tables."""
+    from humanoid_dynamics.resolution.answer import STATUSES
+
     console.print(f"[bold]{facts['robot']}[/]  {facts['frames']} frames from {facts['start']:.3f} s to {facts['end']:.3f} s")
     how = ["measured wrenches"] if facts["wrenches"]["file"] else []
     how += [f"rule {facts['rule']}"] if facts["rule"] else []
@@ -144,14 +154,16 @@ def print_facts(facts: dict[str, Any], console: Console) -> None:
     console.print(make_table("torques", ("joint", "rms", "largest", "at"), _rows(facts["torques"])))
 
 
-def _series(torques: MotionTorques) -> dict[str, Any]:
+def _series(torques: "MotionTorques") -> dict[str, Any]:
     return {
         "time": torques.clip.times.tolist(),
         "tau": {name: column.tolist() for name, column in zip(torques.columns, torques.tau.T, strict=True)},
     }
 
 
-def _spread(columns: Iterable[tuple[str, str]], table: Matrix, times: Matrix) -> dict[str, dict[str, Any]]:
+def _spread(columns: Iterable[tuple[str, str]], table: "Matrix", times: "Matrix") -> dict[str, dict[str, Any]]:
+    import numpy as np
+
     found = {}
     for (name, unit), column in zip(columns, table.T, strict=True):
         worst = int(np.argmax(np.abs(column)))

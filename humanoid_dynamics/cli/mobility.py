@@ -5,7 +5,7 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -13,14 +13,12 @@ from rich.padding import Padding
 
 from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RobotArgument, RootOption
 from humanoid_dynamics.cli.tables import make_console, make_table
-from humanoid_dynamics.constraints.status import Status
-from humanoid_dynamics.dynamics.mobility import MobilityReport, report_mobility
 from humanoid_dynamics.errors import SourceError
-from humanoid_dynamics.model.description import Description, add_loops
-from humanoid_dynamics.model.load import load_robot
-from humanoid_dynamics.model.reading.catalogue import find_description
-from humanoid_dynamics.model.reading.description_file import load_description
-from humanoid_dynamics.model.reading.source import read_source
+
+if TYPE_CHECKING:
+    from humanoid_dynamics.dynamics.mobility import MobilityReport
+    from humanoid_dynamics.model.description import Description
+
 
 LoopsOption = Annotated[str, typer.Option("--loops", help="YAML file whose loops, motors and joint substitutions are added.")]
 SHOWN = 12
@@ -38,6 +36,9 @@ def mobility(
 
     Example: humanoid-dynamics mobility stewart
     """
+    from humanoid_dynamics.dynamics.mobility import report_mobility
+    from humanoid_dynamics.model.load import load_robot
+
     report = report_mobility(load_robot(robot, description=_describe(robot, config, loops), root=root or None))
     if as_json:
         typer.echo(json.dumps(asdict(report), indent=2, allow_nan=False))
@@ -45,8 +46,10 @@ def mobility(
         print_report(report, make_console())
 
 
-def print_report(report: MobilityReport, console: Console) -> None:
+def print_report(report: "MobilityReport", console: Console) -> None:
     """Print a report of mobility as tables and sentences."""
+    from humanoid_dynamics.constraints.status import Status
+
     console.print(f"[bold]{report.robot}[/]  {report.freedoms} freedoms of the tree - rank {report.rank} = mobility {report.mobility}")
     if report.mobility > report.internal_mobility:
         console.print(f"{report.internal_mobility} of them move joints, {report.mobility - report.internal_mobility} the root alone")
@@ -69,8 +72,13 @@ def print_report(report: MobilityReport, console: Console) -> None:
         console.print(f"  {reason}", markup=False)
 
 
-def _describe(robot: str, config: str, loops: str) -> Description | None:
+def _describe(robot: str, config: str, loops: str) -> "Description | None":
     """Return what is known of the robot, with the loops of a file added."""
+    from humanoid_dynamics.model.description import add_loops
+    from humanoid_dynamics.model.reading.catalogue import find_description
+    from humanoid_dynamics.model.reading.description_file import load_description
+    from humanoid_dynamics.model.reading.source import read_source
+
     described = find_description(config)
     if not loops:
         return described
@@ -80,7 +88,7 @@ def _describe(robot: str, config: str, loops: str) -> Description | None:
     return add_loops(described or read_source(robot).description, load_description(path))
 
 
-def _numbers(report: MobilityReport) -> str:
+def _numbers(report: "MobilityReport") -> str:
     shown = [f"{value:.3g}" for value in report.singular_values]
     if len(shown) <= SHOWN:
         return " ".join(shown)

@@ -4,20 +4,21 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 from rich.markup import escape
 
+from humanoid_dynamics.cli.names import SHEETS
 from humanoid_dynamics.cli.options import JsonOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, make_table
 from humanoid_dynamics.errors import HumanoidDynamicsError
-from humanoid_dynamics.plotting.curves import SHEETS, build_sheet, list_sheets
-from humanoid_dynamics.plotting.panels import Sheet
-from humanoid_dynamics.series.files import load_record
-from humanoid_dynamics.series.record import Record
+
+if TYPE_CHECKING:
+    from humanoid_dynamics.plotting.panels import Sheet
+    from humanoid_dynamics.series.record import Record
+
 
 RecordArgument = Annotated[str, typer.Argument(help="A .npz or .mcap file, or the folder of a bag, that simulate wrote.", metavar="RECORD")]
 OutOption = Annotated[str, typer.Option("--out", help="One PNG with all figures; beside the record where neither it nor --dir is given.")]
@@ -35,6 +36,11 @@ Examples:
 
 def plot(record: RecordArgument, out: OutOption = "", folder: DirOption = "", what: WhatOption = "", as_json: JsonOption = False) -> None:
     """Draw joints, torques, contact forces, centres of pressure, energy, wheels; with --json tell their numbers, and draw where asked."""
+    import numpy as np
+
+    from humanoid_dynamics.plotting.curves import build_sheet, list_sheets
+    from humanoid_dynamics.series.files import load_record
+
     if out and folder:
         raise HumanoidDynamicsError("--out and --dir: received both, expected one of them")
     if out and not out.endswith(".png"):
@@ -57,7 +63,7 @@ def plot(record: RecordArgument, out: OutOption = "", folder: DirOption = "", wh
         _print(facts, numbers)
 
 
-def _draw(record: Record, sheets: list[Sheet], out: str, folder: str) -> list[str]:
+def _draw(record: "Record", sheets: "list[Sheet]", out: str, folder: str) -> list[str]:
     from humanoid_dynamics.plotting.sheets import draw_sheets
 
     title = ": ".join(filter(None, (record.about.get("scene", ""), record.about.get("title", ""))))

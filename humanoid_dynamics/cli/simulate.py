@@ -6,27 +6,23 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-import pinocchio as pin
 import typer
 from rich.console import Console
 
 from humanoid_dynamics.cli.options import JsonOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import fixed, make_console, make_table
-from humanoid_dynamics.control.snake_driver import STATUSES as DRIVER_STATUSES
 from humanoid_dynamics.errors import HumanoidDynamicsError
-from humanoid_dynamics.series.files import open_sink
-from humanoid_dynamics.simulation.recorder import Recorder, describe_run
-from humanoid_dynamics.simulation.run_scene import Summary, build_world, run_scene
-from humanoid_dynamics.simulation.scene import Moment, Scene
-from humanoid_dynamics.simulation.scene_file import load_scene
 from humanoid_dynamics.simulation.scene_names import scene_names
-from humanoid_dynamics.simulation.setup import STATUSES
-from humanoid_dynamics.simulation.snake_pilot import SnakePilot
-from humanoid_dynamics.simulation.world import World
+
+if TYPE_CHECKING:
+    from humanoid_dynamics.simulation.recorder import Recorder
+    from humanoid_dynamics.simulation.run_scene import Summary
+    from humanoid_dynamics.simulation.scene import Moment, Scene
+    from humanoid_dynamics.simulation.world import World
+
 
 LONGEST = 3600.0
 SceneArgument = Annotated[str, typer.Argument(help=f"One of {', '.join(scene_names())}, or path of a scene file.", metavar="SCENE")]
@@ -37,7 +33,9 @@ SecondsOption = Annotated[float, typer.Option("--seconds", help="How long; as lo
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", help="Value of a parameter of the scene, such as release=0.5; may be repeated.")
 ]
-RecordOption = Annotated[str, typer.Option("--record", help="Stream all time series into this .npz or .mcap file, or folder of a bag.")]
+RecordOption = Annotated[
+    str, typer.Option("--record", help="Stream all time series into this .npz or .mcap file, or folder of a bag; missing folders are made.")
+]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics simulate pushed
@@ -57,6 +55,11 @@ def simulate(
     as_json: JsonOption = False,
 ) -> None:
     """Run a scene and tell what happened, with the books of energy and the certificate of the contacts."""
+    from humanoid_dynamics.series.files import open_sink
+    from humanoid_dynamics.simulation.recorder import Recorder, describe_run
+    from humanoid_dynamics.simulation.run_scene import build_world, run_scene
+    from humanoid_dynamics.simulation.scene_file import load_scene
+
     if seconds != -1.0 and not 0.0 < seconds <= LONGEST:
         raise HumanoidDynamicsError(f"--seconds: received {seconds:g}, expected a time above zero and up to {LONGEST:g} s")
     loaded = _steer(load_scene(scene, split_settings(setting or [])), heading)
@@ -69,7 +72,7 @@ def simulate(
             summary = run_scene(loaded, world, length, lambda t: bar.tell(t / length))
     finally:  # what was recorded until an interrupt is kept
         recorder.close()
-    facts = scene_facts(loaded, world, summary, recorder)
+    facts = scene_facts(loaded, world, summary, recorder) | ({"record": record} if record else {})
     if as_json:
         typer.echo(json.dumps(facts, indent=2, allow_nan=False))
     else:
@@ -94,8 +97,13 @@ def split_settings(settings: list[str]) -> dict[str, str]:
     return {name: value for name, _, value in (setting.partition("=") for setting in settings)}
 
 
-def scene_facts(scene: Scene, world: World, summary: Summary, recorder: Recorder) -> dict[str, Any]:
+def scene_facts(scene: "Scene", world: "World", summary: "Summary", recorder: "Recorder") -> dict[str, Any]:
     """Tell what a run showed in plain data, ready for JSON: SI units."""
+    import numpy as np
+    import pinocchio as pin
+
+    from humanoid_dynamics.simulation.snake_pilot import SnakePilot
+
     com = pin.centerOfMass(world.robot.model, world.robot.data(), world.q)
     force = world.point_forces().sum(axis=0)
     return {
@@ -125,6 +133,8 @@ def scene_facts(scene: Scene, world: World, summary: Summary, recorder: Recorder
 
 
 def _print(facts: dict[str, Any], console: Console) -> None:
+    from humanoid_dynamics.simulation.setup import STATUSES
+
     console.print(f"[bold]{facts['scene']}[/]  {facts['title']}", highlight=False)
     rate = 1e6 * facts["seconds"] / max(facts["steps"], 1) / max(facts["microseconds_per_step"], 1e-9)
     console.print(
@@ -158,9 +168,13 @@ def _print(facts: dict[str, Any], console: Console) -> None:
     if "snake" in facts:
         _print_snake(facts["snake"], console)
     console.print(f"sha256 of the record {facts['digest']}")
+    if "record" in facts:
+        console.print(f"record: {facts['record']}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _print_snake(snake: dict[str, Any], console: Console) -> None:
+    from humanoid_dynamics.control.snake_driver import STATUSES as DRIVER_STATUSES
+
     grip = "no wheel slips" if snake["slip_margin"] >= 0.0 else "more than a wheel can hold"
     console.print(f"snake: heading {snake['heading']:.3f} rad, head at {snake['head']:.3f} rad in the mean of the last period")
     console.print(f"side forces up to {snake['side_force']:.2f} N, at least {snake['slip_margin']:.2f} N from slipping: {grip}")
@@ -169,7 +183,7 @@ def _print_snake(snake: dict[str, Any], console: Console) -> None:
             console.print(f"{count} steps {status}: {DRIVER_STATUSES[status]}", style="yellow")
 
 
-def _steer(scene: Scene, heading: float | None) -> Scene:
+def _steer(scene: "Scene", heading: float | None) -> "Scene":
     """Give the snake of a scene another heading, and leave out where the scene turns it."""
     if heading is None:
         return scene
@@ -180,7 +194,7 @@ def _steer(scene: Scene, heading: float | None) -> Scene:
     return replace(scene, driving=replace(scene.driving, heading=heading), moments=moments)
 
 
-def _keep_straight(moment: Moment) -> Moment:
+def _keep_straight(moment: "Moment") -> "Moment":
     """A moment without its heading, and without the words for it."""
     words = [part for part in moment.label.split(", ") if not part.startswith("heading ")]
     return replace(moment, heading=None, label=", ".join(words))

@@ -5,22 +5,19 @@
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from humanoid_dynamics.cli.options import JsonOption, RobotArgument
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, make_table
 from humanoid_dynamics.errors import HumanoidDynamicsError
-from humanoid_dynamics.filtering.teleoperation import Teleoperation
-from humanoid_dynamics.filtering.teleoperation_replay import Line, Replay, move_to_robot, replay_poses
-from humanoid_dynamics.model.load import load_robot
-from humanoid_dynamics.motion.clip import Clip
-from humanoid_dynamics.motion.formats.npz_file import read_pose_streams, write_npz
-from humanoid_dynamics.motion.mapping import build_recording
-from humanoid_dynamics.motion.poses import PoseStream
+
+if TYPE_CHECKING:
+    from humanoid_dynamics.filtering.teleoperation_replay import Replay
+    from humanoid_dynamics.motion.poses import PoseStream
+
 
 PosesArgument = Annotated[str, typer.Argument(help="A .npz file with pairs NAME_pos and NAME_quat_xyzw.", metavar="POSES")]
 FrameOption = Annotated[
@@ -57,6 +54,15 @@ def teleop(  # noqa: PLR0913
     as_json: JsonOption = False,
 ) -> None:
     """Let recorded poses of an operator lead a robot, and tell how it followed, and whether it stayed inside all limits."""
+    import numpy as np
+
+    from humanoid_dynamics.filtering.teleoperation import Teleoperation
+    from humanoid_dynamics.filtering.teleoperation_replay import Line, move_to_robot, replay_poses
+    from humanoid_dynamics.model.load import load_robot
+    from humanoid_dynamics.motion.clip import Clip
+    from humanoid_dynamics.motion.formats.npz_file import read_pose_streams, write_npz
+    from humanoid_dynamics.motion.mapping import build_recording
+
     if out and (Path(out).suffix != ".npz" or not Path(out).absolute().parent.is_dir()):
         raise HumanoidDynamicsError(f"--out: received {out!r}, expected the path of a .npz file in a folder that exists")
     if not 10.0 <= rate <= 2000.0:
@@ -79,8 +85,10 @@ def teleop(  # noqa: PLR0913
         _print(facts)
 
 
-def replay_facts(replay: Replay) -> dict[str, Any]:
+def replay_facts(replay: "Replay") -> dict[str, Any]:
     """Tell a replay in plain data, ready for JSON: SI units."""
+    import numpy as np
+
     certificates = [frame.certificate for frame in replay.frames]
     spent = 1e6 * replay.seconds
     return {
@@ -103,7 +111,7 @@ def replay_facts(replay: Replay) -> dict[str, Any]:
     }
 
 
-def _choose(streams: tuple[PoseStream, ...], frames: list[str]) -> dict[str, PoseStream]:
+def _choose(streams: "tuple[PoseStream, ...]", frames: list[str]) -> "dict[str, PoseStream]":
     """Return which frame of the robot is led by which stream."""
     by_name = {stream.name: stream for stream in streams}
     if not frames:
@@ -120,6 +128,8 @@ def _choose(streams: tuple[PoseStream, ...], frames: list[str]) -> dict[str, Pos
 
 
 def _finite(value: float) -> float | None:
+    import numpy as np
+
     return value if np.isfinite(value) else None
 
 

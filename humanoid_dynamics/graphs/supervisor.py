@@ -15,10 +15,12 @@ from time import monotonic
 from typing import Any
 
 from humanoid_dynamics.graphs.description import GraphNode
+from humanoid_dynamics.program import READY
 
 ENDING = (signal.SIGINT, signal.SIGTERM)
 LOOK = 0.2  # s
 PATIENCE = 5.0  # s; how long a process may take to end
+QUICK = 8.0  # s; a start that takes longer is explained
 PROGRAMS = "humanoid_dynamics.nodes.programs"
 PROFILES = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE")  # names of Fast DDS 2 and 3
 REFUSED = 2  # exit code of a program that refuses to start: starting it again changes nothing
@@ -96,24 +98,27 @@ class Supervisor:
         """
         self._nodes, self._folder, self._tell, self._most = nodes, folder, tell, restarts
         self._running: list[Running] = []
+        self._began, self._explained = 0.0, False
 
     def run(self, seconds: float = float("inf")) -> int:
         """Run all until a signal to end comes, the time is over, or one has died too often.
 
         Args:
-            seconds: How long [s].
+            seconds: How long, from when every process is ready [s].
 
         Returns:
             Exit code: 0, or that of the process that died.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
         signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
-        end = monotonic() + seconds
+        self._began, end = monotonic(), float("inf")
         code = 0
         try:
             self._running = [Running(node, self._start(node)) for node in self._nodes]
             while not code and monotonic() < end and signal.sigtimedwait(ENDING, min(LOOK, max(0.0, end - monotonic()))) is None:
                 code = self._look()
+                if end == float("inf") and not self._waited_for():
+                    end = monotonic() + seconds
         finally:
             self._end()
             signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
@@ -133,13 +138,25 @@ class Supervisor:
             running.process = self._start(running.node)
         return 0
 
+    def _waited_for(self) -> list[str]:
+        """Return the processes that are not ready yet; say what they do where that takes long."""
+        late = [node.name for node in self._nodes if not self._mark(node).exists()]
+        if late and not self._explained and monotonic() > self._began + QUICK:
+            self._explained = True
+            self._tell(f"getting ready: {', '.join(late)} (code is compiled once on a machine, which takes up to a minute)")
+        return late
+
     def _start(self, node: GraphNode) -> subprocess.Popen[bytes]:
-        environment = local_environment()
+        self._mark(node).unlink(missing_ok=True)
+        environment = {**local_environment(), READY: str(self._mark(node))}
         with self._log(node).open("ab") as log:
             out = None if node.console else log
             return subprocess.Popen(  # noqa: S603 - the command is ours, its arguments are passed as they are
                 node_command(node), env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=log, start_new_session=True
             )
+
+    def _mark(self, node: GraphNode) -> Path:
+        return self._folder / f"{node.name}.ready"
 
     def _log(self, node: GraphNode) -> Path:
         return self._folder / f"{node.name}.log"
@@ -151,6 +168,7 @@ class Supervisor:
                 running.process.send_signal(signal.SIGINT)
         deadline = monotonic() + PATIENCE
         for running in self._running:
+            self._mark(running.node).unlink(missing_ok=True)
             try:
                 running.process.wait(max(0.1, deadline - monotonic()))
             except subprocess.TimeoutExpired:

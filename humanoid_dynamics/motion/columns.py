@@ -44,6 +44,27 @@ def velocity_columns(robot: RobotModel) -> tuple[str, ...]:
     return tuple(name for joint in robot.joints for name in rate_columns(joint))
 
 
+def angle_columns(robot: RobotModel) -> frozenset[str]:
+    """Name the columns that are angles [rad] or their rates, of both tables.
+
+    Args:
+        robot: The robot.
+
+    Returns:
+        The names; a quaternion is none of them.
+    """
+    found: set[str] = set()
+    for joint in robot.joints:
+        places, rates = joint_columns(joint), rate_columns(joint)
+        if joint.kind in {"revolute", "continuous", "universal"}:
+            found.update(places, rates)
+        elif joint.kind == "planar":
+            found.update(places[-1:], rates[-1:])
+        elif joint.kind in {"spherical", "free_flyer"}:
+            found.update(rates[-3:])
+    return frozenset(found)
+
+
 def entry_names(robot: RobotModel) -> tuple[str, ...]:
     """Name all nq entries of a configuration; a continuous joint has two, ``joint.cos`` and ``joint.sin``.
 

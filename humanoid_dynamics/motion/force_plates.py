@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from humanoid_dynamics.errors import ClipError, UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.motion.formats.opensim_plates import translate_plates
 from humanoid_dynamics.motion.formats.series_file import AXES, Series, read_series
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
@@ -28,12 +29,14 @@ class MeasuredWrenches:
         times: (n,) instants [s], ascending.
         links: Name of the link that each wrench acts on; the same link may come twice.
         wrenches: (n, links, 6) force and moment about the origin of the world, axes of the world [N, N·m].
+        notices: What was assumed.
     """
 
     origin: str
     times: Vector
     links: tuple[str, ...]
     wrenches: NDArray[np.float64] = field(repr=False)
+    notices: tuple[str, ...] = ()
 
     def covers(self, times: Vector) -> NDArray[np.bool_]:
         """Tell which instants were measured, to one and a half samples beyond the first and last.
@@ -64,13 +67,14 @@ class MeasuredWrenches:
         return np.column_stack(columns).reshape(len(times), len(self.links), 6) if columns else np.zeros((len(times), 0, 6))
 
 
-def load_force_plates(path: Path, robot: RobotModel, links: Mapping[str, str]) -> MeasuredWrenches:
+def load_force_plates(path: str | Path, robot: RobotModel, links: Mapping[str, str]) -> MeasuredWrenches:
     """Read force plates: for each one, such as ``R``, columns ``R_Fx`` .. ``R_Fz``, ``R_Px`` .. ``R_Pz`` and ``R_Mx`` .. ``R_Mz``.
 
-    F is the force on the robot, P where it acts and M the free moment there, all in axes of the world.
+    F is the force on the robot, P where it acts and M the free moment there, all in axes of the world.  OpenSim's own names, such as
+    ``ground_force_vx``, ``ground_force_px`` and ``ground_torque_x`` of the plate ``ground_force``, are read with the y axis up.
 
     Args:
-        path: A table of text or a numpy archive.
+        path: A table of text, of OpenSim too, or a numpy archive.
         robot: The robot.
         links: Plate -> link of the robot it acts on; a plate that is not named here has the name of its link.
 
@@ -80,17 +84,18 @@ def load_force_plates(path: Path, robot: RobotModel, links: Mapping[str, str]) -
     Raises:
         ClipError: If a plate, a column or a number is missing or wrong, naming file, line and column.
     """
-    series = read_series(path)
+    series, turned = translate_plates(read_series(Path(path)))
     plates = tuple(name.removesuffix(FIRST) for name in series.columns if name.endswith(FIRST))
+    if not plates:
+        series.take(("PLATE_Fx",))
     for plate in links:
         if plate not in plates:
             problem = str(UnknownNameError("force plate", plate, plates))
             raise ClipError(series.origin, problem, column=plate + FIRST, line=series.lines[0] - 1 if series.lines else None)
-    if not plates:
-        series.take(("PLATE_Fx",))
     targets = tuple(_find_link(plate, robot, links, series) for plate in plates)
     wrenches = [_wrench(series, plate) for plate in plates]
-    return MeasuredWrenches(series.origin, series.times, targets, np.stack(wrenches, axis=1))
+    notices = (f"plates {', '.join(turned)}: y is up in the file, as in OpenSim; turned to z",) if turned else ()
+    return MeasuredWrenches(series.origin, series.times, targets, np.stack(wrenches, axis=1), notices)
 
 
 def _find_link(plate: str, robot: RobotModel, links: Mapping[str, str], series: Series) -> str:

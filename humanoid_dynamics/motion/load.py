@@ -17,7 +17,7 @@ from humanoid_dynamics.motion.skeleton_map import SkeletonMap, find_skeleton_map
 
 
 def load_clip(
-    path: Path,
+    path: str | Path,
     robot: RobotModel,
     *,
     joint_map: JointMap | None = None,
@@ -38,7 +38,7 @@ def load_clip(
     Returns:
         The clip.
     """
-    motion = read_motion(path, rate)
+    motion = read_motion(Path(path), rate)
     if isinstance(motion, Recording):
         return build_clip(motion, robot, joint_map)
     return retarget_file(motion, robot, skeleton_map).clip

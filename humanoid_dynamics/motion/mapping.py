@@ -12,7 +12,7 @@ Columns the robot does not have are an error that lists them, unless they are ig
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ from humanoid_dynamics.model.reading.description_file import load_yaml
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.columns import (
+    angle_columns,
     configuration_columns,
     entry_names,
     joint_columns,
@@ -35,6 +36,8 @@ from humanoid_dynamics.motion.columns import (
 )
 from humanoid_dynamics.motion.recording import Recording, normalize_rows
 from humanoid_dynamics.spatial.arrays import Matrix
+
+RADIANS = np.pi / 180.0  # in a degree
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,7 @@ def build_clip(recording: Recording, robot: RobotModel, joint_map: JointMap | No
     """
     joint_map = joint_map or JointMap()
     sources = _find_sources(recording, robot, joint_map)
+    recording = _in_radians(recording, robot, sources)
     if not recording.columns:
         q = _take_whole(recording, robot)
         rested: tuple[str, ...] = ()
@@ -116,7 +120,7 @@ def build_clip(recording: Recording, robot: RobotModel, joint_map: JointMap | No
     notices = (f"joints not in the file rest: {', '.join(rested)}",) if rested else ()
     v, a = (_fill_rates(table, recording, robot, sources) for table in (recording.velocities, recording.accelerations))
     contacts = {name: labels for name, labels in recording.contacts.items() if name in robot.surfaces}
-    return Clip(robot, recording.times, q, v, a, contacts, recording.origin, recording.notices + notices)
+    return Clip(robot, recording.times, q, v, a, contacts, recording.origin, recording.notices + notices + _doubt_angles(robot, q))
 
 
 def build_recording(clip: Clip) -> Recording:
@@ -171,8 +175,27 @@ def _find_sources(recording: Recording, robot: RobotModel, joint_map: JointMap) 
     if unknown:
         known = ", ".join(name for name in wanted if name not in sources) or "none"
         problem = f"robot {robot.name!r} has no joints for the columns {', '.join(unknown)}; its joints without a column: {known}"
-        raise ClipError(recording.origin, problem)
+        raise ClipError(recording.origin, problem, line=recording.header)
     return sources
+
+
+def _in_radians(recording: Recording, robot: RobotModel, sources: Mapping[str, Source]) -> Recording:
+    if not recording.degrees:
+        return recording
+    angles = angle_columns(robot)
+    turned = {sources[name].column if name in sources else name for name in angles}
+    places, rates = (np.array([RADIANS if name in turned else 1.0 for name in names]) for names in (recording.columns, recording.rates))
+    v, a = (None if table is None else table * rates for table in (recording.velocities, recording.accelerations))
+    return replace(recording, values=recording.values * places, velocities=v, accelerations=a, degrees=False)
+
+
+def _doubt_angles(robot: RobotModel, q: Matrix) -> tuple[str, ...]:
+    """Tell of a joint with an end that goes beyond a whole turn: its file means degrees."""
+    for joint in robot.joints:
+        largest = float(np.max(np.abs(q[:, joint.q]), initial=0.0))
+        if joint.kind == "revolute" and largest > 2.0 * np.pi:
+            return (f"{joint.name} turns as far as {largest:.4g} rad; if the file holds degrees, convert them",)
+    return ()
 
 
 def _take_whole(recording: Recording, robot: RobotModel) -> Matrix:

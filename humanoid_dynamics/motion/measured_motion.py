@@ -11,26 +11,27 @@ import numpy as np
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip
-from humanoid_dynamics.motion.columns import configuration_columns, joint_columns
+from humanoid_dynamics.motion.columns import BASE_PLACE, configuration_columns, joint_columns
 from humanoid_dynamics.motion.formats.bag_file import read_bag_motion
 from humanoid_dynamics.motion.formats.bvh_file import Bvh
 from humanoid_dynamics.motion.formats.csv_file import read_csv
 from humanoid_dynamics.motion.formats.deepmimic_file import DeepMimic
-from humanoid_dynamics.motion.formats.detect import detect_format, read_motion
+from humanoid_dynamics.motion.formats.detect import TABLES, detect_format, read_motion
 from humanoid_dynamics.motion.formats.series_file import read_series
 from humanoid_dynamics.motion.load import retarget_file
 from humanoid_dynamics.motion.mapping import build_clip
 from humanoid_dynamics.motion.recording import Recording
 from humanoid_dynamics.spatial.arrays import Matrix
 
+BASE_HINT = "write where the base is in axes with z up, its quaternion as x, y, z, w, and every joint under its name in the model"
 SAME_INSTANT = 0.01  # of a step; instants that were rounded differently are still the same
 
 
 def load_measured_motion(
-    path: Path,
+    path: str | Path,
     robot: RobotModel,
-    velocity: Path | None = None,
-    acceleration: Path | None = None,
+    velocity: str | Path | None = None,
+    acceleration: str | Path | None = None,
     names: Mapping[str, str] | None = None,
 ) -> Clip:
     """Read a motion, and its velocities and accelerations where files of them are named.
@@ -50,15 +51,15 @@ def load_measured_motion(
     Raises:
         ClipError: Naming file, line and column of what is missing or wrong.
     """
-    motion = _read(path, names)
+    motion = _read(Path(path), names)
     if isinstance(motion, Recording):
         _check_columns(motion, robot)
         clip = build_clip(motion, robot)
     else:
         clip = retarget_file(motion, robot).clip
         motion = Recording(clip.origin, clip.times, (), clip.q)
-    v = clip.v if velocity is None else _read_rates(velocity, motion, robot)
-    a = clip.a if acceleration is None else _read_rates(acceleration, motion, robot)
+    v = clip.v if velocity is None else _read_rates(Path(velocity), motion, robot)
+    a = clip.a if acceleration is None else _read_rates(Path(acceleration), motion, robot)
     return clip.change(v=v, a=a)
 
 
@@ -68,7 +69,7 @@ def _read(path: Path, names: Mapping[str, str] | None) -> Recording | Bvh | Deep
         raise ClipError(str(path), "is no bag, and has no topics to rename")
     if form == "mcap":
         return read_bag_motion(path, names)
-    return read_csv(path, beside=False) if form == "csv" else read_motion(path)
+    return read_csv(path, beside=False) if form in TABLES else read_motion(path)
 
 
 def _check_columns(motion: Recording, robot: RobotModel) -> None:
@@ -78,7 +79,8 @@ def _check_columns(motion: Recording, robot: RobotModel) -> None:
     if motion.columns and missing:
         unknown = ", ".join(name for name in motion.columns if name not in configuration_columns(robot))
         told = f"; {robot.name!r} does not know its columns {unknown}" if unknown else ""
-        raise ClipError(motion.origin, f"lacks the columns {', '.join(missing)}{told}", line=1)
+        turn = f"; {BASE_HINT}" if BASE_PLACE[0] in missing else ""
+        raise ClipError(motion.origin, f"lacks the columns {', '.join(missing)}{told}{turn}", line=motion.header)
 
 
 def _read_rates(path: Path, motion: Recording, robot: RobotModel) -> Matrix:
@@ -90,7 +92,7 @@ def _read_rates(path: Path, motion: Recording, robot: RobotModel) -> Matrix:
     if apart.max() > same:
         row = int(np.argmax(apart > same))
         raise series.fault(row, "time", f"{series.times[row]:.9g} s, but {motion.origin} has {motion.times[row]:.9g} s there")
-    told = replace(motion, origin=series.origin, rates=series.columns, velocities=series.values, accelerations=None)
+    told = replace(motion, origin=series.origin, rates=series.columns, velocities=series.values, accelerations=None, degrees=series.degrees)
     try:
         rates = build_clip(told, robot).v
     except ClipError as fault:

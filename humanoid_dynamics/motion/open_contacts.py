@@ -12,12 +12,13 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.contact_detection import detect_contacts
 from humanoid_dynamics.motion.load_transfer import share_table
-from humanoid_dynamics.motion.schedule import TouchTimes, schedule_from_labels
-from humanoid_dynamics.spatial.arrays import Matrix
+from humanoid_dynamics.motion.schedule import TouchTimes, runs, schedule_from_labels
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 SAME_FOOT = 3  # joints between bodies of one foot: ankle, subtalar joint, toes
 ROOT_WAY = 2  # bodies on the way to the base: the world and the base itself
-FALLING = 0.05  # of the weight; a motion that needs less from the ground has left it
+FALLING = 0.05  # of the weight; a motion that needs less from the ground, beside what was measured, has left it
+CARRIED = 0.3  # of the weight; where one foot was measured and this much is missing, the other one bears it
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,21 +44,23 @@ def find_open_contacts(clip: Clip, free: Matrix, plated: tuple[str, ...], covere
 
     Args:
         clip: The motion.
-        free: (n, nv) torques of free motion.
+        free: (n, nv) torques of free motion, less those of measured wrenches.
         plated: Links that were measured.
         covered: (n,) when they were.
 
     Returns:
         The contacts with their shares.
     """
-    schedule, notices = _find_schedule(clip, free)
     measured = _surfaces_on(clip.robot, plated)
+    schedule, notices = _find_schedule(clip, free, [name for name in clip.robot.stance if name not in measured], covered)
     names = tuple(name for name in schedule.intervals if not (name in measured and covered.all()))
     shares = share_table(schedule, names, clip.times)
     for column, name in enumerate(names):
         if name in measured:
             shares[covered, column] = 0.0
     total = shares.sum(axis=1, keepdims=True)
+    guessed = {clip.robot.surfaces[name].assumed: name for name in names if clip.robot.surfaces[name].assumed}
+    notices += tuple(f"{name} was {assumed}" for assumed, name in guessed.items())
     return OpenContacts(names, np.divide(shares, total, out=np.zeros_like(shares), where=total > 0.0), notices)
 
 
@@ -81,19 +84,31 @@ def _joints_between(robot: RobotModel, one: int, other: int) -> float:
     return len(longer) - len(shorter) if len(shorter) > ROOT_WAY and longer[: len(shorter)] == shorter else np.inf
 
 
-def _find_schedule(clip: Clip, free: Matrix) -> tuple[TouchTimes, tuple[str, ...]]:
+def _find_schedule(clip: Clip, free: Matrix, unmeasured: list[str], covered: NDArray[np.bool_]) -> tuple[TouchTimes, tuple[str, ...]]:
     robot, first, last = clip.robot, float(clip.times[0]), float(clip.times[-1])
     if clip.contacts:
         return schedule_from_labels(clip.times, clip.contacts), ()
     if robot.root != "free_flyer" or len(robot.stance) != 2:
         notice = f"contacts were not given; taken to touch all the time: {', '.join(robot.stance) or 'nothing'}"
         return TouchTimes(first, last, dict.fromkeys(robot.stance, ((first, last),))), (notice,)
-    falling = _upward_force(clip, free) < FALLING * robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
+    need = _upward_force(clip, free) / (robot.mass * float(np.linalg.norm(robot.model.gravity.linear)) or 1.0)
+    falling = need < FALLING
     labels = {name: touches & ~falling for name, touches in detect_contacts(clip).labels(clip.times).items()}
     notice = "contacts were not given; they were found from the motion of the soles"
+    if len(unmeasured) == 1:
+        labels[unmeasured[0]] |= _bears_rest(need) & covered
+        notice += f", and that of {unmeasured[0]} from the weight that was not measured"
     if falling.any():
-        notice += f", and none in {int(falling.sum())} frames that need less than {FALLING:.0%} of the weight"
+        notice += f", and none in {int(falling.sum())} frames that need less than {FALLING:.0%} of the weight from it"
     return schedule_from_labels(clip.times, labels), (notice,)
+
+
+def _bears_rest(need: Vector) -> NDArray[np.bool_]:
+    """Tell when a foot must bear what is missing: as long as something is, if at some time in between it is much."""
+    bears = np.zeros(len(need), dtype=bool)
+    for first, after, lacks in runs(need > FALLING):
+        bears[first:after] = lacks and need[first:after].max() > CARRIED
+    return bears
 
 
 def _upward_force(clip: Clip, free: Matrix) -> Matrix:

@@ -32,6 +32,8 @@ class Recording:
         contacts: Surface -> (n,) whether it touches the ground.
         extras: All else the file holds, by name; kept, not read.
         notices: What was assumed.
+        degrees: Whether angles and their rates are in degrees.
+        header: Line of the names in the file, or None.
     """
 
     origin: str
@@ -44,6 +46,8 @@ class Recording:
     contacts: Mapping[str, Labels] = field(default_factory=dict)
     extras: Mapping[str, NDArray[np.generic]] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
+    degrees: bool = False
+    header: int | None = None
 
     def __post_init__(self) -> None:
         check_names(self.columns, self.origin)
@@ -65,12 +69,13 @@ class Recording:
         object.__setattr__(self, "extras", MappingProxyType(dict(self.extras)))
 
 
-def check_names(names: tuple[str, ...], origin: str) -> None:
+def check_names(names: tuple[str, ...], origin: str, line: int | None = None) -> None:
     """Refuse a name that comes twice.
 
     Args:
         names: Names of columns.
         origin: Where they came from, for messages.
+        line: Line of the names, for messages.
 
     Raises:
         ClipError: Naming it.
@@ -78,7 +83,7 @@ def check_names(names: tuple[str, ...], origin: str) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise ClipError(origin, "comes twice", column=name)
+            raise ClipError(origin, "comes twice", column=name, line=line)
         seen.add(name)
 
 

@@ -141,8 +141,12 @@ class InverseDynamicsNode(AdapterNode):
         controller = self._controller
         if controller is None:
             return
-        names, position, velocity, _, stamp = self._joint_reader.read(message)
-        now = self.now()
+        now, found = self.now(), self._joint_reader.read(message)
+        if found is None:
+            controller.complain("a joint state cannot be read")
+            self._refuse(controller)
+            return
+        names, position, velocity, _, stamp = found
         if not controller.observe_joints(names, position, velocity, stamp / SECOND, now):
             self._refuse(controller)
             return
@@ -155,8 +159,12 @@ class InverseDynamicsNode(AdapterNode):
         controller = self._controller
         if controller is None:
             return
-        pose, twist, stamp = self._base_reader.read(message)
-        now = self.now()
+        now, found = self.now(), self._base_reader.read(message)
+        if found is None:
+            controller.complain("odometry cannot be read")
+            self._refuse(controller)
+            return
+        pose, twist, stamp = found
         if not controller.observe_base(pose, twist, stamp / SECOND, now):
             self._refuse(controller)
             return
@@ -201,8 +209,10 @@ class InverseDynamicsNode(AdapterNode):
 
     def _on_wrench(self, message: bytes, surface: str) -> None:
         if self._controller is not None:
-            numbers, stamp = self._wrench_readers[surface].read(message)
-            self._controller.observe_contact(surface, float(numbers[2]), stamp / SECOND)
+            found = self._wrench_readers[surface].read(message)
+            if found is not None:
+                numbers, stamp = found
+                self._controller.observe_contact(surface, float(numbers[2]), stamp / SECOND)
 
     def _on_joint_reference(self, message: JointTrajectory) -> None:
         if self._controller is not None:

@@ -74,7 +74,9 @@ class MonitorNode(AdapterNode):
         with self.lock:
             if not self.active:
                 return
-            if self.config.push and monotonic() >= self._next_push:
+            if "joint_states" not in self._times:
+                self._next_push = monotonic() + 0.5 * EVERY
+            elif self.config.push and monotonic() >= self._next_push:
                 self._push()
             if live is not None:
                 live.update(self._draw(), refresh=True)
@@ -83,7 +85,7 @@ class MonitorNode(AdapterNode):
                 console.print(self._draw())
 
     def _push(self) -> None:
-        self._next_push += EVERY
+        self._next_push = monotonic() + EVERY
         self._pushes += 1
         force = np.array([self.config.push, 0.0, 0.0]) if self._pushes % 2 else np.array([0.0, self.config.push, 0.0])
         base = self.robot.links[0] if self.robot is not None else ""

@@ -29,6 +29,7 @@ from rclpy.task import Future
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.nodes.adapter import AdapterNode
 from humanoid_dynamics.nodes.programs import ENDING, REFUSED, hold_signals
+from humanoid_dynamics.program import tell_ready
 
 AnyNode = TypeVar("AnyNode", bound=Node)
 FOREVER = 1e5  # s; see above
@@ -51,6 +52,7 @@ def run(make_node: Callable[[], AnyNode], loop: Callable[[AnyNode, threading.Eve
         node = make_node()
         if isinstance(node, AdapterNode):
             node.start()
+        tell_ready()
         gc.collect()
         gc.freeze()  # what is there now stays: the collector need not look at it again and again
         _run_until_stopped(node, loop)

@@ -159,7 +159,11 @@ class SimulatorNode(AdapterNode):
         live = self._live
         if live is None:
             return
-        names, _, _, effort, stamp = self._commands.read(message)
+        found = self._commands.read(message)
+        if found is None:
+            live.fault = "a command cannot be read"
+            return
+        names, _, _, effort, stamp = found
         taken = live.command(names, effort)
         if taken:
             self._commanded_at = self.now()

@@ -1,6 +1,7 @@
 """Messages as the bytes that go over the wire: what comes a thousand times a second is read and written in place.
 
-The bytes are those of plain CDR, little-endian, as all middlewares of ROS 2 send them.  Whatever else comes is left to ROS.
+The bytes are those of plain CDR, little-endian, as all middlewares of ROS 2 send them.  Whatever else comes is left to ROS, and what ROS
+cannot read either is no message: readers never raise.
 """
 
 from __future__ import annotations
@@ -69,14 +70,15 @@ class JointStateReader:
         self._words = b"?"
         self._names: list[str] = []
 
-    def read(self, data: bytes) -> tuple[list[str], Vector, Vector, Vector, int]:
-        """Return names, positions, velocities, efforts and the stamp [ns].
+    def read(self, data: bytes) -> tuple[list[str], Vector, Vector, Vector, int] | None:
+        """Return names, positions, velocities, efforts and the stamp [ns]; None where it is no message.
 
         Args:
             data: The message.
         """
-        if data[WORDS : WORDS + len(self._words)] != self._words or data[:START] != PLAIN:
-            self._learn(data)
+        known = data[WORDS : WORDS + len(self._words)] == self._words and data[:START] == PLAIN
+        if not known and not self._learn(data):
+            return None
         try:
             sec, nanosec = unpack_from("<iI", data, START)
             at, found = WORDS + len(self._words), []
@@ -91,9 +93,12 @@ class JointStateReader:
             return _read_slowly(data)
         return self._names, found[0], found[1], found[2], sec * SECOND + nanosec
 
-    def _learn(self, data: bytes) -> None:
-        """Find where the words of a message end."""
-        self._names = list(deserialize_message(data, JointState).name)
+    def _learn(self, data: bytes) -> bool:
+        """Find where the words of a message end, and return whether it is one."""
+        message = _deserialize(data, JointState)
+        if message is None:
+            return False
+        self._names = list(message.name)
         try:
             at = _skip_word(data, WORDS)
             (count,) = unpack_from("<I", data, at)
@@ -103,6 +108,7 @@ class JointStateReader:
         except error:
             at = len(data)
         self._words = data[WORDS:at]
+        return True
 
 
 class NumbersReader:
@@ -120,37 +126,46 @@ class NumbersReader:
         self._words = b"?"
         self._at = 0
 
-    def read(self, data: bytes) -> tuple[Vector, int]:
-        """Return the numbers and the stamp [ns].
+    def read(self, data: bytes) -> tuple[Vector, int] | None:
+        """Return the numbers and the stamp [ns]; None where it is no message.
 
         Args:
             data: The message.
         """
         if data[:START] != PLAIN:
-            data = serialize_message(deserialize_message(data, self._kind))
-        if data[WORDS : WORDS + len(self._words)] != self._words:
-            end = WORDS
-            for _ in range(self._count_words):
-                end = _skip_word(data, end)
-            self._words, self._at = data[WORDS:end], end + -(end - START) % 8
-        sec, nanosec = unpack_from("<iI", data, START)
-        return np.frombuffer(data, TOLD, self._count, self._at), sec * SECOND + nanosec
+            message = _deserialize(data, self._kind)
+            if message is None:
+                return None
+            data = serialize_message(message)
+        try:
+            if data[WORDS : WORDS + len(self._words)] != self._words:
+                end = WORDS
+                for _ in range(self._count_words):
+                    end = _skip_word(data, end)
+                self._words, self._at = data[WORDS:end], end + -(end - START) % 8
+            sec, nanosec = unpack_from("<iI", data, START)
+            return np.frombuffer(data, TOLD, self._count, self._at), sec * SECOND + nanosec
+        except (ValueError, error):
+            return None
 
 
 class OdometryReader:
     """Reads odometry; not for several threads at once."""
 
     def __init__(self) -> None:
-        self._reader = NumbersReader(Odometry, 2, 7 + 36 + 6)
+        self._reader = NumbersReader(Odometry, 2, 7 + 36 + 6 + 36)
 
-    def read(self, data: bytes) -> tuple[Vector, Vector, int]:
-        """Return pose (7,), twist (6,) in axes of the child frame, and the stamp [ns].
+    def read(self, data: bytes) -> tuple[Vector, Vector, int] | None:
+        """Return pose (7,), twist (6,) in axes of the child frame, and the stamp [ns]; None where it is no message.
 
         Args:
             data: The message.
         """
-        numbers, stamp = self._reader.read(data)
-        return np.array(numbers[:7]), np.array(numbers[43:]), stamp
+        found = self._reader.read(data)
+        if found is None:
+            return None
+        numbers, stamp = found
+        return np.array(numbers[:7]), np.array(numbers[43:49]), stamp
 
 
 def _skip_word(data: bytes, at: int) -> int:
@@ -160,8 +175,18 @@ def _skip_word(data: bytes, at: int) -> int:
     return int(end + -end % 4)
 
 
-def _read_slowly(data: bytes) -> tuple[list[str], Vector, Vector, Vector, int]:
-    message = deserialize_message(data, JointState)
+def _read_slowly(data: bytes) -> tuple[list[str], Vector, Vector, Vector, int] | None:
+    message = _deserialize(data, JointState)
+    if message is None:
+        return None
     fields = (np.asarray(numbers) for numbers in (message.position, message.velocity, message.effort))
     position, velocity, effort = fields
     return list(message.name), position, velocity, effort, nanoseconds(message.header.stamp)
+
+
+def _deserialize(data: bytes, kind: type) -> Any:
+    """Return the message; None where ROS says that it is none."""
+    try:
+        return deserialize_message(data, kind)
+    except RuntimeError:
+        return None

@@ -126,6 +126,20 @@ class InverseDynamics:
             )
         return self._refuse(self._fault, start) if self._fault else self._resolver.answer(self._shares, start)
 
+    def prepare(self, rules: Iterable[str | Rule]) -> None:
+        """Make ready what ``also`` needs for some rules, so that it compiles nothing while a robot waits.
+
+        Args:
+            rules: The rules.
+
+        Raises:
+            UnknownNameError: If a rule does not exist.
+        """
+        for name in rules:
+            rule = find_rule(name)
+            if rule not in self._others:
+                self._others[rule] = Resolver(self.dynamics, self._rows, rule, self._compiled)
+
     @np.errstate(all="ignore")
     def also(self, rule: str | Rule) -> Answer:
         """Answer for the instant of the last ``tick`` by another rule, without computing the dynamics again.
@@ -143,7 +157,7 @@ class InverseDynamics:
         if self._fault:
             return self._refuse(self._fault, start)
         if rule not in self._others:
-            self._others[rule] = Resolver(self.dynamics, self._rows, rule, self._compiled)
+            self._others[rule] = Resolver(self.dynamics, self._rows, rule)  # to compile it now would hold up a tick for seconds
         return self._others[rule].answer(self._shares, start)
 
     def _refuse(self, reason: str, start: float) -> Answer:

@@ -5,6 +5,7 @@
     /contacts/NAME/wrench     geometry_msgs/WrenchStamped  in the frame of the contact, at its origin
     /energy, /audit, /balance std_msgs/Float64MultiArray   the label lists the columns; ``audit`` begins with the exact time
     /state/q, v, tau          std_msgs/Float64MultiArray   only where other joints than these move
+    /tf                       tf2_msgs/TFMessage           free bodies and the links of a URDF, fifty times a second
     /robot_description        std_msgs/String              once, where there is a URDF
     /record                   std_msgs/String              what it is a record of and what samples are made of, at each change of the tree
 
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from humanoid_dynamics.series.bag_file import BagFile
+from humanoid_dynamics.series.frames import Frames, find_frames
 from humanoid_dynamics.series.layout import STATE, Layout
 from humanoid_dynamics.series.messages import (
     NANO,
@@ -35,9 +37,11 @@ from humanoid_dynamics.series.messages import (
     wrench_form,
 )
 from humanoid_dynamics.series.sink import TIME
+from humanoid_dynamics.series.transforms import TF, TransformTemplate, build_transforms
 from humanoid_dynamics.spatial.arrays import Vector
 
 WORLD = "odom"
+TRANSFORMS, DRAWN = "/tf", NANO // 50  # topic, and the least time between two messages [ns]
 ABOUT, DESCRIPTION, JOINTS, EXACT = "/record", "/robot_description", "/joint_states", "audit"
 
 Fill = Callable[[float, Mapping[str, Vector]], tuple[Vector, ...]]
@@ -62,6 +66,8 @@ class BagSink:
         self._channels: list[tuple[Any, Any, Fill]] = []
         self._announced: Layout | None = None
         self._told = False
+        self._frames: tuple[Frames, TransformTemplate] | None = None
+        self._drawn = 0
 
     def begin(self, layout: Layout) -> None:
         """Take note of what the samples to come are made of."""
@@ -69,6 +75,9 @@ class BagSink:
         self._channels = []
         for topic, form, fill in list_topics(layout):
             self._channels.append((self._bag.connect(topic, form.kind), build_template(form), fill))
+        frames = find_frames(layout, self._about.get("urdf", ""), WORLD)
+        self._frames = (frames, build_transforms(frames.edges)) if frames.edges else None
+        self._drawn = 0
 
     def write(self, t: float, rows: Mapping[str, Vector]) -> None:
         """Take a sample."""
@@ -77,6 +86,10 @@ class BagSink:
             self._announce(stamp, self._announced)
         for connection, template, fill in self._channels:
             self._bag.write(connection, stamp, template.encode(stamp, fill(t, rows)))
+        if self._frames is not None and stamp >= self._drawn:
+            frames, template_tf = self._frames
+            self._bag.write(self._bag.connect(TRANSFORMS, TF), stamp, template_tf.encode(stamp, frames.place(rows["q"])))
+            self._drawn = stamp + DRAWN
 
     def close(self) -> None:
         """Write the index; a bag that was never closed can still be read message by message."""

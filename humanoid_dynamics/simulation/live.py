@@ -102,6 +102,7 @@ class LiveWorld:
         for _ in range(2):
             self.world.step(COMMON, self._tau)
             self.feel()
+        self.world.warm_up()
         self.reset()
 
     def command(self, names: Sequence[str], effort: Vector) -> bool:

@@ -94,6 +94,12 @@ class Terms:
         z: Vector = blas.dtrmv(self.U, v)
         return z
 
+    def warm_up(self) -> None:
+        """Call once what only impacts and events ask for, so that it is compiled before anybody waits for it."""
+        self.factor()
+        self.whiten(np.zeros((len(self.M), 1)))
+        self.momentum(self.velocity(np.zeros(len(self.M))))
+
     def hold(self, q: Vector) -> None:
         """Take the bilateral rows at q into the basis Q.
 

@@ -16,7 +16,7 @@ from humanoid_dynamics.constraints.block import ConstraintBlock
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
 from humanoid_dynamics.dynamics.change import Change, apply_events
 from humanoid_dynamics.dynamics.mechanism import Mechanism
-from humanoid_dynamics.errors import UnknownNameError
+from humanoid_dynamics.errors import ShapeError, UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.books import Books
@@ -28,6 +28,7 @@ from humanoid_dynamics.simulation.joint_forces import JointForces, rebind_drive
 from humanoid_dynamics.simulation.push import Push
 from humanoid_dynamics.simulation.reach import check_reach
 from humanoid_dynamics.simulation.reading import list_forces, read_report
+from humanoid_dynamics.simulation.rotors import add_rotors
 from humanoid_dynamics.simulation.setup import CONTACTS, HOOKS, INTEGRATORS, LONGEST_STEP, PointForce, Setup, StepReport
 from humanoid_dynamics.simulation.snapshot import Snapshot, go_back, take_snapshot
 from humanoid_dynamics.simulation.stepper import Stepper
@@ -44,7 +45,7 @@ class World:
     """Bodies in one tree, their constraints and surroundings, and where they are.
 
     Attributes:
-        robot: All bodies as one robot, with its own copy of the model.
+        robot: All bodies as one robot, with its own copy of the model, in which crossing hinges have rotors.
         mechanism: Bilateral constraints; edit them through ``apply``.
         actuated: Names of the coordinates ``step`` takes torques for.
         setup: Its surroundings.
@@ -75,6 +76,7 @@ class World:
         model.gravity.linear = check_vector("gravity", self.setup.gravity, 3)
         own = replace(robot, model=model)
         own.check_inertia("a world that steps")
+        add_rotors(model)
         start = (State.at_rest(own) if state is None else state).check(own)
         passive = set(self.setup.passive)
         for name in passive - set(own.actuated):
@@ -166,6 +168,10 @@ class World:
         """Tables of the step, for those who measure it."""
         return self._stepper.engine.tables
 
+    def warm_up(self) -> None:
+        """Compile, or load, what a step calls only at impacts and events; the state stays as it is."""
+        self._stepper.engine.terms.warm_up()
+
     def count_freedoms(self) -> int:
         """Return how many freedoms the bilateral rows leave here."""
         self.mechanism.place(self.q)
@@ -200,10 +206,12 @@ class World:
 
         Raises:
             UnknownNameError: If there is no such link.
-            ShapeError: If a number is not finite.
+            ShapeError: If a number is not finite, or the duration negative.
         """
         self.robot.link_frame(link)
         lasting = float(check_vector("duration", [duration], 1)[0])
+        if lasting < 0.0:
+            raise ShapeError("duration", f"{lasting:g} s", "zero or more")
         pairs = (("force", force), ("moment", moment), ("point", point))
         F, M, p = (read_only(check_vector(field, value, 3)) for field, value in pairs)
         self._stepper.pushes.append(Push(link, F, M, p, self.t, lasting))

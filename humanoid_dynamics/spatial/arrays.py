@@ -21,6 +21,27 @@ def read_only(values: ArrayLike) -> Vector:
     return array
 
 
+def as_real(values: ArrayLike) -> Vector:
+    """Return values as float64; not copied where they already are.
+
+    Args:
+        values: Real numbers.
+
+    Returns:
+        The same numbers.
+
+    Raises:
+        TypeError: If they are complex, or none.
+        ValueError: If they are no numbers.
+    """
+    if isinstance(values, np.ndarray) and values.dtype == np.float64:
+        return values
+    array = np.asarray(values)
+    if array.dtype.kind == "c":
+        raise TypeError("complex numbers")
+    return np.asarray(array, dtype=np.float64)
+
+
 def check_vector(field: str, values: ArrayLike, size: int) -> Vector:
     """Return values as a finite float64 vector of the given size.
 
@@ -33,10 +54,10 @@ def check_vector(field: str, values: ArrayLike, size: int) -> Vector:
         (size,) the same numbers, float64; not copied where they already are.
 
     Raises:
-        ShapeError: If the shape is different or an entry is not finite.
+        ShapeError: If the shape is different, or an entry is complex or not finite.
     """
     try:
-        vector = np.asarray(values, dtype=np.float64)
+        vector = as_real(values)
     except (TypeError, ValueError) as cause:
         raise ShapeError(field, f"{type(values).__name__} {values!r:.60}", f"{size} numbers") from cause
     if vector.shape != (size,):

@@ -19,7 +19,9 @@ from humanoid_dynamics.control.whole_body import Wanted, WholeBodyLaw
 from humanoid_dynamics.errors import MissingExtraError, ShapeError, UnknownNameError, UnsupportedRobotError
 from humanoid_dynamics.motion.playback import build_playback
 from humanoid_dynamics.motion.scenarios import build_scenario
+from humanoid_dynamics.resolution.rules import RULES
 from humanoid_dynamics.simulation.live import LiveWorld
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 DT = 0.001
 
@@ -184,6 +186,20 @@ def test_rules_change_within_the_stated_bound(robot):
     difference = np.abs(both.also("minimum_torque_limited").tau - both.also("transition_limited").tau).max()
     own = max(loop.steps[-50:])
     assert max(loop.steps) <= 1.5 * difference / (0.2 * 500) + own + 0.5
+
+
+def test_rules_are_ready_before_they_are_asked_for(robot, monkeypatch):
+    """To make one ready takes seconds where it has to be compiled, and the robot would not wait."""
+    loop = Loop(robot)
+    loop.run(0.02)
+
+    def make(*_):
+        raise AssertionError("a rule was made ready while the robot waited")
+
+    monkeypatch.setattr("humanoid_dynamics.resolution.inverse_dynamics.Resolver", make)
+    for rule in RULES:
+        loop.controller.change(BalanceSettings(rule=rule, rule_blend=0.01))
+        loop.run(0.02)
 
 
 def test_a_foot_that_finds_no_ground_waits(robot):
@@ -351,3 +367,21 @@ def test_unknown_names_are_told(robot):
     controller = BalanceController(robot)
     with pytest.raises(UnknownNameError, match="left_foot"):
         controller.schedule(ContactSchedule.of((ContactInterval("tail", 0.0, 1.0, 0.0, 0.0),)), 0.0)
+
+
+def test_no_tick_waits_for_a_compiler(robot):
+    """Neither at the first tick nor where load passes, a foot is lifted, a push or another rule comes: all is compiled before."""
+    event = pytest.importorskip("numba.core.event", reason="numba is not installed")
+    compile_kernel.cache_clear()
+    loop = Loop(robot)
+    loop.controller = BalanceController(robot, BalanceSettings(), compiled=True)
+    with event.install_recorder("numba:compiler_lock") as compiled:
+        loop.run(0.1)
+        loop.play("step")
+        loop.live.push("pelvis", np.array([0.0, 60.0, 0.0]), np.zeros(3), 0.1)
+        loop.run(1.6)
+        loop.live.push("torso", np.array([300.0, 0.0, 0.0]), np.zeros(3), 0.2)
+        loop.controller.change(BalanceSettings(rule="minimum_torque"))
+        loop.run(0.6)
+    assert len(loop.seen) > 2
+    assert not compiled.buffer

@@ -306,3 +306,31 @@ def test_posture_takes_less_than_fifty_milliseconds() -> None:
         load_robot(text)
         times.append(time.perf_counter() - start)
     assert min(times) < 0.05
+
+
+def test_a_trunk_its_waist_cannot_hold_up_leans_until_it_can() -> None:
+    """A heavy trunk in front of a waist that is too weak for it; where the waist is strong, nothing moves."""
+    weight, arm = 30.0 * 9.81, 0.1
+    text = biped().replace("</robot>", trunk(effort=0.5 * weight * arm) + "</robot>")
+    strong = biped().replace("</robot>", trunk(effort=2.0 * weight * arm) + "</robot>")
+    assert angle(load_robot(strong), "waist") == 0.0
+    robot = load_robot(text)
+    assert_soles_on_the_ground(robot)
+    answer = inverse_dynamics(robot, State.at_rest(robot), np.zeros(robot.nv), rule="transition_limited")
+    assert answer.certificate.status == "ok", answer.certificate.reasons
+    i = robot.actuated.index("waist")
+    assert abs(answer.tau[i]) == pytest.approx(0.25 * weight * arm, rel=0.05)
+
+
+def test_a_waist_that_is_described_rests_where_it_is_asked_to() -> None:
+    text = biped().replace("</robot>", trunk(effort=15.0) + "</robot>")
+    assert angle(described(text, posture={"waist": 0.1}), "waist") == pytest.approx(0.1)
+
+
+def trunk(effort: float) -> str:
+    """Return a trunk of 30 kg, 0.1 m in front of and 0.3 m above a waist that pitches."""
+    return f"""
+  <link name="trunk"><inertial><origin xyz="0.1 0 0.3"/><mass value="30"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="waist" type="revolute"><parent link="pelvis"/><child link="trunk"/><axis xyz="0 1 0"/>
+    <limit lower="-1" upper="1" effort="{effort}" velocity="5"/></joint>"""

@@ -136,6 +136,15 @@ def test_hostile_motions(tmp_path):
         load_measured_motion(path, ROBOT)
 
 
+def test_angles_in_degrees_are_doubted(tmp_path):
+    def degrees(rows):
+        rows[1][8 + 3] = 57.3
+
+    assert load_measured_motion(motion(tmp_path), ROBOT).notices == ()
+    told = f"{ROBOT.actuated[3]} turns as far as 57.3 rad; if the file holds degrees, convert them"
+    assert load_measured_motion(motion(tmp_path, degrees), ROBOT).notices == (told,)
+
+
 def test_hostile_rates(tmp_path):
     path, rows = motion(tmp_path), [[t, *np.arange(18.0)] for t in (0.0, 0.1, 0.2)]
     for spoilt, message in (

@@ -165,9 +165,67 @@ def test_one_plate_measured_the_other_foot_by_a_rule():
     with pytest.raises(hd.ClipError, match=r"row 11, column 'time': 0\.11 s was not measured: left goes from 0 s to 0\.09 s"):
         solve_motion(clip, short)
     later = solve_motion(clip, short, "transition")
+    assert "19 of 30 frames were not measured: the rule takes them all" in later.clip.notices
+    with pytest.raises(hd.ClipError, match=r"row 0, column 'time': 5 s was not measured: left goes from 0 s to 0\.09 s"):
+        solve_motion(clip.change(times=clip.times + 5.0), short, "transition")
     assert np.abs(later.residual).max() < 1e-8
     expected = hd.inverse_dynamics(ROBOT, hd.State.at_rest(ROBOT), clip.a[0], FEET_NAMES, "transition").tau
     assert np.abs(later.tau[-1] - expected).max() < 1e-9
+
+
+def test_the_foot_that_was_not_measured_bears_what_is_missing():
+    """Half the weight, then all of it, was measured under the left foot: the lifted right one bears the rest, then none."""
+    clip = standing_clip(n=40)
+    lifted = np.array(clip.q)
+    lifted[:, ROBOT.joint("right_knee").q] += 0.8
+    parts = np.zeros((40, 1, 9))
+    parts[:, 0, 2] = np.where(np.arange(40) < 20, 0.5, 1.0) * ROBOT.mass * 9.81
+    found = solve_motion(clip.change(q=lifted), MeasuredWrenches("left", clip.times, FEET[:1], about_origin(parts)), "minimum_torque")
+    right = found.wrenches[:, found.surfaces.index("right_foot"), 2]
+    assert np.abs(right[:20] - 0.5 * ROBOT.mass * 9.81).max() < 1e-6
+    assert np.abs(right[20:]).max() == 0.0
+    assert np.abs(found.residual[:20]).max() < 1e-6
+    assert any("right_foot from the weight that was not measured" in notice for notice in found.clip.notices)
+
+
+def test_a_body_that_hangs_by_measured_hands_does_not_stand():
+    """The plates bear all of the weight: rules find nothing for the feet, and what was measured stays as it is."""
+    human = hd.load_robot("human28")
+    clip = Clip(human, np.arange(30) / 100.0, np.tile(human.posture, (30, 1)), *np.zeros((2, 30, human.nv)))
+    palms = tuple(human.surfaces[name].link for name in ("left_palm", "right_palm"))
+    parts = np.zeros((30, 2, 9))
+    parts[:, :, 2] = 0.5 * human.mass * 9.81
+    measured = MeasuredWrenches("bar", clip.times, palms, about_origin(parts))
+    found, alone = (solve_motion(clip, measured, rule) for rule in ("minimum_torque", None))
+    assert np.abs(found.tau - alone.tau).max() < 1e-9
+    assert np.abs(found.residual - alone.residual).max() < 1e-9
+    assert np.abs(found.residual[:, :3]).max() < 1e-8
+
+
+def test_wrenches_that_pass_their_link_far_away_are_told():
+    """A foot that is pushed where the other one is, or by a table in millimetres; never one that bears almost nothing."""
+    clip, parts = standing_clip(), np.zeros((30, 2, 9))
+    data = ROBOT.data()
+    pin.framesForwardKinematics(ROBOT.model, data, ROBOT.posture)
+    for column, link in enumerate(FEET):
+        parts[:, column, 3:6] = data.oMf[ROBOT.link_frame(link)].translation + np.array([0.2, 0.0, 0.0])
+    parts[:, :, 2] = 0.5 * ROBOT.mass * 9.81
+
+    def doubts(parts, word="passes it"):
+        notices = solve_motion(clip, MeasuredWrenches("plates", clip.times, FEET, about_origin(parts))).clip.notices
+        return [notice for notice in notices if word in notice]
+
+    assert doubts(parts) == []
+    far = parts.copy()
+    far[7, 1, 3] += 2.0
+    assert doubts(far) == [
+        f"the wrench on {FEET[1]} passes it 2.2 m away at 0.070 s; look at the link, units, axes, and the quaternion, which is x, y, z, w"
+    ]
+    far[7, 1, 2] = 1.0
+    assert doubts(far) == []
+    assert doubts(-parts, "pulls") == [
+        f"what was measured pulls the robot down, by {9.81 * ROBOT.mass:.4g} N on average; expected the force on the robot"
+    ]
 
 
 def test_a_robot_in_the_air_has_no_contact():
@@ -263,7 +321,9 @@ def test_a_rule_leaves_measured_feet_alone(walk):
     assert np.abs(found.tau - alone.tau).max() < 1e-9
     one = MeasuredWrenches("right", measured.times, measured.links[:1], measured.wrenches[:, :1])
     standing = solve_motion(clip, one, "transition")
-    assert rms(standing.residual)[2] < rms(solve_motion(clip, one).residual)[2]
+    assert rms(solve_motion(clip, one).residual)[2] > 400.0
+    assert rms(standing.residual)[2] < 10.0
+    assert any(notice.startswith("left_foot was guessed from the length of the leg") for notice in standing.clip.notices)
 
 
 def test_that_walk_without_rates(walk):

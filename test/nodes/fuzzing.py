@@ -1,4 +1,4 @@
-"""Messages of any kind with anything in them: extreme numbers, wrong sizes, names that are none, times that make no sense."""
+"""Messages of any kind with anything in them: extreme numbers, wrong sizes, names and times that are none; bytes that are no message."""
 
 from array import array
 from importlib import import_module
@@ -84,3 +84,16 @@ class Fuzzer:
 def find(of):
     package, _, name = of.partition("/")
     return getattr(import_module(f"{package}.msg"), name)
+
+
+def spoil(rng, data):
+    """Return a message cut short, grown, overwritten here and there, or of nothing but chance."""
+    way = rng.integers(4)
+    data = bytearray(rng.bytes(rng.integers(0, 200)) if way == 3 else data)
+    if way == 1:
+        data = data[: rng.integers(0, len(data) + 1)]
+    if way == 2:
+        data += rng.bytes(rng.integers(1, 40))
+    for _ in range(rng.integers(0, 4) if data else 0):
+        data[rng.integers(len(data))] = rng.choice((0, 1, 255, rng.integers(256)))
+    return bytes(data)

@@ -9,6 +9,7 @@ import pytest
 rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
 
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
+from rclpy.serialization import serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from wires import Wires  # noqa: E402
 
@@ -101,6 +102,10 @@ def bad_joints(wires, stamp, **changes):
     wires.out["joint_states"].publish(joints(wires, stamp, **changes))
 
 
+def cut(wires, name, message):
+    wires.out[name].publish(serialize_message(message)[:-9])
+
+
 def with_entry(values, entry):
     values = np.array(values, dtype=float)
     values[3] = entry
@@ -118,6 +123,8 @@ STATES = {
     "unknown joints": ("state_refused", lambda w: bad_joints(w, w.now(), names=[f"x{k}" for k in range(28)])),
     "a joint twice": ("state_refused", lambda w: bad_joints(w, w.now(), names=[w.names[0], *w.names[:-1]])),
     "nothing": ("state_refused", lambda w: bad_joints(w, w.now(), position=[], names=[])),
+    "joints cut short": ("state_refused", lambda w: cut(w, "joint_states", joints(w, w.now()))),
+    "base cut short": ("state_refused", lambda w: cut(w, "odom", base(w, w.now()))),
     "old joints": ("state_skewed", lambda w: bad_joints(w, w.now(-1.0))),
     "joints of the future": ("state_skewed", lambda w: bad_joints(w, w.now(1.0))),
     "base not a number": ("state_refused", lambda w: w.out["odom"].publish(base(w, w.now(), pose=with_entry(w.pose, np.nan)))),

@@ -89,7 +89,7 @@ def test_it_stands(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "seed"), [("human28", 1), ("g1", 2), ("talos_reduced", 3)])
+@pytest.mark.parametrize(("name", "seed"), [("human28", 1), ("g1", 2), ("talos_reduced", 3), ("sr1", 4)])
 def test_it_stands_for_half_a_minute(name, seed):
     with Loop(name, seed=seed) as loop:
         body = loop.run(0.5)
@@ -120,6 +120,21 @@ def test_pushed_it_comes_back(name, way):
         body.force = np.zeros(3)
         loop.run(3.0)
         assert np.abs(body.com - before).max() < 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "speed"), [("human28", 0.25), ("g1", 0.2), ("talos_reduced", 0.3)])
+@pytest.mark.parametrize("way", [(1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, -1.0, 0.0)])
+def test_pushed_hard_it_does_not_fall(name, speed, way):
+    """A push that gives the body 0.2 to 0.3 m/s, which its soles alone can hardly take back."""
+    with Loop(name) as loop:
+        body = loop.run(0.5)
+        before = body.com
+        body.force = speed * body.robot.mass / 0.1 * np.array(way)
+        loop.run(0.1)
+        body.force = np.zeros(3)
+        loop.run(3.0)
+        assert np.abs(body.com - before).max() < 0.02
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import pytest
 pytest.importorskip("rclpy", reason="needs ROS 2")
 
 from builtin_interfaces.msg import Time
+from fuzzing import spoil
 from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message, serialize_message
@@ -44,6 +45,56 @@ def test_odometry_and_wrenches_are_read():
         numbers, stamp = wrench.read(serialize_message(write_wrench(twist[:3], twist[3:], Time(nanosec=k), words[0])))
         np.testing.assert_array_equal(numbers, twist)
         assert stamp == k
+
+
+def understand(data, kind):
+    try:
+        return deserialize_message(data, kind)
+    except RuntimeError:
+        return None
+
+
+def test_bytes_that_are_no_message_are_none_and_leave_the_next_one_alone():
+    """What ROS reads is read alike, what it does not read never raises."""
+    rng, reader = np.random.default_rng(3), JointStateReader()
+    names = [f"joint_{k}" for k in range(5)]
+    good = serialize_message(write_joint_state(names, np.arange(5.0), np.ones(5), STAMP))
+    count = 0
+    for _ in range(1500):
+        data = spoil(rng, good)
+        theirs, found = understand(data, JointState), reader.read(data)
+        count += theirs is None
+        if theirs is None:
+            assert found is None or len(found) == 5
+        else:
+            assert found[0] == list(theirs.name)
+            for ours, field in zip(found[1:4], (theirs.position, theirs.velocity, theirs.effort), strict=True):
+                np.testing.assert_array_equal(ours, field)
+        again = reader.read(good)
+        assert again[0] == names
+        np.testing.assert_array_equal(again[1], np.arange(5.0))
+    assert 200 < count < 1300
+
+
+@pytest.mark.parametrize("kind", [Odometry, WrenchStamped])
+def test_bytes_that_are_no_numbers_are_none_and_leave_the_next_one_alone(kind):
+    rng, pose, twist = np.random.default_rng(4), np.arange(7.0), np.arange(6.0)
+    if kind is Odometry:
+        reader, good = OdometryReader(), serialize_message(write_odometry(pose, twist, STAMP, ("odom", "pelvis")))
+    else:
+        reader, good = NumbersReader(kind, 1, 6), serialize_message(write_wrench(twist[:3], twist[3:], STAMP, "left_foot"))
+    read = 0
+    for _ in range(1500):
+        data = spoil(rng, good)
+        theirs, found = understand(data, kind), reader.read(data)
+        if theirs is not None:
+            read += 1
+            assert found[-1] == theirs.header.stamp.sec * 10**9 + theirs.header.stamp.nanosec
+            last = theirs.twist.twist.angular if kind is Odometry else theirs.wrench.torque
+            np.testing.assert_array_equal(found[-2][3:], (last.x, last.y, last.z))
+        np.testing.assert_array_equal(reader.read(good)[-2], twist)
+    assert reader.read(good[:-1]) is None
+    assert 200 < read < 1300
 
 
 def test_forms_are_what_ros_writes():

@@ -1,5 +1,7 @@
 """Bags as others read them: two libraries that are not the writer's, and what ros2 bag wants to find."""
 
+import struct
+
 import numpy as np
 import pytest
 from runs import made_up, run
@@ -133,7 +135,7 @@ def test_folder_of_a_bag_has_what_ros2_bag_opens(tmp_path):
     told = yaml.safe_load((tmp_path / "bag" / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
     assert told["storage_identifier"] == "mcap"
     assert told["relative_file_paths"] == ["bag.mcap"]
-    assert told["message_count"] == 20 * 6 + 1
+    assert told["message_count"] == 20 * 6 + 1 + 2  # two of /tf
     topics = {entry["topic_metadata"]["name"]: entry["topic_metadata"] for entry in told["topics_with_message_count"]}
     assert topics["/joint_states"]["type_description_hash"].startswith("RIHS01_a13ee3a3")  # as rosidl computes it
     assert topics["/record"]["offered_qos_profiles"][0]["durability"] == "transient_local"
@@ -172,7 +174,7 @@ def test_bytes_of_unfinished_bags_can_be_recovered(tmp_path):
         try:
             for record in stream.StreamReader(file).records:
                 count += isinstance(record, Message)
-        except (McapError, EOFError, ValueError):
+        except (McapError, EOFError, ValueError, struct.error):
             pass
     assert count > 3000
 

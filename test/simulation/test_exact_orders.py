@@ -8,6 +8,22 @@ import pytest
 from humanoid_dynamics.simulation import analytic
 
 CASES = {
+    "free_fall": lambda rng: (
+        analytic.free_fall,
+        {"mass": rng.uniform(0.05, 300), "seconds": rng.uniform(0.3, 1.2), "speed": rng.uniform(-3, 6)},
+    ),
+    "falling_over": lambda rng: (
+        analytic.falling_over,
+        {"mass": rng.uniform(0.2, 200), "width": rng.uniform(0.15, 0.25), "height": rng.uniform(0.8, 1.5), "rate": rng.uniform(0.3, 1.2)},
+    ),
+    "torque_free": lambda rng: (
+        analytic.torque_free,
+        {"moments": rng.uniform(0.02, 6) * np.array([1.0, rng.uniform(1.2, 1.5), rng.uniform(1.7, 2.1)]), "rate": rng.uniform(1, 8)},
+    ),
+    "spinning_top": lambda rng: (
+        analytic.spinning_top,
+        {"mass": rng.uniform(0.2, 0.9), "arm": rng.uniform(0.02, 0.06), "spin": rng.uniform(55, 80), "tilt": rng.uniform(0.1, 0.9)},
+    ),
     "pendulum": lambda rng: (
         analytic.pendulum,
         {"mass": rng.uniform(0.2, 40), "length": rng.uniform(0.3, 3), "angle": rng.uniform(0.1, 2.6)},

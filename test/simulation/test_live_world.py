@@ -5,8 +5,13 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import UnknownNameError
+from humanoid_dynamics.simulation.compiled import compile_step
 from humanoid_dynamics.simulation.live import LiveWorld
 from humanoid_dynamics.simulation.scene_file import load_scene
+from humanoid_dynamics.simulation.setup import Setup
+from humanoid_dynamics.simulation.terrain import build_plane
+from humanoid_dynamics.simulation.world import World
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 
 def test_surfaces_feel_the_forces_on_their_points():
@@ -66,3 +71,24 @@ def test_connections_of_a_scene_open_and_close():
     assert live.world.count_freedoms() == before
     with pytest.raises(UnknownNameError):
         live.connect("nothing", True)
+
+
+@pytest.mark.parametrize("contact", ["friction", "paper"])
+def test_once_warm_nothing_is_compiled_any_more(contact):
+    """Not at impacts, pushes, lift-off, nor where something is disturbed: a step that waits for a compiler takes seconds."""
+    event = pytest.importorskip("numba.core.event", reason="numba is not installed")
+    compile_step.cache_clear()
+    compile_kernel.cache_clear()
+    robot = hd.load_robot("human28")
+    live = LiveWorld(lambda: World(robot, Setup(terrain=(build_plane(),), compiled=True, contact=contact)))
+    live.warm_up()
+    tau = hd.inverse_dynamics(robot, hd.State.at_rest(robot), np.zeros(robot.nv)).tau
+    live.command(robot.actuated, tau)
+    with event.install_recorder("numba:compiler_lock") as compiled:
+        live.push("pelvis", np.array([40.0, 0.0, 900.0]), np.zeros(3), 0.2)
+        live.advance(1e-3, 200)
+        live.release()
+        live.advance(1e-3, 600)
+        live.feel()
+    assert live.world.touching
+    assert not compiled.buffer

@@ -156,12 +156,18 @@ class TestWhatItRefuses:
             world.step(1e-3, {"left_kne": 1.0})
         with pytest.raises(ShapeError, match="tau"):
             world.step(1e-3, np.zeros(3))
+        with pytest.raises(ShapeError, match="real numbers"):
+            world.step(1e-3, np.zeros(len(world.actuated), dtype=complex))
+        with pytest.raises(ShapeError, match="real numbers"):
+            world.step(1e-3, {"left_knee": np.complex128(1j)})
         with pytest.raises(UnknownNameError, match="after_lunch"):
             world.add_hook("after_lunch", lambda _: None)
         with pytest.raises(UnknownNameError, match="hat"):
             world.push("hat", (1, 0, 0), 0.1)
         with pytest.raises(ShapeError, match="force"):
             world.push("torso", (np.nan, 0, 0), 0.1)
+        with pytest.raises(ShapeError, match=r"duration: received -0[.]1 s, expected zero or more"):
+            world.push("torso", (1.0, 0, 0), -0.1)
         with pytest.raises(UnknownNameError, match="skin"):
             World(human, Setup(points="skin"))
         with pytest.raises(UnknownNameError, match="wing"):

@@ -16,6 +16,7 @@ from humanoid_dynamics.model.reading.urdf import Urdf
 from humanoid_dynamics.model.robot import Notice
 from humanoid_dynamics.model.standing.bending import bend_knees
 from humanoid_dynamics.model.standing.posture_search import Problem, hard_error, hold_joints, solve_posture
+from humanoid_dynamics.model.standing.relief import relieve_joints
 from humanoid_dynamics.model.standing.standing import Goal, Sole, pick_soles, support_margin, upright_rotation
 from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.spatial.arrays import Vector, read_only
@@ -24,6 +25,7 @@ GROUND_TOLERANCE = 2e-3  # m
 EXACT = 1e-9  # error that is none [m or rad]
 ACCEPTED = 1e-4  # error that rounded numbers in a URDF may leave [m or rad]
 ROUNDED = 1e-3  # balance that a described posture may lack for its rounded numbers [m]
+MARGIN_LEFT = 0.5  # of the margin of balance that relieving weak joints must leave
 SMALL_REPAIR = 0.05  # a described posture this near to level soles and closed loops is repaired [m or rad]
 LIMIT_SHARE = 0.01  # of its range that a joint keeps from its limits, where the zero pose breaks them
 LEG_WEIGHT, OTHER_WEIGHT = 0.02, 1.0  # joints where they were, per radian
@@ -52,7 +54,8 @@ def resting_posture(
 
     Returns:
         (nq,) the configuration, and what could not be done.  Where the root is free, the middle of the soles is the origin, their
-        normals are up and they point along x; the knees bend slightly, unless the posture is described.
+        normals are up and they point along x; the knees bend slightly, unless the posture is described, and
+        joints that could not bear what they carry move until they can, unless they are described.
     """
     start = described_posture(model, coordinates, described, urdf, replacements)
     try:
@@ -142,7 +145,7 @@ def _search(
         if error < EXACT:
             break
     if error < ACCEPTED:
-        best = _poise(problem, best)
+        best = _relieve(problem, _poise(problem, best), described)
         return best, _tell_balance(model, best, soles)
     if loops and soles:
         closed, gap = solve_posture(_pose(model, coordinates, described, q, loops=loops, soles=()))
@@ -163,6 +166,25 @@ def _poise(problem: Problem, q: Vector) -> Vector:
         return q
     found, error = solve_posture(poised)
     return found if error < EXACT else q
+
+
+def _relieve(problem: Problem, q: Vector, described: Mapping[str, float]) -> Vector:
+    """Return a posture whose joints bear what they carry, soles and loops as they are; the same one where balance would not bear that."""
+    model, goal = problem.model, problem.goal
+    if goal is None:
+        return q
+    bound = {name for mimic in problem.coordinates.mimics for name in (mimic.joint, mimic.leader)} | set(described)
+    held = {joint.index for joint in problem.coordinates.joints if joint.name in bound or problem.free[joint.v].any()}
+    relieved = relieve_joints(model, problem.coordinates, q, held)
+    before, after = (_margin(model, each, goal.soles) for each in (q, relieved))
+    return relieved if np.isfinite(after) and after >= MARGIN_LEFT * before else q
+
+
+def _margin(model: pin.Model, q: Vector, soles: tuple[Sole, ...]) -> float:
+    data = model.createData()
+    pin.framesForwardKinematics(model, data, q)
+    pin.centerOfMass(model, data, q)
+    return support_margin(data, soles)
 
 
 def _place(model: pin.Model, surfaces: Mapping[str, ContactSurface], q: Vector, *, snap: bool) -> tuple[tuple[Sole, ...], Vector]:
@@ -257,10 +279,7 @@ def _movers(
 def _tell_balance(model: pin.Model, q: Vector, soles: tuple[Sole, ...]) -> tuple[Notice, ...]:
     if not soles:
         return ()
-    data = model.createData()
-    pin.framesForwardKinematics(model, data, q)
-    pin.centerOfMass(model, data, q)
-    margin = support_margin(data, soles)
+    margin = _margin(model, q, soles)
     if margin >= 0.0:
         return ()
     return (Notice("warning", "posture", f"the centre of mass is {-margin:.3f} m outside the soles, so it cannot be held still"),)

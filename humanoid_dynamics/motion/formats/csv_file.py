@@ -5,18 +5,21 @@ in files beside it: `walk_v.csv` and `walk_a.csv` for `walk.csv` or `walk_q.csv`
 
 Without a header: each row is a configuration in the order of the robot, a free base first.  Such a file has no clock; its rate is given, or
 stands in a comment `# fps: 60`, or is taken to be 60 Hz and told.
+
+Tables of OpenSim are read too, with a header of their own; they may say that angles are in degrees.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.motion.formats.opensim_file import is_opensim, split_opensim
 from humanoid_dynamics.motion.recording import Recording, check_names
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
@@ -37,12 +40,16 @@ class Table:
         values: (n, columns) numbers.
         lines: Line of each row in the file.
         rate: Rate in a comment [Hz], or None.
+        degrees: Whether angles are in degrees.
+        header: Line of the names, or None.
     """
 
     columns: tuple[str, ...]
     values: Matrix
     lines: tuple[int, ...]
     rate: float | None
+    degrees: bool = False
+    header: int | None = None
 
 
 def read_csv(path: Path, rate: float | None = None, *, beside: bool = True) -> Recording:
@@ -64,12 +71,13 @@ def read_csv(path: Path, rate: float | None = None, *, beside: bool = True) -> R
     labels = {name: index for index, name in enumerate(table.columns) if name.startswith(CONTACT)}
     kept = [i for i, name in enumerate(table.columns) if name != TIME and name not in labels] if table.columns else slice(None)
     columns = tuple(name for name in table.columns if name != TIME and name not in labels)
-    rates, rows = _read_siblings(path, times) if beside else ((), [None, None])
+    rates, rows = _read_siblings(path, times, table.degrees) if beside else ((), [None, None])
     contacts = {name.removeprefix(CONTACT): table.values[:, index] != 0.0 for name, index in labels.items()}
     try:
-        return Recording(origin, times, columns, table.values[:, kept], rates, rows[0], rows[1], contacts, notices=notices)
+        recording = Recording(origin, times, columns, table.values[:, kept], rates, rows[0], rows[1], contacts, notices=notices)
     except ClipError as fault:
         raise fault.in_lines(table.lines) from None
+    return replace(recording, degrees=table.degrees, header=table.header)
 
 
 def write_csv(recording: Recording, path: Path, *, header: bool = True) -> None:
@@ -105,7 +113,7 @@ def _write(path: Path, head: list[str], values: Matrix) -> None:
     path.write_text("\n".join((*head, *rows)) + "\n", encoding="utf-8")
 
 
-def _read_siblings(path: Path, times: Vector) -> tuple[tuple[str, ...], list[Matrix | None]]:
+def _read_siblings(path: Path, times: Vector, degrees: bool) -> tuple[tuple[str, ...], list[Matrix | None]]:
     """Read the files of velocities and accelerations, where they are."""
     rates: tuple[str, ...] = ()
     rows: list[Matrix | None] = []
@@ -122,6 +130,8 @@ def _read_siblings(path: Path, times: Vector) -> tuple[tuple[str, ...], list[Mat
             )
         if len(table.values) != len(times) or np.abs(table.values[:, 0] - times).max() > SAME_TIME:
             raise ClipError(str(beside), f"has other instants than {path.name}", column=TIME)
+        if table.degrees != degrees:
+            raise ClipError(str(beside), f"has angles in {_unit(table.degrees)}, {path.name} in {_unit(degrees)}")
         rates = names
         rows.append(table.values[:, 1:])
     return rates, rows
@@ -164,18 +174,27 @@ def read_table(path: Path) -> Table:
     except (OSError, UnicodeDecodeError) as cause:
         raise ClipError(origin, f"cannot be read: {cause}") from cause
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    if is_opensim([line for _, line in lines]):
+        rows, degrees = split_opensim(lines, origin)
+        return _build_table(rows, origin, degrees=degrees)
     comments = [found for _, line in lines if (found := COMMENT.match(line))]
     rate = _number(comments[0].group(1)) if comments else None
     rows = [(number, [cell.strip() for cell in line.split(",")]) for number, line in lines if not line.startswith("#")]
     if not rows:
         raise ClipError(origin, "is empty")
+    return _build_table(rows, origin, rate)
+
+
+def _build_table(rows: list[tuple[int, list[str]]], origin: str, rate: float | None = None, *, degrees: bool = False) -> Table:
     columns: tuple[str, ...] = ()
+    header: int | None = None
     if any(_number(cell) is None for cell in rows[0][1]) and all(_number(cell) is None for cell in rows[0][1]):
-        columns = tuple(rows.pop(0)[1])
-        check_names(columns, origin)
+        header, names = rows[0]
+        columns, rows = tuple(names), rows[1:]
+        check_names(columns, origin, header)
     width = len(columns) or len(rows[0][1])
     values = np.array([_read_row(cells, width, columns, (origin, index, line)) for index, (line, cells) in enumerate(rows)])
-    return Table(columns, values.reshape(len(rows), width), tuple(line for line, _ in rows), rate)
+    return Table(columns, values.reshape(len(rows), width), tuple(line for line, _ in rows), rate, degrees, header)
 
 
 def _read_row(cells: list[str], width: int, columns: tuple[str, ...], place: tuple[str, int, int]) -> list[float]:
@@ -197,3 +216,7 @@ def _number(cell: str) -> float | None:
         return float(cell)
     except ValueError:
         return None
+
+
+def _unit(degrees: bool) -> str:
+    return "degrees" if degrees else "radians"

@@ -13,11 +13,13 @@ from humanoid_dynamics.motion.formats.csv_file import read_csv
 from humanoid_dynamics.motion.formats.deepmimic_file import DeepMimic, read_deepmimic
 from humanoid_dynamics.motion.formats.joint_trajectory import read_trajectory
 from humanoid_dynamics.motion.formats.npz_file import read_npz
+from humanoid_dynamics.motion.formats.opensim_file import is_opensim
 from humanoid_dynamics.motion.recording import Recording
 from humanoid_dynamics.series.bag_reader import is_bag
 
-FORMATS = ("npz", "bvh", "deepmimic", "trajectory", "csv", "mcap")
+FORMATS = ("npz", "bvh", "deepmimic", "trajectory", "csv", "opensim", "mcap")
 ZIP = b"PK\x03\x04"
+TABLES = ("csv", "opensim")  # of text
 HEAD = 4096  # bytes that tell text from other things
 
 
@@ -28,7 +30,7 @@ def detect_format(path: Path) -> str:
         path: The file.
 
     Returns:
-        ``npz``, ``bvh``, ``deepmimic``, ``trajectory``, ``csv``, or ``mcap`` for every bag.
+        ``npz``, ``bvh``, ``deepmimic``, ``trajectory``, ``csv``, ``opensim``, or ``mcap`` for every bag.
 
     Raises:
         ClipError: If it is none of them.
@@ -47,10 +49,12 @@ def detect_format(path: Path) -> str:
         return "bvh"
     if text.startswith("{"):
         return _json_format(path)
+    if is_opensim(text.splitlines()):
+        return "opensim"
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     if lines and "," in lines[0] and "\x00" not in text:
         return "csv"
-    raise ClipError(str(path), f"is in no known format ({', '.join(FORMATS)})")
+    raise ClipError(str(path), f"is in no known format ({', '.join(FORMATS)}); a table of text has commas in its first line")
 
 
 def read_motion(path: Path, rate: float | None = None) -> Recording | Bvh | DeepMimic:
@@ -64,7 +68,7 @@ def read_motion(path: Path, rate: float | None = None) -> Recording | Bvh | Deep
         A recording of joints, or the motion of a skeleton.
     """
     found = detect_format(path)
-    if found == "csv":
+    if found in TABLES:
         return read_csv(path, rate)
     readers: dict[str, Callable[[Path], Recording | Bvh | DeepMimic]] = {
         "npz": read_npz,

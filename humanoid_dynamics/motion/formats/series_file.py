@@ -30,6 +30,7 @@ class Series:
         columns: Names.
         values: (n, columns) numbers.
         lines: Line of each row in the file; empty where it has none.
+        degrees: Whether angles are in degrees.
     """
 
     origin: str
@@ -37,6 +38,7 @@ class Series:
     columns: tuple[str, ...]
     values: Matrix
     lines: tuple[int, ...] = ()
+    degrees: bool = False
 
     def take(self, names: Iterable[str]) -> Matrix:
         """Return columns by name, (n, names).
@@ -99,7 +101,8 @@ def _read_text(path: Path) -> Series:
         raise ClipError(str(path), problem, line=first)
     kept = [index for index, name in enumerate(table.columns) if name != TIME]
     times = table.values[:, table.columns.index(TIME)]
-    return Series(str(path), read_only(times), tuple(table.columns[i] for i in kept), read_only(table.values[:, kept]), table.lines)
+    columns, values = tuple(table.columns[i] for i in kept), read_only(table.values[:, kept])
+    return Series(str(path), read_only(times), columns, values, table.lines, table.degrees)
 
 
 def _read_archive(path: Path) -> Series:

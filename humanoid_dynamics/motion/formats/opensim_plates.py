@@ -1,0 +1,45 @@
+"""Force plates by the names OpenSim gives them: `ground_force_vx`, `ground_force_px`, `ground_torque_x`, with the y axis up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from humanoid_dynamics.motion.formats.series_file import AXES, Series
+from humanoid_dynamics.spatial.arrays import Matrix, read_only
+
+FIRST = "_vx"
+
+
+def translate_plates(series: Series) -> tuple[Series, tuple[str, ...]]:
+    """Name the columns of OpenSim's plates as ours, `ground_force_Fx` .. `ground_force_Mz`, and turn their y axis up to z.
+
+    Args:
+        series: Any table.
+
+    Returns:
+        The table with these columns alone, or as it was where it has none of them; the names of the plates.
+
+    Raises:
+        ClipError: If the point or the torque of a plate is missing.
+    """
+    plates = tuple(name.removesuffix(FIRST) for name in series.columns if name.endswith(FIRST) and "force" in name)
+    if not plates:
+        return series, ()
+    values = [_turn(series.take(names)) for plate in plates for names in _columns(series, plate)]
+    names = tuple(f"{plate}_{part}{axis}" for plate in plates for part in ("F", "P", "M") for axis in AXES)
+    return replace(series, columns=names, values=read_only(np.hstack(values))), plates
+
+
+def _columns(series: Series, plate: str) -> tuple[tuple[str, ...], ...]:
+    """Return the names of force, point and torque."""
+    torque, moment = (plate.replace("force", word) for word in ("torque", "moment"))
+    stems = (f"{torque}_", f"{moment}_", f"{moment}_m", f"{torque}_m")
+    found = next((stem for stem in stems if stem + "x" in series.columns), stems[0])
+    return tuple(tuple(stem + axis for axis in AXES) for stem in (f"{plate}_v", f"{plate}_p", found))
+
+
+def _turn(table: Matrix) -> Matrix:
+    """Turn vectors about x so that y becomes z, (n, 3)."""
+    return np.column_stack((table[:, 0], -table[:, 2], table[:, 1]))
