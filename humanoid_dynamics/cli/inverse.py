@@ -32,11 +32,13 @@ Examples:
 """
 
 UrdfArgument = Annotated[str, typer.Argument(help="Path of a URDF or xacro file, or catalogue name.", metavar="URDF")]
-MotionOption = Annotated[str, typer.Option("--motion", help="Configurations over time: CSV with time and names of columns, or npz.")]
+MotionOption = Annotated[
+    str, typer.Option("--motion", help="Configurations over time: CSV or OpenSim table with time and names of columns, or npz.")
+]
 VelocityOption = Annotated[str, typer.Option("--velocity", help="Velocities at the same instants; differentiated where not given.")]
 AccelerationOption = Annotated[str, typer.Option("--acceleration", help="Accelerations, likewise.")]
 WrenchesOption = Annotated[
-    str, typer.Option("--wrenches", help="Force plates: columns such as R_Fx, R_Px, R_Mx in world axes, at any rate.")
+    str, typer.Option("--wrenches", help="Force plates: columns such as R_Fx, R_Px, R_Mx in world axes, at any rate; OpenSim's too.")
 ]
 LinksOption = Annotated[list[str], typer.Option("--wrench-link", help="Link a plate acts on, such as R=calcn_r; once for each.")]
 CutoffOption = Annotated[float, typer.Option("--cutoff", help="Low-pass configurations at this frequency [Hz], then differentiate.")]

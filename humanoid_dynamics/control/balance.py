@@ -24,7 +24,7 @@ from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.resolution.answer import Answer
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
-from humanoid_dynamics.resolution.rules import find_rule
+from humanoid_dynamics.resolution.rules import RULES, find_rule
 from humanoid_dynamics.spatial.arrays import Vector, read_only
 
 SEEK_SPEED, SEEK_DEPTH = 0.05, 0.03  # m/s and m; how a sole that should touch looks for the ground
@@ -63,6 +63,7 @@ class BalanceController:
         self.reference = Reference(robot, self.settings.blend)
         self.limits = np.minimum(robot.limits.effort[robot.actuated_v], 1e6)
         self._solver = InverseDynamics(robot, self.law.names, self.settings.rule, compiled=compiled)
+        self._solver.prepare(RULES)
         self._rule = self._before = self._solver.rule
         self._switched = -np.inf
         self._weight = self._solver.dynamics.unit_force

@@ -73,7 +73,7 @@ class CentrePlanner:
         torque = slopes(spin, dt)[0][now:]
         g = self._p.gravity + second[:, 2]
         offset = np.clip(np.column_stack((-torque[:, 1], torque[:, 0])) / (self._p.mass * g)[:, None], -LARGEST_OFFSET, LARGEST_OFFSET)
-        zmp = com[:, :2] - (com[:, 2] / g)[:, None] * second[:, :2] + offset
+        zmp = com[:, :2] - (com[:, 2] / g)[:, None] * (second[:, :2] - self._p.downhill) + offset
         rows, supports = self._supports(window, prints)
         moved = clamp_rows(zmp, supports, rows, self._trust(zmp, supports, rows))
         moved = smooth_columns(moved - zmp, bell_kernel(0.03 / dt))

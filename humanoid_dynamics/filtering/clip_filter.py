@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.filtering.fallen import FALLEN, has_fallen
 from humanoid_dynamics.filtering.filter import DynamicsFilter, Frame
 from humanoid_dynamics.filtering.settings import Settings
+from humanoid_dynamics.filtering.slope import Slope
 from humanoid_dynamics.filtering.tick import TickSettings
 from humanoid_dynamics.filtering.verdict import Verdict, judge_clip
 from humanoid_dynamics.model.robot import RobotModel
@@ -84,6 +86,7 @@ def filter_clip(
     tick: TickSettings | None = None,
     ladder: Sequence[Attempt] = LADDER,
     watch: Callable[[float], None] | None = None,
+    normal: ArrayLike | None = None,
 ) -> FilteredClip:
     """Filter a whole clip; where the robot falls, with the next settings of a ladder.
 
@@ -95,13 +98,20 @@ def filter_clip(
         tick: How the tick decides.
         ladder: Attempts, in order; the first whose robot stays on its feet is kept, the longest where none does.
         watch: Told the share of the present attempt that is done.
+        normal: (3,) normal of the ground, through the origin; upward where None.  Targets of frames are in axes of the ground.
 
     Returns:
         The clip after the filter.
 
     Raises:
         ClipError: If the clip is shorter than one tick.
+        ShapeError: If the normal is no direction of ground.
     """
+    if normal is not None:
+        slope = Slope(robot, normal)
+        found = filter_clip(slope.robot, slope.clip_to_ground(clip), mode, settings=settings, tick=tick, ladder=ladder, watch=watch)
+        frames_W = tuple(slope.frame_to_world(frame) for frame in found.frames)
+        return replace(found, clip=build_clip_of(robot, frames_W, clip.origin), frames=frames_W)
     settings = settings or Settings()
     if clip.duration < settings.dt:
         raise ClipError(clip.origin, f"lasts {clip.duration:.4g} s, less than one tick of {settings.dt:.4g} s")

@@ -78,7 +78,9 @@ class Planner:
         window = look(self._track, self._settings, self.now)
         if not self.feet:
             self._found(window)
-        if state is not None and self.catcher.lift(self.feet, self.centre.support(self.feet[0].at, self.feet[1].at), state, self.now):
+        borne = None if state is None else (state[0][:2] + self._p.lean, state[1])
+        both = self.centre.support(self.feet[0].at, self.feet[1].at)
+        if state is not None and borne is not None and self.catcher.lift(self.feet, both, borne, self.now):
             self.centre.rebase, count = np.array(state[0][:2]), 1  # the next plan knows how far the robot is from this one
         window.labels = self.labeller.label(window, self.feet, self.now)
         if state is not None:
@@ -86,11 +88,12 @@ class Planner:
             self.catcher.move_prints(self.feet, window.labels)
         count = min(count, len(window.labels) - 2)
         prints = self._stand(window)
-        if self.gate.active and state is not None:
+        if self.gate.active and borne is not None:
             lifted = [foot for foot in (0, 1) if self.feet[foot].stands and not window.labels[0, foot]]
-            if len(lifted) == 1 and self._must_wait(lifted[0], state):
+            if len(lifted) == 1 and self._must_wait(lifted[0], borne):
                 return self._wait(window, lifted[0], count)
-            self.centre.rebase = self.gate.release() if self.centre.rebase is None else self.centre.rebase
+            led = self.gate.release()
+            self.centre.rebase = led - self._p.lean if led is not None and self.centre.rebase is None else self.centre.rebase
             count = min(count, _until_change(window.labels))
         com = self.centre.plan(window, prints, count)
         if state is not None:
@@ -114,7 +117,7 @@ class Planner:
         place, rate, second = self.gate.wait(self._other(foot), count)
         level = np.full((count, 1), self._last_height)
         flat = np.zeros((count, 1))
-        com = (np.hstack((place, level)), np.hstack((rate, flat)), np.hstack((second, flat)))
+        com = (np.hstack((place - self._p.lean, level)), np.hstack((rate, flat)), np.hstack((second, flat)))
         rest = np.zeros((count, 6))
         prints = [state.at for state in self.feet]
         soles = [(np.tile(at.place, (count, 1)), np.tile(at.turn(), (count, 1, 1)), rest, rest) for at in prints]

@@ -30,6 +30,7 @@ class Proportions:
         pelvis: Height of the base above the soles in the resting posture [m].
         mass: Mass [kg].
         gravity: Size of gravity [m/s^2].
+        downhill: (2,) its part along the ground; zero where that is level [m/s^2].
         widest: Largest distance between the feet [m].
         stride: Longest stride [m].
     """
@@ -44,8 +45,14 @@ class Proportions:
     pelvis: float
     mass: float
     gravity: float
+    downhill: Vector
     widest: float
     stride: float
+
+    @property
+    def lean(self) -> Vector:
+        """By how much the point that bears the robot is away from below its centre of mass, in axes of the ground [m]."""
+        return self.height / self.gravity * self.downhill
 
     @property
     def pendulum(self) -> float:
@@ -85,6 +92,7 @@ def measure_proportions(robot: RobotModel) -> Proportions:
         float(data.oMi[base].translation[2]) - ground,
         robot.mass,
         float(np.linalg.norm(robot.model.gravity.linear)),
+        np.array(robot.model.gravity.linear[:2]),
         WIDEST_STANCE * leg,
         LONGEST_STRIDE * leg,
     )

@@ -77,7 +77,7 @@ class Wishes:
         self._model, self._gains = robot.model, gains
         self.com, self.base, self.soles = np.zeros(3), np.zeros(3), np.zeros((2, 6))
         self.joints: Vector = np.zeros(robot.nv - BASE)
-        self._gravity = float(np.linalg.norm(robot.model.gravity.linear))
+        self._gravity, self._downhill = float(np.linalg.norm(robot.model.gravity.linear)), np.array(robot.model.gravity.linear[:2])
         self._kernel = compile_kernel(update_wishes, PARTS) if compiled else None
         constants = (HARDEST_LANDING, CUSHION, DEPTH, HARDEST_RISE, MEASURED_DAMPING)
         pairs = (gains.com, gains.height, gains.base, gains.swing, gains.joints, gains.stance)
@@ -135,7 +135,7 @@ class Wishes:
         most = max(CAPTURE[0] * abs(float(sideways @ capture)), CAPTURE[1])
         self._bound_pivot(sideways, float(sideways @ pivot), (-most, most), square)
         reach = np.vstack([terms.place[foot] + self._corners[foot] @ terms.turn[foot].T for foot in (0, 1)])[:, :2] @ ahead
-        reach, falls = reach - float(target.com[:2] @ ahead), float(ahead @ capture)
+        reach, falls = reach - float((target.com[:2] + self._downhill / square) @ ahead), float(ahead @ capture)
         bounds = (min(float(reach.min()) + EDGE[0], falls - EDGE[1]), max(float(reach.max()) - EDGE[0], falls + EDGE[1]))
         self._bound_pivot(ahead, float(ahead @ pivot), bounds, square)
 

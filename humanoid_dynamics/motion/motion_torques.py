@@ -87,17 +87,20 @@ def solve_motion(
         The torques.
 
     Raises:
-        ClipError: If the motion is longer than what was measured and no rule is given, or holds numbers too large to compute with.
+        ClipError: If the motion is longer than what was measured and no rule is given, or nothing of it was measured, or it holds numbers
+            too large to compute with.
         UnknownNameError: If the rule does not exist.
     """
     clip = complete_rates(clip)
     covered = np.zeros(len(clip), dtype=bool) if measured is None else measured.covers(clip.times)
-    if measured is not None and rule is None and not covered.all():
+    if measured is not None and not (covered.any() if rule else covered.all()):
         raise _outside(clip, measured, int(np.flatnonzero(~covered)[0]))
     free = _free_torques(clip)
     forces = np.zeros_like(free) if measured is None else _measured_forces(clip, measured, covered, watch)
     if measured is not None:
-        clip = clip.change(notices=(*clip.notices, *measured.notices, *find_plate_doubts(clip, measured)))
+        late = len(clip) - int(np.count_nonzero(covered))
+        told = (f"{late} of {len(clip)} frames were not measured: the rule takes them all",) if late else ()
+        clip = clip.change(notices=(*clip.notices, *measured.notices, *told, *find_plate_doubts(clip, measured)))
     if measured is not None and rule is None:
         return _pack(clip, free - forces, free - forces)
     found = find_open_contacts(clip, free - forces, () if measured is None else measured.links, covered)
@@ -106,10 +109,9 @@ def solve_motion(
 
 def _outside(clip: Clip, measured: MeasuredWrenches, row: int) -> ClipError:
     first, last = measured.times[0], measured.times[-1]
-    problem = (
-        f"{clip.times[row]:.9g} s was not measured: {measured.origin} goes from {first:.9g} s to {last:.9g} s; "
-        "shorten the motion, or name a rule for what was not measured"
-    )
+    overlap = bool(measured.covers(clip.times).any())
+    advice = "shorten the motion, or name a rule for what was not measured" if overlap else "expected the clock of the motion"
+    problem = f"{clip.times[row]:.9g} s was not measured: {measured.origin} goes from {first:.9g} s to {last:.9g} s; {advice}"
     return ClipError(clip.origin, problem, row=row, column="time")
 
 

@@ -59,6 +59,8 @@ def find_open_contacts(clip: Clip, free: Matrix, plated: tuple[str, ...], covere
         if name in measured:
             shares[covered, column] = 0.0
     total = shares.sum(axis=1, keepdims=True)
+    guessed = {clip.robot.surfaces[name].assumed: name for name in names if clip.robot.surfaces[name].assumed}
+    notices += tuple(f"{name} was {assumed}" for assumed, name in guessed.items())
     return OpenContacts(names, np.divide(shares, total, out=np.zeros_like(shares), where=total > 0.0), notices)
 
 

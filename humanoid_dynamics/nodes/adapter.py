@@ -142,9 +142,14 @@ class AdapterNode(LifecycleNode):
         """
         return self._publishers_of[name, of]
 
-    def is_heard(self, name: str) -> bool:
-        """Return whether somebody hears a topic: what nobody does costs nothing."""
-        return bool(self._publishers_of[name, ""].get_subscription_count())
+    def is_heard(self, name: str, of: str = "") -> bool:
+        """Return whether somebody hears a topic: what nobody does costs nothing.
+
+        Args:
+            name: Its name in ``interfaces``.
+            of: What its placeholder stands for.
+        """
+        return bool(self._publishers_of[name, of].get_subscription_count())
 
     def tell(self, status: str, reason: str = "") -> None:
         """Set how things stand; a change is published at once, the rest twice a second.

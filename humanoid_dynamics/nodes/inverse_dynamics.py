@@ -201,8 +201,11 @@ class InverseDynamicsNode(AdapterNode):
     def _send_details(self, torques: Torques, stamp: Any, age: float) -> None:
         if torques.answer is None:
             return
-        for name, wrench in torques.answer.wrenches.items():
+        heard = ((name, wrench) for name, wrench in torques.answer.wrenches.items() if self.is_heard("planned_wrenches/<surface>", name))
+        for name, wrench in heard:
             self.out("planned_wrenches/<surface>", name).publish(write_wrench(wrench.f_W, wrench.m_W, stamp, WORLD))
+        if not self.is_heard("certificate"):
+            return
         c = torques.answer.certificate
         numbers = (c.residual, c.normal_margin, c.friction_margin, c.cop_margin, c.torque_margin, age)
         self.out("certificate").publish(Float64MultiArray(data=[float(number) for number in numbers]))

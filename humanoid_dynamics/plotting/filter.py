@@ -15,6 +15,7 @@ from humanoid_dynamics.spatial.arrays import Vector
 
 SHOWN = 7
 BESIDE = 0.9  # m between figures that stay in their place
+NARROW = 0.1  # least range of forces that is shown, as a share of the weight
 COLORS = ("tab:blue", "tab:orange", "tab:green", "tab:red", "tab:purple", "tab:brown")
 
 
@@ -54,6 +55,9 @@ def _draw(data: FilterExperiment) -> Any:
     for color, (name, force) in zip(COLORS, _list_forces(first).items(), strict=False):
         forces.plot(times, force / weight, color=color, lw=1, label=name)
     forces.set(title=f"forces of contact, {next(iter(data.runs))}", xlabel="t [s]", ylabel="share of the weight [-]")
+    low, high = forces.get_ylim()
+    if high - low < NARROW:  # what hardly changes is shown as such, not as its last digits
+        forces.set_ylim(0.5 * (low + high - NARROW), 0.5 * (low + high + NARROW))
     forces.legend()
     return figure
 

@@ -84,10 +84,11 @@ class InverseDynamics:
             MissingExtraError: If numba is asked for and not installed.
             UnknownNameError: If a surface or a rule does not exist.
         """
+        self._compiled = choose_compiler(compiled)
         self.rule = find_rule(rule)
         self.dynamics = ContactDynamics(robot, contacts)
         self._rows = ContactRows(self.dynamics)
-        self._resolver = Resolver(self.dynamics, self._rows, self.rule, choose_compiler(compiled))
+        self._resolver = Resolver(self.dynamics, self._rows, self.rule, self._compiled)
         self._others: dict[Rule, Resolver] = {}
         count = len(self.dynamics.surfaces)
         self._alike = read_only(np.full(count, 1.0 / max(count, 1)))
@@ -124,6 +125,20 @@ class InverseDynamics:
                 q, v, a, None if all(parts) else [s > 0.0 for s in parts], force
             )
         return self._refuse(self._fault, start) if self._fault else self._resolver.answer(self._shares, start)
+
+    def prepare(self, rules: Iterable[str | Rule]) -> None:
+        """Make ready what ``also`` needs for some rules, so that it compiles nothing while a robot waits.
+
+        Args:
+            rules: The rules.
+
+        Raises:
+            UnknownNameError: If a rule does not exist.
+        """
+        for name in rules:
+            rule = find_rule(name)
+            if rule not in self._others:
+                self._others[rule] = Resolver(self.dynamics, self._rows, rule, self._compiled)
 
     @np.errstate(all="ignore")
     def also(self, rule: str | Rule) -> Answer:

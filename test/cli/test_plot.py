@@ -53,14 +53,14 @@ def test_simulate_streams_what_plot_reads(call, tmp_path, name):
 
 
 def test_an_interrupted_run_keeps_what_it_has(call, tmp_path, monkeypatch):
-    from humanoid_dynamics.cli import simulate
+    from humanoid_dynamics.simulation import run_scene
 
     def stop(scene, world, length, watch):
         for _ in range(5):
             world.step(1e-3)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(simulate, "run_scene", stop)
+    monkeypatch.setattr(run_scene, "run_scene", stop)
     assert call("simulate", "standing", "--record", tmp_path / "run.npz")[0] not in {0, 2}
     assert len(load_record(tmp_path / "run.npz")) == 6
 

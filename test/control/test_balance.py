@@ -19,6 +19,7 @@ from humanoid_dynamics.control.whole_body import Wanted, WholeBodyLaw
 from humanoid_dynamics.errors import MissingExtraError, ShapeError, UnknownNameError, UnsupportedRobotError
 from humanoid_dynamics.motion.playback import build_playback
 from humanoid_dynamics.motion.scenarios import build_scenario
+from humanoid_dynamics.resolution.rules import RULES
 from humanoid_dynamics.simulation.live import LiveWorld
 from humanoid_dynamics.spatial.compiling import compile_kernel
 
@@ -185,6 +186,20 @@ def test_rules_change_within_the_stated_bound(robot):
     difference = np.abs(both.also("minimum_torque_limited").tau - both.also("transition_limited").tau).max()
     own = max(loop.steps[-50:])
     assert max(loop.steps) <= 1.5 * difference / (0.2 * 500) + own + 0.5
+
+
+def test_rules_are_ready_before_they_are_asked_for(robot, monkeypatch):
+    """To make one ready takes seconds where it has to be compiled, and the robot would not wait."""
+    loop = Loop(robot)
+    loop.run(0.02)
+
+    def make(*_):
+        raise AssertionError("a rule was made ready while the robot waited")
+
+    monkeypatch.setattr("humanoid_dynamics.resolution.inverse_dynamics.Resolver", make)
+    for rule in RULES:
+        loop.controller.change(BalanceSettings(rule=rule, rule_blend=0.01))
+        loop.run(0.02)
 
 
 def test_a_foot_that_finds_no_ground_waits(robot):

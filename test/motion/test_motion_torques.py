@@ -165,6 +165,9 @@ def test_one_plate_measured_the_other_foot_by_a_rule():
     with pytest.raises(hd.ClipError, match=r"row 11, column 'time': 0\.11 s was not measured: left goes from 0 s to 0\.09 s"):
         solve_motion(clip, short)
     later = solve_motion(clip, short, "transition")
+    assert "19 of 30 frames were not measured: the rule takes them all" in later.clip.notices
+    with pytest.raises(hd.ClipError, match=r"row 0, column 'time': 5 s was not measured: left goes from 0 s to 0\.09 s"):
+        solve_motion(clip.change(times=clip.times + 5.0), short, "transition")
     assert np.abs(later.residual).max() < 1e-8
     expected = hd.inverse_dynamics(ROBOT, hd.State.at_rest(ROBOT), clip.a[0], FEET_NAMES, "transition").tau
     assert np.abs(later.tau[-1] - expected).max() < 1e-9
@@ -208,9 +211,9 @@ def test_wrenches_that_pass_their_link_far_away_are_told():
         parts[:, column, 3:6] = data.oMf[ROBOT.link_frame(link)].translation + np.array([0.2, 0.0, 0.0])
     parts[:, :, 2] = 0.5 * ROBOT.mass * 9.81
 
-    def doubts(parts):
+    def doubts(parts, word="passes it"):
         notices = solve_motion(clip, MeasuredWrenches("plates", clip.times, FEET, about_origin(parts))).clip.notices
-        return [notice for notice in notices if "passes it" in notice]
+        return [notice for notice in notices if word in notice]
 
     assert doubts(parts) == []
     far = parts.copy()
@@ -220,6 +223,9 @@ def test_wrenches_that_pass_their_link_far_away_are_told():
     ]
     far[7, 1, 2] = 1.0
     assert doubts(far) == []
+    assert doubts(-parts, "pulls") == [
+        f"what was measured pulls the robot down, by {9.81 * ROBOT.mass:.4g} N on average; expected the force on the robot"
+    ]
 
 
 def test_a_robot_in_the_air_has_no_contact():
@@ -315,7 +321,9 @@ def test_a_rule_leaves_measured_feet_alone(walk):
     assert np.abs(found.tau - alone.tau).max() < 1e-9
     one = MeasuredWrenches("right", measured.times, measured.links[:1], measured.wrenches[:, :1])
     standing = solve_motion(clip, one, "transition")
-    assert rms(standing.residual)[2] < rms(solve_motion(clip, one).residual)[2]
+    assert rms(solve_motion(clip, one).residual)[2] > 400.0
+    assert rms(standing.residual)[2] < 10.0
+    assert any(notice.startswith("left_foot was guessed from the length of the leg") for notice in standing.clip.notices)
 
 
 def test_that_walk_without_rates(walk):

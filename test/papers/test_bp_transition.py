@@ -36,6 +36,7 @@ from humanoid_dynamics.biped.transition import (
     smooth_share,
     two_segment_share,
 )
+from humanoid_dynamics.contact.rolling_transfer import RollingTransfer
 from humanoid_dynamics.errors import ShapeError
 
 # BP-8, BP-9: transition of forces (28)-(29)
@@ -191,6 +192,28 @@ def test_recommended_share():
         assert abs(shares[2] - shares[0]) / (2 * h) < 1e-4
         assert abs(shares[2] - 2 * shares[1] + shares[0]) / h**2 < 0.6
     assert smooth_share(0.68, T0, T2) == pytest.approx(quintic(0.25), abs=1e-15)
+
+
+@pytest.mark.parametrize("late", [-0.03, 0.0, 0.05])
+def test_online_transition_by_the_event_at_the_rear_toe(late):
+    """Planned too early, in time or too late: at the event the rear foot presses at its toe, and no moment is left to jump."""
+    planned = find_balanced_share(zmp_at(T1), find_points(BODY, R1.at(T1), DSP1))
+    rolling = RollingTransfer(T0, (T1 - T0 + late, T2 - T1), planned)
+    shares = [0.0]
+    for t in np.arange(T0, T2, 1e-4):
+        phase, base = (DSP1, "rear") if t <= T1 else (DSP2, "front")
+        points, zmp = find_points(BODY, R1.at(float(t)), phase), zmp_at(float(t), base)
+        answer = rolling.tick(float(t), zmp, (points.heel_rear, points.toe_rear), (points.heel_front, points.toe_front))
+        shares.append(answer.share)
+        if answer.rolled:
+            break
+    assert answer.rolled
+    assert np.abs(np.diff(shares)).max() < 0.01
+    assert answer.share == pytest.approx(find_balanced_share(zmp, points), abs=1e-12)
+    torques = compute_torques(BODY, R1.at(float(t)), phase, share=answer.share)
+    assert torques.base_cop == pytest.approx(BODY.toe if phase is DSP1 else -BODY.heel, abs=1e-9)
+    force = torques.rear_force[1] + torques.front_force[1]
+    assert compute_moment_left(force, zmp, torques.share, points.toe_rear, points.heel_front) == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -1,0 +1,80 @@
+"""Ground that is not level, and motion in which no foot stands."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from independent_scorer import Moment, Scorer
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.errors import ShapeError
+from humanoid_dynamics.filtering import filter_clip
+from humanoid_dynamics.filtering.clip_filter import LADDER
+from humanoid_dynamics.filtering.slope import Slope
+from humanoid_dynamics.motion.body_points import find_soles
+from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.footsteps import WalkStyle
+from humanoid_dynamics.motion.gait import build_walk
+
+STEEP = np.deg2rad(5.0)
+FIRST = LADDER[:1]
+
+
+def faults(robot, frames):
+    """Return what a second opinion, in axes of the world, says of frames."""
+    soles = find_soles(robot)
+    scorer = Scorer(robot, [s.frame for s in soles], [np.array(s.vertices) for s in soles], [s.friction for s in soles])
+    return scorer.score([Moment(f.q, f.v, f.vdot, f.tau, f.wrenches) for f in frames], 0.005)
+
+
+def sole_normals(robot, frames):
+    data = robot.data()
+    for frame in frames:
+        pin.framesForwardKinematics(robot.model, data, frame.q)
+        for foot, sole in enumerate(find_soles(robot)):
+            if frame.stands[foot]:
+                yield data.oMf[sole.frame].rotation[:, 2]
+
+
+@pytest.mark.parametrize("angle", [STEEP, -STEEP])
+def test_walk_on_a_slope_passes_through(angle):
+    robot = hd.load_robot("human28")
+    clip, normal = build_walk(robot, WalkStyle(steps=1, slope=angle)).clip, np.array([-np.sin(angle), 0.0, np.cos(angle)])
+    found = filter_clip(robot, clip, ladder=FIRST, normal=normal)
+    assert found.verdict.finished
+    assert found.verdict.all_limits == 1.0
+    assert np.rad2deg(found.verdict.joint_rms) < 0.5
+    assert faults(robot, found.frames)["any"] == 0.0
+    assert max(np.linalg.norm(n - normal) for n in sole_normals(robot, found.frames[::20])) < 1e-3
+    level = filter_clip(robot, clip, ladder=FIRST)  # control: nobody said that the ground is aslant
+    assert max(np.linalg.norm(n - normal) for n in sole_normals(robot, level.frames[::20])) > 0.05
+
+
+def test_gravity_in_axes_of_the_ground_is_the_same_gravity():
+    robot, rng = hd.load_robot("human28"), np.random.default_rng(0)
+    slope = Slope(robot, (0.1, -0.2, 1.0))
+    q, v, a = pin.integrate(robot.model, robot.posture, rng.normal(size=robot.nv)), rng.normal(size=robot.nv), rng.normal(size=robot.nv)
+    tilted, model = slope.to_ground(q), slope.robot.model
+    np.testing.assert_allclose(
+        pin.rnea(model, model.createData(), tilted, v, a), pin.rnea(robot.model, robot.data(), q, v, a), rtol=0, atol=1e-9
+    )
+    np.testing.assert_allclose(slope.to_world(tilted)[:3], q[:3], atol=1e-12)
+
+
+@pytest.mark.parametrize("normal", [(0.0, 0.0, 0.0), (0.0, 1.0, 0.1), (np.nan, 0.0, 1.0), (0.0, 1.0)])
+def test_what_is_no_ground_is_refused(normal):
+    with pytest.raises(ShapeError, match="normal of the ground"):
+        Slope(hd.load_robot("human28"), normal)
+
+
+def test_flight_is_finished_on_the_ground():
+    """No foot stands for more than 0.2 s: the filter does not fly, and what it does instead is possible."""
+    robot = hd.load_robot("human28")
+    times = np.arange(0.0, 2.0, 0.02)
+    q = np.tile(robot.posture, (len(times), 1))
+    aloft = np.clip(times - 0.8, 0.0, 0.3)
+    q[:, 2] += 0.5 * 9.81 * aloft * (0.3 - aloft)
+    found = filter_clip(robot, Clip(robot, times, q), ladder=FIRST)
+    assert found.verdict.finished
+    assert all(frame.certificate.holds for frame in found.frames)
+    assert all(any(frame.stands) for frame in found.frames)
+    assert faults(robot, found.frames)["any"] == 0.0
