@@ -108,3 +108,8 @@ def test_package_obeys(rule):
 def test_rule_tells_bad_from_good(rule, bad, good):
     assert list(rule(ast.parse(bad)))
     assert not list(rule(ast.parse(good)))
+
+
+def test_no_two_test_files_have_one_name():
+    names = [path.name for path in (PACKAGE.parent / "test").rglob("test_*.py")]
+    assert sorted(names) == sorted(set(names))
