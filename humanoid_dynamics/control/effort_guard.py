@@ -201,7 +201,8 @@ class EffortGuard:
         if self._fault:
             return self._send(self._within(self._safe.torques(max(now - self._stopped_at, 0.0))), self._fault, self._reason, now)
         if not np.isfinite(self._received):
-            return self._send(self._zero, "waiting", "", now)
+            # Zero for as long as one likes: how far the first command may go does not hang on when it was last said.
+            return self._send(self._zero, "waiting", "", -np.inf)
         tau, said = self._limit(now)
         if said:
             return self._send(tau, "limited", said, now)
