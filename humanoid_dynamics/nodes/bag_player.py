@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from time import monotonic
@@ -16,7 +15,7 @@ from rosgraph_msgs.msg import Clock
 from humanoid_dynamics.errors import HumanoidDynamicsError, RecordError
 from humanoid_dynamics.nodes.adapter import Act, AdapterNode, find_type
 from humanoid_dynamics.nodes.messages import SECOND, to_stamp
-from humanoid_dynamics.nodes.running import keep_rate, run
+from humanoid_dynamics.nodes.running import keep_rate_until_over, run
 from humanoid_dynamics.series.bag_file import BagPlay
 
 RATE = 1000.0  # Hz; how often it looks what is due
@@ -176,16 +175,4 @@ def _choose_qos(latched: bool) -> QoSProfile:
 
 def main() -> None:
     """Run the node."""
-
-    def loop(node: BagPlayerNode, stop: threading.Event) -> None:
-        def tick() -> None:
-            node.tick()
-            if node.is_over():
-                stop.set()
-
-        try:
-            keep_rate(RATE, stop, tick)
-        finally:
-            node.release()
-
-    run(BagPlayerNode, loop)
+    run(BagPlayerNode, lambda node, stop: keep_rate_until_over(RATE, stop, node))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,7 +15,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.nodes.adapter import AdapterNode, find_type
-from humanoid_dynamics.nodes.running import keep_rate, run
+from humanoid_dynamics.nodes.running import keep_rate_until_over, run
 from humanoid_dynamics.nodes.security import list_topics
 from humanoid_dynamics.series.bag_file import BagFile
 
@@ -153,16 +152,4 @@ def list_patterns() -> tuple[str, ...]:
 
 def main() -> None:
     """Run the node."""
-
-    def loop(node: RecorderNode, stop: threading.Event) -> None:
-        def tick() -> None:
-            node.tick()
-            if node.is_over():
-                stop.set()
-
-        try:
-            keep_rate(RATE, stop, tick)
-        finally:
-            node.release()
-
-    run(RecorderNode, loop)
+    run(RecorderNode, lambda node, stop: keep_rate_until_over(RATE, stop, node))

@@ -16,7 +16,7 @@ import sys
 import threading
 from collections.abc import Callable
 from time import monotonic
-from typing import NoReturn, TypeVar
+from typing import NoReturn, Protocol, TypeVar
 
 import rclpy
 from rclpy.exceptions import ParameterException
@@ -30,6 +30,20 @@ from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.nodes.adapter import AdapterNode
 from humanoid_dynamics.nodes.programs import ENDING, REFUSED, hold_signals
 from humanoid_dynamics.program import tell_ready
+
+
+class Ending(Protocol):
+    """A node whose work comes to an end by itself."""
+
+    def tick(self) -> None:
+        """Do what is due."""
+
+    def is_over(self) -> bool:
+        """Return whether nothing is left to do."""
+
+    def release(self) -> None:
+        """Let go of what it holds."""
+
 
 AnyNode = TypeVar("AnyNode", bound=Node)
 FOREVER = 1e5  # s; see above
@@ -75,6 +89,26 @@ def keep_rate(rate: float, stop: threading.Event, tick: Callable[[], None]) -> N
     while signal.sigtimedwait(ENDING, max(0.0, due - monotonic())) is None and not stop.is_set() and rclpy.ok():
         tick()
         due = max(due + period, monotonic() - period)
+
+
+def keep_rate_until_over(rate: float, stop: threading.Event, node: Ending) -> None:
+    """Let a node work at an exact rate until its work is over, the event is set or a signal to end comes; then it lets go of what it holds.
+
+    Args:
+        rate: Ticks per second [Hz].
+        stop: Ends the loop.
+        node: The node.
+    """
+
+    def tick() -> None:
+        node.tick()
+        if node.is_over():
+            stop.set()
+
+    try:
+        keep_rate(rate, stop, tick)
+    finally:
+        node.release()
 
 
 def _run_until_stopped(node: AnyNode, loop: Callable[[AnyNode, threading.Event], None]) -> None:

@@ -1,6 +1,5 @@
 """What is said on topics goes into a bag and out of it, byte by byte; the same bag twice makes the same run."""
 
-import random
 import threading
 from time import monotonic
 
@@ -29,15 +28,7 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 REFERENCES = [f"reference/{part}" for part in ("joints", "base", "contacts")]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def ros(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ROS_LOG_DIR", str(tmp_path_factory.mktemp("log")))
-        patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-        patch.setenv("ROS_DOMAIN_ID", str(random.SystemRandom().randint(1, 101)))
-        rclpy.init()
-        yield
-        rclpy.try_shutdown()
+pytestmark = pytest.mark.usefixtures("ros")
 
 
 def make(kind, *arguments, namespace="/together", **parameters):

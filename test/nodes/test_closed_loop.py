@@ -1,7 +1,6 @@
 """Simulator, controller and guard over topics: in this process bit for bit, and as processes of their own from the graph."""
 
 import os
-import random
 import re
 import signal
 import subprocess
@@ -26,15 +25,7 @@ from humanoid_dynamics.nodes.together import run_in_lock_step  # noqa: E402
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def ros(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ROS_LOG_DIR", str(tmp_path_factory.mktemp("log")))
-        patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-        patch.setenv("ROS_DOMAIN_ID", str(random.SystemRandom().randint(1, 101)))
-        rclpy.init()
-        yield
-        rclpy.try_shutdown()
+pytestmark = pytest.mark.usefixtures("ros")
 
 
 def test_twice_the_same_is_the_same_to_the_last_bit():

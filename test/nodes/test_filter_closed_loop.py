@@ -1,7 +1,5 @@
 """The filter before the controller, over topics: the robot stands and does what it is led to, and all statuses are well."""
 
-import random
-
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -25,15 +23,7 @@ HANDS = ("left_hand", "right_hand")
 LATE = make_qos(Topic("", "in", "", "clock", ""))
 
 
-@pytest.fixture(scope="module", autouse=True)
-def ros(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ROS_LOG_DIR", str(tmp_path_factory.mktemp("log")))
-        patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-        patch.setenv("ROS_DOMAIN_ID", str(random.SystemRandom().randint(1, 101)))
-        rclpy.init()
-        yield
-        rclpy.try_shutdown()
+pytestmark = pytest.mark.usefixtures("ros")
 
 
 class Operator(Node):

@@ -1,7 +1,5 @@
 """Faults of references and poses, one by one, over the real middleware: what the filter says and sends after each."""
 
-import random
-
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -26,15 +24,7 @@ OUT = "filtered/joints"
 PERIOD = 0.01  # s
 
 
-@pytest.fixture(scope="module", autouse=True)
-def ros(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ROS_LOG_DIR", str(tmp_path_factory.mktemp("log")))
-        patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-        patch.setenv("ROS_DOMAIN_ID", str(random.SystemRandom().randint(1, 101)))
-        rclpy.init()
-        yield
-        rclpy.try_shutdown()
+pytestmark = pytest.mark.usefixtures("ros")
 
 
 class Clock:

@@ -1,7 +1,5 @@
 """What goes wrong in a transition is told, and leaves nothing behind."""
 
-import random
-
 import pytest
 
 rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
@@ -12,16 +10,7 @@ from rclpy.parameter import Parameter  # noqa: E402
 from humanoid_dynamics.errors import HumanoidDynamicsError  # noqa: E402
 from humanoid_dynamics.nodes.effort_guard import EffortGuardNode  # noqa: E402
 
-
-@pytest.fixture(scope="module", autouse=True)
-def ros(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ROS_LOG_DIR", str(tmp_path_factory.mktemp("log")))
-        patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-        patch.setenv("ROS_DOMAIN_ID", str(random.SystemRandom().randint(1, 101)))
-        rclpy.init()
-        yield
-        rclpy.try_shutdown()
+pytestmark = pytest.mark.usefixtures("ros")
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Anything at all on every topic: no node ends, and whatever leaves is finite and within limits."""
 
 import os
-import random
 from contextlib import suppress
 from time import monotonic
 
@@ -37,15 +36,7 @@ NODES = {
 }
 
 
-@pytest.fixture(scope="module", autouse=True)
-def ros(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ROS_LOG_DIR", str(tmp_path_factory.mktemp("log")))
-        patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-        patch.setenv("ROS_DOMAIN_ID", str(random.SystemRandom().randint(1, 101)))
-        rclpy.init()
-        yield
-        rclpy.try_shutdown()
+pytestmark = pytest.mark.usefixtures("ros")
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numbers that overflow are part of it
