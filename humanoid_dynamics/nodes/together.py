@@ -28,6 +28,7 @@ from humanoid_dynamics.nodes.simulator import SimulatorNode
 NEXT = 1e-6  # s
 FILTERED = [word for topic in ("joints", "base", "contacts") for word in ("-r", f"reference/{topic}:=filtered/{topic}")]
 STATES = 10  # between looks at who is late, where the nodes call each other
+BY_OTHERS = "by others"
 SLICE = 0.02  # s between looks at who is late
 
 
@@ -65,7 +66,7 @@ def make_nodes(robot: str, rate: float, motion: str, guarded: bool, namespace: s
     Args:
         robot: The robot.
         rate: States per second [Hz].
-        motion: What the player plays; no player where empty.
+        motion: What the player plays; no player where empty, or where it comes ``BY_OTHERS``.
         guarded: Whether the guard stands between controller and simulator.
         namespace: Namespace of all.
         follow: What the filter before the controller follows, ``motion`` or ``poses``; no filter where empty.
@@ -73,16 +74,17 @@ def make_nodes(robot: str, rate: float, motion: str, guarded: bool, namespace: s
     commands = ["-r", "joint_torque_commands:=guarded_torque_commands"] if guarded else []
     base = ["--ros-args", "-r", f"__ns:={namespace}", "-r", f"/clock:={namespace}/clock", "-p", f"robot:={robot}"]
     slow = ["-p", "use_sim_time:=true"]
+    waits = ["-p", "await_reference:=true"] if motion and not follow else []
     nodes: list[AdapterNode] = [
         _make(SimulatorNode, [*base, *commands, "-p", "lock_step:=true", "-p", f"rate:={rate}"]),
-        _make(InverseDynamicsNode, [*base, *(FILTERED if follow else []), *slow, "-p", "detail_rate:=20.0"]),
+        _make(InverseDynamicsNode, [*base, *(FILTERED if follow else []), *slow, *waits, "-p", "detail_rate:=20.0"]),
     ]
     if follow:
         nodes.append(_make(DynamicsFilterNode, [*base, *slow, "-p", f"follow:={follow}", "-p", "lead:=0.02"]))
     if guarded:
         nodes.append(_make(EffortGuardNode, [*base, *slow, "-p", f"rate:={rate}", "-r", "effort_commands:=guarded_effort_commands"]))
-    if motion:
-        nodes.append(_make(MotionPlayerNode, [*base, *slow, "-p", f"motion:={motion}", "-p", "play:=true"]))
+    if motion not in {"", BY_OTHERS}:
+        nodes.append(_make(MotionPlayerNode, [*base, *slow, "-p", f"motion:={motion}", "-p", "play:=true", "-p", "lead:=0.1"]))
     return nodes
 
 
@@ -103,7 +105,7 @@ def run_in_lock_step(
         robot: The robot.
         seconds: Simulated time [s].
         rate: States per second [Hz].
-        motion: What is played.
+        motion: What is played; the world waits for it, and ``BY_OTHERS`` for what other nodes play.
         patience: Real time after which it is given up [s].
         follow: What the filter before the controller follows, ``motion`` or ``poses``; no filter where empty.
         others: Nodes that run along.
