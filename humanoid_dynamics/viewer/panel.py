@@ -25,7 +25,7 @@ class Panel:
         self._server, self._take, self._offer = server, take, offer
         self._count, self._said = 0, ""
         gui = server.gui
-        gui.add_markdown(f"**{offer.title}**")
+        gui.add_markdown(offer.title)
         self._status = gui.add_markdown("")
         self._rise = gui.add_button("Stand up again", color="green", visible=False)
         self._rise.on_click(lambda event: self._send(event, lambda session: session.reset()))

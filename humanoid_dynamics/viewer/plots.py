@@ -13,7 +13,7 @@ from humanoid_dynamics.viewer.limbs import group_motors
 from humanoid_dynamics.viewer.picture import Picture
 
 HISTORY = 300
-HEIGHT = 150  # pixels
+HEIGHT = 140  # pixels
 COLOURS = ("#d63e34", "#1e6edc", "#3f9a55", "#b07a1e", "#7a4fb0", "#1799a8", "#c2419a", "#444444")
 FORCES, TORQUES = "N", "N·m"
 Curves = dict[str, np.ndarray[Any, np.dtype[np.float64]]]
@@ -70,8 +70,8 @@ class Plots:
                     plot.remove()
             self._drawn = self._chosen
         for title, motors in self._groups[self._drawn].items():
-            curves = {name: np.array([torques.get(motor, np.nan) for _, _, torques in self._history]) for motor, name in motors.items()}
-            if any(np.isfinite(values).any() for values in curves.values()):
+            curves = {name: np.array([torques.get(motor, 0.0) for _, _, torques in self._history]) for motor, name in motors.items()}
+            if any(values.any() for values in curves.values()):
                 self._draw_plot(folder, f"{title} [{TORQUES}]", times, curves)
 
     def _group_numbers(self) -> dict[str, Curves]:
@@ -80,7 +80,7 @@ class Plots:
         for name in dict.fromkeys(name for _, numbers, _ in self._history for name in numbers):
             quantity, _, unit = name.partition(" [")
             what, _, of = quantity.partition(", ")
-            values = np.array([numbers.get(name, np.nan) for _, numbers, _ in self._history])
+            values = np.array([numbers.get(name, 0.0) for _, numbers, _ in self._history])
             plots.setdefault(f"{what} [{unit}", {})[of or what] = values
         return plots
 

@@ -11,9 +11,9 @@ from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.spatial.polygon import hull_of, margin_inside
 from humanoid_dynamics.viewer.picture import Picture
 
-STEADY = 0.6  # of the pull that would tip a rigid figure over the nearest rim
+STEADY = 0.35  # of the pull that would tip a rigid figure over the nearest rim
 HIGH = 1.4  # of the height of the centre of mass: how high it is pulled
-LEAST, FIRST, HEAVIEST = 0.01, 0.05, 1.5  # weights: what is always let through, the most while nothing is asked for, the most of all
+LEAST, FIRST, HEAVIEST = 0.005, 0.02, 1.5  # weights: what is always let through, the most while nothing is asked for, the most of all
 LYING = 0.5  # of the height of the centre of mass in the posture the robot begins in
 
 
