@@ -59,6 +59,9 @@ class Session:
     bodies: tuple[Body, ...] = ()
     offer: Offer = Offer("")
 
+    def prepare(self) -> None:
+        """Compile what the first pictures need, where it is not yet."""
+
     def advance(self, seconds: float) -> None:
         """Let time go on by as much as passed outside [s]."""
         raise NotImplementedError

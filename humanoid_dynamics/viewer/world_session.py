@@ -24,6 +24,7 @@ from humanoid_dynamics.viewer.reaching import Reaching
 from humanoid_dynamics.viewer.session import Offer, Session
 from humanoid_dynamics.viewer.strength import Strength, check_pull
 
+WARMING = 3  # steps: those that touch for the first time call more
 LONGEST_ADVANCE = 0.1  # s; a page that was away does not make the world catch up
 EDGES = ((0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (1, 3), (4, 6), (5, 7), (0, 4), (1, 5), (2, 6), (3, 7))  # corners x, y, z from - to +
 
@@ -55,6 +56,13 @@ class WorldSession(Session):
         self._pull: tuple[str, Vector, Vector] | None = None
         self._asked, self._paused = scene, False
         self._start(load_scene(scene))
+
+    def prepare(self) -> None:
+        """Compile, or load, what steps call, in another world of the same scene."""
+        world = build_world(self._scene)
+        world.warm_up()
+        for _ in range(WARMING):
+            world.step(self._scene.dt)
 
     def advance(self, seconds: float) -> None:
         """Let time go on [s]; a world that has stopped says so and stays."""
