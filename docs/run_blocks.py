@@ -42,6 +42,8 @@ CHANGED = (
     (r"humanoid-dynamics bench --only snake(.*)", r"humanoid-dynamics bench --only snake\1 --repeat 20", "takes minutes"),
     (r"(humanoid-dynamics bench.*) --peer-python \S+(.*)", r"\1\2 --repeat 20", "needs an environment with placo"),
     (r"humanoid-dynamics experiment (.*)", r"humanoid-dynamics experiment \1 --help", "takes minutes; its own tests run it"),
+    (r"humanoid-dynamics filter human28 (clips/.*)", r"humanoid-dynamics filter g1 \1", "the clips here are of another robot"),
+    (r"humanoid-dynamics filter human28 walk.bvh(.*)", r"humanoid-dynamics filter g1 walk.npz\1", "needs a recorded person"),
     (r"(humanoid-dynamics filter .*)--dask \S+(.*)", r"\1\2", "needs a cluster"),
     (r"(humanoid-dynamics inverse .*?)(?: --remap \S+)+(.*)", r"\1\2", "needs a bag with topics of other names"),
     (r"snake_driver --ros-args.*", "snake_driver --ros-args -p robot:=snake5 --help", "would run until Ctrl-C"),

@@ -197,9 +197,9 @@ class WorldSession(Session):
         world, sides = self._world, {"left": 0.0, "right": 0.0, "other": 0.0}
         for touch in touches:
             sides[next((side for side in ("left", "right") if side in touch.link), "other")] += float(touch.force[2])
-        seen = {side for side in sides if sides[side] or any(side in link for link in world.robot.links)}
+        stands = {side for side in sides if self.offer.floor and any(side in link for link in world.robot.links)}
         return {
-            **{f"normal force, {side} [N]": force for side, force in sides.items() if side in seen},
+            **{f"normal force, {side} [N]": round(force, 2) for side, force in sides.items() if force or side in stands},
             **self._margins(touches),
             "energy [J]": world.books.energy,
             "energy from nowhere [J]": self._missing,
