@@ -109,7 +109,8 @@ def digest_functions(functions: tuple[Kernel, ...]) -> str:
         code, names = function.__code__, function.__globals__
         constants = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
         read = [(name, _describe_constant(names[name])) for name in code.co_names if name in names]
-        digest.update(code.co_code + repr((function.__qualname__, constants, code.co_names, read)).encode())
+        told = (function.__qualname__, _is_inlined(function), constants, code.co_names, read)
+        digest.update(code.co_code + repr(told).encode())
     return digest.hexdigest()[:12]
 
 
@@ -139,4 +140,13 @@ def _teach_to_borrow() -> None:
 
 @cache
 def _make_known(part: Kernel) -> None:
-    import_module("numba.extending").register_jitable(part)
+    import_module("numba.extending").register_jitable(forceinline=_is_inlined(part))(part)
+
+
+def _is_inlined(part: Kernel) -> bool:
+    """Whether a part is copied to wherever it is called: where its module says which are not, by ``APART``.
+
+    A call hands on every array as seven numbers and more, and every record of arrays as all of them, which takes longer than small sums.
+    To copy takes longer to compile.
+    """
+    return part.__name__ not in part.__globals__.get("APART", (part.__name__,))
