@@ -333,6 +333,6 @@ def main() -> None:
 
     def loop(node: SimulatorNode, stop: threading.Event) -> None:
         paced = node.config.paced or not node.config.lock_step
-        keep_rate(node.config.rate * node.config.speed if paced else 50.0, stop, node.tick)
+        keep_rate(node.config.rate * node.config.speed if paced else 50.0, stop, node.tick, node.wait)
 
     run(SimulatorNode, loop)
