@@ -1,4 +1,4 @@
-"""Callbacks without sleep: messages are looked for again and again, which takes a core and saves the time in which one falls asleep and wakes.
+"""Callbacks without sleep: messages are looked for again and again, which takes a core and saves the time it takes to wake.
 
 A message is handled after all that came before it on other topics, so that the order is that in which one publisher sent them.
 """
