@@ -106,7 +106,7 @@ class WholeBodyLaw:
         self._data, self._wanted_data = robot.data(), robot.data()
         nv, rows = robot.nv, 8 + 6 * len(self.names)
         n = len(self.names)
-        self._zero = np.zeros(nv)
+        self._zero, self._momentum, self._per_mass = np.zeros(nv), np.zeros((6, nv)), 1.0 / robot.mass
         self._mobility = np.concatenate((np.full(3, BASE_LINEAR), np.full(3, BASE_ANGULAR), np.full(nv - 6, JOINTS)))
         self._A: Matrix = np.zeros((rows, nv))
         self._A[3:6, 3:6] = np.eye(3)
@@ -145,20 +145,19 @@ class WholeBodyLaw:
             closed: Whether each sole stands.
         """
         model, data, A = self.robot.model, self._data, self._A
-        pin.jacobianCenterOfMass(model, data, q)
-        pin.centerOfMass(model, data, q, v, self._zero)
+        pin.computeCentroidalMapTimeVariation(model, data, q, v)
+        pin.forwardKinematics(model, data, q, v, self._zero)
         com, place, turn, drift, root, rates = self._now
-        com[0], com[1], com[2] = data.com[0], data.vcom[0], data.acom[0]
-        root[:], rates[0], A[:3] = data.oMi[1].rotation, v[3:6], data.Jcom
+        momentum = np.multiply(data.Ag, self._per_mass, out=self._momentum)  # linear, then angular about the com, per mass
+        bias = (data.dAg @ v) * self._per_mass
+        com[0], com[1], com[2] = data.com[0], momentum[:3] @ v, bias[:3]
+        root[:], rates[0], rates[1] = data.oMi[1].rotation, v[3:6], momentum[3:] @ v
+        A[:3], A[-2:], self._b[-2:] = momentum[:3], momentum[3:5], bias[3:5]
         for k, surface in enumerate(self._surfaces):
             X = pin.updateFramePlacement(model, data, surface.frame)
             place[k], turn[3 * k : 3 * k + 3] = X.translation, X.rotation
             A[6 + 6 * k : 12 + 6 * k] = pin.getFrameJacobian(model, data, surface.frame, ALIGNED)
             drift[k] = pin.getFrameClassicalAcceleration(model, data, surface.frame, ALIGNED).vector
-        pin.computeCentroidalMapTimeVariation(model, data, q, v)
-        A[-2:] = data.Ag[3:5] / self.robot.mass
-        self._b[-2:] = data.dAg[3:5] @ v / self.robot.mass
-        rates[1] = data.hg.angular / self.robot.mass
         self._read(wanted, closed)
         self._soles[0] = closed
         ground = self._find_support(closed, self._soles[0])
