@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.dynamics.placements import Placements
 from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.model.loop import LoopClosure
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.simulation.felt_kernel import turn_wrenches
-from humanoid_dynamics.simulation.placements import Placements
 from humanoid_dynamics.simulation.run_scene import build_world
 from humanoid_dynamics.simulation.scene import Scene
 from humanoid_dynamics.simulation.setup import Setup
