@@ -115,20 +115,14 @@ def hold_start(bench: Bench) -> None:
             z[i] -= share * Q[k, i]
 
 
-def solve_contacts(factors: Tables, tables: Tables, tree: tuple[Indices, ...], q: Vector, numbers: Vector) -> None:
+def solve_contacts(bench: Bench, q: Vector) -> None:
     """Find the contact forces of a step and the whitened velocity at its end.
 
     Args:
-        factors: Joint Jacobian (nv, 6), factor of the inertia (nv, nv), basis of the bilateral rows (r, nv).
-        tables: Tables of points, shapes, coordinates, near points, memory, limits and answers.
-        tree: Joints, coordinate that carries each, and which points and limits take part (overwritten).
+        bench: All tables.
         q: (nq,) configuration in the middle of the step.
-        numbers: Numbers in and out.
     """
-    JT, L, Q = factors
-    points, shapes, dofs, near, memory, limits, answer = tables
-    joints, parents, chosen = tree
-    bench = Bench(JT, L, Q, points, shapes, dofs, near, memory, limits, answer, joints, parents, chosen, numbers)
+    Q, dofs, answer, numbers = bench.Q, bench.dofs, bench.answer, bench.numbers
     hold_start(bench)
     m = select_points(bench)
     count = select_limits(bench, q, m)
@@ -204,15 +198,13 @@ def solve_rows(bench: Bench, holders: Holders, X: Matrix, mu: Vector) -> None:
             z[i] += p[k] * B[k, i]
 
 
-def remember(tables: Tables, chosen: Indices, numbers: Vector) -> None:
+def remember(bench: Bench) -> None:
     """Keep impulses and velocities of points and limits for the next step.
 
     Args:
-        tables: Tables of points, shapes, coordinates, near points, memory, limits and answers.
-        chosen: Which near points took part, and which limits after them.
-        numbers: Numbers in and out.
+        bench: All tables.
     """
-    _, _, _, near, memory, limits, answer = tables
+    near, memory, limits, answer, chosen, numbers = bench.near, bench.memory, bench.limits, bench.answer, bench.chosen, bench.numbers
     m, count = int(numbers[POINTS]), int(numbers[NORMALS])
     memory[:, M_TOUCHES] = 0.0
     limits[:, L_IMPULSE] = 0.0
