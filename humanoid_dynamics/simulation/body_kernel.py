@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_dynamics.simulation.body_table import BodyTable
+from humanoid_dynamics.simulation.body_table import Body, BodyTable
 from humanoid_dynamics.simulation.joint_kernel import place_bodies
 from humanoid_dynamics.simulation.joint_kinds import ABOVE, B_AXIS, B_C, B_I, B_MASS, DOFS, FIRST_V, FREE, KIND, SLIDER
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
@@ -182,15 +182,16 @@ def gather_bodies(joints: Indices, chains: Indices, JT: Matrix, sweep: Matrix, o
                 sweep[above, n] += sweep[i, n]
 
 
-def sweep_bodies(body: BodyTable, state: tuple[Vector, Vector], places: tuple[Matrix, Matrix], out: tuple[Matrix, Vector]) -> None:
+def sweep_bodies(table: Body, state: tuple[Vector, Vector], places: tuple[Matrix, Matrix], out: tuple[Matrix, Vector]) -> None:
     """Compute poses, Jacobian, inertia and bias of a tree.
 
     Args:
-        body: The tree.
+        table: The tree, in the order of ``BodyTable``.
         state: Configuration (nq,) and velocity (nv,).
         places: Poses (nj, 12) and joint Jacobian of the world (nv, 6), overwritten.
         out: Inertia (nv, nv), of which the lower triangle is overwritten where one coordinate carries another, and bias forces (nv,).
     """
+    body = BodyTable(*table)
     joints, bodies = body.joints, body.bodies
     q, v = state
     poses, JT = places

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pinocchio as pin
@@ -38,6 +38,9 @@ KINDS = MappingProxyType(
         **{f"JointModelP{letter}": SLIDER for letter in "XYZ"},
     }
 )
+
+
+Body: TypeAlias = tuple[Indices, Matrix, Indices, Vector, Vector]  # a plain tuple costs less to hand to a compiled function
 
 
 class BodyTable(NamedTuple):

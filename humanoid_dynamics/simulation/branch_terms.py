@@ -6,7 +6,7 @@ import numpy as np
 
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
 from humanoid_dynamics.constraints.kinematics import Kinematics
-from humanoid_dynamics.simulation.body_table import list_bodies
+from humanoid_dynamics.simulation.body_table import Body, list_bodies
 from humanoid_dynamics.simulation.compiled import StepKernels
 from humanoid_dynamics.simulation.terms import Terms
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
@@ -38,7 +38,8 @@ class BranchTerms(Terms):
         self.parents, self._kernels, self._none = parents, kernels, np.zeros(nv)
         self.lower: Matrix = self.M.reshape(nv, nv).T
         self.JT: Matrix = self.data.J.T.reshape(-1, 6)
-        self.body = list_bodies(self.model, parents) if self._placements.shared else None
+        body = list_bodies(self.model, parents) if self._placements.shared else None
+        self.body: Body | None = None if body is None else tuple(body)
 
     def place(self, q: Vector, v: Vector | None = None) -> None:
         """Compute poses, Jacobians, inertia and bias.

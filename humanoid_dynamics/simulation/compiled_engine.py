@@ -41,6 +41,7 @@ class CompiledEngine(Engine):
         self._detecting = (tables.points, tables.shapes, tables.dofs, tables.near, tables.memory)
         self._tree = (tables.joints, tables.parents)
         self._bench = build_bench(tables, terms)
+        self._tables = tuple(self._bench)
         self._equation = (terms.lower, terms.h, terms.poses)
         self._leaps = terms.body is not None and self._drives_simply()
 
@@ -68,7 +69,7 @@ class CompiledEngine(Engine):
         if not self._leaps or tables.numbers[DT] != dt or len(self.terms.constraints):
             return UNDONE
         terms, places = self.terms, (tables.configurations, books.account)
-        came: int = self._kernels.take_step(self._bench, terms.body, self._equation, places, state)
+        came: int = self._kernels.take_step(self._tables, terms.body, self._equation, places, state)
         if came:
             terms.ok, self._q_M = True, tables.configurations[Q_MIDDLE]
             self.contacts.start_step(terms, self._q_M)
@@ -105,7 +106,7 @@ class CompiledEngine(Engine):
         """Find the whitened velocity at the end."""
         numbers = self.tables.numbers
         if self._by_kernel:
-            self._kernels.solve_contacts(self._bench._replace(Q=self.terms.Q.T), self._q_M)
+            self._kernels.solve_contacts(tuple(self._bench._replace(Q=self.terms.Q.T)), self._q_M)
             self._by_kernel = bool(numbers[ROUNDS] >= 0.0)
         if not self._by_kernel:  # what holds would pull: the procedure of the paper lets go of it
             self.contacts.look(self.terms, float(numbers[DT]))
@@ -120,7 +121,7 @@ class CompiledEngine(Engine):
         if not self._by_kernel:
             super().commit()
         else:
-            self._kernels.remember(self._bench)
+            self._kernels.remember(tuple(self._bench))
 
 
 def build_bench(tables: Tables, terms: BranchTerms) -> Bench:

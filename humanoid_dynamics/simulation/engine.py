@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.simulation.books import Books, find_forgotten_rotors, measure_energy

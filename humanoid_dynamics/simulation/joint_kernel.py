@@ -11,7 +11,6 @@ from humanoid_dynamics.simulation.joint_kinds import (
     B_T,
     BALL,
     FIRST_Q,
-    FREE,
     HINGE,
     KIND,
     PLAIN,

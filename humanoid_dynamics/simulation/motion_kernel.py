@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.simulation.body_table import BodyTable
+from humanoid_dynamics.simulation.body_table import Body, BodyTable
 from humanoid_dynamics.simulation.joint_kernel import place_bodies
 from humanoid_dynamics.simulation.joint_kinds import (
     ABOVE,
@@ -130,14 +130,15 @@ def find_offsets(joints: Indices, q: Vector, q_ref: Vector, offset: Vector) -> N
                 offset[d + n] = 0.0
 
 
-def measure_energy(body: BodyTable, q: Vector, v: Vector) -> float:
+def measure_energy(table: Body, q: Vector, v: Vector) -> float:
     """Return kinetic and potential energy, rotors included [J].
 
     Args:
-        body: The tree.
+        table: The tree, in the order of ``BodyTable``.
         q: (nq,) configuration.
         v: (nv,) velocity.
     """
+    body = BodyTable(*table)
     joints, bodies, rotors = body.joints, body.bodies, body.rotors
     gravity = (body.gravity[0], body.gravity[1], body.gravity[2])
     poses = np.empty((len(joints), START + 6))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from humanoid_dynamics.simulation.bench import Bench
+from humanoid_dynamics.simulation.bench import Bench, Tables
 from humanoid_dynamics.simulation.body_kernel import sweep_bodies
-from humanoid_dynamics.simulation.body_table import BodyTable
+from humanoid_dynamics.simulation.body_table import Body
 from humanoid_dynamics.simulation.contact_kernel import remember, solve_contacts
 from humanoid_dynamics.simulation.detect_kernel import detect
 from humanoid_dynamics.simulation.motion_kernel import find_offsets, measure_energy, move_configuration
@@ -53,13 +53,13 @@ DONE: Final = 2
 
 
 def take_step(
-    bench: Bench, body: BodyTable, equation: tuple[Matrix, Vector, Matrix], places: tuple[Matrix, Vector], state: tuple[Vector, Vector]
+    tables: Tables, body: Body, equation: tuple[Matrix, Vector, Matrix], places: tuple[Matrix, Vector], state: tuple[Vector, Vector]
 ) -> int:
     """Go through a step without bilateral rows, or leave all as it was where something asks for attention.
 
     Args:
-        bench: All tables.
-        body: The tree.
+        tables: All tables, in the order of ``Bench``.
+        body: The tree, in the order of ``BodyTable``.
         equation: Inertia (nv, nv), bias forces (nv,), and poses of all joints (nj, 12), overwritten.
         places: Table of configurations, and account of energy.
         state: Configuration (nq,) and velocity (nv,) at the start.
@@ -67,6 +67,7 @@ def take_step(
     Returns:
         What became of it.
     """
+    bench, joints = Bench(*tables), body[0]
     configurations, account = places
     q, v = state
     dofs, numbers = bench.dofs, bench.numbers
@@ -77,14 +78,14 @@ def take_step(
     keep_guess(dofs, v)
     numbers[ALL_SLOW] = numbers[FORESEEN] = 0.0
     q_M = configurations[Q_MIDDLE]
-    move_configuration(body.joints, q, (v, 0.5 * dt), q_M)
+    move_configuration(joints, q, (v, 0.5 * dt), q_M)
     sweep_bodies(body, (q_M, dofs[V_MIDDLE]), (equation[2], bench.JT), (equation[0], equation[1]))
-    find_offsets(body.joints, q_M, configurations[Q_HELD], dofs[OFFSET])
-    if not find_end(bench, equation, q_M):
+    find_offsets(joints, q_M, configurations[Q_HELD], dofs[OFFSET])
+    if not find_end(tables, equation, q_M):
         dofs[V_MIDDLE], dofs[CUT] = dofs[KEPT_MIDDLE], dofs[KEPT_CUT]
         numbers[FASTEST] = fastest
         return UNDONE
-    move_configuration(body.joints, q, (dofs[WAY], 1.0), configurations[Q_END])
+    move_configuration(joints, q, (dofs[WAY], 1.0), configurations[Q_END])
     if audit:
         enter_work(numbers, account)
     if numbers[DEPTH] > SLOP or numbers[PASSED] > SLOP:
@@ -106,29 +107,29 @@ def keep_guess(dofs: Matrix, v: Vector) -> None:
         dofs[KEPT_MIDDLE, i], dofs[KEPT_CUT, i] = dofs[V_MIDDLE, i], dofs[CUT, i]
 
 
-def find_end(bench: Bench, equation: tuple[Matrix, Vector, Matrix], q: Vector) -> bool:
+def find_end(tables: Tables, equation: tuple[Matrix, Vector, Matrix], q: Vector) -> bool:
     """Find the velocity at the end of a step; return whether nothing hits, is let go of, is beyond its limit or runs away.
 
     Args:
-        bench: All tables.
+        tables: All tables, in the order of ``Bench``.
         equation: Inertia (nv, nv), bias forces (nv,), and poses of all joints (nj, 12).
         q: (nq,) configuration in the middle.
     """
+    bench = Bench(*tables)
     M, h, poses = equation
     numbers, dofs = bench.numbers, bench.dofs
     if not evaluate(M, h, bench.parents, (bench.L, dofs), numbers):
         return False
-    tables = (bench.points, bench.shapes, dofs, bench.near, bench.memory)
-    detect((poses, bench.JT), tables, (bench.joints, bench.parents), numbers)
+    detect((poses, bench.JT), (bench.points, bench.shapes, dofs, bench.near, bench.memory), (bench.joints, bench.parents), numbers)
     if numbers[HIT] >= 0.0:
         return False
-    solve_contacts(bench, q)
+    solve_contacts(tables, q)
     if numbers[ROUNDS] < 0.0:
         return False
     arrive(bench.parents, bench.L, dofs, numbers)
     if numbers[OVERLOADED] > 0.0 or not numbers[FASTEST] < RUNAWAY:
         return False
-    remember(bench)
+    remember(tables)
     return True
 
 
