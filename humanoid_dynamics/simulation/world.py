@@ -251,7 +251,7 @@ class World:
         stepper.forget()
         after = stepper.measure_energy()
         stepper.books.enter("loops", after - before)
-        stepper.books.energy += after - before
+        stepper.books.shift(after - before, at_start=False)
         return change
 
     def set_velocity(self, v: Vector) -> None:
@@ -266,9 +266,7 @@ class World:
         stepper = self._stepper
         stepper.v = np.array(check_vector("v", v, self.robot.nv))
         stepper.forget()
-        change = stepper.measure_energy() - stepper.books.energy
-        stepper.books.start += change
-        stepper.books.energy += change
+        stepper.books.shift(stepper.measure_energy() - stepper.books.energy, at_start=True)
 
     def set_state(self, state: State) -> None:
         """Put the bodies elsewhere; what this changes in energy counts as there from the start.
@@ -355,9 +353,7 @@ class World:
         self._effort = robot.limits.effort[mechanism.actuated]
         self._no_torque = read_torque(self.actuated, self._effort, None)
         engine = build_engine(mechanism, joints, self.setup, self._points)
-        stepper = Stepper(mechanism, engine, state, self._run)
-        stepper.audit, stepper.accurate = self.setup.audit, self.setup.integrator == "accurate"
-        return stepper
+        return Stepper(mechanism, engine, state, self._run, audit=self.setup.audit, accurate=self.setup.integrator == "accurate")
 
     def _run(self, name: str) -> None:
         for hook in self._hooks[name]:
