@@ -113,7 +113,7 @@ run(lambda: Node('node'), loop)
 def test_a_node_that_waits_awake_ends_with_0(start, number):
     process = start("""
 from humanoid_dynamics.nodes.effort_guard import main
-sys.argv += ["--ros-args", "-p", "busy:=true", "-p", "joints:=['knee']", "-p", "effort_limits:=[1.0]"]
+sys.argv += ["--ros-args", "-p", "busy:=true", "-p", "joints:=['knee']", "-p", "effort_limits:=[1.0]", "-p", "safe_output:=zero"]
 main()
 """)
     said = ""
