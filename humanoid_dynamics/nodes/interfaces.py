@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from humanoid_dynamics.control import balance_settings, effort_guard, snake_driver
-from humanoid_dynamics.filtering import live
+from humanoid_dynamics.filtering.live import command as live
 
 QOS = {
     "state": "published reliable, depth 10; read best effort, depth 5",
