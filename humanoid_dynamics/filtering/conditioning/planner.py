@@ -141,6 +141,12 @@ class Planner:
             targets.append(target)
         return targets
 
+    def lie_down(self) -> None:
+        """Make no small steps any more: the robot has fallen, and its feet are not where they were planned."""
+        self.labeller.lies = True
+        for state in self.feet:
+            state.slide = state.down = None
+
     def landed(self, foot: int, place: Vector, turn: Matrix) -> None:
         """Say where a foot really touched down.
 
