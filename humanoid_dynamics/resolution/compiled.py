@@ -59,8 +59,8 @@ class CompiledTick:
         """
         n, nv, na = self._sizes
         x, forces, tau = np.empty(n), np.empty(nv), np.empty(na)
-        question = (self._dynamics.whole_J, self._dynamics.tau_0, shares, x, forces, tau)
-        way, self.verdict = divmod(self._tick(question, *self._memory), VERDICTS)
+        told = self._tick(self._dynamics.whole_J, self._dynamics.tau_0, shares, x, forces, tau, *self._memory)
+        way, self.verdict = divmod(told, VERDICTS)
         self.path = self._paths[way]
         if way == FAILED or (self.verdict <= MISSING and way != SOFT):
             return None
