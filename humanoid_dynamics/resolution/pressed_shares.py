@@ -12,7 +12,7 @@ import numpy as np
 
 from humanoid_dynamics.contact.transfer import find_profile, switch_share
 from humanoid_dynamics.resolution.objectives import ShareObjective
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 
 FLOATING = ("free_flyer", "planar")
 EASED = 0.05  # share from which on it counts fully where pressure may be; below, less and less: contacts come and go without a step
@@ -20,7 +20,7 @@ INSIDE = 0.97  # of a face that stands flat, as seen from its middle; two soles 
 UPRIGHT = 0.9  # cosine between a normal and the vertical from which on a contact is ground
 SAME = 1e-9  # m; what is nearer is one place
 RISE = find_profile("quintic")
-ALONG, ACROSS = np.eye(2)
+ALONG, ACROSS = read_only(np.eye(2))
 
 
 class PressedShareObjective(ShareObjective):
