@@ -34,7 +34,7 @@ from humanoid_dynamics.simulation.snapshot import Snapshot, go_back, take_snapsh
 from humanoid_dynamics.simulation.stepper import Stepper
 from humanoid_dynamics.simulation.tables import Tables
 from humanoid_dynamics.simulation.touch_points import choose_points
-from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, check_vector, read_only
 from humanoid_dynamics.structure.events import Event
 
 REAL = (float, int, np.floating)
@@ -132,6 +132,15 @@ class World:
     def lam(self) -> Vector:
         """(k,) mean force of each bilateral row in the last part of the last step [N, N·m]."""
         return self._stepper.lam
+
+    def sum_wrenches(self, owner: Indices, sums: Matrix) -> None:
+        """Sum the impulses on the points of surfaces in the last part of the last step.
+
+        Args:
+            owner: (points,) surface of each point, -1 where there is none.
+            sums: (surfaces, 6) impulse [N·s] and its moment about the origin of the world; written.
+        """
+        self._stepper.engine.contacts.sum_wrenches(owner, sums)
 
     @property
     def span(self) -> float:
