@@ -8,6 +8,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.integrate import quad
 
+from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.loop import LoopClosure
 from humanoid_dynamics.model.state import State
@@ -167,12 +168,13 @@ def torque_free(dt: float = STEP, *, moments: tuple[float, float, float] = (0.1,
 
 
 def spinning_top(dt: float = STEP, *, mass: float = 0.4, arm: float = 0.05, spin: float = 60.0, tilt: float = 0.3) -> tuple[Finding, ...]:
-    """Let a fast top precess about its tip at the slow rate of steady precession."""
+    """Let a fast top precess about its tip at the slow rate of steady precession.
+
+    Raises:
+        ShapeError: If it spins too slowly to precess steadily.
+    """
     about, across = 2e-3, 1.1e-3 + mass * arm**2
-    weight = mass * GRAVITY * arm
-    # steady precession w: (across - about) cos(tilt) w^2 - about spin w + weight = 0
-    lean = (across - about) * np.cos(tilt)
-    slow = (about * spin - np.sqrt((about * spin) ** 2 - 4 * lean * weight)) / (2 * lean)
+    slow = find_slow_precession(spin, about, (across - about) * np.cos(tilt), mass * GRAVITY * arm)
     robot = build_body(mass, (across - mass * arm**2, across - mass * arm**2, about), (0.0, 0.0, arm))
     world = World(
         robot, Setup(), State(np.concatenate((np.zeros(3), pin.Quaternion(pin.exp3(np.array([0.0, tilt, 0.0]))).coeffs())), np.zeros(6))
@@ -185,6 +187,26 @@ def spinning_top(dt: float = STEP, *, mass: float = 0.4, arm: float = 0.05, spin
         Finding("spinning top", "precession in 0.5 s [rad]", float(np.arctan2(axis[1], axis[0])), wrap_angle(slow * 0.5)),
         Finding("spinning top", "tilt [rad]", float(np.arccos(axis[2])), tilt),
     )
+
+
+def find_slow_precession(spin: float, about: float, lean: float, weight: float) -> float:
+    """Return the slower rate w at which a top can precess without nodding: lean w² - about spin w + weight = 0 [rad/s].
+
+    Args:
+        spin: How fast it turns about its axis, seen from the plane in which that precesses [rad/s].
+        about: Moment of inertia about its axis [kg·m²].
+        lean: What is more across it, seen from the tip, times the cosine of its tilt [kg·m²].
+        weight: Weight times distance of the centre of mass from the tip [N·m].
+
+    Raises:
+        ShapeError: If there is no such rate.
+    """
+    inside = (about * spin) ** 2 - 4.0 * lean * weight
+    steady = about * spin + np.copysign(np.sqrt(max(inside, 0.0)), spin)
+    if not (inside >= 0.0 and steady != 0.0):
+        least = 2.0 * np.sqrt(max(lean * weight, 0.0)) / about
+        raise ShapeError("spin", f"{spin:g} rad/s", f"more than {least:.4g} rad/s either way, below which no such top precesses steadily")
+    return float(2.0 * weight / steady)
 
 
 def two_masses(*, first: float = 2.0, second: float = 1.0, speed: float = 3.0) -> tuple[Finding, ...]:

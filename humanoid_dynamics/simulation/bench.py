@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, TypeAlias
 
+from humanoid_dynamics.simulation.lending import lend
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 Tables: TypeAlias = tuple[Any, ...]  # all of a bench as a plain tuple, which costs less to hand to a compiled function
@@ -30,6 +31,8 @@ class Bench(NamedTuple):
         parents: (nv,) coordinate that carries each.
         chosen: Which near points take part, and which limits after them.
         numbers: Numbers in and out.
+        room: Room for numbers of joints that touch.
+        indices: Room for whole numbers of these.
     """
 
     JT: Matrix
@@ -46,3 +49,19 @@ class Bench(NamedTuple):
     parents: Indices
     chosen: Indices
     numbers: Vector
+    room: Vector
+    indices: Indices
+
+
+def open_bench(tables: Tables) -> Bench:
+    """Return tables as they are handed on inside compiled code.
+
+    Args:
+        tables: All tables, in the order of ``Bench``.
+    """
+    first = (lend(tables[0]), lend(tables[1]), lend(tables[2]), lend(tables[3]), lend(tables[4]), lend(tables[5]))
+    second = (lend(tables[6]), lend(tables[7]), lend(tables[8]), lend(tables[9]), lend(tables[10]), lend(tables[11]))
+    return Bench(*first, *second, lend(tables[12]), lend(tables[13]), lend(tables[14]), lend(tables[15]))
+
+
+PARTS = (open_bench,)

@@ -24,6 +24,7 @@ from humanoid_dynamics.simulation.joint_kinds import (
     TILTED,
     WHEEL,
 )
+from humanoid_dynamics.simulation.lending import lend
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 KINDS = MappingProxyType(
@@ -60,6 +61,15 @@ class BodyTable(NamedTuple):
     chains: Indices
     gravity: Vector
     rotors: Vector
+
+
+def lend_body(body: Body) -> Body:
+    """Return the tables of a tree as they are handed on inside compiled code.
+
+    Args:
+        body: The tree, in the order of ``BodyTable``.
+    """
+    return lend(body[0]), lend(body[1]), lend(body[2]), lend(body[3]), lend(body[4])
 
 
 def list_bodies(model: pin.Model, parents: Indices) -> BodyTable | None:
@@ -112,3 +122,6 @@ def _describe_body(placement: pin.SE3, S: Matrix, inertia: pin.Inertia) -> Vecto
     row[B_MASS], row[B_C:B_I] = inertia.mass, inertia.lever
     row[B_I:] = inertia.inertia[(0, 0, 1, 0, 1, 2), (0, 1, 1, 2, 2, 2)]
     return row
+
+
+PARTS = (lend_body,)

@@ -6,7 +6,9 @@ from functools import cache
 from typing import NamedTuple
 
 from humanoid_dynamics.simulation import (
+    bench,
     body_kernel,
+    body_table,
     branches,
     cone_kernel,
     cone_newton,
@@ -24,6 +26,7 @@ from humanoid_dynamics.simulation import (
     wrench_kernel,
     wrench_shares,
 )
+from humanoid_dynamics.simulation.lending import teach_lending
 from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel
 
 
@@ -64,9 +67,9 @@ PLAIN = StepKernels(
     body_kernel.sweep_bodies,
     tree_kernels.evaluate,
     detect_kernel.detect,
-    contact_kernel.solve_contacts,
+    step_kernel.solve_alone,
     tree_kernels.arrive,
-    contact_kernel.remember,
+    step_kernel.remember_alone,
     branches.whiten_rows,
     branches.factor,
     branches.find_velocity,
@@ -83,6 +86,8 @@ def compile_step() -> StepKernels:
         The kernels; each is compiled at its first call and kept on disk.
     """
     homes = (
+        bench,
+        body_table,
         joint_kernel,
         body_kernel,
         motion_kernel,
@@ -101,5 +106,6 @@ def compile_step() -> StepKernels:
         contact_kernel,
         step_kernel,
     )
+    teach_lending()
     parts = tuple(part for home in homes for part in home.PARTS)
     return StepKernels(*(compile_kernel(kernel, parts) for kernel in PLAIN))

@@ -150,17 +150,36 @@ def want_points(bench: Bench, holders: Holders, mu: Vector) -> None:
     measure_speeds(bench, holders, bench.dofs[Z_START], before)
     for i in range(m):
         k = bench.chosen[i]
-        key = int(near[k, N_KEY])
-        touches = memory[key, M_TOUCHES] > 0.0
-        mu[i] = near[k, N_MU]
-        for axis in range(3):
-            row, column = axis * m + i, N_AXES + 3 * axis
-            x, y, z = near[k, column], near[k, column + 1], near[k, column + 2]
-            shift, guess = want_gap(near, k, touches, numbers) if axis == 0 else 0.0, 0.0
-            if touches:  # half of what the row turned by
-                shift += 0.5 * (before[row] - x * memory[key, M_U] - y * memory[key, M_U + 1] - z * memory[key, M_U + 2])
-                guess = share * (x * memory[key, M_P] + y * memory[key, M_P + 1] + z * memory[key, M_P + 2])
-            answer[A_WANTED, holders.places[row]], answer[A_GUESS, holders.places[row]] = shift, guess
+        touches = memory[int(near[k, N_KEY]), M_TOUCHES] > 0.0
+        mu[i], answer[A_WANTED, i] = near[k, N_MU], want_gap(near, k, touches, numbers)
+        if touches:
+            guess_point(bench, holders.places, (i, k), (before, share))
+        else:
+            answer[A_GUESS, i] = 0.0
+            for row in range(m + i, 3 * m, m):
+                answer[A_WANTED, holders.places[row]] = answer[A_GUESS, holders.places[row]] = 0.0
+
+
+def guess_point(bench: Bench, places: Indices, point: tuple[int, int], past: tuple[Vector, float]) -> None:
+    """Write the guesses of a point that touched in the last step, and add half of what its rows turned by.
+
+    Args:
+        bench: All tables.
+        places: (3m,) where each row is among those of all points and limits.
+        point: The point, and its row in the table of near points.
+        past: (3m,) velocities of the rows at the start, and length of this step over that of the last one.
+    """
+    answer, near, memory = bench.answer, bench.near, bench.memory
+    (i, k), (before, share) = point, past
+    key = int(near[k, N_KEY])
+    u_x, u_y, u_z = memory[key, M_U], memory[key, M_U + 1], memory[key, M_U + 2]
+    p_x, p_y, p_z = memory[key, M_P], memory[key, M_P + 1], memory[key, M_P + 2]
+    for axis in range(3):
+        row, column = axis * (len(places) // 3) + i, N_AXES + 3 * axis
+        x, y, z, place = near[k, column], near[k, column + 1], near[k, column + 2], places[row]
+        answer[A_GUESS, place] = share * (x * p_x + y * p_y + z * p_z)
+        turned = 0.5 * (before[row] - x * u_x - y * u_y - z * u_z)
+        answer[A_WANTED, place] = turned + answer[A_WANTED, place] if axis == 0 else turned
 
 
 def build_points(bench: Bench, holders: Holders, B: Matrix) -> None:
@@ -186,6 +205,7 @@ PARTS = (
     multiply_wrench,
     measure_speeds,
     want_gap,
+    guess_point,
     want_points,
     build_points,
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.simulation.bench import A_GUESS, A_P, A_U, A_WANTED, L_IMPULSE, Bench, Tables
+from humanoid_dynamics.simulation.bench import A_GUESS, A_P, A_U, A_WANTED, L_IMPULSE, Bench
 from humanoid_dynamics.simulation.cone_kernel import certify, settle, soften, stick
 from humanoid_dynamics.simulation.cone_newton import Cones
 from humanoid_dynamics.simulation.contact_build import build_points, measure_speeds, meets_others, select_points, want_points
@@ -107,22 +107,21 @@ def hold_start(bench: Bench) -> None:
         bench: All tables.
     """
     Q, dofs = bench.Q, bench.dofs
-    z = dofs[Z_END]
-    z[:] = dofs[Z_FREE]
+    for i in range(dofs.shape[1]):
+        dofs[Z_END, i] = dofs[Z_FREE, i]
     for k in range(len(Q)):
         share = multiply_vectors(Q[k], dofs[Z_FREE]) + multiply_vectors(Q[k], dofs[Z_START])
-        for i in range(len(z)):
-            z[i] -= share * Q[k, i]
+        for i in range(dofs.shape[1]):
+            dofs[Z_END, i] -= share * Q[k, i]
 
 
-def solve_contacts(tables: Tables, q: Vector) -> None:
+def solve_contacts(bench: Bench, q: Vector) -> None:
     """Find the contact forces of a step and the whitened velocity at its end.
 
     Args:
-        tables: All tables, in the order of ``Bench``.
+        bench: All tables.
         q: (nq,) configuration in the middle of the step.
     """
-    bench = Bench(*tables)
     Q, dofs, answer, numbers = bench.Q, bench.dofs, bench.answer, bench.numbers
     hold_start(bench)
     m = select_points(bench)
@@ -211,13 +210,12 @@ def solve_rows(bench: Bench, holders: Holders, X: Matrix, mu: Vector) -> None:
             z[i] += p[k] * B[k, i]
 
 
-def remember(tables: Tables) -> None:
+def remember(bench: Bench) -> None:
     """Keep impulses and velocities of points and limits for the next step.
 
     Args:
-        tables: All tables, in the order of ``Bench``.
+        bench: All tables.
     """
-    bench = Bench(*tables)
     near, memory, limits, answer, chosen, numbers = bench.near, bench.memory, bench.limits, bench.answer, bench.chosen, bench.numbers
     m, count = int(numbers[POINTS]), int(numbers[NORMALS])
     memory[:, M_TOUCHES] = 0.0

@@ -105,11 +105,14 @@ def find_holders(bench: Bench, m: int, count: int) -> Holders:
         m: Number of points that take part.
         count: Number of points and limits that do.
     """
-    slots, others = np.empty(m, dtype=np.intp), np.empty(m, dtype=np.intp)
-    lasts, middles = np.empty(2 * m, dtype=np.intp), np.empty((2 * m, 3))
+    nv, indices, room = len(bench.parents), bench.indices, bench.room
+    slots, others, lasts = indices[:m], indices[m : 2 * m], indices[2 * m : 4 * m]
+    owners, origins, places = indices[4 * m : 7 * m], indices[7 * m : 10 * m], indices[10 * m : 13 * m]
+    wrenches, middles = room[: 18 * m].reshape(3 * m, 6), room[18 * m : 24 * m].reshape(2 * m, 3)
     used = list_holders(bench, slots, others, lasts, middles)
-    W, wrenches = np.zeros((used, len(bench.parents), 6)), np.empty((3 * m, 6))
-    chains, depths = np.empty((used, len(bench.parents)), dtype=np.intp), np.empty(used, dtype=np.intp)
+    depths, chains = indices[13 * m : 13 * m + used], indices[15 * m : 15 * m + used * nv].reshape(used, nv)
+    W = room[24 * m : 24 * m + 6 * nv * used].reshape(used, nv, 6)
+    room[24 * m : 24 * m + 6 * nv * used] = 0.0
     for s in range(used):
         i, depth = lasts[s], 0
         while i >= 0:
@@ -118,7 +121,6 @@ def find_holders(bench: Bench, m: int, count: int) -> Holders:
             i = bench.parents[i]
         depths[s] = depth
         whiten_joint(bench, (chains, depth), middles, s, W)
-    owners, origins, places = np.empty(3 * m, dtype=np.intp), np.empty(3 * m, dtype=np.intp), np.empty(3 * m, dtype=np.intp)
     for axis in range(3):
         for i in range(m):
             row = axis * m + i

@@ -143,7 +143,8 @@ def measure_energy(table: Body, q: Vector, v: Vector) -> float:
     gravity = (body.gravity[0], body.gravity[1], body.gravity[2])
     poses = np.empty((len(joints), START + 6))
     for n in range(START + 6):
-        poses[0, n] = 1.0 if n in {0, 4, 8} else 0.0
+        poses[0, n] = 0.0
+    poses[0, 0] = poses[0, 4] = poses[0, 8] = 1.0
     place_bodies(joints, bodies, q, poses)
     carry_velocities(joints, bodies, v, poses)
     energy = 0.0

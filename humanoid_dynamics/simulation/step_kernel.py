@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from humanoid_dynamics.simulation.bench import Bench, Tables
+from humanoid_dynamics.simulation.bench import Bench, Tables, open_bench
 from humanoid_dynamics.simulation.body_kernel import sweep_bodies
-from humanoid_dynamics.simulation.body_table import Body
+from humanoid_dynamics.simulation.body_table import Body, lend_body
 from humanoid_dynamics.simulation.contact_kernel import remember, solve_contacts
 from humanoid_dynamics.simulation.detect_kernel import detect
+from humanoid_dynamics.simulation.lending import lend
 from humanoid_dynamics.simulation.motion_kernel import find_offsets, measure_energy, move_configuration
 from humanoid_dynamics.simulation.rows import (
     ALL_SLOW,
@@ -67,9 +68,10 @@ def take_step(
     Returns:
         What became of it.
     """
-    bench, joints = Bench(*tables), body[0]
-    configurations, account = places
-    q, v = state
+    bench, tree, joints = open_bench(tables), lend_body(body), lend(body[0])
+    M, h, poses = lend(equation[0]), lend(equation[1]), lend(equation[2])
+    configurations, account = lend(places[0]), lend(places[1])
+    q, v = lend(state[0]), lend(state[1])
     dofs, numbers = bench.dofs, bench.numbers
     dt, audit = numbers[DT], numbers[AUDIT] > 0.0
     fastest = numbers[FASTEST]
@@ -79,9 +81,9 @@ def take_step(
     numbers[ALL_SLOW] = numbers[FORESEEN] = 0.0
     q_M = configurations[Q_MIDDLE]
     move_configuration(joints, q, (v, 0.5 * dt), q_M)
-    sweep_bodies(body, (q_M, dofs[V_MIDDLE]), (equation[2], bench.JT), (equation[0], equation[1]))
+    sweep_bodies(tree, (q_M, dofs[V_MIDDLE]), (poses, bench.JT), (M, h))
     find_offsets(joints, q_M, configurations[Q_HELD], dofs[OFFSET])
-    if not find_end(tables, equation, q_M):
+    if not find_end(bench, (M, h, poses), q_M):
         dofs[V_MIDDLE], dofs[CUT] = dofs[KEPT_MIDDLE], dofs[KEPT_CUT]
         numbers[FASTEST] = fastest
         return UNDONE
@@ -91,8 +93,27 @@ def take_step(
     if numbers[DEPTH] > SLOP or numbers[PASSED] > SLOP:
         return DEEP
     if audit:
-        close_account(numbers, account, measure_energy(body, configurations[Q_END], dofs[V_END]))
+        close_account(numbers, account, measure_energy(tree, configurations[Q_END], dofs[V_END]))
     return DONE
+
+
+def solve_alone(tables: Tables, q: Vector) -> None:
+    """Do what ``solve_contacts`` does.
+
+    Args:
+        tables: All tables, in the order of ``Bench``.
+        q: (nq,) configuration in the middle of the step.
+    """
+    solve_contacts(open_bench(tables), q)
+
+
+def remember_alone(tables: Tables) -> None:
+    """Do what ``remember`` does.
+
+    Args:
+        tables: All tables, in the order of ``Bench``.
+    """
+    remember(open_bench(tables))
 
 
 def keep_guess(dofs: Matrix, v: Vector) -> None:
@@ -107,15 +128,14 @@ def keep_guess(dofs: Matrix, v: Vector) -> None:
         dofs[KEPT_MIDDLE, i], dofs[KEPT_CUT, i] = dofs[V_MIDDLE, i], dofs[CUT, i]
 
 
-def find_end(tables: Tables, equation: tuple[Matrix, Vector, Matrix], q: Vector) -> bool:
+def find_end(bench: Bench, equation: tuple[Matrix, Vector, Matrix], q: Vector) -> bool:
     """Find the velocity at the end of a step; return whether nothing hits, is let go of, is beyond its limit or runs away.
 
     Args:
-        tables: All tables, in the order of ``Bench``.
+        bench: All tables.
         equation: Inertia (nv, nv), bias forces (nv,), and poses of all joints (nj, 12).
         q: (nq,) configuration in the middle.
     """
-    bench = Bench(*tables)
     M, h, poses = equation
     numbers, dofs = bench.numbers, bench.dofs
     if not evaluate(M, h, bench.parents, (bench.L, dofs), numbers):
@@ -123,13 +143,13 @@ def find_end(tables: Tables, equation: tuple[Matrix, Vector, Matrix], q: Vector)
     detect((poses, bench.JT), (bench.points, bench.shapes, dofs, bench.near, bench.memory), (bench.joints, bench.parents), numbers)
     if numbers[HIT] >= 0.0:
         return False
-    solve_contacts(tables, q)
+    solve_contacts(bench, q)
     if numbers[ROUNDS] < 0.0:
         return False
     arrive(bench.parents, bench.L, dofs, numbers)
     if numbers[OVERLOADED] > 0.0 or not numbers[FASTEST] < RUNAWAY:
         return False
-    remember(tables)
+    remember(bench)
     return True
 
 

@@ -49,6 +49,8 @@ class Tables:
         joints: (nj, 3) joint above, first and last coordinate of each.
         parents: (nv,) coordinate that carries each.
         chosen: Which near points take part, and which limits after them.
+        room: Room for numbers of joints that touch.
+        indices: Room for whole numbers of these.
     """
 
     def __init__(
@@ -74,6 +76,8 @@ class Tables:
         self.limits = np.zeros((0, 5)) if limits is None else limits.table
         most = pairs + len(self.limits)
         self.answer: Matrix = np.zeros((ANSWER_ROWS, most + 2 * pairs))
+        self.room: Vector = np.zeros(24 * pairs + 6 * robot.nv * robot.model.njoints)
+        self.indices: Indices = np.zeros(15 * pairs + robot.nv * robot.model.njoints, dtype=np.intp)
         self.chosen: Indices = np.zeros(most, dtype=np.intp)
         self.joints, self.parents = list_joints(robot.model), list_parents(robot.model)
 

@@ -37,6 +37,7 @@ from humanoid_dynamics.simulation.touch_points import choose_points
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, check_vector, read_only
 from humanoid_dynamics.structure.events import Event
 
+REAL = (float, int, np.floating)
 Hook = Callable[["World"], None]
 Pilot = Callable[["World"], Vector]
 
@@ -328,7 +329,7 @@ class World:
         stepper = self._stepper
         if stepper.reason:
             return StepReport(stepper.t, "stopped", stepper.reason)
-        if not (isinstance(dt, int | float | np.floating) and 0.0 < dt <= LONGEST_STEP):
+        if not (isinstance(dt, REAL) and 0.0 < dt <= LONGEST_STEP):
             return StepReport(self.t, "invalid_input", f"a time step of {dt} s; expected one above 0 and up to {LONGEST_STEP} s")
         if self._hooked:
             self._run("before_step")
@@ -337,7 +338,7 @@ class World:
             tau = self.pilot(self)
         command = self._no_torque if tau is None else read_torque(self.actuated, self._effort, tau)
         impacts = stepper.step(dt, command.tau, undisturbed=self._undisturbed)
-        if self.reason:
+        if self._stepper.reason:
             return StepReport(self.t, "stopped", self.reason)
         if self._hooked:
             self._run("after_step")

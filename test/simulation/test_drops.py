@@ -44,7 +44,7 @@ def drop(name, seed, seconds):
 
 def check(name, seed, seconds):
     world, report, highest, deepest = drop(name, seed, seconds)
-    assert highest <= world.books.start * (1.0 + 1e-3) + 1e-6
+    assert highest <= world.books.start + 1e-3 * abs(world.books.start) + 1e-6
     assert deepest < 5e-3
     assert report.depth < 2e-3
     assert world.books.energy < world.books.start

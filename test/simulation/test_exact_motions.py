@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.simulation import analytic
 
 
@@ -60,3 +61,15 @@ def test_a_wrong_answer_fails_the_audit():
     assert not analytic.Finding("x", "y", 1.002, 1.0).passed
     assert not analytic.Finding("x", "y", np.nan, 1.0).passed
     assert not analytic.Finding("x", "y", 0.01, 0.0).passed
+
+
+@pytest.mark.parametrize("spin", [0.0, 3.0, -4.0, float("nan")])
+def test_top_that_cannot_precess_steadily_is_refused(spin):
+    with pytest.raises(ShapeError, match=r"spin: received .* rad/s, expected more than 4\.329 rad/s either way, below which no such top"):
+        analytic.spinning_top(spin=spin, mass=0.4, arm=0.05, tilt=0.3)
+
+
+def test_slow_precession_solves_its_equation_where_the_square_term_vanishes_too():
+    for spin, lean in ((60.0, 2e-4), (60.0, 0.0), (60.0, -3e-4), (-60.0, 2e-4), (0.0, -3e-4)):
+        slow = analytic.find_slow_precession(spin, 2e-3, lean, 0.2)
+        assert abs(lean * slow**2 - 2e-3 * spin * slow + 0.2) < 1e-12
