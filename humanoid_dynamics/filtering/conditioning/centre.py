@@ -5,16 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_dynamics.filtering.conditioning.balance import BoundedShift
+from humanoid_dynamics.filtering.conditioning.centre_kernels import find_path
 from humanoid_dynamics.filtering.conditioning.footholds import Stance
-from humanoid_dynamics.filtering.conditioning.support import Support, clamp_rows, phases_of
+from humanoid_dynamics.filtering.conditioning.support import Support, phases_of
 from humanoid_dynamics.filtering.conditioning.swing import Print
 from humanoid_dynamics.filtering.conditioning.track import Track
 from humanoid_dynamics.filtering.conditioning.window import Window
-from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, flat_kernel, slopes, smooth_columns
+from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, flat_kernel, smooth_columns
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_where_possible
 
+MOST = 0.8  # share of an area that a trusted reference may use
 MOST_KNOWN = 64  # supports that are remembered
 LARGEST_OFFSET = 0.04  # m; how far angular momentum may move the zero-moment point
 STEEPEST_HEIGHT = 4.0  # m/s^2; vertical acceleration of the centre of mass
@@ -42,8 +45,10 @@ class CentrePlanner:
         """
         self._p, self._settings, self._track, self._dt = proportions, settings, track, settings.dt
         half = round(min(settings.com_smoothing, 0.3 * settings.lookahead) * settings.rate)
-        self._calm = flat_kernel(half)
-        self._height = bell_kernel(min(0.06, 0.15 * settings.lookahead) * settings.rate)
+        height = bell_kernel(min(0.06, 0.15 * settings.lookahead) * settings.rate)
+        self._bells, self._short = (flat_kernel(half), height), bell_kernel(0.03 * settings.rate)
+        p = proportions
+        self._numbers = np.array([settings.dt, p.mass, p.gravity, *p.downhill, STEEPEST_HEIGHT, LARGEST_OFFSET])
         self.balance = BoundedShift(proportions.pendulum, settings.dt)
         self._lower = np.nan
         self._trusted = 1.0
@@ -61,29 +66,36 @@ class CentrePlanner:
         Returns:
             Places, velocities and accelerations, (count, 3) each.
         """
-        dt, now = self._dt, window.now
-        place = smooth_columns(window.com, self._calm)
-        place[:, 2] = np.convolve(np.pad(window.com[:, 2], len(self._height) // 2, mode="edge"), self._height, mode="valid")
-        rate, second = slopes(place, dt)
-        second[:, 2] = np.clip(second[:, 2], -STEEPEST_HEIGHT, STEEPEST_HEIGHT)
-        com, rate, second = place[now:], rate[now:], second[now:]
+        n, (calm, bell) = len(window.com), self._bells
+        left = n - window.now
+        spin, known = self._track.spin.between(window.start, window.start + n), min(left + 1, n)  # one row more, for differences
+        smooth = [smooth_columns(*one, known) for one in ((window.com[:, :2], calm), (window.com[:, 2:], bell), (spin[:, :2], calm))]
+        com, rate, second, zmp = (np.empty((left, size)) for size in (3, 3, 3, 2))
+        compile_where_possible(find_path)(tuple(smooth), self._numbers, (com, rate, second, zmp))
+        com, rate, second = com[:count], rate[:count], second[:count]
         if not self._settings.balance:
-            return com[:count], rate[:count], second[:count]
-        spin = smooth_columns(self._track.spin.between(window.start, window.start + len(window.com))[:, :2], self._calm)
-        torque = slopes(spin, dt)[0][now:]
-        g = self._p.gravity + second[:, 2]
-        offset = np.clip(np.column_stack((-torque[:, 1], torque[:, 0])) / (self._p.mass * g)[:, None], -LARGEST_OFFSET, LARGEST_OFFSET)
-        zmp = com[:, :2] - (com[:, 2] / g)[:, None] * (second[:, :2] - self._p.downhill) + offset
-        rows, supports = self._supports(window, prints)
-        moved = clamp_rows(zmp, supports, rows, self._trust(zmp, supports, rows))
-        moved = smooth_columns(moved - zmp, bell_kernel(0.03 / dt))
+            return com, rate, second
+        moves = smooth_columns(self._moves(zmp, *self._supports(window, prints)), self._short)
         if self.rebase is not None:  # time stood still, and the centre of mass was led elsewhere
             self.balance.x, self.rebase = self.rebase - com[0, :2], None
-        x, x_rate, x_second = self.balance.advance(moved, count)
+        x, x_rate, x_second = self.balance.advance(moves, count)
         lowered, fall = self._lowered(window, count)
-        second = second[:count] + np.column_stack((x_second, np.zeros(count)))
-        rate = rate[:count] + np.column_stack((x_rate, -fall))
-        return com[:count] + np.column_stack((x, -lowered)), rate, second
+        com[:, :2] += x
+        com[:, 2] -= lowered
+        rate[:, :2] += x_rate
+        rate[:, 2] -= fall
+        second[:, :2] += x_second
+        return com, rate, second
+
+    def _moves(self, zmp: Matrix, rows: list[int], supports: list[Support]) -> Matrix:
+        """Return by how much the zero-moment point of each row has to move to be inside its support."""
+        moves = np.zeros((len(zmp), 2))
+        spans = [(s, slice(a, b)) for s, a, b in zip(supports, rows, [*rows[1:], len(zmp)], strict=True)]
+        reaches = [support.reach(zmp[span]) for support, span in spans]
+        trust = self._trust(sum(int(np.count_nonzero(reach <= 1.0)) for reach in reaches) / len(zmp))
+        for (support, span), reach in zip(spans, reaches, strict=True):
+            moves[span] = support.moves(zmp[span], support.share + trust * (MOST - support.share), reach)
+        return moves
 
     def _supports(self, window: Window, prints: list[list[Stance]]) -> tuple[list[int], list[Support]]:
         rows, supports = [], []
@@ -114,10 +126,8 @@ class CentrePlanner:
             self._known[left is None, right is None, key] = Support(np.vstack(corners), share)
         return self._known[left is None, right is None, key]
 
-    def _trust(self, zmp: Matrix, supports: list[Support], rows: list[int]) -> float:
-        ends = [*rows[1:], len(zmp)]
-        inside = sum(int(np.sum(s.reach(zmp[a:b]) <= 1.0)) for s, a, b in zip(supports, rows, ends, strict=True)) / len(zmp)
-        now = float(np.clip((inside - TRUSTED[0]) / (TRUSTED[1] - TRUSTED[0]), 0.0, 1.0))
+    def _trust(self, inside: float) -> float:
+        now = min(max((inside - TRUSTED[0]) / (TRUSTED[1] - TRUSTED[0]), 0.0), 1.0)
         self._trusted = min(now, self._trusted + REGAINED)
         return self._trusted
 
