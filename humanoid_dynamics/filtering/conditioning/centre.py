@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from humanoid_dynamics.filtering.conditioning.balance import BoundedShift
@@ -135,15 +137,14 @@ class CentrePlanner:
         """Lower the pelvis where a standing leg is straight."""
         first = window.start + window.now
         stretch = self._track.stretch.between(first, first + len(window.labels))
-        straight = float(np.max(np.where(window.labels, stretch, 0.0)))
+        straight = float(stretch[window.labels].max(initial=0.0))
         wanted = self._settings.extra_lower
         if self._settings.lower:
-            wanted += (
-                (1.0 - self._trusted) * self._settings.lower * self._p.leg * float(np.clip((straight - BEND) / (STRAIGHT - BEND), 0.0, 1.0))
-            )
-        if np.isnan(self._lower):
+            needed = min(max((straight - BEND) / (STRAIGHT - BEND), 0.0), 1.0)
+            wanted += (1.0 - self._trusted) * self._settings.lower * self._p.leg * needed
+        if math.isnan(self._lower):
             self._lower = wanted
-        decay = float(np.exp(-self._dt / LOWERING))
+        decay = math.exp(-self._dt / LOWERING)
         lowered = np.empty(count)
         for row in range(count):
             lowered[row] = self._lower

@@ -7,7 +7,6 @@ handed out is settled: which feet stood, where, how far the centre of mass was s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 import pinocchio as pin
@@ -19,6 +18,7 @@ from humanoid_dynamics.filtering.conditioning.footholds import Feet, Stance, off
 from humanoid_dynamics.filtering.conditioning.gate import FAR_ENOUGH, HoldGate
 from humanoid_dynamics.filtering.conditioning.labelling import Labeller
 from humanoid_dynamics.filtering.conditioning.rows import Rows
+from humanoid_dynamics.filtering.conditioning.sole_kernels import find_rates, move_rows, turn_between
 from humanoid_dynamics.filtering.conditioning.support import Support
 from humanoid_dynamics.filtering.conditioning.swing import SETTLING, Print, Swing, against, go_on, offset_to, swing_path
 from humanoid_dynamics.filtering.conditioning.track import Track
@@ -27,11 +27,15 @@ from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, smooth
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.ticks.target import Target
+from humanoid_dynamics.filtering.ticks.wish_kernels import quaternion_of
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Labels
+from humanoid_dynamics.motion.schedule import runs
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 FLAT = ((0.0, 0.0, 1.0), (0.0, 0.0, 1.0))  # normals of level ground
+ROTATIONS = (quaternion_of, turn_between)
 SoleRows = tuple[Matrix, Matrix, Matrix, Matrix]
 
 
@@ -177,23 +181,18 @@ class Planner:
         """Return places, orientations, velocities and accelerations of a sole for the next rows (stage A5)."""
         state = self.feet[foot]
         places, turns = np.empty((count + 2, 3)), np.empty((count + 2, 3, 3))
-        standing = state.at if state.stands else None
-        labels = np.concatenate(([state.stands], window.labels[: count + 1, foot]))
-        for row in range(count + 2):  # row 0 is the one before the next
-            if labels[row]:
-                at = standing if row == 0 else next((p[2] for p in prints if p[0] <= row - 1 < p[1]), standing)
-                at = at or state.at
-                places[row], turns[row] = at.place, at.turn()
-                standing = at
-        for first, after in _swings(labels):
-            self._fill_swing(window, foot, prints, (first, after), (places, turns))
+        labels = [state.stands, *window.labels[: count + 1, foot].tolist()]  # row 0 is the one before the next
+        at, turn = state.at, state.at.turn()
+        for row, stands in enumerate(labels):
+            found = next((p[2] for p in prints if p[0] <= row - 1 < p[1]), at) if stands and row else at
+            if found is not at:
+                at, turn = found, found.turn()
+            places[row], turns[row] = at.place, turn
+        for first, after, stands in runs(np.array(labels)):
+            if not stands:
+                self._fill_swing(window, foot, prints, (first, after), (places, turns))
         rate, second = np.empty((count, 6)), np.empty((count, 6))
-        dt = self._dt
-        rate[:, :3] = (places[2:] - places[:-2]) / (2 * dt)
-        second[:, :3] = (places[2:] - 2 * places[1:-1] + places[:-2]) / dt**2
-        steps = np.array([pin.log3(turns[row + 1] @ turns[row].T) for row in range(count + 1)])
-        rate[:, 3:] = (steps[1:] + steps[:-1]) / (2 * dt)
-        second[:, 3:] = (steps[1:] - steps[:-1]) / dt**2
+        compile_where_possible(find_rates, ROTATIONS)(places, turns, self._dt, rate, second)
         return places[1:-1], turns[1:-1], rate, second
 
     def _fill_swing(self, window: Window, foot: int, prints: list[Stance], rows: tuple[int, int], out: tuple[Matrix, Matrix]) -> None:
@@ -210,8 +209,8 @@ class Planner:
         goal, duration = self._goal(window, foot, swing, ahead, lifted)
         since = np.asarray((index - now - lifted) * dt, dtype=np.float64)
         states = go_on(swing.offset, goal, duration, since)
-        turns = np.array([pin.exp3(o[3:]) @ R for o, R in zip(states[:, 0], window.turn[index, foot], strict=True)])
-        places = window.place[index, foot] + states[:, 0, :3]
+        places, turns = np.empty((after - first, 3)), np.empty((after - first, 3, 3))
+        compile_where_possible(move_rows)(states, window.place[index, foot], window.turn[index, foot], places, turns)
         length = np.inf if ahead is None else float(self.now + ahead[0] - swing.start)
         lift = float(np.max(window.height[now : now + (ahead[0] if ahead else len(window.labels)), foot], initial=0.0))
         swing_path(places, turns, lift, (index - now + self.now - swing.start) / length, self._p.corners[foot])
@@ -249,20 +248,21 @@ class Planner:
 
     def _targets(self, window: Window, com: tuple[Matrix, Matrix, Matrix], soles: Sequence[SoleRows], count: int) -> list[Target]:
         """Put together the targets of the next rows."""
-        dt, now, labels = self._dt, self.now, window.labels
+        dt, now, labels, model = self._dt, self.now, window.labels, self._robot.model
         q = self._track.q.between(now - 1, now + count + 1)
-        rates = [pin.difference(self._robot.model, q[row], q[row + 1]) / dt for row in range(count + 1)]
-        place, turn, rate, second = (np.stack([sole[k][:count] for sole in soles], axis=1) for k in range(4))
-        targets = []
-        for row in range(count):
-            placed = np.array(q[row + 1])
-            placed[:3] += window.shift[window.now + row]
-            touches = (bool(labels[row, 0]), bool(labels[row, 1]))
-            motion = (placed, 0.5 * (rates[row] + rates[row + 1]), (rates[row + 1] - rates[row]) / dt)
-            sole = (place[row], turn[row], rate[row], second[row], np.zeros(2), np.array(FLAT))
-            until = np.array([_until_lift(labels[row:, foot]) * dt for foot in (0, 1)])
-            targets.append(Target(touches, com[0][row], com[1][row], com[2][row], *motion, *sole, until, time=(now + row) * dt))
-        return targets
+        rates = np.array([pin.difference(model, q[row], q[row + 1]) for row in range(count + 1)]) / dt
+        v, a, placed = 0.5 * (rates[:-1] + rates[1:]), (rates[1:] - rates[:-1]) / dt, q[1 : count + 1].copy()
+        placed[:, :3] += window.shift[window.now : window.now + count]
+        place, turn, rate, second = (np.stack((left[:count], right[:count]), axis=1) for left, right in zip(*soles, strict=True))
+        touches, until = labels[:count].tolist(), dt * np.column_stack([_until_lift(labels[:, foot], count) for foot in (0, 1)])
+        ground, normals = np.zeros((count, 2)), np.tile(FLAT, (count, 1, 1))
+        return [
+            Target(
+                (touches[k][0], touches[k][1]), com[0][k], com[1][k], com[2][k], placed[k], v[k], a[k],
+                place[k], turn[k], rate[k], second[k], ground[k], normals[k], until[k], time=(now + k) * dt,
+            )
+            for k in range(count)
+        ]  # fmt: skip
 
     def _settle(self, window: Window, prints: list[list[Stance]], count: int) -> None:
         """Go on to the row after those handed out."""
@@ -282,15 +282,11 @@ class Planner:
         self.now += count
 
 
-def _swings(labels: Labels) -> list[tuple[int, int]]:
-    edges = np.flatnonzero(np.diff(labels.astype(np.int8)))
-    bounds = [0, *(edges + 1).tolist(), len(labels)]
-    return [(a, b) for a, b in pairwise(bounds) if not labels[a]]
-
-
-def _until_lift(labels: Labels) -> float:
-    """Return after how many rows a foot is lifted; infinite where that is not seen."""
-    return np.inf if labels.all() else float(np.argmin(labels))
+def _until_lift(labels: Labels, count: int) -> Vector:
+    """Return after how many rows a foot is lifted, row by row; infinite where that is not seen."""
+    lifted = np.flatnonzero(~labels)
+    following = np.append(lifted, np.inf)[np.searchsorted(lifted, np.arange(count))]
+    return np.asarray(following - np.arange(count))
 
 
 def _until_change(labels: Labels) -> int:
