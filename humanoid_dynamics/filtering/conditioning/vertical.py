@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, smooth_line
+from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, smooth_columns
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 
@@ -18,5 +18,5 @@ def find_ground(heights: Matrix, deviation: float) -> Vector:
     Returns:
         (n,) heights to take off everything [m].
     """
-    lowest = np.min(heights, axis=1)
-    return smooth_line(lowest, bell_kernel(deviation)) if deviation > 0.5 else lowest
+    lowest = np.minimum(heights[:, :1], heights[:, 1:])
+    return (smooth_columns(lowest, bell_kernel(deviation)) if deviation > 0.5 else lowest)[:, 0]

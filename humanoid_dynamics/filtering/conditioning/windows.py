@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from humanoid_dynamics.filtering.conditioning.window_kernels import smooth_table
+from humanoid_dynamics.filtering.conditioning.window_kernels import smooth_table, weigh_line
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 from humanoid_dynamics.spatial.compiling import compile_where_possible, is_compiler_installed
 
@@ -66,7 +66,7 @@ def smooth_columns(table: Matrix, kernel: Vector, last: int | None = None) -> Ma
     if not is_compiler_installed():
         return np.column_stack([smooth_line(column, kernel)[len(table) - rows :] for column in table.T])
     out = np.empty((rows, table.shape[1]))
-    compile_where_possible(smooth_table)(table, kernel, out)
+    compile_where_possible(smooth_table, (weigh_line,))(table, kernel, out)
     return out
 
 
@@ -90,21 +90,3 @@ def smooth_line(values: Vector, kernel: Vector) -> Vector:
 def prepare_windows() -> None:
     """Compile, or load what is compiled, before somebody waits for it."""
     smooth_columns(np.zeros((2, 1)), flat_kernel(2))
-
-
-def slopes(table: Matrix, dt: float) -> tuple[Matrix, Matrix]:
-    """Return central first and second differences of the columns of a table; the ends repeat their neighbours.
-
-    Args:
-        table: (n, k) samples, n >= 3.
-        dt: Time between them [s].
-
-    Returns:
-        first: (n, k) rates.
-        second: (n, k) second rates.
-    """
-    first, second = np.empty_like(table), np.empty_like(table)
-    first[1:-1] = (table[2:] - table[:-2]) / (2.0 * dt)
-    second[1:-1] = (table[2:] - 2.0 * table[1:-1] + table[:-2]) / (dt * dt)
-    first[0], first[-1], second[0], second[-1] = first[1], first[-2], second[1], second[-2]
-    return first, second
