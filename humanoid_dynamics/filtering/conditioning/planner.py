@@ -6,8 +6,6 @@ handed out is settled: which feet stood, where, how far the centre of mass was s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pinocchio as pin
 
@@ -31,10 +29,10 @@ from humanoid_dynamics.filtering.ticks.wish_kernels import quaternion_of
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.motion.schedule import runs
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
-FLAT = ((0.0, 0.0, 1.0), (0.0, 0.0, 1.0))  # normals of level ground
+UP = read_only([0.0, 0.0, 1.0])  # normal of level ground
 ROTATIONS = (quaternion_of, turn_between)
 SoleRows = tuple[Matrix, Matrix, Matrix, Matrix]
 
@@ -102,7 +100,9 @@ class Planner:
         com = self.centre.plan(window, prints, count)
         if state is not None:
             self.catcher.compare(state, com)
-        soles = [self._plan_foot(window, foot, prints[foot], count) for foot in (0, 1)]
+        soles = _room_for_soles(count)
+        for foot in (0, 1):
+            self._plan_foot(window, foot, prints[foot], soles)
         targets = self._targets(window, com, soles, count)
         self._settle(window, prints, count)
         self._last_height = float(com[0][-1, 2])
@@ -122,9 +122,9 @@ class Planner:
         level = np.full((count, 1), self._last_height)
         flat = np.zeros((count, 1))
         com = (np.hstack((place - self._p.lean, level)), np.hstack((rate, flat)), np.hstack((second, flat)))
-        rest = np.zeros((count, 6))
-        prints = [state.at for state in self.feet]
-        soles = [(np.tile(at.place, (count, 1)), np.tile(at.turn(), (count, 1, 1)), rest, rest) for at in prints]
+        soles = _room_for_soles(count)
+        for foot, state in enumerate(self.feet):
+            soles[0][:, foot], soles[1][:, foot] = state.at.place, state.at.turn()
         targets = []
         for row in range(count):
             (target,) = self._targets(window, (com[0][row:], com[1][row:], com[2][row:]), soles, 1)
@@ -153,7 +153,7 @@ class Planner:
         for foot in (0, 1):
             low = window.height[window.now, foot] < limits.height_off
             place = np.array([*window.place[window.now, foot, :2], 0.0])
-            at = Print(place, float(window.heading[window.now, foot]), window.path[window.now])
+            at = Print(place, float(window.heading[window.now, foot]), window.path[0])
             self.feet.append(FootState(bool(low), at))
             if not low:
                 self.feet[foot].swing = Swing(self.now, at)
@@ -162,7 +162,7 @@ class Planner:
         """Choose footholds (stages A3 and A5) and move the reference along with them."""
         now = slice(window.now, None)
         shift = np.array([state.shift for state in self.feet])
-        feet = Feet(window.place[now], window.heading[now], window.path[now], window.labels, shift)
+        feet = Feet(window.place[now], window.heading[now], window.path, window.labels, shift)
         at, stands = (self.feet[0].at, self.feet[1].at), (self.feet[0].stands, self.feet[1].stands)
         prints = place_prints(feet, at, stands, (self.labeller.scale, self._p.widest), self._dt)
         offset = np.vstack(
@@ -177,9 +177,9 @@ class Planner:
         window.place[:, :, :2] += shift[:, None]
         return prints
 
-    def _plan_foot(self, window: Window, foot: int, prints: list[Stance], count: int) -> SoleRows:
-        """Return places, orientations, velocities and accelerations of a sole for the next rows (stage A5)."""
-        state = self.feet[foot]
+    def _plan_foot(self, window: Window, foot: int, prints: list[Stance], soles: SoleRows) -> None:
+        """Write places, orientations, velocities and accelerations of a sole for the next rows (stage A5)."""
+        state, count = self.feet[foot], len(soles[0])
         places, turns = np.empty((count + 2, 3)), np.empty((count + 2, 3, 3))
         labels = [state.stands, *window.labels[: count + 1, foot].tolist()]  # row 0 is the one before the next
         at, turn = state.at, state.at.turn()
@@ -191,9 +191,8 @@ class Planner:
         for first, after, stands in runs(np.array(labels)):
             if not stands:
                 self._fill_swing(window, foot, prints, (first, after), (places, turns))
-        rate, second = np.empty((count, 6)), np.empty((count, 6))
-        compile_where_possible(find_rates, ROTATIONS)(places, turns, self._dt, rate, second)
-        return places[1:-1], turns[1:-1], rate, second
+        soles[0][:, foot], soles[1][:, foot] = places[1:-1], turns[1:-1]
+        compile_where_possible(find_rates, ROTATIONS)(places, turns, self._dt, soles[2][:, foot], soles[3][:, foot])
 
     def _fill_swing(self, window: Window, foot: int, prints: list[Stance], rows: tuple[int, int], out: tuple[Matrix, Matrix]) -> None:
         """Write the rows (counted from the one before the next) of one swing."""
@@ -246,16 +245,19 @@ class Planner:
         swing.offset[1:] = self._against(window, foot, at)
         return swing
 
-    def _targets(self, window: Window, com: tuple[Matrix, Matrix, Matrix], soles: Sequence[SoleRows], count: int) -> list[Target]:
+    def _targets(self, window: Window, com: tuple[Matrix, Matrix, Matrix], soles: SoleRows, count: int) -> list[Target]:
         """Put together the targets of the next rows."""
         dt, now, labels, model = self._dt, self.now, window.labels, self._robot.model
         q = self._track.q.between(now - 1, now + count + 1)
-        rates = np.array([pin.difference(model, q[row], q[row + 1]) for row in range(count + 1)]) / dt
+        rates = np.empty((count + 1, model.nv))
+        for row in range(count + 1):
+            rates[row] = pin.difference(model, q[row], q[row + 1])
+        rates /= dt
         v, a, placed = 0.5 * (rates[:-1] + rates[1:]), (rates[1:] - rates[:-1]) / dt, q[1 : count + 1].copy()
         placed[:, :3] += window.shift[window.now : window.now + count]
-        place, turn, rate, second = (np.stack((left[:count], right[:count]), axis=1) for left, right in zip(*soles, strict=True))
+        place, turn, rate, second = soles
         touches, until = labels[:count].tolist(), dt * np.column_stack([_until_lift(labels[:, foot], count) for foot in (0, 1)])
-        ground, normals = np.zeros((count, 2)), np.tile(FLAT, (count, 1, 1))
+        ground, normals = np.zeros((count, 2)), np.zeros((count, 2, 3)) + UP
         return [
             Target(
                 (touches[k][0], touches[k][1]), com[0][k], com[1][k], com[2][k], placed[k], v[k], a[k],
@@ -277,9 +279,13 @@ class Planner:
             else:
                 state.at = next((p[2] for p in reversed(prints[foot]) if p[0] < count), state.at)
                 state.swing = state.next
-        for row in range(count):
-            self._offsets.append(window.offset[window.now + row])
+        self._offsets.extend(window.offset[window.now : window.now + count])
         self.now += count
+
+
+def _room_for_soles(count: int) -> SoleRows:
+    """Return room for places, orientations, velocities and accelerations of both soles; what moves is zero."""
+    return np.empty((count, 2, 3)), np.empty((count, 2, 3, 3)), np.zeros((count, 2, 6)), np.zeros((count, 2, 6))
 
 
 def _until_lift(labels: Labels, count: int) -> Vector:

@@ -42,11 +42,25 @@ class Rows:
         Args:
             row: The row.
         """
-        if self.end - self.first == ROOM:
-            self._table[:KEPT] = self._table[ROOM - KEPT :]
-            self.first = self.end - KEPT
+        self._make_room(1)
         self._table[self.end - self.first] = row
         self.end += 1
+
+    def extend(self, rows: Matrix) -> None:
+        """Put some rows at the end.
+
+        Args:
+            rows: The rows, fewer than ``KEPT``.
+        """
+        self._make_room(len(rows))
+        self._table[self.end - self.first : self.end - self.first + len(rows)] = rows
+        self.end += len(rows)
+
+    def _make_room(self, count: int) -> None:
+        """Forget old rows where memory is full."""
+        if self.end - self.first + count > ROOM:
+            self._table[:KEPT] = self._table[self.end - self.first - KEPT : self.end - self.first]
+            self.first = self.end - KEPT
 
     def between(self, start: int, stop: int) -> Matrix:
         """Return rows, a view; before the oldest one the oldest is repeated.

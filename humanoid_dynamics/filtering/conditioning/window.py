@@ -55,7 +55,7 @@ class Window:
         place: (n, 2, 3) soles, likewise, and not too far apart [m].
         turn: (n, 2, 3, 3) their orientations.
         heading: (n, 2) their headings [rad].
-        path: (n, 2) smooth path of the base [m].
+        path: (n, 2) smooth path of the base, from the next row on [m].
         height: (n, 2) heights of their middles over the ground [m].
         speed: (n, 2) speeds of their middles [m/s].
         shift: (n, 3) by how much the base moves.
@@ -92,7 +92,7 @@ def look(track: Track, settings: Settings, row: int) -> Window:
     start = row - round(BACK * rate)
     end = min(track.end, row + round(settings.lookahead * rate) + 1)
     centre, turn = track.centre.between(start, end), track.turn.between(start, end)
-    path = smooth_columns(track.q.between(start, end)[:, :2], bell_kernel(settings.stride_smoothing * rate))
+    path = smooth_columns(track.q.between(start, end)[:, :2], bell_kernel(settings.stride_smoothing * rate), end - row)
     ground = np.zeros(end - start)
     if settings.repair_height:
         ground = find_ground(centre[:, :, 2], settings.drift_smoothing * rate)
