@@ -165,11 +165,9 @@ class Planner:
         feet = Feet(window.place[now], window.heading[now], window.path, window.labels, shift)
         at, stands = (self.feet[0].at, self.feet[1].at), (self.feet[0].stands, self.feet[1].stands)
         prints = place_prints(feet, at, stands, (self.labeller.scale, self._p.widest), self._dt)
-        offset = np.vstack(
-            (self._offsets.between(window.start, self.now) if self.now else np.zeros((window.now, 2)), offset_of_prints(feet, prints))
-        )
-        if not self.now:
-            offset[: window.now] = offset[window.now]
+        offset = np.zeros((len(window.com), 2))
+        offset[now] = offset_of_prints(feet, prints)
+        offset[: window.now] = self._offsets.between(window.start, self.now) if self.now else offset[window.now]
         window.offset = offset
         shift = smooth_columns(offset, self._drift)
         window.shift[:, :2] = shift

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from humanoid_dynamics.filtering.conditioning.foothold_kernels import soften_distance
 from humanoid_dynamics.spatial.arrays import Vector
 
 SHORTEST_SCALE, LEAST_SCALE = 0.5, 0.3  # by itself, and where it is asked for
-SOFT = 0.75  # share of the largest distance from which on distances are shortened
 
 
 def choose_scale(longest: float, most: float, shorter: float = 0.0) -> float:
@@ -35,5 +35,4 @@ def soften(distance: Vector, most: float) -> Vector:
     Returns:
         (n,) distances [m].
     """
-    soft = SOFT * most
-    return np.where(distance <= soft, distance, soft + (most - soft) * np.tanh((distance - soft) / (most - soft)))
+    return np.array([soften_distance(one, most) for one in distance])
