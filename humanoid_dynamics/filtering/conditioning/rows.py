@@ -50,11 +50,13 @@ class Rows:
         """Put some rows at the end.
 
         Args:
-            rows: The rows, fewer than ``KEPT``.
+            rows: The rows.
         """
-        self._make_room(len(rows))
-        self._table[self.end - self.first : self.end - self.first + len(rows)] = rows
-        self.end += len(rows)
+        for k in range(0, len(rows), KEPT):
+            part = rows[k : k + KEPT]
+            self._make_room(len(part))
+            self._table[self.end - self.first : self.end - self.first + len(part)] = part
+            self.end += len(part)
 
     def _make_room(self, count: int) -> None:
         """Forget old rows where memory is full."""
