@@ -48,16 +48,21 @@ def find_print(feet: Feet, rows: tuple[int, int, int], last: Matrix, limits: Vec
             out[j] = last[foot, j] - place[0, foot, j]
             for i in range(first, after):
                 out[j] += place[i, foot, j] / (after - first)
-        return
-    both = max(both, 1)
+    else:
+        step_from(place, (first, first + max(both, 1), foot), last[other], limits, out)
+
+
+def step_from(place: Matrix, rows: tuple[int, int, int], other: Vector, limits: Vector, out: Vector) -> None:
+    """Write where a foot stands, seen from where the other one does, by the rows in which both stand."""
+    first, after, foot = rows
     for j in range(2):
-        for i in range(first, first + both):
-            out[j] += (place[i, foot, j] - place[i, other, j]) / both
-        out[j] += (limits[SCALE] - 1.0) * (out[3 + j] - last[other, 2 + j])
+        for i in range(first, after):
+            out[j] += (place[i, foot, j] - place[i, 1 - foot, j]) / (after - first)
+        out[j] += (limits[SCALE] - 1.0) * (out[3 + j] - other[2 + j])
     distance = math.hypot(out[0], out[1])
     share = soften_distance(distance, limits[WIDEST]) / max(distance, LEAST)
     for j in range(2):
-        out[j] = last[other, j] + share * out[j]
+        out[j] = other[j] + share * out[j]
 
 
 def find_offsets(place: Matrix, stances: Matrix, out: Matrix) -> None:
@@ -79,11 +84,17 @@ def find_offsets(place: Matrix, stances: Matrix, out: Matrix) -> None:
                 out[i, j] += stances[k, 3 + j] - place[i, foot, j]
     for i in range(n):
         if count[i] > 0.0:
-            for j in range(2):
-                out[i, j] /= count[i]
-                for m in range(known + 1, i):
-                    share = (m - known) / (i - known) if known >= 0 else 1.0
-                    out[m, j] = out[i, j] if known < 0 else out[known, j] + share * (out[i, j] - out[known, j])
+            out[i, 0], out[i, 1] = out[i, 0] / count[i], out[i, 1] / count[i]
+            fill_line(known, i, out)
             known = i
     for m in range(known + 1, n if known >= 0 else 0):
         out[m, 0], out[m, 1] = out[known, 0], out[known, 1]
+
+
+def fill_line(first: int, last: int, out: Matrix) -> None:
+    """Write the rows between two that are known on a straight line; the last one again where there is no first."""
+    for m in range(first + 1, last):
+        share = (m - first) / (last - first) if first >= 0 else 1.0
+        for j in range(2):
+            start = out[first, j] if first >= 0 else out[last, j]
+            out[m, j] = start + share * (out[last, j] - start)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from humanoid_dynamics.filtering.conditioning.foothold_kernels import find_offsets, find_print, soften_distance
+from humanoid_dynamics.filtering.conditioning.foothold_kernels import fill_line, find_offsets, find_print, soften_distance, step_from
 from humanoid_dynamics.filtering.conditioning.swing import Print
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.motion.schedule import runs
@@ -72,7 +72,7 @@ def _place_print(feet: Feet, rows: tuple[int, int], foot: int, last: list[Print]
     """Return where a foot stands in a stretch."""
     known, out = np.array([(*at.place[:2], *at.path) for at in last]), np.empty(5)
     seen = feet.place, feet.heading, feet.path, feet.labels
-    compile_where_possible(find_print, (soften_distance,))(seen, (*rows, foot), known, np.array(how), out)
+    compile_where_possible(find_print, (soften_distance, step_from))(seen, (*rows, foot), known, np.array(how), out)
     x, y, heading = out[:3].tolist()
     return Print(np.array([x, y, 0.0]), heading, out[3:])
 
@@ -102,5 +102,5 @@ def offset_of_prints(feet: Feet, prints: list[list[Stance]]) -> Matrix:
     """
     stances = [(first, after, foot, *at.place[:2]) for foot in (0, 1) for first, after, at in prints[foot]]
     out = np.empty((len(feet.labels), 2))
-    compile_where_possible(find_offsets)(feet.place, np.array(stances, dtype=np.float64).reshape(-1, 5), out)
+    compile_where_possible(find_offsets, (fill_line,))(feet.place, np.array(stances, dtype=np.float64).reshape(-1, 5), out)
     return out

@@ -78,7 +78,9 @@ class Labeller:
             if state.slide:
                 self._apply_slide(labels, foot)
         if self._settings.stride_scale is None:
-            self._longest = max(self._longest, compile_where_possible(find_longest)(self._track.centre.between(self.now, self.now + len(labels)), labels))
+            self._longest = max(
+                self._longest, compile_where_possible(find_longest)(self._track.centre.between(self.now, self.now + len(labels)), labels)
+            )
             wanted = choose_scale(self._longest, self._p.stride, self._settings.shorter)
             self.scale += min(max(wanted - self.scale, -RESCALING), RESCALING)
         return labels
@@ -88,7 +90,11 @@ class Labeller:
         if other.slide or not other.stands:
             return
         apart = state.at.place[:2] - other.at.place[:2] - (self.scale - 1.0) * (state.at.path - other.at.path)
-        feet, stance, drift = (window.place[rows], window.heading[rows], labels), np.array([*apart, state.at.heading]), np.empty((2, len(labels)))
+        feet, stance, drift = (
+            (window.place[rows], window.heading[rows], labels),
+            np.array([*apart, state.at.heading]),
+            np.empty((2, len(labels))),
+        )
         if compile_where_possible(find_drift)(feet, foot, stance, (FARTHEST, WIDEST), drift):
             found = find_slide((drift[0], drift[1]), window.speed[rows, foot], labels[:, foot], labels[:, 1 - foot], self._dt)
             state.slide = (self.now + found[0], self.now + found[1]) if found else None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.filtering.conditioning.centre_kernels import find_moves, find_reach
 from humanoid_dynamics.filtering.conditioning import outline_kernel
+from humanoid_dynamics.filtering.conditioning.centre_kernels import find_moves, find_reach
 from humanoid_dynamics.filtering.conditioning.outline_kernel import outline
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.motion.schedule import runs

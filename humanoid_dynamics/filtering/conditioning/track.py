@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.conditioning.rows import Rows
-from humanoid_dynamics.filtering.conditioning.track_kernels import see_legs
+from humanoid_dynamics.filtering.conditioning.track_kernels import sample_cubic, see_legs
 from humanoid_dynamics.filtering.conditioning.windows import flat_kernel
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
@@ -14,6 +14,8 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.columns import unit_blocks
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible
+
+SAME = 1e-9  # s; instants this near are one
 
 
 class Track:
@@ -93,15 +95,16 @@ class Track:
         (t_0, q_0), (t_1, q_1) = self._samples[k], self._samples[k + 1]
         before = self._samples[k - 1] if k > 0 else None
         after = self._samples[k + 2] if k + 2 < count else None
-        h = t_1 - t_0
-        m_0 = (q_1 - before[1]) / (t_1 - before[0]) if before else (q_1 - q_0) / h
-        m_1 = (after[1] - q_0) / (after[0] - t_0) if after else (q_1 - q_0) / h
+        m_0 = (q_1 - before[1]) / (t_1 - before[0]) if before else (q_1 - q_0) / (t_1 - t_0)
+        m_1 = (after[1] - q_0) / (after[0] - t_0) if after else (q_1 - q_0) / (t_1 - t_0)
         first = self._raw.end - self._half
-        times = np.arange(first, max(int((t_1 - self.start) / self._dt) + 2, first)) * self._dt + self.start
-        s = (times[times <= t_1 + 1e-9] - t_0) / h
-        s2, s3 = s * s, s * s * s
-        shares = np.column_stack((2 * s3 - 3 * s2 + 1, (s3 - 2 * s2 + s) * h, 3 * s2 - 2 * s3, (s3 - s2) * h))
-        self._raw.extend(self._unit(shares @ np.array((q_0, m_0, q_1, m_1))))
+        end = max(int((t_1 + SAME - self.start) / self._dt) - 1, first)
+        while end * self._dt + self.start <= t_1 + SAME:
+            end += 1
+        rows = np.empty((end - first, len(q_0)))
+        times = (first * self._dt + self.start, self._dt)
+        compile_where_possible(sample_cubic)((t_0, t_1), (q_0, m_0, q_1, m_1), times, rows)
+        self._raw.extend(self._unit(rows))
 
     def _unit(self, q: Matrix) -> Matrix:
         """Make quaternions in rows (n, nq) unit, in place; return the rows."""

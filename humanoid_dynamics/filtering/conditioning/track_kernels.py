@@ -1,4 +1,4 @@
-"""Stage A1 as loops that numba compiles: what is seen of the legs in one posture."""
+"""Stage A1 as loops that numba compiles: even rows between samples, and what is seen of the legs in one posture."""
 
 from __future__ import annotations
 
@@ -7,6 +7,24 @@ import math
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 Seen = tuple[Matrix, Matrix, Matrix, Matrix]
+
+
+def sample_cubic(ends: tuple[float, float], knots: tuple[Vector, Vector, Vector, Vector], times: tuple[float, float], out: Matrix) -> None:
+    """Write rows of the cubic between two samples.
+
+    Args:
+        ends: Their instants [s].
+        knots: The first and its rate, the second and its rate.
+        times: Instant of the first row, and time between rows [s].
+        out: (n, nq) rows; overwritten.
+    """
+    h = ends[1] - ends[0]
+    for i in range(len(out)):
+        s = (times[0] + i * times[1] - ends[0]) / h
+        s2, s3 = s * s, s * s * s
+        a, b, c, d = 2.0 * s3 - 3.0 * s2 + 1.0, (s3 - 2.0 * s2 + s) * h, 3.0 * s2 - 2.0 * s3, (s3 - s2) * h
+        for j in range(out.shape[1]):
+            out[i, j] = a * knots[0][j] + b * knots[1][j] + c * knots[2][j] + d * knots[3][j]
 
 
 def see_legs(frames: tuple[Matrix, ...], points: Matrix, leg: float, row: int, out: Seen) -> None:
