@@ -85,8 +85,3 @@ def smooth_line(values: Vector, kernel: Vector) -> Vector:
         return np.array(values)
     longer = np.concatenate((np.full(half, values[0]), values, np.full(half, values[-1])))
     return np.convolve(longer, kernel, mode="valid")
-
-
-def prepare_windows() -> None:
-    """Compile, or load what is compiled, before somebody waits for it."""
-    smooth_columns(np.zeros((2, 1)), flat_kernel(2))
