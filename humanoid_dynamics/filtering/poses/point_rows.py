@@ -13,9 +13,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.filtering.conditioning.sole_kernels import turn_between
 from humanoid_dynamics.filtering.poses.follower import Pace, PoseFollowers
 from humanoid_dynamics.filtering.poses.led_frame import LedFrame
+from humanoid_dynamics.filtering.poses.pose_kernels import shorten, write_law
+from humanoid_dynamics.filtering.ticks.wish_kernels import quaternion_of
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 LWA = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
 HARDEST, HARDEST_TURN = 60.0, 300.0  # m/s^2, rad/s^2; no frame is asked for more
@@ -70,6 +74,7 @@ class PointRows:
         self.G, self.g, self.W = np.zeros((6 * count, nv)), np.zeros(6 * count), np.zeros(6 * count)
         self.p, self.R, self.rate = np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)), np.zeros((count, 6))
         self.left = np.zeros((count, 2))
+        self._write = compile_where_possible(write_law, (quaternion_of, turn_between, shorten))
         self._drift, self.wish = np.zeros((count, 6)), np.zeros((count, 6))
 
     def read(self, data: pin.Data, v: Vector) -> None:
@@ -94,20 +99,8 @@ class PointRows:
             goals: Where the frames should be; further ones behind them do not matter.
             shares: (k,) how far each is led.
         """
-        law, wish, count = self._law, self.wish, len(self.wish)
-        np.subtract(goals.p[:count], self.p, wish[:, :3])
-        for k in range(count):
-            wish[k, 3:] = pin.log3(goals.R[k] @ self.R[k].T)
-        np.sqrt(np.einsum("kij,kij->ki", wish.reshape(-1, 2, 3), wish.reshape(-1, 2, 3)), self.left)
-        wish *= law.stiffness
-        wish += law.damping * (goals.rate[:count] - self.rate)
-        wish += goals.acceleration[:count]
-        _shorten(wish[:, :3], HARDEST)
-        _shorten(wish[:, 3:], HARDEST_TURN)
-        np.subtract(wish, self._drift, self.g.reshape(-1, 6))
+        law = float(self._law.stiffness), float(self._law.damping), HARDEST, HARDEST_TURN
+        wanted, poses = (goals.p, goals.R, goals.rate), (self.p, self.R, self.rate)
+        self._write(wanted, goals.acceleration, poses, law, self.wish, self.left)
+        np.subtract(self.wish, self._drift, self.g.reshape(-1, 6))
         np.multiply(self._weights, shares[:, None], self.W.reshape(-1, 6))
-
-
-def _shorten(x: Matrix, most: float) -> None:
-    size = np.sqrt(np.einsum("ki,ki->k", x, x))
-    x *= (most / np.maximum(size, most))[:, None]
