@@ -8,13 +8,13 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.poses import clearance_kernels
-from humanoid_dynamics.filtering.poses.clearance_kernels import find_gaps, write_rows
+from humanoid_dynamics.filtering.poses.clearance_kernels import find_gaps, find_near, write_rows
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import SIDES, Body, find_body, find_soles
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible, functions_of
 
-GAPS = tuple(part for part in functions_of(clearance_kernels) if part not in {find_gaps, write_rows})
+GAPS = tuple(part for part in functions_of(clearance_kernels) if part not in {find_gaps, find_near, write_rows})
 ROWS = GAPS
 KEPT = 0.02  # m; distance that is kept between surfaces
 SEEN = 0.08  # m; surfaces nearer than this are watched
@@ -78,35 +78,35 @@ class Clearance:
         self._poses, self._drifts = np.zeros((len(self._moved), 4, 4)), np.zeros((len(self._moved), 6))
         self._points, self._numbers = np.zeros((len(self.pairs), 2, 3)), np.array([SEEN, BRAKING, HARDEST])
         self._find, self._write = compile_where_possible(find_gaps, GAPS), compile_where_possible(write_rows, GAPS)
-        resting = self._distances(data)
+        self._select, self._near = compile_where_possible(find_near), np.zeros(len(self.pairs), dtype=np.intp)
+        self._kept = np.zeros(len(self.pairs))
+        resting = self._measure(data)
         self._kept = np.minimum(KEPT, resting - LESS)
         self.rows, self.lower = np.zeros((MOST, robot.nv)), np.zeros(MOST)
         self.count, self.distance = 0, np.inf
         self.over: Vector = resting - self._kept
 
-    def _distances(self, data: pin.Data) -> Vector:
-        poses, placed, gaps = self._poses, data.oMi, np.empty(len(self.pairs))
+    def _measure(self, data: pin.Data) -> Vector:
+        poses, placed, over = self._poses, data.oMi, self._kept.copy()
         for k, joint in enumerate(self._moved):
             poses[k] = placed[joint].homogeneous
-        self._find(poses, self._capsules, self._pairs, self._points, gaps)
-        return gaps
+        self._find(poses, self._capsules, self._pairs, self._points, over)
+        return over
 
     def update(self, data: pin.Data, v: Vector) -> None:
         """Find what is near and how fast it may come nearer.
 
         Args:
-            data: Joints placed, with Jacobians, velocities, and the accelerations they have where no coordinate accelerates.
+            data: Joints placed, with Jacobians, and the accelerations less gravity they have where no coordinate accelerates.
             v: (nv,) velocity.
         """
-        over = self.over = self._distances(data) - self._kept
-        self.distance = float(over.min(initial=np.inf))
-        self.count = 0
-        if self.distance >= SEEN:
+        over = self.over = self._measure(data)
+        count = self._select(over, SEEN, MOST, self._near)
+        near = self._near[:count]
+        self.distance, self.count = float(over.min(initial=np.inf)), 0
+        if count == 0:
             return
-        near = np.flatnonzero(over < SEEN)
-        if len(near) > MOST:
-            near = near[np.argsort(over[near], kind="stable")[:MOST]]
-        drifts = data.a
+        drifts = data.a_gf  # gravity is the same on both sides
         for k in set(self._ends[near].ravel().tolist()):
             self._drifts[k] = drifts[self._moved[k]].vector
         bodies = self._poses, self._drifts, data.J, self._carried

@@ -13,7 +13,7 @@ SEEN, BRAKING, HARDEST = range(3)  # places in the numbers
 Bodies = tuple[Matrix, Matrix, Matrix, Matrix]
 
 
-def find_gaps(poses: Matrix, capsules: Matrix, pairs: Indices, points: Matrix, gaps: Vector) -> None:
+def find_gaps(poses: Matrix, capsules: Matrix, pairs: Indices, points: Matrix, over: Vector) -> None:
     """Write how far capsules are apart, and the nearest points of their middle lines.
 
     Args:
@@ -21,7 +21,7 @@ def find_gaps(poses: Matrix, capsules: Matrix, pairs: Indices, points: Matrix, g
         capsules: (c, 8) body of each, ends of its middle line in axes of the body [m], and its radius [m].
         pairs: (n, 2) capsules that are compared.
         points: (n, 2, 3) nearest points of middle lines [m]; overwritten.
-        gaps: (n,) distances of the surfaces [m]; overwritten.
+        over: (n,) distances that are kept [m]; by how much the surfaces are farther apart is written there.
     """
     for k in range(len(pairs)):
         p, d = _line_of(poses, capsules[pairs[k, 0]])
@@ -31,7 +31,32 @@ def find_gaps(poses: Matrix, capsules: Matrix, pairs: Indices, points: Matrix, g
         for i in range(3):
             points[k, 0, i], points[k, 1, i] = p[i] + s * d[i], r[i] + t * e[i]
             square += (points[k, 1, i] - points[k, 0, i]) ** 2
-        gaps[k] = math.sqrt(square) - capsules[pairs[k, 0], 7] - capsules[pairs[k, 1], 7]
+        over[k] = math.sqrt(square) - over[k] - capsules[pairs[k, 0], 7] - capsules[pairs[k, 1], 7]
+
+
+def find_near(over: Vector, seen: float, most: int, near: Indices) -> int:
+    """Write which pairs are near, in order; return how many.
+
+    Args:
+        over: (n,) by how much pairs are farther apart than is kept [m].
+        seen: From where on a pair is near [m].
+        most: How many, at most: the nearest ones.
+        near: (n,) places of near pairs; the first are overwritten.
+    """
+    count = 0
+    for k in range(len(over)):
+        if over[k] < seen:
+            near[count] = k
+            count += 1
+    while count > most:
+        farthest = 0
+        for i in range(1, count):
+            if over[near[i]] >= over[near[farthest]]:
+                farthest = i
+        count -= 1
+        for i in range(farthest, count):
+            near[i] = near[i + 1]
+    return count
 
 
 def _line_of(poses: Matrix, capsule: Vector) -> tuple[tuple[float, float, float], tuple[float, float, float]]:

@@ -11,6 +11,7 @@ LEAST = 1e-12  # m
 SMALL = 1e-9  # rad
 
 Poses = tuple[Matrix, Matrix, Matrix]
+Seen = tuple[Matrix, Matrix, Matrix, Matrix, Matrix]
 Pace = tuple[Vector, Matrix, Matrix, float]
 
 
@@ -93,3 +94,38 @@ def write_law(  # noqa: PLR0917
                 part[i] = law[0] * off + law[1] * (goals[2][k, 3 * half + i] - poses[2][k, 3 * half + i]) + seconds[k, 3 * half + i]
             left[k, half] = math.sqrt(square)
             shorten(part, law[2 + half])
+
+
+def read_frame(  # noqa: PLR0917
+    k: int, seen: tuple[Matrix, Matrix, Vector], fixed: Matrix, gravity: Vector, v: Vector, out: Seen
+) -> None:
+    """Write where a frame is and how it moves.
+
+    Args:
+        k: Place of the frame.
+        seen: (4, 4) pose and (6, nv) Jacobian of the frame, axes of the world, and (6,) acceleration of its joint less gravity, in axes of
+            the joint, where no coordinate accelerates.
+        fixed: (4, 4) pose of the frame in its joint.
+        gravity: (3,) gravity [m/s^2].
+        v: (nv,) velocity.
+        out: (n, 3) places, (n, 3, 3) orientations, (6 n, nv) Jacobians, (n, 6) drifts and (n, 6) velocities; its rows are overwritten.
+    """
+    X, J, a = seen
+    p, R, G, drifts, rate = out
+    for i in range(6):
+        total = 0.0
+        for j in range(len(v)):
+            G[6 * k + i, j] = J[i, j]
+            total += J[i, j] * v[j]
+        rate[k, i] = total
+    x, y, z = fixed[0, 3], fixed[1, 3], fixed[2, 3]
+    linear = (a[0] + a[4] * z - a[5] * y, a[1] + a[5] * x - a[3] * z, a[2] + a[3] * y - a[4] * x)
+    u, w = rate[k, :3], rate[k, 3:]
+    turned = (w[1] * u[2] - w[2] * u[1], w[2] * u[0] - w[0] * u[2], w[0] * u[1] - w[1] * u[0])
+    for i in range(3):
+        p[k, i], drifts[k, i], drifts[k, 3 + i] = X[i, 3], gravity[i] + turned[i], 0.0
+        for j in range(3):
+            R[k, i, j] = X[i, j]
+            share = X[i, 0] * fixed[j, 0] + X[i, 1] * fixed[j, 1] + X[i, 2] * fixed[j, 2]  # of the orientation of the joint
+            drifts[k, i] += share * linear[j]
+            drifts[k, 3 + i] += share * a[3 + j]
