@@ -118,15 +118,16 @@ class CentrePlanner:
             left: Where the left foot stands, or None.
             right: Where the right foot stands, or None.
         """
-        key = tuple((*at.place.tolist(), at.heading) for at in (left, right) if at is not None)
-        if self._known.get((left is None, right is None, key)) is None:
+        key = tuple(None if at is None else (*at.place.tolist(), at.heading) for at in (left, right))
+        known = self._known.get(key)
+        if known is None:
             standing = [(foot, at) for foot, at in enumerate((left, right)) if at is not None]
             corners = [(self._p.corners[foot] @ at.turn().T + at.place)[:, :2] for foot, at in standing]
             share = self._settings.inside_two if len(corners) > 1 else self._settings.inside_one
             if len(self._known) > MOST_KNOWN:
                 self._known.clear()
-            self._known[left is None, right is None, key] = Support(np.vstack(corners), share)
-        return self._known[left is None, right is None, key]
+            known = self._known[key] = Support(np.vstack(corners), share)
+        return known
 
     def _trust(self, inside: float) -> float:
         now = min(max((inside - TRUSTED[0]) / (TRUSTED[1] - TRUSTED[0]), 0.0), 1.0)

@@ -36,4 +36,4 @@ def rehearse(robot: RobotModel, proportions: Proportions, settings: Settings) ->
         track.add(sample / RATE, leaning if MOTION[0] <= sample < MOTION[0] + MOTION[1] else upright)
     track.finish()
     while track.end - planner.now > 2 * ROWS:
-        planner.plan(ROWS, (np.array(proportions.lean.tolist() + [proportions.height]), np.zeros(3)))
+        planner.plan(ROWS, (np.array([*proportions.lean, proportions.height]), np.zeros(3)))

@@ -110,7 +110,7 @@ class Clearance:
         for k in set(self._ends[near].ravel().tolist()):
             self._drifts[k] = drifts[self._moved[k]].vector
         bodies = self._poses, self._drifts, data.J, self._carried
-        self.count = self._write(bodies, near, self._ends, self._points, over, self._numbers, v, self.rows, self.lower)
+        self.count = self._write(bodies, near, (self._ends, self._points, over), self._numbers, v, self.rows, self.lower)
 
 
 def body_capsules(robot: RobotModel) -> tuple[Capsule, ...]:

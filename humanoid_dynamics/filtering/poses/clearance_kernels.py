@@ -11,6 +11,7 @@ CROSSED = 1e-9  # m; middle lines that are nearer have no way out to tell
 SEEN, BRAKING, HARDEST = range(3)  # places in the numbers
 
 Bodies = tuple[Matrix, Matrix, Matrix, Matrix]
+Pairs = tuple[Indices, Matrix, Vector]
 
 
 def find_gaps(poses: Matrix, capsules: Matrix, pairs: Indices, points: Matrix, over: Vector) -> None:
@@ -103,7 +104,7 @@ def _share(x: float, whole: float) -> float:
 
 
 def write_rows(  # noqa: PLR0917
-    bodies: Bodies, near: Indices, ends: Indices, points: Matrix, over: Vector, numbers: Vector, v: Vector, rows: Matrix, lower: Vector
+    bodies: Bodies, near: Indices, pairs: Pairs, numbers: Vector, v: Vector, rows: Matrix, lower: Vector
 ) -> int:
     """Write rows that tell how fast parts come nearer, and bounds on them; return how many.
 
@@ -111,14 +112,14 @@ def write_rows(  # noqa: PLR0917
         bodies: (m, 4, 4) poses, (m, 6) accelerations in axes of each where no coordinate accelerates, (6, nv) columns that move bodies,
             axes and origin of the world, and (m, nv) which of them move each.
         near: Pairs that are near.
-        ends: (n, 2) bodies of all pairs.
-        points: (n, 2, 3) nearest points of their middle lines [m].
-        over: (n,) by how much they are farther apart than is kept [m].
+        pairs: (n, 2) bodies of all pairs, (n, 2, 3) nearest points of their middle lines [m], (n,) by how much they are farther apart
+            than is kept [m].
         numbers: Constants of ``clearance``.
         v: (nv,) velocity.
         rows: (most, nv) rows; overwritten.
         lower: (most,) what they must at least be [m/s^2]; overwritten.
     """
+    ends, points, over = pairs
     count = 0
     for k in near:
         x, y, z = points[k, 1, 0] - points[k, 0, 0], points[k, 1, 1] - points[k, 0, 1], points[k, 1, 2] - points[k, 0, 2]
@@ -132,7 +133,7 @@ def write_rows(  # noqa: PLR0917
             approach = 0.0
             for j in range(len(v)):
                 approach += rows[count, j] * v[j]
-            least = -numbers[BRAKING] ** 2 * over[k] - 2.0 * numbers[BRAKING] * approach - drift
+            least = -(numbers[BRAKING] ** 2) * over[k] - 2.0 * numbers[BRAKING] * approach - drift
             lower[count] = min(least, numbers[HARDEST])
             count += 1
     return count
@@ -158,4 +159,4 @@ def _add_end(  # noqa: PLR0917
     mx, my, mz = ry * nz - rz * ny, rz * nx - rx * nz, rx * ny - ry * nx
     for i in range(3):
         drift += a[i] * (X[0, i] * nx + X[1, i] * ny + X[2, i] * nz) + a[3 + i] * (X[0, i] * mx + X[1, i] * my + X[2, i] * mz)
-    return drift
+    return float(drift)

@@ -18,7 +18,7 @@ from humanoid_dynamics.filtering.poses.follower import Pace, PoseFollowers
 from humanoid_dynamics.filtering.poses.led_frame import LedFrame
 from humanoid_dynamics.filtering.poses.pose_kernels import read_frame, shorten, write_law
 from humanoid_dynamics.filtering.ticks.wish_kernels import quaternion_of
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 LWA = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
