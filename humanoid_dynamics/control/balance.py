@@ -161,8 +161,9 @@ class BalanceController:
         Args:
             t: When it was measured [s].
         """
-        if self.measured.missing:
-            self._last = Torques(self._last.tau, "waiting", self.measured.missing)
+        missing = self.measured.missing or ("no reference yet" if self.settings.await_reference and not self.reference.begun else "")
+        if missing:
+            self._last = Torques(self._last.tau, "waiting", missing)
             return self._last
         if not self._holding:
             self.reference.hold(self.measured.q)

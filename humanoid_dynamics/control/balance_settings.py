@@ -10,7 +10,7 @@ from humanoid_dynamics.resolution.rules import find_rule
 from humanoid_dynamics.spatial.arrays import Vector
 
 STATUSES = {
-    "waiting": "not every joint, or not the base, has been heard of; nothing is sent",
+    "waiting": "not every joint, or not the base, has been heard of, or a reference is awaited; nothing is sent",
     "standing": "no reference has come; the posture found is held",
     "following": "the reference is followed",
     "reference_ended": "the reference has ended or stopped coming; its last posture is held",
@@ -49,6 +49,7 @@ class BalanceSettings:
         blend: Time in which a jump of the reference is taken [s].
         rule_blend: Time in which a new rule takes over [s].
         fall_tilt: Tilt of the root link against the reference that counts as a fall [rad].
+        await_reference: Whether nothing is sent before a reference has come.
     """
 
     rule: str = "transition_limited"
@@ -63,6 +64,7 @@ class BalanceSettings:
     blend: float = 0.5
     rule_blend: float = 0.1
     fall_tilt: float = 1.0
+    await_reference: bool = False
 
     def __post_init__(self) -> None:
         find_rule(self.rule)

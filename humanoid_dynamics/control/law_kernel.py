@@ -129,9 +129,12 @@ def _ask_centre_of_mass(  # noqa: PLR0917
         w = math.sqrt(GRAVITY / height)
         ahead = c[:2] - r[:2] + (c_dot[:2] - r_dot[:2]) / w  # of the capture point
         asked = r[:2] - r_ddot[:2] / w**2 + (1.0 + gains[CAPTURE] / w) * ahead
-        used = _use(ground, asked - here[:2])
-        tight = min(max((used - LOOSE) / (TIGHT - LOOSE), 0.0), 1.0)
         middle = here[:2] + ground[2]
+        planned = r[:2] - r_ddot[:2] / w**2 - middle
+        planned /= max(_use(ground, ground[2] + planned, 0.0 * planned), 1.0)
+        used = _use(ground, asked - here[:2], 0.0 * planned)
+        off = _use(ground, asked - here[:2], planned)
+        tight = min(max((off - LOOSE) / (TIGHT - LOOSE), 0.0), 1.0)
         pressure = middle + (asked - middle) / max(used, 1.0)
         beyond = asked - pressure
         out[12:14], out[14:16] = pressure, beyond
@@ -148,14 +151,23 @@ def _ask_centre_of_mass(  # noqa: PLR0917
     return tight
 
 
-def _use(ground: Ground, p: Vector) -> float:
-    """Return how far a point is from the middle of a polygon, as a share of the way to its rim; much where there is no polygon."""
+def _use(ground: Ground, p: Vector, start: Vector) -> float:
+    """Return how far a point is from a start, as a share of the way to the rim of a polygon; much where there is no polygon.
+
+    A way of less than half of that from the middle of the polygon to its rim counts as so much.
+
+    Args:
+        ground: The polygon.
+        p: (2,) the point.
+        start: (2,) where the way begins, from the middle.
+    """
     A, limit, middle = ground
-    x, y = p[0] - middle[0], p[1] - middle[1]
+    x, y = p[0] - middle[0] - start[0], p[1] - middle[1] - start[1]
     used = 0.0 if len(limit) else 1.0 / SMALL
     for i in range(len(limit)):
         room = limit[i] - A[i, 0] * middle[0] - A[i, 1] * middle[1]
-        used = max(used, (A[i, 0] * x + A[i, 1] * y) / room)
+        left = max(room - A[i, 0] * start[0] - A[i, 1] * start[1], 0.5 * room)
+        used = max(used, (A[i, 0] * x + A[i, 1] * y) / left)
     return used
 
 

@@ -87,7 +87,7 @@ class Reference:
         self._offset = self._zero
         self._blend_from = -np.inf
         self._last: Wanted | None = None
-        self._came = False
+        self._came = self._held = False
         self.fault = ""
 
     @property
@@ -101,12 +101,12 @@ class Reference:
         return self._tracks.times[-1] * NS if self._tracks.times else -np.inf
 
     def hold(self, q: Vector) -> None:
-        """Forget all pieces and hold a configuration.
+        """Hold a configuration until the first knot of what came and comes.
 
         Args:
             q: (nq,) configuration.
         """
-        self._tracks, self._base, self._came = Track(), Track(), False
+        self._held = True
         self._last = Wanted(np.array(q), self._zero, self._zero)
         self._rest[:, 0] = [joint_position(joint, q) for joint in self._joints]
 
@@ -170,6 +170,9 @@ class Reference:
         if not self.begun:
             return last
         now = round(t / NS)
+        if self._held and now < self._tracks.times[0]:
+            return last
+        self._held = False
         wanted = self._read(now)
         if self._came:
             self._came = False

@@ -74,6 +74,7 @@ class EffortGuardConfig(NodeConfig):
     safe_output: str = parameter("gravity_hold", "What goes out after a fault", choices=KINDS)
     damping: float = parameter(0.02, "Damping after a fault, per effort limit", unit="s/rad", lowest=0.0, highest=10.0)
     decay: float = parameter(1.0, "Time in which what holds fades after a fault", unit="s", lowest=0.001, highest=60.0)
+    busy: bool = parameter(False, "Whether it waits for messages awake: sooner there, for a whole core")
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,11 @@ class InverseDynamicsConfig(NodeConfig):
     fall_tilt: float = parameter(
         1.0, "Tilt of the base against the reference that counts as a fall", unit="rad", lowest=0.1, highest=3.2, live=True
     )
+    await_reference: bool = parameter(
+        False, "Whether nothing is sent before a reference has come; in lock-step the world then waits for the motion", live=True
+    )
     compiled: bool = parameter(True, "Whether numba, where it is installed, makes it faster; it takes some time when configured first")
+    busy: bool = parameter(False, "Whether it waits for messages awake: sooner there, for a whole core")
 
 
 @dataclass(frozen=True)
@@ -119,6 +124,7 @@ class SimulatorConfig(NodeConfig):
     push_time: float = parameter(0.1, "How long a push lasts", unit="s", lowest=0.001, highest=10.0, live=True)
     pose_rate: float = parameter(50.0, "Rate of frames and of the audit", unit="Hz", lowest=0.1, highest=500.0)
     compiled: bool = parameter(True, "Whether numba, where it is installed, makes it faster; it takes some time when configured first")
+    busy: bool = parameter(False, "Whether it waits for messages awake: sooner there, for a whole core")
 
 
 @dataclass(frozen=True)
@@ -126,7 +132,7 @@ class MotionPlayerConfig(NodeConfig):
     """Parameters of the node ``motion_player``."""
 
     motion: str = parameter("squat", f"What is played: {', '.join(SCRIPTS)}, walk, or the path of a motion file")
-    play: bool = parameter(False, "Whether it plays as soon as it is active")
+    play: bool = parameter(False, "Whether it plays as soon as it is active, somebody listens and the clock runs")
     repeat: bool = parameter(False, "Whether it begins again when it has ended", live=True)
     lead: float = parameter(0.5, "How long before its time a piece is sent", unit="s", lowest=0.01, highest=10.0)
     point_rate: float = parameter(50.0, "Points of the trajectory per second", unit="Hz", lowest=1.0, highest=500.0)

@@ -333,6 +333,9 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 DESCRIPTION,
                 *STATES,
                 Topic("certificate", "in", "std_msgs/Float64MultiArray", "state", "as `inverse_dynamics` sends it"),
+                Topic(
+                    "joint_torque_commands", "in", "sensor_msgs/JointState", "command", "`effort` [N·m, N] by name, while somebody looks"
+                ),
                 Topic("/diagnostics", "in", "diagnostic_msgs/DiagnosticArray", "report", "of all nodes"),
                 Topic("push", "out", "geometry_msgs/WrenchStamped", "report", "what a drag pulls with, at the link `frame_id` [N, N·m]"),
                 turned((LED,))[0],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,18 @@ from humanoid_dynamics.nodes.running import keep_rate, run
 
 RATE = 20.0  # Hz
 MARGIN = 1.0  # s around the schedule
+AHEAD = 30.0  # s; how long before its time a piece is sent where time is simulated, and may run faster than we look
+LARGEST = 100  # points of a piece
+SETTLED = 0.3  # s; nobody began to listen for so long: nobody is about to
+LATER = 1e-6  # s
+TOPICS = ("reference/joints", "reference/base", "reference/contacts")
 
 
 class MotionPlayerNode(AdapterNode):
-    """Sends the points of a motion, each once, ``lead`` before its time."""
+    """Sends the points of a motion, each once, ``lead`` before its time; earlier where time is simulated.
+
+    What is followed then depends on simulated time alone, however late we look.
+    """
 
     good = ("idle", "playing", "ended", "stopped")
 
@@ -30,6 +39,14 @@ class MotionPlayerNode(AdapterNode):
         self._playback: Playback | None = None
         self._start = np.nan
         self._sent = 0
+        self._due = False
+        self._listeners, self._since = 0, 0.0
+
+    @property
+    def sent_until(self) -> float:
+        """Time up to which the motion has been sent; minus infinity before any has been [s]."""
+        playback = self._playback
+        return -np.inf if playback is None or not self._sent else float(self._start + playback.times[self._sent - 1])
 
     def prepare(self) -> None:
         """Make the motion."""
@@ -49,8 +66,7 @@ class MotionPlayerNode(AdapterNode):
     def begin(self) -> None:
         """Wait, or play at once."""
         self.tell("idle")
-        if self.config.play:
-            self._play(None)
+        self._due, self._listeners = bool(self.config.play), 0
 
     def tick(self) -> None:
         """Send the points whose time has come."""
@@ -59,41 +75,65 @@ class MotionPlayerNode(AdapterNode):
             if not self.active or playback is None:
                 return
             now = self.now()
+            if self._due and self._is_awaited(now):
+                self._play(None)
             if np.isfinite(self._start):
                 self._send(playback, now)
-            self.tell(self.status or "idle", self.reason)
+            self.tell(self.status or "idle", "nobody hears the reference, or no clock runs" if self._due else "")
+
+    def _is_awaited(self, now: float) -> bool:
+        """Return whether there is a time, and somebody to whom nothing would be lost."""
+        listeners = sum(self.out(topic).get_subscription_count() for topic in TOPICS)
+        if listeners != self._listeners:
+            self._listeners, self._since = listeners, monotonic()
+        return now > 0.0 and listeners > 0 and monotonic() - self._since > SETTLED
 
     def _play(self, _request: Any) -> str:
         if self._playback is None:
             return "not configured"
-        self._start, self._sent = self.now() + 2.0 * self.config.lead, 0
-        if self._playback.schedule is not None:
-            self._send_schedule(self._playback, self._playback.schedule)
-        self.tell("playing")
+        self._begin(self.now() + 2.0 * self.config.lead)
         return ""
 
+    def _begin(self, start: float) -> None:
+        self._start, self._sent, self._due = start, 0, False
+        if self._playback is not None and self._playback.schedule is not None:
+            self._send_schedule(self._playback, self._playback.schedule)
+        self.tell("playing")
+
     def _stop(self, _request: Any) -> str:
+        playback, self._due = self._playback, False
+        if playback is not None and np.isfinite(self._start):  # what was sent for later is taken back
+            at = int(np.searchsorted(playback.times, self.now() + self.config.lead - self._start))
+            if at < self._sent:
+                self._send_points(playback, slice(at, at + 1), still=True)
         self._start = np.nan
         self.tell("stopped")
         return ""
 
     def _send(self, playback: Playback, now: float) -> None:
         times = playback.times
-        until = int(np.searchsorted(times, now + self.config.lead - self._start, side="right"))
+        ahead = max(self.config.lead, AHEAD) if self.get_parameter("use_sim_time").value else self.config.lead
+        until = int(np.searchsorted(times, now + ahead + LATER - self._start, side="right"))
         if until > self._sent:
-            part = slice(self._sent, until)
-            tables = {name: table[part] for name, table in playback.tables.items()}
-            self.out("reference/joints").publish(write_joint_trajectory(playback.joints, self._start, times[part], tables))
-            if playback.base is not None and self.robot is not None:
-                base = write_base_trajectory(self.robot.links[0], self._start, times[part], playback.base[part])
-                self.out("reference/base").publish(base)
+            until = min(until, self._sent + LARGEST)
+            self._send_points(playback, slice(self._sent, until))
             self._sent = until
-        if now > self._start + float(times[-1]):
-            self._start = np.nan
+        if self._sent == len(times) and now > self._start + float(times[-1]):
+            end, self._start = self._start + float(times[-1]), np.nan
             if self.config.repeat:
-                self._play(None)
+                self._begin(max(end, now - self.config.lead) + 2.0 * self.config.lead)
             else:
                 self.tell("ended")
+
+    def _send_points(self, playback: Playback, part: slice, *, still: bool = False) -> None:
+        """Send some points; where the motion is to stand still there, without velocities."""
+        times = playback.times[part]
+        tables = {name: table[part] * (not still or name == "positions") for name, table in playback.tables.items()}
+        self.out("reference/joints").publish(write_joint_trajectory(playback.joints, self._start, times, tables))
+        if playback.base is not None and self.robot is not None:
+            rows = np.array(playback.base[part])
+            rows[:, 7:] *= not still
+            self.out("reference/base").publish(write_base_trajectory(self.robot.links[0], self._start, times, rows))
 
     def _send_schedule(self, playback: Playback, schedule: ContactSchedule) -> None:
         moved = ContactSchedule(

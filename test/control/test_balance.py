@@ -271,6 +271,18 @@ def test_accelerations_keep_standing_soles_still_and_give_the_centre_of_mass_its
         assert np.abs(pin.getFrameAcceleration(robot.model, data, robot.surface(name).frame, pin.LOCAL).vector).max() < 1e-4
 
 
+@pytest.mark.parametrize("name", ["human28", "g1"])
+def test_a_pressure_that_is_planned_at_the_rim_leaves_the_posture_alone(name):
+    """Over one sole, with both on the ground, all joints follow the reference as they do in the middle: nothing is wrong there."""
+    loop = Loop(load(name))
+    loop.run(0.1)
+    loop.play("step")
+    loop.run(2.2)
+    wanted = loop.controller.reference.at(loop.t)
+    assert np.abs(pin.difference(loop.robot.model, wanted.q, loop.live.world.q)[6:]).max() < 0.03
+    assert set(loop.seen) == {"standing", "following"}, loop.seen
+
+
 def test_a_robot_without_a_free_root_is_refused():
     with pytest.raises(UnsupportedRobotError):
         WholeBodyLaw(hd.load_robot("fourbar"))

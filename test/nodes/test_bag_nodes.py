@@ -17,10 +17,9 @@ from std_srvs.srv import SetBool  # noqa: E402
 
 from humanoid_dynamics.nodes.bag_player import BagPlayerNode  # noqa: E402
 from humanoid_dynamics.nodes.messages import to_stamp  # noqa: E402
-from humanoid_dynamics.nodes.motion_player import MotionPlayerNode  # noqa: E402
 from humanoid_dynamics.nodes.recorder import RecorderNode  # noqa: E402
 from humanoid_dynamics.nodes.running import make_executor  # noqa: E402
-from humanoid_dynamics.nodes.together import run_in_lock_step, spin  # noqa: E402
+from humanoid_dynamics.nodes.together import BY_OTHERS, run_in_lock_step, spin  # noqa: E402
 from humanoid_dynamics.series.bag_file import BagFile, BagPlay  # noqa: E402
 from humanoid_dynamics.series.bag_reader import read_bag  # noqa: E402
 
@@ -151,14 +150,11 @@ def test_a_file_that_cannot_be_written_stops_the_recorder_and_not_the_process(tm
 def reference(tmp_path_factory):
     """A bag of what a player said to a simulated robot."""
     path = tmp_path_factory.mktemp("bag") / "reference.mcap"
-    player = make(MotionPlayerNode, robot="human28", motion="squat", play="true", use_sim_time="true")
     recorder = make(RecorderNode, file=path, use_sim_time="true", topics=f"[{', '.join(REFERENCES)}]")
-    for node in (player, recorder):
-        node.start()
-    run_in_lock_step("human28", 0.8, rate=500.0, others=[player, recorder])
+    recorder.start()
+    run_in_lock_step("human28", 0.8, rate=500.0, motion="squat", others=[recorder])
     recorder.release()
-    for node in (player, recorder):
-        node.destroy_node()
+    recorder.destroy_node()
     return path
 
 
@@ -167,7 +163,7 @@ def test_the_same_bag_twice_is_the_same_run_to_the_last_bit(reference):
     for _ in range(2):
         player = make(BagPlayerNode, file=reference, use_sim_time="true")
         player.start()
-        run = run_in_lock_step("human28", 0.7, rate=500.0, others=[player])
+        run = run_in_lock_step("human28", 0.7, rate=500.0, others=[player], motion=BY_OTHERS)
         player.release()
         player.destroy_node()
         digests.append(run.digest)

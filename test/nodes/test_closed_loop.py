@@ -42,9 +42,28 @@ def test_by_call_it_is_the_same_as_over_topics():
     assert runs[1].statuses == {"simulator": "running", "inverse_dynamics": "standing"}
 
 
+def test_a_motion_begins_at_its_time_however_late_it_comes():
+    """The world waits for the motion, and the motion for the clock: what happens hangs on simulated time alone."""
+    runs = [run_in_lock_step("human28", 0.8, rate=500.0, motion="squat", link=link) for link in ("topics", "call", "call")]
+    assert len({run.digest for run in runs}) == 1
+    assert all(run.seen == {"following": 400} for run in runs)
+    assert -0.03 < runs[0].height < -0.003
+    assert runs[0].digest != run_in_lock_step("human28", 0.8, rate=500.0, link="call").digest
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("robot", "rate"), [("human28", 500.0), ("human28", 1000.0), ("g1", 500.0), ("g1", 1000.0), ("talos_reduced", 500.0)]
+    ("robot", "rate"),
+    [
+        ("human28", 500.0),
+        ("human28", 1000.0),
+        ("g1", 500.0),
+        ("g1", 1000.0),
+        ("talos_reduced", 500.0),
+        ("talos_reduced", 1000.0),
+        ("talos", 500.0),
+        ("talos", 1000.0),
+    ],
 )
 def test_it_stands_and_steps_on_topics(robot, rate):
     run = run_in_lock_step(robot, 8.5, rate=rate, motion="step", patience=250.0)
