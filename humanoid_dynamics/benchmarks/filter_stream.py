@@ -12,7 +12,7 @@ from humanoid_dynamics.benchmarks.interleave import MICROSECOND, Contender, Timi
 from humanoid_dynamics.benchmarks.rows import Measurement, Race
 from humanoid_dynamics.benchmarks.stand import Stand
 from humanoid_dynamics.filtering.clip_filter import samples_with_holds
-from humanoid_dynamics.filtering.filter import DynamicsFilter
+from humanoid_dynamics.filtering.filter import ROWS_AT_A_TIME, DynamicsFilter
 from humanoid_dynamics.filtering.poses.teleoperation import Teleoperation
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.footsteps import WalkStyle
@@ -43,8 +43,9 @@ class StreamTimes:
 
     @property
     def conditioning(self) -> float:
-        """Time of all samples, for each frame, without the first plan: there the robot is placed on its feet [us]."""
-        return float(self.pushes.sum() - self.pushes.max()) / len(self.ticks)
+        """Time of samples for each frame, from the first plan on, at which the robot is placed on its feet [us]."""
+        begun = int(np.argmax(self.pushes)) + 1
+        return float(self.pushes[begun:].sum()) / (len(self.ticks) - ROWS_AT_A_TIME)
 
     @property
     def worst(self) -> float:
