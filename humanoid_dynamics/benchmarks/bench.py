@@ -8,7 +8,16 @@ from time import perf_counter
 from types import MappingProxyType
 from typing import Any
 
-from humanoid_dynamics.benchmarks import closed_chain, closed_chain_forward, inverse_dynamics, limits, paper_filter, simulation, snake
+from humanoid_dynamics.benchmarks import (
+    closed_chain,
+    closed_chain_forward,
+    filter_stream,
+    inverse_dynamics,
+    limits,
+    paper_filter,
+    simulation,
+    snake,
+)
 from humanoid_dynamics.benchmarks.floors import FLOOR_ID
 from humanoid_dynamics.benchmarks.goals import GOAL_ROBOT, GOALS, NOT_BUILT, Goal
 from humanoid_dynamics.benchmarks.interleave import Timing, interleave
@@ -29,6 +38,7 @@ ROBOT_RACES: Mapping[str, Callable[[Stand], Race]] = {
     closed_chain.PATH: closed_chain.build_closed_chain,
     closed_chain_forward.PATH: closed_chain_forward.build_closed_chain_forward,
     paper_filter.PATH: paper_filter.build_paper_filter,
+    filter_stream.PATH: filter_stream.build_filter_stream,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,8 +12,8 @@ from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.filtering.certificate import FrameCertificate, FrameJudge
 from humanoid_dynamics.filtering.conditioning.intake import Intake
 from humanoid_dynamics.filtering.conditioning.planner import Planner
+from humanoid_dynamics.filtering.conditioning.rehearsal import rehearse
 from humanoid_dynamics.filtering.conditioning.track import Track
-from humanoid_dynamics.filtering.conditioning.windows import prepare_windows
 from humanoid_dynamics.filtering.doubt import doubtful_limits
 from humanoid_dynamics.filtering.fallen import FALLEN, FASTEST, Recovery, has_fallen
 from humanoid_dynamics.filtering.modes import build_tick
@@ -119,7 +120,7 @@ class DynamicsFilter:
         self.delay = self.settings.lookahead
         self._bound = mode == "balanced" and tick.joint_limits and tick.torque_limits and tick.unilateral
         self._recovery = Recovery(robot, self.settings.dt, keep_limits=tick.joint_limits)
-        prepare_windows()
+        rehearse(robot, self.proportions, self.settings)
         self.restart()
 
     def restart(self) -> None:
@@ -170,8 +171,6 @@ class DynamicsFilter:
             self.status = "ended" if self._ended else "waiting"
             return None
         believed = measured is None or self._take_state(measured)
-        if not self._started and (measured is None or not believed):
-            self.q = place_robot(self.robot, target, keep_limits=self.tick_settings.joint_limits)
         self._started = True
         frame = self._advance(target, measured is not None)
         if frame.rung == FALLEN:
@@ -201,6 +200,8 @@ class DynamicsFilter:
         needed = 0 if self._ended else round(self.settings.lookahead * self.settings.rate)
         if ready >= max(needed, ROWS_AT_A_TIME + MARGIN):
             self._targets = self._planner.plan(ROWS_AT_A_TIME, self._centre() if self._started and not self._recovery.active else None)
+            if not self._started:
+                self.q = place_robot(self.robot, self._targets[0], keep_limits=self.tick_settings.joint_limits)
 
     def _centre(self) -> tuple[Vector, Vector]:
         """Return the centre of mass and its velocity."""
@@ -244,8 +245,9 @@ class DynamicsFilter:
 
     def _is_possible(self, q: Vector, v: Vector, step: Step, certificate: FrameCertificate) -> bool:
         """Whether what comes next is a number, and inside the limits of joints and motors where these are kept."""
-        finite = all(np.isfinite(part).all() for part in (q, v, step.vdot, step.tau, step.wrenches))
-        return finite and float(np.max(np.abs(v[:BASE]))) < FASTEST and (certificate.limits_hold or not self._bound)
+        square = sum(float(part.dot(part)) for part in (q, v, step.vdot, step.tau, step.wrenches.ravel()))
+        fast = max(abs(rate) for rate in v[:BASE].tolist())
+        return math.isfinite(square) and fast < FASTEST and (certificate.limits_hold or not self._bound)
 
     def _recover(self, target: Target) -> Frame:
         """Hold the posture, or go on with the way back to both soles."""

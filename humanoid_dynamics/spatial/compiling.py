@@ -28,6 +28,7 @@ def borrow(array: T) -> T:
     return array
 
 
+@cache
 def is_compiler_installed() -> bool:
     """Whether numba can be imported; it is not imported to find out."""
     return find_spec("numba") is not None
@@ -62,6 +63,22 @@ def compile_kernel(kernel: Kernel, parts: tuple[Kernel, ...] = ()) -> Kernel:
     for part in parts:
         _make_known(part)
     return compile_known(kernel, parts, order_is_free=True)
+
+
+@cache
+def compile_where_possible(kernel: Kernel, parts: tuple[Kernel, ...] = (), *, order_is_free: bool = True) -> Kernel:
+    """Return a kernel compiled by numba where that is installed, and as it is otherwise.
+
+    Args:
+        kernel: A function in the part of Python that numba reads.
+        parts: Functions that it calls.
+        order_is_free: Whether sums may be added in another order.
+    """
+    if not is_compiler_installed():
+        return kernel
+    for part in parts:
+        _make_known(part)
+    return compile_known(kernel, parts, order_is_free=order_is_free)
 
 
 def compile_known(kernel: Kernel, parts: tuple[Kernel, ...], *, order_is_free: bool) -> Kernel:

@@ -139,7 +139,7 @@ class TestRun:
     def test_progress_grows_to_the_end(self):
         told = []
         bench.run_bench("human28", 5, progress=told.append)
-        assert len(told) == 8 * 5
+        assert len(told) == 9 * 5
         assert all(np.diff(told) > 0)
         assert told[-1] == pytest.approx(1.0)
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
+import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering.poses.clearance import BRAKING, KEPT, SEEN, Clearance
+from humanoid_dynamics.filtering.poses.clearance_kernels import find_gaps, find_near
 from humanoid_dynamics.filtering.poses.teleoperation import Teleoperation
 
 
 def update(clearance: Clearance, robot: hd.RobotModel, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     data = robot.data()
-    pin.forwardKinematics(robot.model, data, q, v, np.zeros(robot.nv))
-    pin.computeJointJacobians(robot.model, data)
+    pin.computeJointJacobians(robot.model, data, q)
+    pin.nonLinearEffects(robot.model, data, q, v)
     clearance.update(data, v)
     return clearance.over.copy()
 
@@ -56,6 +58,32 @@ def test_rows_are_the_rates_of_distances_and_bounds_know_how_they_curve() -> Non
         drift = -lower[0] - 2.0 * BRAKING * float(rows[0] @ v) - BRAKING**2 * over[0]
         assert abs(curve / step**2 - across - drift) < 1e-3 * (1.0 + abs(drift))
     assert seen >= 3
+
+
+@pytest.mark.parametrize("lengths", [(0.3, 1.0), (0.0, 0.4), (0.0, 0.0)])
+def test_distances_of_capsules_are_those_of_coal(lengths: tuple[float, float]) -> None:
+    rng, radius = np.random.default_rng(5), 0.05
+    for _ in range(100):
+        turns = [pin.exp3(rng.normal(size=3)) for _ in lengths]
+        places = rng.normal(scale=0.5, size=(2, 3))
+        poses = np.array([pin.SE3(R, p).homogeneous for R, p in zip(turns, places, strict=True)])
+        capsules = np.array([(k, 0.0, 0.0, -half, 0.0, 0.0, half, radius) for k, half in enumerate(0.5 * np.array(lengths))])
+        points, over = np.zeros((1, 2, 3)), np.zeros(1)
+        find_gaps(poses, capsules, np.array([[0, 1]]), points, over)
+        shapes = [pin.coal.Capsule(radius, length) for length in lengths]
+        placed = [pin.coal.Transform3s(R, p) for R, p in zip(turns, places, strict=True)]
+        found = pin.coal.DistanceResult()
+        distance = pin.coal.distance(shapes[0], placed[0], shapes[1], placed[1], pin.coal.DistanceRequest(), found)
+        assert abs(distance - over[0]) < 1e-12
+        np.testing.assert_allclose(points[0, 0], found.getNearestPoint1() - radius * found.normal, atol=1e-12)
+        np.testing.assert_allclose(points[0, 1], found.getNearestPoint2() + radius * found.normal, atol=1e-12)
+
+
+def test_only_the_nearest_pairs_are_watched_in_their_order() -> None:
+    over, near = np.array([0.03, 0.01, 0.5, 0.02, 0.04, 0.01]), np.zeros(6, dtype=np.intp)
+    assert near[: find_near(over, 0.08, 9, near)].tolist() == [0, 1, 3, 4, 5]
+    assert near[: find_near(over, 0.08, 3, near)].tolist() == [1, 3, 5]
+    assert find_near(over, 0.0, 3, near) == 0
 
 
 def test_hands_that_are_led_through_each_other_and_the_trunk_do_not_touch() -> None:

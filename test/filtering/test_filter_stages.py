@@ -6,9 +6,10 @@ import pytest
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering.conditioning.balance import BoundedShift
 from humanoid_dynamics.filtering.conditioning.contacts import PLANNED_FEET, RECORDED_FEET, choose_thresholds, drop_short, label_window
+from humanoid_dynamics.filtering.conditioning.foothold_kernels import soften_distance
 from humanoid_dynamics.filtering.conditioning.gate import HoldGate
 from humanoid_dynamics.filtering.conditioning.intake import Intake
-from humanoid_dynamics.filtering.conditioning.strides import choose_scale, soften
+from humanoid_dynamics.filtering.conditioning.strides import choose_scale
 from humanoid_dynamics.filtering.conditioning.support import Support
 from humanoid_dynamics.filtering.conditioning.swing import go_on
 from humanoid_dynamics.filtering.conditioning.windows import flat_kernel, smooth_line
@@ -142,7 +143,7 @@ def test_strides_and_distances_are_only_made_smaller():
     assert choose_scale(1.0, 0.6) == pytest.approx(0.6)
     assert choose_scale(9.0, 0.6) == pytest.approx(0.5)
     distances = np.linspace(0.0, 3.0, 50)
-    soft = soften(distances, 0.45)
+    soft = np.array([soften_distance(distance, 0.45) for distance in distances])
     assert (soft <= distances + 1e-12).all()
     assert soft.max() <= 0.45
     assert (np.diff(soft) >= 0.0).all()

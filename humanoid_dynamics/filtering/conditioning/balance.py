@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from humanoid_dynamics.filtering.conditioning.centre_kernels import shift_path
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 TAIL = 0.25  # s; what the pivot moves by beyond the window is the mean of this time before its end
 
@@ -43,17 +45,12 @@ class BoundedShift:
             rate: (count, 2) its velocity [m/s].
             second: (count, 2) its acceleration [m/s^2].
         """
-        w, dt = self._w, self._dt
-        xi = unstable_shift(d, count, dt, w)
-        x, rate = np.empty((count, 2)), np.empty((count, 2))
-        now = xi[0] if self.x is None else self.x
-        decay = float(np.exp(-w * dt))
-        for row in range(count):
-            x[row] = now
-            rate[row] = w * (xi[row] - now)
-            now = decay * now + (1.0 - decay) * 0.5 * (xi[row] + xi[row + 1])
-        self.x = now
-        return x, rate, w * w * (x - d[:count])
+        out = np.empty((count, 2)), np.empty((count, 2)), np.empty((count, 2))
+        x = np.full(2, np.nan) if self.x is None else np.array(self.x)
+        mean = max(1, min(round(TAIL / self._dt), len(d)))
+        compile_where_possible(shift_path)(d, x, (self._w, self._dt, mean), out)
+        self.x = x
+        return out
 
     def leap(self, d: Matrix, stiffness: Vector, force: Matrix, count: int) -> tuple[Matrix, Matrix, Matrix]:
         """Go on for some rows in which the weight on the soles changes: x'' = s (x - d) + f, with s = 0 in flight.
@@ -84,28 +81,3 @@ class BoundedShift:
         self.x = np.array(x[count])
         rate: Matrix = (x[1 : count + 1] - np.vstack((2.0 * x[:1] - x[1:2], x[: count - 1]))) / (2.0 * dt)
         return x[:count], rate, stiffness[:count, None] * (x[:count] - d[:count]) + force[:count]
-
-
-def unstable_shift(d: Matrix, count: int, dt: float, w: float) -> Matrix:
-    """Return xi, the weighted future, for the first rows of a window.
-
-    Args:
-        d: (n, 2) by how much the pivot has to move [m].
-        count: Number of rows that are needed.
-        dt: Time between rows [s].
-        w: Rate of the pendulum [1/s].
-
-    Returns:
-        (count + 1, 2) xi [m].
-    """
-    n = len(d)
-    decay = float(np.exp(-w * dt))
-    middle = 0.5 * (d[1:] + d[:-1])
-    tail = d[-max(1, min(round(TAIL / dt), n)) :].mean(axis=0)
-    future = n - 1 - count
-    weights = (1.0 - decay) * decay ** np.arange(max(future, 0))
-    xi = np.empty((count + 1, 2))
-    xi[count] = weights @ middle[count:] + decay ** max(future, 0) * tail
-    for row in range(count - 1, -1, -1):
-        xi[row] = decay * xi[row + 1] + (1.0 - decay) * middle[min(row, n - 2)]
-    return xi

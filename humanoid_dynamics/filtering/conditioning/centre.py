@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
 from humanoid_dynamics.filtering.conditioning.balance import BoundedShift
+from humanoid_dynamics.filtering.conditioning.centre_kernels import find_path
 from humanoid_dynamics.filtering.conditioning.footholds import Stance
-from humanoid_dynamics.filtering.conditioning.support import Support, clamp_rows, phases_of
+from humanoid_dynamics.filtering.conditioning.support import Support, phases_of
 from humanoid_dynamics.filtering.conditioning.swing import Print
 from humanoid_dynamics.filtering.conditioning.track import Track
 from humanoid_dynamics.filtering.conditioning.window import Window
-from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, flat_kernel, slopes, smooth_columns
+from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, flat_kernel, smooth_columns
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_where_possible
 
+MOST = 0.8  # share of an area that a trusted reference may use
 MOST_KNOWN = 64  # supports that are remembered
 LARGEST_OFFSET = 0.04  # m; how far angular momentum may move the zero-moment point
 LEAST_PUSH = 0.2  # weights that soles bear at least where the zero-moment point is told
@@ -44,8 +50,10 @@ class CentrePlanner:
         """
         self._p, self._settings, self._track, self._dt = proportions, settings, track, settings.dt
         half = round(min(settings.com_smoothing, 0.3 * settings.lookahead) * settings.rate)
-        self._calm = flat_kernel(half)
-        self._height = bell_kernel(min(0.06, 0.15 * settings.lookahead) * settings.rate)
+        height = bell_kernel(min(0.06, 0.15 * settings.lookahead) * settings.rate)
+        self._bells, self._short = (flat_kernel(half), height), bell_kernel(0.03 * settings.rate)
+        p = proportions
+        self._numbers = np.array([settings.dt, p.mass, p.gravity, *p.downhill, STEEPEST_HEIGHT, LARGEST_OFFSET])
         self.balance = BoundedShift(proportions.pendulum, settings.dt)
         self._lower = np.nan
         self._trusted = 1.0
@@ -63,32 +71,55 @@ class CentrePlanner:
         Returns:
             Places, velocities and accelerations, (count, 3) each.
         """
-        dt, now = self._dt, window.now
-        place = smooth_columns(window.com, self._calm)
-        place[:, 2] = np.convolve(np.pad(window.com[:, 2], len(self._height) // 2, mode="edge"), self._height, mode="valid")
-        rate, second = slopes(place, dt)
-        second[:, 2] = np.clip(second[:, 2], -STEEPEST_HEIGHT, STEEPEST_HEIGHT)
-        if window.led is not None:
-            place[:, 2], rate[:, 2], second[:, 2] = window.led
-        com, rate, second = place[now:], rate[now:], second[now:]
+        path = self._find_path(window)
+        com, rate, second = (each[:count] for each in path[:3])
         if not self._settings.balance:
-            return com[:count], rate[:count], second[:count]
-        spin = smooth_columns(self._track.spin.between(window.start, window.start + len(window.com))[:, :2], self._calm)
-        torque = slopes(spin, dt)[0][now:]
-        g = np.maximum(self._p.gravity + second[:, 2], LEAST_PUSH * self._p.gravity)
-        offset = np.clip(np.column_stack((-torque[:, 1], torque[:, 0])) / (self._p.mass * g)[:, None], -LARGEST_OFFSET, LARGEST_OFFSET)
-        zmp = com[:, :2] - (com[:, 2] / g)[:, None] * (second[:, :2] - self._p.downhill) + offset
-        rows, supports = self._supports(window, prints)
-        zmp = np.where(self._flies(window)[:, None], com[:, :2], zmp)
-        moved = clamp_rows(zmp, supports, rows, self._trust(zmp, supports, rows))
-        moved = smooth_columns(moved - zmp, bell_kernel(0.03 / dt))
+            return com, rate, second
+        moves = smooth_columns(self._moves(path[3], *self._supports(window, prints)), self._short)
         if self.rebase is not None:  # time stood still, and the centre of mass was led elsewhere
             self.balance.x, self.rebase = self.rebase - com[0, :2], None
-        x, x_rate, x_second = self._shift(window, moved, com, second, count)
+        x, x_rate, x_second = self._shift(window, moves, path[0], path[2], count)
         lowered, fall = self._lowered(window, count)
-        second = second[:count] + np.column_stack((x_second, np.zeros(count)))
-        rate = rate[:count] + np.column_stack((x_rate, -fall))
-        return com[:count] + np.column_stack((x, -lowered)), rate, second
+        com[:, :2] += x
+        com[:, 2] -= lowered
+        rate[:, :2] += x_rate
+        rate[:, 2] -= fall
+        second[:, :2] += x_second
+        return com, rate, second
+
+    def _find_path(self, window: Window) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+        """Return places, rates and second rates of the reference, and its zero-moment points, from the next row on."""
+        n, (calm, bell) = len(window.com), self._bells
+        left = n - window.now
+        spin, known = self._track.spin.between(window.start, window.start + n), min(left + 1, n)  # one row more, for differences
+        smooth = [smooth_columns(*one, known) for one in ((window.com[:, :2], calm), (window.com[:, 2:], bell), (spin[:, :2], calm))]
+        path = np.empty((left, 3)), np.empty((left, 3)), np.empty((left, 3)), np.empty((left, 2))
+        compile_where_possible(find_path)(tuple(smooth), self._numbers, path)
+        return path if window.led is None else self._lead(window, window.led, path)
+
+    def _lead(
+        self, window: Window, led: Sequence[Vector], path: tuple[Matrix, Matrix, Matrix, Matrix]
+    ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+        """Return the path with the heights of a flight, and of the way into it and out of it."""
+        com, rate, second, zmp = path
+        level, before = second[:, :2] - self._p.downhill, (self._p.gravity + second[:, 2])[:, None]
+        torque = (zmp - com[:, :2]) * before + com[:, 2:] * level
+        for table, height in zip((com, rate, second), led, strict=True):
+            table[:, 2] = height[window.now :]
+        push = np.maximum(self._p.gravity + second[:, 2:], LEAST_PUSH * self._p.gravity)
+        offset = np.clip(torque / push, -LARGEST_OFFSET, LARGEST_OFFSET)
+        zmp = com[:, :2] - (com[:, 2:] / push) * level + offset
+        return com, rate, second, np.where(self._flies(window)[:, None], com[:, :2], zmp)
+
+    def _moves(self, zmp: Matrix, rows: list[int], supports: list[Support]) -> Matrix:
+        """Return by how much the zero-moment point of each row has to move to be inside its support."""
+        moves = np.zeros((len(zmp), 2))
+        spans = [(s, slice(a, b)) for s, a, b in zip(supports, rows, [*rows[1:], len(zmp)], strict=True)]
+        reaches = [support.reach(zmp[span]) for support, span in spans]
+        trust = self._trust(sum(int(np.count_nonzero(reach <= 1.0)) for reach in reaches) / len(zmp))
+        for (support, span), reach in zip(spans, reaches, strict=True):
+            moves[span] = support.moves(zmp[span], support.share + trust * (MOST - support.share), reach)
+        return moves
 
     def _shift(self, window: Window, moved: Matrix, com: Matrix, second: Matrix, count: int) -> tuple[Matrix, Matrix, Matrix]:
         """Return by what the centre of mass moves so that its pivot moves as it must; in flight it goes straight on."""
@@ -122,20 +153,19 @@ class CentrePlanner:
             left: Where the left foot stands, or None.
             right: Where the right foot stands, or None.
         """
-        key = tuple((*at.place.tolist(), at.heading) for at in (left, right) if at is not None)
-        if self._known.get((left is None, right is None, key)) is None:
+        key = tuple(None if at is None else (*at.place.tolist(), at.heading) for at in (left, right))
+        known = self._known.get(key)
+        if known is None:
             standing = [(foot, at) for foot, at in enumerate((left, right)) if at is not None]
             corners = [(self._p.corners[foot] @ at.turn().T + at.place)[:, :2] for foot, at in standing]
             share = self._settings.inside_two if len(corners) > 1 else self._settings.inside_one
             if len(self._known) > MOST_KNOWN:
                 self._known.clear()
-            self._known[left is None, right is None, key] = Support(np.vstack(corners), share)
-        return self._known[left is None, right is None, key]
+            known = self._known[key] = Support(np.vstack(corners), share)
+        return known
 
-    def _trust(self, zmp: Matrix, supports: list[Support], rows: list[int]) -> float:
-        ends = [*rows[1:], len(zmp)]
-        inside = sum(int(np.sum(s.reach(zmp[a:b]) <= 1.0)) for s, a, b in zip(supports, rows, ends, strict=True)) / len(zmp)
-        now = float(np.clip((inside - TRUSTED[0]) / (TRUSTED[1] - TRUSTED[0]), 0.0, 1.0))
+    def _trust(self, inside: float) -> float:
+        now = min(max((inside - TRUSTED[0]) / (TRUSTED[1] - TRUSTED[0]), 0.0), 1.0)
         self._trusted = min(now, self._trusted + REGAINED)
         return self._trusted
 
@@ -143,15 +173,14 @@ class CentrePlanner:
         """Lower the pelvis where a standing leg is straight."""
         first = window.start + window.now
         stretch = self._track.stretch.between(first, first + len(window.labels))
-        straight = float(np.max(np.where(window.labels, stretch, 0.0)))
+        straight = float(stretch[window.labels].max(initial=0.0))
         wanted = self._settings.extra_lower
         if self._settings.lower:
-            wanted += (
-                (1.0 - self._trusted) * self._settings.lower * self._p.leg * float(np.clip((straight - BEND) / (STRAIGHT - BEND), 0.0, 1.0))
-            )
-        if np.isnan(self._lower):
+            needed = min(max((straight - BEND) / (STRAIGHT - BEND), 0.0), 1.0)
+            wanted += (1.0 - self._trusted) * self._settings.lower * self._p.leg * needed
+        if math.isnan(self._lower):
             self._lower = wanted
-        decay = float(np.exp(-self._dt / LOWERING))
+        decay = math.exp(-self._dt / LOWERING)
         lowered = np.empty(count)
         for row in range(count):
             lowered[row] = self._lower

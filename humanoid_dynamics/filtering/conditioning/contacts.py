@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from humanoid_dynamics.filtering.conditioning.label_kernels import drop_kind, hold_other, label_feet
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.motion.contact_detection import DOUBLE_SUPPORT, HEIGHT_ON, SHORTEST, SPEED_WORTH, STILL, ContactThresholds
-from humanoid_dynamics.motion.schedule import runs
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix
+from humanoid_dynamics.spatial.compiling import compile_where_possible
 
+PARTS = (drop_kind, hold_other)
 SHORTEST_SWING = 0.16  # s; a foot that is off for a shorter time slides, if anything
 MOVING = 0.02  # m/s; a base that is slower tells nothing about feet
 EVIDENCE = 0.1  # s of motion that tells
@@ -56,14 +58,12 @@ def label_window(
     Returns:
         (n, 2) labels.
     """
-    before, stood = past
-    labels = np.column_stack([_hysteresis(heights[:, foot], speeds[:, foot], limits, before[foot]) for foot in (0, 1)])
-    for foot in (0, 1):
-        drop_short(labels[:, foot], before[foot], (round(SHORTEST_SWING / dt), round(SHORTEST / dt)))
-    nearer = np.argmin(heights + SPEED_WORTH * speeds, axis=1)
-    alone = ~labels.any(axis=1)
-    labels[alone, nearer[alone]] = True
-    hold_until_other_stands(labels, before, stood, round(DOUBLE_SUPPORT / dt))
+    still, lowest = min(limits.speed_on, STILL), HEIGHT_ON[2]
+    numbers = np.array([lowest, limits.height_on, limits.height_off, still, limits.speed_on, limits.speed_off, SPEED_WORTH])
+    least: Indices = np.array([round(time / dt) for time in (SHORTEST_SWING, SHORTEST, DOUBLE_SUPPORT)], dtype=np.intp)
+    known: tuple[Indices, Indices] = (np.array(past[0], dtype=np.intp), np.array(past[1], dtype=np.intp))
+    labels: Labels = np.empty(heights.shape, dtype=bool)
+    compile_where_possible(label_feet, PARTS)((heights, speeds), numbers, known, least, labels)
     return labels
 
 
@@ -76,37 +76,4 @@ def drop_short(labels: Labels, before: bool, least: tuple[int, int]) -> None:
         least: Rows of a swing, and of a contact, that are not short.
     """
     for kind in (False, True):
-        for first, after, touches in runs(labels):
-            inside = after < len(labels) and (first > 0 or before is not kind)
-            if touches is kind and after - first < least[int(kind)] and inside:
-                labels[first:after] = not kind
-
-
-def hold_until_other_stands(labels: Labels, before: tuple[bool, bool], stood: tuple[int, int], least: int) -> None:
-    """Let a foot stand on until the other one has stood for a while, in place.
-
-    Args:
-        labels: (n, 2) labels.
-        before: Labels before the window.
-        stood: For how many rows each foot had stood then.
-        least: Rows both stand when the load goes from one to the other.
-    """
-    given = labels.copy()
-    for foot in (0, 1):
-        other = 1 - foot
-        for first, after, touches in runs(given[:, other]):
-            age = stood[other] if first == 0 and before[other] else 0
-            was = before[foot] if first == 0 else bool(given[first - 1, foot])
-            if touches and was and age < least:
-                labels[first : min(first + least - age, after), foot] = True
-
-
-def _hysteresis(heights: Vector, speeds: Vector, limits: ContactThresholds, before: bool) -> Labels:
-    still = (heights < HEIGHT_ON[2]) & (speeds < min(limits.speed_on, STILL))
-    on = still | ((heights < limits.height_on) & (speeds < limits.speed_on))
-    off = ~still & ((heights > limits.height_off) | (speeds > limits.speed_off))
-    rows = np.arange(len(heights))
-    last_on = np.maximum.accumulate(np.where(on, rows, -1))
-    last_off = np.maximum.accumulate(np.where(off & ~on, rows, -1))
-    decided = (last_on >= 0) | (last_off >= 0)
-    return np.where(decided, last_on > last_off, before)
+        compile_where_possible(drop_kind)(labels, before, least[int(kind)], kind)

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from humanoid_dynamics.filtering.conditioning.strides import soften
+from humanoid_dynamics.filtering.conditioning.foothold_kernels import fill_line, find_offsets, find_print, soften_distance, step_from
 from humanoid_dynamics.filtering.conditioning.swing import Print
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.motion.schedule import runs
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 NEAREST = 0.3  # of the largest distance: feet that catch the robot do not come nearer to each other, sideways
 SEEN = 0.25  # s of common standing that tell where one foot is from the other
@@ -71,23 +72,14 @@ def place_prints(
 
 def _place_print(feet: Feet, rows: tuple[int, int], foot: int, last: list[Print], how: tuple[float, float, int]) -> Print:
     """Return where a foot stands in a stretch."""
-    (first, after), other, (scale, widest, seen) = rows, 1 - foot, how
-    span = slice(first, after)
-    path = feet.path[span].mean(axis=0)
-    heading = float(np.arctan2(np.sin(feet.heading[span, foot]).mean(), np.cos(feet.heading[span, foot]).mean()))
-    if feet.landing is not None and first == feet.landing[0]:
-        return Print(np.array([*(last[foot].place[:2] + feet.landing[1]), 0.0]), heading, path)
-    both = np.flatnonzero(np.logical_and.accumulate(feet.labels[span, other]))[:seen] + first
-    if not len(both) and not feet.labels[max(first - 1, 0), other]:  # out of the air: as far as the reference goes
-        way = feet.place[first:after, foot, :2].mean(axis=0) - feet.place[0, foot, :2]
-        place = last[foot].place[:2] + way
-    else:
-        both = both if len(both) else np.array([first])
-        apart = (feet.place[both, foot, :2] - feet.place[both, other, :2]).mean(axis=0)
-        apart = apart + (scale - 1.0) * (path - last[other].path)
-        distance = float(np.hypot(*apart))
-        place = last[other].place[:2] + apart * float(soften(np.array([distance]), widest)[0]) / max(distance, 1e-9)
-    return Print(np.array([place[0], place[1], 0.0]), heading, path)
+    (first, _), landing = rows, feet.landing
+    known, out = np.array([(*at.place[:2], *at.path) for at in last]), np.empty(5)
+    seen = feet.place, feet.heading, feet.path, feet.labels
+    compile_where_possible(find_print, (soften_distance, step_from))(seen, (*rows, foot), known, np.array(how), out)
+    if landing is not None and first == landing[0]:
+        out[:2] = last[foot].place[:2] + landing[1]
+    x, y, heading = out[:3].tolist()
+    return Print(np.array([x, y, 0.0]), heading, out[3:])
 
 
 def _shift_print(at: Print, other: Print, how: tuple[int, Vector], widest: float) -> Print:
@@ -113,14 +105,7 @@ def offset_of_prints(feet: Feet, prints: list[list[Stance]]) -> Matrix:
     Returns:
         (n, 2) ways [m]; where no foot stands, on a straight line between.
     """
-    n = len(feet.labels)
-    total, count = np.zeros((n, 2)), np.zeros(n)
-    for foot in (0, 1):
-        for first, after, at in prints[foot]:
-            total[first:after] += at.place[:2] - feet.place[first:after, foot, :2]
-            count[first:after] += 1.0
-    known = np.flatnonzero(count)
-    if not len(known):
-        return total
-    total[known] /= count[known, None]
-    return np.column_stack([np.interp(np.arange(n), known, total[known, k]) for k in (0, 1)])
+    stances = [(first, after, foot, *at.place[:2]) for foot in (0, 1) for first, after, at in prints[foot]]
+    out = np.empty((len(feet.labels), 2))
+    compile_where_possible(find_offsets, (fill_line,))(feet.place, np.array(stances, dtype=np.float64).reshape(-1, 5), out)
+    return out

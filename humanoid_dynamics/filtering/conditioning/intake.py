@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pinocchio as pin
 
@@ -18,7 +20,7 @@ LONGEST_GAP = 0.5  # s; after a longer silence time does not wait for what was m
 REMEMBERED = 0.2  # weight of a new sample in what is known about noise
 NOISY = (0.02, 80.0)  # rad and rad/s^2; differences of steps that are larger, over all joints, are no motion but noise
 LEAST_TAKEN = 0.05  # share of a noisy step that is taken
-STEEPEST = np.deg2rad(75.0)  # how far a base may lean; a robot on its feet cannot follow further
+UPRIGHT = math.cos(math.radians(75.0))  # how far a base may lean; a robot on its feet cannot follow further
 
 
 class Intake:
@@ -50,7 +52,7 @@ class Intake:
         """Forget the stream."""
         self.time = -np.inf
         self.q: Vector | None = None
-        self._origin = pin.SE3.Identity()
+        self._origin, self._moved = pin.SE3.Identity(), False
         self._raw: Vector | None = None
         self._last_rate: Vector | None = None
         self._noise = 0.0
@@ -71,7 +73,7 @@ class Intake:
         fault = self._fault(time, sample)
         if fault:
             return fault
-        sample[3:7] /= np.linalg.norm(sample[3:7])
+        sample[3:7] /= _length(sample[3:7])
         np.clip(sample, self._lower, self._upper, sample)
         if self.q is None:
             self.time, self.q = time, sample
@@ -102,14 +104,15 @@ class Intake:
     def _fault(self, time: float, sample: Vector) -> str:
         if sample.shape != (self._model.nq,):
             return "wrong_shape"
-        if not (np.isfinite(time) and np.isfinite(sample).all()):
+        if not (math.isfinite(time) and np.isfinite(sample).all()):
             return "not_finite"
-        if abs(float(np.linalg.norm(sample[3:7])) - 1.0) > NORMAL or not pin.isNormalized(self._model, sample, NORMAL):
+        length = _length(sample[3:7])
+        if abs(length - 1.0) > NORMAL or not pin.isNormalized(self._model, sample, NORMAL):
             return "not_unit"
         if time <= self.time:
             return "late"
-        x, y = sample[3:5] / np.linalg.norm(sample[3:7])
-        return "leaning" if 1.0 - 2.0 * (x * x + y * y) < np.cos(STEEPEST) else ""
+        x, y = float(sample[3]) / length, float(sample[4]) / length
+        return "leaning" if 1.0 - 2.0 * (x * x + y * y) < UPRIGHT else ""
 
     def _share_of(self, sample: Vector, gap: float, *, fresh: bool) -> float:
         """Return what share of a step is taken: less where steps of many joints go to and fro."""
@@ -119,19 +122,20 @@ class Intake:
             return 1.0
         rate = self._last_rate = pin.difference(self._model, raw, sample) / gap
         if last is not None:
-            self._noise += REMEMBERED * (float(np.mean(np.abs(rate - last))) * gap - self._noise)
+            self._noise += REMEMBERED * (float(np.abs(rate - last).sum()) / len(rate) * gap - self._noise)
         usual = NOISY[0] + NOISY[1] * gap * gap
-        return float(np.clip((usual / max(self._noise, 1e-9)) ** 2, LEAST_TAKEN, 1.0))
+        return min(max((usual / max(self._noise, 1e-9)) ** 2, LEAST_TAKEN), 1.0)
 
     def _placed(self, sample: Vector) -> Vector:
         placed = np.array(sample)
-        placed[3:7] /= np.linalg.norm(placed[3:7])
-        placed[:7] = pin.SE3ToXYZQUAT(self._origin * pin.XYZQUATToSE3(placed[:7]))
+        placed[3:7] /= _length(placed[3:7])
+        if self._moved:
+            placed[:7] = pin.SE3ToXYZQUAT(self._origin * pin.XYZQUATToSE3(placed[:7]))
         return placed
 
     def _jumps(self, sample: Vector, gap: float) -> bool:
         last = self.q if self.q is not None else sample
-        way = float(np.hypot(*(sample[:2] - last[:2])))
+        way = math.hypot(float(sample[0]) - float(last[0]), float(sample[1]) - float(last[1]))
         turn = abs(_heading_between(last, sample))
         return way > JUMP + FASTEST_BASE[0] * gap or turn > TURN + FASTEST_BASE[1] * gap
 
@@ -140,10 +144,17 @@ class Intake:
         now = pin.XYZQUATToSE3(sample[:7])
         turn = pin.utils.rotate("z", -_heading_between(last, sample))
         place = np.array([last[0], last[1], 0.0]) - turn @ np.array([now.translation[0], now.translation[1], 0.0])
-        self._origin = pin.SE3(turn, place) * self._origin
+        self._origin, self._moved = pin.SE3(turn, place) * self._origin, True
 
 
 def _heading_between(q: Vector, other: Vector) -> float:
     """Return by how much the heading of the base changes from one configuration to another [rad]."""
-    R = pin.Quaternion(other[3:7]).matrix() @ pin.Quaternion(q[3:7]).matrix().T
-    return float(np.arctan2(R[1, 0] - R[0, 1], R[0, 0] + R[1, 1]))
+    x, y, z, w = q[3:7].tolist()
+    X, Y, Z, W = other[3:7].tolist()
+    # The change is other times the inverse of q; of its matrix the part about the vertical counts.
+    dz, dw = w * Z - W * z - X * y + Y * x, W * w + X * x + Y * y + Z * z
+    return math.atan2(2.0 * dw * dz, dw * dw - dz * dz)
+
+
+def _length(x: Vector) -> float:
+    return math.sqrt(float(x.dot(x)))

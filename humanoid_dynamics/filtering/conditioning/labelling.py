@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_dynamics.filtering.conditioning.contacts import choose_thresholds, drop_short, label_window
-from humanoid_dynamics.filtering.conditioning.slides import drift_from, find_slide
-from humanoid_dynamics.filtering.conditioning.strides import choose_scale, longest_stride
+from humanoid_dynamics.filtering.conditioning.label_kernels import find_drift, find_longest
+from humanoid_dynamics.filtering.conditioning.slides import FARTHEST, WIDEST, find_slide
+from humanoid_dynamics.filtering.conditioning.strides import choose_scale
 from humanoid_dynamics.filtering.conditioning.track import Track
 from humanoid_dynamics.filtering.conditioning.window import FootState, Window
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.motion.contact_detection import SHORTEST, ContactThresholds
-from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 HISTORY = 3.0  # s of the past that tell how still standing feet are
 RESCALING = 0.02  # largest change of the share of the way from plan to plan [-]
@@ -79,28 +80,26 @@ class Labeller:
             if state.slide:
                 self._apply_slide(labels, foot)
         if self._settings.stride_scale is None:
-            self._longest = max(self._longest, longest_stride(self._track.centre.between(self.now, self.now + len(labels)), labels))
+            self._longest = max(
+                self._longest, compile_where_possible(find_longest)(self._track.centre.between(self.now, self.now + len(labels)), labels)
+            )
             wanted = choose_scale(self._longest, self._p.stride, self._settings.shorter)
-            self.scale += float(np.clip(wanted - self.scale, -RESCALING, RESCALING))
+            self.scale += min(max(wanted - self.scale, -RESCALING), RESCALING)
         return labels
 
     def _seek_slide(self, window: Window, labels: Labels, foot: int) -> None:
-        state, rows = self.feet[foot], slice(window.now, None)
-        drift = self._drift_of(window, foot, labels)
-        if self.feet[1 - foot].slide or not self.feet[1 - foot].stands:
+        state, other, rows = self.feet[foot], self.feet[1 - foot], slice(window.now, None)
+        if other.slide or not other.stands:
             return
-        found = find_slide(drift, window.speed[rows, foot], labels[:, foot], labels[:, 1 - foot], self._dt)
-        if found:
-            state.slide = (self.now + found[0], self.now + found[1])
-
-    def _drift_of(self, window: Window, foot: int, labels: Labels) -> tuple[Vector, Vector]:
-        """Return how far a standing foot of the reference is, seen from the other one, from where it stands."""
-        rows, at, other = slice(window.now, None), self.feet[foot].at, self.feet[1 - foot].at
-        apart = window.place[rows, foot] - window.place[rows, 1 - foot]
-        apart[:, :2] += (self.scale - 1.0) * (at.path - other.path)
-        distance, turn = drift_from(apart, window.heading[rows, foot], at.place - other.place, at.heading)
-        both = np.logical_and.accumulate(labels[:, 1 - foot])
-        return np.where(both, distance, 0.0), np.where(both, turn, 0.0)
+        apart = state.at.place[:2] - other.at.place[:2] - (self.scale - 1.0) * (state.at.path - other.at.path)
+        feet, stance, drift = (
+            (window.place[rows], window.heading[rows], labels),
+            np.array([*apart, state.at.heading]),
+            np.empty((2, len(labels))),
+        )
+        if compile_where_possible(find_drift)(feet, foot, stance, (FARTHEST, WIDEST), drift):
+            found = find_slide((drift[0], drift[1]), window.speed[rows, foot], labels[:, foot], labels[:, 1 - foot], self._dt)
+            state.slide = (self.now + found[0], self.now + found[1]) if found else None
 
     def _apply_slide(self, labels: Labels, foot: int) -> None:
         state = self.feet[foot]

@@ -6,9 +6,6 @@ handed out is settled: which feet stood, where, how far the centre of mass was s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
-
 import numpy as np
 import pinocchio as pin
 
@@ -20,6 +17,7 @@ from humanoid_dynamics.filtering.conditioning.footholds import Feet, Stance, off
 from humanoid_dynamics.filtering.conditioning.gate import FAR_ENOUGH, HoldGate
 from humanoid_dynamics.filtering.conditioning.labelling import Labeller
 from humanoid_dynamics.filtering.conditioning.rows import Rows
+from humanoid_dynamics.filtering.conditioning.sole_kernels import find_rates, move_rows, turn_between
 from humanoid_dynamics.filtering.conditioning.support import Support
 from humanoid_dynamics.filtering.conditioning.swing import CLEARANCE, SETTLING, Print, Swing, against, go_on, offset_to, swing_path
 from humanoid_dynamics.filtering.conditioning.track import Track
@@ -28,11 +26,15 @@ from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, smooth
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.ticks.target import Target
+from humanoid_dynamics.filtering.ticks.wish_kernels import quaternion_of
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Labels
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.motion.schedule import runs
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
+from humanoid_dynamics.spatial.compiling import compile_where_possible
 
-FLAT = ((0.0, 0.0, 1.0), (0.0, 0.0, 1.0))  # normals of level ground
+UP = read_only([0.0, 0.0, 1.0])  # normal of level ground
+ROTATIONS = (quaternion_of, turn_between)
 SoleRows = tuple[Matrix, Matrix, Matrix, Matrix]
 
 
@@ -78,13 +80,10 @@ class Planner:
         Returns:
             Their targets.
         """
-        window = look(self._track, self._settings, self.now, self._p.gravity)
-        if not self.feet:
-            self._found(window)
+        window = self._look()
         borne = None if state is None else (state[0][:2] + self._p.lean, state[1])
-        both = self.centre.support(self.feet[0].at, self.feet[1].at)
-        if state is not None and borne is not None and self.flights.leap is None and self.catcher.lift(self.feet, both, borne, self.now):
-            self.centre.rebase, count = np.array(state[0][:2]), 1  # the next plan knows how far the robot is from this one
+        if borne is not None and self.flights.leap is None and self._catches(borne):
+            count = 1  # the next plan knows how far the robot is from this one
         window.labels = self.labeller.label(window, self.feet, self.now)
         self.flights.mark(window, self.now)
         if window.leap is not None:
@@ -98,13 +97,14 @@ class Planner:
             lifted = [foot for foot in (0, 1) if self.feet[foot].stands and not window.labels[0, foot]]
             if len(lifted) == 1 and self._must_wait(lifted[0], borne):
                 return self._wait(window, lifted[0], count)
-            led = self.gate.release()
-            self.centre.rebase = led - self._p.lean if led is not None and self.centre.rebase is None else self.centre.rebase
+            self._go_on()
             count = min(count, _until_change(window.labels))
         com = self.centre.plan(window, prints, count)
         if state is not None:
             self.catcher.compare(state, com)
-        soles = [self._plan_foot(window, foot, prints[foot], count) for foot in (0, 1)]
+        soles = _room_for_soles(count)
+        for foot in (0, 1):
+            self._plan_foot(window, foot, prints[foot], soles)
         targets = self._targets(window, com, soles, count)
         self._settle(window, prints, count)
         self._last_height = float(com[0][-1, 2])
@@ -115,6 +115,25 @@ class Planner:
         if state is not None and not any(foot.stands for foot in self.feet) and not window.labels[0].any():
             self.centre.rebase = np.array(state[0][:2])
             self.flights.land(window, (self.feet[0].at.place, self.feet[1].at.place), state, self._p.pendulum)
+
+    def _look(self) -> Window:
+        window = look(self._track, self._settings, self.now, self._p.gravity)
+        if not self.feet:
+            self._found(window)
+        return window
+
+    def _catches(self, state: tuple[Vector, Vector]) -> bool:
+        """Lift a foot where only a step can catch the robot; what is planned then begins where it is."""
+        lifts = self.catcher.lift(self.feet, self.centre.support(self.feet[0].at, self.feet[1].at), state, self.now)
+        if lifts:
+            self.centre.rebase = state[0] - self._p.lean
+        return lifts
+
+    def _go_on(self) -> None:
+        """Begin where the centre of mass was led to while time stood still."""
+        led = self.gate.release()
+        if led is not None and self.centre.rebase is None:
+            self.centre.rebase = led - self._p.lean
 
     def _must_wait(self, foot: int, state: tuple[Vector, Vector]) -> bool:
         return self.feet[1 - foot].stands and self.gate.closed(self._other(foot), state[0][:2], state[1][:2])
@@ -130,9 +149,9 @@ class Planner:
         level = np.full((count, 1), self._last_height)
         flat = np.zeros((count, 1))
         com = (np.hstack((place - self._p.lean, level)), np.hstack((rate, flat)), np.hstack((second, flat)))
-        rest = np.zeros((count, 6))
-        prints = [state.at for state in self.feet]
-        soles = [(np.tile(at.place, (count, 1)), np.tile(at.turn(), (count, 1, 1)), rest, rest) for at in prints]
+        soles = _room_for_soles(count)
+        for foot, state in enumerate(self.feet):
+            soles[0][:, foot], soles[1][:, foot] = state.at.place, state.at.turn()
         targets = []
         for row in range(count):
             (target,) = self._targets(window, (com[0][row:], com[1][row:], com[2][row:]), soles, 1)
@@ -167,7 +186,7 @@ class Planner:
         for foot in (0, 1):
             low = window.height[window.now, foot] < limits.height_off
             place = np.array([*window.place[window.now, foot, :2], 0.0])
-            at = Print(place, float(window.heading[window.now, foot]), window.path[window.now])
+            at = Print(place, float(window.heading[window.now, foot]), window.path[0])
             self.feet.append(FootState(bool(low), at))
             if not low:
                 self.feet[foot].swing = Swing(self.now, at)
@@ -177,14 +196,12 @@ class Planner:
         now = slice(window.now, None)
         shift = np.array([state.shift for state in self.feet])
         landing = None if window.leap is None else (window.leap[2] - window.now, window.way)
-        feet = Feet(window.place[now], window.heading[now], window.path[now], window.labels, shift, landing)
+        feet = Feet(window.place[now], window.heading[now], window.path, window.labels, shift, landing)
         at, stands = (self.feet[0].at, self.feet[1].at), (self.feet[0].stands, self.feet[1].stands)
         prints = place_prints(feet, at, stands, (self.labeller.scale, self._p.widest), self._dt)
-        offset = np.vstack(
-            (self._offsets.between(window.start, self.now) if self.now else np.zeros((window.now, 2)), offset_of_prints(feet, prints))
-        )
-        if not self.now:
-            offset[: window.now] = offset[window.now]
+        offset = np.zeros((len(window.com), 2))
+        offset[now] = offset_of_prints(feet, prints)
+        offset[: window.now] = self._offsets.between(window.start, self.now) if self.now else offset[window.now]
         window.offset = offset
         shift = smooth_columns(offset, self._drift)
         window.shift[:, :2] = shift
@@ -192,28 +209,22 @@ class Planner:
         window.place[:, :, :2] += shift[:, None]
         return prints
 
-    def _plan_foot(self, window: Window, foot: int, prints: list[Stance], count: int) -> SoleRows:
-        """Return places, orientations, velocities and accelerations of a sole for the next rows (stage A5)."""
-        state = self.feet[foot]
+    def _plan_foot(self, window: Window, foot: int, prints: list[Stance], soles: SoleRows) -> None:
+        """Write places, orientations, velocities and accelerations of a sole for the next rows (stage A5)."""
+        state, count = self.feet[foot], len(soles[0])
         places, turns = np.empty((count + 2, 3)), np.empty((count + 2, 3, 3))
-        standing = state.at if state.stands else None
-        labels = np.concatenate(([state.stands], window.labels[: count + 1, foot]))
-        for row in range(count + 2):  # row 0 is the one before the next
-            if labels[row]:
-                at = standing if row == 0 else next((p[2] for p in prints if p[0] <= row - 1 < p[1]), standing)
-                at = at or state.at
-                places[row], turns[row] = at.place, at.turn()
-                standing = at
-        for first, after in _swings(labels):
-            self._fill_swing(window, foot, prints, (first, after), (places, turns))
-        rate, second = np.empty((count, 6)), np.empty((count, 6))
-        dt = self._dt
-        rate[:, :3] = (places[2:] - places[:-2]) / (2 * dt)
-        second[:, :3] = (places[2:] - 2 * places[1:-1] + places[:-2]) / dt**2
-        steps = np.array([pin.log3(turns[row + 1] @ turns[row].T) for row in range(count + 1)])
-        rate[:, 3:] = (steps[1:] + steps[:-1]) / (2 * dt)
-        second[:, 3:] = (steps[1:] - steps[:-1]) / dt**2
-        return places[1:-1], turns[1:-1], rate, second
+        labels = [state.stands, *window.labels[: count + 1, foot].tolist()]  # row 0 is the one before the next
+        at, turn = state.at, state.at.turn()
+        for row, stands in enumerate(labels):
+            found = next((p[2] for p in prints if p[0] <= row - 1 < p[1]), at) if stands and row else at
+            if found is not at:
+                at, turn = found, found.turn()
+            places[row], turns[row] = at.place, turn
+        for first, after, stands in runs(np.array(labels)):
+            if not stands:
+                self._fill_swing(window, foot, prints, (first, after), (places, turns))
+        soles[0][:, foot], soles[1][:, foot] = places[1:-1], turns[1:-1]
+        compile_where_possible(find_rates, ROTATIONS)(places, turns, self._dt, soles[2][:, foot], soles[3][:, foot])
 
     def _fill_swing(self, window: Window, foot: int, prints: list[Stance], rows: tuple[int, int], out: tuple[Matrix, Matrix]) -> None:
         """Write the rows (counted from the one before the next) of one swing."""
@@ -229,8 +240,8 @@ class Planner:
         goal, duration = self._goal(window, foot, swing, ahead, lifted)
         since = np.asarray((index - now - lifted) * dt, dtype=np.float64)
         states = go_on(swing.offset, goal, duration, since)
-        turns = np.array([pin.exp3(o[3:]) @ R for o, R in zip(states[:, 0], window.turn[index, foot], strict=True)])
-        places = window.place[index, foot] + states[:, 0, :3]
+        places, turns = np.empty((after - first, 3)), np.empty((after - first, 3, 3))
+        compile_where_possible(move_rows)(states, window.place[index, foot], window.turn[index, foot], places, turns)
         length = np.inf if ahead is None else float(self.now + ahead[0] - swing.start)
         if window.leap is None:
             seen = window.height[now : now + (ahead[0] if ahead else len(window.labels)), foot]
@@ -270,24 +281,28 @@ class Planner:
         swing.offset[1:] = self._against(window, foot, at)
         return swing
 
-    def _targets(self, window: Window, com: tuple[Matrix, Matrix, Matrix], soles: Sequence[SoleRows], count: int) -> list[Target]:
+    def _targets(self, window: Window, com: tuple[Matrix, Matrix, Matrix], soles: SoleRows, count: int) -> list[Target]:
         """Put together the targets of the next rows."""
-        dt, now, labels = self._dt, self.now, window.labels
+        dt, now, labels, model = self._dt, self.now, window.labels, self._robot.model
         q = self._track.q.between(now - 1, now + count + 1)
-        rates = [pin.difference(self._robot.model, q[row], q[row + 1]) / dt for row in range(count + 1)]
-        place, turn, rate, second = (np.stack([sole[k][:count] for sole in soles], axis=1) for k in range(4))
-        targets = []
-        for row in range(count):
-            placed = np.array(q[row + 1])
-            placed[:3] += window.shift[window.now + row]
-            touches = (bool(labels[row, 0]), bool(labels[row, 1]))
-            motion = (placed, 0.5 * (rates[row] + rates[row + 1]), (rates[row + 1] - rates[row]) / dt)
-            sole = (place[row], turn[row], rate[row], second[row], np.zeros(2), np.array(FLAT))
-            until = np.array([_until_lift(labels[row:, foot]) * dt for foot in (0, 1)])
-            targets.append(Target(touches, com[0][row], com[1][row], com[2][row], *motion, *sole, until, time=(now + row) * dt))
-            targets[-1].aloft = bool(window.aloft[window.now + row])
-            targets[-1].leaps = self.flights.leads(now + row)
-        return targets
+        rates = np.empty((count + 1, model.nv))
+        for row in range(count + 1):
+            rates[row] = pin.difference(model, q[row], q[row + 1])
+        rates /= dt
+        v, a, placed = 0.5 * (rates[:-1] + rates[1:]), (rates[1:] - rates[:-1]) / dt, q[1 : count + 1].copy()
+        placed[:, :3] += window.shift[window.now : window.now + count]
+        place, turn, rate, second = soles
+        touches, until = labels[:count].tolist(), dt * np.column_stack([_until_lift(labels[:, foot], count) for foot in (0, 1)])
+        aloft = window.aloft[window.now : window.now + count].tolist()
+        ground, normals = np.zeros((count, 2)), np.zeros((count, 2, 3)) + UP
+        return [
+            Target(
+                (touches[k][0], touches[k][1]), com[0][k], com[1][k], com[2][k], placed[k], v[k], a[k],
+                place[k], turn[k], rate[k], second[k], ground[k], normals[k], until[k], time=(now + k) * dt,
+                aloft=aloft[k], leaps=self.flights.leads(now + k),
+            )
+            for k in range(count)
+        ]  # fmt: skip
 
     def _settle(self, window: Window, prints: list[list[Stance]], count: int) -> None:
         """Go on to the row after those handed out."""
@@ -302,20 +317,20 @@ class Planner:
             else:
                 state.at = next((p[2] for p in reversed(prints[foot]) if p[0] < count), state.at)
                 state.swing = state.next
-        for row in range(count):
-            self._offsets.append(window.offset[window.now + row])
+        self._offsets.extend(window.offset[window.now : window.now + count])
         self.now += count
 
 
-def _swings(labels: Labels) -> list[tuple[int, int]]:
-    edges = np.flatnonzero(np.diff(labels.astype(np.int8)))
-    bounds = [0, *(edges + 1).tolist(), len(labels)]
-    return [(a, b) for a, b in pairwise(bounds) if not labels[a]]
+def _room_for_soles(count: int) -> SoleRows:
+    """Return room for places, orientations, velocities and accelerations of both soles; what moves is zero."""
+    return np.empty((count, 2, 3)), np.empty((count, 2, 3, 3)), np.zeros((count, 2, 6)), np.zeros((count, 2, 6))
 
 
-def _until_lift(labels: Labels) -> float:
-    """Return after how many rows a foot is lifted; infinite where that is not seen."""
-    return np.inf if labels.all() else float(np.argmin(labels))
+def _until_lift(labels: Labels, count: int) -> Vector:
+    """Return after how many rows a foot is lifted, row by row; infinite where that is not seen."""
+    lifted = np.flatnonzero(~labels)
+    following = np.append(lifted, np.inf)[np.searchsorted(lifted, np.arange(count))]
+    return np.asarray(following - np.arange(count))
 
 
 def _until_change(labels: Labels) -> int:

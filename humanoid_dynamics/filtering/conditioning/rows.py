@@ -42,11 +42,27 @@ class Rows:
         Args:
             row: The row.
         """
-        if self.end - self.first == ROOM:
-            self._table[:KEPT] = self._table[ROOM - KEPT :]
-            self.first = self.end - KEPT
+        self._make_room(1)
         self._table[self.end - self.first] = row
         self.end += 1
+
+    def extend(self, rows: Matrix) -> None:
+        """Put some rows at the end.
+
+        Args:
+            rows: The rows.
+        """
+        for k in range(0, len(rows), KEPT):
+            part = rows[k : k + KEPT]
+            self._make_room(len(part))
+            self._table[self.end - self.first : self.end - self.first + len(part)] = part
+            self.end += len(part)
+
+    def _make_room(self, count: int) -> None:
+        """Forget old rows where memory is full."""
+        if self.end - self.first + count > ROOM:
+            self._table[:KEPT] = self._table[self.end - self.first - KEPT : self.end - self.first]
+            self.first = self.end - KEPT
 
     def between(self, start: int, stop: int) -> Matrix:
         """Return rows, a view; before the oldest one the oldest is repeated.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_dynamics.motion.clip import Labels
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Vector
 
 FARTHEST = 0.05  # m
 WIDEST = np.deg2rad(17.0)
@@ -46,20 +46,3 @@ def find_slide(drift: tuple[Vector, Vector], speeds: Vector, mine: Labels, other
     late = int(np.argmax(far))
     best = starts[int(np.argmax(middle - 0.05 * np.abs(starts + length // 2 - late) * dt))]
     return int(best), int(best) + length
-
-
-def drift_from(places: Matrix, headings: Vector, place: Vector, heading: float) -> tuple[Vector, Vector]:
-    """Return how far a foot of the reference is from where it stands.
-
-    Args:
-        places: (n, 3) places of the foot [m].
-        headings: (n,) its headings [rad].
-        place: (3,) where it stands [m].
-        heading: Its heading there [rad].
-
-    Returns:
-        distance: (n,) seen from above [m].
-        turn: (n,) [rad].
-    """
-    turn = np.mod(headings - heading + np.pi, 2.0 * np.pi) - np.pi
-    return np.hypot(places[:, 0] - place[0], places[:, 1] - place[1]), turn

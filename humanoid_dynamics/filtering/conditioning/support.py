@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
+from humanoid_dynamics.filtering.conditioning import outline_kernel
+from humanoid_dynamics.filtering.conditioning.centre_kernels import find_moves, find_reach
+from humanoid_dynamics.filtering.conditioning.outline_kernel import outline
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.motion.schedule import runs
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.polygon import half_planes, hull_of
+from humanoid_dynamics.spatial.compiling import compile_where_possible, functions_of
 
-MOST = 0.8  # share of the area that a trusted reference may use
+PARTS = tuple(part for part in functions_of(outline_kernel) if part is not outline)
 GRAIN = 1e-6  # m; corners nearer than this are one
 
 
@@ -34,11 +35,12 @@ class Support:
             corners: (n, 2) points whose hull it is [m].
             share: Share of the area that is used.
         """
-        hull = hull_of(np.round(corners / GRAIN) * GRAIN)
-        self.centre: Vector = hull.mean(axis=0)
-        A, b = half_planes(hull)
-        self.A: Matrix = A
-        self.b: Vector = np.maximum(b - A @ self.centre, 1e-4)
+        points = np.rint(corners / GRAIN) * GRAIN
+        A, b, centre = np.empty((2 * len(points), 2)), np.empty(2 * len(points)), np.empty(2)
+        count = compile_where_possible(outline, PARTS, order_is_free=False)(points, centre, A, b)
+        self.centre: Vector = centre
+        self.A: Matrix = A[:count]
+        self.b: Vector = b[:count]
         self.share = share
 
     def reach(self, points: Matrix) -> Vector:
@@ -47,7 +49,24 @@ class Support:
         Args:
             points: (n, 2) points [m].
         """
-        return np.asarray(np.max(((points - self.centre) @ self.A.T) / self.b, axis=1))
+        out = np.empty(len(points))
+        compile_where_possible(find_reach)(points, self.centre, self.A, self.b, out)
+        return out
+
+    def moves(self, points: Matrix, share: float, reach: Vector | None = None) -> Matrix:
+        """Return by how much points have to move towards the middle to be inside.
+
+        Args:
+            points: (n, 2) points [m].
+            share: Share of the area they may be in.
+            reach: (n,) how far out they are, where that is known.
+
+        Returns:
+            (n, 2) ways [m].
+        """
+        out = np.empty((len(points), 2))
+        compile_where_possible(find_moves)(points, self.centre, self.reach(points) if reach is None else reach, share, out)
+        return out
 
     def clamp(self, points: Matrix, share: float) -> Matrix:
         """Move points towards the middle until they are inside.
@@ -59,29 +78,7 @@ class Support:
         Returns:
             (n, 2) points [m].
         """
-        out = self.reach(points)
-        scale = np.minimum(1.0, share / np.maximum(out, 1e-9))
-        return self.centre + scale[:, None] * (points - self.centre)
-
-
-def clamp_rows(points: Matrix, supports: Sequence[Support], rows: Sequence[int], trust: float) -> Matrix:
-    """Move the zero-moment point of each row into its support.
-
-    Args:
-        points: (n, 2) points [m].
-        supports: Supports in the order they come.
-        rows: Row at which each begins.
-        trust: How consistent the reference is: 0 keeps to the inner share of the area, 1 to all of it.
-
-    Returns:
-        (n, 2) points [m].
-    """
-    moved = np.array(points)
-    ends = [*rows[1:], len(points)]
-    for support, first, after in zip(supports, rows, ends, strict=True):
-        share = support.share + trust * (MOST - support.share)
-        moved[first:after] = support.clamp(points[first:after], share)
-    return moved
+        return points + self.moves(points, share)
 
 
 def phases_of(labels: Labels) -> list[tuple[int, tuple[bool, bool]]]:

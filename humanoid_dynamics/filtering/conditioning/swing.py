@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.filtering.conditioning.sole_kernels import follow_quintic
 from humanoid_dynamics.motion.quintic import bump
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 CLEARANCE = 0.015  # m; least height of a swing
 SETTLING = 0.25  # s; time to take up a change where the touch-down is farther away
@@ -30,7 +33,7 @@ class Print:
 
     def turn(self) -> Matrix:
         """Return the orientation of a level sole."""
-        c, s = np.cos(self.heading), np.sin(self.heading)
+        c, s = math.cos(self.heading), math.sin(self.heading)
         return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
@@ -75,19 +78,8 @@ def go_on(state: Matrix, goal: Matrix, duration: float, times: Vector) -> Matrix
     Returns:
         (n, 3, k) states on the way.
     """
-    T = max(duration, 1e-3)
-    x0, v0, a0 = state
-    x1, v1, a1 = goal
-    gap = x1 - x0 - v0 * T - 0.5 * a0 * T * T
-    rate, second = (v1 - v0 - a0 * T) * T, (a1 - a0) * T * T
-    c3 = (10.0 * gap - 4.0 * rate + 0.5 * second) / T**3
-    c4 = (-15.0 * gap + 7.0 * rate - second) / T**4
-    c5 = (6.0 * gap - 3.0 * rate + 0.5 * second) / T**5
-    states = np.empty((len(times), 3, len(x0)))
-    t = np.minimum(times, T)[:, None]
-    states[:, 0] = x0 + t * (v0 + t * (0.5 * a0 + t * (c3 + t * (c4 + t * c5))))
-    states[:, 1] = v0 + t * (a0 + t * (3.0 * c3 + t * (4.0 * c4 + t * 5.0 * c5)))
-    states[:, 2] = a0 + t * (6.0 * c3 + t * (12.0 * c4 + t * 20.0 * c5))
+    states = np.empty((len(times), 3, state.shape[1]))
+    compile_where_possible(follow_quintic)((state, goal, float(duration)), times, states)
     return states
 
 

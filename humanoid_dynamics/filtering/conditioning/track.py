@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.conditioning.rows import Rows
+from humanoid_dynamics.filtering.conditioning.track_kernels import sample_cubic, see_legs
 from humanoid_dynamics.filtering.conditioning.windows import flat_kernel
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.columns import unit_blocks
-from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_where_possible
+
+SAME = 1e-9  # s; instants this near are one
 
 
 class Track:
@@ -42,6 +44,9 @@ class Track:
         self._model, self._data, self._proportions = robot.model, robot.data(), proportions
         self._dt = settings.dt
         half = round(min(settings.smoothing, 0.25 * settings.lookahead) * settings.rate)
+        hips, ankles, p = proportions.hips, proportions.ankles, proportions
+        self._frames = (*p.soles, *(point.frame for point in (*hips, *ankles)))
+        self._points = np.array((*p.centres, *(point.p_F for point in (*hips, *ankles))))
         self._kernel = flat_kernel(half)
         self._half = len(self._kernel) // 2
         self._eager = settings.lookahead < 0.1
@@ -90,47 +95,47 @@ class Track:
         (t_0, q_0), (t_1, q_1) = self._samples[k], self._samples[k + 1]
         before = self._samples[k - 1] if k > 0 else None
         after = self._samples[k + 2] if k + 2 < count else None
-        h = t_1 - t_0
-        m_0 = (q_1 - before[1]) / (t_1 - before[0]) if before else (q_1 - q_0) / h
-        m_1 = (after[1] - q_0) / (after[0] - t_0) if after else (q_1 - q_0) / h
-        row = self._raw.end - self._half
-        while (row * self._dt + self.start) <= t_1 + 1e-9:
-            s = (row * self._dt + self.start - t_0) / h
-            s2, s3 = s * s, s * s * s
-            q = (2 * s3 - 3 * s2 + 1) * q_0 + (s3 - 2 * s2 + s) * h * m_0 + (3 * s2 - 2 * s3) * q_1 + (s3 - s2) * h * m_1
-            self._raw.append(self._unit(q))
-            row += 1
+        m_0 = (q_1 - before[1]) / (t_1 - before[0]) if before else (q_1 - q_0) / (t_1 - t_0)
+        m_1 = (after[1] - q_0) / (after[0] - t_0) if after else (q_1 - q_0) / (t_1 - t_0)
+        first = self._raw.end - self._half
+        end = max(int((t_1 + SAME - self.start) / self._dt) - 1, first)
+        while end * self._dt + self.start <= t_1 + SAME:
+            end += 1
+        rows = np.empty((end - first, len(q_0)))
+        times = (first * self._dt + self.start, self._dt)
+        compile_where_possible(sample_cubic)((t_0, t_1), (q_0, m_0, q_1, m_1), times, rows)
+        self._raw.extend(self._unit(rows))
 
-    def _unit(self, q: Vector) -> Vector:
+    def _unit(self, q: Matrix) -> Matrix:
+        """Make quaternions in rows (n, nq) unit, in place; return the rows."""
         for block in self._units:
-            part = q[block]
-            part /= math.sqrt(part.dot(part))
+            part = q[:, block]
+            part /= np.sqrt((part * part).sum(axis=1))[:, None]
         return q
 
     def _smooth(self) -> None:
-        while self.q.end + 2 * self._half < self._raw.end:
-            k = self.q.end
-            window = self._raw.between(k, k + 2 * self._half + 1)
-            self.q.append(self._unit(self._kernel.dot(window)))
-            self._measure(self.q.end - 1)
+        """Append smooth rows as far as raw ones allow, and what is seen in them."""
+        first, window = self.q.end, 2 * self._half
+        count = max(self._raw.end - window - first, 0)
+        if count == 0:
+            return
+        raw = self._raw.between(first, first + count + window)
+        q = np.empty((count, raw.shape[1]))
+        for row in range(count):
+            np.dot(self._kernel, raw[row : row + window + 1], q[row])
+        before = self.q.between(first - 1, first)[0] if first else None
+        self.q.extend(self._unit(q))
+        self._measure(q, q[0] if before is None else before)
 
-    def _measure(self, row: int) -> None:
-        model, data, p = self._model, self._data, self._proportions
-        q = self.q.between(row, row + 1)[0]
-        pin.forwardKinematics(model, data, q)
-        place, turn, centre, stretch = np.empty((2, 3)), np.empty((2, 3, 3)), np.empty((2, 3)), np.empty(2)
-        for foot in (0, 1):
-            X_WS = pin.updateFramePlacement(model, data, p.soles[foot])
-            place[foot], turn[foot], centre[foot] = X_WS.translation, X_WS.rotation, X_WS.act(p.centres[foot])
-            hip = pin.updateFramePlacement(model, data, p.hips[foot].frame).act(p.hips[foot].p_F)
-            ankle = pin.updateFramePlacement(model, data, p.ankles[foot].frame).act(p.ankles[foot].p_F)
-            stretch[foot] = math.dist(hip.tolist(), ankle.tolist()) / p.leg
-        self.place.append(place)
-        self.turn.append(turn)
-        self.centre.append(centre)
-        self.stretch.append(stretch)
-        before = self.q.between(max(row - 1, 0), row)[0] if row else q
-        v = pin.difference(model, before, q) / self._dt
-        pin.computeCentroidalMomentum(model, data, q, v)
-        self.com.append(data.com[0])
-        self.spin.append(data.hg.angular)
+    def _measure(self, q: Matrix, before: Vector) -> None:
+        model, data, count = self._model, self._data, len(q)
+        com, spin = np.empty((count, 3)), np.empty((count, 3))
+        seen = np.empty((count, 2, 3)), np.empty((count, 2, 3, 3)), np.empty((count, 2, 3)), np.empty((count, 2))
+        see, leg = compile_where_possible(see_legs), self._proportions.leg
+        for row in range(count):
+            pin.computeCentroidalMomentum(model, data, q[row], pin.difference(model, before, q[row]) / self._dt)  # places joints as well
+            com[row], spin[row] = data.com[0], data.hg.angular
+            see(tuple([pin.updateFramePlacement(model, data, k).homogeneous for k in self._frames]), self._points, leg, row, seen)
+            before = q[row]
+        for rows, values in zip((self.com, self.spin, self.place, self.turn, self.centre, self.stretch), (com, spin, *seen), strict=True):
+            rows.extend(values)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, smooth_line
+from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, smooth_columns
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
@@ -25,11 +25,11 @@ def find_ground(heights: Matrix, deviation: float, aloft: Labels | None = None) 
     Returns:
         (n,) heights to take off everything [m].
     """
-    lowest = np.min(heights, axis=1)
+    lowest: Vector = np.minimum(heights[:, 0], heights[:, 1])
     if aloft is not None and aloft.any() and not aloft.all():
         rows, known = np.arange(len(lowest)), ~aloft
         lowest = np.interp(rows, rows[known], lowest[known])
-    return smooth_line(lowest, bell_kernel(deviation)) if deviation > 0.5 else lowest
+    return smooth_columns(lowest[:, None], bell_kernel(deviation))[:, 0] if deviation > 0.5 else lowest
 
 
 def find_flights(height: Vector, lowest: Vector, dt: float, gravity: float) -> Labels:

@@ -9,10 +9,12 @@ import numpy as np
 from humanoid_dynamics.filtering.conditioning.swing import Print, Swing
 from humanoid_dynamics.filtering.conditioning.track import Track
 from humanoid_dynamics.filtering.conditioning.vertical import find_flights, find_ground
-from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, slopes, smooth_columns
+from humanoid_dynamics.filtering.conditioning.window_kernels import put_on_ground
+from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, smooth_columns
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 BACK = 0.5  # s before the next row that windows look at
 
@@ -53,7 +55,7 @@ class Window:
         place: (n, 2, 3) soles, likewise, and not too far apart [m].
         turn: (n, 2, 3, 3) their orientations.
         heading: (n, 2) their headings [rad].
-        path: (n, 2) smooth path of the base [m].
+        path: (n, 2) smooth path of the base, from the next row on [m].
         height: (n, 2) heights of their middles over the ground [m].
         speed: (n, 2) speeds of their middles [m/s].
         shift: (n, 3) by how much the base moves.
@@ -98,32 +100,14 @@ def look(track: Track, settings: Settings, row: int, gravity: float) -> Window:
     dt, rate = settings.dt, settings.rate
     start = row - round(BACK * rate)
     end = min(track.end, row + round(settings.lookahead * rate) + 1)
-    centre = track.centre.between(start, end)
-    com = track.com.between(start, end)
+    centre, turn = track.centre.between(start, end), track.turn.between(start, end)
+    com, place = track.com.between(start, end).copy(), track.place.between(start, end).copy()
     aloft = find_flights(com[:, 2], centre[:, :, 2].min(axis=1), dt, gravity)
-    ground = find_ground(centre[:, :, 2], settings.drift_smoothing * rate, aloft if settings.flights else None)
-    if not settings.repair_height:
-        ground = np.zeros_like(ground)
-    path = smooth_columns(track.q.between(start, end)[:, :2], bell_kernel(settings.stride_smoothing * rate))
-    shift = np.column_stack((np.zeros((len(ground), 2)), -ground))
-    com = com + shift
-    turn = track.turn.between(start, end)
-    place = track.place.between(start, end) + shift[:, None]
-    speed = speeds_of(centre, dt)
-    heading = np.arctan2(turn[:, :, 1, 0], turn[:, :, 0, 0])
-    height = np.maximum(centre[:, :, 2] - ground[:, None], 0.0)
+    path = smooth_columns(track.q.between(start, end)[:, :2], bell_kernel(settings.stride_smoothing * rate), end - row)
+    ground = np.zeros(end - start)
+    if settings.repair_height:
+        ground = find_ground(centre[:, :, 2], settings.drift_smoothing * rate, aloft if settings.flights else None)
+    n = len(com)
+    heading, height, speed, shift = np.empty((n, 2)), np.empty((n, 2)), np.empty((n, 2)), np.zeros((n, 3))
+    compile_where_possible(put_on_ground)((centre, turn, ground), dt, (com, place), (heading, height, speed, shift))
     return Window(start, row - start, com, place, turn, heading, path, height, speed, shift, aloft)
-
-
-def speeds_of(centres: Matrix, dt: float) -> Matrix:
-    """Return speeds of both soles.
-
-    Args:
-        centres: (n, 2, 3) their middles [m].
-        dt: Time between rows [s].
-
-    Returns:
-        (n, 2) speeds [m/s].
-    """
-    first, _ = slopes(centres.reshape(len(centres), 6), dt)
-    return np.asarray(np.linalg.norm(first.reshape(-1, 2, 3), axis=2))

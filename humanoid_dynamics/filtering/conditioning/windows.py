@@ -6,9 +6,9 @@ from functools import cache
 
 import numpy as np
 
-from humanoid_dynamics.filtering.conditioning.window_kernels import smooth_table
+from humanoid_dynamics.filtering.conditioning.window_kernels import smooth_table, weigh_line
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
-from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel, is_compiler_installed
+from humanoid_dynamics.spatial.compiling import compile_where_possible, is_compiler_installed
 
 
 def flat_kernel(half: int) -> Vector:
@@ -49,24 +49,24 @@ def bell_kernel(deviation: float) -> Vector:
     return read_only(bell / bell.sum())
 
 
-def smooth_columns(table: Matrix, kernel: Vector) -> Matrix:
+def smooth_columns(table: Matrix, kernel: Vector, last: int | None = None) -> Matrix:
     """Smooth the columns of a table; beyond its ends it is taken as standing still.
 
     Args:
         table: (n, k) samples.
         kernel: (2 half + 1,) weights.
+        last: How many rows at the end are asked for, at most n; all where None.
 
     Returns:
-        (n, k) weighted means.
+        (last, k) weighted means.
     """
-    if len(kernel) < 2 or len(table) == 0:
-        return np.array(table)
-    kernel_of_all = _compiled()
-    if kernel_of_all is None:
-        return np.column_stack([smooth_line(column, kernel) for column in table.T])
-    given = np.ascontiguousarray(table)
-    out = np.empty_like(given)
-    kernel_of_all(given, kernel, out)
+    rows = len(table) if last is None else last
+    if len(kernel) < 2 or rows == 0:
+        return np.array(table[len(table) - rows :])
+    if not is_compiler_installed():
+        return np.column_stack([smooth_line(column, kernel)[len(table) - rows :] for column in table.T])
+    out = np.empty((rows, table.shape[1]))
+    compile_where_possible(smooth_table, (weigh_line,))(table, kernel, out)
     return out
 
 
@@ -85,31 +85,3 @@ def smooth_line(values: Vector, kernel: Vector) -> Vector:
         return np.array(values)
     longer = np.concatenate((np.full(half, values[0]), values, np.full(half, values[-1])))
     return np.convolve(longer, kernel, mode="valid")
-
-
-def prepare_windows() -> None:
-    """Compile, or load what is compiled, before somebody waits for it."""
-    smooth_columns(np.zeros((2, 1)), flat_kernel(2))
-
-
-@cache
-def _compiled() -> Kernel | None:
-    return compile_kernel(smooth_table) if is_compiler_installed() else None
-
-
-def slopes(table: Matrix, dt: float) -> tuple[Matrix, Matrix]:
-    """Return central first and second differences of the columns of a table; the ends repeat their neighbours.
-
-    Args:
-        table: (n, k) samples, n >= 3.
-        dt: Time between them [s].
-
-    Returns:
-        first: (n, k) rates.
-        second: (n, k) second rates.
-    """
-    first, second = np.empty_like(table), np.empty_like(table)
-    first[1:-1] = (table[2:] - table[:-2]) / (2.0 * dt)
-    second[1:-1] = (table[2:] - 2.0 * table[1:-1] + table[:-2]) / (dt * dt)
-    first[0], first[-1], second[0], second[-1] = first[1], first[-2], second[1], second[-2]
-    return first, second

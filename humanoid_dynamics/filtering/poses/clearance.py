@@ -7,17 +7,21 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.filtering.poses import clearance_kernels
+from humanoid_dynamics.filtering.poses.clearance_kernels import find_gaps, find_near, write_rows
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import SIDES, Body, find_body, find_soles
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_where_possible, functions_of
 
+GAPS = tuple(part for part in functions_of(clearance_kernels) if part not in {find_gaps, find_near, write_rows})
+ROWS = GAPS
 KEPT = 0.02  # m; distance that is kept between surfaces
 SEEN = 0.08  # m; surfaces nearer than this are watched
 LESS = 0.003  # m; where parts are nearer in the resting posture, they may come nearer than that by this
 BRAKING = 25.0  # 1/s; how parts come to rest before they touch
 HARDEST = 150.0  # m/s^2
 MOST = 6  # pairs that are watched at once, the nearest ones
-ENDS = read_only([-1.0, 1.0])  # of a line, from the first part to the second
 # Radii by what they are part of: of the distance between the shoulders, or of the length of the limb.
 TRUNK, HEAD, ARM, HAND, LEG = 0.3, 0.25, 0.13, 0.16, 0.15
 
@@ -58,77 +62,55 @@ class Clearance:
             robot: A robot on two soles.
             legs: Whether the legs are watched as well, for feet that are led.
         """
-        self._model = robot.model
-        capsules = body_capsules(robot)
-        self.geometry, self.pairs = _build_geometry(robot, capsules, legs=legs)
-        self._data = self.geometry.createData()
-        data = robot.data()
-        pin.forwardKinematics(robot.model, data, robot.posture)
-        resting = self._distances(data)
-        self._kept = np.minimum(KEPT, resting - LESS)
-        joints = [
-            [int(self.geometry.geometryObjects[i].parentJoint) for i in (pair.first, pair.second)] for pair in self.geometry.collisionPairs
-        ]
-        self._moved = sorted({joint for pair in joints for joint in pair})
-        self._place = np.array([[self._moved.index(joint) for joint in pair] for pair in joints], dtype=np.intp).reshape(-1, 2)
+        capsules, model, data = body_capsules(robot), robot.model, robot.data()
+        index = {part.name: k for k, part in enumerate(capsules)}
+        self.pairs = tuple(pair for pair in _watched(legs) if index.keys() >= set(pair))
+        self._pairs: Indices = np.array([[index[name] for name in pair] for pair in self.pairs], dtype=np.intp).reshape(-1, 2)
+        pin.forwardKinematics(model, data, robot.posture)
+        self._moved = sorted({part.joint for part in capsules})
+        rows = [(self._moved.index(c.joint), *(x for end in c.ends for x in data.oMi[c.joint].actInv(end)), c.radius) for c in capsules]
+        self._capsules = np.array(rows, dtype=np.float64)
+        self._ends = self._capsules[:, 0].astype(np.intp)[self._pairs]
         self._carried = np.zeros((len(self._moved), robot.nv))
         for k, joint in enumerate(self._moved):
-            for support in robot.model.supports[joint]:
-                self._carried[k, robot.model.idx_vs[support] : robot.model.idx_vs[support] + robot.model.nvs[support]] = support > 0
-        radius = {part.name: part.radius for part in capsules}
-        self._to_middle = np.array([[-radius[a], radius[b]] for a, b in self.pairs]).reshape(-1, 2)
-        self._rates, self._drifts = np.zeros((6, len(self._moved))), np.zeros((6, len(self._moved)))
+            for support in model.supports[joint]:
+                self._carried[k, model.idx_vs[support] : model.idx_vs[support] + model.nvs[support]] = support > 0
+        self._poses, self._drifts = np.zeros((len(self._moved), 4, 4)), np.zeros((len(self._moved), 6))
+        self._points, self._numbers = np.zeros((len(self.pairs), 2, 3)), np.array([SEEN, BRAKING, HARDEST])
+        self._find, self._write = compile_where_possible(find_gaps, GAPS), compile_where_possible(write_rows, GAPS)
+        self._select, self._near = compile_where_possible(find_near), np.zeros(len(self.pairs), dtype=np.intp)
+        self._kept = np.zeros(len(self.pairs))
+        resting = self._measure(data)
+        self._kept = np.minimum(KEPT, resting - LESS)
         self.rows, self.lower = np.zeros((MOST, robot.nv)), np.zeros(MOST)
         self.count, self.distance = 0, np.inf
         self.over: Vector = resting - self._kept
 
-    def _distances(self, data: pin.Data) -> Vector:
-        if not self.pairs:
-            return np.zeros(0)
-        pin.updateGeometryPlacements(self._model, data, self.geometry, self._data)
-        pin.computeDistances(self.geometry, self._data)
-        return np.array([result.min_distance for result in self._data.distanceResults])
+    def _measure(self, data: pin.Data) -> Vector:
+        poses, placed, over = self._poses, data.oMi, self._kept.copy()
+        for k, joint in enumerate(self._moved):
+            poses[k] = placed[joint].homogeneous
+        self._find(poses, self._capsules, self._pairs, self._points, over)
+        return over
 
     def update(self, data: pin.Data, v: Vector) -> None:
         """Find what is near and how fast it may come nearer.
 
         Args:
-            data: Joints placed, with Jacobians, velocities, and the accelerations they have where no coordinate accelerates.
+            data: Joints placed, with Jacobians, and the accelerations less gravity they have where no coordinate accelerates.
             v: (nv,) velocity.
         """
-        over = self.over = self._distances(data) - self._kept
-        self.distance = float(over.min(initial=np.inf))
-        near = np.flatnonzero(over < SEEN)
-        if len(near) > MOST:
-            near = near[np.argsort(over[near], kind="stable")[:MOST]]
-        results = [(k, self._data.distanceResults[k]) for k in near.tolist()]
-        # Where middle lines cross there is no way out to tell.
-        results = [(k, result) for k, result in results if abs(float(result.normal @ result.normal) - 1.0) < 1e-6]
-        self.count = len(results)
-        if results:
-            pairs = [k for k, _ in results]
-            n = np.array([result.normal for _, result in results]).T
-            points = np.array([(result.getNearestPoint1(), result.getNearestPoint2()) for _, result in results]).transpose(2, 0, 1)
-            # On the middle lines, whose distance differs by the radii and does not slide.
-            points = points + n[:, :, None] * self._to_middle[pairs]
-            self.lower[: self.count] = -(BRAKING**2) * over[pairs]
-            self._write(self._place[pairs], n, points, data, v)
-
-    def _write(self, ends: Indices, n: Matrix, points: Matrix, data: pin.Data, v: Vector) -> None:
-        """Write rows from joints (m, 2) and points (3, m, 2) of pairs, and lines n (3, m) from the first to the second."""
-        model, world, m = self._model, pin.ReferenceFrame.WORLD, len(ends)
-        for k in set(ends.ravel().tolist()):
-            joint = self._moved[k]
-            self._rates[:, k] = pin.getVelocity(model, data, joint, world).vector
-            self._drifts[:, k] = pin.getAcceleration(model, data, joint, world).vector
-        lines = n[:, :, None] * ENDS
-        wrenches = np.concatenate((lines, _cross(points, lines)))
-        np.sum((wrenches.transpose(1, 2, 0) @ data.J) * self._carried[ends], axis=1, out=self.rows[:m])
-        rates, drifts = self._rates[:, ends], self._drifts[:, ends]
-        turning = _cross(rates[3:], rates[:3] + _cross(rates[3:], points))
-        drift = (wrenches * drifts).sum(axis=(0, 2)) + (lines * turning).sum(axis=(0, 2))
-        approach = self.rows[:m] @ v
-        np.minimum(self.lower[:m] - 2.0 * BRAKING * approach - drift, HARDEST, out=self.lower[:m])
+        over = self.over = self._measure(data)
+        count = self._select(over, SEEN, MOST, self._near)
+        near = self._near[:count]
+        self.distance, self.count = float(over.min(initial=np.inf)), 0
+        if count == 0:
+            return
+        drifts = data.a_gf  # gravity is the same on both sides
+        for k in set(self._ends[near].ravel().tolist()):
+            self._drifts[k] = drifts[self._moved[k]].vector
+        bodies = self._poses, self._drifts, data.J, self._carried
+        self.count = self._write(bodies, near, (self._ends, self._points, over), self._numbers, v, self.rows, self.lower)
 
 
 def body_capsules(robot: RobotModel) -> tuple[Capsule, ...]:
@@ -187,23 +169,6 @@ def _upper_capsules(robot: RobotModel, data: pin.Data, body: Body, at: dict[str,
     return parts
 
 
-def _build_geometry(
-    robot: RobotModel, capsules: tuple[Capsule, ...], *, legs: bool
-) -> tuple[pin.GeometryModel, tuple[tuple[str, str], ...]]:
-    geometry, data = pin.GeometryModel(), robot.data()
-    pin.forwardKinematics(robot.model, data, robot.posture)
-    index = {}
-    for part in capsules:
-        X_WC = pin.SE3(_upright(part.ends[1] - part.ends[0]), part.ends.mean(axis=0))
-        shape = pin.coal.Capsule(part.radius, float(np.linalg.norm(part.ends[1] - part.ends[0])))
-        X_JC = data.oMi[part.joint].inverse() * X_WC
-        index[part.name] = geometry.addGeometryObject(pin.GeometryObject(part.name, part.joint, X_JC, shape))
-    pairs = tuple((a, b) for a, b in _watched(legs) if a in index and b in index)
-    for a, b in pairs:
-        geometry.addCollisionPair(pin.CollisionPair(index[a], index[b]))
-    return geometry, pairs
-
-
 def _watched(legs: bool) -> list[tuple[str, str]]:
     pairs = [("left_hand", "right_hand"), ("left_hand", "right_forearm"), ("left_forearm", "right_hand"), ("left_forearm", "right_forearm")]
     for side in SIDES:
@@ -215,21 +180,5 @@ def _watched(legs: bool) -> list[tuple[str, str]]:
     return pairs
 
 
-def _upright(z: Vector) -> Matrix:
-    """Return an orientation whose z axis is that way."""
-    if float(np.linalg.norm(z)) < 1e-9:
-        return np.eye(3)
-    return np.asarray(pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), _unit(z)).matrix())
-
-
 def _unit(x: Vector) -> Vector:
     return np.asarray(x / np.linalg.norm(x))
-
-
-def _cross(a: Matrix, b: Matrix) -> Matrix:
-    """Return a x b for vectors (3, ...)."""
-    c = np.empty(b.shape)
-    c[0] = a[1] * b[2] - a[2] * b[1]
-    c[1] = a[2] * b[0] - a[0] * b[2]
-    c[2] = a[0] * b[1] - a[1] * b[0]
-    return c

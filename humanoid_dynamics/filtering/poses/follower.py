@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pinocchio as pin
 
+from humanoid_dynamics.filtering.conditioning.sole_kernels import turn_between
+from humanoid_dynamics.filtering.poses.pose_kernels import follow, shorten, turn_by
+from humanoid_dynamics.filtering.ticks.wish_kernels import quaternion_of
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 BRAKING = 0.6  # share of the acceleration that is planned with when coming to rest
 
@@ -53,13 +56,13 @@ class PoseFollowers:
             paces: How fast each frame goes.
         """
         count = len(paces)
-        self._k = np.array([[0.5 * pace.bandwidth] for pace in paces])
-        self._speed = np.array([[pace.speed, pace.turn_speed] for pace in paces])
-        self._most = np.array([[pace.acceleration, pace.turn_acceleration] for pace in paces])
+        most = np.array([[pace.acceleration, pace.turn_acceleration] for pace in paces])
+        speeds = np.array([[pace.speed, pace.turn_speed] for pace in paces])
+        self._pace = np.array([0.5 * pace.bandwidth for pace in paces]), speeds, most, BRAKING
+        self._follow = compile_where_possible(follow, (quaternion_of, turn_between, shorten, turn_by))
         self.p, self.R = np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1))
         self.rate, self.acceleration = np.zeros((count, 6)), np.zeros((count, 6))
         self.left = np.zeros((count, 2))
-        self._error = np.zeros((count, 6))
 
     def place(self, k: int, p: Vector, R: Matrix, rate: Vector) -> None:
         """Put a pose where a frame is.
@@ -82,26 +85,5 @@ class PoseFollowers:
             rate: (k, 6) their velocities.
             dt: Length of the step [s].
         """
-        error = self._error
-        np.subtract(p, self.p, error[:, :3])
-        for k in range(len(p)):
-            error[k, 3:] = pin.log3(R[k] @ self.R[k].T)
-        halves = error.reshape(-1, 2, 3)
-        left = np.sqrt(np.einsum("kij,kij->ki", halves, halves))
-        np.copyto(self.left, left)
-        towards = np.minimum(np.minimum(self._k * left, np.sqrt((2.0 * BRAKING) * self._most * left)), self._speed)
-        wanted = rate.reshape(-1, 2, 3) + halves * (towards / np.maximum(left, 1e-12))[:, :, None]
-        _shorten(wanted, self._speed)
-        change = (4.0 * self._k)[:, :, None] * (wanted - self.rate.reshape(-1, 2, 3))
-        _shorten(change, self._most)
-        np.copyto(self.acceleration, change.reshape(-1, 6))
-        self.rate += dt * self.acceleration
-        self.p += dt * self.rate[:, :3]
-        for k in range(len(p)):
-            self.R[k] = pin.exp3(dt * self.rate[k, 3:]) @ self.R[k]
-
-
-def _shorten(x: Matrix, most: Matrix) -> None:
-    """Shorten vectors (k, 2, 3) that are too long, in place."""
-    size = np.sqrt(np.einsum("kij,kij->ki", x, x))
-    x *= np.minimum(1.0, most / np.maximum(size, most))[:, :, None]
+        poses = self.p, self.R, self.rate
+        self._follow((p, R, rate), self._pace, dt, poses, self.acceleration, self.left)

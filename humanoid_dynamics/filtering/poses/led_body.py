@@ -24,6 +24,7 @@ LEADS = 0.9  # share from which on a foot is asked for
 FRESH = 1.0  # s; a pose of a foot that is older asks for nothing
 SAME = 1e-9  # m
 UP = read_only([0.0, 0.0, 1.0])
+UPWARD = read_only([UP, UP])
 
 
 class LedBody:
@@ -70,6 +71,7 @@ class LedBody:
         terms, points = tick.terms, tick.points
         self.feet.restart(terms)
         self.floor = float(terms.place[:, 2].mean())
+        self._ground = np.full(2, self.floor)
         self._area = self.feet.area((0, 1), terms, INSIDE[1])
         self._stance = ()
         # What rests is told from the resting posture, so that a robot that was found in another one goes there.
@@ -190,7 +192,7 @@ class LedBody:
         zero = np.zeros(nv)
         target = Target(
             (True, True), follower.p[c].copy(), follower.rate[c, :3], follower.acceleration[c, :3], self._q, zero, zero,
-            place, turn, rate, acceleration, np.full(2, self.floor), np.tile(UP, (2, 1)),
+            place, turn, rate, acceleration, self._ground.copy(), UPWARD.copy(),
         )  # fmt: skip
         self.feet.write(target)
         return target

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -171,20 +172,20 @@ class LedPoses:
         Were reach told from where the shoulder is, a goal beyond it would draw the body after it.
         """
         led = self._frames[k]
-        if led.kind == "hand" and goal.p[2] < floor + FLOOR:
-            goal.p = np.array([goal.p[0], goal.p[1], floor + FLOOR])
+        if led.kind == "hand":
+            goal.p[2] = max(goal.p[2], floor + FLOOR)
         if shoulder is None:
             return False
-        lean = shoulder - self.shoulders[k]
-        start = self.shoulders[k] + lean * min(1.0, LEAN * led.reach / max(float(np.sqrt(lean @ lean)), 1e-9))
-        way = goal.p - start
-        far = float(np.sqrt(way @ way))
-        if far <= led.reach:
+        rest, at, reach = self.shoulders[k].tolist(), shoulder.tolist(), led.reach
+        share = min(1.0, LEAN * reach / max(math.dist(at, rest), 1e-9))
+        start = [a + share * (b - a) for a, b in zip(rest, at, strict=True)]
+        far = math.dist(start, goal.p.tolist())
+        if far <= reach:
             return False
-        out = way / far
-        goal.p = start + led.reach * out
-        outward = float(goal.rate[:3] @ out)
-        goal.rate = np.concatenate((goal.rate[:3] - max(outward, 0.0) * out, goal.rate[3:]))
+        out = (goal.p - start) / far
+        goal.p = start + reach * out
+        outward = float(goal.rate[:3].dot(out))
+        goal.rate[:3] -= max(outward, 0.0) * out
         return True
 
 

@@ -13,9 +13,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.filtering.conditioning.sole_kernels import turn_between
 from humanoid_dynamics.filtering.poses.follower import Pace, PoseFollowers
 from humanoid_dynamics.filtering.poses.led_frame import LedFrame
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.filtering.poses.pose_kernels import read_frame, shorten, write_law
+from humanoid_dynamics.filtering.ticks.wish_kernels import quaternion_of
+from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 LWA = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
 HARDEST, HARDEST_TURN = 60.0, 300.0  # m/s^2, rad/s^2; no frame is asked for more
@@ -64,28 +68,30 @@ class PointRows:
         """
         count, nv = len(frames), int(model.nv)
         self._model, self._law = model, law
-        self._frames = [led.frame for led in frames]
+        placed = [(led.frame, model.frames[led.frame]) for led in frames]
+        self._frames = [(k, int(frame.parentJoint), np.array(frame.placement.homogeneous)) for k, frame in placed]
+        self._gravity = np.array(model.gravity.linear)
         place, turn = dict(law.place), dict(law.turn)
         self._weights = np.array([[place[led.kind]] * 3 + [turn[led.kind]] * 3 for led in frames]).reshape(count, 6)
         self.G, self.g, self.W = np.zeros((6 * count, nv)), np.zeros(6 * count), np.zeros(6 * count)
         self.p, self.R, self.rate = np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)), np.zeros((count, 6))
         self.left = np.zeros((count, 2))
+        self._read = compile_where_possible(read_frame)
+        self._write = compile_where_possible(write_law, (quaternion_of, turn_between, shorten))
         self._drift, self.wish = np.zeros((count, 6)), np.zeros((count, 6))
 
     def read(self, data: pin.Data, v: Vector) -> None:
         """Read where the frames are.
 
         Args:
-            data: Joints placed, with Jacobians, velocities, and the accelerations they have where no coordinate accelerates.
+            data: Joints placed, with Jacobians, and the accelerations less gravity they have where no coordinate accelerates.
             v: (nv,) velocity.
         """
-        model = self._model
-        for k, frame in enumerate(self._frames):
-            X_WF = pin.updateFramePlacement(model, data, frame)
-            self.p[k], self.R[k] = X_WF.translation, X_WF.rotation
-            self.G[6 * k : 6 * k + 6] = pin.getFrameJacobian(model, data, frame, LWA)
-            self._drift[k] = pin.getFrameClassicalAcceleration(model, data, frame, LWA).vector
-        np.dot(self.G, v, self.rate.reshape(-1))
+        model, out, accelerations = self._model, (self.p, self.R, self.G, self._drift, self.rate), data.a_gf
+        for k, (frame, joint, fixed) in enumerate(self._frames):
+            X_WF = pin.updateFramePlacement(model, data, frame).homogeneous
+            seen = X_WF, pin.getFrameJacobian(model, data, frame, LWA), accelerations[joint].vector
+            self._read(k, seen, fixed, self._gravity, v, out)
 
     def write(self, goals: PoseFollowers, shares: Vector) -> None:
         """Write the law.
@@ -94,20 +100,8 @@ class PointRows:
             goals: Where the frames should be; further ones behind them do not matter.
             shares: (k,) how far each is led.
         """
-        law, wish, count = self._law, self.wish, len(self.wish)
-        np.subtract(goals.p[:count], self.p, wish[:, :3])
-        for k in range(count):
-            wish[k, 3:] = pin.log3(goals.R[k] @ self.R[k].T)
-        np.sqrt(np.einsum("kij,kij->ki", wish.reshape(-1, 2, 3), wish.reshape(-1, 2, 3)), self.left)
-        wish *= law.stiffness
-        wish += law.damping * (goals.rate[:count] - self.rate)
-        wish += goals.acceleration[:count]
-        _shorten(wish[:, :3], HARDEST)
-        _shorten(wish[:, 3:], HARDEST_TURN)
-        np.subtract(wish, self._drift, self.g.reshape(-1, 6))
+        law = float(self._law.stiffness), float(self._law.damping), HARDEST, HARDEST_TURN
+        wanted, poses = (goals.p, goals.R, goals.rate), (self.p, self.R, self.rate)
+        self._write(wanted, goals.acceleration, poses, law, self.wish, self.left)
+        np.subtract(self.wish, self._drift, self.g.reshape(-1, 6))
         np.multiply(self._weights, shares[:, None], self.W.reshape(-1, 6))
-
-
-def _shorten(x: Matrix, most: float) -> None:
-    size = np.sqrt(np.einsum("ki,ki->k", x, x))
-    x *= (most / np.maximum(size, most))[:, None]

@@ -134,12 +134,10 @@ class ReachingTick(BalancedTick):
             v: (nv,) velocity.
         """
         self.terms.update(q, v)
-        self.terms.move(q, v)
         self.points.read(self.terms.data, v)
 
     def _add_wishes(self, target: Target, q: Vector, v: Vector) -> None:
         self.gave_way = False
-        self.terms.move(q, v)
         self.points.read(self.terms.data, v)
         self.clearance.update(self.terms.data, v)
         self.points.write(self.goals, self.shares)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,9 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from humanoid_dynamics.filtering.poses.gate import PoseGate
+from humanoid_dynamics.filtering.poses.pose_kernels import turn_by
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 MEMORY = 0.03  # s; how long the smoothing of places and velocities looks back
 QUICKEST, SLOWEST = 0.002, 0.5  # s; times between samples that are reckoned with
@@ -138,10 +141,11 @@ class PoseStream:
             now: Our time [s].
         """
         coasting = min(max(2.0 * self.period, COASTING[0]), COASTING[1])
-        decay = float(np.exp(-min(max(now - self._time, 0.0) / coasting, 50.0)))
-        on = coasting * (1.0 - decay)
-        R = pin.exp3(on * self._rate[3:]) @ self._R
-        return Goal(self._p + on * self._rate[:3], R, decay * self._rate)
+        decay = math.exp(-min(max(now - self._time, 0.0) / coasting, 50.0))
+        on, R = coasting * (1.0 - decay), self._R.copy()
+        way = on * self._rate
+        compile_where_possible(turn_by)(way[3], way[4], way[5], R)
+        return Goal(self._p + way[:3], R, decay * self._rate)
 
     def advance(self, now: float, dt: float, *, engaged: bool = True) -> None:
         """Let the share follow what is known of the frame.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -195,7 +196,7 @@ class Teleoperation:
             status = name_status(step.rung, gave_way=tick.gave_way)
         streams = self._report(time)
         self.q, self.v = q_after, after
-        gone = not (np.isfinite(q_after).all() and float(np.max(np.abs(after))) < FASTEST)
+        gone = not (math.isfinite(q_after.dot(q_after)) and float(np.abs(after).max()) < FASTEST)
         if gone or (measured is None and has_fallen(q_after, self._height)):
             self._rest(np.array(self.robot.posture), np.zeros(self.robot.nv))
             status = "restarted"

@@ -6,7 +6,7 @@ import numpy as np
 
 from humanoid_dynamics.filtering.ticks import nearest_kernels, program_kernels
 from humanoid_dynamics.filtering.ticks.joint_room import JointRoom
-from humanoid_dynamics.filtering.ticks.nearest_kernels import FOUND, HOPELESS, STEPS
+from humanoid_dynamics.filtering.ticks.nearest_kernels import FOUND, HOPELESS, KNOWN, STEPS
 from humanoid_dynamics.filtering.ticks.program import CORNERS, NEAR, WRENCH, Choice, ReducedProgram, Weights
 from humanoid_dynamics.filtering.ticks.program_kernels import solve_program
 from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
@@ -19,6 +19,7 @@ from humanoid_dynamics.spatial.quadratic import QpStatus
 MODULES = (small, nearest_kernels, program_kernels)
 PARTS = tuple(part for module in MODULES for part in functions_of(module) if part is not solve_program)
 BOTH = 12
+NOTHING: Indices = np.zeros(0, dtype=np.intp)
 VECTORS = 4  # of the length of an active set
 
 
@@ -60,6 +61,24 @@ class CompiledProgram:
         self._work = np.zeros((most + 1, n)), np.zeros((most + 1, most + 1)), np.zeros((VECTORS, most + 1)), tags, state
         self._size = BASE + na, na
         self._kernel = compile_kernel(solve_program, PARTS)
+        self._begun: dict[tuple[int, ...], Indices] = {}
+
+    def begin(self, before: tuple[int, ...]) -> None:
+        """Begin the next time with the rows that were active when soles changed like this the last time.
+
+        Args:
+            before: Soles that stood until now.
+        """
+        known, tags, state = self._begun.get(before, NOTHING), self._work[3], self._work[4]
+        tags[1, : len(known)], state[KNOWN] = known, len(known)
+
+    def remember(self, before: tuple[int, ...]) -> None:
+        """Remember the rows that are active now, after soles changed.
+
+        Args:
+            before: Soles that stood until then.
+        """
+        self._begun[before] = self._work[3][1, : self._work[4][KNOWN]].copy()
 
     def solve(self, terms: BodyTerms, wishes: Wishes, room: JointRoom) -> Choice:
         """Choose accelerations, wrenches and torques; see ``ReducedProgram.solve``."""

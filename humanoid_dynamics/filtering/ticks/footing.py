@@ -7,9 +7,11 @@ import math
 import numpy as np
 
 from humanoid_dynamics.filtering.proportions import Proportions
+from humanoid_dynamics.filtering.ticks.footing_kernels import Ground, find_lowest, stop_sole, turn_level, upright
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.filtering.ticks.terms import BodyTerms
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 TOUCH = (0.003, 0.0005)  # m; a sole that is to stand does so once it is this near to the ground; the second where it is measured
 TORN = (0.008, 0.06)  # m and rad; a measured sole that is higher or steeper than this does not stand
@@ -51,6 +53,8 @@ class Footing:
         self.torn = [False, False]
         self.age = np.full(2, np.inf)
         self._touch, self._measured = TOUCH[0], False
+        self._find, self._stop = compile_where_possible(find_lowest, (upright,)), compile_where_possible(stop_sole)
+        self._level = compile_where_possible(turn_level)
 
     def restart(self) -> None:
         """Forget where soles stand."""
@@ -102,29 +106,24 @@ class Footing:
 
     def _tears(self, foot: int, target: Target, terms: BodyTerms) -> bool:
         """Whether a measured sole is off the ground, though it should stand."""
-        corners = terms.place[foot] + self._corners[foot] @ terms.turn[foot].T
-        normal = target.normal[foot]
-        return float(terms.turn[foot][:, 2] @ normal) < np.cos(TORN[1]) or float(((corners - self.place[foot]) @ normal).min()) > TORN[0]
+        level, lowest = self._lowest(foot, target, terms, tuple(self.place[foot].tolist()))
+        return level < math.cos(TORN[1]) or lowest > TORN[0]
 
     def _gap(self, foot: int, target: Target, terms: BodyTerms) -> float:
-        """Return how high the highest corner of a sole is over the ground under it."""
-        corners = terms.place[foot] + self._corners[foot] @ terms.turn[foot].T
-        below = np.array(target.sole_place[foot])
-        below[2] = target.ground[foot]
-        heights = (corners - below) @ target.normal[foot]
-        level = float(terms.turn[foot][:, 2] @ target.normal[foot])
-        lowest = float(heights.min())
+        """Return how high the lowest corner of a sole is over the ground under it; infinite where it is too steep to stand."""
+        level, lowest = self._lowest(foot, target, terms, _ground(foot, target))
         tilt = TORN[1] if self.torn[foot] else TILT[int(self.late[foot] > LATE)]
-        return lowest if level > np.cos(tilt) else np.inf
+        return lowest if level > math.cos(tilt) else math.inf
+
+    def _lowest(self, foot: int, target: Target, terms: BodyTerms, ground: Ground) -> tuple[float, float]:
+        """Return the cosine of the tilt of a sole, and how high its lowest corner is over a plane through a point of the ground."""
+        found = self._find(terms.place[foot], terms.turn[foot], self._corners[foot], target.normal[foot], ground)
+        return float(found[0]), float(found[1])
 
     def _latch(self, foot: int, target: Target, terms: BodyTerms) -> None:
-        n = target.normal[foot]
-        R = terms.turn[foot]
-        place = terms.place[foot] + STOPPING * (R @ terms.twist[foot][:3])
-        ground = np.array(target.sole_place[foot])
-        ground[2] = target.ground[foot]
-        self.place[foot] = place - float((place - ground) @ n) * n
-        self.turn[foot] = level_turn(R, n)
+        sole, n = (terms.place[foot], terms.turn[foot], terms.twist[foot]), target.normal[foot]
+        self._stop(sole, n, _ground(foot, target), STOPPING, self.place[foot])
+        self._level(terms.turn[foot], n, self.turn[foot])
         self.landed.append(foot)
 
     def _reach(self, foot: int, target: Target) -> None:
@@ -140,10 +139,12 @@ def level_turn(R: Matrix, normal: Vector) -> Matrix:
         R: (3, 3) orientation of a sole.
         normal: (3,) normal of the plane.
     """
-    ahead = R[:, 0] - float(R[:, 0] @ normal) * normal
-    size = float(np.linalg.norm(ahead))
-    if size < 1e-6:  # the sole looks along the normal: any way is as good
-        ahead, size = np.array([1.0, 0.0, 0.0]), 1.0
-    x = ahead / size
-    y = np.array([normal[1] * x[2] - normal[2] * x[1], normal[2] * x[0] - normal[0] * x[2], normal[0] * x[1] - normal[1] * x[0]])
-    return np.column_stack((x, y, normal))
+    out = np.empty((3, 3))
+    compile_where_possible(turn_level)(R, normal, out)
+    return out
+
+
+def _ground(foot: int, target: Target) -> Ground:
+    """Return the point of the ground under a sole."""
+    x, y, _ = target.sole_place[foot].tolist()
+    return x, y, float(target.ground[foot])

@@ -78,15 +78,6 @@ class BodyTerms:
         """Work space with the last state: joints placed, Jacobians."""
         return self._data
 
-    def move(self, q: Vector, v: Vector) -> None:
-        """Add velocities to the work space, and accelerations where no coordinate accelerates.
-
-        Args:
-            q: (nq,) configuration of the last update.
-            v: (nv,) velocity.
-        """
-        pin.forwardKinematics(self._model, self._data, q, v, self._zero)
-
     def update(self, q: Vector, v: Vector) -> bool:
         """Compute the terms in a state.
 

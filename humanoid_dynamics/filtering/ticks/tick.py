@@ -10,7 +10,7 @@ import numpy as np
 from humanoid_dynamics.contact.cone import build_wrench_cone
 from humanoid_dynamics.filtering.proportions import Proportions, inner_rectangle, measure_proportions
 from humanoid_dynamics.filtering.ticks.compiled_program import CompiledProgram
-from humanoid_dynamics.filtering.ticks.footing import Footing
+from humanoid_dynamics.filtering.ticks.footing import FIRST_LOAD, Footing
 from humanoid_dynamics.filtering.ticks.joint_room import EMERGENCY, JointRoom
 from humanoid_dynamics.filtering.ticks.program import Choice, ReducedProgram, Weights
 from humanoid_dynamics.filtering.ticks.soft_program import SoftProgram
@@ -134,6 +134,7 @@ class BalancedTick:
         firm = replace(settings.weights, height=settings.weights.com)
         leaping = self._build_program((0, 1), cones, effort, firm, weight)
         self._leaping = CompiledProgram(leaping, cones, effort, firm, weight) if compiled else leaping
+        self._feet: tuple[int, ...] = ()  # soles of the last program
         self._soft = {feet: SoftProgram(feet, cones, effort, settings.weights, weight) for feet in sets}
         self._softest = {feet: SoftProgram(feet, cones, effort, settings.weights, weight, keep_room=False) for feet in sets}
         if compiled:
@@ -152,7 +153,10 @@ class BalancedTick:
         target = stand_still(q, robot.nv, self.terms.com, self.terms.place, self.terms.turn)
         self._wishes.update(target, q, v, self.terms)
         self._room.update(q, v, COMMON)
-        self._reduced[0, 1].solve(self.terms, self._wishes, self._room)
+        for feet in ((0,), (0, 1), (1,), (0, 1)):
+            self._wishes.load[:] = [np.inf if foot in self._feet else FIRST_LOAD * self._weight for foot in (0, 1)]
+            self._solve_first(feet)
+        self._feet = ()
 
     def restart(self) -> None:
         """Forget where soles stand."""
@@ -188,21 +192,34 @@ class BalancedTick:
     def _add_wishes(self, target: Target, q: Vector, v: Vector) -> None:
         """Add to the wishes of a tick; here nothing."""
 
+    def _first(self, feet: tuple[int, ...]) -> ReducedProgram | CompiledProgram:
+        return self._leaping if self._leaps and len(feet) > 1 else self._reduced[feet]
+
+    def _solve_first(self, feet: tuple[int, ...]) -> Choice:
+        """Solve the program of the first rung; when soles change it begins as it did the last time they changed so."""
+        program, before = self._first(feet), self._feet
+        if feet == before or program is self._leaping or not isinstance(program, CompiledProgram):
+            return program.solve(self.terms, self._wishes, self._room)
+        self._feet = feet
+        program.begin(before)
+        choice = program.solve(self.terms, self._wishes, self._room)
+        program.remember(before)
+        return choice
+
     def _descend(self, feet: tuple[int, ...], q: Vector, v: Vector, dt: float, measured: bool) -> tuple[Choice, int]:
         """Go down the ladder; a robot's joints have stops, so there they give way before soles do."""
         terms, wishes, room = self.terms, self._wishes, self._room
         room.update(q, v, dt)
-        reduced = self._leaping if self._leaps and len(feet) > 1 else self._reduced[feet]
-        choice = reduced.solve(terms, wishes, room)
+        choice = self._solve_first(feet)
         if choice.status is QpStatus.OPTIMAL:
             return choice, 0
         wishes.load[:] = np.inf
         room.update(q, v, dt, EMERGENCY)
         rungs: list[tuple[int, ReducedProgram | CompiledProgram | SoftProgram]]
-        rungs = [(1, reduced), (2, self._soft[feet]), (3, self._softest[feet])]
+        rungs = [(1, self._first(feet)), (2, self._soft[feet]), (3, self._softest[feet])]
         if measured:
             room.open()
-            rungs = [(3, reduced), (3, self._softest[feet])]
+            rungs = [(3, self._first(feet)), (3, self._softest[feet])]
         for rung, program in rungs:
             choice = program.solve(terms, wishes, room)
             if choice.status is QpStatus.OPTIMAL:

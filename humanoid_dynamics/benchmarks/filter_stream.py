@@ -1,0 +1,124 @@
+"""The filter as it is used: a walk sample by sample through conditioning and ticks, and two hands that are led."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from time import perf_counter_ns
+
+import numpy as np
+
+from humanoid_dynamics.benchmarks.interleave import MICROSECOND, Contender, Timing
+from humanoid_dynamics.benchmarks.rows import Measurement, Race
+from humanoid_dynamics.benchmarks.stand import Stand
+from humanoid_dynamics.filtering.clip_filter import samples_with_holds
+from humanoid_dynamics.filtering.filter import ROWS_AT_A_TIME, DynamicsFilter
+from humanoid_dynamics.filtering.poses.teleoperation import Teleoperation
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.motion.footsteps import WalkStyle
+from humanoid_dynamics.motion.gait import build_walk
+from humanoid_dynamics.spatial.arrays import Vector
+
+PATH = "filter_stream"
+LED = "Teleoperation.tick, two hands"
+HANDS = ("left_hand", "right_hand")
+LOOKS = 5
+STEPS, SAMPLES = 2, 50.0  # of the walk, Hz
+RATE, CIRCLE, PERIOD = 500.0, 0.05, 1.5  # Hz, m, s; of the hands
+
+
+@dataclass(frozen=True, eq=False)
+class StreamTimes:
+    """How long the parts of a stream took, each by the fastest of its looks.
+
+    Attributes:
+        ticks: (n,) ticks [us].
+        pushes: (k,) samples that were taken in, with the plans they made possible [us].
+        period: Time between two frames [us].
+    """
+
+    ticks: Vector
+    pushes: Vector
+    period: float
+
+    @property
+    def conditioning(self) -> float:
+        """Time of samples for each frame, from the first plan on, at which the robot is placed on its feet [us]."""
+        begun = int(np.argmax(self.pushes)) + 1
+        return float(self.pushes[begun:].sum()) / (len(self.ticks) - ROWS_AT_A_TIME)
+
+    @property
+    def worst(self) -> float:
+        """The slowest tick but the first, for which a robot does not wait yet [us]."""
+        return float(self.ticks[1:].max())
+
+    @property
+    def pace(self) -> float:
+        """How many times faster than the motion the filter is."""
+        return self.period / (float(self.ticks.mean()) + self.conditioning)
+
+
+def build_filter_stream(stand: Stand) -> Race:
+    """Return led hands, and what times the walk.
+
+    Args:
+        stand: The robot.
+    """
+
+    def measure(times: Mapping[str, Timing]) -> dict[str, Measurement]:
+        found, led = time_stream(stand.robot), times[LED].median
+        median = float(np.median(found.ticks))
+        note = f"{len(found.ticks)} frames of a walk, certificates and all; each part by the fastest of {LOOKS} looks"
+        return {
+            f"{PATH}.worst": Measurement(found.worst / median, found.worst, median, note=note),
+            f"{PATH}.conditioning": Measurement(found.conditioning, found.conditioning, note="samples and plans, for each frame"),
+            f"{PATH}.pace": Measurement(found.pace, note="one core, conditioning, ticks and certificates"),
+            f"{PATH}.teleoperation": Measurement(led, led, note="hands go round at 500 Hz; balance, all limits, clearance, certificate"),
+        }
+
+    return Race(PATH, [_lead_hands(stand.robot)], measure)
+
+
+def time_stream(robot: RobotModel) -> StreamTimes:
+    """Time a walk through the filter.
+
+    Args:
+        robot: The robot.
+    """
+    samples = list(samples_with_holds(build_walk(robot, WalkStyle(steps=STEPS, rate=SAMPLES)).clip))
+    flow = DynamicsFilter(robot)
+    looks = [_look(flow, samples) for _ in range(LOOKS)]
+    ticks, pushes = (np.min([look[k] for look in looks], axis=0) for k in (0, 1))
+    return StreamTimes(ticks, pushes, flow.settings.dt * 1e6)
+
+
+def _look(flow: DynamicsFilter, samples: list[tuple[float, Vector]]) -> tuple[Vector, Vector]:
+    ticks, pushes = [], []
+    flow.restart()
+    for time, q in samples:
+        start = perf_counter_ns()
+        flow.push(time, q)
+        pushes.append((perf_counter_ns() - start) / MICROSECOND)
+        while True:
+            start = perf_counter_ns()
+            frame = flow.tick()
+            if frame is None:
+                break
+            ticks.append((perf_counter_ns() - start) / MICROSECOND)
+    return np.array(ticks), np.array(pushes)
+
+
+def _lead_hands(robot: RobotModel) -> Contender:
+    """Return a tick with two hands that go round in circles."""
+    tool, now = Teleoperation(robot, HANDS, rate=RATE), [0.0]
+    start = [tool.pose(name) for name in HANDS]
+
+    def move() -> None:
+        now[0] += tool.dt
+        phase = 2.0 * np.pi * now[0] / PERIOD
+        for name, pose in zip(HANDS, start, strict=True):
+            goal = pose.copy()
+            goal.translation = pose.translation + CIRCLE * np.array([1.0 - np.cos(phase), 0.0, np.sin(phase)])
+            tool.observe(name, now[0], goal, now[0])
+
+    return Contender(LED, lambda: tool.tick(now[0]), move)

@@ -1,0 +1,115 @@
+"""Stages A2 and A4 as loops that numba compiles: which foot stands when, and whether one slides."""
+
+from __future__ import annotations
+
+import math
+
+from humanoid_dynamics.motion.clip import Labels
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+
+LEVEL, HEIGHT_ON, HEIGHT_OFF, SLOW, SPEED_ON, SPEED_OFF, WORTH = range(7)  # places in the limits
+SWING, STANCE, BOTH = range(3)  # places in the least numbers of rows
+
+
+def label_feet(motion: tuple[Matrix, Matrix], limits: Vector, past: tuple[Indices, Indices], least: Indices, out: Labels) -> None:
+    """Tell which foot stands in each row of a window; see ``contacts.label_window``.
+
+    Args:
+        motion: (n, 2) heights [m] and speeds [m/s] of both soles.
+        limits: Height below which a sole that is slow stands anyway, heights and speeds at which a foot begins and ends to stand, and how
+            many metres of height a speed is worth [s].
+        past: Whether each foot stood before the window, and for how many rows.
+        least: Rows of a swing and of a contact that are not short, and of common standing.
+        out: (n, 2) labels; overwritten.
+    """
+    heights, speeds = motion
+    for foot in range(2):
+        stands = past[0][foot] != 0
+        for i in range(len(out)):
+            height, speed = heights[i, foot], speeds[i, foot]
+            still = height < limits[LEVEL] and speed < limits[SLOW]
+            if still or (height < limits[HEIGHT_ON] and speed < limits[SPEED_ON]):
+                stands = True
+            elif height > limits[HEIGHT_OFF] or speed > limits[SPEED_OFF]:
+                stands = False
+            out[i, foot] = stands
+        drop_kind(out[:, foot], past[0][foot] != 0, least[SWING], False)
+        drop_kind(out[:, foot], past[0][foot] != 0, least[STANCE], True)
+    for i in range(len(out)):
+        if not (out[i, 0] or out[i, 1]):
+            left, right = heights[i, 0] + limits[WORTH] * speeds[i, 0], heights[i, 1] + limits[WORTH] * speeds[i, 1]
+            out[i, 1 if right < left else 0] = True
+    given = out.copy()
+    for foot in range(2):
+        hold_other(given, foot, past, least[BOTH], out)
+
+
+def drop_kind(labels: Labels, before: bool, least: int, kind: bool) -> None:
+    """Turn short stretches of a kind over, in place; what touches an end of the window may go on beyond it and stays."""
+    first = 0
+    while first < len(labels):
+        after = first + 1
+        while after < len(labels) and labels[after] == labels[first]:
+            after += 1
+        inside = after < len(labels) and (first > 0 or before != kind)
+        if labels[first] == kind and after - first < least and inside:
+            for i in range(first, after):
+                labels[i] = not kind
+        first = after
+
+
+def hold_other(given: Labels, foot: int, past: tuple[Indices, Indices], least: int, out: Labels) -> None:
+    """Let a foot stand on until the other one has stood for a while."""
+    other, first = 1 - foot, 0
+    while first < len(given):
+        after = first + 1
+        while after < len(given) and given[after, other] == given[first, other]:
+            after += 1
+        age = past[1][other] if first == 0 and past[0][other] else 0
+        stood = past[0][foot] != 0 if first == 0 else given[first - 1, foot]
+        if given[first, other] and stood:
+            for i in range(first, min(first + least - age, after)):
+                out[i, foot] = True
+        first = after
+
+
+def find_drift(feet: tuple[Matrix, Matrix, Labels], foot: int, stance: Vector, farthest: tuple[float, float], out: Matrix) -> bool:
+    """Tell how far a standing foot of the reference is, seen from the other one, from where it stands.
+
+    Args:
+        feet: (n, 2, 3) soles [m], (n, 2) their headings [rad], (n, 2) which stand.
+        foot: Which one.
+        stance: (3,) where it stands, seen from above from the other one [m], and how it is turned [rad].
+        farthest: Distance [m] and angle [rad] it may be away.
+        out: (2, n) distances [m] and angles [rad] while both stand, else zero; overwritten.
+
+    Returns:
+        Whether it is too far away before it is lifted.
+    """
+    place, heading, labels = feet
+    both, stands, far = True, True, False
+    for i in range(len(labels)):
+        both, stands = both and labels[i, 1 - foot], stands and labels[i, foot]
+        out[0, i], out[1, i] = 0.0, 0.0
+        if both:
+            x = place[i, foot, 0] - place[i, 1 - foot, 0] - stance[0]
+            y = place[i, foot, 1] - place[i, 1 - foot, 1] - stance[1]
+            turn = heading[i, foot] - stance[2]
+            out[0, i], out[1, i] = math.sqrt(x * x + y * y), turn - 2.0 * math.pi * math.floor(turn / (2.0 * math.pi) + 0.5)
+            far = far or (stands and (out[0, i] > farthest[0] or abs(out[1, i]) > farthest[1]))
+    return far
+
+
+def find_longest(places: Matrix, labels: Labels) -> float:
+    """Return the longest way a foot goes from one footprint to the next, as far as it is seen; see ``strides``."""
+    longest, last = 0.0, len(labels) - 1
+    for foot in range(2):
+        start = 0
+        for i in range(len(labels)):
+            if labels[i, foot]:
+                start = i
+            elif i == last or labels[i + 1, foot]:
+                end = min(i + 1, last)
+                x, y = places[end, foot, 0] - places[start, foot, 0], places[end, foot, 1] - places[start, foot, 1]
+                longest = max(longest, math.sqrt(x * x + y * y))
+    return longest

@@ -1,0 +1,192 @@
+"""Loops of the conditioning against pinocchio, numpy and the plain functions they stand for."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from humanoid_dynamics.filtering.conditioning.centre_kernels import find_moves, find_path, find_reach, shift_path
+from humanoid_dynamics.filtering.conditioning.foothold_kernels import find_offsets
+from humanoid_dynamics.filtering.conditioning.label_kernels import drop_kind, find_drift, find_longest
+from humanoid_dynamics.filtering.conditioning.rows import KEPT, ROOM, Rows
+from humanoid_dynamics.filtering.conditioning.sole_kernels import find_rates, move_rows, turn_between
+from humanoid_dynamics.filtering.conditioning.support import Support
+from humanoid_dynamics.filtering.conditioning.track_kernels import sample_cubic, see_legs
+from humanoid_dynamics.filtering.conditioning.window_kernels import put_on_ground
+from humanoid_dynamics.filtering.poses.pose_kernels import turn_by
+from humanoid_dynamics.filtering.ticks.footing_kernels import find_lowest, stop_sole, turn_level
+from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.polygon import half_planes, hull_of
+
+DT = 0.005
+
+
+def rotations(rng, count, size=1.0):
+    return np.array([pin.exp3(size * rng.normal(size=3)) for _ in range(count)])
+
+
+@pytest.mark.parametrize("grain", [0.0, 0.05])
+def test_support_is_the_hull_of_its_corners(grain):
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        corners = 0.1 * rng.normal(size=(rng.integers(4, 16), 2))
+        corners = np.round(corners / grain) * grain if grain else corners  # points on lines and twice the same
+        hull = hull_of(np.round(corners / 1e-6) * 1e-6)
+        if len(hull) < 3:
+            continue
+        support, (A, b) = Support(corners, 0.4), half_planes(hull)
+        np.testing.assert_allclose(support.centre, hull.mean(axis=0), atol=1e-12)
+        np.testing.assert_allclose(support.A, A, atol=1e-9)
+        np.testing.assert_allclose(support.b, np.maximum(b - A @ hull.mean(axis=0), 1e-4), atol=1e-12)
+
+
+def test_moves_end_where_the_share_of_the_area_ends():
+    rng = np.random.default_rng(1)
+    support, points = Support(rng.normal(size=(8, 2)), 0.5), rng.normal(scale=2.0, size=(60, 2))
+    reach, moves = np.empty(60), np.empty((60, 2))
+    find_reach(points, support.centre, support.A, support.b, reach)
+    find_moves(points, support.centre, reach, 0.5, moves)
+    after = np.max(((points + moves - support.centre) @ support.A.T) / support.b, axis=1)
+    np.testing.assert_allclose(after, np.minimum(reach, 0.5), atol=1e-12)
+    assert not moves[reach < 0.5].any()
+
+
+def test_zero_moment_point_of_a_body_that_moves_evenly_is_below_it():
+    t = DT * np.arange(80)
+    level = np.column_stack((0.3 * t, 0.1 - 0.2 * t))
+    smooth = level, np.full((80, 1), 0.8), np.zeros((80, 2))
+    out = tuple(np.empty((79, size)) for size in (3, 3, 3, 2))
+    find_path(smooth, np.array([DT, 30.0, 9.81, 0.0, 0.0, 4.0, 0.04]), out)
+    np.testing.assert_allclose(out[3], level[1:], atol=1e-10)
+    np.testing.assert_allclose(out[1], np.tile((0.3, -0.2, 0.0), (79, 1)), atol=1e-10)
+    fast = level[:, :1] ** 2 * (1.0, 0.0) + level * (0.0, 1.0)
+    find_path((fast, smooth[1], smooth[2]), np.array([DT, 30.0, 9.81, 0.0, 0.0, 4.0, 0.04]), out)
+    np.testing.assert_allclose(out[3][:, 0], fast[1:, 0] - 0.8 / 9.81 * 2.0 * 0.09, atol=1e-9)
+
+
+def test_shift_is_the_weighted_future():
+    rng, w, count = np.random.default_rng(2), 3.7, 8
+    d, x = rng.normal(size=(120, 2)), np.full(2, np.nan)
+    out = tuple(np.empty((count, 2)) for _ in range(3))
+    shift_path(d, x, (w, DT, 50), out)
+    decay, middle = np.exp(-w * DT), 0.5 * (d[1:] + d[:-1])
+    weights = (1.0 - decay) * decay ** np.arange(len(middle))
+    xi = weights @ middle + decay ** len(middle) * d[-50:].mean(axis=0)
+    np.testing.assert_allclose(out[0][0], xi, atol=1e-12)  # begins on the path that stays bounded
+    np.testing.assert_allclose(out[2], w * w * (out[0] - d[:count]), atol=1e-12)
+
+
+def test_soles_turn_and_move_as_pinocchio_says():
+    rng = np.random.default_rng(3)
+    for size in (1e-12, 1e-3, 1.0):
+        A, (B,) = rotations(rng, 1)[0], rotations(rng, 1, size)
+        np.testing.assert_allclose(turn_between(A, B @ A), pin.log3(B), atol=1e-9)
+        turned, step = A.copy(), size * rng.normal(size=3)
+        turn_by(*step, turned)
+        np.testing.assert_allclose(turned, pin.exp3(step) @ A, atol=1e-12)
+    states, place, turn = rng.normal(size=(5, 3, 6)), rng.normal(size=(5, 3)), rotations(rng, 5)
+    places, turns = np.empty((5, 3)), np.empty((5, 3, 3))
+    move_rows(states, place, turn, places, turns)
+    np.testing.assert_allclose(places, place + states[:, 0, :3], atol=1e-15)
+    np.testing.assert_allclose(turns, [pin.exp3(o[3:]) @ R for o, R in zip(states[:, 0], turn, strict=True)], atol=1e-12)
+
+
+def test_rates_of_a_sole_that_spins_evenly_along_a_parabola():
+    t, spin = DT * np.arange(12), np.array([0.3, -0.2, 0.5])
+    places = np.column_stack((t, t * t, 0.0 * t))
+    turns = np.array([pin.exp3(spin * time) for time in t])
+    rate, second = np.empty((10, 6)), np.empty((10, 6))
+    find_rates(places, turns, DT, rate, second)
+    np.testing.assert_allclose(rate, np.column_stack((np.ones(10), 2.0 * t[1:-1], np.zeros(10), np.tile(spin, (10, 1)))), atol=1e-9)
+    np.testing.assert_allclose(second, np.tile((0.0, 2.0, 0.0, 0.0, 0.0, 0.0), (10, 1)), atol=1e-7)
+
+
+def test_offsets_go_straight_where_no_foot_stands():
+    place, out = np.zeros((20, 2, 3)), np.empty((20, 2))
+    find_offsets(place, np.array([[2.0, 6.0, 0.0, 0.1, 0.0], [4.0, 8.0, 1.0, 0.3, 0.0], [12.0, 16.0, 0.0, 0.7, 1.0]]), out)
+    known = {0: 0.1, 3: 0.1, 5: 0.2, 7: 0.3, 9: 0.3 + 2.0 / 5.0 * 0.4, 12: 0.7, 19: 0.7}
+    assert {row: pytest.approx(value) for row, value in known.items()} == {row: out[row, 0] for row in known}
+    find_offsets(place, np.zeros((0, 5)), out)
+    assert not out.any()
+
+
+def test_stretches_are_told_as_they_are():
+    labels = np.array([1, 1, 0, 0, 0, 1, 0, 1, 1, 1], dtype=bool)
+    drop_kind(labels, True, 2, False)
+    assert labels.tolist() == [True, True, False, False, False, True, True, True, True, True]
+    both = np.column_stack((labels, np.ones(10, dtype=bool)))
+    places = np.zeros((10, 2, 3))
+    places[:, 0, 0] = 0.1 * np.arange(10)
+    assert find_longest(places, both) == pytest.approx(0.4)
+    drift = np.empty((2, 10))
+    assert find_drift((places, np.zeros((10, 2)), both), 0, np.zeros(3), (0.05, 0.3), drift)
+    assert not find_drift((places, np.zeros((10, 2)), both), 0, np.zeros(3), (0.15, 0.3), drift)  # what comes after it is lifted is none
+    np.testing.assert_allclose(drift[0], 0.1 * np.arange(10))
+
+
+def test_cubic_passes_its_samples_and_is_straight_between_even_ones():
+    rng = np.random.default_rng(4)
+    q = rng.normal(size=(2, 7))
+    out, slope = np.empty((5, 7)), (q[1] - q[0]) / 0.04
+    sample_cubic((1.0, 1.04), (q[0], slope, q[1], slope), (1.0, 0.01), out)
+    np.testing.assert_allclose(out, q[0] + np.linspace(0.0, 1.0, 5)[:, None] * (q[1] - q[0]), atol=1e-12)
+
+
+def test_legs_are_seen_where_they_are():
+    rng = np.random.default_rng(5)
+    poses, points = [pin.SE3(R, rng.normal(size=3)) for R in rotations(rng, 6)], rng.normal(size=(6, 3))
+    out = np.zeros((2, 2, 3)), np.zeros((2, 2, 3, 3)), np.zeros((2, 2, 3)), np.zeros((2, 2))
+    see_legs(tuple(pose.homogeneous for pose in poses), points, 0.7, 1, out)
+    for foot in (0, 1):
+        np.testing.assert_allclose(out[0][1, foot], poses[foot].translation)
+        np.testing.assert_allclose(out[1][1, foot], poses[foot].rotation)
+        np.testing.assert_allclose(out[2][1, foot], poses[foot].act(points[foot]), atol=1e-12)
+        apart = poses[2 + foot].act(points[2 + foot]) - poses[4 + foot].act(points[4 + foot])
+        assert out[3][1, foot] == pytest.approx(np.linalg.norm(apart) / 0.7)
+    assert not out[0][0].any()
+
+
+def test_window_is_put_on_its_ground():
+    rng = np.random.default_rng(6)
+    centre, turn, ground = rng.normal(size=(9, 2, 3)), rotations(rng, 18).reshape(9, 2, 3, 3), rng.normal(size=9)
+    com, place = rng.normal(size=(9, 3)), rng.normal(size=(9, 2, 3))
+    moved, out = (com.copy(), place.copy()), (*np.zeros((3, 9, 2)), np.zeros((9, 3)))
+    compile_where_possible(put_on_ground)((centre, turn, ground), DT, moved, out)
+    np.testing.assert_allclose(moved[0], com - ground[:, None] * (0.0, 0.0, 1.0))
+    np.testing.assert_allclose(moved[1], place - ground[:, None, None] * (0.0, 0.0, 1.0))
+    np.testing.assert_allclose(out[0], np.arctan2(turn[:, :, 1, 0], turn[:, :, 0, 0]))
+    np.testing.assert_allclose(out[1], np.maximum(centre[:, :, 2] - ground[:, None], 0.0))
+    np.testing.assert_allclose(out[2][1:-1], np.linalg.norm(centre[2:] - centre[:-2], axis=2) / (2.0 * DT))
+    np.testing.assert_allclose(out[2][[0, -1]], out[2][[1, -2]])
+    np.testing.assert_allclose(out[3], -ground[:, None] * (0.0, 0.0, 1.0))
+
+
+def test_sole_comes_to_rest_on_the_ground_and_looks_the_same_way():
+    rng = np.random.default_rng(7)
+    for _ in range(50):
+        R, normal, place, ground = rotations(rng, 1)[0], rng.normal(size=3), rng.normal(size=3), rng.normal(size=3)
+        normal /= np.linalg.norm(normal)
+        corners, twist, out, turned = rng.normal(size=(4, 3)), rng.normal(size=6), np.empty(3), np.empty((3, 3))
+        level, lowest = find_lowest(place, R, corners, normal, tuple(ground))
+        assert level == pytest.approx(R[:, 2] @ normal)
+        assert lowest == pytest.approx(np.min((place + corners @ R.T - ground) @ normal))
+        stop_sole((place, R, twist), normal, tuple(ground), 0.025, out)
+        assert (out - ground) @ normal == pytest.approx(0.0, abs=1e-12)
+        along = out - place - 0.025 * R @ twist[:3]
+        np.testing.assert_allclose(along, (along @ normal) * normal, atol=1e-12)
+        turn_level(R, normal, turned)
+        np.testing.assert_allclose(turned @ turned.T, np.eye(3), atol=1e-12)
+        np.testing.assert_allclose(turned[:, 2], normal, atol=1e-12)
+        assert turned[:, 0] @ R[:, 0] > 0.0
+        assert turned[:, 1] @ R[:, 0] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_rows_keep_their_index_when_old_ones_are_forgotten():
+    one, other = Rows(2), Rows(2)
+    numbers = np.arange(2.0 * (3 * ROOM // 2)).reshape(-1, 2)
+    for row in numbers:
+        one.append(row)
+    for first in range(0, len(numbers), 700):
+        other.extend(numbers[first : first + 700])
+    for rows in (one, other):
+        assert rows.end == len(numbers)
+        np.testing.assert_array_equal(rows.between(rows.end - KEPT, rows.end), numbers[-KEPT:])
