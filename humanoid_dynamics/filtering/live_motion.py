@@ -183,7 +183,10 @@ class LiveMotion:
                 break
             if not np.isfinite(self._next) and now < self._stamp(0.0) - self.lead:
                 break
-            frame = self.filter.tick(self.state.now())
+            start, own = self.state.start(), self.filter
+            if start is None:
+                own.v = self.state.draw(own.v, own.settings.dt)
+            frame = own.tick(start)
             if frame is None:
                 break
             self._rung = frame.rung
@@ -191,6 +194,7 @@ class LiveMotion:
             if late > self.timeout:  # time was lost: all that follows is later
                 self._shift += late
             self._next = frame.time + self.filter.settings.dt
+            self.state.ask(self._stamp(frame.time), frame.q, frame.v)
             commands.append(Command(self._stamp(frame.time), frame))
         return commands
 
