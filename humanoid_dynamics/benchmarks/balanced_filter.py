@@ -8,8 +8,8 @@ import numpy as np
 
 from humanoid_dynamics.benchmarks.interleave import Contender
 from humanoid_dynamics.benchmarks.stand import Stand
-from humanoid_dynamics.filtering.target import stand_still
-from humanoid_dynamics.filtering.tick import BalancedTick
+from humanoid_dynamics.filtering.ticks.target import stand_still
+from humanoid_dynamics.filtering.ticks.tick import BalancedTick
 
 BOTH, ONE = "BalancedTick.step, two soles", "BalancedTick.step, one sole"
 NOTE = "friction, pressure, torques, ranges and speeds of joints; the certificate is not in it"

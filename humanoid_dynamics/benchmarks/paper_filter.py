@@ -13,10 +13,10 @@ from humanoid_dynamics.benchmarks.floors import FLOOR_DYN, build_floor_dyn
 from humanoid_dynamics.benchmarks.interleave import Contender, Timing
 from humanoid_dynamics.benchmarks.rows import Measurement, Race, compare, compare_faster
 from humanoid_dynamics.benchmarks.stand import SEED, Stand
-from humanoid_dynamics.filtering.paper_feedback import Gains, PaperReference
-from humanoid_dynamics.filtering.paper_filter import PaperFilter
-from humanoid_dynamics.filtering.paper_frame import PaperFrame
-from humanoid_dynamics.filtering.paper_style import PaperStyle
+from humanoid_dynamics.filtering.paper.feedback import Gains, PaperReference
+from humanoid_dynamics.filtering.paper.filter import PaperFilter
+from humanoid_dynamics.filtering.paper.frame import PaperFrame
+from humanoid_dynamics.filtering.paper.style import PaperStyle
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.spatial.arrays import Vector

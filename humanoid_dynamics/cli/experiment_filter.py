@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from humanoid_dynamics.cli.experiments import Cell, Effort, Outcome, Sheet
-from humanoid_dynamics.filtering.paper_experiments import EXPERIMENTS, FilterExperiment
-from humanoid_dynamics.filtering.paper_run import summarise
+from humanoid_dynamics.filtering.paper.experiments import EXPERIMENTS, FilterExperiment
+from humanoid_dynamics.filtering.paper.run import summarise
 from humanoid_dynamics.model.load import load_robot
 
 ROBOT = "human28"

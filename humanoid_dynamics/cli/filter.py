@@ -65,7 +65,7 @@ def filter(  # noqa: PLR0913
     as_json: JsonOption = False,
 ) -> None:
     """Make clips consistent: motion a robot can do with its motors, joints and feet, and the certificate that it can."""
-    from humanoid_dynamics.filtering.batch_job import build_job
+    from humanoid_dynamics.filtering.batches.job import build_job
     from humanoid_dynamics.filtering.settings import Settings
     from humanoid_dynamics.motion.mapping import load_joint_map
 
@@ -97,8 +97,8 @@ def _filter_one(
     robot: str, source: str, how: "tuple[str, Settings, bool, JointMap | None]", options: BatchOptions, pictures: Pictures
 ) -> None:
     """Filter one file in this process, and draw it where that is wanted."""
-    from humanoid_dynamics.filtering.batch_clips import find_clips
-    from humanoid_dynamics.filtering.batch_task import Outcome, Task
+    from humanoid_dynamics.filtering.batches.clips import find_clips
+    from humanoid_dynamics.filtering.batches.task import Outcome, Task
     from humanoid_dynamics.filtering.clip_facts import clip_facts
     from humanoid_dynamics.filtering.clip_filter import LADDER, filter_clip
     from humanoid_dynamics.model.load import load_robot

@@ -17,8 +17,8 @@ from humanoid_dynamics.cli.tables import make_console, make_table
 from humanoid_dynamics.errors import HumanoidDynamicsError
 
 if TYPE_CHECKING:
-    from humanoid_dynamics.filtering.batch_job import FilterJob
-    from humanoid_dynamics.filtering.batch_task import Outcome
+    from humanoid_dynamics.filtering.batches.job import FilterJob
+    from humanoid_dynamics.filtering.batches.task import Outcome
 
 
 SOME_FAILED, STOPPED = 1, 130  # exit codes
@@ -43,8 +43,8 @@ def is_batch(clips: Sequence[str], options: BatchOptions) -> bool:
 
 def filter_many(job: "FilterJob", sources: Sequence[str], options: BatchOptions) -> "tuple[tuple[Outcome, ...], float]":
     """Filter clips as a batch; return what became of them, and the seconds it took.  Stopped from the keyboard, exit with 130."""
-    from humanoid_dynamics.filtering.batch import filter_clips
-    from humanoid_dynamics.filtering.batch_clips import find_clips
+    from humanoid_dynamics.filtering.batches.batch import filter_clips
+    from humanoid_dynamics.filtering.batches.clips import find_clips
 
     out = Path(options.out) if options.out else None
     clips = find_clips(sources, results=out)
@@ -68,7 +68,7 @@ def filter_many(job: "FilterJob", sources: Sequence[str], options: BatchOptions)
 
 def tell(outcomes: "Sequence[Outcome]", options: BatchOptions, facts: dict[str, Any], seconds: float) -> None:
     """Print and write what became of clips, and exit with 1 where one fell or failed."""
-    from humanoid_dynamics.filtering.batch_table import STATES, name_state, tell_outcome, write_table
+    from humanoid_dynamics.filtering.batches.table import STATES, name_state, tell_outcome, write_table
 
     answer = {**facts, "counts": _count(outcomes), "clips": [tell_outcome(outcome) for outcome in outcomes]}
     if options.report.endswith(".csv"):
@@ -90,14 +90,14 @@ def check_folder(option: str, path: str) -> None:
 
 
 def _count(outcomes: "Sequence[Outcome]") -> dict[str, int]:
-    from humanoid_dynamics.filtering.batch_table import STATES, name_state
+    from humanoid_dynamics.filtering.batches.table import STATES, name_state
 
     counted = Counter(name_state(outcome) for outcome in outcomes)
     return {**{state: counted[state] for state in STATES}, "done_before": sum(outcome.before for outcome in outcomes)}
 
 
 def _print(robot: str, outcomes: "Sequence[Outcome]", seconds: float, console: Console) -> None:
-    from humanoid_dynamics.filtering.batch_table import STATES, name_state
+    from humanoid_dynamics.filtering.batches.table import STATES, name_state
 
     shown = [o for o in outcomes if len(outcomes) <= SHOWN or name_state(o) != STATES[0]]
     good = [(o.task.name, *figures(o.facts)) for o in shown if not o.problem]

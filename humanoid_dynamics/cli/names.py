@@ -1,6 +1,14 @@
 """Names and defaults that ``--help`` tells, written again so that help loads no numbers; a test holds them to the library's own."""
 
-RULES = ("minimum_torque", "pseudo_inverse", "transition", "procedure_4", "transition_limited", "minimum_torque_limited")
+RULES = (
+    "minimum_torque",
+    "pseudo_inverse",
+    "transition",
+    "procedure_4",
+    "recommended_transition",
+    "transition_limited",
+    "minimum_torque_limited",
+)
 MODES = ("balanced", "paper")
 SHEETS = ("joints", "torques", "forces", "cop", "energy", "wheels")
 CUTOFF = 6.0  # Hz

@@ -15,7 +15,7 @@ from humanoid_dynamics.cli.tables import make_console, make_table
 from humanoid_dynamics.errors import HumanoidDynamicsError
 
 if TYPE_CHECKING:
-    from humanoid_dynamics.filtering.teleoperation_replay import Replay
+    from humanoid_dynamics.filtering.poses.replay import Replay
     from humanoid_dynamics.motion.poses import PoseStream
 
 
@@ -56,8 +56,8 @@ def teleop(  # noqa: PLR0913
     """Let recorded poses of an operator lead a robot, and tell how it followed, and whether it stayed inside all limits."""
     import numpy as np
 
-    from humanoid_dynamics.filtering.teleoperation import Teleoperation
-    from humanoid_dynamics.filtering.teleoperation_replay import Line, move_to_robot, replay_poses
+    from humanoid_dynamics.filtering.poses.replay import Line, move_to_robot, replay_poses
+    from humanoid_dynamics.filtering.poses.teleoperation import Teleoperation
     from humanoid_dynamics.model.load import load_robot
     from humanoid_dynamics.motion.clip import Clip
     from humanoid_dynamics.motion.formats.npz_file import read_pose_streams, write_npz

@@ -2,11 +2,13 @@
 
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
 
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from humanoid_dynamics.cli.progress import PATIENCE
 from humanoid_dynamics.cli.tables import make_console
 from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
 from humanoid_dynamics.simulation.scene_names import scene_names
@@ -57,8 +59,14 @@ def view(
     from humanoid_dynamics.viewer.show import show
 
     session = open_session(what, robot, simple)
-    page = Page(session, host=host, port=port, token=token)
     console = make_console()
+    waiting = threading.Timer(PATIENCE, console.print, ["getting ready: code is compiled once on a machine, which takes up to a minute"])
+    waiting.start()
+    try:
+        session.prepare()
+    finally:
+        waiting.cancel()
+    page = Page(session, host=host, port=port, token=token)
     console.print(f"open {page.address} in a browser; Ctrl-C ends it", highlight=False)
     if not page.access.open:
         console.print(f"token to touch: {page.access.token}", highlight=False, markup=False)

@@ -13,6 +13,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.linalg import lapack
 
+from humanoid_dynamics.control.compiled_law import LawKernels
 from humanoid_dynamics.control.law_kernel import EXACT, PARTS, Body, has_moved, write_rows
 from humanoid_dynamics.control.support import Support, place_corners
 from humanoid_dynamics.errors import UnsupportedRobotError
@@ -106,7 +107,7 @@ class WholeBodyLaw:
         self._data, self._wanted_data = robot.data(), robot.data()
         nv, rows = robot.nv, 8 + 6 * len(self.names)
         n = len(self.names)
-        self._zero = np.zeros(nv)
+        self._zero, self._momentum, self._per_mass = np.zeros(nv), np.zeros((6, nv)), 1.0 / robot.mass
         self._mobility = np.concatenate((np.full(3, BASE_LINEAR), np.full(3, BASE_ANGULAR), np.full(nv - 6, JOINTS)))
         self._A: Matrix = np.zeros((rows, nv))
         self._A[3:6, 3:6] = np.eye(3)
@@ -122,6 +123,9 @@ class WholeBodyLaw:
         compiles = choose_compiler(compiled)
         self._write_rows = compile_kernel(write_rows, PARTS) if compiles else write_rows
         self._has_moved = compile_kernel(has_moved) if compiles else has_moved
+        system = (self._A, self._b, self._softness)
+        needs = (self._data, self._surfaces, self._now, system, self._mobility, (*g.joint, g.fastest))
+        self._kernels = LawKernels(robot, *needs) if compiles else None
         self.shift: Vector = self._out[9:12]
         self.pressure: Vector = self._out[12:14]
         self._soles: Matrix = np.zeros((2, n))
@@ -144,27 +148,36 @@ class WholeBodyLaw:
             wanted: The reference.
             closed: Whether each sole stands.
         """
+        model, data = self.robot.model, self._data
+        pin.computeCentroidalMapTimeVariation(model, data, q, v)
+        if self._kernels is None:
+            self._look(q, v)
+        else:
+            self._kernels.look(data.com[0], v)
+        self._read(wanted, closed)
+        self._soles[0] = closed
+        ground = self._find_support(closed, self._soles[0])
+        rows = (self._A, self._b, self._softness)
+        self._write_rows(self._now, self._then, v, self._soles, self._gains, ground, rows, self._out)
+        if self._kernels is None:
+            return self._solve(self._follow_joints(q, v, wanted))
+        return self._kernels.solve(pin.difference(model, q, wanted.q), v, (wanted.v, wanted.a))
+
+    def _look(self, q: Vector, v: Vector) -> None:
+        """Write where the robot is, what it does, and the Jacobians of all that is asked, one after the other."""
         model, data, A = self.robot.model, self._data, self._A
-        pin.jacobianCenterOfMass(model, data, q)
-        pin.centerOfMass(model, data, q, v, self._zero)
+        pin.forwardKinematics(model, data, q, v, self._zero)
         com, place, turn, drift, root, rates = self._now
-        com[0], com[1], com[2] = data.com[0], data.vcom[0], data.acom[0]
-        root[:], rates[0], A[:3] = data.oMi[1].rotation, v[3:6], data.Jcom
+        momentum = np.multiply(data.Ag, self._per_mass, out=self._momentum)  # linear, then angular about the com, per mass
+        bias = (data.dAg @ v) * self._per_mass
+        com[0], com[1], com[2] = data.com[0], momentum[:3] @ v, bias[:3]
+        root[:], rates[0], rates[1] = data.oMi[1].rotation, v[3:6], momentum[3:] @ v
+        A[:3], A[-2:], self._b[-2:] = momentum[:3], momentum[3:5], bias[3:5]
         for k, surface in enumerate(self._surfaces):
             X = pin.updateFramePlacement(model, data, surface.frame)
             place[k], turn[3 * k : 3 * k + 3] = X.translation, X.rotation
             A[6 + 6 * k : 12 + 6 * k] = pin.getFrameJacobian(model, data, surface.frame, ALIGNED)
             drift[k] = pin.getFrameClassicalAcceleration(model, data, surface.frame, ALIGNED).vector
-        pin.computeCentroidalMapTimeVariation(model, data, q, v)
-        A[-2:] = data.Ag[3:5] / self.robot.mass
-        self._b[-2:] = data.dAg[3:5] @ v / self.robot.mass
-        rates[1] = data.hg.angular / self.robot.mass
-        self._read(wanted, closed)
-        self._soles[0] = closed
-        ground = self._find_support(closed, self._soles[0])
-        rows = (A, self._b, self._softness)
-        self._write_rows(self._now, self._then, v, self._soles, self._gains, ground, rows, self._out)
-        return self._solve(self._follow_joints(q, v, wanted))
 
     def heights(self) -> dict[str, float]:
         """Return the height of each sole above the ground z = 0, at the last tick [m]."""
@@ -196,6 +209,8 @@ class WholeBodyLaw:
         if self._has_moved(place, turn, stands, self._known, ARM, MOVED) or closed != self._closed:
             self._closed = closed
             standing = [s for s, closes in zip(self._surfaces, closed, strict=True) if closes]
+            for surface in standing:
+                pin.updateFramePlacement(self.robot.model, self._data, surface.frame)
             middle: Vector = stands @ place / max(len(standing), 1)
             support = Support(place_corners(self._data, standing) - middle[:2], self.gains.margin)
             self._ground = (*support.half_planes, support.middle)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.joint_room import limited_positions
-from humanoid_dynamics.filtering.judge_kernels import judge_limits, judge_sole
 from humanoid_dynamics.filtering.proportions import Proportions
-from humanoid_dynamics.filtering.terms import BASE, LOCAL
-from humanoid_dynamics.filtering.tick import Step
+from humanoid_dynamics.filtering.ticks.joint_room import limited_positions
+from humanoid_dynamics.filtering.ticks.judge_kernels import judge_limits, judge_sole
+from humanoid_dynamics.filtering.ticks.terms import BASE, LOCAL
+from humanoid_dynamics.filtering.ticks.tick import Step
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.spatial.arrays import Matrix, Vector

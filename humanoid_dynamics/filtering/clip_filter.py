@@ -14,7 +14,7 @@ from humanoid_dynamics.filtering.fallen import FALLEN, has_fallen
 from humanoid_dynamics.filtering.filter import DynamicsFilter, Frame
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.slope import Slope
-from humanoid_dynamics.filtering.tick import TickSettings
+from humanoid_dynamics.filtering.ticks.tick import TickSettings
 from humanoid_dynamics.filtering.verdict import Verdict, judge_clip
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles

@@ -9,18 +9,18 @@ import pinocchio as pin
 
 from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.filtering.certificate import FrameCertificate, FrameJudge
+from humanoid_dynamics.filtering.conditioning.intake import Intake
+from humanoid_dynamics.filtering.conditioning.planner import Planner
+from humanoid_dynamics.filtering.conditioning.track import Track
+from humanoid_dynamics.filtering.conditioning.windows import prepare_windows
 from humanoid_dynamics.filtering.doubt import doubtful_limits
 from humanoid_dynamics.filtering.fallen import FALLEN, FASTEST, Recovery, has_fallen
-from humanoid_dynamics.filtering.intake import Intake
 from humanoid_dynamics.filtering.modes import build_tick
-from humanoid_dynamics.filtering.planner import Planner
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.start import place_robot
-from humanoid_dynamics.filtering.target import Target
-from humanoid_dynamics.filtering.tick import Step, TickSettings
-from humanoid_dynamics.filtering.track import Track
-from humanoid_dynamics.filtering.windows import prepare_windows
+from humanoid_dynamics.filtering.ticks.target import Target
+from humanoid_dynamics.filtering.ticks.tick import Step, TickSettings
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.target import Target
-from humanoid_dynamics.filtering.terms import BASE
+from humanoid_dynamics.filtering.ticks.target import Target
+from humanoid_dynamics.filtering.ticks.terms import BASE
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_body, find_soles
 from humanoid_dynamics.motion.inverse_kinematics import COM, InverseKinematics, Task

@@ -12,8 +12,8 @@ from humanoid_dynamics.filtering.certificate import COP, FRICTION, PULL, SHARE
 from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.filter import Frame
 from humanoid_dynamics.filtering.proportions import Proportions
-from humanoid_dynamics.filtering.terms import BASE
-from humanoid_dynamics.filtering.tick import RUNGS
+from humanoid_dynamics.filtering.ticks.terms import BASE
+from humanoid_dynamics.filtering.ticks.tick import RUNGS
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 

@@ -162,10 +162,10 @@ class Supervisor:
         return self._folder / f"{node.name}.log"
 
     def _end(self) -> None:
-        """End all, the last one first; what does not end in time is killed."""
+        """End all, the last one first; what does not end in time is killed, and what is not ready yet has nothing to put in order."""
         for running in reversed(self._running):
             if running.process.poll() is None:
-                running.process.send_signal(signal.SIGINT)
+                running.process.send_signal(signal.SIGINT if self._mark(running.node).exists() else signal.SIGKILL)
         deadline = monotonic() + PATIENCE
         for running in self._running:
             self._mark(running.node).unlink(missing_ok=True)

@@ -66,6 +66,7 @@ class AdapterNode(LifecycleNode):
         self.config: Any = declare_parameters(self, CONFIGS[name])
         self.lock = threading.RLock()
         self.deaf: frozenset[str] = frozenset()  # topics that are not heard, because what they tell comes another way
+        self.wait: Callable[[float], bool] | None = None  # how its loop waits for its next tick; asleep where None
         self.robot: RobotModel | None = None
         self.active = False
         self.status, self.reason = "", "not configured"

@@ -74,6 +74,7 @@ class EffortGuardConfig(NodeConfig):
     safe_output: str = parameter("gravity_hold", "What goes out after a fault", choices=KINDS)
     damping: float = parameter(0.02, "Damping after a fault, per effort limit", unit="s/rad", lowest=0.0, highest=10.0)
     decay: float = parameter(1.0, "Time in which what holds fades after a fault", unit="s", lowest=0.001, highest=60.0)
+    busy: bool = parameter(False, "Whether it waits for messages awake: sooner there, for a whole core")
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,7 @@ class InverseDynamicsConfig(NodeConfig):
         False, "Whether nothing is sent before a reference has come; in lock-step the world then waits for the motion", live=True
     )
     compiled: bool = parameter(True, "Whether numba, where it is installed, makes it faster; it takes some time when configured first")
+    busy: bool = parameter(False, "Whether it waits for messages awake: sooner there, for a whole core")
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,7 @@ class SimulatorConfig(NodeConfig):
     push_time: float = parameter(0.1, "How long a push lasts", unit="s", lowest=0.001, highest=10.0, live=True)
     pose_rate: float = parameter(50.0, "Rate of frames and of the audit", unit="Hz", lowest=0.1, highest=500.0)
     compiled: bool = parameter(True, "Whether numba, where it is installed, makes it faster; it takes some time when configured first")
+    busy: bool = parameter(False, "Whether it waits for messages awake: sooner there, for a whole core")
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, MultiDOFJointTrajectory
 
 from humanoid_dynamics.control.reference import joint_position, measured_joints
-from humanoid_dynamics.filtering.live import GOOD, Command
-from humanoid_dynamics.filtering.live_motion import LiveMotion
-from humanoid_dynamics.filtering.live_poses import LivePoses
+from humanoid_dynamics.filtering.live.command import GOOD, Command
+from humanoid_dynamics.filtering.live.motion import LiveMotion
+from humanoid_dynamics.filtering.live.poses import LivePoses
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.nodes.adapter import Act, AdapterNode, Handler

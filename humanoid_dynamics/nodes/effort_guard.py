@@ -150,6 +150,6 @@ def main() -> None:
     """Run the node."""
 
     def loop(node: EffortGuardNode, stop: threading.Event) -> None:
-        keep_rate(node.config.rate, stop, node.tick)
+        keep_rate(node.config.rate, stop, node.tick, node.wait)
 
     run(EffortGuardNode, loop)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from humanoid_dynamics.control import balance_settings, effort_guard, snake_driver
-from humanoid_dynamics.filtering import live
+from humanoid_dynamics.filtering.live import command as live
 
 QOS = {
     "state": "published reliable, depth 10; read best effort, depth 5",
@@ -333,6 +333,9 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 DESCRIPTION,
                 *STATES,
                 Topic("certificate", "in", "std_msgs/Float64MultiArray", "state", "as `inverse_dynamics` sends it"),
+                Topic(
+                    "joint_torque_commands", "in", "sensor_msgs/JointState", "command", "`effort` [N·m, N] by name, while somebody looks"
+                ),
                 Topic("/diagnostics", "in", "diagnostic_msgs/DiagnosticArray", "report", "of all nodes"),
                 Topic("push", "out", "geometry_msgs/WrenchStamped", "report", "what a drag pulls with, at the link `frame_id` [N, N·m]"),
                 turned((LED,))[0],

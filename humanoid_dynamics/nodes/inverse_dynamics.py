@@ -242,6 +242,6 @@ def main() -> None:
     """Run the node."""
 
     def loop(node: InverseDynamicsNode, stop: threading.Event) -> None:
-        keep_rate(node.config.watch_rate, stop, node.tick)
+        keep_rate(node.config.watch_rate, stop, node.tick, node.wait)
 
     run(InverseDynamicsNode, loop)

@@ -16,7 +16,7 @@ import sys
 import threading
 from collections.abc import Callable
 from time import monotonic
-from typing import NoReturn, Protocol, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar
 
 import rclpy
 from rclpy.exceptions import ParameterException
@@ -28,6 +28,7 @@ from rclpy.task import Future
 
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.nodes.adapter import AdapterNode
+from humanoid_dynamics.nodes.polling import Poller
 from humanoid_dynamics.nodes.programs import ENDING, REFUSED, hold_signals
 from humanoid_dynamics.program import tell_ready
 
@@ -46,6 +47,7 @@ class Ending(Protocol):
 
 
 AnyNode = TypeVar("AnyNode", bound=Node)
+Wait = Callable[[float], bool]  # until a time on the monotonic clock [s]; whether a signal to end came
 FOREVER = 1e5  # s; see above
 PATIENCE = 2.0  # s; how long the way out waits for the callback thread
 
@@ -76,19 +78,29 @@ def run(make_node: Callable[[], AnyNode], loop: Callable[[AnyNode, threading.Eve
         rclpy.try_shutdown()
 
 
-def keep_rate(rate: float, stop: threading.Event, tick: Callable[[], None]) -> None:
+def keep_rate(rate: float, stop: threading.Event, tick: Callable[[], None], wait: Wait | None = None) -> None:
     """Call a function at an exact rate until the event is set or a signal to end comes; ticks that are late are not made up for.
 
     Args:
         rate: Calls per second [Hz].
         stop: Ends the loop.
         tick: The function.
+        wait: How to wait; asleep where None.
     """
-    period = 1.0 / rate
+    wait, period = wait or sleep_until, 1.0 / rate
     due = monotonic() + period
-    while signal.sigtimedwait(ENDING, max(0.0, due - monotonic())) is None and not stop.is_set() and rclpy.ok():
+    while not wait(due) and not stop.is_set() and rclpy.ok():
         tick()
         due = max(due + period, monotonic() - period)
+
+
+def sleep_until(due: float) -> bool:
+    """Sleep, and return whether a signal to end came.
+
+    Args:
+        due: Until when, on the monotonic clock [s].
+    """
+    return signal.sigtimedwait(ENDING, max(0.0, due - monotonic())) is not None
 
 
 def keep_rate_until_over(rate: float, stop: threading.Event, node: Ending) -> None:
@@ -113,6 +125,9 @@ def keep_rate_until_over(rate: float, stop: threading.Event, node: Ending) -> No
 
 def _run_until_stopped(node: AnyNode, loop: Callable[[AnyNode, threading.Event], None]) -> None:
     stop = threading.Event()
+    if isinstance(node, AdapterNode) and getattr(node.config, "busy", False):
+        _run_busily(node, loop, stop)
+        return
     failures: list[BaseException] = []
     executor = make_executor()
     executor.add_node(node)
@@ -127,6 +142,17 @@ def _run_until_stopped(node: AnyNode, loop: Callable[[AnyNode, threading.Event],
         spinner.join(PATIENCE)
     if failures:
         raise failures[0]
+
+
+def _run_busily(node: Any, loop: Callable[[Any, threading.Event], None], stop: threading.Event) -> None:
+    """Run the loop of a node, and its callbacks while the loop waits."""
+    poller = Poller(node)
+    node.wait = poller.wait
+    try:
+        loop(node, stop)
+    finally:
+        node.silence()
+        poller.close()
 
 
 def _refuse(reason: Exception) -> NoReturn:

@@ -71,7 +71,7 @@ class SimulatorNode(AdapterNode):
         self._names = [name for _, name in self._joints]
         self._base = self.robot.links[0]
         self._floats = self.robot.root == "free_flyer"
-        self._stance, self._soles = self.robot.stance, frozenset(self.robot.stance)
+        self._soles = frozenset(self.robot.stance)
         self._commands = JointStateReader()
         n, still = len(self._names), Time()
         self._joint_form = Form(write_joint_state(self._names, mark(0, n), mark(1, n), still), n, n)
@@ -230,11 +230,10 @@ class SimulatorNode(AdapterNode):
             self.out("odom").publish(self._base_form.write(stamp, world.q[:7], v[:6]))
         details = t >= self._pose_due or t < self._pose_due - 1.0
         if live.begun:
-            for felt in live.feel():
-                if not (details or felt.surface in self._soles or felt.force.any()):
+            for name, felt in zip(self._wrench_forms, live.measure_wrenches(), strict=True):
+                if not (details or name in self._soles or felt.any()):
                     continue  # what is no sole and touches nothing is told now and then
-                message = self._wrench_forms[felt.surface].write(stamp, felt.force, felt.moment)
-                self.out("contact_wrenches/<surface>", felt.surface).publish(message)
+                self.out("contact_wrenches/<surface>", name).publish(self._wrench_forms[name].write(stamp, felt[:3], felt[3:]))
         self.out("joint_states").publish(self._joint_form.write(stamp, q, v[self._v_at]))
         if details:
             self._pose_due = t + 1.0 / self.config.pose_rate
@@ -263,7 +262,7 @@ class SimulatorNode(AdapterNode):
         if shown:
             self.show(live, t)
         q, v = self._measure(live)
-        forces = tuple(zip(self._stance, live.press(self._stance), strict=True)) if live.begun else ()
+        forces = list(zip(self._wrench_forms, live.measure_wrenches()[:, 2].tolist(), strict=True)) if live.begun else ()
         pose = live.world.q[:7] if self._floats else None
         return Observation(round(t * SECOND), self._names, q, v[self._v_at], pose, v[:6], forces)
 
@@ -333,6 +332,6 @@ def main() -> None:
 
     def loop(node: SimulatorNode, stop: threading.Event) -> None:
         paced = node.config.paced or not node.config.lock_step
-        keep_rate(node.config.rate * node.config.speed if paced else 50.0, stop, node.tick)
+        keep_rate(node.config.rate * node.config.speed if paced else 50.0, stop, node.tick, node.wait)
 
     run(SimulatorNode, loop)

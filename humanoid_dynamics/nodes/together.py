@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import threading
 from collections.abc import Mapping, Sequence
@@ -22,6 +23,7 @@ from humanoid_dynamics.nodes.dynamics_filter import DynamicsFilterNode
 from humanoid_dynamics.nodes.effort_guard import EffortGuardNode
 from humanoid_dynamics.nodes.inverse_dynamics import InverseDynamicsNode
 from humanoid_dynamics.nodes.motion_player import MotionPlayerNode
+from humanoid_dynamics.nodes.polling import Poller
 from humanoid_dynamics.nodes.running import FOREVER, make_executor
 from humanoid_dynamics.nodes.simulator import SimulatorNode
 
@@ -118,42 +120,79 @@ def run_in_lock_step(
         HumanoidDynamicsError: If it takes too long.
     """
     nodes = make_nodes(robot, rate, motion, link == "guard", "/together", follow=follow)
-    executor = make_executor()
     watch = _Watch(nodes[0], nodes[1])
-    loop = DirectLoop(nodes[0], nodes[1]) if link == "call" else None
+    way = _ByCall(nodes, others, watch) if link == "call" else _ByTopic(nodes, others)
     try:
         for node in nodes:
             node.start()
-        for each in (*nodes, *others):
-            executor.add_node(each)
-        done, spinner = threading.Event(), threading.Thread(target=spin, args=(executor,), daemon=True)
+        done = threading.Event()
         watch.until(seconds, done)
+        gc.collect()
+        gc.freeze()
         begin, used = perf_counter(), process_time()
-        spinner.start()
-        while not _is_done(done, loop, watch):
+        way.begin()
+        while not way.go_on(done):
             if perf_counter() - begin > patience:
                 raise HumanoidDynamicsError(f"lock-step: {watch.time:.3f} s of {seconds:g} s after {patience:g} s; {_tell(nodes)}")
-            for node in (*(nodes[2:] if loop else nodes), *(other for other in others if isinstance(other, AdapterNode))):
+            for node in (*(nodes[2:] if link == "call" else nodes), *(other for other in others if isinstance(other, AdapterNode))):
                 node.tick()
         wall, cpu = perf_counter() - begin, process_time() - used
         return LockStepRun(watch.time, wall, cpu, watch.digest.hexdigest(), {n.get_name(): n.status for n in nodes}, watch.seen, watch.rise)
     finally:
+        gc.unfreeze()
         for node in nodes:
             node.silence()
-        executor.shutdown()
+        way.end()
         for node in nodes:
             node.destroy_node()
 
 
-def _is_done(done: threading.Event, loop: DirectLoop | None, watch: _Watch) -> bool:
-    """Return whether time is up; while it is not, take some states, or leave them to the topics for a while."""
-    if loop is None:
+class _ByTopic:
+    """Callbacks run in a thread of their own."""
+
+    def __init__(self, nodes: Sequence[Node], others: Sequence[Node]) -> None:
+        self._executor, self._nodes = make_executor(), (*nodes, *others)
+
+    def begin(self) -> None:
+        """Let callbacks run."""
+        for node in self._nodes:
+            self._executor.add_node(node)
+        threading.Thread(target=spin, args=(self._executor,), daemon=True).start()
+
+    def go_on(self, done: threading.Event) -> bool:
+        """Leave the states to the topics for a while, and return whether time is up."""
         return done.wait(SLICE)
-    for _ in range(STATES):
-        loop.advance()
-        if watch.look():
-            break
-    return done.is_set()
+
+    def end(self) -> None:
+        """Let no callback run any more."""
+        self._executor.shutdown()
+
+
+class _ByCall:
+    """The nodes call each other, and callbacks run in the same thread now and then: nobody waits for the interpreter."""
+
+    def __init__(self, nodes: Sequence[Any], others: Sequence[Node], watch: _Watch) -> None:
+        self._loop, self._watch, self._nodes = DirectLoop(nodes[0], nodes[1]), watch, (*nodes, *others)
+        self._pollers: list[Poller] = []
+
+    def begin(self) -> None:
+        """Prepare for callbacks."""
+        self._pollers = [Poller(node) for node in self._nodes]
+
+    def go_on(self, done: threading.Event) -> bool:
+        """Take some states, and return whether time is up."""
+        for _ in range(STATES):
+            self._loop.advance()
+            if self._watch.look():
+                break
+        for poller in self._pollers:
+            poller.wait(0.0)
+        return done.is_set()
+
+    def end(self) -> None:
+        """Let no callback run any more."""
+        for poller in self._pollers:
+            poller.close()
 
 
 class _Watch:

@@ -9,16 +9,16 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.control.measured import MeasuredState
-from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
+from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.resolution.rules import RULES
 from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.viewer.bodies import build_bodies
 from humanoid_dynamics.viewer.picture import SMALLEST_FORCE, Painter, Picture, Touch
 from humanoid_dynamics.viewer.session import Offer, Session
+from humanoid_dynamics.viewer.strength import Strength, check_pull
 
 CERTIFICATE = ("residual [N]", "margin, normal force [N]", "margin, friction [N]", "margin, pressure [m]", "margin, torque [-]", "age [s]")
-HEAVIEST = 1.5  # weights of the robot: the largest pull
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class TopicSession(Session):
         wrenches: Surface -> (6,) wrench that came, in its own axes.
         certificate: The numbers that came.
         troubles: Node -> what it says is wrong.
+        torques: Motor -> torque that was commanded [N·m, N].
         t: Stamp of the state [s].
     """
 
@@ -80,7 +81,9 @@ class TopicSession(Session):
         self.t = 0.0
         self.bodies = build_bodies(robot, simple=simple)
         self._painter, self._data = Painter(robot, self.bodies), robot.data()
-        self._robot, self._weight = robot, robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
+        self._robot = robot
+        self._strength = Strength(robot, robot.posture, stands=not connections)
+        self.torques: dict[str, float] = {}
         self._names = {body.name for body in self.bodies}
         rules = (rule, *(name for name in RULES if name != rule)) if rule else ()
         self.offer = Offer(
@@ -89,6 +92,8 @@ class TopicSession(Session):
             frames=frames or {},
             connections=dict.fromkeys(connections, True),
             pushable=True,
+            motors=robot.actuated,
+            strength=self._strength.range,
         )
         self._pull: tuple[str, Vector, Vector] | None = None
         self._pulled_at = -np.inf
@@ -110,19 +115,20 @@ class TopicSession(Session):
         if len(self.certificate) == len(CERTIFICATE):
             numbers |= dict(zip(CERTIFICATE, self.certificate, strict=True))
         status = "; ".join(f"{node}: {trouble}" for node, trouble in sorted(self.troubles.items()))
-        return self._painter.paint(self.t, q, touches, numbers=numbers, status=status or self.measured.missing)
+        picture = self._painter.paint(self.t, q, touches, numbers=numbers, status=status or self.measured.missing)
+        fallen = self._strength.see(picture) and not self.measured.missing
+        return replace(picture, torques=dict(self.torques), fallen=fallen)
 
     def pull(self, body: str, point: Vector, force: Vector) -> None:
-        """Pull a body, up to its robot's weight and a half."""
+        """Pull a body, no more than the limit."""
         if body not in self._names:
             raise UnknownNameError("body", body, self._names)
-        size = float(np.linalg.norm(force))
-        if not (np.isfinite(size) and np.isfinite(point).all()):
-            raise HumanoidDynamicsError("a pull that is not a number was left out")
-        if size == 0.0:
-            self._pull = None
-            return
-        self._pull = (body, np.array(point), np.array(force) * min(1.0, HEAVIEST * self._weight / size))
+        check_pull(point, force)
+        self._pull = (body, np.array(point), np.array(force)) if np.any(force) else None
+
+    def limit_pull(self, force: float) -> None:
+        """Let no pull be stronger than a force [N]."""
+        self._strength.ask(force)
 
     def let_go(self) -> None:
         """Pull and lead nothing any more."""
@@ -162,7 +168,7 @@ class TopicSession(Session):
         self._wires.ask("reset", None)
 
     def _send_pull(self, body: str, point: Vector, force: Vector) -> None:
-        self._pulled_at = self.t
+        self._pulled_at, force = self.t, self._strength.bound(force)
         pin.framesForwardKinematics(self._robot.model, self._data, self.measured.q)
         R = self._data.oMf[self._robot.link_frame(body)].rotation
         self._wires.push(body, force, np.cross(R @ point, force))
@@ -177,4 +183,4 @@ class TopicSession(Session):
         if force[2] > SMALLEST_FORCE:
             place[:2] = -moment[1] / force[2], moment[0] / force[2]
         X_WC = self._data.oMf[surface.frame]
-        return Touch(name, X_WC.act(place), X_WC.rotation @ force)
+        return Touch(name, X_WC.act(place), X_WC.rotation @ force, surface.vertices @ X_WC.rotation.T + X_WC.translation)

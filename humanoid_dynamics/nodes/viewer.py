@@ -19,16 +19,18 @@ from std_srvs.srv import SetBool, Trigger
 
 from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError
 from humanoid_dynamics.filtering import Teleoperation
-from humanoid_dynamics.nodes.adapter import AdapterNode, Handler
+from humanoid_dynamics.nodes.adapter import AdapterNode, Handler, make_qos
 from humanoid_dynamics.nodes.messages import read_odometry, read_wrench, seconds, write_pose, write_wrench
 from humanoid_dynamics.nodes.running import keep_rate, run
 from humanoid_dynamics.nodes.topic_session import TopicSession, Wires
+from humanoid_dynamics.nodes.wire import JointStateReader
 from humanoid_dynamics.spatial.arrays import Vector
 
 if TYPE_CHECKING:
     from humanoid_dynamics.viewer.page import Page
 
 WORLD = "odom"
+COMMANDS = "joint_torque_commands"
 SILENT = 1.0  # s without states
 UNWATCHED = 0.1  # s between states that are read while nobody looks
 
@@ -44,6 +46,8 @@ class ViewerNode(AdapterNode):
         self.page: Page | None = None
         self._heard_at = -np.inf
         self._asked: dict[str, Any] = {}
+        self._torques_in: Any = None
+        self._torques_due, self._reader = -np.inf, JointStateReader()
 
     def prepare(self) -> None:
         """Open the page."""
@@ -102,6 +106,7 @@ class ViewerNode(AdapterNode):
             page, session = self.page, self.session
             if not self.active or page is None or session is None:
                 return
+            self._hear_torques(page.watched)
             if page.watched:
                 page.show(session)
                 session.advance(1.0 / self.config.rate)
@@ -118,6 +123,7 @@ class ViewerNode(AdapterNode):
         super().destroy_node()
 
     def _close(self) -> None:
+        self._hear_torques(False)
         if self.page is not None:
             self.page.close()
             self.page = None
@@ -133,6 +139,24 @@ class ViewerNode(AdapterNode):
             arrays = (np.asarray(message.position), np.asarray(message.velocity))
             if session.measured.put_joints(message.name, *arrays, stamp):
                 session.t, self._heard_at = stamp, monotonic()
+
+    def _hear_torques(self, watched: bool) -> None:
+        """Hear commands while somebody looks, and cost nothing while nobody does."""
+        if watched and self._torques_in is None:
+            topic = self._topics[COMMANDS]
+            heard = self._guarded(self._on_torques, "")
+            self._torques_in = self.create_subscription(JointState, topic.name, heard, make_qos(topic), raw=True)
+        elif not watched and self._torques_in is not None:
+            self.destroy_subscription(self._torques_in)
+            self._torques_in = None
+
+    def _on_torques(self, data: bytes) -> None:
+        if self.session is None or monotonic() < self._torques_due:
+            return
+        self._torques_due = monotonic() + 1.0 / self.config.rate
+        read = self._reader.read(data)
+        if read is not None and len(read[0]) == len(read[3]):
+            self.session.torques.update(zip(read[0], read[3].tolist(), strict=True))
 
     def _on_base(self, message: Odometry) -> None:
         if self.session is not None and self._looks():

@@ -12,6 +12,7 @@ from humanoid_dynamics.resolution.rows import Rows, excess_of, rows_of, worst_ro
 from humanoid_dynamics.resolution.small import add, add_row, dot, dot_row, solve_transposed, solve_upper
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
+APART: tuple[str, ...] = ("walk",)  # of the parts of kernels here, those that are not copied to where they are called
 FOUND, HOPELESS, LOST = range(3)
 MOST_STEPS = 200
 DEPENDENT = 1e-18  # share of the square of a normal that counts as none; the soft program spans nine decades
@@ -151,6 +152,7 @@ def split(Q: Matrix, count: int, rest: Vector, d: Vector, n: int) -> float:
     whole = dot(rest, rest, n)
     for j in range(count):
         d[j] = dot_row(Q, j, rest, n)
+    for j in range(count):
         add_row(rest, -d[j], Q, j, n)
     steep = dot(rest, rest, n)
     if steep < SHRUNK * whole:

@@ -149,6 +149,17 @@ class ContactDynamics:
         """
         self.whole_J[:], self.full_rank = J, full_rank
 
+    def place(self, contact: int) -> tuple[Matrix, Vector]:
+        """Return orientation (3, 3) and position (3,) [m] of a surface in the world, at the last update."""
+        X_WC = pin.updateFramePlacement(self._model, self._data, self.surfaces[contact].frame)
+        return np.array(X_WC.rotation), np.array(X_WC.translation)
+
+    def total_wrench(self) -> tuple[Vector, Vector, Vector]:
+        """Return where the root is [m], and force [N] and moment about it [N·m] that the motion needs there, axes of the world; (3,) each."""
+        X_WB, S = self._data.oMi[1], self._data.joints[1].S
+        wrench = S @ self.tau_0[: S.shape[1]]
+        return np.array(X_WB.translation), X_WB.rotation @ wrench[:3], X_WB.rotation @ wrench[3:]
+
     def rotation(self, contact: int, q: Vector, generation: int) -> Matrix:
         """Return the orientation of a surface in the world, (3, 3), at the configuration of a certain update."""
         data = self._data

@@ -11,6 +11,7 @@ from humanoid_dynamics.resolution.rows import write_torques
 from humanoid_dynamics.resolution.small import add, factor_cholesky, solve_transposed, solve_upper
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
+APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
 AS_IT_IS, HARD, SOFT, FAILED = range(4)  # ways in which a push was found
 
 

@@ -15,9 +15,11 @@ from humanoid_dynamics.resolution.memory import BROKEN, MOST_USED, TIGHT, TOLERA
 from humanoid_dynamics.resolution.rows import highest, rows_of, write_excess
 from humanoid_dynamics.resolution.small import BLOCK, add_block, dot, factor_cholesky, solve_transposed, solve_upper
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.compiling import borrow
 
 Question: TypeAlias = tuple[Matrix, Vector, Vector, Vector, Vector, Vector]
 
+APART: tuple[str, ...] = ("judge",)  # of the parts of kernels here, those that are not copied to where they are called
 SINGULAR, MISSING, CONTACT, MOTOR, ALL_WELL, VERDICTS = range(6)
 RIGHT = BLOCK - 1  # column of the right-hand side
 SOLID, FRICTION, YAW = range(3)  # kinds of rows: pressure and load, friction, yaw
@@ -31,7 +33,7 @@ def torque_tick(question: Question, F: Vector, I: Indices) -> int:  # noqa: E741
         F: Numbers of the memory.
         I: Indices of the memory.
     """
-    return press_by_torques(question, open_memory(F, I), False)
+    return press_by_torques(hold(question), open_memory(F, I), False)
 
 
 def torque_tick_inside(question: Question, F: Vector, I: Indices) -> int:  # noqa: E741 - floats and integers
@@ -42,7 +44,7 @@ def torque_tick_inside(question: Question, F: Vector, I: Indices) -> int:  # noq
         F: Numbers of the memory.
         I: Indices of the memory.
     """
-    M = open_memory(F, I)
+    question, M = hold(question), open_memory(F, I)
     return keep_limits(question, M, press_by_torques(question, M, True))
 
 
@@ -54,7 +56,7 @@ def share_tick(question: Question, F: Vector, I: Indices) -> int:  # noqa: E741 
         F: Numbers of the memory.
         I: Indices of the memory.
     """
-    return press_by_shares(question, open_memory(F, I), False)
+    return press_by_shares(hold(question), open_memory(F, I), False)
 
 
 def share_tick_inside(question: Question, F: Vector, I: Indices) -> int:  # noqa: E741 - floats and integers
@@ -65,8 +67,14 @@ def share_tick_inside(question: Question, F: Vector, I: Indices) -> int:  # noqa
         F: Numbers of the memory.
         I: Indices of the memory.
     """
-    M = open_memory(F, I)
+    question, M = hold(question), open_memory(F, I)
     return keep_limits(question, M, press_by_shares(question, M, True))
+
+
+def hold(question: Question) -> Question:
+    """Return a question that is handed on at no cost."""
+    J, tau_0, shares, x, forces, tau = question
+    return borrow(J), borrow(tau_0), borrow(shares), borrow(x), borrow(forces), borrow(tau)
 
 
 def keep_limits(question: Question, M: Memory, verdict: int) -> int:

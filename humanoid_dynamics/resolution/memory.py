@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike
 
 from humanoid_dynamics.resolution.small import BLOCK
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.compiling import borrow
 
+APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
 WRENCH = 6
 COUNTS, INDICES, NUMBERS = 10, 9, 27  # entries of the sizes, arrays of indices, arrays of numbers
 SETTINGS = ("tolerance", "tight", "broken", "most_used", "exact", "choice", "floor", "unit_force")
@@ -157,6 +159,7 @@ def open_memory(F: Vector, I: Indices) -> Memory:  # noqa: E741 - floats and int
         F: Numbers, from ``build_memory``.
         I: Indices, from there as well.
     """
+    F, I = borrow(F), borrow(I)  # noqa: E741
     n, k = I[0], I[8]
     f, i = I[COUNTS : COUNTS + NUMBERS + 1], I[COUNTS + NUMBERS + 1 : COUNTS + NUMBERS + INDICES + 2]
     return Memory(

@@ -75,6 +75,14 @@ class Objective(ABC):
         H[:], g[:] = self.H, self.g
         self.H, self.g = H, g
 
+    def adapt(self, shares: Vector) -> Vector:
+        """Return the shares that are taken for those asked for, at the last update of the dynamics.
+
+        Args:
+            shares: (contacts,) part of the load that each contact is to take, of sum 1.
+        """
+        return shares
+
     @abstractmethod
     def write(self, shares: Vector) -> None:
         """Fill ``H`` and ``g`` for the last update of the dynamics.

@@ -66,6 +66,7 @@ class Resolver:
         Returns:
             The answer.
         """
+        shares = self._objective.adapt(shares)
         fades = self.rule.limited and self.rule.continuous and any(0.0 < share < self._fade for share in shares.tolist())
         found = None if fades else self._find_compiled(shares)
         return self._certify(found, start) if found is not None else self._answer_carefully(shares, fades, start)

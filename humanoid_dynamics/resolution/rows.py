@@ -10,6 +10,8 @@ from typing import NamedTuple
 from humanoid_dynamics.resolution.memory import Memory
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
+APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
+
 
 class Rows(NamedTuple):
     """Rows of contacts, then two for each torque: too high, too low.

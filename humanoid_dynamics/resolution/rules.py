@@ -16,6 +16,7 @@ from types import MappingProxyType
 from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.objectives import Objective, ShareObjective, TorqueObjective
+from humanoid_dynamics.resolution.pressed_shares import PressedShareObjective
 
 WRENCH_WEIGHT = 1e-6
 
@@ -77,6 +78,14 @@ RULES: Mapping[str, Rule] = MappingProxyType(
                 True,
                 "the same torques by load split and internal wrench; `split_by_procedure_4` tells these",
                 "[BP, eq. 72-74]",
+            ),
+            Rule(
+                "recommended_transition",
+                PressedShareObjective,
+                False,
+                True,
+                "`transition` with shares of two contacts kept where both press inside themselves, in two parts where a step rolls over",
+                "[BP, eq. 28-29, assumption 2]",
             ),
             Rule(
                 "transition_limited",

@@ -41,12 +41,12 @@ class Finding:
     @property
     def error(self) -> float:
         """Difference as a share of the exact number; as it is where that is zero."""
-        return abs(self.measured - self.exact) / (abs(self.exact) or 1.0)
+        return float(abs(self.measured - self.exact)) / float(abs(self.exact) or 1.0)
 
     @property
     def passed(self) -> bool:
         """Whether the difference is small enough."""
-        return self.error <= self.tolerance
+        return bool(self.error <= self.tolerance)
 
 
 def build_body(mass: float, moments: tuple[float, float, float], com: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> RobotModel:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
-Tables: TypeAlias = tuple[Matrix, ...]
+Tables: TypeAlias = tuple[Any, ...]  # all of a bench as a plain tuple, which costs less to hand to a compiled function
 # columns of the table of limits, rows of the table of answers
 L_V, L_Q, L_SIGN, L_BOUND, L_IMPULSE = 0, 1, 2, 3, 4
 A_P, A_U, A_WANTED, A_GUESS = 0, 1, 2, 3

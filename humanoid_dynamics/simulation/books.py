@@ -7,7 +7,7 @@ from copy import copy
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.simulation.rows import W_LOOPS, W_MOTORS
+from humanoid_dynamics.simulation.rows import ACCOUNT, BEFORE, ENERGY, LARGEST, START, SUMS, TOTAL, W_LOOPS, W_MOTORS
 from humanoid_dynamics.spatial.arrays import Vector
 
 ENTRIES = ("motors", "pushes", "drive", "losses", "contacts", "loops", "impacts", "corrections")
@@ -18,9 +18,7 @@ class Books:
     """Work since the start, by who did it, and what is missing [J].
 
     Attributes:
-        start: Energy at the start [J].
-        energy: Energy now [J].
-        largest: Largest energy that any step created out of nothing [J].
+        account: (ACCOUNT,) all numbers, as compiled steps enter them.
     """
 
     def __init__(self, start: float) -> None:
@@ -29,10 +27,23 @@ class Books:
         Args:
             start: Energy at the start [J].
         """
-        self.start = self.energy = start
-        self.largest = 0.0
-        self._sums = [0.0] * len(ENTRIES)
-        self._total = self._before = 0.0
+        self.account: Vector = np.zeros(ACCOUNT)
+        self.account[START] = self.account[ENERGY] = start
+
+    @property
+    def start(self) -> float:
+        """Energy at the start [J]."""
+        return float(self.account[START])
+
+    @property
+    def energy(self) -> float:
+        """Energy now [J]."""
+        return float(self.account[ENERGY])
+
+    @property
+    def largest(self) -> float:
+        """Largest energy that any step created out of nothing [J]."""
+        return float(self.account[LARGEST])
 
     @property
     def work(self) -> dict[str, float]:
@@ -41,12 +52,13 @@ class Books:
         The entries are motors, pushes, drives, losses (damping and dry friction), contacts and limits, loops (zero but for round-off and
         changes of structure), impacts, and corrections of positions.
         """
-        return dict(zip(ENTRIES, self._sums, strict=True))
+        return dict(zip(ENTRIES, self.account[SUMS:TOTAL].tolist(), strict=True))
 
     @property
     def missing(self) -> float:
         """Energy that nobody brought: what integration in time does not keep [J]."""
-        return self.energy - self.start - self._total
+        account = self.account
+        return float(account[ENERGY] - account[START] - account[TOTAL])
 
     def enter(self, name: str, work: float) -> None:
         """Enter work.
@@ -55,8 +67,8 @@ class Books:
             name: Who did it, one of ``ENTRIES``.
             work: How much [J].
         """
-        self._sums[ENTRIES.index(name)] += work
-        self._total += work
+        self.account[SUMS + ENTRIES.index(name)] += work
+        self.account[TOTAL] += work
 
     def enter_step(self, numbers: Vector) -> None:
         """Enter the work of a step.
@@ -64,33 +76,64 @@ class Books:
         Args:
             numbers: Numbers of the step.
         """
-        a, b, c, d, e, f = numbers[FIRST:LAST].tolist()
-        sums = self._sums
-        sums[0] += a
-        sums[1] += b
-        sums[2] += c
-        sums[3] += d
-        sums[4] += e
-        sums[5] += f
-        self._total += a + b + c + d + e + f
+        works = numbers[FIRST:LAST]
+        self.account[SUMS : SUMS + len(works)] += works
+        self.account[TOTAL] += works.sum()
 
     def close_step(self, energy: float) -> None:
         """Enter the energy after a step."""
-        self.energy = energy
-        missing = energy - self.start - self._total
-        self.largest = max(self.largest, missing - self._before)
-        self._before = missing
+        account = self.account
+        account[ENERGY] = energy
+        missing = self.missing
+        account[LARGEST] = max(account[LARGEST], missing - account[BEFORE])
+        account[BEFORE] = missing
+
+    def shift(self, change: float, *, at_start: bool) -> None:
+        """Enter a change of energy that is no step.
+
+        Args:
+            change: How much [J].
+            at_start: Whether it counts as there from the start.
+        """
+        self.account[ENERGY] += change
+        if at_start:
+            self.account[START] += change
 
     def copy(self) -> Books:
         """Return books of their own with the same entries."""
         other = copy(self)
-        other._sums = list(self._sums)
+        other.account = self.account.copy()
         return other
 
 
-def measure_energy(model: pin.Model, data: pin.Data, q: Vector, v: Vector) -> float:
-    """Return kinetic and potential energy, rotors included [J]; poses and velocities of the work space are those of q and v afterwards."""
-    return float(pin.computeMechanicalEnergy(model, data, q, v))
+def measure_energy(model: pin.Model, data: pin.Data, q: Vector, v: Vector, forgotten: Vector) -> float:
+    """Return kinetic and potential energy, rotors included [J]; poses and velocities of the work space are those of q and v afterwards.
+
+    Args:
+        model: The model.
+        data: Its work space.
+        q: (nq,) configuration.
+        v: (nv,) velocity.
+        forgotten: (nv,) from ``find_forgotten_rotors``.
+    """
+    return float(pin.computeMechanicalEnergy(model, data, q, v)) + 0.5 * float((forgotten * v).dot(v))
+
+
+def find_forgotten_rotors(model: pin.Model) -> Vector:
+    """Return (nv,) the inertia of rotors that Pinocchio's kinetic energy leaves out; version 4.1 does for hinges about tilted axes.
+
+    Args:
+        model: The model.
+    """
+    bare, q, forgotten = model.copy(), pin.neutral(model), np.array(model.armature)
+    bare.armature = np.zeros(model.nv)
+    works = model.createData(), bare.createData()
+    for k in np.flatnonzero(forgotten):
+        unit = np.zeros(model.nv)
+        unit[k] = 1.0
+        whole, part = (pin.computeKineticEnergy(one, data, q, unit) for one, data in zip((model, bare), works, strict=True))
+        forgotten[k] = 0.0 if whole > part else forgotten[k]
+    return forgotten
 
 
 def measure_momentum(model: pin.Model, data: pin.Data, q: Vector, v: Vector) -> Vector:

@@ -6,6 +6,7 @@ import numpy as np
 
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
 from humanoid_dynamics.constraints.kinematics import Kinematics
+from humanoid_dynamics.simulation.body_table import Body, list_bodies
 from humanoid_dynamics.simulation.compiled import StepKernels
 from humanoid_dynamics.simulation.terms import Terms
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
@@ -18,6 +19,8 @@ class BranchTerms(Terms):
         L: (nv, nv) factor of M plus what is implicit; it has entries only where one coordinate carries another.
         parents: (nv,) coordinate that carries each.
         lower: (nv, nv) the inertia, of which the lower triangle counts.
+        JT: (nv, 6) joint Jacobian of the world.
+        body: The tree as compiled sweeps read it; None where Pinocchio has to sweep.
     """
 
     def __init__(self, kinematics: Kinematics, constraints: ConstraintSet, parents: Indices, kernels: StepKernels) -> None:
@@ -34,6 +37,21 @@ class BranchTerms(Terms):
         self.L: Matrix = np.eye(nv)
         self.parents, self._kernels, self._none = parents, kernels, np.zeros(nv)
         self.lower: Matrix = self.M.reshape(nv, nv).T
+        self.JT: Matrix = self.data.J.T.reshape(-1, 6)
+        body = list_bodies(self.model, parents) if self._placements.shared else None
+        self.body: Body | None = None if body is None else tuple(body)
+
+    def place(self, q: Vector, v: Vector | None = None) -> None:
+        """Compute poses, Jacobians, inertia and bias.
+
+        Args:
+            q: (nq,) configuration.
+            v: (nv,) velocity; no bias is computed where left out.
+        """
+        if self.body is None or v is None:
+            super().place(q, v)
+        else:
+            self._kernels.sweep_bodies(self.body, (q, v), (self.poses, self.JT), (self.lower, self.h))
 
     def factor(self, extra: Vector | None = None) -> None:
         """Factor the inertia.

@@ -6,6 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from humanoid_dynamics.simulation import (
+    body_kernel,
     branches,
     cone_kernel,
     cone_newton,
@@ -13,7 +14,9 @@ from humanoid_dynamics.simulation import (
     contact_kernel,
     detect_kernel,
     holders,
+    joint_kernel,
     limit_rows,
+    motion_kernel,
     probe_kernel,
     small_systems,
     step_kernel,
@@ -28,7 +31,8 @@ class StepKernels(NamedTuple):
     """What a step calls, in this order.
 
     Attributes:
-        take_step: All of the next five, as far as nothing asks for attention.
+        take_step: A whole step, where nothing asks for attention.
+        sweep_bodies: Poses, Jacobian, inertia and bias.
         evaluate: Factor the inertia; velocity without contacts.
         detect: Points near shapes.
         solve_contacts: Forces of contacts and limits.
@@ -38,9 +42,11 @@ class StepKernels(NamedTuple):
         factor: The factor alone.
         find_velocity: Velocity from its whitened form.
         find_momentum: The other way round.
+        measure_energy: Kinetic and potential energy.
     """
 
     take_step: Kernel
+    sweep_bodies: Kernel
     evaluate: Kernel
     detect: Kernel
     solve_contacts: Kernel
@@ -50,10 +56,12 @@ class StepKernels(NamedTuple):
     factor: Kernel
     find_velocity: Kernel
     find_momentum: Kernel
+    measure_energy: Kernel
 
 
 PLAIN = StepKernels(
     step_kernel.take_step,
+    body_kernel.sweep_bodies,
     tree_kernels.evaluate,
     detect_kernel.detect,
     contact_kernel.solve_contacts,
@@ -63,6 +71,7 @@ PLAIN = StepKernels(
     branches.factor,
     branches.find_velocity,
     branches.find_momentum,
+    motion_kernel.measure_energy,
 )
 
 
@@ -74,6 +83,9 @@ def compile_step() -> StepKernels:
         The kernels; each is compiled at its first call and kept on disk.
     """
     homes = (
+        joint_kernel,
+        body_kernel,
+        motion_kernel,
         branches,
         tree_kernels,
         probe_kernel,

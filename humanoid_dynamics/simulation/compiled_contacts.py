@@ -9,6 +9,7 @@ import numpy as np
 from humanoid_dynamics.simulation.bench import A_P, A_U, L_BOUND, L_Q, L_SIGN, L_V
 from humanoid_dynamics.simulation.cones import CLOSE, ConeAnswer, ConeProblem, solve_cones
 from humanoid_dynamics.simulation.contact_rows import Touching, touch_nothing
+from humanoid_dynamics.simulation.felt_kernel import sum_wrenches
 from humanoid_dynamics.simulation.friction import FrictionContacts
 from humanoid_dynamics.simulation.rows import (
     COMPLEMENTARITY,
@@ -28,7 +29,8 @@ from humanoid_dynamics.simulation.rows import (
 )
 from humanoid_dynamics.simulation.terms import Terms
 from humanoid_dynamics.simulation.thresholds import PUSH_OUT, SLOP
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_kernel
 
 
 class CompiledContacts(FrictionContacts):
@@ -45,6 +47,19 @@ class CompiledContacts(FrictionContacts):
             q_M: (nq,) configuration there.
         """
         self._terms, self._q = terms, q_M
+
+    def sum_wrenches(self, owner: Indices, sums: Matrix) -> None:
+        """Sum the impulses of the last part of the last step on the points of each surface.
+
+        Args:
+            owner: (points,) surface of each point, -1 where there is none.
+            sums: (surfaces, 6) impulse and its moment about the origin of the world; written.
+        """
+        if self._terms is None:
+            super().sum_wrenches(owner, sums)
+            return
+        tables = self.tables
+        compile_kernel(sum_wrenches)(tables.near, tables.chosen, tables.answer, tables.numbers, owner, sums)
 
     def commit(self, dt: float) -> None:
         """Remember what ``solve`` found.

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from humanoid_dynamics.simulation.bench import Bench
+from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.branch_terms import BranchTerms
 from humanoid_dynamics.simulation.compiled import StepKernels
 from humanoid_dynamics.simulation.compiled_contacts import CompiledContacts
 from humanoid_dynamics.simulation.engine import Engine
 from humanoid_dynamics.simulation.joint_forces import JointForces
-from humanoid_dynamics.simulation.rows import DT, FORESEEN, HIT, PAPER, ROUNDS
-from humanoid_dynamics.simulation.step_kernel import ARRIVED, DETECTED, NOTHING, REMEMBERED, SOLVED
+from humanoid_dynamics.simulation.rows import DT, HIT, PAPER, Q_HELD, Q_MIDDLE, ROUNDS
+from humanoid_dynamics.simulation.step_kernel import UNDONE
 from humanoid_dynamics.simulation.tables import Tables
 from humanoid_dynamics.spatial.arrays import Vector
 
@@ -32,43 +34,60 @@ class CompiledEngine(Engine):
             kernels: Compiled functions.
         """
         super().__init__(terms, contacts, joints, tables)
-        self._kernels = kernels
-        self._by_kernel, self._came = True, NOTHING
+        self._kernels, self._by_kernel = kernels, True
         tables.numbers[PAPER] = contacts.law == "paper"
-        JT = terms.data.J.T.reshape(-1, 6)
-        self._JT = JT
         self._weighing = (terms.L, tables.dofs)
-        self._views = (terms.poses, JT)
+        self._views = (terms.poses, terms.JT)
         self._detecting = (tables.points, tables.shapes, tables.dofs, tables.near, tables.memory)
-        self._solving = (*self._detecting, tables.limits, tables.answer)
-        self._tree = (tables.joints, tables.parents, tables.chosen)
-        self._equation = (terms.lower, terms.h, terms.L, np.zeros((0, len(tables.parents))))
+        self._tree = (tables.joints, tables.parents)
+        self._bench = build_bench(tables, terms)
+        self._tables = tuple(self._bench)
+        self._equation = (terms.lower, terms.h, terms.poses)
+        self._leaps = terms.body is not None and self._drives_simply()
 
-    def evaluate(self, q_M: Vector) -> bool:
-        """Compute what a step needs, and go through all of it where nobody looks in between; return whether the inertia makes sense.
+    def _drives_simply(self) -> bool:
+        """Return whether drives, if there are any, only hold joints of one coordinate each; what they hold is noted."""
+        drive = self.joints.drive
+        if drive is None:
+            return True
+        self.tables.configurations[Q_HELD] = drive.q_ref
+        alone = np.array([joint.nv == 1 for joint in list(self.terms.model.joints)[1:] for _ in range(joint.nv)], dtype=bool)
+        return not (drive.kp + drive.kd)[~alone].any()
+
+    def leap(self, dt: float, state: tuple[Vector, Vector], books: Books) -> int:
+        """Take a whole step in one go, with its energy in the books, or leave all as it was.
 
         Args:
-            q_M: (nq,) configuration in the middle.
-        """
-        numbers = self.tables.numbers
-        if not self.undisturbed or numbers[FORESEEN] > 0.0 or len(self.terms.constraints):
-            return super().evaluate(q_M)
-        self._place(q_M)
-        numbers[HIT] = -1.0
-        self._came = self._kernels.take_step((*self._equation, q_M), self._views, self._solving, self._tree, numbers)
-        self.terms.ok = self._came > NOTHING
-        return self.terms.ok
+            dt: Its length [s].
+            state: Configuration (nq,) and velocity (nv,) at its start.
+            books: Energy since the start.
 
-    def is_done(self) -> bool:
-        """Return whether ``evaluate`` went through the whole step."""
-        if self._came < REMEMBERED:
-            return False
-        self.contacts.start_step(self.terms, self._q_M)
-        return True
+        Returns:
+            ``UNDONE``, ``DONE``, or ``DEEP``: it was taken, something is to be pushed out, and its energy is still to be measured.
+        """
+        tables = self.tables
+        if not self._leaps or tables.numbers[DT] != dt or len(self.terms.constraints):
+            return UNDONE
+        terms, places = self.terms, (tables.configurations, books.account)
+        came: int = self._kernels.take_step(self._tables, terms.body, self._equation, places, state)
+        if came:
+            terms.ok, self._q_M = True, tables.configurations[Q_MIDDLE]
+            self.contacts.start_step(terms, self._q_M)
+        return came
+
+    def measure_energy(self, q: Vector, v: Vector) -> float:
+        """Return kinetic and potential energy [J].
+
+        Args:
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+        """
+        body = self.terms.body
+        return super().measure_energy(q, v) if body is None else float(self._kernels.measure_energy(body, q, v))
 
     def weigh(self) -> bool:
         """Factor the inertia and find the velocity without contacts; return whether the inertia is positive definite."""
-        terms, self._came = self.terms, NOTHING
+        terms = self.terms
         terms.ok = bool(self._kernels.evaluate(terms.lower, terms.h, terms.parents, self._weighing, self.tables.numbers))
         if terms.ok and len(terms.constraints):
             terms.hold(self._q_M)
@@ -78,8 +97,7 @@ class CompiledEngine(Engine):
         """Find what is near, and return when the first point hits, None where none does [s]."""
         self._by_kernel = True
         numbers = self.tables.numbers
-        if self._came < DETECTED:
-            self._kernels.detect(self._views, self._detecting, self._tree[:2], numbers)
+        self._kernels.detect(self._views, self._detecting, self._tree, numbers)
         self.contacts.start_step(self.terms, self._q_M)
         hit = float(numbers[HIT])
         return None if hit < 0.0 else hit
@@ -88,9 +106,7 @@ class CompiledEngine(Engine):
         """Find the whitened velocity at the end."""
         numbers = self.tables.numbers
         if self._by_kernel:
-            if self._came < SOLVED:
-                factors = (self._JT, self.terms.L, self.terms.Q.T)
-                self._kernels.solve_contacts(factors, self._solving, self._tree, self._q_M, numbers)
+            self._kernels.solve_contacts(tuple(self._bench._replace(Q=self.terms.Q.T)), self._q_M)
             self._by_kernel = bool(numbers[ROUNDS] >= 0.0)
         if not self._by_kernel:  # what holds would pull: the procedure of the paper lets go of it
             self.contacts.look(self.terms, float(numbers[DT]))
@@ -98,12 +114,22 @@ class CompiledEngine(Engine):
 
     def arrive(self) -> None:
         """Find velocity and way from the whitened velocity at the end, and what did how much work."""
-        if self._came < ARRIVED:
-            self._kernels.arrive(self.terms.parents, self.terms.L, self.tables.dofs, self.tables.numbers)
+        self._kernels.arrive(self.terms.parents, self.terms.L, self.tables.dofs, self.tables.numbers)
 
     def commit(self) -> None:
         """Remember what touched."""
         if not self._by_kernel:
             super().commit()
-        elif self._came < REMEMBERED:
-            self._kernels.remember(self._solving, self.tables.chosen, self.tables.numbers)
+        else:
+            self._kernels.remember(tuple(self._bench))
+
+
+def build_bench(tables: Tables, terms: BranchTerms) -> Bench:
+    """Return all tables in one record.
+
+    Args:
+        tables: Tables of the step.
+        terms: The equation of motion.
+    """
+    parts = {name: getattr(tables, name) for name in Bench._fields if hasattr(tables, name)}
+    return Bench(JT=terms.JT, L=terms.L, Q=terms.Q.T, **parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_dynamics.simulation.bench import A_GUESS, A_WANTED, Bench
-from humanoid_dynamics.simulation.holders import Holders, write_wrench
+from humanoid_dynamics.simulation.holders import Holders, oppose
 from humanoid_dynamics.simulation.rows import (
     ALL_SLOW,
     COUNT,
@@ -47,18 +47,22 @@ def select_points(bench: Bench) -> int:
     return m
 
 
-def add_row(W: Matrix, wrench: Vector, sign: float, x: Vector) -> None:
+def add_row(holders: Holders, s: int, wrenches: Matrix, term: tuple[int, float], x: Vector) -> None:
     """Add a wrench on a joint to a row.
 
     Args:
-        W: (nv, 6) whitened Jacobian of the joint.
-        wrench: (6,) the wrench.
-        sign: 1 or -1.
+        holders: Joints that touch.
+        s: Which of them.
+        wrenches: (3m, 6) wrenches.
+        term: Which of these, and 1 or -1.
         x: (nv,) the row.
     """
-    a, b, c, d, e, f = wrench[0], wrench[1], wrench[2], wrench[3], wrench[4], wrench[5]
-    for i in range(len(x)):
-        x[i] += sign * (a * W[i, 0] + b * W[i, 1] + c * W[i, 2] + d * W[i, 3] + e * W[i, 4] + f * W[i, 5])
+    W, (row, sign) = holders.W, term
+    a, b, c = sign * wrenches[row, 0], sign * wrenches[row, 1], sign * wrenches[row, 2]
+    d, e, f = sign * wrenches[row, 3], sign * wrenches[row, 4], sign * wrenches[row, 5]
+    for r in range(holders.depths[s]):
+        i = holders.chains[s, r]
+        x[i] += a * W[s, i, 0] + b * W[s, i, 1] + c * W[s, i, 2] + d * W[s, i, 3] + e * W[s, i, 4] + f * W[s, i, 5]
 
 
 def measure_speeds(bench: Bench, holders: Holders, z: Vector, speeds: Vector) -> None:
@@ -70,21 +74,39 @@ def measure_speeds(bench: Bench, holders: Holders, z: Vector, speeds: Vector) ->
         z: (nv,) whitened velocity.
         speeds: (3m,) velocities, normals of all points first, then both tangents; overwritten.
     """
-    W, wrenches, slots, m = holders.W, holders.wrenches, holders.slots, len(holders.slots)
-    twists = np.zeros((len(W), 6))
+    W, wrenches = holders.W, holders.wrenches
+    twists = np.empty((len(W), 6))
     for s in range(len(W)):
-        i = holders.lasts[s]
-        while i >= 0:
-            for k in range(6):
-                twists[s, k] += W[s, i, k] * z[i]
-            i = i - 1 if len(bench.Q) else bench.parents[i]
-    for row in range(3 * m):
-        s, speed = slots[row % m], 0.0
-        for k in range(6):
-            speed += wrenches[row, k] * twists[s, k]
-        speeds[row] = speed
+        a, b, c, d, e, f = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for r in range(holders.depths[s]):
+            i = holders.chains[s, r]
+            a += W[s, i, 0] * z[i]
+            b += W[s, i, 1] * z[i]
+            c += W[s, i, 2] * z[i]
+            d += W[s, i, 3] * z[i]
+            e += W[s, i, 4] * z[i]
+            f += W[s, i, 5] * z[i]
+        twists[s, 0], twists[s, 1], twists[s, 2], twists[s, 3], twists[s, 4], twists[s, 5] = a, b, c, d, e, f
+    for row in range(len(wrenches)):
+        speeds[row] = multiply_wrench(wrenches, row, twists, holders.owners[row])
     if meets_others(holders.others):
-        leave_others(bench, holders, twists, speeds)
+        joints, opposite = oppose(bench, holders)
+        for row in range(len(joints)):
+            if joints[row] >= 0:
+                speeds[row] -= multiply_wrench(opposite, row, twists, joints[row])
+
+
+def multiply_wrench(wrenches: Matrix, row: int, twists: Matrix, s: int) -> float:
+    """Return the power of a wrench on a twist.
+
+    Args:
+        wrenches: (3m, 6) wrenches.
+        row: Which of them.
+        twists: (n, 6) twists.
+        s: Which of them.
+    """
+    force = wrenches[row, 0] * twists[s, 0] + wrenches[row, 1] * twists[s, 1] + wrenches[row, 2] * twists[s, 2]
+    return float(force + wrenches[row, 3] * twists[s, 3] + wrenches[row, 4] * twists[s, 4] + wrenches[row, 5] * twists[s, 5])
 
 
 def meets_others(others: Indices) -> bool:
@@ -97,39 +119,6 @@ def meets_others(others: Indices) -> bool:
     for i in range(len(others)):
         last = max(last, others[i])
     return last >= 0
-
-
-def leave_others(bench: Bench, holders: Holders, twists: Matrix, speeds: Vector) -> None:
-    """Take the velocities of what is touched out of those of what touches.
-
-    Args:
-        bench: All tables.
-        holders: Joints that touch.
-        twists: (n, 6) twists of these.
-        speeds: (3m,) velocities of the rows, overwritten.
-    """
-    others, m, wrench = holders.others, len(holders.others), np.empty(6)
-    for row in range(3 * m):
-        other = others[row % m]
-        if other >= 0:
-            write_wrench(bench.near, (bench.chosen[row % m], row // m), holders.middles, other, wrench)
-            for k in range(6):
-                speeds[row] -= wrench[k] * twists[other, k]
-
-
-def measure_along(near: Matrix, k: int, axis: int, memory: Matrix, first: int) -> float:
-    """Return the component along an axis of a near point of what is remembered of it.
-
-    Args:
-        near: Table of near points.
-        k: Row of the point there.
-        axis: Which axis.
-        memory: What touched in the last step.
-        first: First of three columns there.
-    """
-    key, column = int(near[k, N_KEY]), N_AXES + 3 * axis
-    total = near[k, column] * memory[key, first] + near[k, column + 1] * memory[key, first + 1]
-    return float(total + near[k, column + 2] * memory[key, first + 2])
 
 
 def want_gap(near: Matrix, k: int, touches: bool, numbers: Vector) -> float:
@@ -147,61 +136,55 @@ def want_gap(near: Matrix, k: int, touches: bool, numbers: Vector) -> float:
     return float(max(gap, 0.0) / dt)
 
 
-def want_points(bench: Bench, holders: Holders, mu: Vector, count: int) -> None:
+def want_points(bench: Bench, holders: Holders, mu: Vector) -> None:
     """Write shifts, guesses and coefficients of all points that take part.
 
     Args:
         bench: All tables.
         holders: Joints that touch.
         mu: (m,) coefficients, overwritten.
-        count: How many points and limits.
     """
-    answer, numbers, m = bench.answer, bench.numbers, len(mu)
+    answer, numbers, near, memory, m = bench.answer, bench.numbers, bench.near, bench.memory, len(mu)
     share = numbers[DT] / numbers[SPAN]
     before = np.empty(3 * m)
     measure_speeds(bench, holders, bench.dofs[Z_START], before)
-    near, memory = bench.near, bench.memory
     for i in range(m):
         k = bench.chosen[i]
-        touches = memory[int(near[k, N_KEY]), M_TOUCHES] > 0.0
+        key = int(near[k, N_KEY])
+        touches = memory[key, M_TOUCHES] > 0.0
         mu[i] = near[k, N_MU]
         for axis in range(3):
-            place = i if axis == 0 else count + (axis - 1) * m + i
-            shift = want_gap(near, k, touches, numbers) if axis == 0 else 0.0
+            row, column = axis * m + i, N_AXES + 3 * axis
+            x, y, z = near[k, column], near[k, column + 1], near[k, column + 2]
+            shift, guess = want_gap(near, k, touches, numbers) if axis == 0 else 0.0, 0.0
             if touches:  # half of what the row turned by
-                shift += 0.5 * (before[axis * m + i] - measure_along(near, k, axis, memory, M_U))
-            answer[A_WANTED, place] = shift
-            answer[A_GUESS, place] = share * measure_along(near, k, axis, memory, M_P) if touches else 0.0
+                shift += 0.5 * (before[row] - x * memory[key, M_U] - y * memory[key, M_U + 1] - z * memory[key, M_U + 2])
+                guess = share * (x * memory[key, M_P] + y * memory[key, M_P + 1] + z * memory[key, M_P + 2])
+            answer[A_WANTED, holders.places[row]], answer[A_GUESS, holders.places[row]] = shift, guess
 
 
-def build_points(bench: Bench, holders: Holders, B: Matrix, m: int, count: int) -> None:
+def build_points(bench: Bench, holders: Holders, B: Matrix) -> None:
     """Write the rows of all points that take part.
 
     Args:
         bench: All tables.
         holders: Joints that touch.
-        B: (count + 2m, nv) zero; whitened rows.
-        m: How many points.
-        count: How many points and limits.
+        B: (3m + c, nv) zero; whitened rows.
     """
-    wrench = np.empty(6)
-    for i in range(m):
-        for axis in range(3):
-            place = i if axis == 0 else count + (axis - 1) * m + i
-            add_row(holders.W[holders.slots[i]], holders.wrenches[axis * m + i], 1.0, B[place])
-            other = holders.others[i]
-            if other >= 0:
-                write_wrench(bench.near, (bench.chosen[i], axis), holders.middles, other, wrench)
-                add_row(holders.W[other], wrench, -1.0, B[place])
+    joints, opposite = oppose(bench, holders)
+    for row in range(len(joints)):
+        place = holders.places[row]
+        add_row(holders, holders.owners[row], holders.wrenches, (row, 1.0), B[place])
+        if joints[row] >= 0:
+            add_row(holders, joints[row], opposite, (row, -1.0), B[place])
 
 
 PARTS = (
     select_points,
     add_row,
     meets_others,
-    leave_others,
+    multiply_wrench,
     measure_speeds,
-    measure_along,
     want_gap,
     want_points,
     build_points,

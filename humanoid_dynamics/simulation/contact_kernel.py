@@ -38,7 +38,7 @@ from humanoid_dynamics.simulation.rows import (
 )
 from humanoid_dynamics.simulation.thresholds import CARRIES
 from humanoid_dynamics.simulation.wrench_kernel import stick_by_wrenches
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 # columns of the table of limits
 LIMIT_COLUMNS = 5
@@ -115,20 +115,15 @@ def hold_start(bench: Bench) -> None:
             z[i] -= share * Q[k, i]
 
 
-def solve_contacts(factors: Tables, tables: Tables, tree: tuple[Indices, ...], q: Vector, numbers: Vector) -> None:
+def solve_contacts(tables: Tables, q: Vector) -> None:
     """Find the contact forces of a step and the whitened velocity at its end.
 
     Args:
-        factors: Joint Jacobian (nv, 6), factor of the inertia (nv, nv), basis of the bilateral rows (r, nv).
-        tables: Tables of points, shapes, coordinates, near points, memory, limits and answers.
-        tree: Joints, coordinate that carries each, and which points and limits take part (overwritten).
+        tables: All tables, in the order of ``Bench``.
         q: (nq,) configuration in the middle of the step.
-        numbers: Numbers in and out.
     """
-    JT, L, Q = factors
-    points, shapes, dofs, near, memory, limits, answer = tables
-    joints, parents, chosen = tree
-    bench = Bench(JT, L, Q, points, shapes, dofs, near, memory, limits, answer, joints, parents, chosen, numbers)
+    bench = Bench(*tables)
+    Q, dofs, answer, numbers = bench.Q, bench.dofs, bench.answer, bench.numbers
     hold_start(bench)
     m = select_points(bench)
     count = select_limits(bench, q, m)
@@ -138,13 +133,13 @@ def solve_contacts(factors: Tables, tables: Tables, tree: tuple[Indices, ...], q
     if count == 0:
         return
     z = dofs[Z_END]
-    mu, holders, X = np.empty(m), find_holders(bench, m), np.zeros((count - m, len(z)))
-    want_points(bench, holders, mu, count)
+    mu, holders, X = np.empty(m), find_holders(bench, m, count), np.zeros((count - m, len(z)))
+    want_points(bench, holders, mu)
     build_limits(bench, q, X, m, count)
     if len(Q):
         for s in range(len(holders.W)):
             restrain_joint(Q, holders.W[s])
-            holders.lasts[s] = len(z) - 1
+            reach_all(holders, s)
         for k in range(count - m):
             restrain_row(Q, X[k])
     if not meets_others(holders.others):
@@ -154,6 +149,18 @@ def solve_contacts(factors: Tables, tables: Tables, tree: tuple[Indices, ...], q
             numbers[COMPLEMENTARITY], numbers[CONE] = certify(mu, count, answer[A_P, : len(b)], answer[A_U, : len(b)])
             return
     solve_rows(bench, holders, X, mu)
+
+
+def reach_all(holders: Holders, s: int) -> None:
+    """Let all coordinates count as those that move a joint, as bilateral rows make them.
+
+    Args:
+        holders: Joints that touch.
+        s: Which of them.
+    """
+    holders.depths[s] = holders.chains.shape[1]
+    for i in range(holders.chains.shape[1]):
+        holders.chains[s, i] = i
 
 
 def find_speeds(bench: Bench, holders: Holders, X: Matrix) -> Vector:
@@ -169,7 +176,7 @@ def find_speeds(bench: Bench, holders: Holders, X: Matrix) -> Vector:
     measure_speeds(bench, holders, z, speeds)
     b = bench.answer[A_WANTED, : 3 * m + limits].copy()
     for row in range(3 * m):
-        b[row if row < m else row + limits] += speeds[row]
+        b[holders.places[row]] += speeds[row]
     for k in range(limits):
         b[m + k] += multiply_vectors(X[k], z)
     return b
@@ -188,7 +195,7 @@ def solve_rows(bench: Bench, holders: Holders, X: Matrix, mu: Vector) -> None:
     count = m + len(X)
     size = count + 2 * m
     B = np.zeros((size, len(z)))
-    build_points(bench, holders, B, m, count)
+    build_points(bench, holders, B)
     B[m:count] = X
     b = np.dot(B, z) + answer[A_WANTED, :size]
     p, u = answer[A_P, :size], answer[A_U, :size]
@@ -204,15 +211,14 @@ def solve_rows(bench: Bench, holders: Holders, X: Matrix, mu: Vector) -> None:
             z[i] += p[k] * B[k, i]
 
 
-def remember(tables: Tables, chosen: Indices, numbers: Vector) -> None:
+def remember(tables: Tables) -> None:
     """Keep impulses and velocities of points and limits for the next step.
 
     Args:
-        tables: Tables of points, shapes, coordinates, near points, memory, limits and answers.
-        chosen: Which near points took part, and which limits after them.
-        numbers: Numbers in and out.
+        tables: All tables, in the order of ``Bench``.
     """
-    _, _, _, near, memory, limits, answer = tables
+    bench = Bench(*tables)
+    near, memory, limits, answer, chosen, numbers = bench.near, bench.memory, bench.limits, bench.answer, bench.chosen, bench.numbers
     m, count = int(numbers[POINTS]), int(numbers[NORMALS])
     memory[:, M_TOUCHES] = 0.0
     limits[:, L_IMPULSE] = 0.0
@@ -236,4 +242,4 @@ def remember(tables: Tables, chosen: Indices, numbers: Vector) -> None:
     numbers[DEPTH], numbers[TOUCHING], numbers[SPAN] = deepest, touching, numbers[DT]
 
 
-PARTS = (restrain_row, restrain_joint, find_speeds, solve_rows, multiply_vectors, hold_on, hold_start)
+PARTS = (reach_all, restrain_row, restrain_joint, find_speeds, solve_rows, multiply_vectors, hold_on, hold_start)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.simulation.books import Books, find_forgotten_rotors, measure_energy
 from humanoid_dynamics.simulation.friction import FrictionContacts
 from humanoid_dynamics.simulation.joint_forces import JointForces
 from humanoid_dynamics.simulation.rows import (
@@ -17,6 +17,7 @@ from humanoid_dynamics.simulation.rows import (
     OFFSET,
     PULL,
     PUSH,
+    Q_MIDDLE,
     SAG,
     SLOWEST,
     V_END,
@@ -34,6 +35,7 @@ from humanoid_dynamics.simulation.rows import (
     Z_START,
     V,
 )
+from humanoid_dynamics.simulation.step_kernel import UNDONE
 from humanoid_dynamics.simulation.tables import Tables
 from humanoid_dynamics.simulation.terms import Terms
 from humanoid_dynamics.simulation.thresholds import FASTEST_APPROACH, NEAR, slowest_impact
@@ -48,7 +50,6 @@ class Engine:
         contacts: Contacts and limits.
         joints: What joints do by themselves.
         tables: Tables of the step.
-        undisturbed: Whether nobody looks in between the phases of the next step.
     """
 
     def __init__(self, terms: Terms, contacts: FrictionContacts, joints: JointForces, tables: Tables) -> None:
@@ -61,8 +62,8 @@ class Engine:
             tables: Tables of the step.
         """
         self.terms, self.contacts, self.joints, self.tables = terms, contacts, joints, tables
-        self.undisturbed = False
-        self._q_M: Vector = np.zeros(0)
+        self._q_M: Vector = tables.configurations[Q_MIDDLE]
+        self._energy, self._forgotten = terms.model.createData(), find_forgotten_rotors(terms.model)
 
     def set_step(self, dt: float, v: Vector, *, all_slow: bool) -> None:
         """Begin a step.
@@ -78,9 +79,27 @@ class Engine:
             numbers[DT], numbers[WITHIN], numbers[SLOWEST] = dt, max(NEAR, dt * FASTEST_APPROACH), slowest_impact(dt)
         numbers[ALL_SLOW] = all_slow
 
-    def is_done(self) -> bool:
-        """Return whether ``evaluate`` went through the whole step."""
-        return False
+    def leap(self, dt: float, state: tuple[Vector, Vector], books: Books) -> int:  # noqa: ARG002
+        """Take a whole step in one go, with its energy in the books, or leave all as it was.
+
+        Args:
+            dt: Its length [s].
+            state: Configuration (nq,) and velocity (nv,) at its start.
+            books: Energy since the start.
+
+        Returns:
+            ``UNDONE``, ``DONE``, or ``DEEP``: it was taken, something is to be pushed out, and its energy is still to be measured.
+        """
+        return UNDONE
+
+    def measure_energy(self, q: Vector, v: Vector) -> float:
+        """Return kinetic and potential energy [J].
+
+        Args:
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+        """
+        return measure_energy(self.terms.model, self._energy, q, v, self._forgotten)
 
     def evaluate(self, q_M: Vector) -> bool:
         """Compute poses, inertia, bias and the way of the drives; return whether the inertia is positive definite.

@@ -37,7 +37,7 @@ from humanoid_dynamics.simulation.thresholds import (
     slowest_impact,
 )
 from humanoid_dynamics.simulation.touch_points import PointTable
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import Kernel
 
 
@@ -69,6 +69,19 @@ class FrictionContacts:
         self._flags = tables.memory[:, M_TOUCHES]
         self._pushed: tuple[Matrix, Vector, int] | None = None
         self._pending: tuple[Rows, Vector, Vector] | None = None
+
+    def sum_wrenches(self, owner: Indices, sums: Matrix) -> None:
+        """Sum the impulses of the last part of the last step on the points of each surface.
+
+        Args:
+            owner: (points,) surface of each point, -1 where there is none.
+            sums: (surfaces, 6) impulse and its moment about the origin of the world; written.
+        """
+        touched = self.touching
+        wrenches = np.hstack((touched.impulse, np.cross(touched.place, touched.impulse)))
+        own = owner[touched.index]
+        sums[:] = 0.0
+        np.add.at(sums, own[own >= 0], wrenches[own >= 0])
 
     @property
     def touching(self) -> Touching:

@@ -1,4 +1,7 @@
-"""Joints that touch, and the wrenches on them of the points that take part, written so that numba can compile it."""
+"""Joints that touch, and the wrenches on them of the points that take part, written so that numba can compile it.
+
+Short sums are written out: a loop of six, or a call for each row, costs more than what it does.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import numpy as np
 
 from humanoid_dynamics.simulation.bench import Bench
 from humanoid_dynamics.simulation.rows import JOINT, N_AXES, N_PLACE, N_POINT, N_SHAPE, S_JOINT
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix
 
 
 class Holders(NamedTuple):
@@ -19,7 +22,11 @@ class Holders(NamedTuple):
         wrenches: (3m, 6) wrench on its joint of a unit impulse along each row: normals of all points, then both tangents.
         slots: (m,) which of the joints carries each point.
         others: (m,) which of them it touches, -1 for what stands still.
-        lasts: (n,) last coordinate of each joint.
+        owners: (3m,) which of the joints carries the point of each row.
+        origins: (3m,) the point of each row.
+        places: (3m,) where each row is among those of all points and limits: normals, limits, tangents.
+        chains: (n, nv) coordinates that move each joint, or all.
+        depths: (n,) how many these are.
         middles: (n, 3) the point its wrenches refer to [m].
     """
 
@@ -27,38 +34,43 @@ class Holders(NamedTuple):
     wrenches: Matrix
     slots: Indices
     others: Indices
-    lasts: Indices
+    owners: Indices
+    origins: Indices
+    places: Indices
+    chains: Indices
+    depths: Indices
     middles: Matrix
 
 
-def whiten_joint(bench: Bench, last: int, middle: Vector, W: Matrix) -> None:
+def whiten_joint(bench: Bench, chain: tuple[Indices, int], middles: Matrix, s: int, W: Matrix) -> None:
     """Write what the inertia makes of the Jacobian of a joint, six numbers for each coordinate that moves it.
 
     Args:
         bench: All tables.
-        last: Last coordinate of the joint.
-        middle: (3,) point that moments and velocities refer to, in the world [m].
-        W: (nv, 6) zero; L^-T J^T.
+        chain: (n, nv) coordinates that move each joint, the last one first, and their number for this one.
+        middles: (n, 3) points that moments and velocities refer to, in the world [m].
+        s: Which of the joints.
+        W: (n, nv, 6) zero; L^-T J^T of each.
     """
-    JT, L, parents = bench.JT, bench.L, bench.parents
-    x, y, z = middle[0], middle[1], middle[2]
-    i = last
-    while i >= 0:
-        a, b, c = JT[i, 3], JT[i, 4], JT[i, 5]
-        W[i, 0], W[i, 1], W[i, 2] = JT[i, 0] + b * z - c * y, JT[i, 1] + c * x - a * z, JT[i, 2] + a * y - b * x
-        W[i, 3], W[i, 4], W[i, 5] = a, b, c
-        i = parents[i]
-    i = last
-    while i >= 0:
+    JT, L = bench.JT, bench.L
+    chains, depth = chain
+    x, y, z = middles[s, 0], middles[s, 1], middles[s, 2]
+    for r in range(depth):
+        i = chains[s, r]
+        d, e, f = JT[i, 3], JT[i, 4], JT[i, 5]
+        a, b, c = JT[i, 0] + e * z - f * y, JT[i, 1] + f * x - d * z, JT[i, 2] + d * y - e * x
+        for t in range(r):
+            k = chains[s, t]
+            share = L[k, i]
+            a -= share * W[s, k, 0]
+            b -= share * W[s, k, 1]
+            c -= share * W[s, k, 2]
+            d -= share * W[s, k, 3]
+            e -= share * W[s, k, 4]
+            f -= share * W[s, k, 5]
         share = 1.0 / L[i, i]
-        for k in range(6):
-            W[i, k] *= share
-        j = parents[i]
-        while j >= 0:
-            for k in range(6):
-                W[j, k] -= L[i, j] * W[i, k]
-            j = parents[j]
-        i = parents[i]
+        W[s, i, 0], W[s, i, 1], W[s, i, 2] = share * a, share * b, share * c
+        W[s, i, 3], W[s, i, 4], W[s, i, 5] = share * d, share * e, share * f
 
 
 def list_holders(bench: Bench, slots: Indices, others: Indices, lasts: Indices, middles: Matrix) -> int:
@@ -79,50 +91,82 @@ def list_holders(bench: Bench, slots: Indices, others: Indices, lasts: Indices, 
             if index[joint] < 0 and (joint > 0 or joint == carrier):
                 index[joint] = used
                 lasts[used] = bench.joints[joint, 2]
-                middles[used] = near[k, N_PLACE : N_PLACE + 3]
+                middles[used, 0], middles[used, 1], middles[used, 2] = near[k, N_PLACE], near[k, N_PLACE + 1], near[k, N_PLACE + 2]
                 used += 1
         slots[i], others[i] = index[carrier], index[other] if other > 0 else -1
     return used
 
 
-def find_holders(bench: Bench, m: int) -> Holders:
+def find_holders(bench: Bench, m: int, count: int) -> Holders:
     """Return the joints that carry or are touched by a point that takes part, with the wrenches of all rows of these points.
 
     Args:
         bench: All tables.
         m: Number of points that take part.
+        count: Number of points and limits that do.
     """
     slots, others = np.empty(m, dtype=np.intp), np.empty(m, dtype=np.intp)
     lasts, middles = np.empty(2 * m, dtype=np.intp), np.empty((2 * m, 3))
     used = list_holders(bench, slots, others, lasts, middles)
     W, wrenches = np.zeros((used, len(bench.parents), 6)), np.empty((3 * m, 6))
+    chains, depths = np.empty((used, len(bench.parents)), dtype=np.intp), np.empty(used, dtype=np.intp)
     for s in range(used):
-        whiten_joint(bench, lasts[s], middles[s], W[s])
-    for row in range(3 * m):
-        write_wrench(bench.near, (bench.chosen[row % m], row // m), middles, slots[row % m], wrenches[row])
-    return Holders(W, wrenches, slots, others, lasts, middles)
+        i, depth = lasts[s], 0
+        while i >= 0:
+            chains[s, depth] = i
+            depth += 1
+            i = bench.parents[i]
+        depths[s] = depth
+        whiten_joint(bench, (chains, depth), middles, s, W)
+    owners, origins, places = np.empty(3 * m, dtype=np.intp), np.empty(3 * m, dtype=np.intp), np.empty(3 * m, dtype=np.intp)
+    for axis in range(3):
+        for i in range(m):
+            row = axis * m + i
+            owners[row], origins[row], places[row] = slots[i], i, row if axis == 0 else row + count - m
+    write_wrenches(bench, middles, owners, wrenches)
+    return Holders(W, wrenches, slots, others, owners, origins, places, chains, depths, middles)
 
 
-def write_wrench(near: Matrix, row: tuple[int, int], middles: Matrix, s: int, wrench: Vector) -> None:
-    """Write a unit force along an axis of a near point as a wrench.
+def write_wrenches(bench: Bench, middles: Matrix, joints: Indices, wrenches: Matrix) -> None:
+    """Write a unit force along each row as a wrench.
 
     Args:
-        near: Table of near points.
-        row: Row of the point there, and which axis.
+        bench: All tables.
         middles: (n, 3) points that moments refer to [m].
-        s: Which of them.
-        wrench: (6,) force and moment, overwritten.
+        joints: (3m,) which of them each refers to; nothing is written where that is negative.
+        wrenches: (3m, 6) force and moment, overwritten.
     """
-    k, axis = row
-    a, b, c = near[k, N_AXES + 3 * axis], near[k, N_AXES + 3 * axis + 1], near[k, N_AXES + 3 * axis + 2]
-    x, y, z = near[k, N_PLACE] - middles[s, 0], near[k, N_PLACE + 1] - middles[s, 1], near[k, N_PLACE + 2] - middles[s, 2]
-    wrench[0], wrench[1], wrench[2] = a, b, c
-    wrench[3], wrench[4], wrench[5] = y * c - z * b, z * a - x * c, x * b - y * a
+    near, chosen, m = bench.near, bench.chosen, len(joints) // 3
+    for axis in range(3):
+        column = N_AXES + 3 * axis
+        for i in range(m):
+            row, k = axis * m + i, chosen[i]
+            s = joints[row]
+            if s >= 0:
+                a, b, c = near[k, column], near[k, column + 1], near[k, column + 2]
+                x, y, z = near[k, N_PLACE] - middles[s, 0], near[k, N_PLACE + 1] - middles[s, 1], near[k, N_PLACE + 2] - middles[s, 2]
+                wrenches[row, 0], wrenches[row, 1], wrenches[row, 2] = a, b, c
+                wrenches[row, 3], wrenches[row, 4], wrenches[row, 5] = y * c - z * b, z * a - x * c, x * b - y * a
+
+
+def oppose(bench: Bench, holders: Holders) -> tuple[Indices, Matrix]:
+    """Return (3m,) which joint the point of each row touches, -1 for what stands still, and (3m, 6) the wrench of the row about it.
+
+    Args:
+        bench: All tables.
+        holders: Joints that touch.
+    """
+    joints, wrenches = np.empty(len(holders.owners), dtype=np.intp), np.zeros((len(holders.owners), 6))
+    for row in range(len(joints)):
+        joints[row] = holders.others[holders.origins[row]]
+    write_wrenches(bench, holders.middles, joints, wrenches)
+    return joints, wrenches
 
 
 PARTS = (
     whiten_joint,
     list_holders,
     find_holders,
-    write_wrench,
+    write_wrenches,
+    oppose,
 )

@@ -8,20 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.dynamics.placements import Placements
 from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.model.loop import LoopClosure
 from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.simulation.felt_kernel import turn_wrenches
 from humanoid_dynamics.simulation.run_scene import build_world
 from humanoid_dynamics.simulation.scene import Scene
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.terrain import build_plane
 from humanoid_dynamics.simulation.world import World
-from humanoid_dynamics.spatial.arrays import Vector, read_only
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import choose_compiler, compile_kernel
 from humanoid_dynamics.structure.events import Connect, Cut
 
-NOTHING = read_only(np.zeros(3))
 COMMON = 1e-3  # s; a step
-AFTER, BEFORE = [1, 2, 0], [2, 0, 1]  # axes after each axis, and before it
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,37 +185,18 @@ class LiveWorld:
 
     def feel(self) -> list[FeltWrench]:
         """Return what the ground does to every surface, as its sensor would measure it in the last step."""
-        world, touched = self.world, self.world.touching
-        pin.framesForwardKinematics(world.robot.model, self._data, world.q)
-        forces, at = touched.impulse / world.span, touched.place
-        wrenches = np.hstack((forces, at[:, AFTER] * forces[:, BEFORE] - at[:, BEFORE] * forces[:, AFTER]))
-        sums = self._owns[:, touched.index] @ wrenches
-        felt = []
-        for surface, (fx, fy, fz, mx, my, mz) in zip(world.robot.surfaces.values(), sums.tolist(), strict=True):
-            if fx == fy == fz == 0.0:
-                felt.append(FeltWrench(surface.name, NOTHING, NOTHING))
-                continue
-            X = self._data.oMf[surface.frame]
-            R, (x, y, z) = X.rotation, X.translation.tolist()
-            moment = np.array((mx - y * fz + z * fy, my - z * fx + x * fz, mz - x * fy + y * fx))
-            felt.append(FeltWrench(surface.name, np.array((fx, fy, fz)).dot(R), moment.dot(R)))
+        return [FeltWrench(name, row[:3], row[3:]) for name, row in zip(self.world.robot.surfaces, self.measure_wrenches(), strict=True)]
+
+    def measure_wrenches(self) -> Matrix:
+        """Return the same as a table: (surfaces, 6) force and moment, in the order of the robot's surfaces [N, N·m]."""
+        world = self.world
+        pin.forwardKinematics(world.robot.model, self._data, world.q)
+        if not self._placements.shared:
+            self._placements.refresh()
+        felt: Matrix = np.empty((len(world.robot.surfaces), 6))
+        world.sum_wrenches(self._owner, felt)
+        self._turn(felt, self._mounts, self._placements.poses, world.span)
         return felt
-
-    def press(self, surfaces: Sequence[str]) -> list[float]:
-        """Return the normal force of the ground on some surfaces in the last step, [N].
-
-        Args:
-            surfaces: Their names.
-        """
-        world, touched = self.world, self.world.touching
-        robot, data = world.robot, self._data
-        pin.forwardKinematics(robot.model, data, world.q)
-        impulses = self._owns[:, touched.index] @ touched.impulse
-        forces = []
-        for name in surfaces:
-            R = pin.updateFramePlacement(robot.model, data, robot.surfaces[name].frame).rotation
-            forces.append(float(R[:, 2].dot(impulses[self._rows[name]]) / world.span))
-        return forces
 
     def place(self, name: str) -> Vector:
         """Return the pose of a link or REP-120 frame in the world, (7,), where ``feel`` was called last.
@@ -225,7 +207,8 @@ class LiveWorld:
         Raises:
             UnknownNameError: If there is none.
         """
-        return np.asarray(pin.SE3ToXYZQUAT(self._data.oMf[self.world.robot.link_frame(name)]))
+        robot = self.world.robot
+        return np.asarray(pin.SE3ToXYZQUAT(pin.updateFramePlacement(robot.model, self._data, robot.link_frame(name))))
 
     def _bind(self) -> None:
         world = self.world
@@ -235,10 +218,14 @@ class LiveWorld:
         self._motors = {name: i for i, name in enumerate(world.actuated)}
         self._tau = np.zeros(len(world.actuated))
         self._known = ()
-        surfaces = list(world.robot.surfaces)
-        prefixes = [name.rpartition(".")[0] for name in world.point_names]
-        self._rows = {name: row for row, name in enumerate(surfaces)}
-        self._owns = np.zeros((len(surfaces), len(prefixes)))
-        for point, prefix in enumerate(prefixes):
-            if prefix in surfaces:
-                self._owns[surfaces.index(prefix), point] = 1.0
+        self._placements = Placements(world.robot.model, self._data)
+        surfaces = world.robot.surfaces
+        rows = {name: row for row, name in enumerate(surfaces)}
+        self._owner = np.array([rows.get(name.rpartition(".")[0], -1) for name in world.point_names], dtype=np.intp)
+        frames = [world.robot.model.frames[surface.frame] for surface in surfaces.values()]
+        self._mounts = (
+            np.array([frame.parentJoint for frame in frames], dtype=np.intp),
+            np.array([frame.placement.rotation for frame in frames]).reshape(-1, 3, 3),
+            np.array([frame.placement.translation for frame in frames]).reshape(-1, 3),
+        )
+        self._turn = compile_kernel(turn_wrenches) if choose_compiler(world.setup.compiled) else turn_wrenches

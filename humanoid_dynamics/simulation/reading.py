@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from humanoid_dynamics.simulation.cones import CLOSE
-from humanoid_dynamics.simulation.rows import RESIDUAL, TOUCHING
+from humanoid_dynamics.simulation.rows import MISSING, RESIDUAL
 from humanoid_dynamics.simulation.setup import PointForce, StepReport
 from humanoid_dynamics.simulation.stepper import Stepper
 from humanoid_dynamics.spatial.arrays import read_only
@@ -18,10 +18,9 @@ def read_report(stepper: Stepper, status: str, reason: str, impacts: int) -> Ste
         reason: Why, in words.
         impacts: Number of impacts in it.
     """
-    residual, complementarity, cone, _, depth, touching = stepper.engine.tables.numbers[RESIDUAL : TOUCHING + 1].tolist()
+    residual, complementarity, cone, _, depth, touching, missing = stepper.engine.tables.numbers[RESIDUAL : MISSING + 1].tolist()
     if residual > CLOSE and status == "ok":
         status, reason = "inexact", f"contact impulses are a velocity of {residual:.1e} m/s away from a solution"
-    missing = stepper.books.missing if stepper.audit else 0.0
     quality = (residual, complementarity, cone, depth, stepper.closure, missing)
     return StepReport(stepper.t, status, reason, int(touching), impacts, *quality)
 

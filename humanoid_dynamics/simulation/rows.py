@@ -28,7 +28,24 @@ Z_END: Final = 16  # at the end
 V_END: Final = 17
 WAY: Final = 18  # dt times the mean velocity
 V_MIDDLE: Final = 19  # velocity expected in the middle of the next step
-DOF_ROWS: Final = 20
+KEPT_MIDDLE: Final = 20  # what a step goes back to that was not taken in one go: V_MIDDLE and CUT before it
+KEPT_CUT: Final = 21
+DOF_ROWS: Final = 22
+
+# one row per configuration
+Q_MIDDLE: Final = 0  # in the middle of the step
+Q_END: Final = 1  # at its end
+Q_HELD: Final = 2  # which drives hold
+Q_ROWS: Final = 3
+
+# account of energy
+SUMS: Final = 0  # work by entry, eight numbers
+TOTAL: Final = 8  # their sum
+BEFORE: Final = 9  # what was missing after the last step
+START: Final = 10  # energy at the start
+ENERGY: Final = 11  # energy now
+LARGEST: Final = 12  # largest energy that a step created out of nothing
+ACCOUNT: Final = 13
 
 # one row per touch point
 P_X: Final = 0  # position in its joint, three columns
@@ -88,16 +105,18 @@ CONE: Final = 12
 ROUNDS: Final = 13
 DEPTH: Final = 14
 TOUCHING: Final = 15
-W_MOTORS: Final = 16
-W_PUSHES: Final = 17
-W_DRIVE: Final = 18
-W_LOSSES: Final = 19
-W_CONTACTS: Final = 20
-W_LOOPS: Final = 21
-OVERLOADED: Final = 22  # one where a drive crossed its limit in either direction
-COUNT: Final = 23  # number of near points
-POINTS: Final = 24  # number of points that take part
-NORMALS: Final = 25  # number of points and limits that do
-PASSED: Final = 26  # how far a joint is beyond its limit
-PAPER: Final = 27  # one where what touches holds without a bound on friction
-NUMBERS: Final = 28
+MISSING: Final = 16  # energy that nobody brought, after the last step
+W_MOTORS: Final = 17
+W_PUSHES: Final = 18
+W_DRIVE: Final = 19
+W_LOSSES: Final = 20
+W_CONTACTS: Final = 21
+W_LOOPS: Final = 22
+OVERLOADED: Final = 23  # one where a drive crossed its limit in either direction
+COUNT: Final = 24  # number of near points
+POINTS: Final = 25  # number of points that take part
+NORMALS: Final = 26  # number of points and limits that do
+PASSED: Final = 27  # how far a joint is beyond its limit
+PAPER: Final = 28  # one where what touches holds without a bound on friction
+AUDIT: Final = 29  # one where the books of energy are kept
+NUMBERS: Final = 30

@@ -17,7 +17,6 @@ GRAVITY = (0.0, 0.0, -9.81)
 LONGEST_STEP = 0.02
 CONTACTS = ("friction", "paper")
 INTEGRATORS = ("fast", "accurate")
-RUNAWAY = 1e4
 HOOKS = ("before_step", "after_terms", "after_detect", "after_impact", "after_forces", "after_integrate", "after_step")
 STATUSES = {
     "ok": "the step was taken and every law was kept",

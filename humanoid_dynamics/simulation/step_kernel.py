@@ -1,56 +1,161 @@
-"""A whole step in one call, as long as nothing asks for anybody's attention: what numba compiles in place of five calls."""
+"""A whole step in one call, as long as nothing asks for anybody's attention: what numba compiles in place of a dozen calls."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from humanoid_dynamics.simulation.bench import Bench, Tables
+from humanoid_dynamics.simulation.body_kernel import sweep_bodies
+from humanoid_dynamics.simulation.body_table import Body
 from humanoid_dynamics.simulation.contact_kernel import remember, solve_contacts
 from humanoid_dynamics.simulation.detect_kernel import detect
-from humanoid_dynamics.simulation.rows import HIT, OVERLOADED, ROUNDS
+from humanoid_dynamics.simulation.motion_kernel import find_offsets, measure_energy, move_configuration
+from humanoid_dynamics.simulation.rows import (
+    ALL_SLOW,
+    AUDIT,
+    BEFORE,
+    CUT,
+    DEPTH,
+    DT,
+    ENERGY,
+    FASTEST,
+    FORESEEN,
+    HIT,
+    KEPT_CUT,
+    KEPT_MIDDLE,
+    LARGEST,
+    MISSING,
+    OFFSET,
+    OVERLOADED,
+    PASSED,
+    Q_END,
+    Q_HELD,
+    Q_MIDDLE,
+    ROUNDS,
+    START,
+    SUMS,
+    TOTAL,
+    V_END,
+    V_MIDDLE,
+    W_LOOPS,
+    W_MOTORS,
+    WAY,
+    V,
+)
+from humanoid_dynamics.simulation.thresholds import RUNAWAY, SLOP, WILD
 from humanoid_dynamics.simulation.tree_kernels import arrive, evaluate
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-# how far a step came
-NOTHING: Final = 0
-DETECTED: Final = 1  # something hits
-SOLVED: Final = 2  # what holds would pull
-ARRIVED: Final = 3  # a drive is beyond its limit
-REMEMBERED: Final = 4
+# what became of a step
+UNDONE: Final = 0  # it is as if it had not been tried
+DEEP: Final = 1  # it was taken, and something is to be pushed out; the books are still open
+DONE: Final = 2
 
 
 def take_step(
-    equation: tuple[Matrix, Vector, Matrix, Matrix, Vector],
-    views: tuple[Matrix, ...],
-    tables: tuple[Matrix, ...],
-    tree: tuple[Indices, ...],
-    numbers: Vector,
+    tables: Tables, body: Body, equation: tuple[Matrix, Vector, Matrix], places: tuple[Matrix, Vector], state: tuple[Vector, Vector]
 ) -> int:
-    """Go through a step without bilateral rows until it ends or something happens; return how far it came.
+    """Go through a step without bilateral rows, or leave all as it was where something asks for attention.
 
     Args:
-        equation: Inertia (nv, nv), bias forces (nv,), factor (nv, nv), overwritten, no bilateral rows (0, nv),
-            and the configuration (nq,) in the middle of the step.
-        views: (nj, 12) poses of all joints, and (nv, 6) joint Jacobian of the world.
-        tables: Tables of points, shapes, coordinates, near points, memory, limits and answers.
-        tree: Joints, coordinate that carries each, and which points and limits take part (overwritten).
-        numbers: Numbers in and out.
+        tables: All tables, in the order of ``Bench``.
+        body: The tree, in the order of ``BodyTable``.
+        equation: Inertia (nv, nv), bias forces (nv,), and poses of all joints (nj, 12), overwritten.
+        places: Table of configurations, and account of energy.
+        state: Configuration (nq,) and velocity (nv,) at the start.
+
+    Returns:
+        What became of it.
     """
-    M, h, L, Q, q = equation
-    points, shapes, dofs, near, memory, _, _ = tables
-    joints, parents, chosen = tree
-    if not evaluate(M, h, parents, (L, dofs), numbers):
-        return NOTHING
-    detect(views, (points, shapes, dofs, near, memory), (joints, parents), numbers)
+    bench, joints = Bench(*tables), body[0]
+    configurations, account = places
+    q, v = state
+    dofs, numbers = bench.dofs, bench.numbers
+    dt, audit = numbers[DT], numbers[AUDIT] > 0.0
+    fastest = numbers[FASTEST]
+    if audit and fastest > WILD:
+        return UNDONE
+    keep_guess(dofs, v)
+    numbers[ALL_SLOW] = numbers[FORESEEN] = 0.0
+    q_M = configurations[Q_MIDDLE]
+    move_configuration(joints, q, (v, 0.5 * dt), q_M)
+    sweep_bodies(body, (q_M, dofs[V_MIDDLE]), (equation[2], bench.JT), (equation[0], equation[1]))
+    find_offsets(joints, q_M, configurations[Q_HELD], dofs[OFFSET])
+    if not find_end(tables, equation, q_M):
+        dofs[V_MIDDLE], dofs[CUT] = dofs[KEPT_MIDDLE], dofs[KEPT_CUT]
+        numbers[FASTEST] = fastest
+        return UNDONE
+    move_configuration(joints, q, (dofs[WAY], 1.0), configurations[Q_END])
+    if audit:
+        enter_work(numbers, account)
+    if numbers[DEPTH] > SLOP or numbers[PASSED] > SLOP:
+        return DEEP
+    if audit:
+        close_account(numbers, account, measure_energy(body, configurations[Q_END], dofs[V_END]))
+    return DONE
+
+
+def keep_guess(dofs: Matrix, v: Vector) -> None:
+    """Write the velocity at the start, and what a step has to go back to.
+
+    Args:
+        dofs: Table of the coordinates.
+        v: (nv,) velocity at the start.
+    """
+    for i in range(len(v)):
+        dofs[V, i] = v[i]
+        dofs[KEPT_MIDDLE, i], dofs[KEPT_CUT, i] = dofs[V_MIDDLE, i], dofs[CUT, i]
+
+
+def find_end(tables: Tables, equation: tuple[Matrix, Vector, Matrix], q: Vector) -> bool:
+    """Find the velocity at the end of a step; return whether nothing hits, is let go of, is beyond its limit or runs away.
+
+    Args:
+        tables: All tables, in the order of ``Bench``.
+        equation: Inertia (nv, nv), bias forces (nv,), and poses of all joints (nj, 12).
+        q: (nq,) configuration in the middle.
+    """
+    bench = Bench(*tables)
+    M, h, poses = equation
+    numbers, dofs = bench.numbers, bench.dofs
+    if not evaluate(M, h, bench.parents, (bench.L, dofs), numbers):
+        return False
+    detect((poses, bench.JT), (bench.points, bench.shapes, dofs, bench.near, bench.memory), (bench.joints, bench.parents), numbers)
     if numbers[HIT] >= 0.0:
-        return DETECTED
-    solve_contacts((views[1], L, Q), tables, tree, q, numbers)
+        return False
+    solve_contacts(tables, q)
     if numbers[ROUNDS] < 0.0:
-        return SOLVED
-    arrive(parents, L, dofs, numbers)
-    if numbers[OVERLOADED] > 0.0:
-        return ARRIVED
-    remember(tables, chosen, numbers)
-    return REMEMBERED
+        return False
+    arrive(bench.parents, bench.L, dofs, numbers)
+    if numbers[OVERLOADED] > 0.0 or not numbers[FASTEST] < RUNAWAY:
+        return False
+    remember(tables)
+    return True
 
 
-PARTS = (evaluate, detect, solve_contacts, arrive, remember)
+def enter_work(numbers: Vector, account: Vector) -> None:
+    """Enter the work of a step.
+
+    Args:
+        numbers: Numbers in and out.
+        account: Account of energy.
+    """
+    for k in range(W_LOOPS - W_MOTORS):
+        account[SUMS + k] += numbers[W_MOTORS + k]
+        account[TOTAL] += numbers[W_MOTORS + k]
+
+
+def close_account(numbers: Vector, account: Vector, energy: float) -> None:
+    """Enter the energy after a step.
+
+    Args:
+        numbers: Numbers in and out.
+        account: Account of energy.
+        energy: The energy [J].
+    """
+    missing = energy - account[START] - account[TOTAL]
+    account[ENERGY], account[LARGEST] = energy, max(account[LARGEST], missing - account[BEFORE])
+    account[BEFORE] = numbers[MISSING] = missing
+
+
+PARTS = (evaluate, detect, solve_contacts, arrive, remember, keep_guess, find_end, enter_work, close_account)

@@ -9,18 +9,21 @@ import pinocchio as pin
 
 from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.model.state import State
-from humanoid_dynamics.simulation.books import Books, measure_energy
+from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.contact_rows import Touching
 from humanoid_dynamics.simulation.engine import Engine
 from humanoid_dynamics.simulation.fine_motion import fly, keep_energy
 from humanoid_dynamics.simulation.push import Push, sum_pushes
 from humanoid_dynamics.simulation.rows import (
+    AUDIT,
     FASTEST,
     FORESEEN,
     LOWEST,
+    MISSING,
     MOTOR,
     OVERLOADED,
     PUSH,
+    Q_END,
     V_END,
     V_MIDDLE,
     WAY,
@@ -30,8 +33,9 @@ from humanoid_dynamics.simulation.rows import (
     V,
 )
 from humanoid_dynamics.simulation.runaway import describe_runaway
-from humanoid_dynamics.simulation.setup import RUNAWAY
 from humanoid_dynamics.simulation.snapshot import go_back, take_snapshot
+from humanoid_dynamics.simulation.step_kernel import DEEP, UNDONE
+from humanoid_dynamics.simulation.thresholds import RUNAWAY, WILD
 from humanoid_dynamics.spatial.arrays import Vector
 
 CLOSED, CLOSED_FINELY = 1e-11, 1e-13  # [m]
@@ -42,7 +46,6 @@ MOST_CUTS = 6
 FINE = 1e-9  # energy a smooth step may miss, as a share of the largest kinetic energy so far
 MOST_PARTS = 16
 TINY = 1e-12
-WILD = 10.0  # velocity above which a step looks back at its energy [m/s, rad/s]
 OFF = 2e-3  # share of the kinetic energy that such a step may miss
 HALVINGS = 5  # how often it may be halved
 
@@ -71,7 +74,9 @@ class Stepper:
         reason: Why nothing moves any more; empty while it does.
     """
 
-    def __init__(self, mechanism: Mechanism, engine: Engine, state: State, run: Callable[[str], None]) -> None:
+    def __init__(
+        self, mechanism: Mechanism, engine: Engine, state: State, run: Callable[[str], None], *, audit: bool = True, accurate: bool = False
+    ) -> None:
         """Prepare.
 
         Args:
@@ -79,17 +84,20 @@ class Stepper:
             engine: What computes the phases of a step.
             state: Where it is.
             run: Called with the name of each hook when its time has come.
+            audit: Whether the books are kept.
+            accurate: Whether smooth steps are taken to fourth order.
         """
         robot = mechanism.robot
         self.mechanism, self.robot, self.engine = mechanism, robot, engine
         self.q, self.v = np.array(state.q), np.array(state.v)
-        self.t, self.reason, self.span, self.closure, self.audit, self.accurate = 0.0, "", 1.0, 0.0, True, False
+        self.t, self.reason, self.span, self.closure, self.audit, self.accurate = 0.0, "", 1.0, 0.0, audit, accurate
         self.tau = np.zeros(len(mechanism.actuated))
         self.pushes: list[Push] = []
         self.lam: Vector = np.zeros(mechanism.constraints.size)
         self._run, self.parts, self.swing, self.fresh = run, 1, 0.0, True
         self._data = robot.data()
         self._dofs, self._numbers = engine.tables.dofs, engine.tables.numbers
+        self._numbers[AUDIT] = audit
         engine.joints.enter(self._dofs)
         self.forget()
         self.books = Books(self.measure_energy())
@@ -101,7 +109,7 @@ class Stepper:
 
     def measure_energy(self) -> float:
         """Return the energy now [J]."""
-        return measure_energy(self.robot.model, self._data, self.q, self.v)
+        return self.engine.measure_energy(self.q, self.v)
 
     def forget(self) -> None:
         """Forget the last step, after a change of structure or of velocity."""
@@ -119,10 +127,30 @@ class Stepper:
         Returns:
             The number of impacts in it.
         """
-        self.engine.undisturbed = undisturbed
         if tau is not self.tau or tau.flags.writeable:
             self.tau = self._dofs[MOTOR, self.mechanism.actuated] = tau
+        if undisturbed and not (self.fresh or self.pushes or self.accurate) and self._leap(dt):
+            return 0
         return self._take(dt, HALVINGS)
+
+    def _leap(self, dt: float) -> bool:
+        """Take a step in one go; return False, and leave all as it was, where something asks for attention."""
+        came = self.engine.leap(dt, (self.q, self.v), self.books)
+        if came == UNDONE:
+            return False
+        self.q, self.v = self.engine.tables.configurations[Q_END].copy(), self._dofs[V_END].copy()
+        self.span = dt
+        self.t += dt
+        if came == DEEP:
+            self._correct()
+            self._close()
+        return True
+
+    def _close(self) -> None:
+        """Measure the energy after a step."""
+        if self.audit:
+            self.books.close_step(self.measure_energy())
+            self._numbers[MISSING] = self.books.missing
 
     def _take(self, dt: float, halvings: int) -> int:
         """Take a step; where something is so fast that it makes energy out of nothing or runs away, in two halves of it instead."""
@@ -132,8 +160,7 @@ class Stepper:
         impacts = self._advance(dt)
         if not self.reason:
             self.t = before[2] + dt
-            if self.audit:
-                self.books.close_step(self.measure_energy())
+            self._close()
         if kept is not None and (self.reason or self._is_off(self.books.missing - missing)):
             go_back(self, kept)
             return sum(self._take(0.5 * dt, halvings - 1) for _ in range(2) if not self.reason)
@@ -227,9 +254,6 @@ class Stepper:
         engine.set_step(dt, self.v, all_slow=all_slow)
         if not self._evaluate(dt):
             return None
-        if engine.is_done():
-            self._finish(dt)
-            return None
         self._run("after_terms")
         hit = engine.detect()
         self._run("after_detect")
@@ -242,15 +266,6 @@ class Stepper:
         self._run("after_integrate")
         self._correct()
         return None
-
-    def _finish(self, dt: float) -> None:
-        """End a step whose forces were found in one go, while nobody looked."""
-        if not self._numbers[FASTEST] < RUNAWAY:
-            self._stop("the motion ran away", self._dofs[V_END])
-            return
-        self._integrate(dt)
-        if self.engine.contacts.is_deep:
-            self._correct()
 
     def _evaluate(self, dt: float) -> bool:
         """Evaluate all terms in the middle of the step; return whether they make sense."""

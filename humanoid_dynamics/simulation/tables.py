@@ -17,6 +17,7 @@ from humanoid_dynamics.simulation.rows import (
     NEAR_COLUMNS,
     NUMBERS,
     POINT_COLUMNS,
+    Q_ROWS,
     S_HALF,
     S_R,
     S_T,
@@ -44,6 +45,7 @@ class Tables:
         memory: One row for every pair of a point and the ground, then of every point and every shape that moves.
         limits: Limits of joints.
         answer: Impulses, velocities, shifts and guesses of the rows.
+        configurations: In the middle of the step, at its end, and the one that drives hold.
         joints: (nj, 3) joint above, first and last coordinate of each.
         parents: (nv,) coordinate that carries each.
         chosen: Which near points take part, and which limits after them.
@@ -63,6 +65,7 @@ class Tables:
         """
         pairs = len(points) * (1 + len(movers))
         self.dofs: Matrix = np.zeros((DOF_ROWS, robot.nv))
+        self.configurations: Matrix = np.zeros((Q_ROWS, robot.nq))
         self.numbers: Vector = np.zeros(NUMBERS)
         self.numbers[SPAN], self.numbers[STATICS] = 1.0, len(terrain.shapes)
         self.points, self.shapes = _list_points(points), _list_shapes(terrain, movers)

@@ -8,7 +8,7 @@ from scipy.linalg import blas, lapack
 
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
 from humanoid_dynamics.constraints.kinematics import Kinematics
-from humanoid_dynamics.simulation.placements import Placements
+from humanoid_dynamics.dynamics.placements import Placements
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 RANK_TOLERANCE = 1e-6

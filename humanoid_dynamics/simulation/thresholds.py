@@ -22,5 +22,7 @@ def slowest_impact(dt: float) -> float:
     return max(SLOWEST_IMPACT, 2.0 * GRAVITY * dt)
 
 
+RUNAWAY: Final = 1e4  # speed at which a world stops [m/s, rad/s]
+WILD: Final = 10.0  # speed above which a step looks back at its energy [m/s, rad/s]
 CARRIES: Final = 1e-10  # an impulse below this is round-off [N·s]
 ARRIVES: Final = 5e-5  # a fast point that arrives sooner than this takes part in an impact that would else be nobody's [s]

@@ -34,7 +34,7 @@ from humanoid_dynamics.simulation.snapshot import Snapshot, go_back, take_snapsh
 from humanoid_dynamics.simulation.stepper import Stepper
 from humanoid_dynamics.simulation.tables import Tables
 from humanoid_dynamics.simulation.touch_points import choose_points
-from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, check_vector, read_only
 from humanoid_dynamics.structure.events import Event
 
 Hook = Callable[["World"], None]
@@ -131,6 +131,15 @@ class World:
     def lam(self) -> Vector:
         """(k,) mean force of each bilateral row in the last part of the last step [N, N·m]."""
         return self._stepper.lam
+
+    def sum_wrenches(self, owner: Indices, sums: Matrix) -> None:
+        """Sum the impulses on the points of surfaces in the last part of the last step.
+
+        Args:
+            owner: (points,) surface of each point, -1 where there is none.
+            sums: (surfaces, 6) impulse [N·s] and its moment about the origin of the world; written.
+        """
+        self._stepper.engine.contacts.sum_wrenches(owner, sums)
 
     @property
     def span(self) -> float:
@@ -242,7 +251,7 @@ class World:
         stepper.forget()
         after = stepper.measure_energy()
         stepper.books.enter("loops", after - before)
-        stepper.books.energy += after - before
+        stepper.books.shift(after - before, at_start=False)
         return change
 
     def set_velocity(self, v: Vector) -> None:
@@ -257,9 +266,7 @@ class World:
         stepper = self._stepper
         stepper.v = np.array(check_vector("v", v, self.robot.nv))
         stepper.forget()
-        change = stepper.measure_energy() - stepper.books.energy
-        stepper.books.start += change
-        stepper.books.energy += change
+        stepper.books.shift(stepper.measure_energy() - stepper.books.energy, at_start=True)
 
     def set_state(self, state: State) -> None:
         """Put the bodies elsewhere; what this changes in energy counts as there from the start.
@@ -346,9 +353,7 @@ class World:
         self._effort = robot.limits.effort[mechanism.actuated]
         self._no_torque = read_torque(self.actuated, self._effort, None)
         engine = build_engine(mechanism, joints, self.setup, self._points)
-        stepper = Stepper(mechanism, engine, state, self._run)
-        stepper.audit, stepper.accurate = self.setup.audit, self.setup.integrator == "accurate"
-        return stepper
+        return Stepper(mechanism, engine, state, self._run, audit=self.setup.audit, accurate=self.setup.integrator == "accurate")
 
     def _run(self, name: str) -> None:
         for hook in self._hooks[name]:

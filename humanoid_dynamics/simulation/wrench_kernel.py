@@ -16,30 +16,35 @@ from humanoid_dynamics.simulation.holders import Holders
 from humanoid_dynamics.simulation.rows import Z_END
 from humanoid_dynamics.simulation.small_systems import invert_block, solve_symmetric
 from humanoid_dynamics.simulation.wrench_shares import apply_blocks, collect, gather_wrenches, share_out, spread, spread_softness
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 TINY = 1e-12
 
 
-def correlate(W: Matrix, lasts: Indices, parents: Indices, dense: bool, D: Matrix) -> None:
+def correlate(holders: Holders, D: Matrix) -> None:
     """Write the velocity of all joints that touch per wrench on each.
 
     Args:
-        W: (n, nv, 6) whitened Jacobians of these joints.
-        lasts: (n,) last coordinate of each.
-        parents: (nv,) coordinate that carries each.
-        dense: Whether every coordinate counts, not only those that carry a joint.
-        D: (6n + c, 6n + c) zero, whose upper triangle is overwritten.
+        holders: Joints that touch.
+        D: (6n + c, 6n + c) zero; overwritten where joints are concerned.
     """
+    W, chains = holders.W, holders.chains
     for a in range(len(W)):
         for b in range(a, len(W)):
-            i = lasts[a]
-            while i >= 0:
-                for k in range(6):
-                    x = W[a, i, k]
-                    for j in range(6):
-                        D[6 * a + k, 6 * b + j] += x * W[b, i, j]
-                i = i - 1 if dense else parents[i]
+            for k in range(6):
+                t, u, v, x, y, z = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+                for r in range(holders.depths[a]):
+                    i = chains[a, r]
+                    share = W[a, i, k]
+                    t += share * W[b, i, 0]
+                    u += share * W[b, i, 1]
+                    v += share * W[b, i, 2]
+                    x += share * W[b, i, 3]
+                    y += share * W[b, i, 4]
+                    z += share * W[b, i, 5]
+                row, n = 6 * a + k, 6 * b
+                D[row, n], D[row, n + 1], D[row, n + 2] = t, u, v
+                D[row, n + 3], D[row, n + 4], D[row, n + 5] = x, y, z
 
 
 def measure_softness(holders: Holders, D: Matrix, N: Matrix, chosen: Vector) -> Vector:
@@ -51,15 +56,18 @@ def measure_softness(holders: Holders, D: Matrix, N: Matrix, chosen: Vector) -> 
         N: (n, 6, 6) sums of w w^T of the points that are tried.
         chosen: (m + c,) points and limits that are tried.
     """
-    m, n = len(holders.slots), len(N)
+    n = len(N)
     soft, rows = np.zeros(n + len(D) - 6 * n), np.zeros(n)
     for s in range(n):
-        for k in range(36):
-            soft[s] += N[s, k // 6, k % 6] * D[6 * s + k // 6, 6 * s + k % 6]
-    for row in range(3 * m):
-        s = holders.slots[row % m]
+        total = 0.0
+        for k in range(6):
+            for j in range(6):
+                total += N[s, k, j] * D[6 * s + k, 6 * s + j]
+        soft[s] = total
+    for row in range(len(holders.owners)):
+        s = holders.owners[row]
         rows[s] += 1.0
-        if chosen[row % m] == 0.0:
+        if chosen[holders.origins[row]] == 0.0:
             soft[s] += measure_row(holders.wrenches, row, D, 6 * s)
     for k in range(len(soft)):
         soft[k] = COMPLIANCE * max(soft[k] / rows[k] if k < n else D[5 * n + k, 5 * n + k], TINY)
@@ -141,17 +149,16 @@ def choose(guess: Vector, chosen: Vector) -> bool:
     return carried in (0, count)
 
 
-def relate(bench: Bench, holders: Holders, X: Matrix) -> Matrix:
+def relate(holders: Holders, X: Matrix) -> Matrix:
     """Return (6n + c, 6n + c) the velocity of joints that touch, and of limits, per wrench on each and impulse of each.
 
     Args:
-        bench: All tables.
         holders: Joints that touch.
         X: (c, nv) whitened rows of the limits.
     """
     size = 6 * len(holders.W) + len(X)
     D = np.zeros((size, size))
-    correlate(holders.W, holders.lasts, bench.parents, len(bench.Q) > 0, D)
+    correlate(holders, D)
     couple_limits(holders.W, X, D)
     for i in range(size):
         for j in range(i):
@@ -178,15 +185,14 @@ def stick_by_wrenches(bench: Bench, holders: Holders, X: Matrix, b: Vector, mu: 
     guess, p, u = answer[A_GUESS, : len(b)], answer[A_P, : len(b)], answer[A_U, : len(b)]
     N, inverse, chosen = np.zeros((len(W), 6, 6)), np.empty((len(W), 6, 6)), np.empty(count)
     every = choose(guess, chosen)
-    gather_wrenches(holders.wrenches, holders.slots, chosen, N)
-    D = relate(bench, holders, X)
+    gather_wrenches(holders, chosen, N)
+    D = relate(holders, X)
     soft = measure_softness(holders, D, N, chosen)
     if not invert_blocks(N, inverse):
         return False
     w, rest = np.empty(len(D)), np.empty(len(b))
     yields = spread_softness(holders, soft, len(b))
-    for row in range(len(b)):
-        p[row] = chosen[row if row < count else (row - count) % len(mu)] * (yields[row] * guess[row] - b[row])
+    ask(holders, chosen, (yields, guess, b), p)
     collect(holders, p, w)
     apply_blocks(inverse, w)
     held = w.copy()
@@ -195,13 +201,48 @@ def stick_by_wrenches(bench: Bench, holders: Holders, X: Matrix, b: Vector, mu: 
     share_out(holders, inverse, (held, w), soft, (chosen, p, rest))
     if not is_inside(p, mu, count):
         return False
-    spread(holders, np.dot(D, w), rest)
+    answer_all(holders, D, w, rest)
     for row in range(len(b)):
         u[row] = b[row] + yields[row] * (p[row] - guess[row]) + rest[row]
     if not (every or leaves(u, guess, count)):
         return False
-    push(W, holders.lasts, X, w, bench.dofs[Z_END])
+    push(holders, X, w, bench.dofs[Z_END])
     return True
+
+
+def ask(holders: Holders, chosen: Vector, rows: tuple[Vector, Vector, Vector], p: Vector) -> None:
+    """Write what impulses have to do: stop all rows that are tried, from their guess on.
+
+    Args:
+        holders: Joints that touch.
+        chosen: (m + c,) points and limits that are tried.
+        rows: (3m + c,) how much each yields, its guess, and its velocity without impulses.
+        p: (3m + c,) overwritten.
+    """
+    yields, guess, b = rows
+    for k in range(len(holders.slots), len(chosen)):
+        p[k] = chosen[k] * (yields[k] * guess[k] - b[k])
+    for row in range(len(holders.places)):
+        place = holders.places[row]
+        p[place] = chosen[holders.origins[row]] * (yields[place] * guess[place] - b[place])
+
+
+def answer_all(holders: Holders, D: Matrix, w: Vector, rest: Vector) -> None:
+    """Write what wrenches change in the velocities of all rows.
+
+    Args:
+        holders: Joints that touch.
+        D: (6n + c, 6n + c) velocity per wrench.
+        w: (6n + c,) wrenches.
+        rest: (3m + c,) overwritten.
+    """
+    speeds = np.empty(len(w))
+    for i in range(len(w)):
+        total = 0.0
+        for j in range(len(w)):
+            total += D[i, j] * w[j]
+        speeds[i] = total
+    spread(holders, speeds, rest)
 
 
 def invert_blocks(blocks: Matrix, inverse: Matrix) -> bool:
@@ -217,20 +258,22 @@ def invert_blocks(blocks: Matrix, inverse: Matrix) -> bool:
     return regular
 
 
-def push(W: Matrix, lasts: Indices, X: Matrix, w: Vector, z: Vector) -> None:
+def push(holders: Holders, X: Matrix, w: Vector, z: Vector) -> None:
     """Add what wrenches and limits do to the whitened velocity at the end.
 
     Args:
-        W: (n, nv, 6) whitened Jacobians of the joints that touch.
-        lasts: (n,) last coordinate of each.
+        holders: Joints that touch.
         X: (c, nv) whitened rows of the limits.
         w: (6n + c,) wrenches on them, and impulses of the limits.
         z: (nv,) whitened velocity, overwritten.
     """
+    W = holders.W
     for s in range(len(W)):
-        for i in range(lasts[s] + 1):
-            for k in range(6):
-                z[i] += W[s, i, k] * w[6 * s + k]
+        n = 6 * s
+        a, b, c, d, e, f = w[n], w[n + 1], w[n + 2], w[n + 3], w[n + 4], w[n + 5]
+        for r in range(holders.depths[s]):
+            i = holders.chains[s, r]
+            z[i] += W[s, i, 0] * a + W[s, i, 1] * b + W[s, i, 2] * c + W[s, i, 3] * d + W[s, i, 4] * e + W[s, i, 5] * f
     for k in range(len(X)):
         share = w[6 * len(W) + k]
         if share != 0.0:
@@ -247,6 +290,8 @@ PARTS = (
     choose,
     relate,
     invert_blocks,
+    ask,
+    answer_all,
     push,
     stick_by_wrenches,
 )

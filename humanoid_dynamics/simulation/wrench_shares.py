@@ -5,26 +5,30 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_dynamics.simulation.holders import Holders
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 
-def gather_wrenches(wrenches: Matrix, slots: Indices, chosen: Vector, N: Matrix) -> None:
+def gather_wrenches(holders: Holders, chosen: Vector, N: Matrix) -> None:
     """Write sums of w w^T over all rows of the points of each joint that are tried.
 
     Args:
-        wrenches: (3m, 6) of all rows.
-        slots: (m,) joint of each point.
-        chosen: (m,) one where a point is tried, zero elsewhere.
+        holders: Joints that touch.
+        chosen: (m + c,) one where a point or limit is tried, zero elsewhere.
         N: (n, 6, 6) zero; the sums.
     """
-    m = len(slots)
-    for row in range(3 * m):
-        if chosen[row % m] > 0.0:
-            s = slots[row % m]
+    wrenches = holders.wrenches
+    for row in range(len(wrenches)):
+        if chosen[holders.origins[row]] > 0.0:
+            s = holders.owners[row]
+            a, b, c, d, e, f = wrenches[row, 0], wrenches[row, 1], wrenches[row, 2], wrenches[row, 3], wrenches[row, 4], wrenches[row, 5]
             for k in range(6):
                 x = wrenches[row, k]
-                for j in range(6):
-                    N[s, k, j] += x * wrenches[row, j]
+                N[s, k, 0] += x * a
+                N[s, k, 1] += x * b
+                N[s, k, 2] += x * c
+                N[s, k, 3] += x * d
+                N[s, k, 4] += x * e
+                N[s, k, 5] += x * f
 
 
 def apply_blocks(blocks: Matrix, x: Vector) -> None:
@@ -34,14 +38,12 @@ def apply_blocks(blocks: Matrix, x: Vector) -> None:
         blocks: (n, 6, 6) these.
         x: (6n + c,) vector.
     """
-    y = np.empty(6)
     for s in range(len(blocks)):
+        n = 6 * s
+        a, b, c, d, e, f = x[n], x[n + 1], x[n + 2], x[n + 3], x[n + 4], x[n + 5]
         for k in range(6):
-            y[k] = 0.0
-            for j in range(6):
-                y[k] += blocks[s, k, j] * x[6 * s + j]
-        for k in range(6):
-            x[6 * s + k] = y[k]
+            first = blocks[s, k, 0] * a + blocks[s, k, 1] * b + blocks[s, k, 2] * c
+            x[n + k] = first + blocks[s, k, 3] * d + blocks[s, k, 4] * e + blocks[s, k, 5] * f
 
 
 def spread(holders: Holders, x: Vector, y: Vector) -> None:
@@ -52,14 +54,13 @@ def spread(holders: Holders, x: Vector, y: Vector) -> None:
         x: (6n + c,) the vector.
         y: (3m + c,) products, overwritten.
     """
-    wrenches, slots, m, first = holders.wrenches, holders.slots, len(holders.slots), 6 * len(holders.W)
-    limits = len(x) - first
-    for row in range(3 * m):
-        total, s = 0.0, 6 * slots[row % m]
-        for k in range(6):
-            total += wrenches[row, k] * x[s + k]
-        y[row if row < m else row + limits] = total
-    for k in range(limits):
+    wrenches, m, first = holders.wrenches, len(holders.slots), 6 * len(holders.W)
+    for row in range(len(wrenches)):
+        n = 6 * holders.owners[row]
+        force = wrenches[row, 0] * x[n] + wrenches[row, 1] * x[n + 1] + wrenches[row, 2] * x[n + 2]
+        moment = wrenches[row, 3] * x[n + 3] + wrenches[row, 4] * x[n + 4] + wrenches[row, 5] * x[n + 5]
+        y[holders.places[row]] = force + moment
+    for k in range(len(x) - first):
         y[m + k] = x[first + k]
 
 
@@ -71,14 +72,19 @@ def collect(holders: Holders, p: Vector, x: Vector) -> None:
         p: (3m + c,) impulses.
         x: (6n + c,) wrenches, overwritten.
     """
-    wrenches, slots, m, first = holders.wrenches, holders.slots, len(holders.slots), 6 * len(holders.W)
-    limits = len(x) - first
-    for k in range(len(x)):
-        x[k] = p[m + k - first] if k >= first else 0.0
-    for row in range(3 * m):
-        s, share = 6 * slots[row % m], p[row if row < m else row + limits]
-        for k in range(6):
-            x[s + k] += wrenches[row, k] * share
+    wrenches, m, first = holders.wrenches, len(holders.slots), 6 * len(holders.W)
+    for k in range(first):
+        x[k] = 0.0
+    for k in range(len(x) - first):
+        x[first + k] = p[m + k]
+    for row in range(len(wrenches)):
+        n, share = 6 * holders.owners[row], p[holders.places[row]]
+        x[n] += wrenches[row, 0] * share
+        x[n + 1] += wrenches[row, 1] * share
+        x[n + 2] += wrenches[row, 2] * share
+        x[n + 3] += wrenches[row, 3] * share
+        x[n + 4] += wrenches[row, 4] * share
+        x[n + 5] += wrenches[row, 5] * share
 
 
 def spread_softness(holders: Holders, soft: Vector, size: int) -> Vector:
@@ -90,10 +96,10 @@ def spread_softness(holders: Holders, soft: Vector, size: int) -> Vector:
         size: Number of rows.
     """
     m, n, yields = len(holders.slots), len(holders.W), np.empty(size)
-    count = size - 2 * m
-    for row in range(size):
-        i = row if row < count else (row - count) % m
-        yields[row] = soft[holders.slots[i]] if i < m else soft[n + i - m]
+    for row in range(3 * m):
+        yields[holders.places[row]] = soft[holders.owners[row]]
+    for k in range(size - 3 * m):
+        yields[m + k] = soft[n + k]
     return yields
 
 
@@ -111,19 +117,19 @@ def share_out(
     """
     held, w = wrenches
     chosen, p, rest = rows
-    m, count, first = len(holders.slots), len(chosen), 6 * len(inverse)
+    m = len(holders.slots)
     y = w.copy()
     apply_blocks(inverse, y)
-    for k in range(first):
-        y[k] -= held[k] / soft[k // 6]
+    for s in range(len(inverse)):
+        share = 1.0 / soft[s]
+        for k in range(6 * s, 6 * s + 6):
+            y[k] -= held[k] * share
     spread(holders, y, rest)
-    for row in range(len(p)):
-        if row < m:
-            p[row] = chosen[row] * (rest[row] + p[row] / soft[holders.slots[row]])
-        elif row < count:
-            p[row] = chosen[row] * rest[row]
-        else:
-            p[row] = chosen[(row - count) % m] * (rest[row] + p[row] / soft[holders.slots[(row - count) % m]])
+    for row in range(3 * m):
+        place = holders.places[row]
+        p[place] = chosen[holders.origins[row]] * (rest[place] + p[place] / soft[holders.owners[row]])
+    for k in range(m, len(chosen)):
+        p[k] = chosen[k] * rest[k]
 
 
 PARTS = (

@@ -8,11 +8,24 @@ from hashlib import sha256
 from importlib import import_module
 from importlib.util import find_spec
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from humanoid_dynamics.errors import MissingExtraError
 
 Kernel = Callable[..., Any]
+T = TypeVar("T")
+
+
+def borrow(array: T) -> T:
+    """Return an array as it is; within a compiled kernel, one that nobody counts the users of.
+
+    numba counts the users of every array wherever one is handed on, which takes longer than the small sums it is handed on for.  What is
+    borrowed must live for as long as the kernel runs: arguments do.
+
+    Args:
+        array: An argument of a kernel, or a part of one.
+    """
+    return array
 
 
 def is_compiler_installed() -> bool:
@@ -66,6 +79,7 @@ def compile_known(kernel: Kernel, parts: tuple[Kernel, ...], *, order_is_free: b
         The compiled kernel, kept on disk where there is a place for it.
     """
     numba = import_module("numba")
+    _teach_to_borrow()
     options: dict[str, Any] = {"error_model": "numpy", "fastmath": {"reassoc", "contract"} if order_is_free else False}
     named = FunctionType(kernel.__code__, kernel.__globals__, kernel.__name__, kernel.__defaults__, kernel.__closure__)
     named.__qualname__ = f"{kernel.__qualname__}_{digest_functions((kernel, *parts))}"
@@ -95,7 +109,8 @@ def digest_functions(functions: tuple[Kernel, ...]) -> str:
         code, names = function.__code__, function.__globals__
         constants = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
         read = [(name, _describe_constant(names[name])) for name in code.co_names if name in names]
-        digest.update(code.co_code + repr((function.__qualname__, constants, code.co_names, read)).encode())
+        told = (function.__qualname__, _is_inlined(function), constants, code.co_names, read)
+        digest.update(code.co_code + repr(told).encode())
     return digest.hexdigest()[:12]
 
 
@@ -107,5 +122,31 @@ def _describe_constant(value: object) -> object:
 
 
 @cache
+def _teach_to_borrow() -> None:
+    """Tell numba what ``borrow`` is: the same array without the record of who uses it."""
+    extending, arrays, codes = (import_module(name) for name in ("numba.extending", "numba.np.arrayobj", "numba.core.cgutils"))
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        array = arrays.make_array(signature.args[0])(context, builder, values[0])
+        array.meminfo, array.parent = (codes.get_null_value(part.type) for part in (array.meminfo, array.parent))
+        return array._getvalue()
+
+    def type_borrowed(_: Any, array: Any) -> Any:
+        return array(array), generate
+
+    borrowed = extending.intrinsic(type_borrowed)
+    extending.overload(borrow)(lambda array: lambda array: borrowed(array))  # noqa: ARG005 - numba goes by the name
+
+
+@cache
 def _make_known(part: Kernel) -> None:
-    import_module("numba.extending").register_jitable(part)
+    import_module("numba.extending").register_jitable(forceinline=_is_inlined(part))(part)
+
+
+def _is_inlined(part: Kernel) -> bool:
+    """Whether a part is copied to wherever it is called: where its module says which are not, by ``APART``.
+
+    A call hands on every array as seven numbers and more, and every record of arrays as all of them, which takes longer than small sums.
+    To copy takes longer to compile.
+    """
+    return part.__name__ not in part.__globals__.get("APART", (part.__name__,))

@@ -106,7 +106,8 @@ class Page:
     def close(self) -> None:
         """Close the page."""
         self._closing.set()
-        self._server.stop()
+        with contextlib.redirect_stdout(io.StringIO()):  # it would say so
+            self._server.stop()
 
     def wish(self, client: int | None, wish: Wish) -> bool:
         """Take a wish of a visitor; one who may not touch is told so.

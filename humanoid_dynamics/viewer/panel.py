@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import viser
-from viser import uplot
 
 from humanoid_dynamics.viewer.access import Access
 from humanoid_dynamics.viewer.picture import Picture
+from humanoid_dynamics.viewer.plots import Plots
 from humanoid_dynamics.viewer.session import Offer, Session
 
-HISTORY = 300
 PLOT_EVERY = 6  # pictures
-QUANTITIES = {"N": "forces", "N·m": "torques", "J": "energy", "m": "lengths", "s": "times"}
-COLOURS = ("#d63e34", "#1e6edc", "#3f9a55", "#b07a1e", "#7a4fb0", "#444444")
+FALLEN = "**It has fallen.**"
 Wish = Callable[[Session], None]
 Take = Callable[["int | None", Wish], bool]  # a visitor and a wish; whether it will be done
 
@@ -27,12 +23,12 @@ class Panel:
 
     def __init__(self, server: viser.ViserServer, offer: Offer, access: Access, take: Take) -> None:
         self._server, self._take, self._offer = server, take, offer
-        self._history: deque[tuple[float, dict[str, float]]] = deque(maxlen=HISTORY)
-        self._plots: dict[str, Any] = {}
         self._count, self._said = 0, ""
         gui = server.gui
-        gui.add_markdown(f"**{offer.title}**")
+        gui.add_markdown(offer.title)
         self._status = gui.add_markdown("")
+        self._rise = gui.add_button("Stand up again", color="green", visible=False)
+        self._rise.on_click(lambda event: self._send(event, lambda session: session.reset()))
         if not access.open:
             self._ask_token(access)
         self._add_time(offer)
@@ -42,6 +38,9 @@ class Panel:
         hints += ["Drag the coloured axes to lead a hand, the head or the pelvis."] if offer.frames else []
         if hints:
             gui.add_markdown(" ".join(hints))
+        if offer.strength is not None:
+            self._add_strength(*offer.strength)
+        self._plots = Plots(server, offer.motors)
 
     def say(self, text: str) -> None:
         """Say something until something else is to be said."""
@@ -50,20 +49,21 @@ class Panel:
     def update(self, picture: Picture, offer: Offer) -> None:
         """Show numbers, plots and state."""
         self._count += 1
-        if picture.t < (self._history[-1][0] if self._history else 0.0):
-            self._history.clear()
-        self._history.append((picture.t, dict(picture.numbers)))
+        self._plots.put(picture)
         if self._count % PLOT_EVERY:
             return
         self._write_status(picture)
         self._follow(offer)
-        self._plot()
+        self._plots.draw()
 
     def _write_status(self, picture: Picture) -> None:
-        lines = [f"t = {picture.t:.2f} s", *(line for line in (picture.status, self._said) if line)]
+        fallen = FALLEN if picture.fallen else ""
+        lines = [f"t = {picture.t:.2f} s", *(line for line in (fallen, picture.status, self._said) if line)]
         text = "  \n".join(lines)
         if self._status.content != text:
             self._status.content = text
+        if self._rise.visible != picture.fallen:
+            self._rise.visible = picture.fallen
 
     def _follow(self, offer: Offer) -> None:
         for name, closed in offer.connections.items():
@@ -120,38 +120,15 @@ class Panel:
             rules = gui.add_dropdown("Rule", offer.rules, initial_value=offer.rules[0])
             rules.on_update(lambda event: self._send(event, lambda session: session.choose_rule(str(rules.value))))
 
+    def _add_strength(self, first: float, most: float) -> None:
+        slider = self._server.gui.add_slider(
+            "Strongest pull [N]", min=5.0, max=float(int(most)), step=1.0, initial_value=float(int(first)), hint="More may fell the robot."
+        )
+        slider.on_update(lambda event: self._send(event, lambda session: session.limit_pull(float(slider.value))))
+
     def _add_switch(self, name: str, closed: bool) -> Any:
         button = self._server.gui.add_button(f"Release {name}" if closed else f"Grip {name}")
         button.on_click(
             lambda event: self._send(event, lambda session: session.switch(name, not self._offer.connections.get(name, closed)))
         )
         return button
-
-    def _plot(self) -> None:
-        """Draw one plot for each unit, with all numbers that have it."""
-        times = np.array([t for t, _ in self._history])
-        names = dict.fromkeys(name for _, numbers in self._history for name in numbers)
-        units: dict[str, list[str]] = {}
-        for name in names:
-            units.setdefault(name.partition("[")[2].rstrip("]"), []).append(name)
-        if len(times) < 2:
-            return
-        for unit, members in units.items():
-            rows = [np.array([numbers.get(name, np.nan) for _, numbers in self._history]) for name in members]
-            data = (times, *rows)
-            if unit not in self._plots:
-                self._plots[unit] = self._add_plot(unit, members, data)
-            elif len(self._plots[unit].data) == len(data):
-                self._plots[unit].data = data
-
-    def _add_plot(self, unit: str, members: list[str], data: tuple[Any, ...]) -> Any:
-        series = [uplot.Series(label="t [s]")]
-        series += [uplot.Series(label=name.partition(" [")[0], stroke=COLOURS[k % len(COLOURS)], width=2) for k, name in enumerate(members)]
-        return self._server.gui.add_uplot(
-            data,
-            tuple(series),
-            title=f"{QUANTITIES.get(unit, '')} [{unit}]",
-            scales={"x": uplot.Scale(time=False)},
-            height=170,
-            legend=uplot.Legend(show=True),
-        )

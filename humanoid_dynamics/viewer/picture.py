@@ -28,11 +28,13 @@ class Touch:
         link: What it acts on, such as a link or a contact surface.
         place: (3,) where, in the world [m].
         force: (3,) force, in the world [N].
+        corners: (k, 3) rim of the surface that touches, in the world [m]; none for a point.
     """
 
     link: str
     place: Vector
     force: Vector
+    corners: Matrix = field(default_factory=lambda: NO_POINTS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +51,8 @@ class Picture:
         com: (3,) centre of mass [m].
         numbers: Named numbers, with units in their names, for plots.
         status: In words.
+        torques: Motor -> its torque [N·m, N].
+        fallen: Whether the robot lies where it should stand.
     """
 
     t: float
@@ -60,6 +64,8 @@ class Picture:
     support: Matrix = field(default_factory=lambda: NO_POINTS)
     numbers: Mapping[str, float] = field(default_factory=dict)
     status: str = ""
+    torques: Mapping[str, float] = field(default_factory=dict)
+    fallen: bool = False
 
 
 class Painter:
@@ -139,7 +145,8 @@ def gather_pressures(touches: Sequence[Touch]) -> Matrix:
 
 def span_support(touches: Sequence[Touch]) -> Matrix:
     """Return the corners of the horizontal hull of all places that push upwards, in order (s, 3) [m]; none where it has no area."""
-    places = np.array([touch.place for touch in touches if touch.force[2] > 0.0]).reshape(-1, 3)
+    loaded = [touch for touch in touches if touch.force[2] > 0.0]
+    places = np.vstack([NO_POINTS, *(touch.corners if len(touch.corners) else touch.place[None] for touch in loaded)])
     if len(places) < 3:
         return NO_POINTS
     try:

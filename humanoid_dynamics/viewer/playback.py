@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,21 @@ Touches = Callable[[int, pin.Data], Sequence[Touch]]
 Numbers = Callable[[int], Mapping[str, float]]
 
 
+@dataclass(frozen=True, eq=False)
+class Forces:
+    """What pushed the robot, and what its motors gave.
+
+    Attributes:
+        touches: Row and placed kinematics -> forces of the surroundings.
+        motors: The motors.
+        torques: (n, len(motors)) their torques [N·m, N].
+    """
+
+    touches: Touches
+    motors: tuple[str, ...]
+    torques: Matrix
+
+
 class Playback(Session):
     """Plays instants of one robot over and over.
 
@@ -42,8 +58,8 @@ class Playback(Session):
         configurations: Matrix,
         *,
         title: str,
-        touches: Touches | None = None,
         numbers: Numbers | None = None,
+        forces: Forces | None = None,
         reference: Matrix | None = None,
         simple: bool = False,
     ) -> None:
@@ -54,8 +70,8 @@ class Playback(Session):
             times: (n,) instants, ascending [s].
             configurations: (n, nq) configurations.
             title: What it is, in a sentence.
-            touches: Row and placed kinematics -> forces of the surroundings.
             numbers: Row -> numbers for the plots.
+            forces: Forces of the surroundings and torques, or None.
             reference: (n, nq) configurations of the ghost, or None.
             simple: Whether to leave out meshes.
 
@@ -65,12 +81,12 @@ class Playback(Session):
         if not len(times):
             raise HumanoidDynamicsError(f"{title}: there is no instant to show")
         self._robot, self._times, self._q, self._reference = robot, np.asarray(times) - times[0], configurations, reference
-        self._touches, self._told = touches, numbers
+        self._forces, self._told = forces, numbers
         self._data = robot.data()
         self.bodies = build_bodies(robot, simple=simple)
         self._painter = Painter(robot, self.bodies)
         self._t, self._paused = 0.0, False
-        self.offer = Offer(title, length=float(self._times[-1]))
+        self.offer = Offer(title, length=float(self._times[-1]), motors=forces.motors if forces else ())
 
     def advance(self, seconds: float) -> None:
         """Go on playing [s], from the beginning again after the end."""
@@ -83,13 +99,13 @@ class Playback(Session):
         """Return the instant that is next."""
         row = min(int(np.searchsorted(self._times, self._t - 1e-9)), len(self._times) - 1)
         q = self._q[row]
-        touches: Sequence[Touch] = ()
-        if self._touches is not None:
-            pin.framesForwardKinematics(self._robot.model, self._data, q)
-            touches = self._touches(row, self._data)
+        t, numbers = float(self._times[row]), {} if self._told is None else self._told(row)
         reference = None if self._reference is None else self._reference[row]
-        numbers = {} if self._told is None else self._told(row)
-        return self._painter.paint(float(self._times[row]), q, touches, reference=reference, numbers=numbers)
+        if self._forces is None:
+            return self._painter.paint(t, q, reference=reference, numbers=numbers)
+        pin.framesForwardKinematics(self._robot.model, self._data, q)
+        picture = self._painter.paint(t, q, self._forces.touches(row, self._data), reference=reference, numbers=numbers)
+        return replace(picture, torques=dict(zip(self._forces.motors, self._forces.torques[row].tolist(), strict=True)))
 
     def pause(self, paused: bool) -> None:
         """Stop the time, or let it go on."""
@@ -142,10 +158,12 @@ def play_record(path: Path, *, simple: bool = False) -> Playback:
         normal = {
             f"normal force, {patch.name} [N]": float(w[row, 2]) for patch, w in wrenches.items() if len(patch.corners) and w[:, 2].any()
         }
-        return {**normal, **{f"{name} energy [J]": float(energy.column(name)[rows][row]) for name in ("kinetic", "potential")}}
+        return {**normal, **{f"energy, {name} [J]": float(energy.column(name)[rows][row]) for name in ("kinetic", "potential")}}
 
+    tau = record.table("tau")
     title = record.about.get("title", "") or f"Record {path.name}"
-    return Playback(robot, record.t[rows], q, title=title, touches=touches, numbers=numbers, simple=simple)
+    forces = Forces(touches, tau.columns, tau.values[rows])
+    return Playback(robot, record.t[rows], q, title=title, numbers=numbers, forces=forces, simple=simple)
 
 
 def play_clip(clip: Clip, *, reference: Clip | None = None, simple: bool = False) -> Playback:
@@ -182,4 +200,5 @@ def _locate(robot: RobotModel, data: pin.Data, patch: Patch, wrench: Vector) -> 
     place = np.zeros(3)
     if len(patch.corners) and force[2] > SMALLEST_FORCE:
         place[:2] = -moment[1] / force[2], moment[0] / force[2]
-    return Touch(patch.name, X_WC.act(place), X_WC.rotation @ force)
+    corners = np.column_stack((patch.corners, np.zeros(len(patch.corners)))) @ X_WC.rotation.T + X_WC.translation
+    return Touch(patch.name, X_WC.act(place), X_WC.rotation @ force, corners)

@@ -28,6 +28,8 @@ class Offer:
         still: Corners of what stands still, as lines (k, 2, 3) [m].
         floor: Whether there is a floor at z = 0.
         heading: Where a snake goes now [rad]; None where nothing can be steered.
+        motors: Motors whose torques are told.
+        strength: The strongest pull at first, and the strongest that may be asked for [N]; None where pulls have no limit of their own.
     """
 
     title: str
@@ -40,6 +42,8 @@ class Offer:
     still: Matrix | None = None
     floor: bool = True
     heading: float | None = None
+    motors: tuple[str, ...] = ()
+    strength: tuple[float, float] | None = None
 
 
 class Session:
@@ -55,6 +59,9 @@ class Session:
     bodies: tuple[Body, ...] = ()
     offer: Offer = Offer("")
 
+    def prepare(self) -> None:
+        """Compile what the first pictures need, where it is not yet."""
+
     def advance(self, seconds: float) -> None:
         """Let time go on by as much as passed outside [s]."""
         raise NotImplementedError
@@ -66,6 +73,10 @@ class Session:
     def pull(self, body: str, point: Vector, force: Vector) -> None:
         """Pull a body at a point (3,) of its link [m] with a force (3,) in the world [N], until told otherwise; zero lets go."""
         raise HumanoidDynamicsError(f"{body} cannot be pulled here, at {point} with {force}")
+
+    def limit_pull(self, force: float) -> None:
+        """Let no pull be stronger than a force [N]."""
+        raise HumanoidDynamicsError(f"nothing can be pulled here, with {force:g} N or less")
 
     def lead(self, frame: str, X_WF: pin.SE3) -> None:
         """Ask a frame to go somewhere."""

@@ -16,12 +16,15 @@ from humanoid_dynamics.simulation.scene_names import scene_names
 from humanoid_dynamics.simulation.shapes import Box, Plane
 from humanoid_dynamics.simulation.snake_pilot import SnakePilot
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.polygon import hull_of, margin_inside
 from humanoid_dynamics.structure.events import Cut
 from humanoid_dynamics.viewer.bodies import build_bodies
-from humanoid_dynamics.viewer.picture import Painter, Picture, Touch
+from humanoid_dynamics.viewer.picture import SMALLEST_FORCE, Painter, Picture, Touch
 from humanoid_dynamics.viewer.reaching import Reaching
 from humanoid_dynamics.viewer.session import Offer, Session
+from humanoid_dynamics.viewer.strength import Strength, check_pull
 
+WARMING = 3  # steps: those that touch for the first time call more
 LONGEST_ADVANCE = 0.1  # s; a page that was away does not make the world catch up
 EDGES = ((0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (1, 3), (4, 6), (5, 7), (0, 4), (1, 5), (2, 6), (3, 7))  # corners x, y, z from - to +
 
@@ -54,6 +57,13 @@ class WorldSession(Session):
         self._asked, self._paused = scene, False
         self._start(load_scene(scene))
 
+    def prepare(self) -> None:
+        """Compile, or load, what steps call, in another world of the same scene."""
+        world = build_world(self._scene)
+        world.warm_up()
+        for _ in range(WARMING):
+            world.step(self._scene.dt)
+
     def advance(self, seconds: float) -> None:
         """Let time go on [s]; a world that has stopped says so and stays."""
         if self._paused:
@@ -74,7 +84,7 @@ class WorldSession(Session):
             let_happen(scene, world, self._pending.pop(0), self._summary)
         if self._pull is not None:
             link, point, force = self._pull
-            world.push(link, force.tolist(), scene.dt, point=point.tolist())
+            world.push(link, self._strength.bound(force).tolist(), scene.dt, point=point.tolist())
         for name in [name for name, reaching in self._reaching.items() if reaching.act(world, scene.dt)]:
             del self._reaching[name]
             self._tell_connections()
@@ -88,17 +98,20 @@ class WorldSession(Session):
         """Return how things are now."""
         world = self._world
         touches = [Touch(force.link, force.place, force.force) for force in world.contact_forces()]
-        return self._painter.paint(world.t, world.q, touches, numbers=self._numbers(touches), status=self._told)
+        picture = self._painter.paint(world.t, world.q, touches, numbers=self._numbers(touches), status=self._told)
+        return replace(picture, torques=self._torques(), fallen=self._strength.see(picture))
 
     def pull(self, body: str, point: Vector, force: Vector) -> None:
-        """Pull a body, up to its robot's weight and a half."""
+        """Pull a body, no more than the limit."""
         if body not in self._names:
             raise UnknownNameError("body", body, self._names)
-        size, most = float(np.linalg.norm(force)), 1.5 * self._weight
-        if not np.isfinite(size) or not np.isfinite(point).all():
-            raise HumanoidDynamicsError("a pull that is not a number was left out")
+        check_pull(point, force)
         self._take_over()
-        self._pull = (body, np.array(point), np.array(force) * min(1.0, most / size)) if size > 0.0 else None
+        self._pull = (body, np.array(point), np.array(force)) if np.any(force) else None
+
+    def limit_pull(self, force: float) -> None:
+        """Let no pull be stronger than a force [N]."""
+        self._strength.ask(force)
 
     def switch(self, connection: str, closed: bool) -> None:
         """Close or open a connection of the scene; ends that are apart are drawn together first."""
@@ -154,10 +167,10 @@ class WorldSession(Session):
         self.bodies = build_bodies(world.robot, simple=self._simple)
         self._names = {body.name for body in self.bodies}
         self._painter = Painter(world.robot, self.bodies)
-        self._weight = world.robot.mass * float(np.linalg.norm(world.robot.model.gravity.linear))
         others = tuple(name for name in scene_names() if name != self._asked)
-        still = [box_edges(shape) for shape in scene.setup.terrain if isinstance(shape, Box)]
         level = bool(world.robot.wheels) or any(isinstance(shape, Plane) and shape.normal[2] == 1.0 for shape in scene.setup.terrain)
+        self._strength: Strength = Strength(world.robot, world.q, stands=level)
+        still = [box_edges(shape) for shape in scene.setup.terrain if isinstance(shape, Box)]
         self.offer = Offer(
             scene.title,
             scenes=(self._asked, *others),
@@ -166,6 +179,8 @@ class WorldSession(Session):
             still=np.vstack(still) if still else None,
             floor=level,
             heading=world.pilot.heading if isinstance(world.pilot, SnakePilot) else None,
+            motors=world.actuated if self._driven else (),
+            strength=self._strength.range,
         )
         self._tell_connections()
 
@@ -182,26 +197,36 @@ class WorldSession(Session):
         world, sides = self._world, {"left": 0.0, "right": 0.0, "other": 0.0}
         for touch in touches:
             sides[next((side for side in ("left", "right") if side in touch.link), "other")] += float(touch.force[2])
-        torques = self._torques()
+        stands = {side for side in sides if self.offer.floor and any(side in link for link in world.robot.links)}
         return {
-            **{
-                f"normal force, {side} [N]": force
-                for side, force in sides.items()
-                if force or any(side in link for link in world.robot.links)
-            },
-            **({"largest torque [N·m]": float(np.abs(torques).max(initial=0.0))} if self._driven else {}),
+            **{f"normal force, {side} [N]": round(force, 2) for side, force in sides.items() if force or side in stands},
+            **self._margins(touches),
             "energy [J]": world.books.energy,
             "energy from nowhere [J]": self._missing,
         }
 
-    def _torques(self) -> Vector:
-        """Return what motors and drives give (na,) [N·m, N]; nothing before the first step."""
+    def _margins(self, touches: list[Touch]) -> Mapping[str, float]:
+        """Return how far the centre of pressure is from the rim of what is touched, and what the most loaded motor has left."""
+        margins = {}
+        effort = self._world.robot.limits.effort[self._world.mechanism.actuated]
+        if self._driven and np.isfinite(effort).any():
+            margins["margin, torque [-]"] = 1.0 - float(np.max(np.abs(list(self._torques().values())) / effort))
+        loads = np.array([touch.force[2] for touch in touches])
+        if loads.sum() > SMALLEST_FORCE:
+            places = np.array([touch.place[:2] for touch in touches])
+            margins["margin, pressure [m]"] = margin_inside(hull_of(places[loads > 0.0]), loads @ places / loads.sum())
+        return margins
+
+    def _torques(self) -> Mapping[str, float]:
+        """Return motor -> what it and its drive give [N·m, N]; nothing before the first step."""
         world = self._world
+        if not self._driven:
+            return {}
         motors = np.zeros(world.robot.nv)
         motors[world.mechanism.actuated] = world.tau
         self._drives.follow(world.robot)
         torques = self._drives.add_to(motors, world.q, world.v) if world.t > 0.0 else motors
-        return np.asarray(torques[world.mechanism.actuated])
+        return dict(zip(world.actuated, torques[world.mechanism.actuated].tolist(), strict=True))
 
 
 def box_edges(box: Box) -> Matrix:

@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Event
 
 from humanoid_dynamics.errors import ClipError
-from humanoid_dynamics.filtering.batch_task import StoredJob, Task
+from humanoid_dynamics.filtering.batches.task import StoredJob, Task
 
 
 @dataclass(frozen=True)

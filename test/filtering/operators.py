@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.teleoperation import Teleoperation
-from humanoid_dynamics.filtering.teleoperation_frame import TeleoperationFrame
+from humanoid_dynamics.filtering.poses.answer import TeleoperationFrame
+from humanoid_dynamics.filtering.poses.teleoperation import Teleoperation
 
 HANDS = ("left_hand", "right_hand")
 BEGINS, ENDS, OVER = 0.8, 1.7, 2.7  # s; when the trouble comes, when it goes, when the run ends

@@ -9,7 +9,7 @@ import pinocchio as pin
 from humanoid_dynamics.benchmarks.mujoco_step import build_model
 from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.filter import DynamicsFilter
-from humanoid_dynamics.filtering.tick import TickSettings
+from humanoid_dynamics.filtering.ticks.tick import TickSettings
 
 FRICTION, STEP = 0.8, 1e-3
 SUNK = 8e-4  # m; how deep soles that bear the robot are in the soft ground of MuJoCo

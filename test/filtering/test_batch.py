@@ -9,12 +9,12 @@ from batch_jobs import DiesOnceDone, Fake, NeverArrives, WritesHalf, count, kill
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import BatchError, ClipError, MissingExtraError
-from humanoid_dynamics.filtering.batch import run_batch
-from humanoid_dynamics.filtering.batch_clips import find_clips
-from humanoid_dynamics.filtering.batch_job import build_job, build_tasks
-from humanoid_dynamics.filtering.batch_store import HIDDEN, Store
-from humanoid_dynamics.filtering.batch_task import StoredJob, Task
-from humanoid_dynamics.filtering.batch_workers import run_on_workers
+from humanoid_dynamics.filtering.batches.batch import run_batch
+from humanoid_dynamics.filtering.batches.clips import find_clips
+from humanoid_dynamics.filtering.batches.job import build_job, build_tasks
+from humanoid_dynamics.filtering.batches.store import HIDDEN, Store
+from humanoid_dynamics.filtering.batches.task import StoredJob, Task
+from humanoid_dynamics.filtering.batches.workers import run_on_workers
 
 
 def run_here(job, tasks, jobs, beat):
@@ -62,7 +62,7 @@ def test_a_thousand_clips_on_two_workers_of_which_one_is_killed_half_way(tmp_pat
 
 
 def test_a_clip_that_kills_its_workers_fails_and_what_was_done_but_not_told_is_not_done_again(tmp_path, monkeypatch):
-    monkeypatch.setattr("humanoid_dynamics.filtering.batch_workers.TRIES", 2)
+    monkeypatch.setattr("humanoid_dynamics.filtering.batches.workers.TRIES", 2)
     tasks, log, store = write_clips(tmp_path / "clips", 5), tmp_path / "log", Store(tmp_path / "out")
     job = DiesOnceDone(StoredJob(Fake(log, kills="clip1"), store), tasks[3].name)
     outcomes = {outcome.task.clip.name: outcome for outcome in run_on_workers(job, tasks, 1)}
@@ -76,7 +76,7 @@ def test_a_clip_that_kills_its_workers_fails_and_what_was_done_but_not_told_is_n
 
 
 def test_failures_are_collected_and_tried_again(tmp_path, monkeypatch):
-    monkeypatch.setattr("humanoid_dynamics.filtering.batch.run_on_workers", run_here)
+    monkeypatch.setattr("humanoid_dynamics.filtering.batches.batch.run_on_workers", run_here)
     tasks, log, store = write_clips(tmp_path / "clips", 4), tmp_path / "log", Store(tmp_path / "out")
     text = tasks[2].clip.read_text()
     tasks[2].clip.unlink()
@@ -97,7 +97,7 @@ def test_failures_are_collected_and_tried_again(tmp_path, monkeypatch):
 
 def test_workers_that_never_begin_are_told(tmp_path, capfd, monkeypatch):
     tasks = write_clips(tmp_path / "clips", 2)
-    monkeypatch.setattr("humanoid_dynamics.filtering.batch_workers.FALSE_STARTS", 1)
+    monkeypatch.setattr("humanoid_dynamics.filtering.batches.workers.FALSE_STARTS", 1)
     with pytest.raises(BatchError, match="workers end before they begin \\(exit code 1\\)"):
         list(run_on_workers(NeverArrives(tmp_path), tasks, 1))
     assert "cannot be put together here" in capfd.readouterr().err

@@ -6,8 +6,8 @@ import pytest
 from batch_jobs import Fake, count, kill_who_begins, write_clips
 
 from humanoid_dynamics.errors import BatchError
-from humanoid_dynamics.filtering.batch import run_batch
-from humanoid_dynamics.filtering.batch_store import Store
+from humanoid_dynamics.filtering.batches.batch import run_batch
+from humanoid_dynamics.filtering.batches.store import Store
 
 distributed = pytest.importorskip("distributed", reason="the extra 'batch' is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the cluster, about its own sockets
@@ -31,6 +31,6 @@ def test_a_killed_worker_of_a_cluster_loses_nothing(tmp_path):
 
 
 def test_no_cluster_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr("humanoid_dynamics.filtering.batch_cluster.PATIENCE", 0.5)
+    monkeypatch.setattr("humanoid_dynamics.filtering.batches.cluster.PATIENCE", 0.5)
     with pytest.raises(BatchError, match="no cluster at"):
         run_batch(Fake(tmp_path / "log"), write_clips(tmp_path / "clips", 1), cluster="tcp://127.0.0.1:1")

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.filtering.catching import BORNE, DURATION, LOST, Catcher
+from humanoid_dynamics.filtering.conditioning.catching import BORNE, DURATION, LOST, Catcher
+from humanoid_dynamics.filtering.conditioning.support import Support
+from humanoid_dynamics.filtering.conditioning.swing import Print
+from humanoid_dynamics.filtering.conditioning.window import FootState
 from humanoid_dynamics.filtering.proportions import measure_proportions
-from humanoid_dynamics.filtering.support import Support
-from humanoid_dynamics.filtering.swing import Print
-from humanoid_dynamics.filtering.window import FootState
 
 DT = 0.005
 

@@ -6,8 +6,8 @@ import numpy as np
 import pinocchio as pin
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.filtering.clearance import BRAKING, KEPT, SEEN, Clearance
-from humanoid_dynamics.filtering.teleoperation import Teleoperation
+from humanoid_dynamics.filtering.poses.clearance import BRAKING, KEPT, SEEN, Clearance
+from humanoid_dynamics.filtering.poses.teleoperation import Teleoperation
 
 
 def update(clearance: Clearance, robot: hd.RobotModel, q: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -10,8 +10,8 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import DynamicsFilter
 from humanoid_dynamics.filtering.fallen import FALLEN
 from humanoid_dynamics.filtering.filter import STATUSES
-from humanoid_dynamics.filtering.live_motion import LiveMotion
-from humanoid_dynamics.filtering.tick import RUNGS
+from humanoid_dynamics.filtering.live.motion import LiveMotion
+from humanoid_dynamics.filtering.ticks.tick import RUNGS
 
 DT = 0.005
 THROWN = 1.0  # s

@@ -6,12 +6,12 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering.certificate import FrameJudge
+from humanoid_dynamics.filtering.conditioning.windows import flat_kernel, smooth_columns, smooth_line
 from humanoid_dynamics.filtering.proportions import measure_proportions
-from humanoid_dynamics.filtering.target import stand_still
-from humanoid_dynamics.filtering.terms import BodyTerms
-from humanoid_dynamics.filtering.tick import BalancedTick, TickSettings
-from humanoid_dynamics.filtering.windows import flat_kernel, smooth_columns, smooth_line
-from humanoid_dynamics.filtering.wish_kernels import quaternion_of
+from humanoid_dynamics.filtering.ticks.target import stand_still
+from humanoid_dynamics.filtering.ticks.terms import BodyTerms
+from humanoid_dynamics.filtering.ticks.tick import BalancedTick, TickSettings
+from humanoid_dynamics.filtering.ticks.wish_kernels import quaternion_of
 
 numba = pytest.importorskip("numba", reason="numba is not installed")
 DT = 0.005

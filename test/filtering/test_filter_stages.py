@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.filtering.balance import BoundedShift
-from humanoid_dynamics.filtering.contacts import PLANNED_FEET, RECORDED_FEET, choose_thresholds, drop_short, label_window
+from humanoid_dynamics.filtering.conditioning.balance import BoundedShift
+from humanoid_dynamics.filtering.conditioning.contacts import PLANNED_FEET, RECORDED_FEET, choose_thresholds, drop_short, label_window
+from humanoid_dynamics.filtering.conditioning.gate import HoldGate
+from humanoid_dynamics.filtering.conditioning.intake import Intake
+from humanoid_dynamics.filtering.conditioning.strides import choose_scale, soften
+from humanoid_dynamics.filtering.conditioning.support import Support
+from humanoid_dynamics.filtering.conditioning.swing import go_on
+from humanoid_dynamics.filtering.conditioning.windows import flat_kernel, smooth_line
 from humanoid_dynamics.filtering.doubt import doubtful_limits
-from humanoid_dynamics.filtering.gate import HoldGate
-from humanoid_dynamics.filtering.intake import Intake
-from humanoid_dynamics.filtering.joint_room import EMERGENCY, JointRoom
 from humanoid_dynamics.filtering.proportions import inner_rectangle, measure_proportions
-from humanoid_dynamics.filtering.strides import choose_scale, soften
-from humanoid_dynamics.filtering.support import Support
-from humanoid_dynamics.filtering.swing import go_on
-from humanoid_dynamics.filtering.windows import flat_kernel, smooth_line
+from humanoid_dynamics.filtering.ticks.joint_room import EMERGENCY, JointRoom
 from humanoid_dynamics.spatial.polygon import margin_inside
 
 DT = 0.005

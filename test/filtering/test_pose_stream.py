@@ -6,9 +6,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from humanoid_dynamics.filtering.pose_follower import Pace, PoseFollowers
-from humanoid_dynamics.filtering.pose_gate import PoseGate, StampClock
-from humanoid_dynamics.filtering.pose_stream import COASTING, FASTEST, STATUSES, PoseStream
+from humanoid_dynamics.filtering.poses.follower import Pace, PoseFollowers
+from humanoid_dynamics.filtering.poses.gate import PoseGate, StampClock
+from humanoid_dynamics.filtering.poses.stream import COASTING, FASTEST, STATUSES, PoseStream
 
 UNIT = np.array([0.0, 0.0, 0.0, 1.0])
 RATES = (5.0, 30.0, 90.0, 500.0)

@@ -15,12 +15,12 @@ from operators import BEGINS, ENDS, HANDS, TROUBLES
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import ShapeError, UnknownNameError, UnsupportedRobotError
-from humanoid_dynamics.filtering.clearance import KEPT
-from humanoid_dynamics.filtering.led_frame import place_point
-from humanoid_dynamics.filtering.pose_stream import STATUSES
-from humanoid_dynamics.filtering.teleoperation import Teleoperation
-from humanoid_dynamics.filtering.teleoperation_frame import STATUSES as FRAME_STATUSES
-from humanoid_dynamics.filtering.teleoperation_frame import TeleoperationFrame
+from humanoid_dynamics.filtering.poses.answer import STATUSES as FRAME_STATUSES
+from humanoid_dynamics.filtering.poses.answer import TeleoperationFrame
+from humanoid_dynamics.filtering.poses.clearance import KEPT
+from humanoid_dynamics.filtering.poses.led_frame import place_point
+from humanoid_dynamics.filtering.poses.stream import STATUSES
+from humanoid_dynamics.filtering.poses.teleoperation import Teleoperation
 
 DATA = Path(__file__).parents[2] / "../shared/data/teleop_hand"
 RATE = 200.0

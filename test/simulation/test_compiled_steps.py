@@ -7,10 +7,10 @@ import pinocchio as pin
 import pytest
 
 import humanoid_dynamics as hd
+from humanoid_dynamics.dynamics.placements import Placements
 from humanoid_dynamics.errors import MissingExtraError
 from humanoid_dynamics.simulation import branches, cone_kernel, cone_newton
 from humanoid_dynamics.simulation.cones import ConeProblem, solve_cones
-from humanoid_dynamics.simulation.placements import Placements
 from humanoid_dynamics.simulation.run_scene import build_world
 from humanoid_dynamics.simulation.scene_file import load_scene
 from humanoid_dynamics.simulation.tables import list_parents

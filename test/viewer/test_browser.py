@@ -120,6 +120,36 @@ def test_plots_show_numbers(browser: Any, diary: Diary) -> None:
     assert "height" in text(browser)
 
 
+def test_torques_of_each_leg_have_a_plot_and_another_limb_can_be_chosen(browser: Any, diary: Diary) -> None:
+    assert wait_for(lambda: "left leg [N·m]" in text(browser) and "right leg [N·m]" in text(browser))
+    assert "ankle pitch" in text(browser)
+    field = browser.find_elements(By.XPATH, "//label[contains(., 'Motors')]/ancestor::*[.//input][1]//input")[0]
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", field)
+    field.click()
+    wait_for(lambda: browser.find_elements(By.XPATH, "//*[@role='option'][normalize-space()='arms']"))[0].click()
+    assert wait_for(lambda: "left arm [N·m]" in text(browser) and "left leg [N·m]" not in text(browser))
+
+
+def test_a_stronger_pull_is_asked_for(browser: Any, diary: Diary) -> None:
+    field = browser.find_elements(By.XPATH, "//label[contains(., 'Strongest pull')]/ancestor::*[.//input][1]//input")[-1]
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", field)
+    field.send_keys(Keys.CONTROL, "a")
+    field.send_keys("150", Keys.ENTER)
+    assert wait_for(lambda: ("limit", 150.0) in diary.asked)
+
+
+def test_a_fall_is_told_with_a_button_that_ends_it(browser: Any, diary: Diary) -> None:
+    assert "It has fallen" not in text(browser)
+    diary.fallen = True
+    try:
+        assert wait_for(lambda: "It has fallen" in text(browser))
+        button(browser, "Stand up again").click()
+        assert wait_for(lambda: ("reset",) in diary.asked)
+    finally:
+        diary.fallen = False
+    assert wait_for(lambda: "It has fallen" not in text(browser))
+
+
 def test_nothing_comes_from_any_network(browser: Any, page: Page) -> None:
     loaded = browser.execute_script("return performance.getEntriesByType('resource').map(e => e.name)")
     assert [name for name in loaded if not name.startswith((page.address, "blob:", "data:"))] == []

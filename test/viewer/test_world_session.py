@@ -39,6 +39,7 @@ def test_a_pulled_body_gains_the_momentum_of_the_pull() -> None:
 def test_a_standing_humanoid_leans_with_the_pull_and_comes_back() -> None:
     session = WorldSession("standing")
     start = session.picture().com
+    session.limit_pull(30.0)
     session.pull("torso", np.array([0.0, 0.0, 0.25]), np.array([30.0, 0.0, 0.0]))
     run(session, 0.4)
     assert session.picture().com[0] - start[0] > 3e-3
@@ -136,7 +137,7 @@ def test_a_scene_with_a_driver_is_driven() -> None:
     start = session.picture().com
     run(session, 1.0)
     picture = session.picture()
-    assert picture.numbers["largest torque [N·m]"] > 10.0
+    assert max(map(abs, picture.torques.values())) > 10.0
     assert picture.com[2] > 0.8 * start[2]
 
 
@@ -149,12 +150,47 @@ def test_what_happens_by_itself_is_told() -> None:
 def test_torques_of_drives_are_told() -> None:
     session = WorldSession("standing")
     run(session, 0.5)
-    assert session.picture().numbers["largest torque [N·m]"] > 5.0
+    torques = session.picture().torques
+    assert set(torques) == set(session.offer.motors)
+    assert abs(torques["left_ankle_pitch"]) > 5.0
 
 
-def test_a_pull_is_never_stronger_than_it_may_be() -> None:
+def test_margins_are_told() -> None:
     session = WorldSession("standing")
-    session.pull("torso", np.zeros(3), np.array([1e9, 0.0, 0.0]))
+    run(session, 0.5)
+    numbers = session.picture().numbers
+    assert 0.03 < numbers["margin, pressure [m]"] < 0.15
+    assert 0.5 < numbers["margin, torque [-]"] < 1.0
+
+
+def pull_hard(session: WorldSession, seconds: float) -> float:
+    """Drag a standing figure by the chest as far as the mouse goes; return the strongest pull it got [N]."""
+    session.pull("torso", np.array([0.0, 0.0, 0.25]), np.array([1e6, 0.0, 0.0]))
+    strongest = 0.0
+    for _ in range(round(seconds / 0.05)):
+        strongest = max(strongest, session._strength.limit)
+        session.advance(0.05)
+        session.picture()
+    session.pull("torso", np.zeros(3), np.zeros(3))
+    return strongest
+
+
+def test_the_hardest_drag_does_not_fell_it_unless_more_is_asked_for() -> None:
+    session = WorldSession("standing")
     run(session, 0.2)
-    assert np.isfinite(session.picture().com).all()
-    assert np.linalg.norm(session._pull[2]) == pytest.approx(1.5 * session._weight)
+    session.picture()
+    assert pull_hard(session, 2.0) <= session.offer.strength[0]
+    run(session, 1.0)
+    assert not session.picture().fallen
+    session.limit_pull(session.offer.strength[1])
+    assert pull_hard(session, 1.5) == session.offer.strength[1]
+    assert session.picture().fallen
+    session.reset()
+    assert not session.picture().fallen
+
+
+@pytest.mark.parametrize("force", [np.nan, np.inf, -1.0, 0.0, 1e9])
+def test_a_limit_of_pulls_is_a_number_within_the_range(force: float) -> None:
+    session = WorldSession("standing")
+    with pytest.raises(HumanoidDynamicsError, match="at most"):
+        session.limit_pull(force)

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,10 @@ class Diary(Session):
             connections={"hand": True},
             pushable=True,
             length=4.0,
+            motors=robot.actuated,
+            strength=(20.0, 900.0),
         )
+        self.fallen = False
         self.asked: list[tuple[Any, ...]] = []
 
     def advance(self, seconds: float) -> None:
@@ -44,7 +48,11 @@ class Diary(Session):
     def picture(self) -> Picture:
         q = np.array(self.robot.posture)
         q[0] += 0.05 * np.sin(self.t)
-        return self.painter.paint(self.t, q, numbers={"height [m]": 1.0 + 0.1 * np.sin(self.t)})
+        picture = self.painter.paint(self.t, q, numbers={"height [m]": 1.0 + 0.1 * np.sin(self.t)})
+        return replace(picture, torques=dict.fromkeys(self.robot.actuated, 10.0 + self.t), fallen=self.fallen)
+
+    def limit_pull(self, force: float) -> None:
+        self.asked.append(("limit", force))
 
     def pull(self, body: str, point: Any, force: Any) -> None:
         self.asked.append(("pull", body, np.array(point), np.array(force)))

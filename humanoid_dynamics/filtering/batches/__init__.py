@@ -1,0 +1,1 @@
+"""Many clips: resumable, on processes or on a cluster."""

@@ -1,0 +1,131 @@
+"""The job of a batch of clips: read one, filter it, write it, tell what is true of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from humanoid_dynamics.errors import BatchError, ClipError
+from humanoid_dynamics.filtering.batches.clips import BatchClip
+from humanoid_dynamics.filtering.batches.key import fingerprint, fingerprint_file, fingerprint_robot
+from humanoid_dynamics.filtering.batches.task import Facts, Task
+from humanoid_dynamics.filtering.clip_facts import clip_facts
+from humanoid_dynamics.filtering.clip_filter import LADDER, filter_clip
+from humanoid_dynamics.filtering.filter import DynamicsFilter
+from humanoid_dynamics.filtering.settings import Settings
+from humanoid_dynamics.filtering.ticks.tick import TickSettings
+from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.motion.formats.npz_file import write_npz
+from humanoid_dynamics.motion.load import load_clip
+from humanoid_dynamics.motion.mapping import JointMap, build_recording
+
+
+@dataclass(frozen=True)
+class FilterJob:
+    """How each clip of a batch is filtered; plain data, which goes to a worker.
+
+    Attributes:
+        robot: Catalogue name or path of the robot.
+        mode: How a tick is answered.
+        settings: Times and lengths of the conditioning.
+        offline: Whether other settings are tried where the robot falls.
+        joint_map: Which column is which joint.
+        name: Name of the robot.
+        robot_key: Fingerprint of the robot; a worker that finds another one under the same name refuses.
+    """
+
+    robot: str
+    mode: str = "balanced"
+    settings: Settings = field(default_factory=Settings)
+    offline: bool = False
+    joint_map: JointMap | None = None
+    name: str = ""
+    robot_key: str = ""
+
+    def __call__(self, clip: Path, out: Path | None) -> Facts:
+        """Filter one clip.
+
+        Args:
+            clip: The clip.
+            out: Where the result is written, or None.
+
+        Returns:
+            What is true of it, see ``clip_facts``.
+        """
+        robot = _load(self.robot, self.robot_key)
+        motion = load_clip(clip, robot, joint_map=self.joint_map)
+        ladder = LADDER if self.offline else LADDER[:1]
+        found = filter_clip(robot, motion, self.mode, settings=self.settings, ladder=ladder)
+        if out is not None:
+            write_npz(build_recording(found.clip), out)
+        return clip_facts(str(clip), motion, found)
+
+    @property
+    def key(self) -> str:
+        """Fingerprint of the robot and of all settings."""
+        wanted = None if self.joint_map is None else (self.joint_map.sources, sorted(self.joint_map.ignore))
+        ladder = LADDER if self.offline else LADDER[:1]
+        return fingerprint((self.robot_key, self.mode, self.settings, TickSettings(), ladder, wanted, _version()))
+
+
+def build_job(
+    robot: str, *, mode: str = "balanced", settings: Settings | None = None, offline: bool = False, joint_map: JointMap | None = None
+) -> FilterJob:
+    """Prepare the job of a batch; what is wrong with the robot or the mode is refused here, before any clip.
+
+    Args:
+        robot: Catalogue name or path of the robot.
+        mode: How a tick is answered.
+        settings: Times and lengths of the conditioning.
+        offline: Whether other settings are tried where the robot falls.
+        joint_map: Which column is which joint.
+
+    Returns:
+        The job.
+    """
+    settings = settings or Settings()
+    place = os.path.abspath(robot) if Path(robot).is_file() else robot
+    loaded = load_robot(place)
+    DynamicsFilter(loaded, mode, settings=settings)  # refuses what it cannot filter
+    return FilterJob(place, mode, settings, offline, joint_map, loaded.name, fingerprint_robot(loaded))
+
+
+def build_tasks(clips: Sequence[BatchClip], key: str) -> tuple[Task, ...]:
+    """Give each clip the fingerprint of itself and of what is done to it.
+
+    Args:
+        clips: The clips.
+        key: Fingerprint of what is done.
+
+    Returns:
+        The tasks, in the same order; a clip that cannot be read has no fingerprint, and its job will say why.
+    """
+    return tuple(Task(clip.name, clip.path, _key(clip.path, key)) for clip in clips)
+
+
+def _key(path: Path, key: str) -> str:
+    try:
+        return fingerprint((fingerprint_file(path), key))
+    except ClipError:
+        return ""
+
+
+@lru_cache(maxsize=1)
+def _load(robot: str, key: str) -> RobotModel:
+    """Load a robot once per worker."""
+    loaded = load_robot(robot)
+    if key and fingerprint_robot(loaded) != key:
+        raise BatchError(f"the robot {robot!r} of this worker is not the one the batch began with")
+    return loaded
+
+
+def _version() -> str:
+    try:
+        return version("humanoid_dynamics")
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,88 @@
+"""One clip of a batch, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from humanoid_dynamics.errors import HumanoidDynamicsError
+from humanoid_dynamics.filtering.batches.store import Store
+
+Facts = dict[str, Any]  # plain data, as JSON holds it
+Job = Callable[[Path, "Path | None"], Facts]
+"""What is done to a clip: reads the first path, writes its result to the second, and returns what is to be told; can be pickled."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One clip to do.
+
+    Attributes:
+        name: Where its result goes below the folder of results, without ending.
+        clip: The clip.
+        key: Fingerprint of the clip, the robot and the settings.
+    """
+
+    name: str
+    clip: Path
+    key: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a clip.
+
+    Attributes:
+        task: The clip.
+        facts: What its job told; nothing where it failed.
+        problem: Why it failed; empty where it did not.
+        before: Whether it had been done before.
+        tries: How many workers it took; more than one where some ended half way.
+    """
+
+    task: Task
+    facts: Facts = field(default_factory=dict)
+    problem: str = ""
+    before: bool = False
+    tries: int = 1
+
+
+@dataclass(frozen=True)
+class StoredJob:
+    """A job that does nothing twice: asked again for what is done, it answers from the store.
+
+    Attributes:
+        job: The job.
+        store: The folder of results; without one nothing is remembered.
+    """
+
+    job: Job
+    store: Store | None
+
+    def __call__(self, task: Task) -> Outcome:
+        """Do one clip; nothing raises.
+
+        Args:
+            task: The clip.
+
+        Returns:
+            What became of it.
+        """
+        try:
+            return self._do(task)
+        except Exception as cause:  # noqa: BLE001 - whatever is wrong with one clip, the others go on, and the reason is told
+            told = str(cause) or "no reason given"
+            return Outcome(task, problem=told if isinstance(cause, HumanoidDynamicsError) else f"{type(cause).__name__}: {told}")
+
+    def _do(self, task: Task) -> Outcome:
+        if self.store is None:
+            return Outcome(task, self.job(task.clip, None))
+        done = self.store.find(task.name, task.key)
+        if done is not None:
+            return Outcome(task, done)
+        with self.store.part(task.name) as part:
+            facts = self.job(task.clip, part)
+            self.store.commit(task.name, task.key, part, facts)
+        return Outcome(task, facts)

@@ -1,0 +1,122 @@
+"""Stage A5, footholds: where each foot will stand, seen from the foot that stands already.
+
+A recorded foot that should stand slides; what is kept is not where feet are in the world but where one is from the other when both stand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from humanoid_dynamics.filtering.conditioning.strides import soften
+from humanoid_dynamics.filtering.conditioning.swing import Print
+from humanoid_dynamics.motion.clip import Labels
+from humanoid_dynamics.motion.schedule import runs
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+NEAREST = 0.3  # of the largest distance: feet that catch the robot do not come nearer to each other, sideways
+SEEN = 0.25  # s of common standing that tell where one foot is from the other
+
+Stance = tuple[int, int, Print]  # first row, row after the last, where
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Feet:
+    """Both feet of the reference in the rows that are planned.
+
+    Attributes:
+        place: (n, 2, 3) soles, heights repaired [m].
+        heading: (n, 2) [rad].
+        path: (n, 2) smooth path of the base [m].
+        labels: (n, 2) which feet stand.
+        shift: (2, 2) by how much the next footprint of each foot is moved to catch the robot [m].
+    """
+
+    place: Matrix
+    heading: Matrix
+    path: Matrix
+    labels: Labels
+    shift: Matrix
+
+
+def place_prints(
+    feet: Feet, now: tuple[Print, Print], stands: tuple[bool, bool], limits: tuple[float, float], dt: float
+) -> list[list[Stance]]:
+    """Return for both feet the stretches in which they stand, and where.
+
+    Args:
+        feet: The reference.
+        now: Where feet stand, or stood last.
+        stands: Whether they stand before the first row.
+        limits: Share of the way that is gone, and largest distance between the feet [m].
+        dt: Time between rows [s].
+
+    Returns:
+        For each foot its stretches in order.
+    """
+    found: list[list[Stance]] = [[], []]
+    last = [now[0], now[1]]
+    stretches = [(first, after, foot) for foot in (0, 1) for first, after, touches in runs(feet.labels[:, foot]) if touches]
+    for first, after, foot in sorted(stretches):
+        if first > 0 or not stands[foot]:
+            last[foot] = _place_print(feet, (first, after), foot, last, (*limits, round(SEEN / dt)))
+            if not found[foot] and feet.shift[foot].any():
+                last[foot] = _shift_print(last[foot], last[1 - foot], (foot, feet.shift[foot]), limits[1])
+        found[foot].append((first, after, last[foot]))
+    return found
+
+
+def _place_print(feet: Feet, rows: tuple[int, int], foot: int, last: list[Print], how: tuple[float, float, int]) -> Print:
+    """Return where a foot stands in a stretch."""
+    (first, after), other, (scale, widest, seen) = rows, 1 - foot, how
+    span = slice(first, after)
+    path = feet.path[span].mean(axis=0)
+    heading = float(np.arctan2(np.sin(feet.heading[span, foot]).mean(), np.cos(feet.heading[span, foot]).mean()))
+    both = np.flatnonzero(np.logical_and.accumulate(feet.labels[span, other]))[:seen] + first
+    if not len(both) and not feet.labels[max(first - 1, 0), other]:  # out of the air: as far as the reference goes
+        way = feet.place[first:after, foot, :2].mean(axis=0) - feet.place[0, foot, :2]
+        place = last[foot].place[:2] + way
+    else:
+        both = both if len(both) else np.array([first])
+        apart = (feet.place[both, foot, :2] - feet.place[both, other, :2]).mean(axis=0)
+        apart = apart + (scale - 1.0) * (path - last[other].path)
+        distance = float(np.hypot(*apart))
+        place = last[other].place[:2] + apart * float(soften(np.array([distance]), widest)[0]) / max(distance, 1e-9)
+    return Print(np.array([place[0], place[1], 0.0]), heading, path)
+
+
+def _shift_print(at: Print, other: Print, how: tuple[int, Vector], widest: float) -> Print:
+    """Return a footprint that is moved, but not beyond the other foot and not too far from it."""
+    foot, shift = how
+    sideways = (1.0 - 2.0 * foot) * np.array([-np.sin(other.heading), np.cos(other.heading)])
+    apart = at.place[:2] - other.place[:2]
+    least = min(float(sideways @ apart), NEAREST * widest)
+    moved = apart + shift
+    moved += max(least - float(sideways @ moved), 0.0) * sideways
+    distance = float(np.hypot(*moved))
+    place = other.place[:2] + moved * min(1.0, max(widest, float(np.hypot(*apart))) / max(distance, 1e-9))
+    return Print(np.array([*place, at.place[2]]), at.heading, at.path)
+
+
+def offset_of_prints(feet: Feet, prints: list[list[Stance]]) -> Matrix:
+    """Return by how much the reference must move so that its standing feet are where feet stand.
+
+    Args:
+        feet: The reference.
+        prints: Where feet stand.
+
+    Returns:
+        (n, 2) ways [m]; where no foot stands, on a straight line between.
+    """
+    n = len(feet.labels)
+    total, count = np.zeros((n, 2)), np.zeros(n)
+    for foot in (0, 1):
+        for first, after, at in prints[foot]:
+            total[first:after] += at.place[:2] - feet.place[first:after, foot, :2]
+            count[first:after] += 1.0
+    known = np.flatnonzero(count)
+    if not len(known):
+        return total
+    total[known] /= count[known, None]
+    return np.column_stack([np.interp(np.arange(n), known, total[known, k]) for k in (0, 1)])

@@ -1,0 +1,69 @@
+"""The hold gate: with a short look-ahead time stops before a foot is lifted until the robot is balanced on the other one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from humanoid_dynamics.filtering.conditioning.support import Support
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+FAR_ENOUGH = 0.55  # s of look-ahead from which on no gate is needed
+INSIDE = 0.5  # share of the sole that must hold the point the robot falls towards
+SLOW = 0.12  # m/s; speed of the centre of mass
+LONGEST = 1.5  # s; then the foot is lifted anyway
+PACE = 2.5  # 1/s; how the centre of mass goes to the other foot
+
+
+class HoldGate:
+    """Whether a foot may be lifted now, and where the centre of mass goes until then."""
+
+    def __init__(self, w: float, dt: float, *, active: bool) -> None:
+        """Prepare.
+
+        Args:
+            w: Rate of the pendulum [1/s].
+            dt: Time between rows [s].
+            active: Whether it ever closes.
+        """
+        self._w, self._dt, self.active = w, dt, active
+        self._waited = 0.0
+        self.com: Vector | None = None
+
+    def closed(self, support: Support, com: Vector, rate: Vector) -> bool:
+        """Whether time must stop.
+
+        Args:
+            support: The sole that stays.
+            com: (2,) centre of mass, seen from above [m].
+            rate: (2,) its velocity [m/s].
+        """
+        falls_to = com + rate / self._w
+        balanced = float(support.reach(falls_to[None])[0]) <= INSIDE and float(np.hypot(*rate)) < SLOW
+        if balanced or self._waited >= LONGEST:
+            self._waited = 0.0
+            return False
+        if self.com is None:
+            self.com = np.array(com)
+        return True
+
+    def wait(self, support: Support, count: int) -> tuple[Matrix, Matrix, Matrix]:
+        """Go towards the sole that stays.
+
+        Args:
+            support: That sole.
+            count: How many rows.
+
+        Returns:
+            Places, velocities and accelerations seen from above, (count, 2) each.
+        """
+        start = self.com if self.com is not None else support.centre
+        times = self._dt * np.arange(count)[:, None]
+        gap = (start - support.centre) * np.exp(-PACE * times)
+        self.com = support.centre + (start - support.centre) * np.exp(-PACE * self._dt * count)
+        self._waited += self._dt * count
+        return support.centre + gap, -PACE * gap, PACE * PACE * gap
+
+    def release(self) -> Vector | None:
+        """Return where the centre of mass was led to, once, when time goes on."""
+        com, self.com = self.com, None
+        return com

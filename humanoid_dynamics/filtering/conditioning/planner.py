@@ -1,0 +1,299 @@
+"""Stage A as a whole: from the rows of a reference to targets for the tick, a few rows at a time.
+
+Every plan looks at the rows that are known now, from a little before the row that comes next to the end of the look-ahead.  What has been
+handed out is settled: which feet stood, where, how far the centre of mass was shifted.  All else is planned anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_dynamics.filtering.conditioning.catching import Catcher
+from humanoid_dynamics.filtering.conditioning.centre import CentrePlanner
+from humanoid_dynamics.filtering.conditioning.contacts import PLANNED_FEET
+from humanoid_dynamics.filtering.conditioning.footholds import Feet, Stance, offset_of_prints, place_prints
+from humanoid_dynamics.filtering.conditioning.gate import FAR_ENOUGH, HoldGate
+from humanoid_dynamics.filtering.conditioning.labelling import Labeller
+from humanoid_dynamics.filtering.conditioning.rows import Rows
+from humanoid_dynamics.filtering.conditioning.support import Support
+from humanoid_dynamics.filtering.conditioning.swing import SETTLING, Print, Swing, against, go_on, offset_to, swing_path
+from humanoid_dynamics.filtering.conditioning.track import Track
+from humanoid_dynamics.filtering.conditioning.window import FootState, Window, look
+from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, smooth_columns
+from humanoid_dynamics.filtering.proportions import Proportions
+from humanoid_dynamics.filtering.settings import Settings
+from humanoid_dynamics.filtering.ticks.target import Target
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.motion.clip import Labels
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+FLAT = ((0.0, 0.0, 1.0), (0.0, 0.0, 1.0))  # normals of level ground
+SoleRows = tuple[Matrix, Matrix, Matrix, Matrix]
+
+
+class Planner:
+    """Targets from a track, with everything that is settled so far."""
+
+    def __init__(self, robot: RobotModel, proportions: Proportions, settings: Settings, track: Track) -> None:
+        """Prepare.
+
+        Args:
+            robot: The robot.
+            proportions: Its measures.
+            settings: Times and lengths.
+            track: Rows of the reference.
+        """
+        self._robot, self._p, self._settings, self._track = robot, proportions, settings, track
+        self._dt = settings.dt
+        self._drift = bell_kernel(settings.stride_smoothing * settings.rate)
+        self.now = 0
+        self._offsets = Rows(2)
+        self.restart()
+
+    def restart(self) -> None:
+        """Go on from the next row as if motion began there: feet are where the reference has them."""
+        proportions, settings, track = self._p, self._settings, self._track
+        self._last_height = proportions.height
+        self.feet: list[FootState] = []
+        self.labeller = Labeller(proportions, settings, track)
+        self.centre = CentrePlanner(proportions, settings, track)
+        self._offsets.begin(self.now)
+        self.catcher = Catcher(proportions, settings.dt)
+        self.gate = HoldGate(proportions.pendulum, settings.dt, active=settings.gate and settings.lookahead < FAR_ENOUGH)
+
+    def plan(self, count: int, state: tuple[Vector, Vector] | None = None) -> list[Target]:
+        """Plan the next rows; the track must be at least two rows longer.
+
+        Args:
+            count: How many, at most.
+            state: Centre of mass [m] and its velocity [m/s] of the robot, for the gate.
+
+        Returns:
+            Their targets.
+        """
+        window = look(self._track, self._settings, self.now)
+        if not self.feet:
+            self._found(window)
+        borne = None if state is None else (state[0][:2] + self._p.lean, state[1])
+        both = self.centre.support(self.feet[0].at, self.feet[1].at)
+        if state is not None and borne is not None and self.catcher.lift(self.feet, both, borne, self.now):
+            self.centre.rebase, count = np.array(state[0][:2]), 1  # the next plan knows how far the robot is from this one
+        window.labels = self.labeller.label(window, self.feet, self.now)
+        if state is not None:
+            self.catcher.hurry(self.feet, window.labels, self.now)
+            self.catcher.move_prints(self.feet, window.labels)
+        count = min(count, len(window.labels) - 2)
+        prints = self._stand(window)
+        if self.gate.active and borne is not None:
+            lifted = [foot for foot in (0, 1) if self.feet[foot].stands and not window.labels[0, foot]]
+            if len(lifted) == 1 and self._must_wait(lifted[0], borne):
+                return self._wait(window, lifted[0], count)
+            led = self.gate.release()
+            self.centre.rebase = led - self._p.lean if led is not None and self.centre.rebase is None else self.centre.rebase
+            count = min(count, _until_change(window.labels))
+        com = self.centre.plan(window, prints, count)
+        if state is not None:
+            self.catcher.compare(state, com)
+        soles = [self._plan_foot(window, foot, prints[foot], count) for foot in (0, 1)]
+        targets = self._targets(window, com, soles, count)
+        self._settle(window, prints, count)
+        self._last_height = float(com[0][-1, 2])
+        return targets
+
+    def _must_wait(self, foot: int, state: tuple[Vector, Vector]) -> bool:
+        return self.feet[1 - foot].stands and self.gate.closed(self._other(foot), state[0][:2], state[1][:2])
+
+    def _other(self, foot: int) -> Support:
+        """Return the sole that stays when a foot is lifted."""
+        left, right = self.feet[0].at, self.feet[1].at
+        return self.centre.support(None, right) if foot == 0 else self.centre.support(left, None)
+
+    def _wait(self, window: Window, foot: int, count: int) -> list[Target]:
+        """Let time stand still: both feet stand, the centre of mass goes over the one that stays."""
+        place, rate, second = self.gate.wait(self._other(foot), count)
+        level = np.full((count, 1), self._last_height)
+        flat = np.zeros((count, 1))
+        com = (np.hstack((place - self._p.lean, level)), np.hstack((rate, flat)), np.hstack((second, flat)))
+        rest = np.zeros((count, 6))
+        prints = [state.at for state in self.feet]
+        soles = [(np.tile(at.place, (count, 1)), np.tile(at.turn(), (count, 1, 1)), rest, rest) for at in prints]
+        targets = []
+        for row in range(count):
+            (target,) = self._targets(window, (com[0][row:], com[1][row:], com[2][row:]), soles, 1)
+            target.touches, target.v, target.a = (True, True), 0.0 * target.v, 0.0 * target.a
+            target.until[:] = np.inf
+            targets.append(target)
+        return targets
+
+    def landed(self, foot: int, place: Vector, turn: Matrix) -> None:
+        """Say where a foot really touched down.
+
+        Args:
+            foot: 0 for the left, 1 for the right.
+            place: (3,) origin of the sole [m].
+            turn: (3, 3) orientation of the sole.
+        """
+        if not self.feet:  # planning begins anew and will find out
+            return
+        state = self.feet[foot]
+        if state.stands:
+            state.at = Print(np.array(place), float(np.arctan2(turn[1, 0], turn[0, 0])), state.at.path)
+
+    def _found(self, window: Window) -> None:
+        """Settle where the feet stand at the very beginning."""
+        limits = self.labeller.thresholds(window, self.now)
+        for foot in (0, 1):
+            low = window.height[window.now, foot] < limits.height_off
+            place = np.array([*window.place[window.now, foot, :2], 0.0])
+            at = Print(place, float(window.heading[window.now, foot]), window.path[window.now])
+            self.feet.append(FootState(bool(low), at))
+            if not low:
+                self.feet[foot].swing = Swing(self.now, at)
+
+    def _stand(self, window: Window) -> list[list[Stance]]:
+        """Choose footholds (stages A3 and A5) and move the reference along with them."""
+        now = slice(window.now, None)
+        shift = np.array([state.shift for state in self.feet])
+        feet = Feet(window.place[now], window.heading[now], window.path[now], window.labels, shift)
+        at, stands = (self.feet[0].at, self.feet[1].at), (self.feet[0].stands, self.feet[1].stands)
+        prints = place_prints(feet, at, stands, (self.labeller.scale, self._p.widest), self._dt)
+        offset = np.vstack(
+            (self._offsets.between(window.start, self.now) if self.now else np.zeros((window.now, 2)), offset_of_prints(feet, prints))
+        )
+        if not self.now:
+            offset[: window.now] = offset[window.now]
+        window.offset = offset
+        shift = smooth_columns(offset, self._drift)
+        window.shift[:, :2] = shift
+        window.com[:, :2] += shift
+        window.place[:, :, :2] += shift[:, None]
+        return prints
+
+    def _plan_foot(self, window: Window, foot: int, prints: list[Stance], count: int) -> SoleRows:
+        """Return places, orientations, velocities and accelerations of a sole for the next rows (stage A5)."""
+        state = self.feet[foot]
+        places, turns = np.empty((count + 2, 3)), np.empty((count + 2, 3, 3))
+        standing = state.at if state.stands else None
+        labels = np.concatenate(([state.stands], window.labels[: count + 1, foot]))
+        for row in range(count + 2):  # row 0 is the one before the next
+            if labels[row]:
+                at = standing if row == 0 else next((p[2] for p in prints if p[0] <= row - 1 < p[1]), standing)
+                at = at or state.at
+                places[row], turns[row] = at.place, at.turn()
+                standing = at
+        for first, after in _swings(labels):
+            self._fill_swing(window, foot, prints, (first, after), (places, turns))
+        rate, second = np.empty((count, 6)), np.empty((count, 6))
+        dt = self._dt
+        rate[:, :3] = (places[2:] - places[:-2]) / (2 * dt)
+        second[:, :3] = (places[2:] - 2 * places[1:-1] + places[:-2]) / dt**2
+        steps = np.array([pin.log3(turns[row + 1] @ turns[row].T) for row in range(count + 1)])
+        rate[:, 3:] = (steps[1:] + steps[:-1]) / (2 * dt)
+        second[:, 3:] = (steps[1:] - steps[:-1]) / dt**2
+        return places[1:-1], turns[1:-1], rate, second
+
+    def _fill_swing(self, window: Window, foot: int, prints: list[Stance], rows: tuple[int, int], out: tuple[Matrix, Matrix]) -> None:
+        """Write the rows (counted from the one before the next) of one swing."""
+        state, now, dt = self.feet[foot], window.now, self._dt
+        first, after = rows
+        lifted = max(first - 1, 0)
+        swing = state.swing if first == 0 else None
+        if swing is None:
+            origin = next((p[2] for p in reversed(prints) if p[1] <= lifted), state.at) if first > 0 else state.at
+            swing = self._lift(window, foot, origin, lifted)
+        ahead = next((p for p in prints if p[0] > lifted), None)
+        index = np.arange(now + first - 1, now + after - 1)
+        goal, duration = self._goal(window, foot, swing, ahead, lifted)
+        since = np.asarray((index - now - lifted) * dt, dtype=np.float64)
+        states = go_on(swing.offset, goal, duration, since)
+        turns = np.array([pin.exp3(o[3:]) @ R for o, R in zip(states[:, 0], window.turn[index, foot], strict=True)])
+        places = window.place[index, foot] + states[:, 0, :3]
+        length = np.inf if ahead is None else float(self.now + ahead[0] - swing.start)
+        lift = float(np.max(window.height[now : now + (ahead[0] if ahead else len(window.labels)), foot], initial=0.0))
+        swing_path(places, turns, lift, (index - now + self.now - swing.start) / length, self._p.corners[foot])
+        out[0][first:after], out[1][first:after] = places, turns
+        if after == len(out[0]):  # it goes on into the next plan, which starts at the last of these rows
+            swing.offset = states[-1]
+            state.next = swing
+
+    def _goal(self, window: Window, foot: int, swing: Swing, ahead: Stance | None, lifted: int) -> tuple[Matrix, float]:
+        """Return what the offset of a swinging foot must become, and in what time: at rest on its print, if that is near."""
+        goal = np.zeros((3, 6))
+        if ahead is None:
+            goal[0] = swing.offset[0]
+            return goal, SETTLING
+        touch = min(window.now + ahead[0], len(window.place) - 2)
+        goal[0] = offset_to(ahead[2], window.place[touch, foot], window.turn[touch, foot])
+        duration = (ahead[0] - lifted) * self._dt
+        if duration > SETTLING:
+            return goal, SETTLING
+        goal[1:] = self._against(window, foot, touch)
+        return goal, duration
+
+    def _against(self, window: Window, foot: int, at: int) -> Matrix:
+        if self.labeller.thresholds(window, self.now) is PLANNED_FEET:  # these start and end at rest by themselves
+            return np.zeros((2, 6))
+        rows = slice(at - 1, at + 2)
+        return against(window.place[rows, foot], window.turn[rows, foot], self._dt)
+
+    def _lift(self, window: Window, foot: int, origin: Print, row: int) -> Swing:
+        at = window.now + row
+        swing = Swing(self.now + row, origin)
+        swing.offset[0] = offset_to(origin, window.place[at, foot], window.turn[at, foot])
+        swing.offset[1:] = self._against(window, foot, at)
+        return swing
+
+    def _targets(self, window: Window, com: tuple[Matrix, Matrix, Matrix], soles: Sequence[SoleRows], count: int) -> list[Target]:
+        """Put together the targets of the next rows."""
+        dt, now, labels = self._dt, self.now, window.labels
+        q = self._track.q.between(now - 1, now + count + 1)
+        rates = [pin.difference(self._robot.model, q[row], q[row + 1]) / dt for row in range(count + 1)]
+        place, turn, rate, second = (np.stack([sole[k][:count] for sole in soles], axis=1) for k in range(4))
+        targets = []
+        for row in range(count):
+            placed = np.array(q[row + 1])
+            placed[:3] += window.shift[window.now + row]
+            touches = (bool(labels[row, 0]), bool(labels[row, 1]))
+            motion = (placed, 0.5 * (rates[row] + rates[row + 1]), (rates[row + 1] - rates[row]) / dt)
+            sole = (place[row], turn[row], rate[row], second[row], np.zeros(2), np.array(FLAT))
+            until = np.array([_until_lift(labels[row:, foot]) * dt for foot in (0, 1)])
+            targets.append(Target(touches, com[0][row], com[1][row], com[2][row], *motion, *sole, until, time=(now + row) * dt))
+        return targets
+
+    def _settle(self, window: Window, prints: list[list[Stance]], count: int) -> None:
+        """Go on to the row after those handed out."""
+        for foot in (0, 1):
+            state, labels = self.feet[foot], window.labels[:, foot]
+            at = next((p[2] for p in prints[foot] if p[0] <= count - 1 < p[1]), None)
+            state.stands = bool(labels[count - 1])
+            if state.stands and at is not None:
+                state.at, state.swing = at, None
+                stood = count - 1 - int(np.argmin(labels[count - 1 :: -1])) if not labels[:count].all() else -1
+                state.since = self.now + stood + 1 if stood >= 0 else state.since
+            else:
+                state.at = next((p[2] for p in reversed(prints[foot]) if p[0] < count), state.at)
+                state.swing = state.next
+        for row in range(count):
+            self._offsets.append(window.offset[window.now + row])
+        self.now += count
+
+
+def _swings(labels: Labels) -> list[tuple[int, int]]:
+    edges = np.flatnonzero(np.diff(labels.astype(np.int8)))
+    bounds = [0, *(edges + 1).tolist(), len(labels)]
+    return [(a, b) for a, b in pairwise(bounds) if not labels[a]]
+
+
+def _until_lift(labels: Labels) -> float:
+    """Return after how many rows a foot is lifted; infinite where that is not seen."""
+    return np.inf if labels.all() else float(np.argmin(labels))
+
+
+def _until_change(labels: Labels) -> int:
+    """Return after how many rows a foot is lifted that stands in the first one; all rows where none is."""
+    lifted = np.flatnonzero((labels[:-1] & ~labels[1:]).any(axis=1))
+    return int(lifted[0]) + 1 if len(lifted) else len(labels)

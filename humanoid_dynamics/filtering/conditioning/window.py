@@ -1,0 +1,118 @@
+"""What one plan knows of the reference: the rows up to the end of the look-ahead, put on the ground (stage A2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from humanoid_dynamics.filtering.conditioning.swing import Print, Swing
+from humanoid_dynamics.filtering.conditioning.track import Track
+from humanoid_dynamics.filtering.conditioning.vertical import find_ground
+from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, slopes, smooth_columns
+from humanoid_dynamics.filtering.settings import Settings
+from humanoid_dynamics.motion.clip import Labels
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+BACK = 0.5  # s before the next row that windows look at
+
+
+@dataclass(slots=True, eq=False)
+class FootState:
+    """What is settled about one foot.
+
+    Attributes:
+        stands: Whether it stands.
+        at: Where it stands, or stood last.
+        swing: Its swing; None while it stands.
+        slide: Rows (first, after) of a small step that is due; None where none is.
+        next: The swing that goes on after the rows handed out.
+        since: Row at which it began to stand.
+        down: Row at which it comes down to catch the robot, or came down; None where it need not.
+        shift: (2,) by how much its next footprint is moved to catch the robot [m].
+    """
+
+    stands: bool
+    at: Print
+    swing: Swing | None = None
+    slide: tuple[int, int] | None = None
+    next: Swing | None = None
+    since: int = -(10**9)
+    down: int | None = None
+    shift: Vector = field(default_factory=lambda: np.zeros(2))
+
+
+@dataclass(slots=True, eq=False)
+class Window:
+    """What one plan knows.
+
+    Attributes:
+        start: Row at which it starts.
+        now: Row, counted from there, that comes next.
+        com: (n, 3) centres of mass, heights repaired, strides scaled [m].
+        place: (n, 2, 3) soles, likewise, and not too far apart [m].
+        turn: (n, 2, 3, 3) their orientations.
+        heading: (n, 2) their headings [rad].
+        path: (n, 2) smooth path of the base [m].
+        height: (n, 2) heights of their middles over the ground [m].
+        speed: (n, 2) speeds of their middles [m/s].
+        shift: (n, 3) by how much the base moves.
+        labels: (n, 2) which feet stand, from the next row on.
+        offset: (n, 2) by how much the standing feet of the reference are away from where feet stand [m].
+    """
+
+    start: int
+    now: int
+    com: Matrix
+    place: Matrix
+    turn: Matrix
+    heading: Matrix
+    path: Matrix
+    height: Matrix
+    speed: Matrix
+    shift: Matrix
+    labels: Labels = field(default_factory=lambda: np.zeros((0, 2), dtype=bool))
+    offset: Matrix = field(default_factory=lambda: np.zeros((0, 2)))
+
+
+def look(track: Track, settings: Settings, row: int) -> Window:
+    """Gather the rows that are known, put on the ground.
+
+    Args:
+        track: Rows of the reference.
+        settings: Times and lengths.
+        row: The row that comes next.
+
+    Returns:
+        The window.
+    """
+    dt, rate = settings.dt, settings.rate
+    start = row - round(BACK * rate)
+    end = min(track.end, row + round(settings.lookahead * rate) + 1)
+    centre = track.centre.between(start, end)
+    ground = find_ground(centre[:, :, 2], settings.drift_smoothing * rate)
+    if not settings.repair_height:
+        ground = np.zeros_like(ground)
+    path = smooth_columns(track.q.between(start, end)[:, :2], bell_kernel(settings.stride_smoothing * rate))
+    shift = np.column_stack((np.zeros((len(ground), 2)), -ground))
+    com = track.com.between(start, end) + shift
+    turn = track.turn.between(start, end)
+    place = track.place.between(start, end) + shift[:, None]
+    speed = speeds_of(centre, dt)
+    heading = np.arctan2(turn[:, :, 1, 0], turn[:, :, 0, 0])
+    height = np.maximum(centre[:, :, 2] - ground[:, None], 0.0)
+    return Window(start, row - start, com, place, turn, heading, path, height, speed, shift)
+
+
+def speeds_of(centres: Matrix, dt: float) -> Matrix:
+    """Return speeds of both soles.
+
+    Args:
+        centres: (n, 2, 3) their middles [m].
+        dt: Time between rows [s].
+
+    Returns:
+        (n, 2) speeds [m/s].
+    """
+    first, _ = slopes(centres.reshape(len(centres), 6), dt)
+    return np.asarray(np.linalg.norm(first.reshape(-1, 2, 3), axis=2))

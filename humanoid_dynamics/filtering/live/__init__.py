@@ -1,0 +1,1 @@
+"""The filter along with the world: pieces in as they come, motion out when it is due."""

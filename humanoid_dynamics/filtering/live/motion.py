@@ -1,0 +1,219 @@
+"""The filter along with the world: pieces of a reference in as they come, consistent motion out when it is due."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from humanoid_dynamics.control.reference import Reference
+from humanoid_dynamics.filtering.fallen import FALLEN
+from humanoid_dynamics.filtering.filter import DynamicsFilter
+from humanoid_dynamics.filtering.live.command import STATUSES, Beat, Command, Troubles
+from humanoid_dynamics.filtering.live.state import LiveState
+from humanoid_dynamics.filtering.settings import Settings
+from humanoid_dynamics.filtering.ticks.tick import RUNGS
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+NS = 1e-9
+SAMPLE = 0.02  # s between samples of the reference
+AT_ONCE = 1e-9  # s; jumps are the business of the filter, not of what reads the reference
+PATIENCE = 0.1  # s; how long the end of a reference waits for the next piece before it is held
+ALONE = 0.2  # s; joints that are not joined by a base for so long go without
+FAREST = 600.0  # s; a piece that begins later is not meant
+LIMITED = {
+    "moved": "the reference jumped to another place",
+    "limited": "the reference is faster than the robot",
+    "noisy": "the reference goes to and fro; noise is taken out",
+}
+
+
+class LiveMotion:
+    """Follows a reference, by ``delay`` later than it was asked for.
+
+    Attributes:
+        status: One of ``live.STATUSES``.
+        reason: In words.
+        reference: What was asked for.
+        state: The state of the robot, where it is used.
+    """
+
+    def __init__(
+        self,
+        robot: RobotModel,
+        *,
+        rate: float = 200.0,
+        mode: str = "balanced",
+        delay: float = 1.1,
+        lead: float = 0.1,
+        timeout: float = 0.25,
+        measures: bool = False,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            robot: A robot with a free base and two soles.
+            rate: Frames per second [Hz].
+            mode: How a tick is answered: ``balanced`` or ``paper``.
+            delay: How much later than in the reference everything happens [s].
+            lead: How long before its time a frame is sent [s].
+            timeout: Age at which a piece or a state is stale [s].
+            measures: Whether it starts each tick from the state of a robot instead of its own.
+
+        Raises:
+            UnsupportedRobotError: If the base is not free, or there are not two soles.
+        """
+        self.filter = DynamicsFilter(robot, mode, settings=Settings(rate=rate))
+        self.robot = robot
+        self.delay, self.lead, self.timeout = delay, lead, timeout
+        self._troubles = Troubles()
+        self.state = LiveState(robot, self._troubles, timeout, used=measures)
+        self.engaged = True
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget all that came."""
+        self.filter.restart()
+        self.state.forget()
+        self.reference = Reference(self.robot, AT_ONCE)
+        self._beat = Beat(self.filter.settings.dt)
+        self._origin = self._cursor = self._came = np.nan
+        self._based = False
+        self._last: Vector | None = None
+        self._shift, self._rung = 0.0, 0
+        self._next = np.nan
+        self.status, self.reason = "waiting", "no reference has come"
+
+    def engage(self) -> None:
+        """Follow."""
+        self.engaged = True
+
+    def hold(self) -> None:
+        """Stay where it is, as soon as it stands."""
+        self.engaged = False
+
+    def put_joints(self, names: Sequence[str], times: Sequence[int], table: Mapping[str, Matrix], now: float) -> bool:
+        """Take a piece of joint trajectory, see ``Reference.put_joints``; nothing raises.
+
+        Args:
+            names: Joint names.
+            times: Knots [ns].
+            table: ``positions``, and where known ``velocities`` and ``accelerations``.
+            now: The time [s].
+        """
+        if not self._is_meant(times, now):
+            return False
+        if not self.reference.put_joints(names, times, table):
+            self._troubles.put("reference_refused", self.reference.fault, now)
+            return False
+        if not np.isfinite(self._came):
+            self._came = now
+        return True
+
+    def put_base(self, times: Sequence[int], rows: Matrix, now: float) -> bool:
+        """Take a piece of the motion of the base, see ``Reference.put_base``; nothing raises.
+
+        Args:
+            times: Knots [ns].
+            rows: (knots, 13) positions and velocities.
+            now: The time [s].
+        """
+        if not self._is_meant(times, now):
+            return False
+        if not self.reference.put_base(times, rows):
+            self._troubles.put("reference_refused", self.reference.fault, now)
+            return False
+        self._based = True
+        return True
+
+    def advance(self, now: float) -> list[Command]:
+        """Return what is due; nothing raises.
+
+        Args:
+            now: The time [s].
+        """
+        beats = self._beat.take(now)
+        if beats is None:
+            beats = ()
+            self.restart()
+            self._troubles.put("time_back", "the clock went back", now)
+        if not self._begins(now):
+            self._judge(now)
+            return []
+        self._sample(now)
+        commands = self._produce(now, len(beats)) if self.state.object_to(now) is None else []
+        self._judge(now)
+        return commands
+
+    def _is_meant(self, times: Sequence[int], now: float) -> bool:
+        if times and (times[-1] * NS < now - self.timeout or times[0] * NS > now + FAREST):
+            what = f"ended {now - times[-1] * NS:.2f} s ago" if times[-1] * NS < now else f"begins in {times[0] * NS - now:.0f} s"
+            self._troubles.put("reference_stale", f"a piece of the reference {what}", now)
+            return False
+        return True
+
+    def _begins(self, now: float) -> bool:
+        """Return whether there is something to follow, and begin with it."""
+        if np.isfinite(self._cursor):
+            return True
+        if not self.reference.begun or not (self._based or now - self._came > ALONE):
+            return False
+        self._origin, self._cursor = now, now - SAMPLE
+        return True
+
+    def _sample(self, now: float) -> None:
+        end = self.reference.end
+        until = now if now <= end or not self.engaged else max(end, now - PATIENCE)
+        while self._cursor + SAMPLE <= until + 1e-9:
+            self._cursor += SAMPLE
+            asked = self.reference.at(self._cursor).q
+            if self.engaged or self._last is None:
+                self._last = asked
+            became = self.filter.push(self._cursor - self._origin, self._last)
+            if became in LIMITED:
+                self._troubles.put("limited", LIMITED[became], now)
+            elif became != "ok":
+                self._troubles.put("reference_refused", f"a posture of the reference was left out: {became}", now)
+
+    def _produce(self, now: float, beats: int) -> list[Command]:
+        commands: list[Command] = []
+        for _ in range(beats):
+            if np.isfinite(self._next) and now < self._stamp(self._next) - self.lead - 1e-9:
+                break
+            if not np.isfinite(self._next) and now < self._stamp(0.0) - self.lead:
+                break
+            start, own = self.state.start(), self.filter
+            if start is None:
+                own.v = self.state.draw(own.v, own.settings.dt)
+            frame = own.tick(start)
+            if frame is None:
+                break
+            self._rung = frame.rung
+            late = now - self.lead - self._stamp(frame.time)
+            if late > self.timeout:  # time was lost: all that follows is later
+                self._shift += late
+            self._next = frame.time + self.filter.settings.dt
+            self.state.ask(self._stamp(frame.time), frame.q, frame.v)
+            commands.append(Command(self._stamp(frame.time), frame))
+        return commands
+
+    def _stamp(self, time: float) -> float:
+        return float(self._origin + time + self.delay + self._shift)
+
+    def _judge(self, now: float) -> None:
+        self.status, self.reason = self._troubles.tell(now) or self._find_status(now)
+
+    def _find_status(self, now: float) -> tuple[str, str]:
+        if not np.isfinite(self._cursor):
+            return "waiting", "no reference has come"
+        missing = self.state.object_to(now)
+        if missing is not None:
+            return missing
+        if self._rung == FALLEN:
+            return "fallen", STATUSES["fallen"]
+        if self._rung:
+            return "gave_way", RUNGS[self._rung].replace("_", " ")
+        if not self.engaged:
+            return "holding", ""
+        return ("reference_ended", "") if now > self.reference.end + PATIENCE else ("following", "")

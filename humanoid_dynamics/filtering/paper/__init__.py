@@ -1,0 +1,1 @@
+"""The filter as the paper has it: control points, contact procedure, collisions, and its experiments [DF]."""

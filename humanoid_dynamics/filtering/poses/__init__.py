@@ -1,0 +1,1 @@
+"""Poses of hands, head, pelvis and feet as an operator sends them, through the balanced tick."""

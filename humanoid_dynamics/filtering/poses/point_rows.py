@@ -1,0 +1,113 @@
+"""The control-point law: what the accelerations of led frames should be, as rows on the accelerations of the robot [DF, eq. 4-6].
+
+The desired acceleration of a frame is that of its goal plus damped deviations, equation (4).  The paper merges it with the wishes of the
+joints by a weighted pseudo-inverse, (5)-(6), before it looks at limits; here the same squares enter the program of the tick, which
+minimises them together with all other wishes and under all limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_dynamics.filtering.poses.follower import Pace, PoseFollowers
+from humanoid_dynamics.filtering.poses.led_frame import LedFrame
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+LWA = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+HARDEST, HARDEST_TURN = 60.0, 300.0  # m/s^2, rad/s^2; no frame is asked for more
+
+
+@dataclass(frozen=True)
+class PointLaw:
+    """How led frames are drawn to their goals.
+
+    Attributes:
+        stiffness: Of deviations [1/s^2].
+        damping: Of deviations of velocity [1/s].
+        place: What a deviation from the wish costs, per squared acceleration, by kind of frame [s^4/m^2]; feet have their own wishes.
+        turn: The same for orientations [s^4/rad^2]; that of the pelvis takes the place of the wish for the base.
+        pace: How fast frames go at most.
+    """
+
+    stiffness: float = 900.0
+    damping: float = 60.0
+    place: tuple[tuple[str, float], ...] = (("hand", 200.0), ("pelvis", 20.0), ("body", 5.0), ("foot", 0.0))
+    turn: tuple[tuple[str, float], ...] = (("hand", 4.0), ("pelvis", 0.0), ("body", 8.0), ("foot", 0.0))
+    pace: Pace = field(default_factory=Pace)
+
+
+class PointRows:
+    """Where led frames are, and the rows of the law.
+
+    Attributes:
+        G: (6 k, nv) Jacobians, axes of the world.
+        g: (6 k,) wished accelerations less those that are there anyway.
+        W: (6 k,) weights.
+        p: (k, 3) where the frames are [m].
+        R: (k, 3, 3) their orientations.
+        rate: (k, 6) their velocities.
+        wish: (k, 6) accelerations they should have.
+        left: (k, 2) how far they are from their goals [m, rad].
+    """
+
+    def __init__(self, model: pin.Model, frames: Sequence[LedFrame], law: PointLaw) -> None:
+        """Take the memory.
+
+        Args:
+            model: The robot's model.
+            frames: The led frames.
+            law: How they are drawn to their goals.
+        """
+        count, nv = len(frames), int(model.nv)
+        self._model, self._law = model, law
+        self._frames = [led.frame for led in frames]
+        place, turn = dict(law.place), dict(law.turn)
+        self._weights = np.array([[place[led.kind]] * 3 + [turn[led.kind]] * 3 for led in frames]).reshape(count, 6)
+        self.G, self.g, self.W = np.zeros((6 * count, nv)), np.zeros(6 * count), np.zeros(6 * count)
+        self.p, self.R, self.rate = np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)), np.zeros((count, 6))
+        self.left = np.zeros((count, 2))
+        self._drift, self.wish = np.zeros((count, 6)), np.zeros((count, 6))
+
+    def read(self, data: pin.Data, v: Vector) -> None:
+        """Read where the frames are.
+
+        Args:
+            data: Joints placed, with Jacobians, velocities, and the accelerations they have where no coordinate accelerates.
+            v: (nv,) velocity.
+        """
+        model = self._model
+        for k, frame in enumerate(self._frames):
+            X_WF = pin.updateFramePlacement(model, data, frame)
+            self.p[k], self.R[k] = X_WF.translation, X_WF.rotation
+            self.G[6 * k : 6 * k + 6] = pin.getFrameJacobian(model, data, frame, LWA)
+            self._drift[k] = pin.getFrameClassicalAcceleration(model, data, frame, LWA).vector
+        np.dot(self.G, v, self.rate.reshape(-1))
+
+    def write(self, goals: PoseFollowers, shares: Vector) -> None:
+        """Write the law.
+
+        Args:
+            goals: Where the frames should be; further ones behind them do not matter.
+            shares: (k,) how far each is led.
+        """
+        law, wish, count = self._law, self.wish, len(self.wish)
+        np.subtract(goals.p[:count], self.p, wish[:, :3])
+        for k in range(count):
+            wish[k, 3:] = pin.log3(goals.R[k] @ self.R[k].T)
+        np.sqrt(np.einsum("kij,kij->ki", wish.reshape(-1, 2, 3), wish.reshape(-1, 2, 3)), self.left)
+        wish *= law.stiffness
+        wish += law.damping * (goals.rate[:count] - self.rate)
+        wish += goals.acceleration[:count]
+        _shorten(wish[:, :3], HARDEST)
+        _shorten(wish[:, 3:], HARDEST_TURN)
+        np.subtract(wish, self._drift, self.g.reshape(-1, 6))
+        np.multiply(self._weights, shares[:, None], self.W.reshape(-1, 6))
+
+
+def _shorten(x: Matrix, most: float) -> None:
+    size = np.sqrt(np.einsum("ki,ki->k", x, x))
+    x *= (most / np.maximum(size, most))[:, None]

@@ -1,0 +1,130 @@
+"""Recorded poses of an operator through teleoperation: late, with jitter and losses as asked, and what became of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_dynamics.errors import ShapeError
+from humanoid_dynamics.filtering.fallen import has_fallen
+from humanoid_dynamics.filtering.poses.answer import TeleoperationFrame
+from humanoid_dynamics.filtering.poses.teleoperation import Teleoperation
+from humanoid_dynamics.filtering.proportions import measure_proportions
+from humanoid_dynamics.motion.poses import PoseStream
+from humanoid_dynamics.spatial.arrays import Vector
+
+SETTLED = 1.0  # s from the start in which the robot takes up the motion; errors are counted after it
+FOLLOWED = ("tracking", "out_of_reach")  # the goal is known then, in the second brought to where the limb reaches
+
+
+@dataclass(frozen=True)
+class Line:
+    """How poses come.
+
+    Attributes:
+        latency: How late [s].
+        jitter: Mean of what comes on top, at random [s].
+        loss: Share of poses that never come.
+        seed: Of the random numbers.
+    """
+
+    latency: float = 0.0
+    jitter: float = 0.0
+    loss: float = 0.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not (min(self.latency, self.jitter, self.loss) >= 0.0 and self.loss < 1.0 and max(self.latency, self.jitter) < np.inf):
+            raise ShapeError("line", f"{self.latency:g}, {self.jitter:g}, {self.loss:g}", "times and a share of loss, not negative")
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """What became of recorded poses.
+
+    Attributes:
+        frames: All commands.
+        errors: Led frame -> (n,) how far it was from its goal, while that was known and in reach [m].
+        statuses: Led frame -> how many ticks it had each status.
+        seconds: (n,) time each tick took [s].
+        fell: Whether the robot was on the ground.
+    """
+
+    frames: tuple[TeleoperationFrame, ...]
+    errors: dict[str, Vector]
+    statuses: dict[str, dict[str, int]]
+    seconds: Vector
+    fell: bool
+
+
+def replay_poses(
+    tele: Teleoperation, streams: Mapping[str, PoseStream], line: Line | None = None, watch: Callable[[float], object] | None = None
+) -> Replay:
+    """Lead a robot by recorded poses, from rest.
+
+    Args:
+        tele: Teleoperation, in relative mode where the poses are not in the world of the robot.
+        streams: Led frame -> what leads it.
+        line: How poses come; at once where None.
+        watch: Told the share that is done.
+
+    Returns:
+        What became of them.
+    """
+    messages = _send(streams, line or Line())
+    length = max(float(np.ptp(stream.times)) for stream in streams.values())
+    proportions = measure_proportions(tele.robot)
+    frames: list[TeleoperationFrame] = []
+    seconds, sent = [], 0
+    tele.engage(*streams)
+    for k in range(int(length / tele.dt)):
+        now = k * tele.dt
+        while sent < len(messages) and messages[sent][0] <= now:
+            received, name, stamp, pose = messages[sent]
+            tele.observe(name, stamp, pose, received)
+            sent += 1
+        began = perf_counter()
+        frames.append(tele.tick(now))
+        seconds.append(perf_counter() - began)
+        if watch is not None:
+            watch(now / length)
+    fell = any(has_fallen(frame.q, proportions.pelvis) for frame in frames[:: max(round(0.1 / tele.dt), 1)] + frames[-1:])
+    followed = {name: [frame.streams[name] for frame in frames if frame.time > SETTLED] for name in streams}
+    errors = {name: np.array([report.place_error for report in reports if report.status in FOLLOWED]) for name, reports in followed.items()}
+    statuses = {name: dict(Counter(frame.streams[name].status for frame in frames)) for name in streams}
+    return Replay(tuple(frames), errors, statuses, np.array(seconds), fell)
+
+
+def move_to_robot(tele: Teleoperation, stream: PoseStream, name: str, scale: float = 1.0) -> PoseStream:
+    """Return poses as if the operator's frame had begun where the robot's is: way and turn from the first pose on, in axes of the world.
+
+    Args:
+        tele: Teleoperation of the robot, at rest.
+        stream: The poses.
+        name: Frame they are to lead.
+        scale: Metres of the robot for a metre of the operator.
+    """
+    start, first = tele.pose(name), pin.XYZQUATToSE3(np.array(stream.poses[0]))
+    moved = np.empty_like(stream.poses)
+    for row, pose in enumerate(stream.poses):
+        X = pin.XYZQUATToSE3(np.array(pose))
+        place = start.translation + scale * (X.translation - first.translation)
+        moved[row] = pin.SE3ToXYZQUAT(pin.SE3(X.rotation @ first.rotation.T @ start.rotation, place))
+    return PoseStream(name, stream.times, moved, stream.origin)
+
+
+def _send(streams: Mapping[str, PoseStream], line: Line) -> list[tuple[float, str, float, Vector]]:
+    """Return when poses come, for whom, their stamps and themselves, in the order they come."""
+    rng = np.random.default_rng(line.seed)
+    messages = []
+    for name, stream in streams.items():
+        late = line.latency + rng.exponential(1.0, len(stream.times)) * line.jitter
+        kept = rng.random(len(stream.times)) >= line.loss
+        stamps = stream.times - stream.times[0]
+        messages += [(float(stamps[k] + late[k]), name, float(stamps[k]) + 1.0, stream.poses[k]) for k in np.flatnonzero(kept)]
+    return sorted(messages, key=lambda message: message[0])

@@ -1,0 +1,76 @@
+"""The tick's program written and solved by one compiled kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from humanoid_dynamics.filtering.ticks import nearest_kernels, program_kernels
+from humanoid_dynamics.filtering.ticks.joint_room import JointRoom
+from humanoid_dynamics.filtering.ticks.nearest_kernels import FOUND, HOPELESS, STEPS
+from humanoid_dynamics.filtering.ticks.program import CORNERS, NEAR, WRENCH, Choice, ReducedProgram, Weights
+from humanoid_dynamics.filtering.ticks.program_kernels import solve_program
+from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
+from humanoid_dynamics.filtering.ticks.wishes import Wishes
+from humanoid_dynamics.resolution import small
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_kernel, functions_of
+from humanoid_dynamics.spatial.quadratic import QpStatus
+
+MODULES = (small, nearest_kernels, program_kernels)
+PARTS = tuple(part for module in MODULES for part in functions_of(module) if part is not solve_program)
+BOTH = 12
+VECTORS = 4  # of the length of an active set
+
+
+class CompiledProgram:
+    """The program for one or two standing soles; answers as ``ReducedProgram`` does, to rounding, and begins where the last one ended."""
+
+    def __init__(self, plain: ReducedProgram, cones: tuple[Matrix, Matrix], effort: Vector, weights: Weights, weight: float) -> None:
+        """Take the memory.
+
+        Args:
+            plain: The same program in arrays, which is asked where rounding or the number of steps is against the kernel.
+            cones: Rows of what each sole can carry, cone @ wrench <= 0.
+            effort: (na,) largest torques; infinite where there is no limit.
+            weights: What deviations cost.
+            weight: That of the robot [N].
+        """
+        self.plain, self.feet = plain, plain.feet
+        na, feet, w = len(effort), plain.feet, weights
+        two = len(feet) > 1
+        n = na + (WRENCH if two else 0)
+        units = w.unit * weight * np.array([1.0] * 3 + [w.lever] * 3)
+        numbers = (w.com, w.height, w.base, w.swing, w.landing, w.swing_turn, w.joints, w.force, NEAR)
+        plan: Indices = np.array((feet[0], feet[1] if two else -1), dtype=np.intp)
+        second = cones[feet[1]] if two else np.zeros((0, WRENCH))
+        self._given = plan, np.array(effort), np.array(cones[feet[0]]), np.array(second), units, np.array(numbers)
+        self._extra = plain.build_extra()
+        soft, clear = len(self._extra[1]), len(self._extra[4])
+        always = 2 * BASE + soft + (WRENCH if two else 0)
+        limits = na + len(cones[feet[0]]) + 1 + (len(second) + 1 if two else CORNERS) + clear
+        self._rows = (
+            (np.zeros((always, n)), np.zeros(always)),
+            (np.zeros((limits, n)), np.zeros(limits), np.zeros(limits), np.zeros(limits)),
+        )
+        vectors = np.zeros((5, WRENCH)), np.zeros((6, n)), np.zeros((3 * BASE, na)), np.zeros((na, BASE)), np.zeros(always)
+        self._reduced = (np.zeros((2 * BASE, na)), np.zeros((WRENCH, n)), *vectors)
+        most = always + n + 1
+        tags: Indices = np.zeros((2, most), dtype=np.intp)
+        state: Indices = np.zeros(4, dtype=np.intp)
+        self._work = np.zeros((most + 1, n)), np.zeros((most + 1, most + 1)), np.zeros((VECTORS, most + 1)), tags, state
+        self._size = BASE + na, na
+        self._kernel = compile_kernel(solve_program, PARTS)
+
+    def solve(self, terms: BodyTerms, wishes: Wishes, room: JointRoom) -> Choice:
+        """Choose accelerations, wrenches and torques; see ``ReducedProgram.solve``."""
+        nv, na = self._size
+        state = (terms.M, terms.h, terms.J, terms.drift, terms.to_base, terms.J_com, terms.com_drift)
+        wish = (wishes.com, wishes.base, wishes.joints, wishes.soles, wishes.up, wishes.rise, wishes.height, wishes.load)
+        out = np.empty(nv + BOTH + na)
+        extra = (*self._extra, self.plain.count_extra())
+        ended = self._kernel(state, wish, room.bounds, self._given, extra, (self._reduced, *self._rows, self._work), out)
+        if ended not in {FOUND, HOPELESS}:
+            return self.plain.solve(terms, wishes, room)
+        status = QpStatus.OPTIMAL if ended == FOUND else QpStatus.INFEASIBLE
+        wrenches = out[nv : nv + BOTH].reshape(2, BASE)
+        return Choice(out[:nv], wrenches, out[nv + BOTH :], status, int(self._work[-1][STEPS]))

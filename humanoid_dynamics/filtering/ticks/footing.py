@@ -1,0 +1,147 @@
+"""Which soles really bear load, and where they stand: told by the schedule, confirmed by where the soles are."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from humanoid_dynamics.filtering.proportions import Proportions
+from humanoid_dynamics.filtering.ticks.target import Target
+from humanoid_dynamics.filtering.ticks.terms import BodyTerms
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+TOUCH = (0.003, 0.0005)  # m; a sole that is to stand does so once it is this near to the ground; the second where it is measured
+TORN = (0.008, 0.06)  # m and rad; a measured sole that is higher or steeper than this does not stand
+TAKEN = 0.1  # s after touch-down, in which a sole may still be steep
+RAMP = 0.04  # s; time in which a sole takes its load, and in which it gives it away
+FIRST_LOAD = 0.05  # weights of the robot, at touch-down
+TILT = (0.2, 0.6)  # rad; and this level; the second where it is late
+LATE = 0.03  # s
+STOPPING = 0.025  # s; way a sole still goes after touch-down, in times of its speed
+REACHING = 0.004  # m; a sole that is late aims this far below the ground
+SLOW = 0.05  # m/s; approach of a sole that is late
+
+
+class Footing:
+    """The soles that stand, each where it touched down and not where it was meant to.
+
+    Attributes:
+        stands: Whether each sole bears load.
+        place: (2, 3) where standing soles stand [m].
+        turn: (2, 3, 3) their orientations.
+        landed: Soles that touched down at the last update.
+        torn: Whether each sole was torn off the ground.
+        late: (2,) time since each sole should have touched down [s].
+        age: (2,) time since each sole touched down [s].
+    """
+
+    def __init__(self, proportions: Proportions) -> None:
+        """Prepare.
+
+        Args:
+            proportions: Measures of the robot.
+        """
+        self._corners = proportions.corners
+        self.stands = [False, False]
+        self.place: Matrix = np.zeros((2, 3))
+        self.turn: Matrix = np.tile(np.eye(3), (2, 1, 1))
+        self.landed: list[int] = []
+        self.late = np.zeros(2)
+        self.torn = [False, False]
+        self.age = np.full(2, np.inf)
+        self._touch, self._measured = TOUCH[0], False
+
+    def restart(self) -> None:
+        """Forget where soles stand."""
+        self.stands, self.torn = [False, False], [False, False]
+        self.late[:] = 0.0
+        self.age[:] = np.inf
+
+    def update(self, target: Target, terms: BodyTerms, dt: float, *, measured: bool = False) -> None:
+        """Decide which soles bear load in a state, and write that into the target.
+
+        Args:
+            target: What is wanted; its touches and the places of standing soles are changed.
+            terms: The robot in its state.
+            dt: Time until the next tick [s].
+            measured: Whether the state comes from a robot.
+        """
+        self._touch, self._measured = TOUCH[int(measured)], measured
+        self.landed = []
+        down = [self._bears(foot, target, terms) for foot in (0, 1)]
+        wanted = target.touches
+        if not any(down) and any(wanted) and any(self.stands):
+            down = list(self.stands)  # nobody has taken over: who stands goes on standing
+        for foot in (0, 1):
+            if down[foot] and not self.stands[foot]:
+                self._latch(foot, target, terms)
+            self.late[foot] = self.late[foot] + dt if wanted[foot] and not down[foot] else 0.0
+            if down[foot]:
+                target.sole_place[foot], target.sole_turn[foot] = self.place[foot], self.turn[foot]
+            elif wanted[foot]:
+                self._reach(foot, target)
+            fresh = 0.0 if any(self.stands) else np.inf  # who bears all load from the start has it already
+            self.age[foot] = self.age[foot] + dt if down[foot] and self.stands[foot] else fresh
+        self.stands = down
+        target.touches = (down[0], down[1])
+        if all(down):
+            for foot in (0, 1):
+                share = min(float(self.age[foot]), max(float(target.until[foot]), 0.0)) / RAMP
+                target.load[foot] = FIRST_LOAD + share if share < 1.0 else math.inf
+
+    def _bears(self, foot: int, target: Target, terms: BodyTerms) -> bool:
+        if not target.touches[foot]:
+            return False
+        if self.stands[foot]:
+            self.torn[foot] = self._measured and self.stands[1 - foot] and self.age[foot] > TAKEN and self._tears(foot, target, terms)
+            return not self.torn[foot]
+        return self._gap(foot, target, terms) <= self._touch
+
+    def _tears(self, foot: int, target: Target, terms: BodyTerms) -> bool:
+        """Whether a measured sole is off the ground, though it should stand."""
+        corners = terms.place[foot] + self._corners[foot] @ terms.turn[foot].T
+        normal = target.normal[foot]
+        return float(terms.turn[foot][:, 2] @ normal) < np.cos(TORN[1]) or float(((corners - self.place[foot]) @ normal).min()) > TORN[0]
+
+    def _gap(self, foot: int, target: Target, terms: BodyTerms) -> float:
+        """Return how high the highest corner of a sole is over the ground under it."""
+        corners = terms.place[foot] + self._corners[foot] @ terms.turn[foot].T
+        below = np.array(target.sole_place[foot])
+        below[2] = target.ground[foot]
+        heights = (corners - below) @ target.normal[foot]
+        level = float(terms.turn[foot][:, 2] @ target.normal[foot])
+        lowest = float(heights.min())
+        tilt = TORN[1] if self.torn[foot] else TILT[int(self.late[foot] > LATE)]
+        return lowest if level > np.cos(tilt) else np.inf
+
+    def _latch(self, foot: int, target: Target, terms: BodyTerms) -> None:
+        n = target.normal[foot]
+        R = terms.turn[foot]
+        place = terms.place[foot] + STOPPING * (R @ terms.twist[foot][:3])
+        ground = np.array(target.sole_place[foot])
+        ground[2] = target.ground[foot]
+        self.place[foot] = place - float((place - ground) @ n) * n
+        self.turn[foot] = level_turn(R, n)
+        self.landed.append(foot)
+
+    def _reach(self, foot: int, target: Target) -> None:
+        target.sole_place[foot] -= REACHING * target.normal[foot]
+        target.sole_rate[foot] = 0.0
+        target.sole_acceleration[foot] = 0.0
+
+
+def level_turn(R: Matrix, normal: Vector) -> Matrix:
+    """Return the orientation on a plane that looks the same way.
+
+    Args:
+        R: (3, 3) orientation of a sole.
+        normal: (3,) normal of the plane.
+    """
+    ahead = R[:, 0] - float(R[:, 0] @ normal) * normal
+    size = float(np.linalg.norm(ahead))
+    if size < 1e-6:  # the sole looks along the normal: any way is as good
+        ahead, size = np.array([1.0, 0.0, 0.0]), 1.0
+    x = ahead / size
+    y = np.array([normal[1] * x[2] - normal[2] * x[1], normal[2] * x[0] - normal[0] * x[2], normal[0] * x[1] - normal[1] * x[0]])
+    return np.column_stack((x, y, normal))

@@ -1,0 +1,102 @@
+"""How fast joints may accelerate so that they stay inside their ranges of position and speed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from humanoid_dynamics.filtering.ticks.wish_kernels import update_room
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_kernel
+
+BASE = 6
+FASTEST = 600.0  # rad/s^2; no joint is asked for more
+FREELY = 200.0  # rad/s^2; where positions are not limited
+INSIDE = 1e-4  # rad; ranges end this far before the limits, so that rounding does not matter
+BRAKING = 25.0  # 1/s; how a joint comes to rest before its limit, in comfort
+EMERGENCY = 90.0  # 1/s; and where that is not possible
+
+
+class JointRoom:
+    """Bounds on the accelerations of all coordinates but those of the base.
+
+    Attributes:
+        bounds: (2, na) least and largest accelerations of the last update.
+        lower: (na,) least accelerations of the last update.
+        upper: (na,) largest.
+    """
+
+    def __init__(self, robot: RobotModel, *, keep: bool = True, compiled: bool = False) -> None:
+        """Prepare.
+
+        Args:
+            robot: A robot with a free base.
+            keep: Whether position and speed are limited at all.
+            compiled: Whether a kernel of numba does the work.
+        """
+        n = robot.nv - BASE
+        self._v: Indices
+        self._q: Indices
+        self._q, self._v = _one_freedom(robot) if keep else (np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp))
+        self._low, self._high = robot.limits.lower[self._q] + INSIDE, robot.limits.upper[self._q] - INSIDE
+        self._speed = robot.limits.velocity[BASE:] if keep else np.full(n, np.inf)
+        self.bounds: Matrix = np.array([np.full(n, -FASTEST), np.full(n, FASTEST)])
+        self.lower, self.upper = self.bounds
+        self._place: Indices = np.zeros(n, dtype=np.intp)
+        self._lowest, self._highest = np.full(n, -np.inf), np.full(n, np.inf)
+        self._place[self._v], self._lowest[self._v], self._highest[self._v] = self._q, self._low, self._high
+        self._kernel = compile_kernel(update_room) if compiled else None
+        self._limits = self._place, np.array([self._lowest, self._highest, self._speed]), FASTEST
+
+    @property
+    def ranges(self) -> tuple[Indices, Vector, Vector]:
+        """Places of limited joints in the configuration, and where their ranges begin and end."""
+        return self._q, self._low, self._high
+
+    def update(self, q: Vector, v: Vector, dt: float, braking: float = BRAKING) -> None:
+        """Compute the bounds in a state: a joint may approach its limit no faster than in proportion to what is left.
+
+        Args:
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+            dt: Time until the next tick [s].
+            braking: Rate of the approach [1/s].
+        """
+        if self._kernel is not None:
+            self._kernel(q, v, dt, braking, self._limits, self.bounds)
+            return
+        rate = v[BASE:]
+        place, damping, pull = q[self._place], -2.0 * braking * rate, braking * braking
+        low = np.maximum((-self._speed - rate) / dt, damping + pull * (self._lowest - place))
+        high = np.minimum((self._speed - rate) / dt, damping + pull * (self._highest - place))
+        np.clip(low, -FASTEST, FASTEST, self.lower)
+        np.clip(high, -FASTEST, FASTEST, self.upper)
+        np.minimum(self.lower, self.upper, out=self.lower)
+
+    def open(self) -> None:
+        """Let joints accelerate as they like, as far as motors can be trusted to."""
+        self.lower[:], self.upper[:] = -FREELY, FREELY
+
+
+def limited_positions(robot: RobotModel) -> tuple[Indices, Vector, Vector]:
+    """Return the joints of one freedom that have limits.
+
+    Args:
+        robot: The robot.
+
+    Returns:
+        Their places in the configuration, their lowest and their highest positions [rad or m].
+    """
+    index, _ = _one_freedom(robot)
+    return index, np.array(robot.limits.lower[index]), np.array(robot.limits.upper[index])
+
+
+def _one_freedom(robot: RobotModel) -> tuple[Indices, Indices]:
+    """Return, in the configuration and behind the base in the velocity, the joints with one limited freedom."""
+    pairs = [
+        (joint.q.start, joint.v.start - BASE)
+        for joint in robot.joints
+        if joint.q.stop - joint.q.start == joint.v.stop - joint.v.start == 1 and np.isfinite(robot.limits.upper[joint.q][0])
+    ]
+    table = np.array(pairs, dtype=np.intp).reshape(-1, 2)
+    return table[:, 0], table[:, 1]

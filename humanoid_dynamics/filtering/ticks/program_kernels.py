@@ -1,0 +1,339 @@
+"""The tick's program, as loops that numba compiles: the same as ``ReducedProgram`` writes in arrays, in units where its cost is plain.
+
+The unknowns x are joint accelerations and the wrench under a second sole; y = (x - wish) / root, where root is one over the square root
+of what they cost.  Rows of the wrench under a first sole come before those under a second one.
+"""
+
+from __future__ import annotations
+
+import math
+
+from humanoid_dynamics.filtering.ticks.nearest_kernels import Always, Limits, Work, find_nearest
+from humanoid_dynamics.resolution.small import dot_row, dot_rows, factor_cholesky, solve_transposed, solve_upper
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+
+BASE = WRENCH = 6
+CORNERS = 4
+NAN = float("nan")
+COM, HEIGHT, TURN, SWING, LANDING, SWING_TURN, JOINTS, FORCE, NEAR = range(9)  # places in the weights
+FIRST, SECOND = range(2)  # places in the plan
+
+State = tuple[Matrix, Vector, Matrix, Matrix, Matrix, Matrix, Vector]
+Wish = tuple[Vector, Vector, Vector, Matrix, Matrix, Matrix, Vector, Vector]
+Extra = tuple[Matrix, Vector, Vector, Matrix, Vector, int]
+Given = tuple[Indices, Vector, Matrix, Matrix, Vector, Vector]
+Reduced = tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix, Vector]
+
+
+def solve_program(  # noqa: PLR0917
+    state: State, wish: Wish, room: Matrix, given: Given, extra: Extra, memory: tuple[Reduced, Always, Limits, Work], out: Vector
+) -> int:
+    """Write and solve the program of a tick whose first sole stands.
+
+    Args:
+        state: M, h, J, drift, to_base, J_com and com_drift of the robot.
+        wish: Wishes com, base, joints, soles, up, rise, height and load.
+        room: (2, na) least and largest accelerations of joints.
+        given: Plan, largest torques, cones of both soles, units of a wrench, weights.
+        extra: Further rows on the accelerations of the robot: soft ones, their values and weights; limits, their least values and how many.
+        memory: T and P, S, constants, vectors, rows, T turned over, weights; soft rows and equations; limits; memory of ``find_nearest``.
+        out: (nv + 12 + na,) acceleration, wrenches under both soles, torques; overwritten.
+
+    Returns:
+        How it ended, see ``find_nearest``.
+    """
+    reduced, always, limits, work = memory
+    plan = given[0]
+    n, na = reduced[1].shape[1], reduced[0].shape[1]
+    _move_base(state, wish, plan[FIRST], reduced)
+    _write_torques(state, reduced, limits[0])
+    _write_wrench(state, given, reduced, limits[0])
+    _write_scale(wish, given, reduced)
+    soft = _write_wishes(state, wish, given, extra, reduced, always)
+    _write_limits(wish, given, extra, reduced, limits)
+    root, w, bounds, y = reduced[3][0], reduced[3][1], reduced[3][2:4, :na], reduced[3][4]
+    for i in range(na):
+        bounds[0, i], bounds[1, i] = (room[0, i] - w[i]) / root[i], (room[1, i] - w[i]) / root[i]
+    ended = find_nearest(always, soft, limits, bounds, y[:n], work)
+    _read(given, reduced, limits, out)
+    return ended
+
+
+def set_row(A: Matrix, i: int, B: Matrix, k: int, size: int) -> None:
+    """Write the first entries of row k of B to row i of A, and zeros behind them."""
+    for j in range(size):
+        A[i, j] = B[k, j]
+    for j in range(size, A.shape[1]):
+        A[i, j] = 0.0
+
+
+def set_joints(A: Matrix, i: int, B: Matrix, k: int, size: int) -> None:
+    """Write what belongs to joints in row k of B to row i of A, and zeros behind it."""
+    for j in range(size):
+        A[i, j] = B[k, BASE + j]
+    for j in range(size, A.shape[1]):
+        A[i, j] = 0.0
+
+
+def add_products(out: Matrix, i: int, F: Matrix, k: int, A: Matrix, size: int) -> None:  # noqa: PLR0917
+    """Add F[k, 0] A[0] + ... + F[k, 5] A[5] to row i."""
+    a, b, c, d, e, f = F[k, 0], F[k, 1], F[k, 2], F[k, 3], F[k, 4], F[k, 5]
+    for j in range(size):
+        out[i, j] += a * A[0, j] + b * A[1, j] + c * A[2, j] + d * A[3, j] + e * A[4, j] + f * A[5, j]
+
+
+def _move_base(state: State, wish: Wish, first: int, reduced: Reduced) -> None:
+    """T = -B J, t = B (wish - drift): the base accelerates by T va + t."""
+    J, drift, B = state[2][first], state[3][first], state[4][first]
+    T, t, minus, soles = reduced[0][:BASE], reduced[2][0], reduced[4], wish[3]
+    na, joints = T.shape[1], J[:, BASE:]
+    for i in range(BASE):
+        t[i] = 0.0
+        for k in range(WRENCH):
+            t[i] += B[i, k] * (soles[first, k] - drift[k])
+            minus[i, k] = -B[i, k]
+        for j in range(na):
+            T[i, j] = 0.0
+        add_products(T, i, minus, i, joints, na)
+
+
+def _write_torques(state: State, reduced: Reduced, A: Matrix) -> None:
+    """P va + p is the force the base needs; torques are those of a robot that is bolted to the ground at the sole."""
+    M, h = state[0], state[1]
+    T, P, t, p, rest, turned = reduced[0][:BASE], reduced[0][BASE:], reduced[2][0], reduced[2][1], reduced[3][5], reduced[5]
+    na = T.shape[1]
+    for i in range(BASE):
+        p[i] = h[i] + dot_row(M, i, t, BASE)
+        set_joints(P, i, M, i, na)
+        add_products(P, i, M, i, T, na)
+        for j in range(na):
+            turned[j, i] = T[i, j]
+    for i in range(na):
+        rest[i] = h[BASE + i] + dot_row(M, BASE + i, t, BASE) + dot_row(turned, i, p, BASE)
+        set_joints(A, i, M, BASE + i, na)
+        add_products(A, i, M, BASE + i, T, na)
+        add_products(A, i, turned, i, P, na)
+
+
+def _write_wrench(state: State, given: Given, reduced: Reduced, A: Matrix) -> None:
+    """S x + s is the wrench under the first sole, S = B' P behind the joints; what a second one does to it and to the torques."""
+    plan, units = given[0], given[4]
+    B, P, p, S, s, second = state[4][plan[FIRST]], reduced[0][BASE:], reduced[2][1], reduced[1], reduced[2][2], plan[SECOND]
+    na, turned = P.shape[1], reduced[4]
+    for i in range(WRENCH):
+        for k in range(BASE):
+            turned[i, k] = B[k, i]
+        s[i] = dot_row(turned, i, p, BASE)
+        for j in range(S.shape[1]):
+            S[i, j] = 0.0
+        add_products(S, i, turned, i, P, na)
+    if second >= 0:
+        _write_second(state[2][second], units, reduced, A)
+
+
+def _write_second(J: Matrix, units: Vector, reduced: Reduced, A: Matrix) -> None:
+    """Write what the wrench under a second sole does to that under the first and to the torques; the transposed B is in the memory."""
+    S, T, turned, rows = reduced[1], reduced[0][:BASE], reduced[4], reduced[4][WRENCH : 2 * WRENCH]
+    na = T.shape[1]
+    for i in range(WRENCH):
+        for j in range(WRENCH):
+            S[i, na + j] = -dot_rows(turned, i, J, j, BASE) * units[j]
+    for i in range(WRENCH):
+        set_joints(rows, i, J, i, na)
+        add_products(rows, i, J, i, T, na)
+        for j in range(na):
+            A[j, na + i] = -rows[i, j] * units[i]
+
+
+def _write_scale(wish: Wish, given: Given, reduced: Reduced) -> None:
+    """Write what unknowns are wished to be, and one over the square root of what they cost."""
+    weights, root, w, joints, na = given[5], reduced[3][0], reduced[3][1], wish[2], reduced[0].shape[1]
+    light, heavy = 1.0 / math.sqrt(weights[JOINTS]), 1.0 / math.sqrt(weights[FORCE])
+    for i in range(na):
+        w[i], root[i] = joints[i], light
+    for i in range(na, reduced[1].shape[1]):
+        w[i], root[i] = 0.0, heavy
+
+
+def _share_load(state: State, given: Given, reduced: Reduced, g: Vector) -> None:
+    """Wish for the least wrenches under both soles that the wished motion needs."""
+    plan, units, P, p, s, w = given[0], given[4], reduced[0][BASE:], reduced[2][1], reduced[2][2], reduced[3][1]
+    y, na = reduced[2][3], P.shape[1]
+    first, second = state[2][plan[FIRST]], state[2][plan[SECOND]]
+    N, U = reduced[4][WRENCH : 2 * WRENCH], reduced[4][2 * WRENCH :]
+    for i in range(BASE):
+        y[i] = p[i] + dot_row(P, i, w, na)
+        for j in range(i, BASE):
+            N[i, j] = 0.0
+            for k in range(WRENCH):
+                N[i, j] += (first[k, i] * first[k, j] + second[k, i] * second[k, j]) * units[k] ** 2
+    if factor_cholesky(N, U, BASE):
+        solve_transposed(U, y, BASE)
+        solve_upper(U, y, BASE)
+    else:
+        y[0] = NAN
+    for i in range(WRENCH):
+        g[i] = dot_row(first, i, y, BASE) * units[i] ** 2 - s[i]
+        w[na + i] = dot_row(second, i, y, BASE) * units[i]
+
+
+def _write_wishes(state: State, wish: Wish, given: Given, extra: Extra, reduced: Reduced, always: Always) -> int:  # noqa: PLR0917
+    """Write rows that are to be met as well as they can, and equations behind them; return how many are soft."""
+    plan, weights, N, b = given[0], given[5], always[0], always[1]
+    T, t, weigh, second = reduced[0][:BASE], reduced[2][0], reduced[6], plan[SECOND]
+    _reduce(state[5], T, t, 3, N, b, 0)
+    for i in range(3):
+        b[i] += wish[0][i] - state[6][i]
+        set_row(N, 3 + i, T, 3 + i, T.shape[1])
+        b[3 + i] = wish[1][i] - t[3 + i]
+        weigh[i], weigh[3 + i] = math.sqrt(weights[COM if i < 2 else HEIGHT]), math.sqrt(weights[TURN])
+    if second >= 0:
+        _write_share(state, given, reduced, N, b)
+    else:
+        _write_swing(state, wish, given, reduced, N, b)
+    soft, more = 2 * BASE, extra[1]
+    _reduce(extra[0], T, t, len(more), N, b, soft)
+    for k in range(len(more)):
+        b[soft + k] += more[k]
+        weigh[soft + k] = math.sqrt(extra[2][k])
+    soft += len(more)
+    if second >= 0:
+        _reduce(state[2][second], T, t, WRENCH, N, b, soft)
+        for i in range(WRENCH):
+            b[soft + i] += wish[3][second, i] - state[3][second, i]
+            weigh[soft + i] = 1.0
+    _weigh_rows(N, b, reduced[3], weigh)
+    return soft
+
+
+def _write_share(state: State, given: Given, reduced: Reduced, N: Matrix, b: Vector) -> None:
+    """Write the wish for a wrench under the first sole."""
+    units, weight, weigh = given[4], math.sqrt(given[5][FORCE]), reduced[6]
+    _share_load(state, given, reduced, b[BASE : 2 * BASE])
+    for i in range(WRENCH):
+        set_row(N, BASE + i, reduced[1], i, N.shape[1])
+        weigh[BASE + i] = weight / units[i]
+
+
+def _write_swing(state: State, wish: Wish, given: Given, reduced: Reduced, N: Matrix, b: Vector) -> None:  # noqa: PLR0917
+    """Write the wish for the sole that swings, and keep how it moves."""
+    foot, weights, weigh, moved = 1 - given[0][FIRST], given[5], reduced[6], reduced[2]
+    near = weights[SWING] * (1.0 + (weights[LANDING] - 1.0) * max(0.0, 1.0 - wish[6][foot] / weights[NEAR]))
+    _reduce(state[2][foot], reduced[0][:BASE], reduced[2][0], WRENCH, N, b, BASE)
+    for i in range(WRENCH):
+        moved[4, i] = state[3][foot, i] - b[BASE + i]
+        b[BASE + i] = wish[3][foot, i] - moved[4, i]
+        set_row(reduced[4], i, N, BASE + i, reduced[0].shape[1])
+        weigh[BASE + i] = math.sqrt(near * (weights[SWING_TURN] if i > 2 else 1.0))
+
+
+def _reduce(J: Matrix, T: Matrix, t: Vector, count: int, N: Matrix, b: Vector, row: int) -> None:  # noqa: PLR0917
+    """Write rows on the accelerations of the robot as rows on the unknowns, and take off what the base does to them."""
+    for k in range(count):
+        set_joints(N, row + k, J, k, T.shape[1])
+        add_products(N, row + k, J, k, T, T.shape[1])
+        b[row + k] = -dot_row(J, k, t, BASE)
+
+
+def _weigh_rows(N: Matrix, b: Vector, vectors: Matrix, weigh: Vector) -> None:
+    """Turn rows on x to rows on y, and weigh them."""
+    for k in range(len(b)):
+        b[k] = weigh[k] * (b[k] - dot_rows(N, k, vectors, 1, N.shape[1]))
+        for j in range(N.shape[1]):
+            N[k, j] *= weigh[k] * vectors[0, j]
+
+
+def _write_limits(wish: Wish, given: Given, extra: Extra, reduced: Reduced, limits: Limits) -> None:
+    """Write torques, what the soles can carry, corners above the ground, largest loads, and further limits."""
+    plan, effort, units = given[0], given[1], given[4]
+    S, s, rest = reduced[1], reduced[2][2], reduced[3][5]
+    A, lower, upper = limits[0], limits[1], limits[2]
+    na, row = reduced[0].shape[1], reduced[0].shape[1]
+    for i in range(na):
+        lower[i], upper[i] = -effort[i] - rest[i], effort[i] - rest[i]
+    row = _write_cone(given[2], S, s, limits, row)
+    set_row(A, row, S, 2, A.shape[1])
+    lower[row], upper[row] = -math.inf, wish[7][plan[FIRST]] - s[2]
+    row += 1
+    if plan[SECOND] >= 0:
+        for k in range(len(given[3])):
+            set_row(A, row, S, 0, 0)
+            for j in range(WRENCH):
+                A[row, na + j] = given[3][k, j] * units[j]
+            lower[row], upper[row] = -math.inf, 0.0
+            row += 1
+        set_row(A, row, S, 2, 0)
+        A[row, na + 2] = units[2]
+        lower[row], upper[row] = -math.inf, wish[7][plan[SECOND]]
+        row += 1
+    else:
+        row = _stay_above(wish, given, reduced, limits, row)
+    _reduce(extra[3], reduced[0][:BASE], reduced[2][0], extra[5], A, lower, row)
+    for k in range(len(extra[4])):
+        lower[row + k] = lower[row + k] + extra[4][k] if k < extra[5] else -math.inf
+        upper[row + k] = math.inf
+    _scale_limits(limits, reduced[3], na)
+
+
+def _write_cone(cone: Matrix, S: Matrix, s: Vector, limits: Limits, row: int) -> int:
+    """Write what the first sole can carry; return the next row."""
+    A, lower, upper, n = limits[0], limits[1], limits[2], S.shape[1]
+    for k in range(len(cone)):
+        for j in range(n):
+            A[row, j] = 0.0
+        add_products(A, row, cone, k, S, n)
+        lower[row], upper[row] = -math.inf, -dot_row(cone, k, s, WRENCH)
+        row += 1
+    return row
+
+
+def _stay_above(wish: Wish, given: Given, reduced: Reduced, limits: Limits, row: int) -> int:
+    """Write that the corners of the sole that swings stay above the ground; its motion is in the memory."""
+    foot, G, A = 1 - given[0][FIRST], reduced[4], limits[0]
+    up = wish[4][foot]
+    for c in range(CORNERS):
+        set_row(A, row, G, 0, 0)
+        add_products(A, row, up, c, G, reduced[0].shape[1])
+        limits[1][row] = wish[5][foot, c] - dot_rows(up, c, reduced[2], 4, WRENCH)
+        limits[2][row] = math.inf
+        row += 1
+    return row
+
+
+def _scale_limits(limits: Limits, vectors: Matrix, torques: int) -> None:
+    """Turn limits on x to limits on y, and measure their rows; a row without limit is as good as none."""
+    A, lower, upper, size = limits
+    n = A.shape[1]
+    for k in range(len(lower)):
+        size[k] = 0.0
+        limited = lower[k] > -math.inf or upper[k] < math.inf
+        if limited or k < torques:
+            at, square = dot_rows(A, k, vectors, 1, n), 0.0
+            for j in range(n):
+                value = A[k, j] * vectors[0, j]
+                A[k, j] = value
+                square += value * value
+            lower[k] -= at
+            upper[k] -= at
+            if k < torques:
+                vectors[5, k] += at
+            if limited:
+                size[k] = math.sqrt(square)
+
+
+def _read(given: Given, reduced: Reduced, limits: Limits, out: Vector) -> None:
+    """Write what belongs to the solution."""
+    plan, units = given[0], given[4]
+    T, t, S, s = reduced[0][:BASE], reduced[2][0], reduced[1], reduced[2][2]
+    A, root, x, y, rest = limits[0], reduced[3][0], reduced[3][1], reduced[3][4], reduced[3][5]
+    na, n = T.shape[1], S.shape[1]
+    for i in range(n):
+        x[i] += root[i] * y[i]
+    wrench = BASE + na
+    for i in range(BASE):
+        out[i] = t[i] + dot_row(T, i, x, na)
+        out[wrench + WRENCH * plan[FIRST] + i] = s[i] + dot_row(S, i, x, n)
+        out[wrench + WRENCH * (1 - plan[FIRST]) + i] = units[i] * x[na + i] if plan[SECOND] >= 0 else 0.0
+    for i in range(na):
+        out[BASE + i] = x[i]
+        out[wrench + 2 * WRENCH + i] = rest[i] + dot_row(A, i, y, n)

@@ -1,0 +1,240 @@
+"""One tick: a target and a state in, consistent accelerations, wrenches and torques out, always."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+
+from humanoid_dynamics.contact.cone import build_wrench_cone
+from humanoid_dynamics.filtering.proportions import Proportions, inner_rectangle, measure_proportions
+from humanoid_dynamics.filtering.ticks.compiled_program import CompiledProgram
+from humanoid_dynamics.filtering.ticks.footing import Footing
+from humanoid_dynamics.filtering.ticks.joint_room import EMERGENCY, JointRoom
+from humanoid_dynamics.filtering.ticks.program import Choice, ReducedProgram, Weights
+from humanoid_dynamics.filtering.ticks.soft_program import SoftProgram
+from humanoid_dynamics.filtering.ticks.target import Target, stand_still
+from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
+from humanoid_dynamics.filtering.ticks.wishes import Gains, Wishes
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.motion.body_points import find_soles
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import choose_compiler
+from humanoid_dynamics.spatial.quadratic import QpStatus
+
+RUNGS = ("all", "hard_braking", "soles_give_way", "joints_give_way", "free", "fallen")
+FREE = RUNGS.index("free")
+COMMON = 0.005  # s between ticks, for a first one that nobody needs
+EFFORT_KEPT = 1.0 - 1e-6  # share of the torque limits that the programs use
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """What one tick answers.
+
+    Attributes:
+        vdot: (nv,) acceleration.
+        tau: (na,) torques of all coordinates but those of the base.
+        wrenches: (2, 6) wrenches of the ground on the left and the right sole, in axes of each, force before moment.
+        stands: Whether each sole bears load.
+        rung: Place in ``RUNGS``: 0 where all limits were kept and standing soles stand.
+        v: (nv,) velocity the answer belongs to, where a collision changed it; None where none did.
+    """
+
+    vdot: Vector
+    tau: Vector
+    wrenches: Matrix
+    stands: tuple[bool, bool]
+    rung: int
+    v: Vector | None = None
+
+
+class Tick(Protocol):
+    """What a mode of the filter must offer."""
+
+    def step(self, target: Target, q: Vector, v: Vector, dt: float, *, measured: bool = False) -> Step:
+        """Answer one tick; nothing raises.
+
+        Args:
+            target: What is wanted.
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+            dt: Time until the next tick [s].
+            measured: Whether the state comes from a robot and not from the filter itself.
+        """
+        ...
+
+    def restart(self) -> None:
+        """Forget what was."""
+        ...
+
+    def landings(self) -> list[tuple[int, Vector, Matrix]]:
+        """Return the soles that touched down at the last step, with place and orientation."""
+        ...
+
+
+@dataclass(frozen=True)
+class TickSettings:
+    """How the balanced tick decides.
+
+    Attributes:
+        gains: How deviations are corrected.
+        weights: What deviations cost.
+        joint_limits: Whether position and speed limits of joints are kept.
+        torque_limits: Whether torque limits are kept.
+        inside: How far inside the soles the pressure stays [m]; more where sole or ground give way.
+        unilateral: Whether contacts are limited at all; for controls that must fail.
+        compiled: Whether kernels of numba do the work; where None, if numba is installed.
+    """
+
+    gains: Gains = field(default_factory=Gains)
+    weights: Weights = field(default_factory=Weights)
+    joint_limits: bool = True
+    torque_limits: bool = True
+    inside: float = 0.001
+    unilateral: bool = True
+    compiled: bool | None = None
+
+
+class BalancedTick:
+    """The tick with all limits, and a ladder below it that always gives a command.
+
+    Rungs: all limits, joints brake comfortably; joints brake hard; standing soles may give way; joints may leave their room; free fall
+    without torques.  The equation of motion, the limits of contacts and those of motors hold on every rung.
+    """
+
+    def __init__(self, robot: RobotModel, settings: TickSettings | None = None, proportions: Proportions | None = None) -> None:
+        """Prepare.
+
+        Args:
+            robot: A robot with a free base and two soles.
+            settings: How it decides.
+            proportions: Measures of the robot; taken from it where None.
+        """
+        settings = settings or TickSettings()
+        proportions = proportions or measure_proportions(robot)
+        self._settings = settings
+        self.footing = Footing(proportions)
+        rectangles = _rectangles(robot, settings.inside)
+        compiled = choose_compiler(settings.compiled)
+        self.terms = BodyTerms(robot, proportions, compiled=compiled)
+        self._wishes = Wishes(robot, settings.gains, rectangles, compiled=compiled)
+        self._room = JointRoom(robot, keep=settings.joint_limits, compiled=compiled)
+        effort = EFFORT_KEPT * _efforts(robot) if settings.torque_limits else np.full(robot.nv - BASE, np.inf)
+        cones = _cones(robot, settings.inside) if settings.unilateral else (np.zeros((0, 6)), np.zeros((0, 6)))
+        weight = self._weight = proportions.mass * proportions.gravity
+        sets: tuple[tuple[int, ...], ...] = ((), (0,), (1,), (0, 1))
+        plain = {feet: self._build_program(feet, cones, effort, settings.weights, weight) for feet in sets}
+        self._reduced: dict[tuple[int, ...], ReducedProgram | CompiledProgram] = {
+            feet: CompiledProgram(program, cones, effort, settings.weights, weight) if compiled and feet else program
+            for feet, program in plain.items()
+        }
+        self._soft = {feet: SoftProgram(feet, cones, effort, settings.weights, weight) for feet in sets}
+        self._softest = {feet: SoftProgram(feet, cones, effort, settings.weights, weight, keep_room=False) for feet in sets}
+        if compiled:
+            self._warm_up(robot)
+
+    def _build_program(
+        self, feet: tuple[int, ...], cones: tuple[Matrix, Matrix], effort: Vector, weights: Weights, weight: float
+    ) -> ReducedProgram:
+        """Return the program for a set of standing soles, in arrays."""
+        return ReducedProgram(feet, cones, effort, weights, weight)
+
+    def _warm_up(self, robot: RobotModel) -> None:
+        """Compile, or load what is compiled, before a robot waits for it."""
+        q, v = np.array(robot.posture), np.zeros(robot.nv)
+        self.terms.update(q, v)
+        target = stand_still(q, robot.nv, self.terms.com, self.terms.place, self.terms.turn)
+        self._wishes.update(target, q, v, self.terms)
+        self._room.update(q, v, COMMON)
+        self._reduced[0, 1].solve(self.terms, self._wishes, self._room)
+
+    def restart(self) -> None:
+        """Forget where soles stand."""
+        self.footing.restart()
+
+    def landings(self) -> list[tuple[int, Vector, Matrix]]:
+        """Return the soles that touched down at the last step, with place and orientation."""
+        return [(foot, self.footing.place[foot], self.footing.turn[foot]) for foot in self.footing.landed]
+
+    def step(self, target: Target, q: Vector, v: Vector, dt: float, *, measured: bool = False) -> Step:
+        """Answer one tick; nothing raises.
+
+        Args:
+            target: What is wanted; which soles bear load and where they stand is written into it.
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+            dt: Time until the next tick [s].
+            measured: Whether the state comes from a robot and not from the filter itself.
+
+        Returns:
+            The answer.
+        """
+        self.terms.update(q, v)
+        self.footing.update(target, self.terms, dt, measured=measured)
+        self._wishes.update(target, q, v, self.terms, pull=0.0 if measured else 1.0)
+        feet = tuple(foot for foot in (0, 1) if target.touches[foot])
+        np.copyto(self._wishes.load, target.load * self._weight)
+        self._add_wishes(target, q, v)
+        choice, rung = self._descend(feet, q, v, dt, measured)
+        return Step(choice.vdot, choice.tau, choice.wrenches, target.touches, rung)
+
+    def _add_wishes(self, target: Target, q: Vector, v: Vector) -> None:
+        """Add to the wishes of a tick; here nothing."""
+
+    def _descend(self, feet: tuple[int, ...], q: Vector, v: Vector, dt: float, measured: bool) -> tuple[Choice, int]:
+        """Go down the ladder; a robot's joints have stops, so there they give way before soles do."""
+        terms, wishes, room = self.terms, self._wishes, self._room
+        room.update(q, v, dt)
+        choice = self._reduced[feet].solve(terms, wishes, room)
+        if choice.status is QpStatus.OPTIMAL:
+            return choice, 0
+        wishes.load[:] = np.inf
+        room.update(q, v, dt, EMERGENCY)
+        reduced = self._reduced[feet]
+        rungs: list[tuple[int, ReducedProgram | CompiledProgram | SoftProgram]]
+        rungs = [(1, reduced), (2, self._soft[feet]), (3, self._softest[feet])]
+        if measured:
+            room.open()
+            rungs = [(3, reduced), (3, self._softest[feet])]
+        for rung, program in rungs:
+            choice = program.solve(terms, wishes, room)
+            if choice.status is QpStatus.OPTIMAL:
+                return choice, rung
+        return _fall(terms), FREE
+
+
+def _fall(terms: BodyTerms) -> Choice:
+    """Return free fall without torques; at rest in the air where even that is no number."""
+    nv = len(terms.h)
+    try:
+        vdot = -np.linalg.solve(terms.M, terms.h)
+    except np.linalg.LinAlgError:
+        vdot = np.zeros(nv)
+    finite: Vector = np.zeros(nv)
+    np.copyto(finite, vdot, where=np.isfinite(vdot))
+    return Choice(finite, np.zeros((2, 6)), np.zeros(nv - BASE), QpStatus.OPTIMAL, 0)
+
+
+def _efforts(robot: RobotModel) -> Vector:
+    """Return the largest torques of all coordinates but those of the base; what turns a follower is its leader, not a motor of its own."""
+    effort = np.array(robot.limits.effort[BASE:])
+    for mimic in robot.mimics:
+        effort[robot.joint(mimic.joint).v.start - BASE] = np.inf
+    return effort
+
+
+def _cones(robot: RobotModel, inside: float) -> tuple[Matrix, Matrix]:
+    """Return what the largest rectangles inside the soles can carry, as rows."""
+    inner = [
+        build_wrench_cone(replace(sole, vertices=corners))
+        for sole, corners in zip(find_soles(robot), _rectangles(robot, inside), strict=True)
+    ]
+    rows = [np.asarray(cone.A @ cone.basis.T) for cone in inner]
+    return rows[0], rows[1]
+
+
+def _rectangles(robot: RobotModel, inside: float) -> tuple[Matrix, Matrix]:
+    left, right = (inner_rectangle(np.array(sole.vertices), inside) for sole in find_soles(robot))
+    return left, right

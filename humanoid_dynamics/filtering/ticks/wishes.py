@@ -1,0 +1,197 @@
+"""From a target and a state to the accelerations the tick wishes for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_dynamics.filtering.ticks import wish_kernels
+from humanoid_dynamics.filtering.ticks.target import Target
+from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
+from humanoid_dynamics.filtering.ticks.wish_kernels import update_wishes
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_kernel, functions_of
+from humanoid_dynamics.spatial.rotation import skew
+
+PARTS = tuple(part for part in functions_of(wish_kernels) if part is not update_wishes)
+SMALLEST = 0.02  # m; feet nearer to each other, or a centre of mass lower, have no sideways
+TARGET = 65  # numbers of a target beside its velocities and accelerations
+CUSHION = 40.0  # 1/s; how a swinging sole comes to rest above the ground
+DEPTH = 0.002  # m; it may go this far below
+MEASURED_DAMPING = 0.3  # share of the damping of standing soles that is left where the state is measured: the ground does the rest
+CAPTURE = (1.3, 0.03)  # the pivot is asked to go so many times as far as the capture point is off, or so far [m], sideways on two soles
+EDGE = (0.01, 0.02)  # m; forward it is asked to stay so far inside the soles, or to go so far beyond the capture point
+HARDEST_RISE = 60.0  # m/s^2
+HARDEST_LANDING = 40.0  # m/s^2; how fast a standing sole is brought to rest at most
+
+
+@dataclass(frozen=True)
+class Gains:
+    """How strongly deviations are corrected, each with stiffness [1/s^2] and damping [1/s].
+
+    Attributes:
+        com: Centre of mass, seen from above.
+        height: Its height.
+        base: Orientation of the base.
+        swing: Swinging soles.
+        joints: Joints.
+        stance: Standing soles.
+    """
+
+    com: tuple[float, float] = (20.0, 9.0)
+    height: tuple[float, float] = (30.0, 11.0)
+    base: tuple[float, float] = (80.0, 18.0)
+    swing: tuple[float, float] = (400.0, 40.0)
+    joints: tuple[float, float] = (60.0, 15.0)
+    stance: tuple[float, float] = (400.0, 40.0)
+
+
+class Wishes:
+    """Accelerations that bring the robot to its target.
+
+    Attributes:
+        com: (3,) of the centre of mass [m/s^2].
+        base: (3,) angular, in axes of the base [rad/s^2].
+        joints: (na,) of all coordinates but those of the base.
+        soles: (2, 6) of the soles, in axes of each; of standing ones, what brings them to rest where they stand.
+        up: (2, 4, 6) rows that give the upward acceleration of the corners of a swinging sole.
+        rise: (2, 4) what those must at least be, so that corners stay above the ground [m/s^2].
+        load: (2,) largest push on each sole [N].
+        height: (2,) height of the lowest corner of each sole over the ground [m].
+    """
+
+    def __init__(self, robot: RobotModel, gains: Gains, corners: tuple[Matrix, Matrix], *, compiled: bool = False) -> None:
+        """Take the memory.
+
+        Args:
+            robot: A robot with a free base.
+            gains: How deviations are corrected.
+            corners: (4, 3) corners of each sole in its frame [m].
+            compiled: Whether a kernel of numba does the work.
+        """
+        self._corners, self._arms = corners, tuple(skew(c) for c in corners)
+        self.up, self.rise, self.height, self.load = np.zeros((2, 4, 6)), np.zeros((2, 4)), np.zeros(2), np.full(2, np.inf)
+        self._model, self._gains = robot.model, gains
+        self.com, self.base, self.soles = np.zeros(3), np.zeros(3), np.zeros((2, 6))
+        self.joints: Vector = np.zeros(robot.nv - BASE)
+        self._gravity, self._downhill = float(np.linalg.norm(robot.model.gravity.linear)), np.array(robot.model.gravity.linear[:2])
+        self._kernel = compile_kernel(update_wishes, PARTS) if compiled else None
+        constants = (HARDEST_LANDING, CUSHION, DEPTH, HARDEST_RISE, MEASURED_DAMPING)
+        pairs = (gains.com, gains.height, gains.base, gains.swing, gains.joints, gains.stance)
+        self._fixed = np.array([*np.ravel(pairs), *constants]), np.array(corners)
+        self._written = (self.com, self.base, self.joints, self.soles, self.up, self.rise, self.height)
+        self._wanted, self._stands = np.zeros(TARGET + 2 * robot.nv), np.zeros(2, dtype=np.intp)
+
+    def update(self, target: Target, q: Vector, v: Vector, terms: BodyTerms, *, pull: float = 1.0) -> None:
+        """Compute the wishes.
+
+        Args:
+            target: What is wanted.
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+            terms: Terms of this state.
+            pull: Share of the stiffness that holds standing soles in place; zero where the state is measured.
+        """
+        error = pin.difference(self._model, q, target.q)
+        if self._kernel is not None:
+            self._gather(target)
+            state = (terms.com, terms.com_rate, terms.place, terms.turn, terms.twist)
+            self._kernel(self._wanted, self._stands, pull, error, v, state, self._fixed, self._written)
+        else:
+            self._wish(target, error, v, terms, pull)
+        if pull == 0.0 and all(target.touches) and np.isinf(target.until).all():  # no sole is about to be lifted
+            self._spare_body(target, terms)
+
+    def _wish(self, target: Target, error: Vector, v: Vector, terms: BodyTerms, pull: float) -> None:
+        """Do what the kernel does, in arrays."""
+        gains = self._gains
+        self._wish_com(target, terms)
+        stiff, damp = gains.joints
+        np.copyto(self.joints, target.a[BASE:] + damp * (target.v[BASE:] - v[BASE:]) + stiff * error[BASE:])
+        stiff, damp = gains.base
+        # The wanted velocity is in axes of the wanted base; both bases are near each other.
+        self.base[:] = target.a[3:6] + damp * (target.v[3:6] - v[3:6]) + stiff * error[3:6]
+        for foot in (0, 1):
+            if target.touches[foot]:
+                self._rest(foot, target, terms, pull)
+            else:
+                self._swing(foot, target, terms)
+                self._stay_above(foot, target, terms)
+
+    def _spare_body(self, target: Target, terms: BodyTerms) -> None:
+        """Ask for no more than brings the capture point back: what soles can give needs no turning of the body."""
+        across = terms.place[0, :2] - terms.place[1, :2]
+        apart, height = float(np.hypot(*across)), float(terms.com[2] - target.ground.max())
+        if min(apart, height) < SMALLEST:
+            return
+        n, square = across / apart, self._gravity / height
+        off = terms.com[:2] - target.com[:2]
+        capture = off + (terms.com_rate[:2] - target.com_rate[:2]) / np.sqrt(square)
+        pivot = off - (self.com[:2] - target.com_acceleration[:2]) / square
+        sideways, ahead = n, np.array([n[1], -n[0]])
+        most = max(CAPTURE[0] * abs(float(sideways @ capture)), CAPTURE[1])
+        self._bound_pivot(sideways, float(sideways @ pivot), (-most, most), square)
+        reach = np.vstack([terms.place[foot] + self._corners[foot] @ terms.turn[foot].T for foot in (0, 1)])[:, :2] @ ahead
+        reach, falls = reach - float((target.com[:2] + self._downhill / square) @ ahead), float(ahead @ capture)
+        bounds = (min(float(reach.min()) + EDGE[0], falls - EDGE[1]), max(float(reach.max()) - EDGE[0], falls + EDGE[1]))
+        self._bound_pivot(ahead, float(ahead @ pivot), bounds, square)
+
+    def _bound_pivot(self, way: Vector, asked: float, bounds: tuple[float, float], square: float) -> None:
+        """Take from the wished acceleration what would need the pivot beyond bounds along a way."""
+        self.com[:2] += square * (asked - min(max(asked, bounds[0]), bounds[1])) * way
+
+    def _gather(self, target: Target) -> None:
+        """Write the target in one row, as the kernel reads it."""
+        self._stands[0], self._stands[1] = target.touches
+        places = (target.ground, target.normal.ravel(), target.sole_place.ravel(), target.sole_turn.ravel())
+        rates = (target.sole_rate.ravel(), target.sole_acceleration.ravel())
+        np.concatenate((target.com, target.com_rate, target.com_acceleration, *places, *rates, target.v, target.a), out=self._wanted)
+
+    def _stay_above(self, foot: int, target: Target, terms: BodyTerms) -> None:
+        """Corners come near to the ground no faster than in proportion to their height."""
+        R, twist, corners = terms.turn[foot], terms.twist[foot], self._corners[foot]
+        n = R.T @ target.normal[foot]
+        ground = np.array([*target.sole_place[foot, :2], target.ground[foot]])
+        height = float((terms.place[foot] - ground) @ target.normal[foot]) + corners @ n
+        self.up[foot, :, :3], self.up[foot, :, 3:] = n, self._arms[foot] @ n  # n . (alpha x c) = alpha . (c x n)
+        rate = self.up[foot] @ twist
+        omega = twist[3:]
+        centripetal = float(omega @ n) * (corners @ omega) - float(omega @ omega) * (corners @ n)
+        drift = float(n @ _cross(omega, twist[:3])) + centripetal
+        self.rise[foot] = np.minimum(-2.0 * CUSHION * rate - CUSHION**2 * (height + DEPTH) - drift, HARDEST_RISE)
+        self.height[foot] = max(float(height.min()), 0.0)
+
+    def _wish_com(self, target: Target, terms: BodyTerms) -> None:
+        stiff, damp = self._gains.com
+        error, rate = target.com - terms.com, target.com_rate - terms.com_rate
+        self.com[:] = target.com_acceleration + damp * rate + stiff * error
+        stiff, damp = self._gains.height
+        self.com[2] = target.com_acceleration[2] + damp * rate[2] + stiff * error[2]
+
+    def _rest(self, foot: int, target: Target, terms: BodyTerms, pull: float) -> None:
+        stiff, damp = self._gains.stance
+        wish = pull * stiff * _pose_error(foot, target, terms) - max(pull, MEASURED_DAMPING) * damp * terms.twist[foot]
+        size = float(np.sqrt(wish @ wish))
+        self.soles[foot] = wish * min(1.0, HARDEST_LANDING / max(size, HARDEST_LANDING))
+
+    def _swing(self, foot: int, target: Target, terms: BodyTerms) -> None:
+        stiff, damp = self._gains.swing
+        R = terms.turn[foot]
+        rate, acceleration = target.sole_rate[foot], target.sole_acceleration[foot]
+        wanted = np.concatenate((R.T @ rate[:3], R.T @ rate[3:]))
+        twist = terms.twist[foot]
+        feed = np.concatenate((R.T @ acceleration[:3] - _cross(twist[3:], twist[:3]), R.T @ acceleration[3:]))
+        self.soles[foot] = feed + damp * (wanted - twist) + stiff * _pose_error(foot, target, terms)
+
+
+def _pose_error(foot: int, target: Target, terms: BodyTerms) -> Vector:
+    R = terms.turn[foot]
+    place = R.T @ (target.sole_place[foot] - terms.place[foot])
+    return np.concatenate((place, pin.log3(R.T @ target.sole_turn[foot])))
+
+
+def _cross(a: Vector, b: Vector) -> Vector:
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
