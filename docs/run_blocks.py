@@ -33,9 +33,12 @@ PATIENCE = 300.0  # s
 # (what a command begins with, how it runs here instead, why).
 CHANGED = (
     (r"humanoid-dynamics view(.*)", r"humanoid-dynamics view\1 --port 18471 --seconds 1", "would run until Ctrl-C"),
-    (r"humanoid-dynamics up ((?!.*--(?:json|seconds)).*)", r"humanoid-dynamics up \1 --seconds 1 --headless", "would run until Ctrl-C"),
     (r"humanoid-dynamics up (.*) --seconds \d+(.*)", r"humanoid-dynamics up \1 --seconds 1 --headless\2", "takes that long"),
+    (r"humanoid-dynamics up ((?!.*--(?:json|seconds)).*)", r"humanoid-dynamics up \1 --seconds 1 --headless", "would run until Ctrl-C"),
+    (r"humanoid-dynamics record run.mcap", "humanoid-dynamics record recorded.mcap", "run.mcap is read again"),
+    (r"(humanoid-dynamics up demo .*)record:=run.mcap(.*)", r"\1record:=demo.mcap\2", "run.mcap is read again"),
     (r"humanoid-dynamics record (.*?)( --seconds \d+)?", r"humanoid-dynamics record \1 --seconds 1", "would run until Ctrl-C"),
+    (r"(humanoid-dynamics play .*?)(?: --topic \S+)+(.*)", r"\1\2", "needs a bag with references"),
     (r"humanoid-dynamics play (.*)--loop(.*)", r"humanoid-dynamics play \1\2", "would run until Ctrl-C"),
     (r"humanoid-dynamics bench(.*--soak.*)", r"humanoid-dynamics bench\1 --help", "takes minutes"),
     (r"humanoid-dynamics bench(?!.*--only)(.*)", r"humanoid-dynamics bench\1 --help", "takes minutes"),
@@ -44,6 +47,7 @@ CHANGED = (
     (r"humanoid-dynamics experiment (.*)", r"humanoid-dynamics experiment \1 --help", "takes minutes; its own tests run it"),
     (r"humanoid-dynamics filter human28 (clips/.*)", r"humanoid-dynamics filter g1 \1", "the clips here are of another robot"),
     (r"humanoid-dynamics filter human28 walk.bvh(.*)", r"humanoid-dynamics filter g1 walk.npz\1", "needs a recorded person"),
+    (r"(humanoid-dynamics filter .*) /shared/(.*)", r"\1 shared_\2", "a folder of a cluster"),
     (r"(humanoid-dynamics filter .*)--dask \S+(.*)", r"\1\2", "needs a cluster"),
     (r"(humanoid-dynamics inverse .*?)(?: --remap \S+)+(.*)", r"\1\2", "needs a bag with topics of other names"),
     (r"snake_driver --ros-args.*", "snake_driver --ros-args -p robot:=snake5 --help", "would run until Ctrl-C"),

@@ -8,6 +8,7 @@ import typer
 from rich.markup import escape
 
 from humanoid_dynamics.cli.options import JsonOption
+from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, make_table
 
 FAILED = 1
@@ -22,7 +23,8 @@ def audit(as_json: JsonOption = False) -> None:
     """Run motions whose exact answer is known, and compare; the exit code is 1 where one fails."""
     from humanoid_dynamics.simulation.analytic import run_audit
 
-    findings = run_audit()
+    with show_progress("auditing") as bar:
+        findings = run_audit(bar.tell)
     passed = all(finding.passed for finding in findings)
     if as_json:
         rows = [

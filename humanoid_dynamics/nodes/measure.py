@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
 import threading
 from dataclasses import asdict
@@ -25,7 +24,7 @@ from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.nodes.adapter import make_qos
 from humanoid_dynamics.nodes.interfaces import COMMANDS, STATES, turned
 from humanoid_dynamics.nodes.messages import doubles, nanoseconds, write_odometry
-from humanoid_dynamics.nodes.processes import Measured, read_cpu, start_node, wait_until
+from humanoid_dynamics.nodes.processes import Measured, end_nodes, read_cpu, start_node, wait_until
 from humanoid_dynamics.nodes.running import keep_rate, make_executor
 from humanoid_dynamics.nodes.soak import soak
 from humanoid_dynamics.nodes.together import LockStepRun, run_in_lock_step, spin
@@ -157,9 +156,7 @@ def _measure_latency(prober: Prober) -> list[Measured]:
                     used += read_cpu(processes[0]) - before if namespace == ours else 0.0
             found[rate] = ({name: np.array(times) for name, times in prober.times.items()}, used / (BLOCK * BLOCKS))
     finally:
-        for process in processes:
-            process.send_signal(signal.SIGINT)
-            process.wait(10.0)
+        end_nodes(processes)
     fast, (slow, share) = found[1000.0][0], found[500.0]
     median, p99 = 1e3 * np.median(fast[ours]), 1e3 * np.percentile(fast[ours], 99)
     bare, bare_p99 = 1e3 * np.median(fast[echo]), 1e3 * np.percentile(fast[echo], 99)
@@ -188,9 +185,7 @@ def _measure_lock_step(prober: Prober, run_one: LockStepRun) -> list[Measured]:
         threading.Event().wait(BLOCK * BLOCKS)
         factor = (prober.clock - at) / (monotonic() - begin)
     finally:
-        for process in processes:
-            process.send_signal(signal.SIGINT)
-            process.wait(10.0)
+        end_nodes(processes)
     return [
         Measured("lock-step at 1 kHz, one process", run_one.factor, "x real time", ">= 6 x", run_one.factor >= 6.0),
         Measured("  by processor time alone", run_one.seconds / run_one.cpu, "x real time", "beside it", True),

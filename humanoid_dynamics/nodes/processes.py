@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
@@ -13,6 +15,7 @@ from humanoid_dynamics.graphs.description import GraphNode
 from humanoid_dynamics.graphs.supervisor import local_environment, node_command
 
 START = 60.0  # s; how long a process may take until it answers
+PATIENCE = 10.0  # s; how long it may take to end
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")  # bytes
 
@@ -53,6 +56,23 @@ def start_node(node: str, namespace: str, **parameters: Any) -> subprocess.Popen
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+
+
+def end_nodes(processes: Iterable[subprocess.Popen[bytes]]) -> None:
+    """End nodes; one that does not is killed, so that what was measured is not lost.
+
+    Args:
+        processes: Their processes.
+    """
+    ending = list(processes)
+    for process in ending:
+        process.send_signal(signal.SIGINT)
+    for process in ending:
+        try:
+            process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def read_cpu(process: subprocess.Popen[bytes]) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 from collections.abc import Mapping
 from subprocess import Popen
@@ -17,7 +16,7 @@ from std_msgs.msg import UInt8
 from humanoid_dynamics.nodes.adapter import make_qos
 from humanoid_dynamics.nodes.interfaces import INTERFACES, REPORTS
 from humanoid_dynamics.nodes.messages import nanoseconds
-from humanoid_dynamics.nodes.processes import Measured, read_cpu, read_memory, start_node, wait_until
+from humanoid_dynamics.nodes.processes import Measured, end_nodes, read_cpu, read_memory, start_node, wait_until
 from humanoid_dynamics.nodes.running import make_executor
 from humanoid_dynamics.nodes.together import spin
 
@@ -71,10 +70,7 @@ def soak(seconds: float, robot: str = "human28") -> list[Measured]:
         memory, shares, span = _watch(processes, seconds)
         return [*_judge_periods(witness, span), *_judge_processes(memory, shares, witness.status)]
     finally:
-        for process in processes.values():
-            process.send_signal(signal.SIGINT)
-        for process in processes.values():
-            process.wait(10.0)
+        end_nodes(processes.values())
         executor.shutdown()
 
 

@@ -155,7 +155,7 @@ class ContactDynamics:
         return np.array(X_WC.rotation), np.array(X_WC.translation)
 
     def total_wrench(self) -> tuple[Vector, Vector, Vector]:
-        """Return where the root is [m], and force [N] and moment about it [N·m] that the motion needs there, axes of the world; (3,) each."""
+        """Return where the root is [m], and force [N] and moment about it [N·m] that the motion needs, axes of the world; (3,) each."""
         X_WB, S = self._data.oMi[1], self._data.joints[1].S
         wrench = S @ self.tau_0[: S.shape[1]]
         return np.array(X_WB.translation), X_WB.rotation @ wrench[:3], X_WB.rotation @ wrench[3:]

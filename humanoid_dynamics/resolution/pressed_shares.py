@@ -1,8 +1,8 @@
 """Shares that let two contacts press inside themselves: the recommended transition of load, tick by tick [BP, eq. 28-29, assumption 2].
 
 With 1 - s on one contact and s on the other, pressures at p_1 and p_2 add up to the zero-moment point z = (1 - s) p_1 + s p_2.  So s is
-kept where p_1 and p_2 can lie within their contacts.  While a step rolls over, which is while one of them is a face and the other an edge, or
-in the plane an edge and a point, s rises in two parts, and passes at half time the one share for which both press where they face each
+kept where p_1 and p_2 can lie within their contacts.  While a step rolls over, which is while one of them is a face and the other an edge,
+or in the plane an edge and a point, s rises in two parts, and passes at half time the one share for which both press where they face each
 other: there contacts may change from heel to sole and from sole to toe, and no torque has a step.
 """
 
@@ -12,14 +12,14 @@ import numpy as np
 
 from humanoid_dynamics.contact.transfer import find_profile, switch_share
 from humanoid_dynamics.resolution.objectives import ShareObjective
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 
 FLOATING = ("free_flyer", "planar")
 EASED = 0.05  # share from which on it counts fully where pressure may be; below, less and less: contacts come and go without a step
 UPRIGHT = 0.9  # cosine between a normal and the vertical from which on a contact is ground
 SAME = 1e-9  # m; what is nearer is one place
 RISE = find_profile("quintic")
-ALONG, ACROSS = np.eye(2)
+ALONG, ACROSS = read_only(np.eye(2))
 
 
 class PressedShareObjective(ShareObjective):

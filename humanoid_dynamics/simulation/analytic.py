@@ -234,10 +234,18 @@ CASES: tuple[Callable[[], tuple[Finding, ...]], ...] = (
 )
 
 
-def run_audit() -> tuple[Finding, ...]:
+def run_audit(watch: Callable[[float], None] | None = None) -> tuple[Finding, ...]:
     """Run all cases.
+
+    Args:
+        watch: Called with the share that is done, 0 to 1.
 
     Returns:
         What was found, in order.
     """
-    return tuple(finding for case in CASES for finding in case())
+    findings: list[Finding] = []
+    for done, case in enumerate(CASES):
+        if watch is not None:
+            watch(done / len(CASES))
+        findings += case()
+    return tuple(findings)

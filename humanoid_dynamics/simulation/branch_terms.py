@@ -39,7 +39,7 @@ class BranchTerms(Terms):
         self.lower: Matrix = self.M.reshape(nv, nv).T
         self.JT: Matrix = self.data.J.T.reshape(-1, 6)
         body = list_bodies(self.model, parents) if self._placements.shared else None
-        self.body: Body | None = None if body is None else tuple(body)
+        self.body: Body | None = None if body is None else (body[0], body[1], body[2], body[3], body[4])
 
     def place(self, q: Vector, v: Vector | None = None) -> None:
         """Compute poses, Jacobians, inertia and bias.

@@ -107,3 +107,21 @@ run(lambda: Node('node'), loop)
     out, said = process.communicate(timeout=PATIENCE)
     assert (process.returncode, said) == (0, "")
     assert int(out.split()[0]) <= 3, out
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_node_that_waits_awake_ends_with_0(start, number):
+    process = start("""
+from humanoid_dynamics.nodes.effort_guard import main
+sys.argv += ["--ros-args", "-p", "busy:=true", "-p", "joints:=['knee']", "-p", "effort_limits:=[1.0]", "-p", "safe_output:=zero"]
+main()
+""")
+    said = ""
+    while "waiting" not in said:
+        said = process.stderr.readline()
+        assert said, "it ended before it was ready"
+    process.send_signal(number)
+    begin = monotonic()
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
+    assert monotonic() - begin < 3.0
