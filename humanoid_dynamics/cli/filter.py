@@ -20,8 +20,10 @@ from humanoid_dynamics.errors import HumanoidDynamicsError
 if TYPE_CHECKING:
     from humanoid_dynamics.filtering.settings import Settings
     from humanoid_dynamics.motion.mapping import JointMap
+    from humanoid_dynamics.spatial.arrays import Vector
 
 SHORTEST, LONGEST = 0.01, 5.0  # s of look-ahead
+TURN = 6.3  # rad; once around
 
 RobotArgument = Annotated[str, typer.Argument(help="Catalogue name, or path of a URDF or xacro file.", metavar="ROBOT")]
 ClipsArgument = Annotated[
@@ -38,12 +40,15 @@ DaskOption = Annotated[str, typer.Option("--dask", help="Filter on the cluster o
 AgainOption = Annotated[bool, typer.Option("--again", help="Filter again what a batch has written to --out before.")]
 PictureOption = Annotated[str, typer.Option("--picture", help="Draw feet, centre of mass and ZMP before and after into this PNG.")]
 FilmOption = Annotated[str, typer.Option("--film", help="Write before and after in motion into this animated GIF.")]
+SlopeOption = Annotated[float, typer.Option("--slope", help="How steep the ground is, uphill along --uphill [rad].")]
+UphillOption = Annotated[float, typer.Option("--uphill", help="Where the ground goes up: turn from the x axis [rad].")]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics filter g1 walk.npz
   humanoid-dynamics filter g1 walk.npz kick.csv --offline --out filtered --report report.json
   humanoid-dynamics filter g1 walk.npz --picture walk.png --film walk.gif
   humanoid-dynamics filter human28 walk.bvh --lookahead 0.6 --json
+  humanoid-dynamics filter g1 uphill.npz --slope 0.087 --out filtered
   humanoid-dynamics filter g1 clips/ "more/**/*.csv" --jobs 4 --out filtered --report table.csv
 """
 
@@ -62,6 +67,8 @@ def filter(  # noqa: PLR0913
     again: AgainOption = False,
     picture: PictureOption = "",
     film: FilmOption = "",
+    slope: SlopeOption = 0.0,
+    uphill: UphillOption = 0.0,
     as_json: JsonOption = False,
 ) -> None:
     """Make clips consistent: motion a robot can do with its motors, joints and feet, and the certificate that it can."""
@@ -74,6 +81,7 @@ def filter(  # noqa: PLR0913
     if out and Path(out).exists() and not Path(out).is_dir():
         raise HumanoidDynamicsError(f"--out: {out!r} is a file, expected a folder")
     check_folder("--report", report)
+    normal = _check_slope(slope, uphill)
     pictures = Pictures(picture, film)
     check_pictures(pictures)
     settings = replace(Settings(), lookahead=lookahead)
@@ -82,43 +90,60 @@ def filter(  # noqa: PLR0913
     if is_batch(clips, options):
         if any(pictures):
             raise HumanoidDynamicsError("--picture and --film: received more than one clip, expected one file and one process")
-        job = build_job(robot, mode=mode, settings=settings, offline=offline, joint_map=joint_map)
+        job = build_job(robot, mode=mode, settings=settings, offline=offline, joint_map=joint_map, normal=normal)
         outcomes, seconds = filter_many(job, clips, options)
-        tell(outcomes, options, {"robot": job.name, **_about(mode, settings)}, seconds)
+        tell(outcomes, options, {"robot": job.name, **_about(mode, settings, normal)}, seconds)
         return
-    _filter_one(robot, clips[0], (mode, settings, offline, joint_map), options, pictures)
+    _filter_one(robot, clips[0], (mode, settings, offline, joint_map, normal), options, pictures)
 
 
-def _about(mode: str, settings: "Settings") -> dict[str, Any]:
-    return {"mode": mode, "lookahead": settings.lookahead, "delay": settings.lookahead}
+def _check_slope(slope: float, uphill: float) -> "Vector | None":
+    """Return the normal of the ground; None where it is level."""
+    from humanoid_dynamics.filtering.slope import STEEPEST_SLOPE, normal_of
+
+    if not abs(slope) <= STEEPEST_SLOPE:
+        raise HumanoidDynamicsError(f"--slope: received {slope:g}, expected {-STEEPEST_SLOPE:g} to {STEEPEST_SLOPE:g} rad")
+    if not abs(uphill) <= TURN:
+        raise HumanoidDynamicsError(f"--uphill: received {uphill:g}, expected {-TURN:g} to {TURN:g} rad")
+    if uphill and not slope:
+        raise HumanoidDynamicsError("--uphill: received a direction and no --slope, expected both")
+    return normal_of(slope, uphill) if slope else None
+
+
+def _about(mode: str, settings: "Settings", normal: "Vector | None") -> dict[str, Any]:
+    ground = [0.0, 0.0, 1.0] if normal is None else normal.tolist()
+    return {"mode": mode, "lookahead": settings.lookahead, "delay": settings.lookahead, "normal": ground}
 
 
 def _filter_one(
-    robot: str, source: str, how: "tuple[str, Settings, bool, JointMap | None]", options: BatchOptions, pictures: Pictures
+    robot: str, source: str, how: "tuple[str, Settings, bool, JointMap | None, Vector | None]", options: BatchOptions, pictures: Pictures
 ) -> None:
     """Filter one file in this process, and draw it where that is wanted."""
     from humanoid_dynamics.filtering.batches.clips import find_clips
     from humanoid_dynamics.filtering.batches.task import Outcome, Task
     from humanoid_dynamics.filtering.clip_facts import clip_facts
     from humanoid_dynamics.filtering.clip_filter import LADDER, filter_clip
+    from humanoid_dynamics.filtering.slope import Slope
     from humanoid_dynamics.model.load import load_robot
     from humanoid_dynamics.motion.formats.npz_file import write_npz
     from humanoid_dynamics.motion.load import load_clip
     from humanoid_dynamics.motion.mapping import build_recording
 
-    (mode, settings, offline, joint_map), out = how, options.out
+    (mode, settings, offline, joint_map, normal), out = how, options.out
     model, path = load_robot(robot), Path(source)
     result = find_clips([source], results=Path(out))[0].name if out else ""
     began = monotonic()
     clip = load_clip(path, model, joint_map=joint_map)
+    slope = None if normal is None else Slope(model, normal)
+    ladder = LADDER if offline else LADDER[:1]
     with show_progress(f"filtering {path.name}") as bar:
-        found = filter_clip(model, clip, mode, settings=settings, ladder=LADDER if offline else LADDER[:1], watch=bar.tell)
-    draw_pictures(pictures, clip, found)
+        found = filter_clip(model, clip, mode, settings=settings, ladder=ladder, watch=bar.tell, normal=normal)
+    draw_pictures(pictures, clip, found, slope)
     if out:
         Path(out).mkdir(parents=True, exist_ok=True)
         write_npz(build_recording(found.clip), Path(out) / f"{result}.npz")
-    outcome = Outcome(Task(path.stem, path, ""), clip_facts(str(path), clip, found))
-    tell([outcome], options, {"robot": model.name, **_about(mode, settings), **pictures._asdict()}, monotonic() - began)
+    outcome = Outcome(Task(path.stem, path, ""), clip_facts(str(path), clip, found, slope))
+    tell([outcome], options, {"robot": model.name, **_about(mode, settings, normal), **pictures._asdict()}, monotonic() - began)
     if not options.as_json:
         typer.echo(_tell_where(pictures, robot, str(Path(out) / f"{result}.npz") if out else ""), nl=False)
 

@@ -9,6 +9,7 @@ from humanoid_dynamics.errors import HumanoidDynamicsError
 
 if TYPE_CHECKING:
     from humanoid_dynamics.filtering.clip_filter import FilteredClip
+    from humanoid_dynamics.filtering.slope import Slope
     from humanoid_dynamics.motion.clip import Clip
 
 
@@ -31,12 +32,14 @@ def check_pictures(pictures: Pictures) -> None:
         style()
 
 
-def draw_pictures(pictures: Pictures, clip: "Clip", found: "FilteredClip") -> None:
-    """Draw what is asked for."""
+def draw_pictures(pictures: Pictures, clip: "Clip", found: "FilteredClip", slope: "Slope | None" = None) -> None:
+    """Draw what is asked for, in axes of the ground."""
     if not any(pictures) or len(found.frames) < 3:
         return
     from humanoid_dynamics.plotting.filtered import draw_filtered, film_filtered
 
+    if slope is not None:
+        clip, found = slope.clip_to_ground(clip), slope.found_to_ground(found)
     for path, draw in ((pictures.picture, draw_filtered), (pictures.film, film_filtered)):
         if path:
             with show_progress(f"drawing {Path(path).name}") as bar:

@@ -92,6 +92,20 @@ def build_generators(surface: ContactSurface, facets: int = FACETS) -> Matrix:
     return generators
 
 
+def build_pushes(surface: ContactSurface, facets: int = FACETS) -> Matrix:
+    """Return what the generators of ``build_wrench_cone`` are in the basis of its rows.
+
+    Args:
+        surface: The surface.
+        facets: Sides of the friction pyramid.
+
+    Returns:
+        (r, corners * facets) pushes of unit normal force; every push that keeps all rows but that of the load is a sum of them.
+    """
+    forces = _corner_forces(_fewer(surface.vertices, MOST_CORNERS), surface.friction, facets)
+    return np.asarray(np.linalg.lstsq(wrench_basis(surface), forces.T, rcond=None)[0], dtype=np.float64)
+
+
 def _corner_forces(vertices: Matrix, friction: float, facets: int) -> Matrix:
     angles = 2.0 * np.pi * (np.arange(facets) + 0.5) / facets
     forces = np.column_stack((friction * np.cos(angles), friction * np.sin(angles), np.ones(facets)))

@@ -24,6 +24,7 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 HOLD = 1.0  # s the reference stands still before and after a clip
 HOLD_RATE = 50.0  # Hz
+GROUNDED = "on the ground"  # an attempt without the flights of the one before
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Attempt:
         slower: How many times longer the clip takes.
         inside: Share of one sole that the zero-moment point keeps to; as the settings say where None.
         farther: How many times farther the look-ahead reaches.
+        flights: Whether short flights are made.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Attempt:
     slower: float = 1.0
     inside: float | None = None
     farther: float = 1.0
+    flights: bool = True
 
 
 LADDER = (
@@ -117,13 +120,18 @@ def filter_clip(
         raise ClipError(clip.origin, f"lasts {clip.duration:.4g} s, less than one tick of {settings.dt:.4g} s")
     verdicts: dict[str, Verdict] = {}
     best: tuple[Attempt, list[Frame]] | None = None
-    for attempt in ladder or LADDER[:1]:
+    attempts = list(ladder or LADDER[:1])
+    while attempts:
+        attempt = attempts.pop(0)
         frames, verdict = _attempt(robot, clip, mode, (settings, tick, attempt), watch)
         verdicts[attempt.name] = verdict
-        if best is None or verdict.finished or len(frames) / attempt.slower > len(best[1]) / best[0].slower:
+        good = verdict.finished and not (verdict.flown and verdict.all_limits < 1.0)
+        if best is None or good or len(frames) / attempt.slower > len(best[1]) / best[0].slower:
             best = (attempt, frames)
-        if verdict.finished:
+        if good:
             break
+        if verdict.flown:
+            attempts.insert(0, replace(attempt, name=f"{attempt.name}, {GROUNDED}", flights=False))
     kept = best if best is not None else (LADDER[0], [])
     return FilteredClip(build_clip_of(robot, kept[1], clip.origin), tuple(kept[1]), verdicts[kept[0].name], kept[0], verdicts)
 
@@ -217,4 +225,4 @@ def _changed(settings: Settings, attempt: Attempt) -> Settings:
     stride = attempt.stride + settings.shorter
     inside = settings.inside_one if attempt.inside is None else attempt.inside
     lower, ahead = settings.extra_lower + attempt.lower, settings.lookahead * attempt.farther
-    return replace(settings, shorter=stride, extra_lower=lower, inside_one=inside, lookahead=ahead)
+    return replace(settings, shorter=stride, extra_lower=lower, inside_one=inside, lookahead=ahead, flights=attempt.flights)

@@ -17,10 +17,10 @@ FALLEN = RUNGS.index("fallen")
 LOWEST = 0.55  # of the height of the base in the resting posture
 STEEPEST = np.deg2rad(70.0)
 FASTEST = 20.0  # m/s or rad/s; a base that is faster is none any more
-HELD = 0.2  # s that the reference must have stood still
+HELD = 0.15  # s that the reference must have stood still
 QUIET = (0.1, 1.0)  # m/s and rad/s: base, and joints, of a reference that stands still
-SHORTEST = 0.5  # s of the way back
-PACE = (0.5, 1.5, 3.0)  # share of the speed limits of joints; m/s; rad/s on the way back
+SHORTEST = 0.3  # s of the way back
+PACE = (0.8, 3.0, 6.0)  # share of the speed limits of joints; m/s; rad/s on the way back
 PEAK = 1.875  # largest speed of a quintic, in times of its mean
 
 

@@ -227,15 +227,20 @@ class DynamicsFilter:
         certificate = self._judge.judge(q, v, (q_after, after), step)
         if not measured:
             if not self._is_possible(q_after, after, step, certificate):
-                self.q, self.v = self._recovery.begin(q), np.zeros(self.robot.nv)
+                self._lie_down(q)
                 return self._recover(target)
             if has_fallen(q, self.proportions.pelvis):
-                self.q, self.v = self._recovery.begin(q_after), np.zeros(self.robot.nv)
+                self._lie_down(q_after)
             else:
                 self.q, self.v = q_after, after
         for foot, place, turn in self._tick.landings():
             self._planner.landed(foot, place, turn)
         return self._frame(target, v, step, q, certificate)
+
+    def _lie_down(self, q: Vector) -> None:
+        """Hold a posture after a fall."""
+        self.q, self.v = self._recovery.begin(q), np.zeros(self.robot.nv)
+        self._planner.lie_down()
 
     def _is_possible(self, q: Vector, v: Vector, step: Step, certificate: FrameCertificate) -> bool:
         """Whether what comes next is a number, and inside the limits of joints and motors where these are kept."""

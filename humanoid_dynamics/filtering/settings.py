@@ -25,6 +25,7 @@ class Settings:
         balance: Whether the centre of mass follows the bounded pendulum, or the clip as it is; for controls that must fail.
         repair_height: Whether floating feet are put on the ground.
         split_slides: Whether a standing foot that slides makes a small step instead.
+        flights: Whether short flights from both soles to both are made; where not, they are replaced by standing.
         gate: Whether time may stop before a foot is lifted until the robot is balanced on the other one.
     """
 
@@ -43,6 +44,7 @@ class Settings:
     balance: bool = True
     repair_height: bool = True
     split_slides: bool = True
+    flights: bool = False
     gate: bool = True
 
     @property

@@ -41,6 +41,8 @@ class Verdict:
         com_rms: Root mean square of what the centre of mass differs from its reference, strides scaled, slides corrected [m].
         base_max: Largest way of the base from its reference, likewise [m].
         slip: Longest way a standing sole moves [m].
+        flight_replaced: Time in which the reference flies and the robot stands instead [s].
+        flown: Time in which the reference flies, and the robot too [s].
         rungs: Rung of the ladder -> frames.
         microseconds: Time per frame [us].
         notices: What was assumed.
@@ -62,6 +64,8 @@ class Verdict:
     com_rms: float
     base_max: float
     slip: float
+    flight_replaced: float
+    flown: float
     rungs: dict[str, int]
     microseconds: float
     notices: tuple[str, ...] = ()
@@ -102,6 +106,9 @@ def judge_clip(
     data = robot.data()
     com = np.array([pin.centerOfMass(robot.model, data, f.q) - f.target.com for f in frames])
     base = np.array([f.q[:3] - f.target.q[:3] for f in frames])
+    replaced, flown = _measure_flight(frames)
+    if replaced > 0.0:
+        notices = (*notices, f"for {replaced:.2f} s of flight in the reference the robot stands or steps")
     names, counts = np.unique([frame.rung for frame in frames], return_counts=True)
     return Verdict(
         fell is None,
@@ -120,10 +127,20 @@ def judge_clip(
         float(np.sqrt(np.mean(np.sum(com**2, axis=1)))),
         float(np.max(np.linalg.norm(base, axis=1))),
         measure_slip(robot, proportions, frames),
+        replaced,
+        flown,
         {RUNGS[int(name)]: int(count) for name, count in zip(names, counts, strict=True)},
         microseconds,
         notices,
     )
+
+
+def _measure_flight(frames: Sequence[Frame]) -> tuple[float, float]:
+    """Return for how long the reference flies and the robot does not, and for how long both do [s]."""
+    dt = frames[1].time - frames[0].time if len(frames) > 1 else 0.0
+    aloft = [frame for frame in frames if frame.target.aloft]
+    stands = sum(any(frame.stands) for frame in aloft)
+    return dt * stands, dt * (len(aloft) - stands)
 
 
 def measure_slip(robot: RobotModel, proportions: Proportions, frames: Sequence[Frame]) -> float:

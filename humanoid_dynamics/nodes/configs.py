@@ -159,6 +159,10 @@ class DynamicsFilterConfig(NodeConfig):
     scale: float = parameter(
         1.0, "Metres of the robot for a metre of the operator, where poses are relative", unit="-", lowest=0.01, highest=100.0
     )
+    slope: float = parameter(
+        0.0, "How steep the ground is, up where uphill points; zero where it follows poses", unit="rad", lowest=-1.0, highest=1.0
+    )
+    uphill: float = parameter(0.0, "Where the ground goes up: turn from the x axis of the world", unit="rad", lowest=-6.3, highest=6.3)
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,11 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, MultiDOFJointTrajectory
 
 from humanoid_dynamics.control.reference import joint_position, measured_joints
+from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.filtering.live.command import GOOD, Command
 from humanoid_dynamics.filtering.live.motion import LiveMotion
 from humanoid_dynamics.filtering.live.poses import LivePoses
+from humanoid_dynamics.filtering.slope import normal_of
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.nodes.adapter import Act, AdapterNode, Handler
@@ -75,9 +77,12 @@ class DynamicsFilterNode(AdapterNode):
             "measures": config.state == "measured",
         }
         if config.follow == "poses":
+            if config.slope:
+                raise HumanoidDynamicsError(f"slope: received {config.slope:g} rad, expected 0 rad where follow is 'poses'")
             self._poses = LivePoses(robot, config.frames, relative=config.relative, scale=config.scale, **own)
         else:
-            self._motion = LiveMotion(robot, mode=config.mode, delay=config.delay, **own)
+            normal = normal_of(config.slope, config.uphill) if config.slope else None
+            self._motion = LiveMotion(robot, mode=config.mode, delay=config.delay, normal=normal, **own)
         self._soles = tuple(surface.name for surface in find_soles(robot))
         self._joints = measured_joints(robot)
         self._names = [joint.name for joint in self._joints]

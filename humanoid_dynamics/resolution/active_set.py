@@ -8,7 +8,7 @@ and orthonormal vectors span those of the equations, which always hold, and of t
 from __future__ import annotations
 
 from humanoid_dynamics.resolution.memory import Memory
-from humanoid_dynamics.resolution.rows import Rows, excess_of, rows_of, worst_row, write_row
+from humanoid_dynamics.resolution.rows import rows_of, worst_row, write_row
 from humanoid_dynamics.resolution.small import add, add_row, dot, dot_row, solve_transposed, solve_upper
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
@@ -19,7 +19,7 @@ DEPENDENT = 1e-18  # share of the square of a normal that counts as none; the so
 SHRUNK = 1e-3  # share of the square of a normal, of which what is left has lost digits: made orthogonal once more
 
 
-def walk(x: Vector, M: Memory, equations: int, torques: int, exact: float, known: int) -> tuple[int, int]:  # noqa: PLR0917
+def walk(x: Vector, M: Memory, equations: int, torques: int, exact: float) -> tuple[int, int]:
     """Move the push to the nearest one that breaks no row and fulfils as many equations as before.
 
     Args:
@@ -28,14 +28,13 @@ def walk(x: Vector, M: Memory, equations: int, torques: int, exact: float, known
         equations: How many orthonormal vectors span the equations.
         torques: Number of limited torques.
         exact: What a row may be broken by.
-        known: How many rows of ``active`` to begin with.
 
     Returns:
         How it ended, and how many rows of ``active`` the push rests on; where it is hopeless, those that contradict each other.
     """
     n, U, Q, R, u, active, rows = M.sizes.n, M.U, M.Q, M.R, M.u, M.active, rows_of(M)
     d, r, rest, step = M.work[:n], M.work[n : 2 * n], M.work[2 * n : 3 * n], M.work[3 * n : 4 * n]
-    count, row, pressed, excess, steep = begin(x, M, rows, equations, known), -1, 0.0, 0.0, 0.0
+    count, row, pressed, excess, steep = 0, -1, 0.0, 0.0, 0.0
     for _ in range(MOST_STEPS):
         if row < 0:
             row, excess = worst_row(x, rows, torques, exact)
@@ -75,67 +74,6 @@ def move(x: Vector, U: Matrix, rest: Vector, length: float, step: Vector) -> Non
         step[i] = rest[i]
     solve_upper(U, step, len(x))
     add(x, -length, step, len(x))
-
-
-def begin(x: Vector, M: Memory, rows: Rows, equations: int, known: int) -> int:
-    """Move the push from the one of least cost to the nearest that rests on some rows, without those that would have to pull.
-
-    Returns:
-        How many rows are left of those in ``active``.
-    """
-    n, U, Q, R, u, active = M.sizes.n, M.U, M.Q, M.R, M.u, M.active
-    d, r, rest = M.work[:n], M.work[n : 2 * n], M.work[2 * n : 3 * n]
-    count = 0
-    for i in range(known):
-        write_row(rows, active[i], rest)
-        solve_transposed(U, rest, n)
-        steep = split(Q, equations + count, rest, d, n)
-        if steep > 0.0:
-            active[count] = active[i]
-            add_normal(Q, R, d, equations, count, rest, steep)
-            count += 1
-    pulling = 0
-    while count > 0:
-        for i in range(count):
-            u[i] = excess_of(x, rows, active[i])
-        pulling = press_together(R, u, count, r)
-        if pulling < 0:
-            rest_on(x, M, equations, count, r)
-            break
-        count -= 1
-        remove_normal(Q, R, d, u, active, equations, count, pulling)
-    return count
-
-
-def rest_on(x: Vector, M: Memory, equations: int, count: int, r: Vector) -> None:
-    """Move the push against sums of the vectors of active rows."""
-    rest, step = M.work[2 * M.sizes.n : 3 * M.sizes.n], M.work[3 * M.sizes.n : 4 * M.sizes.n]
-    for i in range(len(rest)):
-        rest[i] = 0.0
-    for j in range(count):
-        add_row(rest, r[j], M.Q, equations + j, len(rest))
-    move(x, M.U, rest, 1.0, step)
-
-
-def press_together(R: Matrix, u: Vector, count: int, r: Vector) -> int:
-    """Write the forces of active rows that take away what they are broken by, R'R u, over that, and R u.
-
-    Returns:
-        Which row pulls most; minus one where none does.
-    """
-    pulling, least = -1, 0.0
-    for i in range(count):
-        for j in range(i):
-            u[i] -= R[j, i] * u[j]
-        u[i] /= R[i, i]
-        r[i] = u[i]
-    for i in range(count - 1, -1, -1):
-        for j in range(i + 1, count):
-            u[i] -= R[i, j] * u[j]
-        u[i] /= R[i, i]
-        if u[i] < least:
-            pulling, least = i, u[i]
-    return pulling
 
 
 def longest_step(u: Vector, r: Vector, count: int) -> tuple[float, int]:

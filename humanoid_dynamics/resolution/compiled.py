@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.resolution import active_set, inside, kernels, memory, rows, small
+from humanoid_dynamics.resolution import active_set, corner_forces, inside, kernels, memory, rows, small
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.inside import AS_IT_IS, FAILED, HARD, SOFT
 from humanoid_dynamics.resolution.kernels import MISSING, SINGULAR, VERDICTS
@@ -15,7 +15,7 @@ from humanoid_dynamics.spatial.arrays import Indices, Vector
 from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel, functions_of
 
 EXACT = 1e-10  # of the weight of the robot: what a row of a limited push may be broken by
-MODULES = (small, memory, rows, active_set, inside, kernels)
+MODULES = (small, memory, rows, active_set, corner_forces, inside, kernels)
 PARTS: tuple[Kernel, ...] = tuple(part for module in MODULES for part in functions_of(module) if "_tick" not in part.__name__)
 
 
@@ -30,7 +30,7 @@ class CompiledTick:
     def __init__(
         self, dynamics: ContactDynamics, contacts: ContactRows, fast: Fast, tolerances: tuple[float, float], limited: bool
     ) -> None:
-        """Take the memory and compile, which takes a few seconds the first time on a machine.
+        """Take the memory and compile, which takes up to half a minute the first time on a machine.
 
         Args:
             dynamics: What is asked.
@@ -59,8 +59,8 @@ class CompiledTick:
         """
         n, nv, na = self._sizes
         x, forces, tau = np.empty(n), np.empty(nv), np.empty(na)
-        question = (self._dynamics.whole_J, self._dynamics.tau_0, shares, x, forces, tau)
-        way, self.verdict = divmod(self._tick(question, *self._memory), VERDICTS)
+        told = self._tick(self._dynamics.whole_J, self._dynamics.tau_0, shares, x, forces, tau, *self._memory)
+        way, self.verdict = divmod(told, VERDICTS)
         self.path = self._paths[way]
         if way == FAILED or (self.verdict <= MISSING and way != SOFT):
             return None
@@ -88,7 +88,9 @@ def _fill(dynamics: ContactDynamics, contacts: ContactRows, fast: Fast, toleranc
         linear=dynamics.base_linear.stop,
     )
     settings = (tolerances[0], contacts.tight, contacts.broken, tolerances[1], EXACT, CHOICE_WEIGHT, CHOICE_FLOOR, dynamics.unit_force)
-    indices = (dynamics.bearing_v, dynamics.undriven_v, dynamics.driven_v, limited, *of_contacts.indices, fast.owner)
+    of_body = (dynamics.bearing_v, dynamics.undriven_v, dynamics.driven_v, limited)
+    indices = (*of_body, *of_contacts.indices, of_contacts.corner_ends, fast.owner)
     weights = (fast.push_weights, fast.torque_weights, fast.softness, fast.twist)
-    numbers = (*weights, of_contacts.rows, contacts.b, np.zeros(len(contacts.b)), per_limit, of_contacts.friction, of_contacts.load)
-    return build_memory(sizes, indices, (*numbers, effort[limited], miss_weights(dynamics), settings))
+    corners = of_contacts.corners, *np.zeros((2, of_contacts.corners.shape[1]))
+    rows = (of_contacts.rows, contacts.b, np.zeros(len(contacts.b)), *corners, per_limit, of_contacts.friction, of_contacts.load)
+    return build_memory(sizes, indices, (*weights, *rows, effort[limited], miss_weights(dynamics), settings))

@@ -6,8 +6,9 @@ All that is left of a push of least cost are rows a'x <= b: those of contacts, a
 from __future__ import annotations
 
 from humanoid_dynamics.resolution.active_set import FOUND, HOPELESS, LOST, split, walk, write_unit
-from humanoid_dynamics.resolution.memory import CHOICE, EXACT, FLOOR, UNIT_FORCE, Memory
-from humanoid_dynamics.resolution.rows import write_torques
+from humanoid_dynamics.resolution.corner_forces import press_corners
+from humanoid_dynamics.resolution.memory import CHOICE, EXACT, FLOOR, TIGHT, UNIT_FORCE, Memory
+from humanoid_dynamics.resolution.rows import rows_of, worst_row, write_torques
 from humanoid_dynamics.resolution.small import add, factor_cholesky, solve_transposed, solve_upper
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
@@ -29,28 +30,49 @@ def choose_inside(question: tuple[Matrix, Vector, Vector, Vector, Vector, Vector
     end, known = LOST, 0
     write_torques(J, free, M)
     if span_equations(M):
-        end, known = walk(x, M, M.sizes.m, M.sizes.torques, M.settings[EXACT] * M.settings[UNIT_FORCE], 0)
+        end, known = walk(x, M, M.sizes.m, M.sizes.torques, M.settings[EXACT] * M.settings[UNIT_FORCE])
     if end == FOUND:
         return HARD
     if end == HOPELESS and prepare_soft(J, free, M):
-        for torques in (M.sizes.torques, 0):
-            for i in range(len(x)):
-                x[i] = M.g[i]
-            known = keep_contacts(M, known) if torques == 0 else known
-            end, known = walk(x, M, 0, torques, M.settings[EXACT] * size_of(free, M), known)
-            if end == FOUND:
-                return SOFT
+        return choose_nearest(x, M, M.settings[EXACT] * size_of(free, M), known)
     return FAILED
 
 
-def keep_contacts(M: Memory, known: int) -> int:
-    """Take the rows of torques out of the active ones; return how many are left."""
-    left = 0
+def choose_nearest(x: Vector, M: Memory, exact: float, known: int) -> int:
+    """Choose the push of least soft cost that contacts can give and motors can bear; where none can, that contacts can give.
+
+    Args:
+        x: The push, overwritten.
+        M: The memory, the soft program written.
+        exact: What a row may be broken by.
+        known: How many rows of ``active`` contradict each other; where motors are among them forces at corners alone will not do.
+
+    Returns:
+        How it was found.
+    """
+    if are_contacts(M, known):
+        copy(M.g, x)
+        if press_corners(x, M) == FOUND and worst_row(x, rows_of(M), M.sizes.torques, max(exact, M.settings[TIGHT]))[0] < 0:
+            return SOFT
+    for torques in (M.sizes.torques, 0):
+        copy(M.g, x)
+        if walk(x, M, 0, torques, exact)[0] == FOUND:
+            return SOFT
+    return FAILED
+
+
+def are_contacts(M: Memory, known: int) -> bool:
+    """Whether all unknowns are those of contacts, and all of the first active rows."""
     for i in range(known):
-        if M.active[i] < M.sizes.rows:
-            M.active[left] = M.active[i]
-            left += 1
-    return left
+        if M.active[i] >= M.sizes.rows:
+            return False
+    return bool(M.firsts[M.sizes.contacts] == M.sizes.n)
+
+
+def copy(one: Vector, other: Vector) -> None:
+    """Write a vector into another."""
+    for i in range(len(one)):
+        other[i] = one[i]
 
 
 def span_equations(M: Memory) -> bool:

@@ -25,55 +25,74 @@ RIGHT = BLOCK - 1  # column of the right-hand side
 SOLID, FRICTION, YAW = range(3)  # kinds of rows: pressure and load, friction, yaw
 
 
-def torque_tick(question: Question, F: Vector, I: Indices) -> int:  # noqa: E741 - floats and integers
+def torque_tick(J: Matrix, tau_0: Vector, shares: Vector, x: Vector, forces: Vector, tau: Vector, F: Vector, I: Indices) -> int:  # noqa: E741, PLR0917
     """Answer by least torques.
 
     Args:
-        question: What the tick asks.
+        J: Of the question, one by one as the others: what numba is handed as a tuple it looks at for as long as the answer takes.
+        tau_0: Torques of free motion.
+        shares: Of the contacts.
+        x: Written.
+        forces: Written.
+        tau: Written.
         F: Numbers of the memory.
         I: Indices of the memory.
     """
-    return press_by_torques(hold(question), open_memory(F, I), False)
+    return press_by_torques(hold(J, tau_0, shares, x, forces, tau), open_memory(F, I), False)
 
 
-def torque_tick_inside(question: Question, F: Vector, I: Indices) -> int:  # noqa: E741 - floats and integers
+def torque_tick_inside(J: Matrix, tau_0: Vector, shares: Vector, x: Vector, forces: Vector, tau: Vector, F: Vector, I: Indices) -> int:  # noqa: E741, PLR0917
     """Answer by least torques inside limits, see ``keep_limits``.
 
     Args:
-        question: What the tick asks.
+        J: Of the question, one by one as the others: what numba is handed as a tuple it looks at for as long as the answer takes.
+        tau_0: Torques of free motion.
+        shares: Of the contacts.
+        x: Written.
+        forces: Written.
+        tau: Written.
         F: Numbers of the memory.
         I: Indices of the memory.
     """
-    question, M = hold(question), open_memory(F, I)
+    question, M = hold(J, tau_0, shares, x, forces, tau), open_memory(F, I)
     return keep_limits(question, M, press_by_torques(question, M, True))
 
 
-def share_tick(question: Question, F: Vector, I: Indices) -> int:  # noqa: E741 - floats and integers
+def share_tick(J: Matrix, tau_0: Vector, shares: Vector, x: Vector, forces: Vector, tau: Vector, F: Vector, I: Indices) -> int:  # noqa: E741, PLR0917
     """Answer by shares.
 
     Args:
-        question: What the tick asks.
+        J: Of the question, one by one as the others: what numba is handed as a tuple it looks at for as long as the answer takes.
+        tau_0: Torques of free motion.
+        shares: Of the contacts.
+        x: Written.
+        forces: Written.
+        tau: Written.
         F: Numbers of the memory.
         I: Indices of the memory.
     """
-    return press_by_shares(hold(question), open_memory(F, I), False)
+    return press_by_shares(hold(J, tau_0, shares, x, forces, tau), open_memory(F, I), False)
 
 
-def share_tick_inside(question: Question, F: Vector, I: Indices) -> int:  # noqa: E741 - floats and integers
+def share_tick_inside(J: Matrix, tau_0: Vector, shares: Vector, x: Vector, forces: Vector, tau: Vector, F: Vector, I: Indices) -> int:  # noqa: E741, PLR0917
     """Answer as near to shares as limits let, see ``keep_limits``.
 
     Args:
-        question: What the tick asks.
+        J: Of the question, one by one as the others: what numba is handed as a tuple it looks at for as long as the answer takes.
+        tau_0: Torques of free motion.
+        shares: Of the contacts.
+        x: Written.
+        forces: Written.
+        tau: Written.
         F: Numbers of the memory.
         I: Indices of the memory.
     """
-    question, M = hold(question), open_memory(F, I)
+    question, M = hold(J, tau_0, shares, x, forces, tau), open_memory(F, I)
     return keep_limits(question, M, press_by_shares(question, M, True))
 
 
-def hold(question: Question) -> Question:
+def hold(J: Matrix, tau_0: Vector, shares: Vector, x: Vector, forces: Vector, tau: Vector) -> Question:  # noqa: PLR0917
     """Return a question that is handed on at no cost."""
-    J, tau_0, shares, x, forces, tau = question
     return borrow(J), borrow(tau_0), borrow(shares), borrow(x), borrow(forces), borrow(tau)
 
 

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from humanoid_dynamics.contact.cone import build_pushes
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics, as_slice
 from humanoid_dynamics.resolution.kernels import FRICTION, SOLID, YAW
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
@@ -63,12 +64,16 @@ class KernelRows:
         rows: (6, m) rows of each contact on its own unknowns, transposed.
         friction: (contacts,) coefficients.
         load: (contacts,) largest normal forces.
+        corner_ends: Where the forces of the corners of each contact start (contacts + 1,).
+        corners: (6, k) those forces as pushes of each contact.
     """
 
     indices: tuple[Indices, Indices, Indices]
     rows: Matrix
     friction: Vector
     load: Vector
+    corner_ends: Indices
+    corners: Matrix
 
 
 class ContactRows:
@@ -102,7 +107,8 @@ class ContactRows:
     def for_kernel(self) -> KernelRows:
         """Return what the compiled tick knows about contacts."""
         surfaces, cones = self._dynamics.surfaces, self._dynamics.cones
-        blocks = [np.pad(cone.A.T, ((0, WRENCH - cone.A.shape[1]), (0, 0))) for cone in cones]
+        pushes = [build_pushes(surface) for surface in surfaces]
+        blocks = [_fill_up(cone.A.T) for cone in cones]
         firsts = np.array([0, *(part.stop for part in self._dynamics.parts)], dtype=np.intp)
         ends = np.array([0, *accumulate(len(cone.A) for cone in cones)], dtype=np.intp)
         return KernelRows(
@@ -110,6 +116,8 @@ class ContactRows:
             rows=np.hstack([np.zeros((WRENCH, 0)), *blocks]),
             friction=np.array([surface.friction for surface in surfaces], dtype=np.float64),
             load=np.array([surface.normal_force_limit for surface in surfaces], dtype=np.float64),
+            corner_ends=np.array([0, *accumulate(part.shape[1] for part in pushes)], dtype=np.intp),
+            corners=np.hstack([np.zeros((WRENCH, 0)), *map(_fill_up, pushes)]),
         )
 
     def are_kept(self, x: Vector) -> bool:
@@ -253,6 +261,10 @@ class LimitedChoice:
         np.multiply(self._rows.b, 1.0 / scale, program.upper[: len(self._rows.b)])
         self._ask_torques(kind, scale)
         return scale
+
+
+def _fill_up(part: Matrix) -> Matrix:
+    return np.pad(part, ((0, WRENCH - len(part)), (0, 0)))
 
 
 def miss_weights(dynamics: ContactDynamics) -> Vector:

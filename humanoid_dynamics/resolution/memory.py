@@ -17,7 +17,7 @@ from humanoid_dynamics.spatial.compiling import borrow
 
 APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
 WRENCH = 6
-COUNTS, INDICES, NUMBERS = 10, 9, 27  # entries of the sizes, arrays of indices, arrays of numbers
+COUNTS, INDICES, NUMBERS = 10, 10, 30  # entries of the sizes, arrays of indices, arrays of numbers
 SETTINGS = ("tolerance", "tight", "broken", "most_used", "exact", "choice", "floor", "unit_force")
 TOLERANCE, TIGHT, BROKEN, MOST_USED, EXACT, CHOICE, FLOOR, UNIT_FORCE = range(len(SETTINGS))
 
@@ -62,6 +62,7 @@ class Memory(NamedTuple):
         firsts: (contacts + 1,) where the unknowns of each contact start.
         ends: (contacts + 1,) where its rows do.
         kinds: (rows,) kind of each row.
+        corner_ends: (contacts + 1,) where the forces at the corners of each contact start.
         owner: (n,) contact of each unknown, minus one for a gear.
         active: (n,) rows on which a limited push rests.
         h_x: (n,) weights of the push.
@@ -71,6 +72,9 @@ class Memory(NamedTuple):
         rows: (6, rows) rows of each contact on its own unknowns, transposed.
         b: (rows,) their bounds.
         y: (rows,) rows less bounds, written.
+        corners: (6, corners) forces at the corners of each contact, along the edges of their friction pyramids, as pushes, side by side.
+        nothing: (corners,) zeros.
+        pull: (corners,) how much the cost falls with each of them, written.
         per_limit: One over the limit of every motor.
         friction: (contacts,) coefficients.
         load: (contacts,) largest normal forces.
@@ -90,7 +94,7 @@ class Memory(NamedTuple):
         Q: (n, n) orthonormal rows; they span the normals of the equations, then those of the active rows.
         R: (n, n) their triangular factor.
         u: (n,) forces of the active rows.
-        work: (4 n + width,) work space.
+        work: (5 n + width,) work space.
     """
 
     sizes: Sizes
@@ -101,6 +105,7 @@ class Memory(NamedTuple):
     firsts: Indices
     ends: Indices
     kinds: Indices
+    corner_ends: Indices
     owner: Indices
     active: Indices
     h_x: Vector
@@ -110,6 +115,9 @@ class Memory(NamedTuple):
     rows: Matrix
     b: Vector
     y: Vector
+    corners: Matrix
+    nothing: Vector
+    pull: Vector
     per_limit: Vector
     friction: Vector
     load: Vector
@@ -144,7 +152,7 @@ def build_memory(sizes: Sizes, indices: Sequence[Indices], numbers: Sequence[Arr
         Numbers, and indices; the latter begin with the sizes and with where each array starts.
     """
     n, k = sizes.n, sizes.torques
-    room = (n * n, BLOCK**2, BLOCK, n * n, n, n * n, n * BLOCK, k * n, k, 2 * k, n * n, n * n, n, 4 * n + sizes.width)
+    room = (n * n, BLOCK**2, BLOCK, n * n, n, n * n, n * BLOCK, k * n, k, 2 * k, n * n, n * n, n, 5 * n + sizes.width)
     floats = [np.asarray(part, dtype=np.float64).ravel() for part in numbers] + [np.zeros(size) for size in room]
     integers = [*(np.asarray(part, dtype=np.intp) for part in indices), np.zeros(n, dtype=np.intp)]
     starts = [np.cumsum([0, *(len(part) for part in parts)]) for parts in (floats, integers)]
@@ -173,6 +181,7 @@ def open_memory(F: Vector, I: Indices) -> Memory:  # noqa: E741 - floats and int
         I[i[6] : i[7]],
         I[i[7] : i[8]],
         I[i[8] : i[9]],
+        I[i[9] : i[10]],
         F[f[0] : f[1]],
         F[f[1] : f[2]],
         F[f[2] : f[3]],
@@ -180,24 +189,27 @@ def open_memory(F: Vector, I: Indices) -> Memory:  # noqa: E741 - floats and int
         F[f[4] : f[5]].reshape(WRENCH, I[5]),
         F[f[5] : f[6]],
         F[f[6] : f[7]],
-        F[f[7] : f[8]],
+        F[f[7] : f[8]].reshape(WRENCH, f[9] - f[8]),
         F[f[8] : f[9]],
         F[f[9] : f[10]],
         F[f[10] : f[11]],
         F[f[11] : f[12]],
         F[f[12] : f[13]],
-        F[f[13] : f[14]].reshape(n, n),
-        F[f[14] : f[15]].reshape(BLOCK, BLOCK),
+        F[f[13] : f[14]],
+        F[f[14] : f[15]],
         F[f[15] : f[16]],
         F[f[16] : f[17]].reshape(n, n),
-        F[f[17] : f[18]],
-        F[f[18] : f[19]].reshape(n, n),
-        F[f[19] : f[20]].reshape(n, BLOCK),
-        F[f[20] : f[21]].reshape(n, k),
-        F[f[21] : f[22]],
-        F[f[22] : f[23]],
-        F[f[23] : f[24]].reshape(n, n),
-        F[f[24] : f[25]].reshape(n, n),
+        F[f[17] : f[18]].reshape(BLOCK, BLOCK),
+        F[f[18] : f[19]],
+        F[f[19] : f[20]].reshape(n, n),
+        F[f[20] : f[21]],
+        F[f[21] : f[22]].reshape(n, n),
+        F[f[22] : f[23]].reshape(n, BLOCK),
+        F[f[23] : f[24]].reshape(n, k),
+        F[f[24] : f[25]],
         F[f[25] : f[26]],
-        F[f[26] : f[27]],
+        F[f[26] : f[27]].reshape(n, n),
+        F[f[27] : f[28]].reshape(n, n),
+        F[f[28] : f[29]],
+        F[f[29] : f[30]],
     )

@@ -16,6 +16,7 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 
 FLOATING = ("free_flyer", "planar")
 EASED = 0.05  # share from which on it counts fully where pressure may be; below, less and less: contacts come and go without a step
+INSIDE = 0.97  # of a face that stands flat, as seen from its middle; two soles that are turned a little press a little beside the line
 UPRIGHT = 0.9  # cosine between a normal and the vertical from which on a contact is ground
 SAME = 1e-9  # m; what is nearer is one place
 RISE = find_profile("quintic")
@@ -74,12 +75,14 @@ def press_share(asked: float, zmp: Vector, one: Matrix, other: Matrix, rolls: bo
         zmp: (2,) zero-moment point, along the way from the first to the second and across [m].
         one: (k, 2) corners of the first [m].
         other: (k, 2) corners of the second.
-        rolls: Whether the share goes through the one for which both press where they face each other.
+        rolls: Whether the share goes through the one for which both press where they face each other, and uses all of both contacts.
     """
     wanted, toe, heel = asked, float(one[:, 0].max()), float(other[:, 0].min())
     if rolls and heel - toe > SAME:
         middle = switch_share(float(zmp[0]), toe, heel)
         wanted = middle * RISE(2.0 * asked) + (1.0 - middle) * RISE(2.0 * asked - 1.0)
+    if not rolls:
+        one, other = (c.mean(axis=0) + INSIDE * (c - c.mean(axis=0)) for c in (one, other))
     low, high = find_pressed_shares(zmp, one, other)
     pressed = min(max(wanted, low), high) if low <= high else min(max(0.5 * (low + high), 0.0), 1.0)
     return wanted + (pressed - wanted) * min(1.0, asked / EASED, (1.0 - asked) / EASED)

@@ -109,21 +109,6 @@ def write_torque_excess(x: Vector, T: Matrix, t: Vector, effort: Vector, z: Vect
         z[k] -= effort[k]
 
 
-def excess_of(x: Vector, rows: Rows, row: int) -> float:
-    """Return by how much a row is broken; negative where it is kept."""
-    count, excess = len(rows.b), 0.0
-    if row >= count:
-        k, sign = (row - count) // 2, 2.0 * ((row - count) % 2) - 1.0
-        excess -= sign * rows.t[k] + rows.effort[k]
-        for i in range(len(x)):
-            excess += sign * rows.T[i, k] * x[i]
-        return float(excess)
-    first, size = place_of(rows, row)
-    for i in range(size):
-        excess += rows.A[i, row] * x[first + i]
-    return excess - float(rows.b[row])
-
-
 def write_excess(x: Vector, rows: Rows) -> None:
     """Write the rows of all contacts less their bounds into ``y``."""
     A, b, y = rows.A, rows.b, rows.y

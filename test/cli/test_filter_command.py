@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.cli.app import build_app
+from humanoid_dynamics.filtering.slope import Slope, normal_of
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.formats.npz_file import read_npz, write_npz
 from humanoid_dynamics.motion.mapping import build_clip, build_recording
@@ -38,6 +39,31 @@ def test_clip_is_filtered_written_and_reported(tmp_path):
     assert written.duration > 2.0
 
 
+def write_slope(path, slope):
+    robot = hd.load_robot("human28")
+    times = np.arange(0.0, 0.3, 1.0 / 30.0)
+    q = Slope(robot, normal_of(slope)).to_world(robot.posture)
+    write_npz(build_recording(Clip(robot, times, np.tile(q, (len(times), 1)))), path)
+    return robot, q
+
+
+def test_slope_is_told(tmp_path):
+    """What stands aslant on level ground stands still on a slope, in one process, as a batch, and in a picture."""
+    robot, q = write_slope(tmp_path / "up.npz", 0.1)
+    for way in ((), ("--again",)):
+        out = tmp_path / f"out{len(way)}"
+        answer = call("human28", str(tmp_path / "up.npz"), "--slope", "0.1", "--out", str(out), "--json", *way)
+        assert answer.exit_code == 0, answer.output
+        facts = json.loads(answer.output[answer.output.index("{") :])
+        assert facts["normal"] == pytest.approx([-np.sin(0.1), 0.0, np.cos(0.1)])
+        assert facts["clips"][0]["before"]["impossible"] == 0.0
+        assert facts["clips"][0]["after"]["all_limits"] == 1.0
+        written = build_clip(read_npz(out / "up.npz"), robot).q
+        np.testing.assert_allclose(written, np.tile(q, (len(written), 1)), atol=1e-6)
+    level = call("human28", str(tmp_path / "up.npz"), "--json")  # control: nobody said that the ground is aslant
+    assert json.loads(level.output[level.output.index("{") :])["clips"][0]["after"]["joint_rms"] > 0.01
+
+
 def test_table_is_printed(tmp_path):
     write_standing(tmp_path / "stand.npz")
     answer = call("human28", str(tmp_path / "stand.npz"))
@@ -46,9 +72,12 @@ def test_table_is_printed(tmp_path):
     assert "100.0 %" in answer.output
 
 
+ASLANT = (("--slope", "1.2"), ("--slope", "nan"), ("--slope", "0.1", "--uphill", "7"), ("--uphill", "1"))
+
+
 def test_what_is_refused(tmp_path):
     write_standing(tmp_path / "stand.npz")
-    for wrong in (("--lookahead", "0"), ("--mode", "other"), ("--out", str(tmp_path / "stand.npz"))):
+    for wrong in (("--lookahead", "0"), ("--mode", "other"), ("--out", str(tmp_path / "stand.npz")), *ASLANT):
         answer = call("human28", str(tmp_path / "stand.npz"), *wrong)
         assert answer.exit_code != 0
         assert isinstance(answer.exception, hd.errors.HumanoidDynamicsError), wrong

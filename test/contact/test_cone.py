@@ -5,7 +5,7 @@ import pinocchio as pin
 import pytest
 from nearest import cone_distance
 
-from humanoid_dynamics.contact.cone import build_generators, build_wrench_cone
+from humanoid_dynamics.contact.cone import build_generators, build_pushes, build_wrench_cone
 from humanoid_dynamics.model.surface import ContactSurface
 
 X, Y = 0.11, 0.05
@@ -130,3 +130,17 @@ def test_many_corners_are_cut_to_a_patch_inside():
         x = rng.standard_normal(6) * [0.2, 0.2, 1.0, 0.05, 0.05, 0.03]
         if np.max(cone.A @ x) < 0.0:
             assert cone_distance(generators, x) < 1e-9
+
+
+@pytest.mark.parametrize("name", PATCHES)
+def test_pushes_are_generators_in_the_basis_of_the_rows(name):
+    surface = patch(PATCHES[name])
+    np.testing.assert_allclose(build_wrench_cone(surface).basis @ build_pushes(surface), build_generators(surface), atol=1e-9)
+
+
+def test_pushes_of_many_corners_are_those_of_the_corners_that_rows_know():
+    circle = patch([[0.1 * np.cos(t), 0.1 * np.sin(t)] for t in np.linspace(0.0, 2.0 * np.pi, 20, endpoint=False)])
+    pushes, cone = build_pushes(circle), build_wrench_cone(circle)
+    assert pushes.shape[1] < build_generators(circle).shape[1]
+    assert np.max(cone.A @ pushes) < 1e-9
+    assert np.all(np.sum(np.abs(cone.A @ pushes) < 1e-9, axis=0) >= 5)  # each is an edge of the cone

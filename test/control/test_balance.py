@@ -202,6 +202,21 @@ def test_rules_are_ready_before_they_are_asked_for(robot, monkeypatch):
         loop.run(0.02)
 
 
+def test_the_recommended_transition_keeps_feet_flat_where_shares_would_tip_them(robot):
+    """Nearly all load is scheduled on one foot while the robot stands in the middle; chosen live, the rule gives it what it can press."""
+    loop = Loop(robot, rule="transition", rule_blend=0.02)
+    loop.run(0.1)
+    loads = (ContactInterval(name, -np.inf, np.inf, 0.0, 0.0, weight) for name, weight in (("left_foot", 1.0), ("right_foot", 0.15)))
+    loop.controller.schedule(ContactSchedule.of(loads), loop.t)
+    tipped = loop.run(0.004)
+    assert tipped.answer.certificate.cop_margin < -0.01
+    assert tipped.status == "limited"
+    loop.controller.change(BalanceSettings(rule="recommended_transition", rule_blend=0.02))
+    pressed = loop.run(0.1)
+    assert 0.0 < pressed.answer.certificate.cop_margin < 4e-3
+    assert pressed.status == "standing", pressed.reason
+
+
 def test_a_foot_that_finds_no_ground_waits(robot):
     loop = Loop(robot)
     loop.run(0.1)

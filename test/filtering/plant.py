@@ -5,13 +5,19 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 import pinocchio as pin
+from scipy.optimize import nnls
 
 from humanoid_dynamics.benchmarks.mujoco_step import build_model
 from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
+from humanoid_dynamics.motion.body_points import find_soles
+from humanoid_dynamics.motion.contact_detection import detect_contacts
+from humanoid_dynamics.motion.derivatives import differentiate
+from humanoid_dynamics.motion.resampling import resample
 
 FRICTION, STEP = 0.8, 1e-3
+CONTROL, HOLD = 0.005, 1.0  # s, twice
 SUNK = 8e-4  # m; how deep soles that bear the robot are in the soft ground of MuJoCo
 EFFORT_SLACK = 1e-9
 SOFT = 0.005  # m; soft ground gives way under the edge of a sole
@@ -109,3 +115,72 @@ def run_closed_loop(robot, samples, *, seed=None, settings=None, tick=None, push
     flow.finish()
     fell = None if advance() else frames[-1].time
     return fell, frames, states
+
+
+GAINS = {"hip": 100.0, "knee": 150.0, "ankle": 40.0}  # N·m/rad; all other joints as the ankle
+
+
+def replay(robot, clip, stiffness, torques=None):
+    """Let the robot of MuJoCo follow a clip as it is: torques of inverse dynamics, and springs and dampers at the joints.
+
+    Args:
+        stiffness: How many times ``GAINS``; damping goes with its square root.
+        torques: Those of a clip that has them at every tick; by inverse dynamics where None.
+
+    Returns the time of the fall, from the beginning of a second that stands still on, or None.
+    """
+    if torques is None:
+        even = resample(clip, 1.0 / CONTROL)
+        moving = differentiate(even.change(v=None, a=None), 6.0)
+        labels = detect_contacts(even).labels(even.times)
+    else:
+        moving = clip
+    soles, data = find_soles(robot), robot.data()
+    floor = min(_corners(robot, data, soles, moving.q[0])[:, 2])
+    joints = robot.joints[1:]
+    kp = stiffness * np.array([next((gain for part, gain in GAINS.items() if part in joint.name), GAINS["ankle"]) for joint in joints])
+    kd = 0.1 * kp / np.sqrt(stiffness)
+    feed = torques
+    if feed is None:
+        feed = [_feed_forward(robot, data, soles, moving, row, [labels[s.name][row] for s in soles]) for row in range(len(moving))]
+    plant = Plant(robot)
+    plant.model.dof_damping[plant._v] = kd  # taken implicitly: light joints would swing up otherwise
+    start = np.array(moving.q[0])
+    start[2] -= floor
+    plant.place(start, np.zeros(robot.nv))
+    hold = round(HOLD / CONTROL)
+    for row in range(-hold, len(moving) + hold):
+        k = min(max(row, 0), len(moving) - 1)
+        still = 0.0 if row != k else 1.0
+        for _ in range(round(CONTROL / STEP)):
+            plant.drive(feed[k] + kp * (moving.q[k][7:] - plant.state()[0][7:]) + still * kd * moving.v[k][6:], 1)
+        if has_fallen(plant.state()[0], start[2]):
+            return (row + hold) * CONTROL
+    return None
+
+
+def _corners(robot, data, soles, q):
+    pin.framesForwardKinematics(robot.model, data, q)
+    return np.vstack([[data.oMf[sole.frame].act(corner) for corner in np.asarray(sole.vertices)] for sole in soles])
+
+
+def _feed_forward(robot, data, soles, moving, row, stands):
+    """Return the torques of a motion, with pushes of the ground at the corners of standing soles that explain as much of it as they can."""
+    q, v, a = moving.q[row], moving.v[row], moving.a[row]
+    tau = pin.rnea(robot.model, data, q, v, a)
+    pin.computeJointJacobians(robot.model, data, q)
+    pin.updateFramePlacements(robot.model, data)
+    columns = []
+    for sole, stand in zip(soles, stands, strict=True):
+        if not stand:
+            continue
+        J = pin.getFrameJacobian(robot.model, data, sole.frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+        for corner in np.asarray(sole.vertices):
+            arm = data.oMf[sole.frame].rotation @ corner
+            at = J[:3] - pin.skew(arm) @ J[3:]
+            columns += [at.T @ np.array((FRICTION * x, FRICTION * y, 1.0)) for x, y in ((0.7, 0), (-0.7, 0), (0, 0.7), (0, -0.7))]
+    if not columns:
+        return tau[6:]
+    A = np.column_stack(columns)
+    force, _ = nnls(A[:6], tau[:6], maxiter=1000)
+    return (tau - A @ force)[6:]

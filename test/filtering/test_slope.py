@@ -1,4 +1,4 @@
-"""Ground that is not level, and motion in which no foot stands."""
+"""Ground that is not level."""
 
 import numpy as np
 import pinocchio as pin
@@ -9,9 +9,9 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.filtering import filter_clip
 from humanoid_dynamics.filtering.clip_filter import LADDER
-from humanoid_dynamics.filtering.slope import Slope
+from humanoid_dynamics.filtering.live.motion import LiveMotion
+from humanoid_dynamics.filtering.slope import Slope, normal_of
 from humanoid_dynamics.motion.body_points import find_soles
-from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.footsteps import WalkStyle
 from humanoid_dynamics.motion.gait import build_walk
 
@@ -38,7 +38,7 @@ def sole_normals(robot, frames):
 @pytest.mark.parametrize("angle", [STEEP, -STEEP])
 def test_walk_on_a_slope_passes_through(angle):
     robot = hd.load_robot("human28")
-    clip, normal = build_walk(robot, WalkStyle(steps=1, slope=angle)).clip, np.array([-np.sin(angle), 0.0, np.cos(angle)])
+    clip, normal = build_walk(robot, WalkStyle(steps=1, slope=angle)).clip, normal_of(angle)
     found = filter_clip(robot, clip, ladder=FIRST, normal=normal)
     assert found.verdict.finished
     assert found.verdict.all_limits == 1.0
@@ -47,6 +47,29 @@ def test_walk_on_a_slope_passes_through(angle):
     assert max(np.linalg.norm(n - normal) for n in sole_normals(robot, found.frames[::20])) < 1e-3
     level = filter_clip(robot, clip, ladder=FIRST)  # control: nobody said that the ground is aslant
     assert max(np.linalg.norm(n - normal) for n in sole_normals(robot, level.frames[::20])) > 0.05
+
+
+def test_stream_on_a_slope_stands_on_it():
+    """Pieces of a reference in, frames in axes of the world out: soles on the slope, and the same as off line."""
+    robot, normal = hd.load_robot("human28"), normal_of(STEEP)
+    q = Slope(robot, normal).to_world(robot.posture)
+    live = LiveMotion(robot, delay=1.0, normal=normal)
+    base = np.concatenate((q[:7], np.zeros(6)))
+    names = [joint.name for joint in robot.joints[1:]]
+    live.put_joints(names, [0, 10**11], {"positions": np.array([q[7:]] * 2)}, 0.0)
+    live.put_base([0, 10**11], np.array([base] * 2), 0.0)
+    frames = [command.frame for k in range(400) for command in live.advance(0.005 * k)]
+    assert len(frames) > 50
+    assert max(np.linalg.norm(n - normal) for n in sole_normals(robot, frames[::10])) < 1e-6
+    assert faults(robot, frames[1:])["any"] == 0.0
+
+
+@pytest.mark.parametrize(("slope", "uphill"), [(0.1, 0.0), (0.2, 1.0), (-0.3, 2.5)])
+def test_normal_of_a_slope(slope, uphill):
+    n, ahead = normal_of(slope, uphill), np.array((np.cos(uphill), np.sin(uphill), 0.0))
+    assert np.linalg.norm(n) == pytest.approx(1.0)
+    assert ahead @ n == pytest.approx(-np.sin(slope))  # who goes ahead goes up
+    assert np.cross(ahead, (0.0, 0.0, 1.0)) @ n == pytest.approx(0.0)
 
 
 def test_gravity_in_axes_of_the_ground_is_the_same_gravity():
@@ -64,17 +87,3 @@ def test_gravity_in_axes_of_the_ground_is_the_same_gravity():
 def test_what_is_no_ground_is_refused(normal):
     with pytest.raises(ShapeError, match="normal of the ground"):
         Slope(hd.load_robot("human28"), normal)
-
-
-def test_flight_is_finished_on_the_ground():
-    """No foot stands for more than 0.2 s: the filter does not fly, and what it does instead is possible."""
-    robot = hd.load_robot("human28")
-    times = np.arange(0.0, 2.0, 0.02)
-    q = np.tile(robot.posture, (len(times), 1))
-    aloft = np.clip(times - 0.8, 0.0, 0.3)
-    q[:, 2] += 0.5 * 9.81 * aloft * (0.3 - aloft)
-    found = filter_clip(robot, Clip(robot, times, q), ladder=FIRST)
-    assert found.verdict.finished
-    assert all(frame.certificate.holds for frame in found.frames)
-    assert all(any(frame.stands) for frame in found.frames)
-    assert faults(robot, found.frames)["any"] == 0.0

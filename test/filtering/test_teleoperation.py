@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +16,13 @@ from operators import BEGINS, ENDS, HANDS, TROUBLES
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import ShapeError, UnknownNameError, UnsupportedRobotError
+from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.poses.answer import STATUSES as FRAME_STATUSES
 from humanoid_dynamics.filtering.poses.answer import TeleoperationFrame
 from humanoid_dynamics.filtering.poses.clearance import KEPT
 from humanoid_dynamics.filtering.poses.led_frame import place_point
 from humanoid_dynamics.filtering.poses.stream import STATUSES
-from humanoid_dynamics.filtering.poses.teleoperation import Teleoperation
+from humanoid_dynamics.filtering.poses.teleoperation import TICK, Teleoperation
 
 DATA = Path(__file__).parents[2] / "../shared/data/teleop_hand"
 RATE = 200.0
@@ -300,3 +302,44 @@ def test_a_recorded_hand_is_followed_through_delay_and_dropouts(name: str) -> No
             errors.append(float(np.linalg.norm(data.oMf[tele.frames[1].frame].translation - path(frame.time - 0.04).translation)))
     assert len(errors) > 0.4 * len(frames)
     assert np.sqrt(np.mean(np.square(errors))) < 0.03
+
+
+OLD = 2  # ticks of 5 ms by which a measured state is late
+FAR_INSIDE = 0.01  # m; what a robot whose state is late and noisy keeps free under the edge of its soles
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["human28", "g1", "talos"])
+def test_a_robot_of_mujoco_follows_a_recorded_hand_on_its_feet(name: str) -> None:
+    """Torques out, noisy states in that are 10 ms old, poses 30 ms late with jitter and losses: it stands, and the hand goes along."""
+    pytest.importorskip("mujoco", reason="MuJoCo is not installed")
+    from plant import Noise, Plant, measure
+
+    if not DATA.is_dir():
+        pytest.skip("no recorded hand beside this project")
+    robot, rng = load(name), np.random.default_rng(5)
+    tele = Teleoperation(robot, HANDS, rate=RATE, settings=replace(TICK, inside=FAR_INSIDE))
+    t, path = place_record(tele, np.load(DATA / "avp_ep2.npz"))
+    late = {now: now + 0.03 + float(rng.exponential(0.01)) for now in t if rng.random() > 0.05}
+    sent = sorted((received, now) for now, received in late.items())
+    plant, states, errors, rungs = Plant(robot), [], [], []
+    plant.place(np.array(robot.posture), np.zeros(robot.nv))
+    data = robot.data()
+    tele.engage("right_hand")
+    for k in range(int(t[-1] * RATE)):
+        now = k / RATE
+        while sent and sent[0][0] <= now:
+            received, stamp = sent.pop(0)
+            tele.observe("right_hand", 50.0 + stamp, pin.SE3ToXYZQUAT(path(stamp)), received)
+        states.append(measure(robot, plant.state(), Noise(), rng))
+        frame = tele.tick(now, states[max(k - OLD, 0)])
+        rungs.append(frame.rung)
+        plant.drive(frame.tau, round(1000 / RATE))
+        q, _ = plant.state()
+        assert not has_fallen(q, float(robot.posture[2])), now
+        if now > 1.5 and frame.streams["right_hand"].status == "tracking":
+            pin.framesForwardKinematics(robot.model, data, q)
+            errors.append(float(np.linalg.norm(data.oMf[tele.frames[1].frame].translation - path(now - 0.04).translation)))
+    assert np.mean(np.equal(rungs, 0)) > 0.99
+    assert len(errors) > 0.4 * t[-1] * RATE
+    assert np.sqrt(np.mean(np.square(errors))) < 0.06, np.sqrt(np.mean(np.square(errors)))

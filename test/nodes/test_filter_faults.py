@@ -445,3 +445,30 @@ def test_clutch(poses):
     assert call(poses, "engage").success
     lead(poses, 5)
     poses.expect("following")
+
+
+# Ground that is not level.
+
+
+def test_frames_stand_on_the_slope_that_was_told(ros):
+    wires = make(slope=0.1, uphill=np.pi / 2)
+    node = wires.node
+    slope = node._motion._slope
+    np.testing.assert_allclose(slope.normal, (0.0, -np.sin(0.1), np.cos(0.1)), atol=1e-12)
+    row = np.concatenate((slope.to_world(node.robot.posture)[:7], np.zeros(6)))
+    sent = []
+    node._send = lambda robot, command: sent.append(command.frame)
+    take(wires, "joints", joints(wires))
+    take(wires, "base", base(wires, row=row))
+    wires.clock.run(160)
+    assert node.status == "following", node.reason
+    np.testing.assert_allclose(sent[-1].q[:7], row[:7], atol=1e-6)
+    wires.end()
+
+
+def test_slope_is_refused_where_poses_lead(ros):
+    wires = Wires(DynamicsFilterNode, robot="human28", rate=100.0, lead=0.05, follow="poses", slope=0.1)
+    wires.node.trigger_configure()
+    assert "slope: received 0.1 rad, expected 0 rad where follow is 'poses'" in wires.node.reason
+    wires.node.destroy_node()
+    wires.probe.destroy_node()

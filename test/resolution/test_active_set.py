@@ -1,9 +1,8 @@
-"""The active-set method, uncompiled: what the hard program knew saves the soft one steps, and changes nothing else."""
+"""Where no push meets a motion: forces at corners and rows of contacts have one answer, uncompiled."""
 
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from humanoid_dynamics.benchmarks.limits import build_sway, make_slippery
 from humanoid_dynamics.benchmarks.stand import build_stand
@@ -27,11 +26,10 @@ class Count:
         monkeypatch.setattr(active_set, "worst_row", counted)
 
 
-@pytest.fixture
-def solver(monkeypatch):
+def build_solver(monkeypatch, strength):
     monkeypatch.setattr(compiled, "compile_kernel", lambda kernel, parts: kernel)
     robot = make_slippery(build_stand("human28").robot)
-    weak = replace(robot, limits=replace(robot.limits, effort=0.7 * robot.limits.effort))
+    weak = replace(robot, limits=replace(robot.limits, effort=strength * robot.limits.effort))
     return InverseDynamics(weak, rule="minimum_torque_limited", compiled=True)
 
 
@@ -40,34 +38,43 @@ def answers(solver):
     return [solver.tick(motion.q, motion.v, motion.a) for motion in motions]
 
 
-def test_known_rows_save_steps_and_change_nothing(solver, monkeypatch):
-    count = Count(monkeypatch)
-    warm = answers(solver)
+def test_forces_at_corners_are_the_answer_of_rows(monkeypatch):
+    """Where contacts alone keep a motion from being met, rows are not asked, and have nothing else to say."""
+    solver, count, ended = build_solver(monkeypatch, 1.0), Count(monkeypatch), []
+    press_corners = inside.press_corners
+
+    def told(*arguments):
+        ended.append(press_corners(*arguments))
+        return ended[-1]
+
+    monkeypatch.setattr(inside, "press_corners", told)
+    by_corners = answers(solver)
     steps, count.calls = count.calls, 0
-    walk = inside.walk
-    monkeypatch.setattr(inside, "walk", lambda *arguments: walk(*arguments[:-1], 0))
-    cold = answers(solver)
-    paths = [answer.certificate.path for answer in warm]
-    assert paths.count("qp_soft") > STATES // 4
-    assert paths == [answer.certificate.path for answer in cold]
+    monkeypatch.setattr(inside, "press_corners", lambda *_: active_set.LOST)
+    by_rows = answers(solver)
+    paths = [answer.certificate.path for answer in by_corners]
+    assert ended == [active_set.FOUND] * paths.count("qp_soft")
+    assert len(ended) > STATES // 4
+    assert paths == [answer.certificate.path for answer in by_rows]
     weight = solver.dynamics.unit_force
-    for one, other in zip(warm, cold, strict=True):
+    for one, other in zip(by_corners, by_rows, strict=True):
         assert np.abs(one.missing - other.missing).max() < 1e-9 * weight
         assert np.abs(one.tau - other.tau).max() < 1e-7 * weight
-    assert steps < 0.8 * count.calls
+        assert one.certificate.cop_margin > -1e-6
+    assert steps < 0.6 * count.calls
 
 
-def test_rows_that_are_known_and_not_needed_are_let_go(solver, monkeypatch):
-    """Begun with wrong rows the end is the same: those that would have to pull are taken out."""
-    right = answers(solver)
-    walk, rng = inside.walk, np.random.default_rng(5)
-
-    def misled(*arguments):
-        memory = arguments[1]
-        wrong = rng.choice(memory.sizes.rows, 3, replace=False)
-        memory.active[:3] = wrong
-        return walk(*arguments[:-1], 3)
-
-    monkeypatch.setattr(inside, "walk", misled)
-    for one, other in zip(answers(solver), right, strict=True):
-        assert np.abs(one.tau - other.tau).max() < 1e-7 * solver.dynamics.unit_force
+def test_motors_at_their_limits_are_left_to_rows(monkeypatch):
+    """Forces at corners know nothing of motors: an answer that asks too much of one is not taken."""
+    solver, taken = build_solver(monkeypatch, 0.2), []
+    press_corners = inside.press_corners
+    monkeypatch.setattr(inside, "press_corners", lambda *arguments: taken.append(press_corners(*arguments)) or taken[-1])
+    found = answers(solver)
+    monkeypatch.setattr(inside, "press_corners", lambda *_: active_set.LOST)
+    weight, limited = solver.dynamics.unit_force, 0
+    for one, other in zip(found, answers(solver), strict=True):
+        limited += one.certificate.torque_margin < 1e-6
+        assert one.certificate.torque_margin > -1e-9
+        assert np.abs(one.tau - other.tau).max() < 1e-7 * weight
+    assert limited > STATES // 2
+    assert len(taken) < STATES

@@ -9,6 +9,8 @@ from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from numpy.typing import ArrayLike
+
 from humanoid_dynamics.errors import BatchError, ClipError
 from humanoid_dynamics.filtering.batches.clips import BatchClip
 from humanoid_dynamics.filtering.batches.key import fingerprint, fingerprint_file, fingerprint_robot
@@ -17,6 +19,7 @@ from humanoid_dynamics.filtering.clip_facts import clip_facts
 from humanoid_dynamics.filtering.clip_filter import LADDER, filter_clip
 from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.settings import Settings
+from humanoid_dynamics.filtering.slope import Slope
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.robot import RobotModel
@@ -37,6 +40,7 @@ class FilterJob:
         joint_map: Which column is which joint.
         name: Name of the robot.
         robot_key: Fingerprint of the robot; a worker that finds another one under the same name refuses.
+        normal: Normal of the ground; level where None.
     """
 
     robot: str
@@ -46,6 +50,7 @@ class FilterJob:
     joint_map: JointMap | None = None
     name: str = ""
     robot_key: str = ""
+    normal: tuple[float, ...] | None = None
 
     def __call__(self, clip: Path, out: Path | None) -> Facts:
         """Filter one clip.
@@ -60,21 +65,28 @@ class FilterJob:
         robot = _load(self.robot, self.robot_key)
         motion = load_clip(clip, robot, joint_map=self.joint_map)
         ladder = LADDER if self.offline else LADDER[:1]
-        found = filter_clip(robot, motion, self.mode, settings=self.settings, ladder=ladder)
+        found = filter_clip(robot, motion, self.mode, settings=self.settings, ladder=ladder, normal=self.normal)
         if out is not None:
             write_npz(build_recording(found.clip), out)
-        return clip_facts(str(clip), motion, found)
+        return clip_facts(str(clip), motion, found, Slope(robot, self.normal) if self.normal else None)
 
     @property
     def key(self) -> str:
         """Fingerprint of the robot and of all settings."""
         wanted = None if self.joint_map is None else (self.joint_map.sources, sorted(self.joint_map.ignore))
         ladder = LADDER if self.offline else LADDER[:1]
-        return fingerprint((self.robot_key, self.mode, self.settings, TickSettings(), ladder, wanted, _version()))
+        ground = () if self.normal is None else (self.normal,)
+        return fingerprint((self.robot_key, self.mode, self.settings, TickSettings(), ladder, wanted, _version(), *ground))
 
 
 def build_job(
-    robot: str, *, mode: str = "balanced", settings: Settings | None = None, offline: bool = False, joint_map: JointMap | None = None
+    robot: str,
+    *,
+    mode: str = "balanced",
+    settings: Settings | None = None,
+    offline: bool = False,
+    joint_map: JointMap | None = None,
+    normal: ArrayLike | None = None,
 ) -> FilterJob:
     """Prepare the job of a batch; what is wrong with the robot or the mode is refused here, before any clip.
 
@@ -84,15 +96,21 @@ def build_job(
         settings: Times and lengths of the conditioning.
         offline: Whether other settings are tried where the robot falls.
         joint_map: Which column is which joint.
+        normal: (3,) normal of the ground; upward where None.
 
     Returns:
         The job.
+
+    Raises:
+        ShapeError: If the normal is no direction of ground.
     """
     settings = settings or Settings()
     place = os.path.abspath(robot) if Path(robot).is_file() else robot
     loaded = load_robot(place)
-    DynamicsFilter(loaded, mode, settings=settings)  # refuses what it cannot filter
-    return FilterJob(place, mode, settings, offline, joint_map, loaded.name, fingerprint_robot(loaded))
+    ground = None if normal is None else Slope(loaded, normal)
+    DynamicsFilter(ground.robot if ground else loaded, mode, settings=settings)  # refuses what it cannot filter
+    n = None if ground is None else tuple(ground.normal.tolist())
+    return FilterJob(place, mode, settings, offline, joint_map, loaded.name, fingerprint_robot(loaded), n)
 
 
 def build_tasks(clips: Sequence[BatchClip], key: str) -> tuple[Task, ...]:

@@ -24,6 +24,8 @@ FIGURES = (
     "com_rms",
     "base_max",
     "slip",
+    "flight_replaced",
+    "flown",
     "microseconds",
 )
 COLUMNS = (

@@ -55,6 +55,36 @@ class BoundedShift:
         self.x = now
         return x, rate, w * w * (x - d[:count])
 
+    def leap(self, d: Matrix, stiffness: Vector, force: Matrix, count: int) -> tuple[Matrix, Matrix, Matrix]:
+        """Go on for some rows in which the weight on the soles changes: x'' = s (x - d) + f, with s = 0 in flight.
+
+        Args:
+            d: (n, 2) by how much the pivot has to move, from now on [m].
+            stiffness: (n,) s, the weight on the soles over mass and height [1/s^2].
+            force: (n, 2) f [m/s^2].
+            count: Rows to go, fewer than n.
+
+        Returns:
+            As ``advance`` does.
+        """
+        w, dt, n = self._w, self._dt, len(d)
+        tail = d[-max(1, min(round(TAIL / dt), n)) :].mean(axis=0)
+        A = np.zeros((n, n))
+        right = dt * dt * (force - stiffness[:, None] * d)
+        inner = np.arange(1, n - 1)
+        A[inner, inner - 1] = A[inner, inner + 1] = 1.0
+        A[inner, inner] = -2.0 - dt * dt * stiffness[inner]
+        A[0, 0], A[-1, -1], A[-1, -2] = 1.0, 1.0 + w * dt, -1.0  # where it is now; in the end, bounded
+        right[-1] = w * dt * tail
+        if self.x is None:  # nothing was planned before: begin at the bounded solution of where the pivot is now
+            A[0, 1], right[0] = -1.0 / (1.0 + w * dt), w * dt / (1.0 + w * dt) * d[0]
+        else:
+            right[0] = self.x
+        x: Matrix = np.asarray(np.linalg.solve(A, right), dtype=np.float64)
+        self.x = np.array(x[count])
+        rate: Matrix = (x[1 : count + 1] - np.vstack((2.0 * x[:1] - x[1:2], x[: count - 1]))) / (2.0 * dt)
+        return x[:count], rate, stiffness[:count, None] * (x[:count] - d[:count]) + force[:count]
+
 
 def unstable_shift(d: Matrix, count: int, dt: float, w: float) -> Matrix:
     """Return xi, the weighted future, for the first rows of a window.

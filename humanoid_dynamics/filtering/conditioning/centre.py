@@ -13,10 +13,12 @@ from humanoid_dynamics.filtering.conditioning.window import Window
 from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, flat_kernel, slopes, smooth_columns
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
+from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 MOST_KNOWN = 64  # supports that are remembered
 LARGEST_OFFSET = 0.04  # m; how far angular momentum may move the zero-moment point
+LEAST_PUSH = 0.2  # weights that soles bear at least where the zero-moment point is told
 STEEPEST_HEIGHT = 4.0  # m/s^2; vertical acceleration of the centre of mass
 BEND, STRAIGHT = 0.96, 0.985  # of the length of the leg: where lowering starts, and where it is whole
 LOWERING = 0.4  # s; how quickly the pelvis is lowered
@@ -66,24 +68,40 @@ class CentrePlanner:
         place[:, 2] = np.convolve(np.pad(window.com[:, 2], len(self._height) // 2, mode="edge"), self._height, mode="valid")
         rate, second = slopes(place, dt)
         second[:, 2] = np.clip(second[:, 2], -STEEPEST_HEIGHT, STEEPEST_HEIGHT)
+        if window.led is not None:
+            place[:, 2], rate[:, 2], second[:, 2] = window.led
         com, rate, second = place[now:], rate[now:], second[now:]
         if not self._settings.balance:
             return com[:count], rate[:count], second[:count]
         spin = smooth_columns(self._track.spin.between(window.start, window.start + len(window.com))[:, :2], self._calm)
         torque = slopes(spin, dt)[0][now:]
-        g = self._p.gravity + second[:, 2]
+        g = np.maximum(self._p.gravity + second[:, 2], LEAST_PUSH * self._p.gravity)
         offset = np.clip(np.column_stack((-torque[:, 1], torque[:, 0])) / (self._p.mass * g)[:, None], -LARGEST_OFFSET, LARGEST_OFFSET)
         zmp = com[:, :2] - (com[:, 2] / g)[:, None] * (second[:, :2] - self._p.downhill) + offset
         rows, supports = self._supports(window, prints)
+        zmp = np.where(self._flies(window)[:, None], com[:, :2], zmp)
         moved = clamp_rows(zmp, supports, rows, self._trust(zmp, supports, rows))
         moved = smooth_columns(moved - zmp, bell_kernel(0.03 / dt))
         if self.rebase is not None:  # time stood still, and the centre of mass was led elsewhere
             self.balance.x, self.rebase = self.rebase - com[0, :2], None
-        x, x_rate, x_second = self.balance.advance(moved, count)
+        x, x_rate, x_second = self._shift(window, moved, com, second, count)
         lowered, fall = self._lowered(window, count)
         second = second[:count] + np.column_stack((x_second, np.zeros(count)))
         rate = rate[:count] + np.column_stack((x_rate, -fall))
         return com[:count] + np.column_stack((x, -lowered)), rate, second
+
+    def _shift(self, window: Window, moved: Matrix, com: Matrix, second: Matrix, count: int) -> tuple[Matrix, Matrix, Matrix]:
+        """Return by what the centre of mass moves so that its pivot moves as it must; in flight it goes straight on."""
+        if window.leap is None:
+            return self.balance.advance(moved, count)
+        flies = self._flies(window)
+        stiffness = np.where(flies, 0.0, np.maximum(self._p.gravity + second[:, 2], 0.0) / com[:, 2])
+        force = np.where(flies[:, None], self._p.downhill - second[:, :2], 0.0)
+        return self.balance.leap(moved, stiffness, force, count)
+
+    def _flies(self, window: Window) -> Labels:
+        rows = np.arange(window.now, len(window.com))
+        return np.zeros(len(rows), dtype=np.bool_) if window.leap is None else (rows >= window.leap[1]) & (rows < window.leap[2])
 
     def _supports(self, window: Window, prints: list[list[Stance]]) -> tuple[list[int], list[Support]]:
         rows, supports = [], []

@@ -31,6 +31,7 @@ class Feet:
         path: (n, 2) smooth path of the base [m].
         labels: (n, 2) which feet stand.
         shift: (2, 2) by how much the next footprint of each foot is moved to catch the robot [m].
+        landing: Row at which a flight ends, and how far feet go in it (2,) [m]; None where none does.
     """
 
     place: Matrix
@@ -38,6 +39,7 @@ class Feet:
     path: Matrix
     labels: Labels
     shift: Matrix
+    landing: tuple[int, Vector] | None = None
 
 
 def place_prints(
@@ -73,6 +75,8 @@ def _place_print(feet: Feet, rows: tuple[int, int], foot: int, last: list[Print]
     span = slice(first, after)
     path = feet.path[span].mean(axis=0)
     heading = float(np.arctan2(np.sin(feet.heading[span, foot]).mean(), np.cos(feet.heading[span, foot]).mean()))
+    if feet.landing is not None and first == feet.landing[0]:
+        return Print(np.array([*(last[foot].place[:2] + feet.landing[1]), 0.0]), heading, path)
     both = np.flatnonzero(np.logical_and.accumulate(feet.labels[span, other]))[:seen] + first
     if not len(both) and not feet.labels[max(first - 1, 0), other]:  # out of the air: as far as the reference goes
         way = feet.place[first:after, foot, :2].mean(axis=0) - feet.place[0, foot, :2]

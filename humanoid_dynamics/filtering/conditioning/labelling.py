@@ -24,6 +24,7 @@ class Labeller:
 
     Attributes:
         scale: Share of the way that is gone.
+        lies: Whether the robot has fallen: then no foot makes small steps.
     """
 
     def __init__(self, proportions: Proportions, settings: Settings, track: Track) -> None:
@@ -40,6 +41,7 @@ class Labeller:
         self.scale = choose_scale(0.0, proportions.stride, settings.shorter) if settings.stride_scale is None else settings.stride_scale
         self._limits: ContactThresholds | None = None
         self._measured = -(10**9)
+        self.lies = False
 
     def thresholds(self, window: Window, now: int) -> ContactThresholds:
         """Follow how still standing feet are, four times a second."""
@@ -72,7 +74,7 @@ class Labeller:
             state = self.feet[foot]
             if state.slide and state.slide[1] <= self.now:
                 state.slide = None
-            if self._settings.split_slides and state.slide is None and state.stands and labels[0, foot]:
+            if self._settings.split_slides and not self.lies and state.slide is None and state.stands and labels[0, foot]:
                 self._seek_slide(window, labels, foot)
             if state.slide:
                 self._apply_slide(labels, foot)

@@ -15,12 +15,13 @@ import pinocchio as pin
 from humanoid_dynamics.filtering.conditioning.catching import Catcher
 from humanoid_dynamics.filtering.conditioning.centre import CentrePlanner
 from humanoid_dynamics.filtering.conditioning.contacts import PLANNED_FEET
+from humanoid_dynamics.filtering.conditioning.flights import FlightPlanner
 from humanoid_dynamics.filtering.conditioning.footholds import Feet, Stance, offset_of_prints, place_prints
 from humanoid_dynamics.filtering.conditioning.gate import FAR_ENOUGH, HoldGate
 from humanoid_dynamics.filtering.conditioning.labelling import Labeller
 from humanoid_dynamics.filtering.conditioning.rows import Rows
 from humanoid_dynamics.filtering.conditioning.support import Support
-from humanoid_dynamics.filtering.conditioning.swing import SETTLING, Print, Swing, against, go_on, offset_to, swing_path
+from humanoid_dynamics.filtering.conditioning.swing import CLEARANCE, SETTLING, Print, Swing, against, go_on, offset_to, swing_path
 from humanoid_dynamics.filtering.conditioning.track import Track
 from humanoid_dynamics.filtering.conditioning.window import FootState, Window, look
 from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, smooth_columns
@@ -63,7 +64,9 @@ class Planner:
         self.centre = CentrePlanner(proportions, settings, track)
         self._offsets.begin(self.now)
         self.catcher = Catcher(proportions, settings.dt)
-        self.gate = HoldGate(proportions.pendulum, settings.dt, active=settings.gate and settings.lookahead < FAR_ENOUGH)
+        far = settings.lookahead >= FAR_ENOUGH
+        self.gate = HoldGate(proportions.pendulum, settings.dt, active=settings.gate and not far)
+        self.flights = FlightPlanner(proportions, settings, active=settings.flights and far)
 
     def plan(self, count: int, state: tuple[Vector, Vector] | None = None) -> list[Target]:
         """Plan the next rows; the track must be at least two rows longer.
@@ -75,15 +78,18 @@ class Planner:
         Returns:
             Their targets.
         """
-        window = look(self._track, self._settings, self.now)
+        window = look(self._track, self._settings, self.now, self._p.gravity)
         if not self.feet:
             self._found(window)
         borne = None if state is None else (state[0][:2] + self._p.lean, state[1])
         both = self.centre.support(self.feet[0].at, self.feet[1].at)
-        if state is not None and borne is not None and self.catcher.lift(self.feet, both, borne, self.now):
+        if state is not None and borne is not None and self.flights.leap is None and self.catcher.lift(self.feet, both, borne, self.now):
             self.centre.rebase, count = np.array(state[0][:2]), 1  # the next plan knows how far the robot is from this one
         window.labels = self.labeller.label(window, self.feet, self.now)
-        if state is not None:
+        self.flights.mark(window, self.now)
+        if window.leap is not None:
+            self._ride(window, state)
+        elif state is not None:
             self.catcher.hurry(self.feet, window.labels, self.now)
             self.catcher.move_prints(self.feet, window.labels)
         count = min(count, len(window.labels) - 2)
@@ -103,6 +109,12 @@ class Planner:
         self._settle(window, prints, count)
         self._last_height = float(com[0][-1, 2])
         return targets
+
+    def _ride(self, window: Window, state: tuple[Vector, Vector] | None) -> None:
+        """While the robot flies nothing leads it: what is planned begins where it is."""
+        if state is not None and not any(foot.stands for foot in self.feet) and not window.labels[0].any():
+            self.centre.rebase = np.array(state[0][:2])
+            self.flights.land(window, (self.feet[0].at.place, self.feet[1].at.place), state, self._p.pendulum)
 
     def _must_wait(self, foot: int, state: tuple[Vector, Vector]) -> bool:
         return self.feet[1 - foot].stands and self.gate.closed(self._other(foot), state[0][:2], state[1][:2])
@@ -128,6 +140,12 @@ class Planner:
             target.until[:] = np.inf
             targets.append(target)
         return targets
+
+    def lie_down(self) -> None:
+        """Make no small steps any more: the robot has fallen, and its feet are not where they were planned."""
+        self.labeller.lies = True
+        for state in self.feet:
+            state.slide = state.down = None
 
     def landed(self, foot: int, place: Vector, turn: Matrix) -> None:
         """Say where a foot really touched down.
@@ -158,7 +176,8 @@ class Planner:
         """Choose footholds (stages A3 and A5) and move the reference along with them."""
         now = slice(window.now, None)
         shift = np.array([state.shift for state in self.feet])
-        feet = Feet(window.place[now], window.heading[now], window.path[now], window.labels, shift)
+        landing = None if window.leap is None else (window.leap[2] - window.now, window.way)
+        feet = Feet(window.place[now], window.heading[now], window.path[now], window.labels, shift, landing)
         at, stands = (self.feet[0].at, self.feet[1].at), (self.feet[0].stands, self.feet[1].stands)
         prints = place_prints(feet, at, stands, (self.labeller.scale, self._p.widest), self._dt)
         offset = np.vstack(
@@ -213,7 +232,11 @@ class Planner:
         turns = np.array([pin.exp3(o[3:]) @ R for o, R in zip(states[:, 0], window.turn[index, foot], strict=True)])
         places = window.place[index, foot] + states[:, 0, :3]
         length = np.inf if ahead is None else float(self.now + ahead[0] - swing.start)
-        lift = float(np.max(window.height[now : now + (ahead[0] if ahead else len(window.labels)), foot], initial=0.0))
+        if window.leap is None:
+            seen = window.height[now : now + (ahead[0] if ahead else len(window.labels)), foot]
+            lift = CLEARANCE - float(np.max(seen, initial=0.0))
+        else:  # the body rises by itself
+            lift = self.flights.clearance
         swing_path(places, turns, lift, (index - now + self.now - swing.start) / length, self._p.corners[foot])
         out[0][first:after], out[1][first:after] = places, turns
         if after == len(out[0]):  # it goes on into the next plan, which starts at the last of these rows
@@ -262,6 +285,8 @@ class Planner:
             sole = (place[row], turn[row], rate[row], second[row], np.zeros(2), np.array(FLAT))
             until = np.array([_until_lift(labels[row:, foot]) * dt for foot in (0, 1)])
             targets.append(Target(touches, com[0][row], com[1][row], com[2][row], *motion, *sole, until, time=(now + row) * dt))
+            targets[-1].aloft = bool(window.aloft[window.now + row])
+            targets[-1].leaps = self.flights.leads(now + row)
         return targets
 
     def _settle(self, window: Window, prints: list[list[Stance]], count: int) -> None:

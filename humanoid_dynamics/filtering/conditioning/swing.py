@@ -114,11 +114,11 @@ def swing_path(places: Matrix, turns: Matrix, lift: float, share: Vector, corner
     Args:
         places: (n, 3) places of the sole [m].
         turns: (n, 3, 3) its orientations.
-        lift: Height the reference lifts the foot [m].
+        lift: How much higher than in the reference it is lifted half way [m].
         share: (n,) share of the time from lift-off to touch-down.
         corners: (k, 3) corners of the sole in its frame [m].
     """
-    if lift < CLEARANCE:
-        places[:, 2] += (CLEARANCE - lift) * bump(share)
+    if lift > 0.0:
+        places[:, 2] += lift * bump(share)
     below = np.min(np.einsum("nj,kj->nk", turns[:, 2], corners), axis=1)
     np.maximum(places[:, 2], -below, out=places[:, 2])

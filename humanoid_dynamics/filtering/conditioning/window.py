@@ -8,7 +8,7 @@ import numpy as np
 
 from humanoid_dynamics.filtering.conditioning.swing import Print, Swing
 from humanoid_dynamics.filtering.conditioning.track import Track
-from humanoid_dynamics.filtering.conditioning.vertical import find_ground
+from humanoid_dynamics.filtering.conditioning.vertical import find_flights, find_ground
 from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, slopes, smooth_columns
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.motion.clip import Labels
@@ -57,8 +57,12 @@ class Window:
         height: (n, 2) heights of their middles over the ground [m].
         speed: (n, 2) speeds of their middles [m/s].
         shift: (n, 3) by how much the base moves.
+        aloft: (n,) rows in which the reference flies.
         labels: (n, 2) which feet stand, from the next row on.
         offset: (n, 2) by how much the standing feet of the reference are away from where feet stand [m].
+        leap: Rows at which a flight that is made begins to be prepared, begins, and ends; None where none is due.
+        way: (2,) how far feet go in it [m].
+        led: (n,) heights of the centre of mass on the way into it and out of it, their rates and second rates.
     """
 
     start: int
@@ -71,17 +75,22 @@ class Window:
     height: Matrix
     speed: Matrix
     shift: Matrix
+    aloft: Labels
     labels: Labels = field(default_factory=lambda: np.zeros((0, 2), dtype=bool))
     offset: Matrix = field(default_factory=lambda: np.zeros((0, 2)))
+    leap: tuple[int, int, int] | None = None
+    way: Vector = field(default_factory=lambda: np.zeros(2))
+    led: tuple[Vector, Vector, Vector] | None = None
 
 
-def look(track: Track, settings: Settings, row: int) -> Window:
+def look(track: Track, settings: Settings, row: int, gravity: float) -> Window:
     """Gather the rows that are known, put on the ground.
 
     Args:
         track: Rows of the reference.
         settings: Times and lengths.
         row: The row that comes next.
+        gravity: Size of gravity [m/s^2].
 
     Returns:
         The window.
@@ -90,18 +99,20 @@ def look(track: Track, settings: Settings, row: int) -> Window:
     start = row - round(BACK * rate)
     end = min(track.end, row + round(settings.lookahead * rate) + 1)
     centre = track.centre.between(start, end)
-    ground = find_ground(centre[:, :, 2], settings.drift_smoothing * rate)
+    com = track.com.between(start, end)
+    aloft = find_flights(com[:, 2], centre[:, :, 2].min(axis=1), dt, gravity)
+    ground = find_ground(centre[:, :, 2], settings.drift_smoothing * rate, aloft if settings.flights else None)
     if not settings.repair_height:
         ground = np.zeros_like(ground)
     path = smooth_columns(track.q.between(start, end)[:, :2], bell_kernel(settings.stride_smoothing * rate))
     shift = np.column_stack((np.zeros((len(ground), 2)), -ground))
-    com = track.com.between(start, end) + shift
+    com = com + shift
     turn = track.turn.between(start, end)
     place = track.place.between(start, end) + shift[:, None]
     speed = speeds_of(centre, dt)
     heading = np.arctan2(turn[:, :, 1, 0], turn[:, :, 0, 0])
     height = np.maximum(centre[:, :, 2] - ground[:, None], 0.0)
-    return Window(start, row - start, com, place, turn, heading, path, height, speed, shift)
+    return Window(start, row - start, com, place, turn, heading, path, height, speed, shift, aloft)
 
 
 def speeds_of(centres: Matrix, dt: float) -> Matrix:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from humanoid_dynamics.control.reference import Reference
 from humanoid_dynamics.filtering.fallen import FALLEN
-from humanoid_dynamics.filtering.filter import DynamicsFilter
+from humanoid_dynamics.filtering.filter import DynamicsFilter, Frame
 from humanoid_dynamics.filtering.live.command import STATUSES, Beat, Command, Troubles
 from humanoid_dynamics.filtering.live.state import LiveState
 from humanoid_dynamics.filtering.settings import Settings
+from humanoid_dynamics.filtering.slope import Slope
 from humanoid_dynamics.filtering.ticks.tick import RUNGS
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -49,6 +51,7 @@ class LiveMotion:
         lead: float = 0.1,
         timeout: float = 0.25,
         measures: bool = False,
+        normal: ArrayLike | None = None,
     ) -> None:
         """Prepare.
 
@@ -60,11 +63,14 @@ class LiveMotion:
             lead: How long before its time a frame is sent [s].
             timeout: Age at which a piece or a state is stale [s].
             measures: Whether it starts each tick from the state of a robot instead of its own.
+            normal: (3,) normal of the ground, through the origin; upward where None.
 
         Raises:
             UnsupportedRobotError: If the base is not free, or there are not two soles.
+            ShapeError: If the normal is no direction of ground.
         """
-        self.filter = DynamicsFilter(robot, mode, settings=Settings(rate=rate))
+        self._slope = None if normal is None else Slope(robot, normal)
+        self.filter = DynamicsFilter(self._slope.robot if self._slope else robot, mode, settings=Settings(rate=rate))
         self.robot = robot
         self.delay, self.lead, self.timeout = delay, lead, timeout
         self._troubles = Troubles()
@@ -160,6 +166,8 @@ class LiveMotion:
         if not self.reference.begun or not (self._based or now - self._came > ALONE):
             return False
         self._origin, self._cursor = now, now - SAMPLE
+        if self._slope is not None:
+            self.reference.at(self._cursor)  # what follows begins on the slope and not on level ground
         return True
 
     def _sample(self, now: float) -> None:
@@ -170,7 +178,8 @@ class LiveMotion:
             asked = self.reference.at(self._cursor).q
             if self.engaged or self._last is None:
                 self._last = asked
-            became = self.filter.push(self._cursor - self._origin, self._last)
+            asked = self._last if self._slope is None else self._slope.to_ground(self._last)
+            became = self.filter.push(self._cursor - self._origin, asked)
             if became in LIMITED:
                 self._troubles.put("limited", LIMITED[became], now)
             elif became != "ok":
@@ -183,10 +192,7 @@ class LiveMotion:
                 break
             if not np.isfinite(self._next) and now < self._stamp(0.0) - self.lead:
                 break
-            start, own = self.state.start(), self.filter
-            if start is None:
-                own.v = self.state.draw(own.v, own.settings.dt)
-            frame = own.tick(start)
+            frame = self._tick()
             if frame is None:
                 break
             self._rung = frame.rung
@@ -197,6 +203,16 @@ class LiveMotion:
             self.state.ask(self._stamp(frame.time), frame.q, frame.v)
             commands.append(Command(self._stamp(frame.time), frame))
         return commands
+
+    def _tick(self) -> Frame | None:
+        """Return the next frame in axes of the world."""
+        state, slope = self.state.start(), self._slope
+        if state is None:
+            self.filter.v = self.state.draw(self.filter.v, self.filter.settings.dt)
+        if slope is None:
+            return self.filter.tick(state)
+        frame = self.filter.tick(None if state is None else (slope.to_ground(state[0]), state[1]))
+        return None if frame is None else slope.frame_to_world(frame)
 
     def _stamp(self, time: float) -> float:
         return float(self._origin + time + self.delay + self._shift)

@@ -86,8 +86,10 @@ class Footing:
         self.stands = down
         target.touches = (down[0], down[1])
         if all(down):
+            leaps = target.until[0] == target.until[1]  # nobody takes over
             for foot in (0, 1):
-                share = min(float(self.age[foot]), max(float(target.until[foot]), 0.0)) / RAMP
+                left = np.inf if leaps else float(target.until[foot])
+                share = min(float(self.age[foot]), max(left, 0.0)) / RAMP
                 target.load[foot] = FIRST_LOAD + share if share < 1.0 else math.inf
 
     def _bears(self, foot: int, target: Target, terms: BodyTerms) -> bool:

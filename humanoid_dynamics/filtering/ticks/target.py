@@ -30,6 +30,8 @@ class Target:
         until: (2,) time until each standing sole is lifted [s]; infinite where that is not known.
         load: (2,) largest push on each sole, in weights of the robot; written by the tick.
         time: Time of the reference it belongs to, since its start [s].
+        aloft: Whether the reference flies.
+        leaps: Whether the robot is on the way into a flight, or out of it.
     """
 
     touches: tuple[bool, bool]
@@ -48,6 +50,8 @@ class Target:
     until: Vector = field(default_factory=lambda: np.full(2, np.inf))
     load: Vector = field(default_factory=lambda: np.full(2, np.inf))
     time: float = 0.0
+    aloft: bool = False
+    leaps: bool = False
 
 
 def stand_still(q: Vector, nv: int, com: Vector, sole_place: Matrix, sole_turn: Matrix) -> Target:

@@ -130,6 +130,10 @@ class BalancedTick:
             feet: CompiledProgram(program, cones, effort, settings.weights, weight) if compiled and feet else program
             for feet, program in plain.items()
         }
+        self._leaps = False
+        firm = replace(settings.weights, height=settings.weights.com)
+        leaping = self._build_program((0, 1), cones, effort, firm, weight)
+        self._leaping = CompiledProgram(leaping, cones, effort, firm, weight) if compiled else leaping
         self._soft = {feet: SoftProgram(feet, cones, effort, settings.weights, weight) for feet in sets}
         self._softest = {feet: SoftProgram(feet, cones, effort, settings.weights, weight, keep_room=False) for feet in sets}
         if compiled:
@@ -177,6 +181,7 @@ class BalancedTick:
         feet = tuple(foot for foot in (0, 1) if target.touches[foot])
         np.copyto(self._wishes.load, target.load * self._weight)
         self._add_wishes(target, q, v)
+        self._leaps = target.leaps
         choice, rung = self._descend(feet, q, v, dt, measured)
         return Step(choice.vdot, choice.tau, choice.wrenches, target.touches, rung)
 
@@ -187,12 +192,12 @@ class BalancedTick:
         """Go down the ladder; a robot's joints have stops, so there they give way before soles do."""
         terms, wishes, room = self.terms, self._wishes, self._room
         room.update(q, v, dt)
-        choice = self._reduced[feet].solve(terms, wishes, room)
+        reduced = self._leaping if self._leaps and len(feet) > 1 else self._reduced[feet]
+        choice = reduced.solve(terms, wishes, room)
         if choice.status is QpStatus.OPTIMAL:
             return choice, 0
         wishes.load[:] = np.inf
         room.update(q, v, dt, EMERGENCY)
-        reduced = self._reduced[feet]
         rungs: list[tuple[int, ReducedProgram | CompiledProgram | SoftProgram]]
         rungs = [(1, reduced), (2, self._soft[feet]), (3, self._softest[feet])]
         if measured:
