@@ -146,7 +146,9 @@ class DynamicsFilterConfig(NodeConfig):
     frames: tuple[str, ...] = parameter(
         ("left_hand", "right_hand"), "Frames that poses lead: control points, surfaces, links or names of the alias map"
     )
-    state: str = parameter("own", "What each tick starts from: its own last state, or that of the robot", choices=("own", "measured"))
+    state: str = parameter(
+        "own", "What each tick starts from: its own last state, or that drawn to the measured one of the robot", choices=("own", "measured")
+    )
     mode: str = parameter("balanced", "How a reference is followed: balanced, or by the law of the paper", choices=("balanced", "paper"))
     rate: float = parameter(200.0, "Frames per second", unit="Hz", lowest=50.0, highest=1000.0)
     delay: float = parameter(1.1, "How much later than in the reference everything happens", unit="s", lowest=1.0, highest=10.0)

@@ -15,13 +15,20 @@ import pytest
 rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
 
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
+from rclpy.node import Node  # noqa: E402
+from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
 from wires import Wires  # noqa: E402
 
+from humanoid_dynamics.model.load import load_robot  # noqa: E402
+from humanoid_dynamics.nodes.adapter import make_qos  # noqa: E402
+from humanoid_dynamics.nodes.interfaces import Topic  # noqa: E402
+from humanoid_dynamics.nodes.messages import seconds  # noqa: E402
 from humanoid_dynamics.nodes.simulator import SimulatorNode  # noqa: E402
 from humanoid_dynamics.nodes.together import run_in_lock_step  # noqa: E402
 
+LATE = make_qos(Topic("", "in", "", "clock", ""))
 ROOT = Path(__file__).parents[2]
 
 
@@ -67,6 +74,39 @@ def test_a_motion_begins_at_its_time_however_late_it_comes():
 )
 def test_it_stands_and_steps_on_topics(robot, rate):
     run = run_in_lock_step(robot, 8.5, rate=rate, motion="step", patience=250.0)
+    assert run.statuses["inverse_dynamics"] == "reference_ended"
+    assert run.statuses["effort_guard"] == "passing"
+    assert "fallen" not in run.seen
+    assert abs(run.height) < 5e-3
+
+
+class Pusher(Node):
+    """Pushes the root link once, by the clock of the simulator."""
+
+    def __init__(self, robot, at, force):
+        super().__init__("pusher")
+        self.at, self.force, self.link = at, force, load_robot(robot).links[0]
+        self.out = self.create_publisher(WrenchStamped, "/together/push", 10)
+        self.create_subscription(Clock, "/together/clock", self.look, LATE)
+
+    def look(self, clock):
+        if seconds(clock.clock) >= self.at:
+            self.at = np.inf
+            message = WrenchStamped()
+            message.header.frame_id = self.link
+            message.wrench.force.x, message.wrench.force.y, message.wrench.force.z = self.force
+            self.out.publish(message)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("force", [(120.0, 0.0, 0.0), (-120.0, 0.0, 0.0), (0.0, 120.0, 0.0)])
+@pytest.mark.parametrize("robot", ["talos", "talos_reduced"])
+def test_it_is_pushed_while_it_squats(robot, force):
+    """A push of 12 N·s, which gives the body more than 0.1 m/s."""
+    pusher = Pusher(robot, 1.5, force)
+    run = run_in_lock_step(robot, 6.0, rate=500.0, motion="squat", patience=250.0, others=[pusher])
+    pusher.destroy_node()
+    assert pusher.at == np.inf
     assert run.statuses["inverse_dynamics"] == "reference_ended"
     assert run.statuses["effort_guard"] == "passing"
     assert "fallen" not in run.seen

@@ -8,13 +8,16 @@ rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_
 
 from geometry_msgs.msg import PoseStamped  # noqa: E402
 from rclpy.node import Node  # noqa: E402
+from rclpy.parameter import Parameter  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from trajectory_msgs.msg import MultiDOFJointTrajectory  # noqa: E402
 
 from humanoid_dynamics.filtering import Teleoperation  # noqa: E402
 from humanoid_dynamics.model.load import load_robot  # noqa: E402
+from humanoid_dynamics.nodes import together  # noqa: E402
 from humanoid_dynamics.nodes.adapter import make_qos  # noqa: E402
+from humanoid_dynamics.nodes.dynamics_filter import DynamicsFilterNode  # noqa: E402
 from humanoid_dynamics.nodes.interfaces import Topic  # noqa: E402
 from humanoid_dynamics.nodes.messages import seconds, write_pose  # noqa: E402
 from humanoid_dynamics.nodes.together import run_in_lock_step  # noqa: E402
@@ -59,7 +62,19 @@ class Operator(Node):
         self.elbows.append(message.position[message.name.index("left_elbow")])
 
 
-def test_hands_that_are_led():
+@pytest.mark.parametrize("state", ["own", "measured"])
+def test_hands_that_are_led(state, monkeypatch):
+    """The filter goes on from its own state, or is drawn to that of the robot."""
+    make = together.make_nodes
+
+    def make_nodes(*arguments, **keywords):
+        nodes = make(*arguments, **keywords)
+        for node in nodes:
+            if isinstance(node, DynamicsFilterNode):
+                assert node.set_parameters([Parameter("state", value=state)])[0].successful
+        return nodes
+
+    monkeypatch.setattr(together, "make_nodes", make_nodes)
     operator = Operator("human28")
     run = run_in_lock_step("human28", 1.2, rate=500.0, follow="poses", others=[operator])
     operator.destroy_node()

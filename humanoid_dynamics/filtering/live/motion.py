@@ -200,12 +200,15 @@ class LiveMotion:
             if late > self.timeout:  # time was lost: all that follows is later
                 self._shift += late
             self._next = frame.time + self.filter.settings.dt
+            self.state.ask(self._stamp(frame.time), frame.q, frame.v)
             commands.append(Command(self._stamp(frame.time), frame))
         return commands
 
     def _tick(self) -> Frame | None:
         """Return the next frame in axes of the world."""
-        state, slope = self.state.now(), self._slope
+        state, slope = self.state.start(), self._slope
+        if state is None:
+            self.filter.v = self.state.draw(self.filter.v, self.filter.settings.dt)
         if slope is None:
             return self.filter.tick(state)
         frame = self.filter.tick(None if state is None else (slope.to_ground(state[0]), state[1]))

@@ -134,7 +134,11 @@ class LivePoses:
             self._troubles.put("time_back", "the clock went back", now)
         commands = []
         for at in beats if self._began and self.state.object_to(now) is None else ():
-            frame = self.teleoperation.tick(at, self.state.now())
+            tele, start = self.teleoperation, self.state.start()
+            if start is None:
+                tele.v = self.state.draw(tele.v, tele.dt)
+            frame = tele.tick(at, start)
+            self.state.ask(at + self.lead, frame.q, frame.v)
             self._last, self.streams = frame, {name: stream.status for name, stream in frame.streams.items()}
             commands.append(Command(at + self.lead, frame))
         self.status, self.reason = self._troubles.tell(now) or self._find_status(now)

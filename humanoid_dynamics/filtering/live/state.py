@@ -1,13 +1,26 @@
-"""The state of a robot as a filter that runs along uses it: fresh, or told to be missing."""
+"""The state of a robot as a filter that runs along uses it: fresh, or told to be missing.
+
+What the filter sends is followed by the robot a little later.  Would each tick begin just where the robot is, nothing would ever call it
+back to where it was to be, and its noise would go out with the commands.  So the filter goes on from its own last state, and that is
+drawn to the robot: by the difference of what was measured from what was asked for at the same time.
+"""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
+
+import numpy as np
+import pinocchio as pin
 
 from humanoid_dynamics.control.measured import MeasuredState
 from humanoid_dynamics.filtering.live.command import Troubles
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
+
+DRAWN = 0.5  # s; time in which our state is drawn to that of the robot
+ASTRAY = 0.5  # rad or m; a robot that is farther from what was asked is followed at once
+KEPT = 0.5  # s of what was asked for that are kept
 
 
 class LiveState:
@@ -28,10 +41,13 @@ class LiveState:
         """
         self.measured = MeasuredState(robot)
         self._troubles, self._timeout, self._used = troubles, timeout, used
+        self._asked: deque[tuple[float, Vector, Vector]] = deque()
+        self._off: Vector = np.zeros(robot.nv)
 
     def forget(self) -> None:
         """Forget the state."""
         self.measured.forget()
+        self._asked.clear()
 
     def observe_joints(self, names: Sequence[str], positions: Vector, velocities: Vector, stamp: float, now: float) -> None:
         """Take a joint state, see ``MeasuredState.put_joints``; nothing raises."""
@@ -43,9 +59,43 @@ class LiveState:
         if self._is_fresh(stamp, now) and not self.measured.put_base(pose, twist, stamp):
             self._troubles.put("state_refused", self.measured.fault, now)
 
-    def now(self) -> tuple[Vector, Vector] | None:
-        """Return configuration and velocity; None where the filter has its own."""
-        return (self.measured.q, self.measured.v) if self._used else None
+    def start(self) -> tuple[Vector, Vector] | None:
+        """Return configuration and velocity of the robot where a tick is to start there; None where it goes on from our own."""
+        if not self._used:
+            return None
+        measured, at = (self.measured.q, self.measured.v), min(self.measured.joints_at, self.measured.base_at)
+        while len(self._asked) > 1 and self._asked[1][0] <= at:
+            self._asked.popleft()
+        if self._asked:
+            self._off = pin.difference(self.measured.robot.model, self._asked[0][1], measured[0])
+        return None if self._asked and np.abs(self._off).max() < ASTRAY else measured
+
+    def draw(self, v: Vector, dt: float) -> Vector:
+        """Return the velocity of the filter, drawn to the state of the robot, after ``start``; as it is where that is not used, (nv,).
+
+        Only the velocity is changed, so that places, velocities and accelerations that go out belong together.
+
+        Args:
+            v: (nv,) velocity of the filter.
+            dt: Time between ticks [s].
+        """
+        if not self._used or not self._asked:
+            return v
+        after: Vector = v + dt / DRAWN * (self._off / DRAWN + 2.0 * (self.measured.v - self._asked[0][2]))
+        return after
+
+    def ask(self, stamp: float, q: Vector, v: Vector) -> None:
+        """Note what is asked of the robot.
+
+        Args:
+            stamp: When it is to be there [s].
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+        """
+        if self._used:
+            self._asked.append((stamp, q, v))
+            while self._asked[0][0] < stamp - KEPT:
+                self._asked.popleft()
 
     def object_to(self, now: float) -> tuple[str, str] | None:
         """Return status and reason of why there is no state to start from; None where all is well.

@@ -19,7 +19,6 @@ from humanoid_dynamics.spatial.quadratic import QpStatus
 MODULES = (small, nearest_kernels, program_kernels)
 PARTS = tuple(part for module in MODULES for part in functions_of(module) if part is not solve_program)
 BOTH = 12
-NOTHING: Indices = np.zeros(0, dtype=np.intp)
 VECTORS = 4  # of the length of an active set
 
 
@@ -69,7 +68,8 @@ class CompiledProgram:
         Args:
             before: Soles that stood until now.
         """
-        known, tags, state = self._begun.get(before, NOTHING), self._work[3], self._work[4]
+        tags, state = self._work[3], self._work[4]
+        known = self._begun.get(before, tags[1, :0])
         tags[1, : len(known)], state[KNOWN] = known, len(known)
 
     def remember(self, before: tuple[int, ...]) -> None:
