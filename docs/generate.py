@@ -35,7 +35,7 @@ from humanoid_dynamics.nodes.interfaces import INTERFACES, QOS
 from humanoid_dynamics.nodes.security import write_policy
 from humanoid_dynamics.resolution import answer
 from humanoid_dynamics.resolution.rules import RULES
-from humanoid_dynamics.simulation.scene_names import scene_names
+from humanoid_dynamics.simulation.scenes.names import scene_names
 
 PROJECT = Path(__file__).resolve().parents[1]
 PAGES = ("README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((PROJECT / "docs").glob("*.md"))))

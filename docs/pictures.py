@@ -19,7 +19,7 @@ from humanoid_dynamics.errors import MissingExtraError
 from humanoid_dynamics.filtering.paper.experiments import EXPERIMENTS
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.plotting.filter import draw_experiment
-from humanoid_dynamics.simulation.scene_names import scene_names
+from humanoid_dynamics.simulation.scenes.names import scene_names
 
 IMAGES = Path(__file__).resolve().parent / "images"
 SCENE, FILTER = "scene_", "filter_"

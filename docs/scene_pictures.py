@@ -19,11 +19,11 @@ from humanoid_dynamics.model.standing.footprint import CORNERS
 from humanoid_dynamics.plotting.filmstrip import Graph, Instant, draw_filmstrip
 from humanoid_dynamics.plotting.silhouette import Outline, list_solids, outline, see, see_box, view
 from humanoid_dynamics.series.record import Record
+from humanoid_dynamics.simulation.contacts.terrain import Plane
 from humanoid_dynamics.simulation.recorder import Recorder
-from humanoid_dynamics.simulation.run_scene import Summary, build_world, run_scene
-from humanoid_dynamics.simulation.scene import Scene
-from humanoid_dynamics.simulation.scene_file import load_scene
-from humanoid_dynamics.simulation.terrain import Plane
+from humanoid_dynamics.simulation.scenes.file import load_scene
+from humanoid_dynamics.simulation.scenes.run import Summary, build_world, run_scene
+from humanoid_dynamics.simulation.scenes.scene import Scene
 from humanoid_dynamics.simulation.world import World
 
 COUNT = 6

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from humanoid_dynamics.errors import HumanoidDynamicsError
-from humanoid_dynamics.simulation.scene_names import scene_names
+from humanoid_dynamics.simulation.scenes.names import scene_names
 from humanoid_dynamics.viewer.page import Page
 from humanoid_dynamics.viewer.show import show
 from humanoid_dynamics.viewer.world_session import WorldSession

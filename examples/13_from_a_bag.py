@@ -13,8 +13,8 @@ from humanoid_dynamics.motion.torque_bag import write_torque_bag
 from humanoid_dynamics.series.bag_reader import read_bag
 from humanoid_dynamics.series.files import open_sink
 from humanoid_dynamics.simulation.recorder import Recorder
-from humanoid_dynamics.simulation.run_scene import build_world, run_scene
-from humanoid_dynamics.simulation.scene_file import load_scene
+from humanoid_dynamics.simulation.scenes.file import load_scene
+from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
 
 
 def record(path: Path) -> hd.RobotModel:

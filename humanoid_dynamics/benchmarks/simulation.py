@@ -17,11 +17,11 @@ from humanoid_dynamics.benchmarks.rows import Measurement, Race, compare
 from humanoid_dynamics.benchmarks.stand import Stand
 from humanoid_dynamics.errors import MissingExtraError, UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.simulation.joint_forces import build_drive
-from humanoid_dynamics.simulation.rows import M_P, ROUNDS
+from humanoid_dynamics.simulation.contacts.terrain import build_plane
+from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint
 from humanoid_dynamics.simulation.setup import Setup
-from humanoid_dynamics.simulation.terrain import build_plane
-from humanoid_dynamics.simulation.touch_points import TouchPoint
+from humanoid_dynamics.simulation.steps.joint_forces import build_drive
+from humanoid_dynamics.simulation.steps.rows import M_P, ROUNDS
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.compiling import is_compiler_installed
 

@@ -21,7 +21,7 @@ Examples:
 
 def audit(as_json: JsonOption = False) -> None:
     """Run motions whose exact answer is known, and compare; the exit code is 1 where one fails."""
-    from humanoid_dynamics.simulation.analytic import run_audit
+    from humanoid_dynamics.simulation.audit.motions import run_audit
 
     with show_progress("auditing") as bar:
         findings = run_audit(bar.tell)

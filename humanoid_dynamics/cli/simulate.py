@@ -15,12 +15,12 @@ from humanoid_dynamics.cli.options import JsonOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import fixed, make_console, make_table
 from humanoid_dynamics.errors import HumanoidDynamicsError
-from humanoid_dynamics.simulation.scene_names import scene_names
+from humanoid_dynamics.simulation.scenes.names import scene_names
 
 if TYPE_CHECKING:
     from humanoid_dynamics.simulation.recorder import Recorder
-    from humanoid_dynamics.simulation.run_scene import Summary
-    from humanoid_dynamics.simulation.scene import Moment, Scene
+    from humanoid_dynamics.simulation.scenes.run import Summary
+    from humanoid_dynamics.simulation.scenes.scene import Moment, Scene
     from humanoid_dynamics.simulation.world import World
 
 
@@ -57,8 +57,8 @@ def simulate(
     """Run a scene and tell what happened, with the books of energy and the certificate of the contacts."""
     from humanoid_dynamics.series.files import open_sink
     from humanoid_dynamics.simulation.recorder import Recorder, describe_run
-    from humanoid_dynamics.simulation.run_scene import build_world, run_scene
-    from humanoid_dynamics.simulation.scene_file import load_scene
+    from humanoid_dynamics.simulation.scenes.file import load_scene
+    from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
 
     if seconds != -1.0 and not 0.0 < seconds <= LONGEST:
         raise HumanoidDynamicsError(f"--seconds: received {seconds:g}, expected a time above zero and up to {LONGEST:g} s")
@@ -102,7 +102,7 @@ def scene_facts(scene: "Scene", world: "World", summary: "Summary", recorder: "R
     import numpy as np
     import pinocchio as pin
 
-    from humanoid_dynamics.simulation.snake_pilot import SnakePilot
+    from humanoid_dynamics.simulation.scenes.snake_pilot import SnakePilot
 
     com = pin.centerOfMass(world.robot.model, world.robot.data(), world.q)
     force = world.point_forces().sum(axis=0)

@@ -16,7 +16,7 @@ from humanoid_dynamics.cli.options import JsonOption
 from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError
 from humanoid_dynamics.graphs.description import Graph, graph_names, load_graph
 from humanoid_dynamics.graphs.supervisor import Supervisor, node_command
-from humanoid_dynamics.simulation.scene_names import scene_names
+from humanoid_dynamics.simulation.scenes.names import scene_names
 
 GraphArgument = Annotated[
     str, typer.Argument(help=f"One of {', '.join(graph_names())}, the path of a graph file, or a scene.", metavar="FILE-OR-SCENE")

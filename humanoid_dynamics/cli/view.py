@@ -11,7 +11,7 @@ import typer
 from humanoid_dynamics.cli.progress import PATIENCE
 from humanoid_dynamics.cli.tables import make_console
 from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
-from humanoid_dynamics.simulation.scene_names import scene_names
+from humanoid_dynamics.simulation.scenes.names import scene_names
 
 if TYPE_CHECKING:
     from humanoid_dynamics.viewer.session import Session

@@ -22,7 +22,7 @@ from humanoid_dynamics.nodes.observation import Observation
 from humanoid_dynamics.nodes.running import keep_rate, run
 from humanoid_dynamics.nodes.wire import Form, JointStateReader, mark
 from humanoid_dynamics.simulation.live import LiveWorld
-from humanoid_dynamics.simulation.scene_file import load_scene
+from humanoid_dynamics.simulation.scenes.file import load_scene
 from humanoid_dynamics.spatial.arrays import Vector
 
 REPEAT = 0.1  # s; how often a state is sent again whose command has not come

@@ -7,7 +7,7 @@ from copy import copy
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.simulation.rows import ACCOUNT, BEFORE, ENERGY, LARGEST, START, SUMS, TOTAL, W_LOOPS, W_MOTORS
+from humanoid_dynamics.simulation.steps.rows import ACCOUNT, BEFORE, ENERGY, LARGEST, START, SUMS, TOTAL, W_LOOPS, W_MOTORS
 from humanoid_dynamics.spatial.arrays import Vector
 
 ENTRIES = ("motors", "pushes", "drive", "losses", "contacts", "loops", "impacts", "corrections")

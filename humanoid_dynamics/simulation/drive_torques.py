@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.simulation.joint_forces import Drive, rebind_drive
+from humanoid_dynamics.simulation.steps.joint_forces import Drive, rebind_drive
 from humanoid_dynamics.spatial.arrays import Vector
 
 

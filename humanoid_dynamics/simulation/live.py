@@ -12,11 +12,11 @@ from humanoid_dynamics.dynamics.placements import Placements
 from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.model.loop import LoopClosure
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.simulation.felt_kernel import turn_wrenches
-from humanoid_dynamics.simulation.run_scene import build_world
-from humanoid_dynamics.simulation.scene import Scene
+from humanoid_dynamics.simulation.contacts.felt_kernel import turn_wrenches
+from humanoid_dynamics.simulation.contacts.terrain import build_plane
+from humanoid_dynamics.simulation.scenes.run import build_world
+from humanoid_dynamics.simulation.scenes.scene import Scene
 from humanoid_dynamics.simulation.setup import Setup
-from humanoid_dynamics.simulation.terrain import build_plane
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import choose_compiler, compile_kernel

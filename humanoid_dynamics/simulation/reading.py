@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from humanoid_dynamics.simulation.cones import CLOSE
-from humanoid_dynamics.simulation.rows import MISSING, RESIDUAL
+from humanoid_dynamics.simulation.contacts.cones import CLOSE
 from humanoid_dynamics.simulation.setup import PointForce, StepReport
-from humanoid_dynamics.simulation.stepper import Stepper
+from humanoid_dynamics.simulation.steps.rows import MISSING, RESIDUAL
+from humanoid_dynamics.simulation.steps.stepper import Stepper
 from humanoid_dynamics.spatial.arrays import read_only
 
 

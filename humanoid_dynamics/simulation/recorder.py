@@ -27,9 +27,9 @@ from humanoid_dynamics.series.layout import WRENCH, BodyPlace, JointPlace, Layou
 from humanoid_dynamics.series.record import Record
 from humanoid_dynamics.series.sink import MemorySink, Sink
 from humanoid_dynamics.simulation.books import ENTRIES
-from humanoid_dynamics.simulation.contact_wrenches import ContactWrenches
+from humanoid_dynamics.simulation.contacts.contact_wrenches import ContactWrenches
 from humanoid_dynamics.simulation.drive_torques import DriveTorques
-from humanoid_dynamics.simulation.scene import Scene
+from humanoid_dynamics.simulation.scenes.scene import Scene
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.arrays import Vector
 

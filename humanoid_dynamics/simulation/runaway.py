@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.simulation.contact_rows import Touching
+from humanoid_dynamics.simulation.contacts.contact_rows import Touching
 from humanoid_dynamics.simulation.setup import fastest_coordinate
 from humanoid_dynamics.spatial.arrays import Vector
 

@@ -7,10 +7,10 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from humanoid_dynamics.simulation.joint_forces import Drive
-from humanoid_dynamics.simulation.moving_shapes import MovingShape
-from humanoid_dynamics.simulation.shapes import Shape
-from humanoid_dynamics.simulation.touch_points import TouchPoint
+from humanoid_dynamics.simulation.contacts.moving_shapes import MovingShape
+from humanoid_dynamics.simulation.contacts.shapes import Shape
+from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint
+from humanoid_dynamics.simulation.steps.joint_forces import Drive
 from humanoid_dynamics.spatial.arrays import Vector
 
 GRAVITY = (0.0, 0.0, -9.81)

@@ -10,7 +10,7 @@ from humanoid_dynamics.simulation.push import Push
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 if TYPE_CHECKING:
-    from humanoid_dynamics.simulation.stepper import Stepper
+    from humanoid_dynamics.simulation.steps.stepper import Stepper
 
 
 @dataclass(frozen=True, eq=False)

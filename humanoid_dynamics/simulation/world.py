@@ -20,20 +20,20 @@ from humanoid_dynamics.errors import ShapeError, UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.books import Books
-from humanoid_dynamics.simulation.build_engine import build_engine
 from humanoid_dynamics.simulation.command import read_torque
-from humanoid_dynamics.simulation.contact_rows import Touching
+from humanoid_dynamics.simulation.contacts.contact_rows import Touching
+from humanoid_dynamics.simulation.contacts.touch_points import choose_points
 from humanoid_dynamics.simulation.gauge import Gauge
-from humanoid_dynamics.simulation.joint_forces import JointForces, rebind_drive
 from humanoid_dynamics.simulation.push import Push
 from humanoid_dynamics.simulation.reach import check_reach
 from humanoid_dynamics.simulation.reading import list_forces, read_report
-from humanoid_dynamics.simulation.rotors import add_rotors
 from humanoid_dynamics.simulation.setup import CONTACTS, HOOKS, INTEGRATORS, LONGEST_STEP, PointForce, Setup, StepReport
 from humanoid_dynamics.simulation.snapshot import Snapshot, go_back, take_snapshot
-from humanoid_dynamics.simulation.stepper import Stepper
-from humanoid_dynamics.simulation.tables import Tables
-from humanoid_dynamics.simulation.touch_points import choose_points
+from humanoid_dynamics.simulation.steps.build_engine import build_engine
+from humanoid_dynamics.simulation.steps.joint_forces import JointForces, rebind_drive
+from humanoid_dynamics.simulation.steps.rotors import add_rotors
+from humanoid_dynamics.simulation.steps.stepper import Stepper
+from humanoid_dynamics.simulation.steps.tables import Tables
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, check_vector, read_only
 from humanoid_dynamics.structure.events import Event
 

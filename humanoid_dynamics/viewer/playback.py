@@ -17,8 +17,8 @@ from humanoid_dynamics.motion.columns import entry_names
 from humanoid_dynamics.series.files import load_record
 from humanoid_dynamics.series.layout import Patch
 from humanoid_dynamics.series.record import Record
-from humanoid_dynamics.simulation.scene_file import load_scene
-from humanoid_dynamics.simulation.scene_names import scene_names
+from humanoid_dynamics.simulation.scenes.file import load_scene
+from humanoid_dynamics.simulation.scenes.names import scene_names
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.viewer.bodies import build_bodies
 from humanoid_dynamics.viewer.picture import SMALLEST_FORCE, Painter, Picture, Touch

@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
+from humanoid_dynamics.simulation.contacts.shapes import Box, Plane
 from humanoid_dynamics.simulation.drive_torques import DriveTorques
-from humanoid_dynamics.simulation.run_scene import Phase, Summary, build_world, let_happen, step_scene
-from humanoid_dynamics.simulation.scene import Scene
-from humanoid_dynamics.simulation.scene_file import load_scene
-from humanoid_dynamics.simulation.scene_names import scene_names
-from humanoid_dynamics.simulation.shapes import Box, Plane
-from humanoid_dynamics.simulation.snake_pilot import SnakePilot
+from humanoid_dynamics.simulation.scenes.file import load_scene
+from humanoid_dynamics.simulation.scenes.names import scene_names
+from humanoid_dynamics.simulation.scenes.run import Phase, Summary, build_world, let_happen, step_scene
+from humanoid_dynamics.simulation.scenes.scene import Scene
+from humanoid_dynamics.simulation.scenes.snake_pilot import SnakePilot
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.polygon import hull_of, margin_inside
 from humanoid_dynamics.structure.events import Cut

@@ -53,7 +53,7 @@ def test_simulate_streams_what_plot_reads(call, tmp_path, name):
 
 
 def test_an_interrupted_run_keeps_what_it_has(call, tmp_path, monkeypatch):
-    from humanoid_dynamics.simulation import run_scene
+    from humanoid_dynamics.simulation.scenes import run as run_scene
 
     def stop(scene, world, length, watch):
         for _ in range(5):

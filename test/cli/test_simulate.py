@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from humanoid_dynamics.cli import main
-from humanoid_dynamics.simulation.analytic import Finding
+from humanoid_dynamics.simulation.audit.motions import Finding
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_audit_passes(call):
 
 def test_audit_fails_where_a_number_is_wrong(call, monkeypatch):
     monkeypatch.setattr(
-        "humanoid_dynamics.simulation.analytic.run_audit", lambda watch: (Finding("x", "way [m]", np.float64(1.1), np.float64(1.0)),)
+        "humanoid_dynamics.simulation.audit.motions.run_audit", lambda watch: (Finding("x", "way [m]", np.float64(1.1), np.float64(1.0)),)
     )
     code, out, _ = call("audit", "--json")
     assert code == 1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import yaml
 
-from humanoid_dynamics.simulation.scene_names import scene_names
+from humanoid_dynamics.simulation.scenes.names import scene_names
 
 PROJECT = Path(__file__).resolve().parents[2]
 IMAGES = PROJECT / "docs" / "images"

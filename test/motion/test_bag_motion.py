@@ -10,8 +10,8 @@ from humanoid_dynamics.motion.formats.detect import detect_format, read_motion
 from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.series.messages import build_template, joint_state_form, load_types, odometry_form
 from humanoid_dynamics.simulation.recorder import Recorder
-from humanoid_dynamics.simulation.run_scene import build_world, run_scene
-from humanoid_dynamics.simulation.scene_file import load_scene
+from humanoid_dynamics.simulation.scenes.file import load_scene
+from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
 from humanoid_dynamics.structure.events import Break
 
 rosbag2 = pytest.importorskip("rosbags.rosbag2", reason="the extra bags is not installed")

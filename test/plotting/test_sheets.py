@@ -13,8 +13,8 @@ from humanoid_dynamics.plotting.panels import Panel, SolePanel
 from humanoid_dynamics.plotting.sheets import draw_sheets, thin
 from humanoid_dynamics.plotting.silhouette import list_solids, outline, see, see_box, view
 from humanoid_dynamics.simulation.recorder import Recorder
-from humanoid_dynamics.simulation.run_scene import build_world, run_scene
-from humanoid_dynamics.simulation.scene_file import load_scene
+from humanoid_dynamics.simulation.scenes.file import load_scene
+from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
 
 AXES = view(0.0, 0.0)
 

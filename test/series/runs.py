@@ -7,8 +7,8 @@ import numpy as np
 from humanoid_dynamics.series.layout import BodyPlace, JointPlace, Layout, Patch
 from humanoid_dynamics.series.record import Record, Table
 from humanoid_dynamics.simulation.recorder import Recorder, describe_run
-from humanoid_dynamics.simulation.run_scene import build_world, run_scene
-from humanoid_dynamics.simulation.scene_file import load_scene
+from humanoid_dynamics.simulation.scenes.file import load_scene
+from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
 
 HARD = np.array([0.0, -0.0, 5e-324, -5e-324, 1e308, np.pi, 1.0 / 3.0, np.nextafter(1.0, 2.0)])
 

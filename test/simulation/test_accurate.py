@@ -9,15 +9,15 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import UnknownNameError
-from humanoid_dynamics.simulation.analytic import build_body
-from humanoid_dynamics.simulation.fine_motion import fly, keep_energy
-from humanoid_dynamics.simulation.joint_forces import build_drive
-from humanoid_dynamics.simulation.moving_shapes import MovingShape
-from humanoid_dynamics.simulation.run_scene import build_world
-from humanoid_dynamics.simulation.scene_file import load_scene
+from humanoid_dynamics.simulation.audit.motions import build_body
+from humanoid_dynamics.simulation.contacts.moving_shapes import MovingShape
+from humanoid_dynamics.simulation.contacts.terrain import build_ball, build_plane
+from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint
+from humanoid_dynamics.simulation.scenes.file import load_scene
+from humanoid_dynamics.simulation.scenes.run import build_world
 from humanoid_dynamics.simulation.setup import Setup
-from humanoid_dynamics.simulation.terrain import build_ball, build_plane
-from humanoid_dynamics.simulation.touch_points import TouchPoint
+from humanoid_dynamics.simulation.steps.fine_motion import fly, keep_energy
+from humanoid_dynamics.simulation.steps.joint_forces import build_drive
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.structure.join import join
 

@@ -5,15 +5,15 @@ import pinocchio as pin
 import pytest
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.simulation.body_kernel import sweep_bodies
-from humanoid_dynamics.simulation.body_table import KINDS, list_bodies
 from humanoid_dynamics.simulation.books import find_forgotten_rotors, measure_energy
-from humanoid_dynamics.simulation.joint_kernel import find_turns
-from humanoid_dynamics.simulation.motion_kernel import find_offsets, move_configuration
-from humanoid_dynamics.simulation.motion_kernel import measure_energy as sweep_energy
-from humanoid_dynamics.simulation.run_scene import build_world
-from humanoid_dynamics.simulation.scene_file import load_scene
-from humanoid_dynamics.simulation.tables import list_parents
+from humanoid_dynamics.simulation.scenes.file import load_scene
+from humanoid_dynamics.simulation.scenes.run import build_world
+from humanoid_dynamics.simulation.steps.body_kernel import sweep_bodies
+from humanoid_dynamics.simulation.steps.body_table import KINDS, list_bodies
+from humanoid_dynamics.simulation.steps.joint_kernel import find_turns
+from humanoid_dynamics.simulation.steps.motion_kernel import find_offsets, move_configuration
+from humanoid_dynamics.simulation.steps.motion_kernel import measure_energy as sweep_energy
+from humanoid_dynamics.simulation.steps.tables import list_parents
 
 TILT = np.array([1.0, -2.0, 3.0]) / np.sqrt(14.0)
 

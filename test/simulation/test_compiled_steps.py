@@ -9,11 +9,12 @@ import pytest
 import humanoid_dynamics as hd
 from humanoid_dynamics.dynamics.placements import Placements
 from humanoid_dynamics.errors import MissingExtraError
-from humanoid_dynamics.simulation import branches, cone_kernel, cone_newton
-from humanoid_dynamics.simulation.cones import ConeProblem, solve_cones
-from humanoid_dynamics.simulation.run_scene import build_world
-from humanoid_dynamics.simulation.scene_file import load_scene
-from humanoid_dynamics.simulation.tables import list_parents
+from humanoid_dynamics.simulation.contacts import cone_kernel, cone_newton
+from humanoid_dynamics.simulation.contacts.cones import ConeProblem, solve_cones
+from humanoid_dynamics.simulation.scenes.file import load_scene
+from humanoid_dynamics.simulation.scenes.run import build_world
+from humanoid_dynamics.simulation.steps import branches
+from humanoid_dynamics.simulation.steps.tables import list_parents
 
 pytest.importorskip("numba", reason="numba is not installed")
 

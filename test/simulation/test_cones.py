@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from humanoid_dynamics.simulation.cones import ConeProblem, solve_cones
-from humanoid_dynamics.simulation.sweep import sweep
+from humanoid_dynamics.simulation.contacts.cones import ConeProblem, solve_cones
+from humanoid_dynamics.simulation.contacts.sweep import sweep
 from humanoid_dynamics.snake.compiled import select_kernel
 from humanoid_dynamics.spatial.compiling import is_compiler_installed
 

@@ -6,8 +6,8 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.simulation import world as world_module
-from humanoid_dynamics.simulation.rotors import SHARE
 from humanoid_dynamics.simulation.setup import Setup
+from humanoid_dynamics.simulation.steps.rotors import SHARE
 from humanoid_dynamics.simulation.world import World
 
 BODY = '<origin xyz="0.02 0 0.1"/><mass value="5"/><inertia ixx="0.03" iyy="0.027" izz="0.017" ixy="0" ixz="0" iyz="0"/>'

@@ -7,9 +7,9 @@ from random_robots import write_robot
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import MissingExtraError
+from humanoid_dynamics.simulation.contacts.terrain import build_plane
+from humanoid_dynamics.simulation.contacts.touch_points import bind_points, list_body_points
 from humanoid_dynamics.simulation.setup import Setup
-from humanoid_dynamics.simulation.terrain import build_plane
-from humanoid_dynamics.simulation.touch_points import bind_points, list_body_points
 from humanoid_dynamics.simulation.world import World
 
 ROBOTS = ("human28", "human16", "legs12", "g1", "talos_reduced", "bolt", "romeo", "sr1", "alexander")

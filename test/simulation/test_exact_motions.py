@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from humanoid_dynamics.errors import ShapeError
-from humanoid_dynamics.simulation import analytic
+from humanoid_dynamics.simulation.audit import motions as analytic
 
 
 def check(findings):

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from humanoid_dynamics.simulation import analytic
+from humanoid_dynamics.simulation.audit import motions as analytic
 
 CASES = {
     "free_fall": lambda rng: (

@@ -5,11 +5,11 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import UnknownNameError
-from humanoid_dynamics.simulation.compiled import compile_step
+from humanoid_dynamics.simulation.contacts.terrain import build_plane
 from humanoid_dynamics.simulation.live import LiveWorld
-from humanoid_dynamics.simulation.scene_file import load_scene
+from humanoid_dynamics.simulation.scenes.file import load_scene
 from humanoid_dynamics.simulation.setup import Setup
-from humanoid_dynamics.simulation.terrain import build_plane
+from humanoid_dynamics.simulation.steps.compiled import compile_step
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.compiling import compile_kernel
 

@@ -9,11 +9,11 @@ import pytest
 from lxml import etree
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.simulation import rows
-from humanoid_dynamics.simulation.joint_forces import build_drive
+from humanoid_dynamics.simulation.contacts.terrain import build_plane
+from humanoid_dynamics.simulation.contacts.touch_points import list_surface_points
 from humanoid_dynamics.simulation.setup import Setup
-from humanoid_dynamics.simulation.terrain import build_plane
-from humanoid_dynamics.simulation.touch_points import list_surface_points
+from humanoid_dynamics.simulation.steps import rows
+from humanoid_dynamics.simulation.steps.joint_forces import build_drive
 from humanoid_dynamics.simulation.world import World
 
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo is not installed")

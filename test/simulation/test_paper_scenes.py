@@ -7,9 +7,9 @@ import pytest
 
 from humanoid_dynamics.biped.schedule import STEP_RULES
 from humanoid_dynamics.errors import DescriptionError
-from humanoid_dynamics.simulation.run_scene import build_world, run_scene
-from humanoid_dynamics.simulation.scene_file import load_scene, read_scene
-from humanoid_dynamics.simulation.watch import measure_watch
+from humanoid_dynamics.simulation.scenes.file import load_scene, read_scene
+from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
+from humanoid_dynamics.simulation.scenes.watch import measure_watch
 
 DIGIT = Path(__file__).resolve().parents[3] / "shared" / "data" / "robots" / "digit_like_2legs.urdf"
 

@@ -7,10 +7,10 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import UnknownNameError
-from humanoid_dynamics.simulation.cones import ConeProblem
-from humanoid_dynamics.simulation.procedure import solve_by_procedure
-from humanoid_dynamics.simulation.run_scene import build_world, run_scene
-from humanoid_dynamics.simulation.scene_file import load_scene
+from humanoid_dynamics.simulation.contacts.cones import ConeProblem
+from humanoid_dynamics.simulation.contacts.procedure import solve_by_procedure
+from humanoid_dynamics.simulation.scenes.file import load_scene
+from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.polygon import margin_inside

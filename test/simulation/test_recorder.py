@@ -6,8 +6,8 @@ import pytest
 
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.simulation.recorder import ENERGY, Recorder
-from humanoid_dynamics.simulation.run_scene import build_world, run_scene
-from humanoid_dynamics.simulation.scene_file import load_scene
+from humanoid_dynamics.simulation.scenes.file import load_scene
+from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
 
 
 def run(name, seconds, every=1):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from humanoid_dynamics.errors import DescriptionError, HumanoidDynamicsError, MissingExtraError, UnknownNameError
-from humanoid_dynamics.simulation.run_scene import build_world, run_scene
-from humanoid_dynamics.simulation.scene_file import load_scene, read_scene, scene_names
+from humanoid_dynamics.simulation.scenes.file import load_scene, read_scene, scene_names
+from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
 
 CRATE = {"mass": 2.0, "box": [0.2, 0.2, 0.2], "xyz": [0, 0, 0.1]}
 

@@ -17,10 +17,10 @@ from humanoid_dynamics.model.state import State
 from humanoid_dynamics.plotting.curves import build_sheet, list_sheets
 from humanoid_dynamics.series.files import load_record
 from humanoid_dynamics.simulation.recorder import Recorder
-from humanoid_dynamics.simulation.run_scene import build_world, run_scene
-from humanoid_dynamics.simulation.scene_file import load_scene, read_scene
+from humanoid_dynamics.simulation.scenes.file import load_scene, read_scene
+from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
+from humanoid_dynamics.simulation.scenes.snake_pilot import Driving, SnakePilot
 from humanoid_dynamics.simulation.setup import Setup
-from humanoid_dynamics.simulation.snake_pilot import Driving, SnakePilot
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.snake import (
     SnakeModel,

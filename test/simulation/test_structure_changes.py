@@ -6,9 +6,9 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.model.loop import LoopClosure
-from humanoid_dynamics.simulation.joint_forces import build_drive
+from humanoid_dynamics.simulation.contacts.terrain import build_plane
 from humanoid_dynamics.simulation.setup import Setup
-from humanoid_dynamics.simulation.terrain import build_plane
+from humanoid_dynamics.simulation.steps.joint_forces import build_drive
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.structure.events import Connect, Cut
 

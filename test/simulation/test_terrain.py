@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from humanoid_dynamics.errors import ShapeError
-from humanoid_dynamics.simulation.terrain import build_box, build_plane, build_steps, build_terrain
+from humanoid_dynamics.simulation.contacts.terrain import build_box, build_plane, build_steps, build_terrain
 
 
 def test_slope_rises_by_its_angle_along_its_heading():

@@ -11,13 +11,13 @@ import pytest
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError, UnknownNameError
 from humanoid_dynamics.model.loop import LoopClosure
-from humanoid_dynamics.simulation.analytic import build_body
+from humanoid_dynamics.simulation.audit.motions import build_body
 from humanoid_dynamics.simulation.books import measure_momentum
-from humanoid_dynamics.simulation.joint_forces import build_drive
+from humanoid_dynamics.simulation.contacts.terrain import build_plane
+from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint
 from humanoid_dynamics.simulation.recorder import Recorder
 from humanoid_dynamics.simulation.setup import HOOKS, STATUSES, Setup
-from humanoid_dynamics.simulation.terrain import build_plane
-from humanoid_dynamics.simulation.touch_points import TouchPoint
+from humanoid_dynamics.simulation.steps.joint_forces import build_drive
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.structure.events import Break, Connect, Cut
 
@@ -241,8 +241,8 @@ def test_cut_and_break_let_go_without_a_jump(human):
 RUN = """
 import humanoid_dynamics as hd
 from humanoid_dynamics.simulation.recorder import Recorder
-from humanoid_dynamics.simulation.run_scene import build_world, run_scene
-from humanoid_dynamics.simulation.scene_file import load_scene
+from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
+from humanoid_dynamics.simulation.scenes.file import load_scene
 scene = load_scene("falling")
 world = build_world(scene)
 recorder = Recorder(world, 5)

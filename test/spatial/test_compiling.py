@@ -5,9 +5,9 @@ from types import FunctionType
 import pytest
 
 from humanoid_dynamics.errors import MissingExtraError
-from humanoid_dynamics.simulation import sweep, thresholds
-from humanoid_dynamics.simulation.contact_build import select_points
-from humanoid_dynamics.simulation.detect_kernel import speed_at
+from humanoid_dynamics.simulation.contacts import sweep, thresholds
+from humanoid_dynamics.simulation.contacts.contact_build import select_points
+from humanoid_dynamics.simulation.contacts.detect_kernel import speed_at
 from humanoid_dynamics.spatial import compiling
 
 

@@ -10,8 +10,8 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.errors import HumanoidDynamicsError, RecordError
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.simulation.recorder import Recorder, describe_run
-from humanoid_dynamics.simulation.run_scene import build_world, run_scene
-from humanoid_dynamics.simulation.scene_file import load_scene
+from humanoid_dynamics.simulation.scenes.file import load_scene
+from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
 
 pytest.importorskip("trimesh", reason="the page's extra is not installed")
 

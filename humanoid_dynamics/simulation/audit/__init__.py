@@ -1,0 +1,1 @@
+"""Motions whose exact answer is known, run in the world."""

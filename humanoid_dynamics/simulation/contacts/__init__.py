@@ -1,0 +1,1 @@
+"""Contacts of the world: what touches, with what impulses, sticking and sliding, by rows and by kernels."""

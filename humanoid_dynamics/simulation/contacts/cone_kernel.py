@@ -1,0 +1,219 @@
+"""The contact problem of ``cones.py``, written so that numba can compile it: all sticking first, then Newton's method, then sweeps.
+
+Both find the same solution; the order of their arithmetic differs, so their answers agree to round-off.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from humanoid_dynamics.simulation.contacts.cone_newton import (
+    TINY,
+    Cones,
+    iterate,
+    project,
+    size_steps,
+)
+from humanoid_dynamics.simulation.contacts.cones import COMPLIANCE, EXACT, SWEEPS
+from humanoid_dynamics.simulation.contacts.small_systems import multiply, solve_symmetric
+from humanoid_dynamics.simulation.contacts.sweep import sweep
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+
+ROUND_1, ROUND_2, ROUND_3, ROUND_4 = SWEEPS
+
+
+def is_inside(p: Vector, mu: Vector, count: int) -> bool:
+    """Return whether no row pulls and none leaves its cone.
+
+    Args:
+        p: (k,) impulses.
+        mu: (m,) coefficients of friction.
+        count: Number of normal rows.
+    """
+    m = len(mu)
+    for i in range(count):
+        if not p[i] >= 0.0:
+            return False
+    for i in range(m):
+        t_1, t_2, bound = p[count + i], p[count + m + i], mu[i] * p[i]
+        if not t_1 * t_1 + t_2 * t_2 <= bound * bound:
+            return False
+    return True
+
+
+def choose_rows(guess: Vector, m: int, count: int) -> Indices:
+    """Return the rows of what carried force in the last step; all where that is everything or nothing.
+
+    Args:
+        guess: (k,) impulses of the last step.
+        m: Number of points.
+        count: Number of normal rows.
+    """
+    carried = 0
+    for i in range(count):
+        carried += 1 if guess[i] > 0.0 else 0
+    rows = np.empty(len(guess), dtype=np.intp)
+    found = 0
+    for start, end in ((0, count), (count, count + m), (count + m, count + 2 * m)):
+        for i in range(start, end):
+            if carried == 0 or guess[i - start] > 0.0:
+                rows[found] = i
+                found += 1
+    return rows[:found]
+
+
+def gather(cones: Cones, rows: Indices, A: Matrix, x: Vector) -> None:
+    """Write the part of the problem that belongs to some rows.
+
+    Args:
+        cones: The problem.
+        rows: The rows.
+        A: (n, n) matrix, whose upper triangle is overwritten.
+        x: (n,) right side, overwritten.
+    """
+    for i in range(len(rows)):
+        x[i] = -cones.b[rows[i]]
+        for j in range(i, len(rows)):
+            A[i, j] = cones.G[rows[i], rows[j]]
+
+
+def stick(cones: Cones, guess: Vector, p: Vector, u: Vector) -> bool:
+    """Try the impulses that stop every row, or every row that carried any in the last step.
+
+    Args:
+        cones: The problem.
+        guess: (k,) impulses of the last step.
+        p: (k,) impulses, overwritten.
+        u: (k,) velocities, overwritten.
+
+    Returns:
+        Whether they are a solution.
+    """
+    G, b, count = cones.G, cones.b, cones.normals
+    rows = choose_rows(guess, len(cones.mu), count)
+    size = len(rows)
+    A, x = np.empty((size, size)), np.empty(size)
+    if size == len(b):
+        A[:] = G
+        x[:] = -b
+    else:
+        gather(cones, rows, A, x)
+    if not solve_symmetric(A, x):
+        return False
+    p[:] = 0.0
+    for i in range(size):
+        p[rows[i]] = x[i]
+    if not is_inside(p, cones.mu, count):
+        return False
+    multiply(G, p, b, u)
+    return size == len(b) or leaves(u, guess, count)
+
+
+def leaves(u: Vector, guess: Vector, count: int) -> bool:
+    """Return whether nothing approaches that carried no force in the last step.
+
+    Args:
+        u: (k,) velocities.
+        guess: (k,) impulses of the last step.
+        count: Number of normal rows.
+    """
+    least = 0.0
+    for i in range(count):
+        if guess[i] <= 0.0:
+            least = min(least, u[i])
+    return least >= 0.0
+
+
+def search(cones: Cones, p: Vector, u: Vector) -> tuple[float, int]:
+    """Find impulses by Newton's method between sweeps.
+
+    Args:
+        cones: The problem.
+        p: (k,) first guess, overwritten with the impulses.
+        u: (k,) velocities, overwritten.
+
+    Returns:
+        Residual as a velocity [m/s], and the number of systems solved.
+    """
+    size_steps(cones)
+    best, least, rounds = p.copy(), np.inf, 1
+    careful = False
+    for sweeps in (ROUND_1, ROUND_2, ROUND_3, ROUND_4):
+        residual, used = iterate(cones, p, careful)
+        careful = not careful
+        rounds += used
+        if residual < least:
+            least = residual
+            best[:] = p
+        if least <= EXACT:
+            break
+        p[:] = best
+        sweep(cones.G, cones.b, cones.mu, p, sweeps)
+    project(best, cones.mu, cones.normals, p)
+    multiply(cones.G, p, cones.b, u)
+    for i in range(len(p)):
+        best[i] = p[i] - cones.step[i] * u[i]
+    project(best, cones.mu, cones.normals, best)
+    error = 0.0
+    for i in range(len(p)):
+        error = max(error, abs(p[i] - best[i]) / cones.step[i])
+    return error, rounds
+
+
+def soften(cones: Cones, guess: Vector, owners: Indices) -> None:
+    """Let contacts yield a little where their impulse changes, which makes impulses unique; those of a body yield alike.
+
+    Args:
+        cones: The problem; G is softened, and b shifted by the guess.
+        guess: (k,) impulses of the last step.
+        owners: (m,) number of the body of each contact.
+    """
+    G, b, m, count = cones.G, cones.b, len(owners), cones.normals
+    own, shared = np.zeros(m), np.zeros(m)
+    for i in range(m):
+        own[owners[i]] += (G[i, i] + G[count + i, count + i] + G[count + m + i, count + m + i]) / 3.0
+        shared[owners[i]] += 1.0
+    for row in range(len(b)):
+        i = row if row < count else (row - count) % m
+        soft = COMPLIANCE * max(own[owners[i]] / shared[owners[i]] if i < m else G[row, row], TINY)
+        G[row, row] += soft
+        b[row] -= soft * guess[row]
+
+
+def settle(cones: Cones, guess: Vector, p: Vector, u: Vector) -> tuple[float, int]:
+    """Solve a contact problem.
+
+    Args:
+        cones: The problem, softened.
+        guess: (k,) impulses of the last step, zero for what is new.
+        p: (k,) impulses, overwritten.
+        u: (k,) velocities, overwritten.
+
+    Returns:
+        Residual as a velocity [m/s], and the number of systems solved.
+    """
+    if stick(cones, guess, p, u):
+        return 0.0, 1
+    p[:] = guess
+    return search(cones, p, u)
+
+
+def certify(mu: Vector, count: int, p: Vector, u: Vector) -> tuple[float, float]:
+    """Return the largest p_n |u_n| [J] and how far an impulse is outside its cone [N·s].
+
+    Args:
+        mu: (m,) coefficients of friction.
+        count: Number of normal rows.
+        p: (k,) impulses.
+        u: (k,) velocities.
+    """
+    m, complementarity, cone = len(mu), 0.0, 0.0
+    for i in range(count):
+        complementarity = max(complementarity, abs(p[i] * u[i]))
+    for i in range(m):
+        t_1, t_2 = p[count + i], p[count + m + i]
+        cone = max(cone, np.sqrt(t_1 * t_1 + t_2 * t_2) - mu[i] * p[i])
+    return complementarity, cone
+
+
+PARTS = (sweep, is_inside, choose_rows, gather, leaves, stick, search, soften, settle, certify)

@@ -1,0 +1,243 @@
+"""Contact forces of a step from the table of near points: rows, the problem, its solution, and what is remembered of it.
+
+What numba compiles in place of ``friction.py``; tables and their columns are named in ``rows.py``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from humanoid_dynamics.simulation.contacts.cone_kernel import certify, settle, soften, stick
+from humanoid_dynamics.simulation.contacts.cone_newton import Cones
+from humanoid_dynamics.simulation.contacts.contact_build import build_points, measure_speeds, meets_others, select_points, want_points
+from humanoid_dynamics.simulation.contacts.holders import Holders, find_holders
+from humanoid_dynamics.simulation.contacts.limit_rows import build_limits, select_limits
+from humanoid_dynamics.simulation.contacts.thresholds import CARRIES
+from humanoid_dynamics.simulation.contacts.wrench_kernel import stick_by_wrenches
+from humanoid_dynamics.simulation.steps.bench import A_GUESS, A_P, A_U, A_WANTED, L_IMPULSE, Bench
+from humanoid_dynamics.simulation.steps.rows import (
+    COMPLEMENTARITY,
+    CONE,
+    DEPTH,
+    DT,
+    M_P,
+    M_TOUCHES,
+    M_U,
+    N_AXES,
+    N_GAP,
+    N_KEY,
+    NORMALS,
+    PAPER,
+    PASSED,
+    POINTS,
+    RESIDUAL,
+    ROUNDS,
+    SPAN,
+    TOUCHING,
+    Z_END,
+    Z_FREE,
+    Z_START,
+)
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+# columns of the table of limits
+LIMIT_COLUMNS = 5
+HELD = 1e30  # coefficient of friction of what holds
+# rows of the table of answers
+ANSWER_ROWS = 4
+
+
+def restrain_row(Q: Matrix, x: Vector) -> None:
+    """Take out of a row what the bilateral rows hold.
+
+    Args:
+        Q: (r, nv) orthonormal basis of these.
+        x: (nv,) the row, overwritten.
+    """
+    for k in range(len(Q)):
+        share = multiply_vectors(Q[k], x)
+        for i in range(len(x)):
+            x[i] -= share * Q[k, i]
+
+
+def multiply_vectors(x: Vector, y: Vector) -> float:
+    """Return the product of two vectors."""
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] * y[i]
+    return total
+
+
+def restrain_joint(Q: Matrix, W: Matrix) -> None:
+    """Take out of the Jacobian of a joint what the bilateral rows hold.
+
+    Args:
+        Q: (r, nv) orthonormal basis of these.
+        W: (nv, 6) whitened Jacobian, overwritten.
+    """
+    share = np.empty(6)
+    for k in range(len(Q)):
+        share[:] = 0.0
+        for i in range(len(W)):
+            for j in range(6):
+                share[j] += Q[k, i] * W[i, j]
+        for i in range(len(W)):
+            for j in range(6):
+                W[i, j] -= share[j] * Q[k, i]
+
+
+def hold_on(cones: Cones, answer: Matrix, m: int, p: Vector, u: Vector) -> bool:
+    """Hold all points that touched, without a bound on friction; return whether none of them pulls and no other one sinks.
+
+    Args:
+        cones: The problem, softened.
+        answer: Table of answers.
+        m: Number of points that take part.
+        p: (k,) impulses, overwritten.
+        u: (k,) velocities, overwritten.
+    """
+    held = Cones(cones.G, cones.b, np.full(m, HELD), cones.step, cones.normals)
+    return bool(stick(held, answer[A_GUESS, : len(p)], p, u))
+
+
+def hold_start(bench: Bench) -> None:
+    """Write the whitened velocity at the end that bilateral rows alone would leave: they hold the mean of start and end.
+
+    Args:
+        bench: All tables.
+    """
+    Q, dofs = bench.Q, bench.dofs
+    for i in range(dofs.shape[1]):
+        dofs[Z_END, i] = dofs[Z_FREE, i]
+    for k in range(len(Q)):
+        share = multiply_vectors(Q[k], dofs[Z_FREE]) + multiply_vectors(Q[k], dofs[Z_START])
+        for i in range(dofs.shape[1]):
+            dofs[Z_END, i] -= share * Q[k, i]
+
+
+def solve_contacts(bench: Bench, q: Vector) -> None:
+    """Find the contact forces of a step and the whitened velocity at its end.
+
+    Args:
+        bench: All tables.
+        q: (nq,) configuration in the middle of the step.
+    """
+    Q, dofs, answer, numbers = bench.Q, bench.dofs, bench.answer, bench.numbers
+    hold_start(bench)
+    m = select_points(bench)
+    count = select_limits(bench, q, m)
+    numbers[POINTS], numbers[NORMALS] = m, count
+    numbers[RESIDUAL] = numbers[COMPLEMENTARITY] = numbers[CONE] = numbers[ROUNDS] = 0.0
+    numbers[PASSED] = 0.0
+    if count == 0:
+        return
+    z = dofs[Z_END]
+    mu, holders, X = np.empty(m), find_holders(bench, m, count), np.zeros((count - m, len(z)))
+    want_points(bench, holders, mu)
+    build_limits(bench, q, X, m, count)
+    if len(Q):
+        for s in range(len(holders.W)):
+            restrain_joint(Q, holders.W[s])
+            reach_all(holders, s)
+        for k in range(count - m):
+            restrain_row(Q, X[k])
+    if not meets_others(holders.others):
+        b, held = find_speeds(bench, holders, X), np.full(m, HELD) if numbers[PAPER] > 0.0 else mu
+        if stick_by_wrenches(bench, holders, X, b, held):
+            numbers[ROUNDS] = 1.0
+            numbers[COMPLEMENTARITY], numbers[CONE] = certify(mu, count, answer[A_P, : len(b)], answer[A_U, : len(b)])
+            return
+    solve_rows(bench, holders, X, mu)
+
+
+def reach_all(holders: Holders, s: int) -> None:
+    """Let all coordinates count as those that move a joint, as bilateral rows make them.
+
+    Args:
+        holders: Joints that touch.
+        s: Which of them.
+    """
+    holders.depths[s] = holders.chains.shape[1]
+    for i in range(holders.chains.shape[1]):
+        holders.chains[s, i] = i
+
+
+def find_speeds(bench: Bench, holders: Holders, X: Matrix) -> Vector:
+    """Return (3m + c,) velocities of all rows without contacts, with what is wanted of them.
+
+    Args:
+        bench: All tables.
+        holders: Joints that touch.
+        X: (c, nv) whitened rows of the limits.
+    """
+    m, limits, z = len(holders.slots), len(X), bench.dofs[Z_END]
+    speeds = np.empty(3 * m)
+    measure_speeds(bench, holders, z, speeds)
+    b = bench.answer[A_WANTED, : 3 * m + limits].copy()
+    for row in range(3 * m):
+        b[holders.places[row]] += speeds[row]
+    for k in range(limits):
+        b[m + k] += multiply_vectors(X[k], z)
+    return b
+
+
+def solve_rows(bench: Bench, holders: Holders, X: Matrix, mu: Vector) -> None:
+    """Find impulses row by row, and the whitened velocity at the end with them.
+
+    Args:
+        bench: All tables.
+        holders: Joints that touch.
+        X: (c, nv) whitened rows of the limits.
+        mu: (m,) coefficients of friction.
+    """
+    numbers, answer, z, m = bench.numbers, bench.answer, bench.dofs[Z_END], len(mu)
+    count = m + len(X)
+    size = count + 2 * m
+    B = np.zeros((size, len(z)))
+    build_points(bench, holders, B)
+    B[m:count] = X
+    b = np.dot(B, z) + answer[A_WANTED, :size]
+    p, u = answer[A_P, :size], answer[A_U, :size]
+    cones = Cones(np.dot(B, B.T), b, mu, np.empty(size), count)
+    soften(cones, answer[A_GUESS, :size], holders.slots)
+    if numbers[PAPER] > 0.0:
+        numbers[ROUNDS] = 1.0 if hold_on(cones, answer, m, p, u) else -1.0
+    else:
+        numbers[RESIDUAL], numbers[ROUNDS] = settle(cones, answer[A_GUESS, :size], p, u)
+    numbers[COMPLEMENTARITY], numbers[CONE] = certify(mu, count, p, u)
+    for k in range(size):
+        for i in range(len(z)):
+            z[i] += p[k] * B[k, i]
+
+
+def remember(bench: Bench) -> None:
+    """Keep impulses and velocities of points and limits for the next step.
+
+    Args:
+        bench: All tables.
+    """
+    near, memory, limits, answer, chosen, numbers = bench.near, bench.memory, bench.limits, bench.answer, bench.chosen, bench.numbers
+    m, count = int(numbers[POINTS]), int(numbers[NORMALS])
+    memory[:, M_TOUCHES] = 0.0
+    limits[:, L_IMPULSE] = 0.0
+    for i in range(m, count):
+        limits[chosen[i], L_IMPULSE] = answer[A_P, i]
+    deepest, touching = 0.0, 0
+    for i in range(m):
+        row = near[chosen[i]]
+        kept = memory[int(row[N_KEY])]
+        deepest = max(deepest, -row[N_GAP])
+        if answer[A_P, i] > CARRIES:
+            kept[M_TOUCHES] = 1.0
+            touching += 1
+        kept[M_U:] = 0.0
+        for axis in range(3):
+            place = i if axis == 0 else count + (axis - 1) * m + i
+            speed = answer[A_U, place] - answer[A_WANTED, place]
+            for k in range(3):
+                kept[M_U + k] += speed * row[N_AXES + 3 * axis + k]
+                kept[M_P + k] += answer[A_P, place] * row[N_AXES + 3 * axis + k]
+    numbers[DEPTH], numbers[TOUCHING], numbers[SPAN] = deepest, touching, numbers[DT]
+
+
+PARTS = (reach_all, restrain_row, restrain_joint, find_speeds, solve_rows, multiply_vectors, hold_on, hold_start)

@@ -1,0 +1,350 @@
+"""Contacts with Coulomb friction and restitution, and joint limits: what touches, what hits, and the impulses of a step.
+
+A touching point may not approach: its velocity at the end of the step is at least -gap/dt.  Where a point already touched in the last
+step, half of what its rows turned by since then is added, so that rows hold at the end of the step and not in its middle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_dynamics.simulation.contacts.cones import ConeAnswer, ConeProblem, solve_cones
+from humanoid_dynamics.simulation.contacts.contact_rows import Rows, Touching, describe_touching, stack_rows, touch_nothing
+from humanoid_dynamics.simulation.contacts.detection import Detector, Near
+from humanoid_dynamics.simulation.contacts.joint_limits import LimitTable, NearLimits
+from humanoid_dynamics.simulation.contacts.moving_shapes import BoundShape
+from humanoid_dynamics.simulation.contacts.procedure import solve_by_procedure
+from humanoid_dynamics.simulation.contacts.sweep import sweep
+from humanoid_dynamics.simulation.contacts.terrain import Terrain
+from humanoid_dynamics.simulation.contacts.thresholds import (
+    ARRIVES,
+    AT_ONCE,
+    CALM,
+    CARRIES,
+    FASTEST_APPROACH,
+    NEAR,
+    PUSH_OUT,
+    REACH,
+    SLOP,
+    SLOWEST_IMPACT,
+    WILD_REACH,
+    slowest_impact,
+)
+from humanoid_dynamics.simulation.contacts.touch_points import PointTable
+from humanoid_dynamics.simulation.steps.rows import DEPTH, FORESEEN, LOWEST, M_P, M_TOUCHES, M_U, RESIDUAL, SPAN, TOUCHING, V_MIDDLE, V
+from humanoid_dynamics.simulation.steps.tables import Tables
+from humanoid_dynamics.simulation.steps.terms import Terms
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.compiling import Kernel
+
+
+class FrictionContacts:
+    """Contacts of one world, with what they remember from step to step.
+
+    Attributes:
+        table: All touch points.
+        tables: Tables of the step; contacts are remembered in them.
+        touching: What touched in the last part of the last step.
+        law: Law of contact, ``friction`` or ``paper``.
+        movers: Shapes that move.
+        kernel: Sweeps of the solver.
+    """
+
+    def __init__(
+        self, table: PointTable, terrain: Terrain, movers: Sequence[BoundShape], limits: LimitTable | None, tables: Tables
+    ) -> None:
+        self.table, self.terrain, self.limits, self.tables, self.law = table, terrain, limits, tables, "friction"
+        self.kernel: Kernel = sweep
+        self._near: Near | None = None
+        self.movers = tuple(movers)
+        self._joints = np.array(table.joints, dtype=np.intp)[table.owner] if len(table) else np.zeros(0, dtype=np.intp)
+        self._detector = Detector(table, terrain, movers)
+        self._touching = touch_nothing(None)
+        surfaces = [name.rpartition(".")[0] or name for name in table.names]
+        self._surface = np.array([surfaces.index(name) for name in surfaces], dtype=np.intp)
+        self._u_end, self._impulse = tables.memory[:, M_U:M_P], tables.memory[:, M_P:]
+        self._flags = tables.memory[:, M_TOUCHES]
+        self._pushed: tuple[Matrix, Vector, int] | None = None
+        self._pending: tuple[Rows, Vector, Vector] | None = None
+
+    def sum_wrenches(self, owner: Indices, sums: Matrix) -> None:
+        """Sum the impulses of the last part of the last step on the points of each surface.
+
+        Args:
+            owner: (points,) surface of each point, -1 where there is none.
+            sums: (surfaces, 6) impulse and its moment about the origin of the world; written.
+        """
+        touched = self.touching
+        wrenches = np.hstack((touched.impulse, np.cross(touched.place, touched.impulse)))
+        own = owner[touched.index]
+        sums[:] = 0.0
+        np.add.at(sums, own[own >= 0], wrenches[own >= 0])
+
+    @property
+    def touching(self) -> Touching:
+        """What touched in the last part of the last step."""
+        return self._touching
+
+    @property
+    def is_deep(self) -> bool:
+        """Whether something is to be pushed out after the last step."""
+        return True
+
+    @property
+    def near(self) -> Near | None:
+        """Points near the ground or a moving shape, since the last ``look``."""
+        return self._near
+
+    @property
+    def touches(self) -> NDArray[np.bool_]:
+        """(pairs,) which pairs of point and shape carried force in the last step."""
+        return self._flags > 0.0
+
+    def look(self, terms: Terms, dt: float) -> None:
+        """Find the points near the ground where the terms were evaluated.
+
+        Args:
+            terms: Evaluated.
+            dt: Length of the step [s].
+        """
+        self._near = self._detector.find(terms.poses, terms.data.J, max(NEAR, dt * FASTEST_APPROACH))
+        self.tables.numbers[LOWEST] = self._detector.lowest
+
+    def find_impact(self, v_M: Vector, dt: float) -> float | None:
+        """Return when the first point hits, from the start of the step [s]; None if none does.
+
+        Args:
+            v_M: (nv,) velocity in the middle, where the near points were found.
+            dt: Length of the step [s].
+        """
+        near = self.near
+        if near is None:
+            return None
+        speed = self._approach(near, v_M, dt)
+        hits = (speed < -slowest_impact(dt)) & (near.gap + 0.5 * dt * speed < 0.0) & ~self.touches[near.key]
+        if not hits.any():
+            return None
+        when = (near.gap[hits] - 0.5 * dt * speed[hits]) / -speed[hits]
+        return float(min(max(when.min(), 0.0), dt))
+
+    def solve(self, terms: Terms, q_M: Vector, v: Vector, z: Vector, dt: float, *, all_slow: bool = False) -> Vector:
+        """Return the whitened velocity at the end of the step; nothing is remembered before ``commit``.
+
+        Args:
+            terms: Evaluated at q_M.
+            q_M: (nq,) configuration in the middle.
+            v: (nv,) velocity at the start.
+            z: (nv,) whitened velocity at the end without contacts.
+            dt: Length of the step [s].
+            all_slow: Whether points that approach fast take part too, and stop dead.
+        """
+        self._pushed = self._pending = None
+        rows = self._select_step(q_M, v, dt, all_slow=all_slow)
+        if rows is None:
+            self._touching = touch_nothing(self.near)
+            return z
+        B = terms.restrain(terms.whiten(rows.J.T))
+        wanted = self._wanted(rows, v, dt)
+        count = len(rows.gap)
+        problem = ConeProblem(B.T.dot(B), z.dot(B) + wanted, rows.mu, count, self._joints[rows.index])
+        answer = self._solve(problem, rows, self._guess(rows, dt / self.tables.numbers[SPAN]))
+        self._pending = (rows, answer.p, answer.u - wanted)
+        self._touching = describe_touching(rows, answer)
+        self._pushed = (B, rows.gap, count)
+        z_end: Vector = z + B.dot(answer.p)
+        return z_end
+
+    def commit(self, dt: float) -> None:
+        """Remember what ``solve`` found.
+
+        Args:
+            dt: Length of the step [s].
+        """
+        self.tables.numbers[SPAN] = dt
+        if self._pending is None:
+            self._flags[:] = 0.0
+        else:
+            self._remember(*self._pending)
+        self._note()
+
+    def rest(self, dt: float) -> None:
+        """Say that nothing touched in a step.
+
+        Args:
+            dt: Its length [s].
+        """
+        self._pending = self._pushed = None
+        self._touching = touch_nothing(None)
+        self.commit(dt)
+
+    def solve_impact(self, terms: Terms, q: Vector, v: Vector, z: Vector) -> tuple[Vector, float]:
+        """Return the whitened velocity after an impact and the change of kinetic energy [J].
+
+        Restitution is Newton's; where that would create energy, as it can with friction, the impact is plastic.
+
+        Args:
+            terms: Evaluated at q, without implicit forces.
+            q: (nq,) configuration.
+            v: (nv,) velocity before.
+            z: (nv,) the same, whitened.
+        """
+        rows, e = self._select_impact(q, v)
+        if rows is None:
+            self._touching = touch_nothing(self.near)
+            return z, 0.0
+        B = terms.restrain(terms.whiten(rows.J.T))
+        before = rows.J.dot(v)
+        count, m = len(rows.gap), len(rows.index)
+        bounce = np.zeros(len(before))
+        bounce[:m] = e * np.minimum(before[:m], 0.0) * (before[:m] < -SLOWEST_IMPACT)
+        G = B.T.dot(B)
+        answer = self._solve_twice(ConeProblem(G, before + bounce, rows.mu, count, self._joints[rows.index]), rows)
+        change = 0.5 * float(answer.p.dot(before + answer.u - bounce))
+        if change > 0.0:
+            bounce[:] = 0.0
+            answer = self._solve_twice(ConeProblem(G, before, rows.mu, count, self._joints[rows.index]), rows)
+            change = 0.5 * float(answer.p.dot(before + answer.u))
+        after = answer.u - bounce
+        self._remember(rows, answer.p, after)
+        self._touching = describe_touching(rows, answer)
+        self._impulse[rows.key] = 0.0
+        self._flags[rows.key] *= after[:m] < SLOWEST_IMPACT
+        self._note()
+        return z + B.dot(answer.p), change
+
+    def push_out(self) -> Vector | None:
+        """Return the whitened displacement (nv,) that takes some of the depth of the last step away; None where there is nothing to do."""
+        if self._pushed is None:
+            return None
+        B, gap, count = self._pushed
+        depth = np.minimum(gap + SLOP, 0.0)
+        if not depth.any():
+            return None
+        B_n = B[:, :count]
+        answer = solve_cones(ConeProblem(B_n.T.dot(B_n), PUSH_OUT * depth, np.zeros(0), count), None, self.kernel)
+        return np.asarray(B_n.dot(answer.p))
+
+    def forget(self) -> None:
+        """Forget what touched, after a change of structure."""
+        self._flags[:] = 0.0
+
+    def _solve(self, problem: ConeProblem, rows: Rows, guess: Vector | None) -> ConeAnswer:
+        """Solve by the law of this world."""
+        if self.law == "friction":
+            return solve_cones(problem, guess, self.kernel)
+        owner = self._surface[rows.index]
+        groups = [np.flatnonzero(owner == surface) for surface in sorted(set(owner.tolist()))]
+        plane = np.einsum("akj,kj->ka", rows.axes[1:], rows.place)
+        return solve_by_procedure(problem, groups, plane, guess, self.kernel)
+
+    def _solve_twice(self, problem: ConeProblem, rows: Rows) -> ConeAnswer:
+        """Solve, and once more around the answer, so that nothing yields."""
+        if self.law != "friction":
+            return self._solve(problem, rows, None)
+        first = solve_cones(problem, None, self.kernel)
+        second = solve_cones(problem, first.p, self.kernel)
+        return second if second.exact or not first.exact else first
+
+    def _select_step(self, q_M: Vector, v: Vector, dt: float, *, all_slow: bool) -> Rows | None:
+        limits = None if self.limits is None else self.limits.find_near(q_M, v, dt)
+        near = self.near
+        if near is None:
+            return stack_rows(None, np.zeros(0, dtype=np.intp), limits, len(v))
+        speed = self._approach(near, self.tables.dofs[V_MIDDLE], dt)
+        was = self.touches[near.key]
+        reach = REACH if max(v.max(), -v.min()) < CALM else WILD_REACH
+        takes_part = (near.gap + dt * speed < reach) | (was & (near.gap < NEAR))
+        rows = stack_rows(near, np.flatnonzero(takes_part), limits, len(v))
+        if rows is not None and not all_slow:
+            rows.diving[: len(rows.index)] = (~was & (speed < -slowest_impact(dt)))[rows.which]
+        return rows
+
+    def _approach(self, near: Near, v_M: Vector, dt: float) -> Vector:
+        """Return the velocity of near points along their normals; what rests does not hit, however hard it is pressed on."""
+        speed: Vector = near.J[0].dot(v_M)
+        if not self.tables.numbers[FORESEEN]:
+            return speed
+        slowest = slowest_impact(dt)
+        rests = (near.gap < AT_ONCE) & (near.J[0].dot(self.tables.dofs[V]) >= -slowest)
+        return np.where(rests, np.maximum(speed, -slowest), speed)
+
+    def _select_impact(self, q: Vector, v: Vector) -> tuple[Rows | None, Vector]:
+        limits = None if self.limits is None else self.limits.find_near(q, v, 0.0)
+        near = self.near
+        if near is None:
+            return None, np.zeros(0)
+        which = np.flatnonzero(_find_hitting(near, near.J[0].dot(v), self.touches[near.key]))
+        if limits is not None:
+            at = limits.gap <= 0.0
+            limits = NearLimits(limits.v[at], limits.sign[at], limits.gap[at], limits.row[at]) if at.any() else None
+        return stack_rows(near, which, limits, len(v)), near.e[which]
+
+    def _wanted(self, rows: Rows, v: Vector, dt: float) -> Vector:
+        """Return the shift of each row: how fast a gap may close, and half of what rows turned by."""
+        m, count = len(rows.index), len(rows.gap)
+        shift = np.zeros(len(rows.J))
+        shift[:count] = np.maximum(rows.gap, 0.0) / dt
+        if rows.diving.any():
+            shift[:count] = np.where(rows.diving, 2.0 * (rows.gap + REACH) / dt, shift[:count])
+        if m:
+            was = self.touches[rows.key]
+            if was.any():
+                before = rows.J.dot(v)
+                ended = np.einsum("akj,kj->ak", rows.axes, self._u_end[rows.key])
+                tangents = before[count:].reshape(2, m)
+                shift[:m] += np.where(was, 0.5 * (before[:m] - ended[0]), 0.0)
+                shift[count:] = np.where(was, 0.5 * (tangents - ended[1:]), 0.0).ravel()
+        return shift
+
+    def _guess(self, rows: Rows, share: float) -> Vector:
+        m, count = len(rows.index), len(rows.gap)
+        guess = np.zeros(len(rows.J))
+        if m:
+            kept = np.where(self.touches[rows.key, None], self._impulse[rows.key] * share, 0.0)
+            along = np.einsum("akj,kj->ak", rows.axes, kept)
+            guess[:m], guess[count:] = along[0], along[1:].ravel()
+        if rows.limits is not None:
+            guess[m:count] = share * self.tables.limits[rows.limits.row, -1]
+        return guess
+
+    def _remember(self, rows: Rows, p: Vector, u: Vector) -> None:
+        """Keep impulses and velocities of the points, in the world."""
+        m, count = len(rows.index), len(rows.gap)
+        self._flags[:] = 0.0
+        self.tables.limits[:, -1] = 0.0
+        if rows.limits is not None:
+            self.tables.limits[rows.limits.row, -1] = p[m:count]
+        if not m:
+            return
+        self._flags[rows.key] = p[:m] > CARRIES
+        for kept, values in ((self._impulse, p), (self._u_end, u)):
+            along = np.concatenate((values[:m], values[count:])).reshape(3, m)
+            kept[rows.key] = np.einsum("ak,akj->kj", along, rows.axes)
+
+    def _note(self) -> None:
+        """Enter into the numbers what the report of a step needs."""
+        numbers, answer = self.tables.numbers, self._touching.answer
+        numbers[DEPTH], numbers[TOUCHING] = self._touching.depth, np.count_nonzero(self._flags)
+        quality = (0.0, 0.0, 0.0, 0.0) if answer is None else (answer.residual, answer.complementarity, answer.cone, answer.rounds)
+        numbers[RESIDUAL : RESIDUAL + 4] = quality
+
+
+def _find_hitting(near: Near, speed: Vector, touches: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which points take part in an impact: all at the ground, and where none of them comes down, the first one to arrive.
+
+    The time of an impact is found as if points went straight on; what turns fast is not quite there yet, or a little beyond.
+
+    Args:
+        near: Points near a shape.
+        speed: Their velocities along the normals.
+        touches: Which of them carried force in the last step.
+    """
+    hitting: NDArray[np.bool_] = (near.gap < AT_ONCE) | (touches & (near.gap < NEAR))
+    comes = speed < -SLOWEST_IMPACT
+    if not comes.any() or (hitting & comes).any():
+        return hitting
+    when = np.where(comes, np.maximum(near.gap, 0.0) / np.maximum(-speed, SLOWEST_IMPACT), np.inf)
+    return hitting | (when <= min(float(when.min()) * 1.01, ARRIVES))

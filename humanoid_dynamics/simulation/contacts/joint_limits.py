@@ -1,0 +1,76 @@
+"""Joints near a limit of their position: unilateral rows of a single coordinate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.simulation.contacts.thresholds import LIMIT_SLACK
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+
+
+@dataclass(frozen=True, eq=False)
+class NearLimits:
+    """Joints near a limit.
+
+    Attributes:
+        v: (k,) their velocity coordinates.
+        sign: (k,) 1 at a lower limit, -1 at an upper one.
+        gap: (k,) distance from it [rad or m].
+        row: (k,) their rows in the table.
+    """
+
+    v: Indices
+    sign: Vector
+    gap: Vector
+    row: Indices
+
+
+class LimitTable:
+    """Limits of all joints that have any.
+
+    Attributes:
+        table: One row for every limit: velocity and position coordinate, 1 at a lower one and -1 at an upper one, the bound, and the
+            impulse of the last step.
+    """
+
+    def __init__(self, robot: RobotModel) -> None:
+        """Collect them.
+
+        Args:
+            robot: The robot.
+        """
+        self.nv = robot.nv
+        single = [joint for joint in robot.joints if joint.v.stop - joint.v.start == 1 == joint.q.stop - joint.q.start]
+        bounded = [j for j in single if np.isfinite(robot.limits.lower[j.q.start]) or np.isfinite(robot.limits.upper[j.q.start])]
+        self._q = np.array([joint.q.start for joint in bounded], dtype=np.intp)
+        v = np.array([joint.v.start for joint in bounded], dtype=np.intp)
+        self._lower, self._upper = robot.limits.lower[self._q], robot.limits.upper[self._q]
+        self._v = np.concatenate((v, v))
+        self._sign = np.concatenate((np.ones(len(v)), -np.ones(len(v))))
+        bounds = np.concatenate((self._lower, self._upper))
+        whole = np.column_stack((self._v, np.concatenate((self._q, self._q)), self._sign, bounds, np.zeros(2 * len(v))))
+        finite = np.isfinite(bounds)
+        self.table: Matrix = np.ascontiguousarray(whole[finite].reshape(-1, 5))
+        self._row = np.cumsum(finite) - 1
+
+    def find_near(self, q: Vector, v: Vector, dt: float) -> NearLimits | None:
+        """Return the limits a step could reach.
+
+        Args:
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+            dt: Length of the step [s].
+
+        Returns:
+            The limits; None where there are none.
+        """
+        if not len(self._q):
+            return None
+        here, rate = q[self._q], v[self._v]
+        gap = np.concatenate((here - self._lower, self._upper - here))
+        slack = LIMIT_SLACK + dt * float(np.abs(rate).max())  # impulses of this very step may throw any joint
+        near = np.flatnonzero(gap + 2.0 * dt * np.minimum(self._sign * rate, 0.0) < slack)
+        return NearLimits(self._v[near], self._sign[near], gap[near], self._row[near]) if len(near) else None

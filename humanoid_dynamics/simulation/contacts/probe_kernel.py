@@ -1,0 +1,132 @@
+"""Distances of points from shapes, written so that numba can compile it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from humanoid_dynamics.simulation.steps.rows import (
+    CAPSULE,
+    KIND,
+    PLANE,
+    S_HALF,
+    S_JOINT,
+    S_R,
+    S_T,
+)
+from humanoid_dynamics.spatial.arrays import Vector
+
+FAR = 1e30
+
+
+def carry(pose: Vector, x: float, y: float, z: float) -> tuple[float, float, float]:
+    """Return a point of a joint in the world.
+
+    Args:
+        pose: (12,) rotation, column by column, and translation.
+        x: Its coordinate along x [m].
+        y: Along y [m].
+        z: Along z [m].
+    """
+    return (
+        pose[0] * x + pose[3] * y + pose[6] * z + pose[9],
+        pose[1] * x + pose[4] * y + pose[7] * z + pose[10],
+        pose[2] * x + pose[5] * y + pose[8] * z + pose[11],
+    )
+
+
+def turn_out(pose: Vector, x: float, y: float, z: float) -> tuple[float, float, float]:
+    """Return a vector of a joint in the axes of the world; the arguments are those of ``carry``."""
+    return (
+        pose[0] * x + pose[3] * y + pose[6] * z,
+        pose[1] * x + pose[4] * y + pose[7] * z,
+        pose[2] * x + pose[5] * y + pose[8] * z,
+    )
+
+
+def bring(pose: Vector, x: float, y: float, z: float) -> tuple[float, float, float]:
+    """Return a point of the world in a joint; the arguments are those of ``carry``."""
+    x, y, z = x - pose[9], y - pose[10], z - pose[11]
+    return (
+        pose[0] * x + pose[1] * y + pose[2] * z,
+        pose[3] * x + pose[4] * y + pose[5] * z,
+        pose[6] * x + pose[7] * y + pose[8] * z,
+    )
+
+
+def probe_box(shape: Vector, local: Vector, normal: Vector) -> float:
+    """Return the distance of a point from a box, and write the normal there.
+
+    Args:
+        shape: Row of the table of shapes.
+        local: (3,) the point in the frame of the box [m].
+        normal: (3,) the normal in that frame, overwritten.
+    """
+    square, deepest, side = 0.0, -FAR, 0
+    for k in range(3):
+        beyond = float(abs(local[k]) - shape[S_HALF + k])
+        if beyond > deepest:
+            deepest, side = beyond, k
+        normal[k] = max(beyond, 0.0)
+        square += normal[k] * normal[k]
+    far: float = np.sqrt(square)
+    for k in range(3):
+        outwards = normal[k] / far if far > 0.0 else (1.0 if k == side else 0.0)
+        normal[k] = -outwards if local[k] < 0.0 else outwards
+    return far if far > 0.0 else deepest
+
+
+def probe_capsule(shape: Vector, local: Vector, normal: Vector) -> float:
+    """Return the distance of a point from a capsule along z, and write the normal there.
+
+    Args:
+        shape: Row of the table of shapes.
+        local: (3,) the point in the frame of the capsule [m].
+        normal: (3,) the normal in that frame, overwritten.
+    """
+    half = shape[S_HALF + 2]
+    along = min(max(local[2], -half), half)
+    x, y, z = local[0], local[1], local[2] - along
+    far = np.sqrt(x * x + y * y + z * z)
+    if far > 0.0:
+        normal[0], normal[1], normal[2] = x / far, y / far, z / far
+    else:
+        normal[0], normal[1], normal[2] = 1.0, 0.0, 0.0
+    return float(far - shape[S_HALF])
+
+
+def probe(shape: Vector, pose: Vector, middle: Vector, normal: Vector) -> float:
+    """Return the distance of a point from a shape, and write the normal there.
+
+    Args:
+        shape: Row of the table of shapes.
+        pose: (12,) pose of the joint that carries it.
+        middle: (3,) the point in the world [m].
+        normal: (3,) the normal in the world, overwritten.
+    """
+    x, y, z = middle[0], middle[1], middle[2]
+    if shape[S_JOINT] > 0.0:
+        x, y, z = bring(pose, x, y, z)
+    x, y, z = x - shape[S_T], y - shape[S_T + 1], z - shape[S_T + 2]
+    if shape[KIND] == PLANE:
+        normal[0], normal[1], normal[2] = shape[S_R + 2], shape[S_R + 5], shape[S_R + 8]
+        gap = normal[0] * x + normal[1] * y + normal[2] * z
+    else:
+        local, found = np.empty(3), np.empty(3)
+        for k in range(3):
+            local[k] = shape[S_R + k] * x + shape[S_R + 3 + k] * y + shape[S_R + 6 + k] * z
+        gap = probe_capsule(shape, local, found) if shape[KIND] == CAPSULE else probe_box(shape, local, found)
+        for k in range(3):
+            normal[k] = shape[S_R + 3 * k] * found[0] + shape[S_R + 3 * k + 1] * found[1] + shape[S_R + 3 * k + 2] * found[2]
+    if shape[S_JOINT] > 0.0:
+        normal[0], normal[1], normal[2] = turn_out(pose, normal[0], normal[1], normal[2])
+    return float(gap)
+
+
+PARTS = (
+    carry,
+    turn_out,
+    bring,
+    probe_box,
+    probe_capsule,
+    probe,
+)

@@ -1,0 +1,215 @@
+"""What stands still and can be touched: planes, slopes, boxes, steps, each with its own friction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike
+
+from humanoid_dynamics.errors import ShapeError
+from humanoid_dynamics.simulation.contacts.shapes import Box, Capsule, Plane, Shape, tangents
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, check_vector, read_only
+
+
+@dataclass(frozen=True, eq=False)
+class Probe:
+    """What is under some points.
+
+    Attributes:
+        gap: (n,) distance from the nearest shape [m].
+        normal: (n, 3) its normal there; one row where all are alike.
+        shape: (n,) index of the shape; one entry where there is only one.
+        axes: (3, 1, 3) normal and tangents where all are alike, else None.
+    """
+
+    gap: Vector
+    normal: Matrix
+    shape: Indices
+    axes: Matrix | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Terrain:
+    """Several shapes as one; where they overlap the nearest counts.
+
+    Attributes:
+        shapes: Planes, boxes and capsules.
+        friction: (k,) their Coulomb coefficients.
+        restitution: (k,) their coefficients of restitution.
+        level: (3, 1, 3) normal and tangents of the only plane; None for any other terrain.
+    """
+
+    shapes: tuple[Shape, ...]
+    friction: Vector = field(init=False, repr=False)
+    restitution: Vector = field(init=False, repr=False)
+    level: Matrix | None = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        only = self.shapes[0] if len(self.shapes) == 1 else None
+        object.__setattr__(self, "level", tangents(only.normal[None]) if isinstance(only, Plane) else None)
+        object.__setattr__(self, "friction", read_only([shape.friction for shape in self.shapes]))
+        object.__setattr__(self, "restitution", read_only([shape.restitution for shape in self.shapes]))
+
+    def probe(self, points: Matrix) -> Probe:
+        """Return the nearest surface of each point.
+
+        Args:
+            points: (n, 3) points in the world [m].
+
+        Returns:
+            Gaps, normals, and which shapes they belong to; infinitely far where there is nothing.
+        """
+        if not self.shapes:
+            return Probe(np.full(len(points), np.inf), np.array([[0.0, 0.0, 1.0]]), np.zeros(1, dtype=np.intp))
+        if len(self.shapes) == 1:
+            gap, normal = self.shapes[0].probe(points)
+            return Probe(gap, normal, np.zeros(1, dtype=np.intp), self.level)
+        gaps, normals = zip(*(shape.probe(points) for shape in self.shapes), strict=True)
+        nearest = np.argmin(np.array(gaps), axis=0)
+        rows = np.arange(len(points))
+        every = np.array([np.broadcast_to(normal, points.shape) for normal in normals])
+        return Probe(np.array(gaps)[nearest, rows], every[nearest, rows], nearest)
+
+
+def build_plane(
+    height: float = 0.0,
+    *,
+    slope: float = 0.0,
+    heading: float = 0.0,
+    friction: float = np.inf,
+    restitution: float = 0.0,
+    name: str = "ground",
+) -> Plane:
+    """Return level ground, or a slope.
+
+    Args:
+        height: Height at the origin of the world [m].
+        slope: Angle by which it rises [rad].
+        heading: Direction in which it rises, about z from x [rad].
+        friction: Coulomb coefficient; that of the body where left out.
+        restitution: Coefficient of restitution.
+        name: Its name.
+
+    Returns:
+        The plane.
+
+    Raises:
+        ShapeError: If a number makes no sense.
+    """
+    check_vector("plane", [height, slope, heading, restitution], 4)
+    _check_surface(friction, restitution)
+    if not abs(slope) < np.pi / 2:
+        raise ShapeError("slope", f"{slope}", "an angle below a right angle [rad]")
+    normal = np.array([-np.sin(slope) * np.cos(heading), -np.sin(slope) * np.sin(heading), np.cos(slope)])
+    return Plane(name, read_only(normal), height * float(normal[2]), friction, restitution)
+
+
+def build_box(
+    size: ArrayLike,
+    xyz: ArrayLike,
+    *,
+    rpy: ArrayLike = (0.0, 0.0, 0.0),
+    friction: float = np.inf,
+    restitution: float = 0.0,
+    name: str = "box",
+) -> Box:
+    """Return a box that stands still.
+
+    Args:
+        size: (3,) edge lengths [m].
+        xyz: (3,) position of its middle in the world [m].
+        rpy: (3,) its roll, pitch and yaw [rad].
+        friction: Coulomb coefficient; that of the body where left out.
+        restitution: Coefficient of restitution.
+        name: Its name.
+
+    Returns:
+        The box.
+
+    Raises:
+        ShapeError: If a number makes no sense.
+    """
+    edges, middle, angles = check_vector("size", size, 3), check_vector("xyz", xyz, 3), check_vector("rpy", rpy, 3)
+    if not (edges > 0.0).all():
+        raise ShapeError("size", f"{edges.tolist()}", "positive lengths")
+    _check_surface(friction, restitution)
+    return Box(name, pin.SE3(pin.rpy.rpyToMatrix(angles), middle), read_only(edges / 2.0), friction, restitution)
+
+
+def build_ball(
+    radius: float, xyz: ArrayLike = (0.0, 0.0, 0.0), *, length: float = 0.0, rpy: ArrayLike = (0.0, 0.0, 0.0), friction: float = np.inf,
+    restitution: float = 0.0, name: str = "ball",
+) -> Capsule:  # fmt: skip
+    """Return a ball, or a capsule along z.
+
+    Args:
+        radius: Its radius [m].
+        xyz: (3,) position of its middle [m].
+        length: Length of the cylinder between its round ends [m].
+        rpy: (3,) its roll, pitch and yaw [rad].
+        friction: Coulomb coefficient; that of the other body where left out.
+        restitution: Coefficient of restitution.
+        name: Its name.
+
+    Returns:
+        The capsule.
+
+    Raises:
+        ShapeError: If a number makes no sense.
+    """
+    middle, angles = check_vector("xyz", xyz, 3), check_vector("rpy", rpy, 3)
+    if not (0.0 < radius < np.inf and 0.0 <= length < np.inf):
+        raise ShapeError("size", f"radius {radius}, length {length}", "a positive radius and a length of at least zero")
+    _check_surface(friction, restitution)
+    return Capsule(name, pin.SE3(pin.rpy.rpyToMatrix(angles), middle), float(radius), float(length), friction, restitution)
+
+
+def build_steps(
+    count: int, *, rise: float = 0.15, run: float = 0.3, width: float = 2.0, start: float = 0.5, friction: float = np.inf
+) -> tuple[Box, ...]:
+    """Return a flight of steps that rises along x, each step a box down to the ground.
+
+    Args:
+        count: Number of steps.
+        rise: Height of each [m].
+        run: Depth of each [m].
+        width: Breadth along y [m].
+        start: Where the first begins [m].
+        friction: Coulomb coefficient; that of the body where left out.
+
+    Returns:
+        The boxes.
+    """
+    return tuple(
+        build_box((run, width, rise * (k + 1)), (start + run * (k + 0.5), 0.0, rise * (k + 1) / 2), friction=friction, name=f"step{k + 1}")
+        for k in range(count)
+    )
+
+
+def build_terrain(shapes: Sequence[Shape]) -> Terrain:
+    """Return shapes as one terrain.
+
+    Args:
+        shapes: Planes, boxes and capsules with different names.
+
+    Returns:
+        The terrain.
+
+    Raises:
+        ShapeError: If two shapes have one name.
+    """
+    names = [shape.name for shape in shapes]
+    for name in names:
+        if names.count(name) > 1:
+            raise ShapeError("terrain", f"two shapes named {name!r}", "different names")
+    return Terrain(tuple(shapes))
+
+
+def _check_surface(friction: float, restitution: float) -> None:
+    if not friction >= 0.0:
+        raise ShapeError("friction", f"{friction}", "a number of at least zero")
+    if not 0.0 <= restitution <= 1.0:
+        raise ShapeError("restitution", f"{restitution}", "a number between 0 and 1")

@@ -1,0 +1,1 @@
+"""Scenes: who is where, what holds what together, and what happens when."""

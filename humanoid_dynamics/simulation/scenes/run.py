@@ -1,0 +1,193 @@
+"""A scene from beginning to end, and what can be said about it afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+
+import numpy as np
+
+from humanoid_dynamics.constraints.block import ConstraintBlock
+from humanoid_dynamics.constraints.constraint_set import ConstraintSet
+from humanoid_dynamics.constraints.loop import build_loop
+from humanoid_dynamics.dynamics.closure import close_position
+from humanoid_dynamics.dynamics.impact import project_velocity
+from humanoid_dynamics.dynamics.mechanism import Mechanism
+from humanoid_dynamics.errors import HumanoidDynamicsError
+from humanoid_dynamics.model.state import State
+from humanoid_dynamics.simulation.scenes.anchors import place_here
+from humanoid_dynamics.simulation.scenes.scene import Moment, Scene
+from humanoid_dynamics.simulation.scenes.snake_pilot import SnakePilot
+from humanoid_dynamics.simulation.scenes.watch import Watch, find_event
+from humanoid_dynamics.simulation.setup import StepReport
+from humanoid_dynamics.simulation.world import World
+from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.structure.events import Connect, Cut
+
+CLOSED = 1e-9
+LEAST = 1e-9  # a part of a step shorter than this is left out [s]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A part of a scene between two changes of structure.
+
+    Attributes:
+        t: When it begins [s].
+        label: What began it.
+        mobility: Freedoms left by the bilateral rows; contacts do not count.
+        energy_change: Energy that the change itself took or gave [J].
+        velocity_change: Largest jump of a velocity coordinate [rad/s, m/s].
+    """
+
+    t: float
+    label: str
+    mobility: int
+    energy_change: float = 0.0
+    velocity_change: float = 0.0
+
+
+@dataclass(eq=False)
+class Summary:
+    """What a run showed.
+
+    Attributes:
+        phases: Parts of the scene.
+        steps: Steps taken.
+        wall: Time it took [s].
+        statuses: How many steps ended with which status.
+        reason: The first thing that was wrong; empty where nothing was.
+        residual: Largest distance of contact impulses from a solution, as a velocity [m/s].
+        cone: Largest force outside its cone, as an impulse [N·s].
+        depth: Largest depth in the ground [m].
+        closure: Largest position error of the bilateral rows [m].
+        impacts: Number of impacts.
+    """
+
+    phases: list[Phase] = field(default_factory=list)
+    steps: int = 0
+    wall: float = 0.0
+    statuses: dict[str, int] = field(default_factory=dict)
+    reason: str = ""
+    residual: float = 0.0
+    cone: float = 0.0
+    depth: float = 0.0
+    closure: float = 0.0
+    impacts: int = 0
+
+    def enter(self, report: StepReport) -> None:
+        """Enter the report of a step."""
+        self.steps += 1
+        self.statuses[report.status] = self.statuses.get(report.status, 0) + 1
+        self.reason = self.reason or report.reason
+        self.residual, self.cone = max(self.residual, report.residual), max(self.cone, report.cone)
+        self.depth, self.closure = max(self.depth, report.depth), max(self.closure, report.closure)
+        self.impacts += report.impacts
+
+
+def build_world(scene: Scene) -> World:
+    """Return the world of a scene at its beginning: connections closed by as small a motion as possible.
+
+    Args:
+        scene: The scene.
+
+    Returns:
+        The world.
+
+    Raises:
+        HumanoidDynamicsError: If the connections cannot be closed.
+    """
+    blocks: list[ConstraintBlock] = [build_loop(scene.robot, loop) for loop in scene.connections.values()]
+    q, v = _close(scene, blocks)
+    if scene.here:
+        blocks += [build_loop(scene.robot, place_here(scene.robot, q, loop)) for loop in scene.here.values()]
+        q, v = _close(replace(scene, state=State(q, v)), blocks)
+    world = World(scene.robot, scene.setup, State(q, v), blocks)
+    if scene.driving is not None:
+        SnakePilot(world, scene.driving)
+    return world
+
+
+def _close(scene: Scene, blocks: list[ConstraintBlock]) -> tuple[Vector, Vector]:
+    """Return configuration and velocity of a scene with some connections closed."""
+    mechanism = Mechanism(scene.robot, ConstraintSet.of(scene.robot, blocks))
+    q, v = scene.state.q, scene.state.v
+    if mechanism.constraints.size:
+        closed = close_position(mechanism, q)
+        if closed.residual > CLOSED:
+            raise HumanoidDynamicsError(f"scene {scene.name!r}: its connections cannot be closed; {closed.residual:.2g} m are left")
+        q, v = closed.q, project_velocity(mechanism, closed.q, v)
+    return q, v
+
+
+def run_scene(scene: Scene, world: World, seconds: float | None = None, watch: Callable[[float], None] | None = None) -> Summary:
+    """Run a scene.
+
+    Args:
+        scene: The scene.
+        world: Its world, as ``build_world`` makes it.
+        seconds: How long [s]; as long as the scene lasts where left out.
+        watch: Called with the time now and then.
+
+    Returns:
+        What it showed.
+    """
+    length = scene.seconds if seconds is None else seconds
+    summary = Summary([Phase(0.0, "start", world.count_freedoms())])
+    pending, watches = list(scene.moments), list(scene.watches)
+    began = perf_counter()
+    count = round(length / scene.dt)
+    for k in range(count):
+        while pending and pending[0].at <= world.t + 0.5 * scene.dt:
+            let_happen(scene, world, pending.pop(0), summary)
+        step_scene(scene, world, watches, summary)
+        if world.reason:
+            break
+        if watch is not None and k % 50 == 0:
+            watch(world.t)
+    summary.wall = perf_counter() - began
+    return summary
+
+
+def step_scene(scene: Scene, world: World, watches: list[Watch], summary: Summary) -> None:
+    """Take a step, in parts where a condition comes true within it.
+
+    Args:
+        scene: The scene.
+        world: Its world.
+        watches: Conditions that have not come true; those that do are taken away.
+        summary: Told what happens.
+    """
+    tau = None if scene.driver is None or world.t > scene.seconds else scene.driver.torque(world.t, world.q, world.v)
+    left = scene.dt
+    while watches:
+        event = find_event(world, watches, left, tau)
+        if event is None:
+            break
+        when, watch = event
+        summary.enter(world.step(when, tau))
+        watches.remove(watch)
+        let_happen(scene, world, Moment(world.t, (Cut(watch.cut),), (), f"{watch.cut} leaves"), summary)
+        left -= when
+    if left > LEAST:
+        summary.enter(world.step(left, tau))
+
+
+def let_happen(scene: Scene, world: World, moment: Moment, summary: Summary) -> None:
+    """Let a moment of the scene come.
+
+    Args:
+        scene: The scene.
+        world: Its world.
+        moment: The moment.
+        summary: Told what happens.
+    """
+    scene.push_into(world, moment)
+    events = [*moment.events, *(Connect(place_here(world.robot, world.q, loop)) for loop in moment.grasps)]
+    if not events:
+        return
+    v, energy = world.v.copy(), world.books.energy
+    world.apply(events)
+    jump = float(np.abs(world.v - v).max(initial=0.0))
+    summary.phases.append(Phase(world.t, moment.label, world.count_freedoms(), world.books.energy - energy, jump))

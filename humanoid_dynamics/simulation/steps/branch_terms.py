@@ -1,0 +1,83 @@
+"""The equation of motion factored along the branches of the tree by compiled kernels, in place of the dense factor of ``terms.py``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from humanoid_dynamics.constraints.constraint_set import ConstraintSet
+from humanoid_dynamics.constraints.kinematics import Kinematics
+from humanoid_dynamics.simulation.steps.body_table import Body, list_bodies
+from humanoid_dynamics.simulation.steps.compiled import StepKernels
+from humanoid_dynamics.simulation.steps.terms import Terms
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+
+
+class BranchTerms(Terms):
+    """Work space: M = L^T L, where velocities are seen as z = L v.
+
+    Attributes:
+        L: (nv, nv) factor of M plus what is implicit; it has entries only where one coordinate carries another.
+        parents: (nv,) coordinate that carries each.
+        lower: (nv, nv) the inertia, of which the lower triangle counts.
+        JT: (nv, 6) joint Jacobian of the world.
+        body: The tree as compiled sweeps read it; None where Pinocchio has to sweep.
+    """
+
+    def __init__(self, kinematics: Kinematics, constraints: ConstraintSet, parents: Indices, kernels: StepKernels) -> None:
+        """Prepare.
+
+        Args:
+            kinematics: Work space.
+            constraints: Bilateral rows.
+            parents: (nv,) coordinate that carries each.
+            kernels: Compiled functions.
+        """
+        super().__init__(kinematics, constraints)
+        nv = len(parents)
+        self.L: Matrix = np.eye(nv)
+        self.parents, self._kernels, self._none = parents, kernels, np.zeros(nv)
+        self.lower: Matrix = self.M.reshape(nv, nv).T
+        self.JT: Matrix = self.data.J.T.reshape(-1, 6)
+        body = list_bodies(self.model, parents) if self._placements.shared else None
+        self.body: Body | None = None if body is None else (body.joints, body.bodies, body.chains, body.gravity, body.rotors)
+
+    def place(self, q: Vector, v: Vector | None = None) -> None:
+        """Compute poses, Jacobians, inertia and bias.
+
+        Args:
+            q: (nq,) configuration.
+            v: (nv,) velocity; no bias is computed where left out.
+        """
+        if self.body is None or v is None:
+            super().place(q, v)
+        else:
+            self._kernels.sweep_bodies(self.body, (q, v), (self.poses, self.JT), (self.lower, self.h))
+
+    def factor(self, extra: Vector | None = None) -> None:
+        """Factor the inertia.
+
+        Args:
+            extra: (nv,) what implicit joint forces add to its diagonal.
+        """
+        self.ok = bool(self._kernels.factor(self.lower, self._none if extra is None else extra, self.parents, self.L))
+
+    def whiten(self, rows_T: Matrix) -> Matrix:
+        """Return L^-T X for rows or forces X (nv, k)."""
+        rows = np.array(rows_T.T, order="C")
+        if rows.ndim == 1:
+            self._kernels.whiten_rows(self.L, self.parents, rows[None])
+        else:
+            self._kernels.whiten_rows(self.L, self.parents, rows)
+        return rows.T
+
+    def velocity(self, z: Vector) -> Vector:
+        """Return L^-1 z."""
+        v = np.empty(len(z))
+        self._kernels.find_velocity(self.L, self.parents, z, v)
+        return v
+
+    def momentum(self, v: Vector) -> Vector:
+        """Return z = L v."""
+        z = np.empty(len(v))
+        self._kernels.find_momentum(self.L, self.parents, v, z)
+        return z

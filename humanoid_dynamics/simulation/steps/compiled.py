@@ -1,0 +1,113 @@
+"""Kernels of a step in the form they run: compiled where numba is installed and nobody wants otherwise."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from humanoid_dynamics.simulation.contacts import (
+    cone_kernel,
+    cone_newton,
+    contact_build,
+    contact_kernel,
+    detect_kernel,
+    holders,
+    limit_rows,
+    probe_kernel,
+    small_systems,
+    wrench_kernel,
+    wrench_shares,
+)
+from humanoid_dynamics.simulation.steps import (
+    bench,
+    body_kernel,
+    body_table,
+    branches,
+    joint_kernel,
+    motion_kernel,
+    step_kernel,
+    tree_kernels,
+)
+from humanoid_dynamics.simulation.steps.lending import teach_lending
+from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel
+
+
+class StepKernels(NamedTuple):
+    """What a step calls, in this order.
+
+    Attributes:
+        take_step: A whole step, where nothing asks for attention.
+        sweep_bodies: Poses, Jacobian, inertia and bias.
+        evaluate: Factor the inertia; velocity without contacts.
+        detect: Points near shapes.
+        solve_contacts: Forces of contacts and limits.
+        arrive: Velocity, way and work.
+        remember: What the next step has to know.
+        whiten_rows: Rows for which the inertia is one.
+        factor: The factor alone.
+        find_velocity: Velocity from its whitened form.
+        find_momentum: The other way round.
+        measure_energy: Kinetic and potential energy.
+    """
+
+    take_step: Kernel
+    sweep_bodies: Kernel
+    evaluate: Kernel
+    detect: Kernel
+    solve_contacts: Kernel
+    arrive: Kernel
+    remember: Kernel
+    whiten_rows: Kernel
+    factor: Kernel
+    find_velocity: Kernel
+    find_momentum: Kernel
+    measure_energy: Kernel
+
+
+PLAIN = StepKernels(
+    step_kernel.take_step,
+    body_kernel.sweep_bodies,
+    tree_kernels.evaluate,
+    detect_kernel.detect,
+    step_kernel.solve_alone,
+    tree_kernels.arrive,
+    step_kernel.remember_alone,
+    branches.whiten_rows,
+    branches.factor,
+    branches.find_velocity,
+    branches.find_momentum,
+    motion_kernel.measure_energy,
+)
+
+
+@cache
+def compile_step() -> StepKernels:
+    """Return the kernels of a step, compiled by numba.
+
+    Returns:
+        The kernels; each is compiled at its first call and kept on disk.
+    """
+    homes = (
+        bench,
+        body_table,
+        joint_kernel,
+        body_kernel,
+        motion_kernel,
+        branches,
+        tree_kernels,
+        probe_kernel,
+        detect_kernel,
+        small_systems,
+        cone_newton,
+        cone_kernel,
+        holders,
+        limit_rows,
+        contact_build,
+        wrench_shares,
+        wrench_kernel,
+        contact_kernel,
+        step_kernel,
+    )
+    teach_lending()
+    parts = tuple(part for home in homes for part in home.PARTS)
+    return StepKernels(*(compile_kernel(kernel, parts) for kernel in PLAIN))

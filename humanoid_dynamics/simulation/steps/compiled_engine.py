@@ -1,0 +1,135 @@
+"""The phases of a step by compiled kernels, on the same tables as ``engine.py``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from humanoid_dynamics.simulation.books import Books
+from humanoid_dynamics.simulation.contacts.compiled_contacts import CompiledContacts
+from humanoid_dynamics.simulation.steps.bench import Bench
+from humanoid_dynamics.simulation.steps.branch_terms import BranchTerms
+from humanoid_dynamics.simulation.steps.compiled import StepKernels
+from humanoid_dynamics.simulation.steps.engine import Engine
+from humanoid_dynamics.simulation.steps.joint_forces import JointForces
+from humanoid_dynamics.simulation.steps.rows import DT, HIT, PAPER, Q_HELD, Q_MIDDLE, ROUNDS
+from humanoid_dynamics.simulation.steps.step_kernel import UNDONE
+from humanoid_dynamics.simulation.steps.tables import Tables
+from humanoid_dynamics.spatial.arrays import Vector
+
+
+class CompiledEngine(Engine):
+    """The phases of a step; what the law of the paper lets go of, it finds with arrays."""
+
+    terms: BranchTerms
+    contacts: CompiledContacts
+
+    def __init__(self, terms: BranchTerms, contacts: CompiledContacts, joints: JointForces, tables: Tables, kernels: StepKernels) -> None:
+        """Prepare.
+
+        Args:
+            terms: The equation of motion.
+            contacts: Contacts and limits.
+            joints: What joints do by themselves.
+            tables: Tables of the step.
+            kernels: Compiled functions.
+        """
+        super().__init__(terms, contacts, joints, tables)
+        self._kernels, self._by_kernel = kernels, True
+        tables.numbers[PAPER] = contacts.law == "paper"
+        self._weighing = (terms.L, tables.dofs)
+        self._views = (terms.poses, terms.JT)
+        self._detecting = (tables.points, tables.shapes, tables.dofs, tables.near, tables.memory)
+        self._tree = (tables.joints, tables.parents)
+        self._bench = build_bench(tables, terms)
+        self._tables = tuple(self._bench)
+        self._equation = (terms.lower, terms.h, terms.poses)
+        self._leaps = terms.body is not None and self._drives_simply()
+
+    def _drives_simply(self) -> bool:
+        """Return whether drives, if there are any, only hold joints of one coordinate each; what they hold is noted."""
+        drive = self.joints.drive
+        if drive is None:
+            return True
+        self.tables.configurations[Q_HELD] = drive.q_ref
+        alone = np.array([joint.nv == 1 for joint in list(self.terms.model.joints)[1:] for _ in range(joint.nv)], dtype=bool)
+        return not (drive.kp + drive.kd)[~alone].any()
+
+    def leap(self, dt: float, state: tuple[Vector, Vector], books: Books) -> int:
+        """Take a whole step in one go, with its energy in the books, or leave all as it was.
+
+        Args:
+            dt: Its length [s].
+            state: Configuration (nq,) and velocity (nv,) at its start.
+            books: Energy since the start.
+
+        Returns:
+            ``UNDONE``, ``DONE``, or ``DEEP``: it was taken, something is to be pushed out, and its energy is still to be measured.
+        """
+        tables = self.tables
+        if not self._leaps or tables.numbers[DT] != dt or len(self.terms.constraints):
+            return UNDONE
+        terms, places = self.terms, (tables.configurations, books.account)
+        came: int = self._kernels.take_step(self._tables, terms.body, self._equation, places, state)
+        if came:
+            terms.ok, self._q_M = True, tables.configurations[Q_MIDDLE]
+            self.contacts.start_step(terms, self._q_M)
+        return came
+
+    def measure_energy(self, q: Vector, v: Vector) -> float:
+        """Return kinetic and potential energy [J].
+
+        Args:
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+        """
+        body = self.terms.body
+        return super().measure_energy(q, v) if body is None else float(self._kernels.measure_energy(body, q, v))
+
+    def weigh(self) -> bool:
+        """Factor the inertia and find the velocity without contacts; return whether the inertia is positive definite."""
+        terms = self.terms
+        terms.ok = bool(self._kernels.evaluate(terms.lower, terms.h, terms.parents, self._weighing, self.tables.numbers))
+        if terms.ok and len(terms.constraints):
+            terms.hold(self._q_M)
+        return terms.ok
+
+    def detect(self) -> float | None:
+        """Find what is near, and return when the first point hits, None where none does [s]."""
+        self._by_kernel = True
+        numbers = self.tables.numbers
+        self._kernels.detect(self._views, self._detecting, self._tree, numbers)
+        self.contacts.start_step(self.terms, self._q_M)
+        hit = float(numbers[HIT])
+        return None if hit < 0.0 else hit
+
+    def push_apart(self) -> None:
+        """Find the whitened velocity at the end."""
+        numbers = self.tables.numbers
+        if self._by_kernel:
+            self._kernels.solve_contacts(tuple(self._bench._replace(Q=self.terms.Q.T)), self._q_M)
+            self._by_kernel = bool(numbers[ROUNDS] >= 0.0)
+        if not self._by_kernel:  # what holds would pull: the procedure of the paper lets go of it
+            self.contacts.look(self.terms, float(numbers[DT]))
+            super().push_apart()
+
+    def arrive(self) -> None:
+        """Find velocity and way from the whitened velocity at the end, and what did how much work."""
+        self._kernels.arrive(self.terms.parents, self.terms.L, self.tables.dofs, self.tables.numbers)
+
+    def commit(self) -> None:
+        """Remember what touched."""
+        if not self._by_kernel:
+            super().commit()
+        else:
+            self._kernels.remember(tuple(self._bench))
+
+
+def build_bench(tables: Tables, terms: BranchTerms) -> Bench:
+    """Return all tables in one record.
+
+    Args:
+        tables: Tables of the step.
+        terms: The equation of motion.
+    """
+    parts = {name: getattr(tables, name) for name in Bench._fields if hasattr(tables, name)}
+    return Bench(JT=terms.JT, L=terms.L, Q=terms.Q.T, **parts)

@@ -1,0 +1,205 @@
+"""What a step computes, phase by phase, on the tables of ``tables.py``: with arrays here, by compiled kernels in ``compiled_engine.py``."""
+
+from __future__ import annotations
+
+import pinocchio as pin
+
+from humanoid_dynamics.simulation.books import Books, find_forgotten_rotors, measure_energy
+from humanoid_dynamics.simulation.contacts.friction import FrictionContacts
+from humanoid_dynamics.simulation.contacts.thresholds import FASTEST_APPROACH, NEAR, slowest_impact
+from humanoid_dynamics.simulation.steps.joint_forces import JointForces
+from humanoid_dynamics.simulation.steps.rows import (
+    ALL_SLOW,
+    DT,
+    EXTRA,
+    FASTEST,
+    LOSS,
+    MOTOR,
+    OFFSET,
+    PULL,
+    PUSH,
+    Q_MIDDLE,
+    SAG,
+    SLOWEST,
+    V_END,
+    V_MIDDLE,
+    W_CONTACTS,
+    W_DRIVE,
+    W_LOOPS,
+    W_LOSSES,
+    W_MOTORS,
+    W_PUSHES,
+    WAY,
+    WITHIN,
+    Z_END,
+    Z_FREE,
+    Z_START,
+    V,
+)
+from humanoid_dynamics.simulation.steps.step_kernel import UNDONE
+from humanoid_dynamics.simulation.steps.tables import Tables
+from humanoid_dynamics.simulation.steps.terms import Terms
+from humanoid_dynamics.spatial.arrays import Vector
+
+
+class Engine:
+    """The phases of a step.
+
+    Attributes:
+        terms: The equation of motion.
+        contacts: Contacts and limits.
+        joints: What joints do by themselves.
+        tables: Tables of the step.
+    """
+
+    def __init__(self, terms: Terms, contacts: FrictionContacts, joints: JointForces, tables: Tables) -> None:
+        """Prepare.
+
+        Args:
+            terms: The equation of motion.
+            contacts: Contacts and limits.
+            joints: What joints do by themselves.
+            tables: Tables of the step.
+        """
+        self.terms, self.contacts, self.joints, self.tables = terms, contacts, joints, tables
+        self._q_M: Vector = tables.configurations[Q_MIDDLE]
+        self._energy, self._forgotten = terms.model.createData(), find_forgotten_rotors(terms.model)
+
+    def set_step(self, dt: float, v: Vector, *, all_slow: bool) -> None:
+        """Begin a step.
+
+        Args:
+            dt: Its length [s].
+            v: (nv,) velocity at its start.
+            all_slow: Whether even fast points stop dead.
+        """
+        self.tables.dofs[V] = v
+        numbers = self.tables.numbers
+        if numbers[DT] != dt:
+            numbers[DT], numbers[WITHIN], numbers[SLOWEST] = dt, max(NEAR, dt * FASTEST_APPROACH), slowest_impact(dt)
+        numbers[ALL_SLOW] = all_slow
+
+    def leap(self, dt: float, state: tuple[Vector, Vector], books: Books) -> int:  # noqa: ARG002
+        """Take a whole step in one go, with its energy in the books, or leave all as it was.
+
+        Args:
+            dt: Its length [s].
+            state: Configuration (nq,) and velocity (nv,) at its start.
+            books: Energy since the start.
+
+        Returns:
+            ``UNDONE``, ``DONE``, or ``DEEP``: it was taken, something is to be pushed out, and its energy is still to be measured.
+        """
+        return UNDONE
+
+    def measure_energy(self, q: Vector, v: Vector) -> float:
+        """Return kinetic and potential energy [J].
+
+        Args:
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+        """
+        return measure_energy(self.terms.model, self._energy, q, v, self._forgotten)
+
+    def evaluate(self, q_M: Vector) -> bool:
+        """Compute poses, inertia, bias and the way of the drives; return whether the inertia is positive definite.
+
+        Args:
+            q_M: (nq,) configuration in the middle.
+        """
+        self._place(q_M)
+        return self.weigh()
+
+    def foresee(self) -> bool:
+        """Find the velocity to expect in the middle, where no last step tells it, and evaluate once more; return as ``evaluate`` does."""
+        terms, dofs = self.terms, self.tables.dofs
+        z = dofs[Z_FREE]
+        if terms.Q.shape[1]:
+            z = z - terms.Q.dot(terms.Q.T.dot(z + dofs[Z_START]))
+        dofs[V_MIDDLE] = 0.5 * (dofs[V] + terms.velocity(z))
+        return self.evaluate(self._q_M)
+
+    def weigh(self) -> bool:
+        """Factor the inertia and find the velocity without contacts; return whether the inertia is positive definite."""
+        terms, dofs, dt = self.terms, self.tables.dofs, float(self.tables.numbers[DT])
+        force = dofs[MOTOR] - terms.h
+        force += dofs[PUSH]
+        if self.joints.idle:
+            terms.factor()
+        else:
+            self.joints.prepare(dofs, dt)
+            force += dofs[PULL] - (dofs[SAG] + dofs[LOSS]) * dofs[V]
+            terms.factor(dofs[EXTRA])
+        if not terms.ok:
+            return False
+        terms.hold(self._q_M)
+        dofs[Z_START] = terms.momentum(dofs[V])
+        dofs[Z_FREE] = dofs[Z_START] + dt * terms.whiten(force)
+        return True
+
+    def detect(self) -> float | None:
+        """Find what is near, and return when the first point hits, None where none does [s]."""
+        dt = float(self.tables.numbers[DT])
+        self.contacts.look(self.terms, dt)
+        return self.contacts.find_impact(self.tables.dofs[V_MIDDLE], dt)
+
+    def is_nothing_near(self, q: Vector) -> bool:
+        """Return whether no point is near a shape and no joint near its limit; poses have to be there.
+
+        Args:
+            q: (nq,) configuration.
+        """
+        dofs, dt = self.tables.dofs, float(self.tables.numbers[DT])
+        self.contacts.look(self.terms, dt)
+        limits = self.contacts.limits
+        return self.contacts.near is None and (limits is None or limits.find_near(q, dofs[V], dt) is None)
+
+    def find_forces(self) -> None:
+        """Find the forces of contacts and bilateral rows, and the velocity at the end."""
+        self.push_apart()
+        self.arrive()
+
+    def push_apart(self) -> None:
+        """Find the whitened velocity at the end."""
+        terms, dofs, numbers = self.terms, self.tables.dofs, self.tables.numbers
+        z = dofs[Z_FREE]
+        if terms.Q.shape[1]:
+            z = z - terms.Q.dot(terms.Q.T.dot(z + dofs[Z_START]))
+        dofs[Z_END] = self.contacts.solve(terms, self._q_M, dofs[V], z, float(numbers[DT]), all_slow=bool(numbers[ALL_SLOW]))
+
+    def arrive(self) -> None:
+        """Find velocity and way from the whitened velocity at the end, and what did how much work."""
+        terms, dofs, numbers = self.terms, self.tables.dofs, self.tables.numbers
+        dt = float(numbers[DT])
+        end = dofs[V_END] = terms.velocity(dofs[Z_END])
+        way = dofs[WAY] = (0.5 * dt) * (dofs[V] + end)
+        dofs[V_MIDDLE] = 1.5 * end - 0.5 * dofs[V]
+        numbers[FASTEST] = max(end.max(), -end.min()) if len(end) else 0.0
+        numbers[W_MOTORS], numbers[W_PUSHES] = dofs[MOTOR].dot(way), dofs[PUSH].dot(way)
+        numbers[W_CONTACTS] = 0.5 * (dofs[Z_START] + dofs[Z_END]).dot(dofs[Z_END] - dofs[Z_FREE])
+        if not self.joints.idle:
+            numbers[W_DRIVE] = (dofs[PULL] - dofs[SAG] * end).dot(way)
+            numbers[W_LOSSES] = -(dofs[LOSS] * end).dot(way)
+            self.joints.check(dofs, numbers)
+
+    def share_work(self) -> None:
+        """Tell the work of bilateral rows from that of contacts."""
+        terms, dofs, numbers = self.terms, self.tables.dofs, self.tables.numbers
+        numbers[W_LOOPS] = 0.0
+        if terms.Q.shape[1]:
+            held = terms.Q.T.dot(dofs[Z_END] - dofs[Z_FREE])
+            numbers[W_LOOPS] = 0.5 * terms.Q.T.dot(dofs[Z_START] + dofs[Z_END]).dot(held)
+            numbers[W_CONTACTS] -= numbers[W_LOOPS]
+
+    def commit(self) -> None:
+        """Remember what touched."""
+        self.contacts.commit(float(self.tables.numbers[DT]))
+
+    def _place(self, q_M: Vector) -> None:
+        """Compute poses, inertia, bias and the way of the drives."""
+        self._q_M = q_M
+        terms, dofs = self.terms, self.tables.dofs
+        terms.place(q_M, dofs[V_MIDDLE])
+        drive = self.joints.drive
+        if drive is not None:
+            dofs[OFFSET] = pin.difference(terms.model, q_M, drive.q_ref)

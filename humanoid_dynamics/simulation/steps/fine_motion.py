@@ -1,0 +1,106 @@
+"""Smooth motion to fourth order, for those who count every joule: Runge and Kutta's method on the group of configurations.
+
+A way theta from q leads to the configuration q + theta; the rate of theta that belongs to a velocity v there solves J(theta) theta' = v,
+where J is the derivative of that sum.  Adding up velocities of balls and free bodies as they are would lose the order [SV, eq. 25-29].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_dynamics.simulation.steps.terms import Terms
+from humanoid_dynamics.spatial.arrays import Vector
+
+STAGES = ((0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0))  # where in the step, and weight times six
+
+
+LARGEST_GIFT = 1e-4  # of the kinetic energy, in a step
+
+
+@dataclass(frozen=True, eq=False)
+class Flight:
+    """A step of smooth motion.
+
+    Attributes:
+        q: (nq,) configuration at its end.
+        v: (nv,) velocity at its end.
+        way: (nv,) integral of the velocity, of which forces make work.
+        lam: (k,) mean force of each bilateral row.
+    """
+
+    q: Vector
+    v: Vector
+    way: Vector
+    lam: Vector
+
+
+def fly(terms: Terms, q: Vector, v: Vector, force: Vector, dt: float) -> Flight | None:
+    """Move under constant generalized forces and what the bilateral rows hold.
+
+    Args:
+        terms: Work space.
+        q: (nq,) configuration at the start.
+        v: (nv,) velocity at the start.
+        force: (nv,) generalized force besides gravity.
+        dt: Length of the step [s].
+
+    Returns:
+        Where it leads; None where the inertia is not positive definite.
+    """
+    model = terms.model
+    theta, rate, a = np.zeros(len(v)), v, np.zeros(len(v))
+    turned, gained, way, lam = np.zeros(len(v)), np.zeros(len(v)), np.zeros(len(v)), np.zeros(terms.constraints.size)
+    for place, weight in STAGES:
+        theta, v_here = place * dt * rate, v + place * dt * a
+        q_here = pin.integrate(model, q, theta)
+        rate = np.linalg.solve(pin.dIntegrate(model, q, theta, pin.ARG1), v_here) if place else v
+        found = accelerate(terms, q_here, v_here, force)
+        if found is None:
+            return None
+        a, pull = found
+        turned, gained = turned + weight / 6.0 * rate, gained + weight / 6.0 * a
+        way, lam = way + weight / 6.0 * dt * v_here, lam + weight / 6.0 * pull
+    return Flight(pin.integrate(model, q, dt * turned), v + dt * gained, way, lam)
+
+
+def keep_energy(z: Vector, bound: Vector, lifted: float) -> Vector:
+    """Return a whitened velocity that was bound to rows which take no energy, as fast as it has to be to have lost none.
+
+    Args:
+        z: (nv,) whitened velocity before it was bound.
+        bound: (nv,) the same afterwards.
+        lifted: Potential energy that closing positions has brought [J].
+    """
+    before, after = float(z.dot(z)) - 2.0 * lifted, float(bound.dot(bound))
+    if after <= 0.0:
+        return bound
+    kept: Vector = bound * np.sqrt(min(max(before / after, 1.0 - LARGEST_GIFT), 1.0 + LARGEST_GIFT))
+    return kept
+
+
+def accelerate(terms: Terms, q: Vector, v: Vector, force: Vector) -> tuple[Vector, Vector] | None:
+    """Return acceleration (nv,) and forces of the bilateral rows (k,); None where the inertia is not positive definite.
+
+    Args:
+        terms: Work space.
+        q: (nq,) configuration.
+        v: (nv,) velocity.
+        force: (nv,) generalized force besides gravity.
+    """
+    gamma = None
+    if len(terms.constraints):
+        terms.kinematics.move(q, v)
+        gamma = np.array(terms.constraints.drift(terms.kinematics))
+    terms.place(q, v)
+    terms.factor()
+    if not terms.ok:
+        return None
+    z = terms.whiten(force - terms.h)
+    if gamma is None:
+        return terms.velocity(z), np.zeros(0)
+    terms.hold_here()
+    bound = terms.restrain(z) + terms.closing(gamma)
+    return terms.velocity(bound), terms.multipliers(terms.Q.T.dot(bound - z))

@@ -1,0 +1,183 @@
+"""What joints do by themselves: drives that hold a posture, damping, dry friction; stiff ones are taken implicitly.
+
+An explicit proportional-derivative law at a millisecond makes a light wrist explode.  Here tau = Kp (q_ref - q+) - Kd v+ is taken at the
+end of the step, which adds dt Kd + dt^2/2 Kp to the diagonal of the inertia and is stable for any gain.  Dry friction is a damping
+that grows until it carries its whole force, and nearly locks a joint that stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from humanoid_dynamics.errors import ShapeError, UnknownNameError
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.simulation.steps.rows import (
+    CUT,
+    DAMPING,
+    DRY,
+    DT,
+    EFFORT,
+    EXTRA,
+    KD,
+    KP,
+    LOSS,
+    MOTOR,
+    OFFSET,
+    OVERLOADED,
+    PULL,
+    SAG,
+    V_END,
+    V,
+)
+from humanoid_dynamics.simulation.steps.tree_kernels import CREEP, SLACK
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
+
+
+@dataclass(frozen=True, eq=False)
+class Drive:
+    """Joint position control.
+
+    Attributes:
+        kp: (nv,) stiffness [N·m/rad, N/m].
+        kd: (nv,) damping [N·m·s/rad, N·s/m].
+        q_ref: (nq,) configuration to hold.
+    """
+
+    kp: Vector
+    kd: Vector
+    q_ref: Vector
+
+
+def build_drive(
+    robot: RobotModel, kp: float | Mapping[str, float], kd: float | Mapping[str, float], q_ref: ArrayLike | None = None
+) -> Drive:
+    """Return a drive of the motors of a robot.
+
+    Args:
+        robot: The robot.
+        kp: Stiffness of every motor, or coordinate name -> stiffness [N·m/rad, N/m].
+        kd: Damping likewise [N·m·s/rad, N·s/m].
+        q_ref: (nq,) configuration to hold; the resting posture where left out.
+
+    Returns:
+        The drive.
+
+    Raises:
+        UnknownNameError: If a coordinate has no motor.
+        ShapeError: If a gain is negative or the configuration does not fit.
+    """
+    posture = robot.posture if q_ref is None else check_vector("q_ref", q_ref, robot.nq)
+    return Drive(_spread(robot, "kp", kp), _spread(robot, "kd", kd), read_only(posture))
+
+
+def rebind_drive(drive: Drive, old: RobotModel, new: RobotModel) -> Drive:
+    """Return a drive for another tree of the same bodies; joints that have changed are no longer driven.
+
+    Args:
+        drive: The drive of the old robot.
+        old: The old robot.
+        new: The new robot.
+
+    Returns:
+        The drive of the new robot.
+    """
+    kp, kd, q_ref = np.zeros(new.nv), np.zeros(new.nv), np.array(new.posture)
+    before = {joint.name: joint for joint in old.joints}
+    for joint in new.joints:
+        was = before.get(joint.name)
+        if was is not None and was.kind == joint.kind:
+            kp[joint.v], kd[joint.v], q_ref[joint.q] = drive.kp[was.v], drive.kd[was.v], drive.q_ref[was.q]
+    return Drive(read_only(kp), read_only(kd), read_only(q_ref))
+
+
+class JointForces:
+    """Damping, friction and drive of a robot's coordinates, in the table of the coordinates.
+
+    A drive and the motor it uses together give no more than the motor can: a drive that would is cut to what is left, a constant torque,
+    and the step is solved again.
+
+    Attributes:
+        drive: The drive, or None.
+        idle: Whether there is nothing to compute.
+    """
+
+    def __init__(self, robot: RobotModel, drive: Drive | None = None) -> None:
+        """Prepare.
+
+        Args:
+            robot: The robot.
+            drive: Its drive.
+        """
+        self.drive = drive
+        self._robot = robot
+        self._dry = bool(robot.friction.any())
+        self.idle = drive is None and not self._dry and not robot.damping.any()
+
+    def enter(self, dofs: Matrix) -> None:
+        """Write all that does not change into the table.
+
+        Args:
+            dofs: Table of the coordinates.
+        """
+        robot, driven = self._robot, np.zeros(self._robot.nv)
+        dofs[DAMPING], dofs[DRY] = robot.damping, robot.friction
+        dofs[EFFORT] = np.inf
+        if self.drive is not None:
+            driven = self.drive.kp + self.drive.kd
+            dofs[KP], dofs[KD] = self.drive.kp, self.drive.kd
+            dofs[EFFORT] = np.where(driven > 0.0, robot.limits.effort, np.inf)
+
+    def prepare(self, dofs: Matrix, dt: float) -> None:
+        """Write what drives, damping and dry friction do in a step, at its end.
+
+        Args:
+            dofs: Table of the coordinates.
+            dt: Length of the step [s].
+        """
+        loss = dofs[LOSS] = dofs[DAMPING]
+        if self._dry:
+            loss = dofs[LOSS] = loss + dofs[DRY] / np.maximum(np.abs(dofs[V]), CREEP)
+        if self.drive is not None:
+            pull, sag = dofs[KP] * dofs[OFFSET], 0.5 * dt * dofs[KP] + dofs[KD]
+            cut = dofs[CUT]
+            if cut.any():
+                limit = np.where(cut != 0.0, dofs[EFFORT], 0.0)
+                pull, sag = np.where(cut != 0.0, cut * limit - dofs[MOTOR], pull), np.where(cut != 0.0, 0.0, sag)
+            dofs[PULL], dofs[SAG] = pull, sag
+            loss = loss + sag
+        dofs[EXTRA] = dt * loss
+
+    def check(self, dofs: Matrix, numbers: Vector) -> None:
+        """Find drives that would have to give more than their motor can, and those that no longer would.
+
+        Args:
+            dofs: Table of the coordinates; its row CUT is changed.
+            numbers: Numbers in and out; OVERLOADED says whether it was.
+        """
+        numbers[OVERLOADED] = 0.0
+        if self.drive is None:
+            return
+        cut, limit = dofs[CUT], dofs[EFFORT]
+        wanted = dofs[KP] * dofs[OFFSET] - (0.5 * numbers[DT] * dofs[KP] + dofs[KD]) * dofs[V_END] + dofs[MOTOR]
+        over = np.abs(wanted) > limit * (1.0 + SLACK)
+        if not over.any() and not cut.any():
+            return
+        after = np.where(cut == 0.0, np.where(over, np.sign(wanted), 0.0), np.where(cut * wanted < limit, 0.0, cut))
+        numbers[OVERLOADED] = bool((after != cut).any())
+        dofs[CUT] = after
+
+
+def _spread(robot: RobotModel, field: str, gain: float | Mapping[str, float]) -> Vector:
+    gains = dict.fromkeys(robot.actuated, gain) if isinstance(gain, int | float) else dict(gain)
+    spread = np.zeros(robot.nv)
+    for name, value in gains.items():
+        if name not in robot.actuated:
+            raise UnknownNameError("motor", name, robot.actuated)
+        if not 0.0 <= value < np.inf:
+            raise ShapeError(f"{field}.{name}", f"{value}", "a finite number of at least zero")
+        spread[robot.coordinates.index(name)] = value
+    return read_only(spread)

@@ -1,0 +1,181 @@
+"""A whole step in one call, as long as nothing asks for anybody's attention: what numba compiles in place of a dozen calls."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from humanoid_dynamics.simulation.contacts.contact_kernel import remember, solve_contacts
+from humanoid_dynamics.simulation.contacts.detect_kernel import detect
+from humanoid_dynamics.simulation.contacts.thresholds import RUNAWAY, SLOP, WILD
+from humanoid_dynamics.simulation.steps.bench import Bench, Tables, open_bench
+from humanoid_dynamics.simulation.steps.body_kernel import sweep_bodies
+from humanoid_dynamics.simulation.steps.body_table import Body, lend_body
+from humanoid_dynamics.simulation.steps.lending import lend
+from humanoid_dynamics.simulation.steps.motion_kernel import find_offsets, measure_energy, move_configuration
+from humanoid_dynamics.simulation.steps.rows import (
+    ALL_SLOW,
+    AUDIT,
+    BEFORE,
+    CUT,
+    DEPTH,
+    DT,
+    ENERGY,
+    FASTEST,
+    FORESEEN,
+    HIT,
+    KEPT_CUT,
+    KEPT_MIDDLE,
+    LARGEST,
+    MISSING,
+    OFFSET,
+    OVERLOADED,
+    PASSED,
+    Q_END,
+    Q_HELD,
+    Q_MIDDLE,
+    ROUNDS,
+    START,
+    SUMS,
+    TOTAL,
+    V_END,
+    V_MIDDLE,
+    W_LOOPS,
+    W_MOTORS,
+    WAY,
+    V,
+)
+from humanoid_dynamics.simulation.steps.tree_kernels import arrive, evaluate
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+# what became of a step
+UNDONE: Final = 0  # it is as if it had not been tried
+DEEP: Final = 1  # it was taken, and something is to be pushed out; the books are still open
+DONE: Final = 2
+
+
+def take_step(
+    tables: Tables, body: Body, equation: tuple[Matrix, Vector, Matrix], places: tuple[Matrix, Vector], state: tuple[Vector, Vector]
+) -> int:
+    """Go through a step without bilateral rows, or leave all as it was where something asks for attention.
+
+    Args:
+        tables: All tables, in the order of ``Bench``.
+        body: The tree, in the order of ``BodyTable``.
+        equation: Inertia (nv, nv), bias forces (nv,), and poses of all joints (nj, 12), overwritten.
+        places: Table of configurations, and account of energy.
+        state: Configuration (nq,) and velocity (nv,) at the start.
+
+    Returns:
+        What became of it.
+    """
+    bench, tree, joints = open_bench(tables), lend_body(body), lend(body[0])
+    M, h, poses = lend(equation[0]), lend(equation[1]), lend(equation[2])
+    configurations, account = lend(places[0]), lend(places[1])
+    q, v = lend(state[0]), lend(state[1])
+    dofs, numbers = bench.dofs, bench.numbers
+    dt, audit = numbers[DT], numbers[AUDIT] > 0.0
+    fastest = numbers[FASTEST]
+    if audit and fastest > WILD:
+        return UNDONE
+    keep_guess(dofs, v)
+    numbers[ALL_SLOW] = numbers[FORESEEN] = 0.0
+    q_M = configurations[Q_MIDDLE]
+    move_configuration(joints, q, (v, 0.5 * dt), q_M)
+    sweep_bodies(tree, (q_M, dofs[V_MIDDLE]), (poses, bench.JT), (M, h))
+    find_offsets(joints, q_M, configurations[Q_HELD], dofs[OFFSET])
+    if not find_end(bench, (M, h, poses), q_M):
+        dofs[V_MIDDLE], dofs[CUT] = dofs[KEPT_MIDDLE], dofs[KEPT_CUT]
+        numbers[FASTEST] = fastest
+        return UNDONE
+    move_configuration(joints, q, (dofs[WAY], 1.0), configurations[Q_END])
+    if audit:
+        enter_work(numbers, account)
+    if numbers[DEPTH] > SLOP or numbers[PASSED] > SLOP:
+        return DEEP
+    if audit:
+        close_account(numbers, account, measure_energy(tree, configurations[Q_END], dofs[V_END]))
+    return DONE
+
+
+def solve_alone(tables: Tables, q: Vector) -> None:
+    """Do what ``solve_contacts`` does.
+
+    Args:
+        tables: All tables, in the order of ``Bench``.
+        q: (nq,) configuration in the middle of the step.
+    """
+    solve_contacts(open_bench(tables), q)
+
+
+def remember_alone(tables: Tables) -> None:
+    """Do what ``remember`` does.
+
+    Args:
+        tables: All tables, in the order of ``Bench``.
+    """
+    remember(open_bench(tables))
+
+
+def keep_guess(dofs: Matrix, v: Vector) -> None:
+    """Write the velocity at the start, and what a step has to go back to.
+
+    Args:
+        dofs: Table of the coordinates.
+        v: (nv,) velocity at the start.
+    """
+    for i in range(len(v)):
+        dofs[V, i] = v[i]
+        dofs[KEPT_MIDDLE, i], dofs[KEPT_CUT, i] = dofs[V_MIDDLE, i], dofs[CUT, i]
+
+
+def find_end(bench: Bench, equation: tuple[Matrix, Vector, Matrix], q: Vector) -> bool:
+    """Find the velocity at the end of a step; return whether nothing hits, is let go of, is beyond its limit or runs away.
+
+    Args:
+        bench: All tables.
+        equation: Inertia (nv, nv), bias forces (nv,), and poses of all joints (nj, 12).
+        q: (nq,) configuration in the middle.
+    """
+    M, h, poses = equation
+    numbers, dofs = bench.numbers, bench.dofs
+    if not evaluate(M, h, bench.parents, (bench.L, dofs), numbers):
+        return False
+    detect((poses, bench.JT), (bench.points, bench.shapes, dofs, bench.near, bench.memory), (bench.joints, bench.parents), numbers)
+    if numbers[HIT] >= 0.0:
+        return False
+    solve_contacts(bench, q)
+    if numbers[ROUNDS] < 0.0:
+        return False
+    arrive(bench.parents, bench.L, dofs, numbers)
+    if numbers[OVERLOADED] > 0.0 or not numbers[FASTEST] < RUNAWAY:
+        return False
+    remember(bench)
+    return True
+
+
+def enter_work(numbers: Vector, account: Vector) -> None:
+    """Enter the work of a step.
+
+    Args:
+        numbers: Numbers in and out.
+        account: Account of energy.
+    """
+    for k in range(W_LOOPS - W_MOTORS):
+        account[SUMS + k] += numbers[W_MOTORS + k]
+        account[TOTAL] += numbers[W_MOTORS + k]
+
+
+def close_account(numbers: Vector, account: Vector, energy: float) -> None:
+    """Enter the energy after a step.
+
+    Args:
+        numbers: Numbers in and out.
+        account: Account of energy.
+        energy: The energy [J].
+    """
+    missing = energy - account[START] - account[TOTAL]
+    account[ENERGY], account[LARGEST] = energy, max(account[LARGEST], missing - account[BEFORE])
+    account[BEFORE] = numbers[MISSING] = missing
+
+
+PARTS = (evaluate, detect, solve_contacts, arrive, remember, keep_guess, find_end, enter_work, close_account)
