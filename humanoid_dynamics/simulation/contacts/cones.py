@@ -10,7 +10,7 @@ factorisation; then Newton's method on the projection equations of Alart and Cur
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import lapack
@@ -38,6 +38,7 @@ class ConeProblem:
         mu: (m,) Coulomb coefficients of the first m normal rows.
         count: Number N of normal rows.
         owner: (m,) body of each contact, whose contacts yield alike; each contact is one where left out.
+        yielding: (k, k) from ``spread_softness``, which is the same for all problems with these rows; found anew where left out.
     """
 
     G: Matrix
@@ -45,6 +46,7 @@ class ConeProblem:
     mu: Vector
     count: int
     owner: Indices | None = None
+    yielding: Matrix | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,12 +83,12 @@ def solve_cones(problem: ConeProblem, guess: Vector | None = None, kernel: Kerne
     Returns:
         Impulses with their certificate; the nearest that was found where none is exact.
     """
-    G, b = np.array(problem.G), problem.b
+    G, b = problem.G.copy(), problem.b
     soft = measure_softness(problem)
     G.ravel()[:: len(b) + 1] += soft
     if guess is not None:
         b = b - soft * guess
-        problem = replace(problem, b=b)
+        problem = ConeProblem(problem.G, b, problem.mu, problem.count, problem.owner, problem.yielding)
     p = _stick(G, problem, guess)
     if p is not None:
         return _report(problem, G, p, 0.0, 1)
@@ -117,6 +119,8 @@ def measure_softness(problem: ConeProblem) -> Vector:
     """
     m, count = len(problem.mu), problem.count
     soft: Vector = COMPLIANCE * np.maximum(problem.G.diagonal(), 1e-12)
+    if problem.yielding is not None:
+        return np.asarray(problem.yielding.dot(soft))
     if m:
         own = (soft[:m] + soft[count : count + m] + soft[count + m :]) / 3.0
         if problem.owner is not None:
@@ -125,32 +129,46 @@ def measure_softness(problem: ConeProblem) -> Vector:
     return soft
 
 
+def spread_softness(owner: Indices, count: int) -> Matrix:
+    """Return (k, k) the means over the rows of each body: what ``measure_softness`` makes of the diagonal.
+
+    Args:
+        owner: (m,) body of each contact.
+        count: Number of normal rows.
+    """
+    m = len(owner)
+    means = np.eye(count + 2 * m)
+    points = np.concatenate((np.arange(m), np.arange(count, count + 2 * m)))
+    alike = np.tile(owner[:, None] == owner, (3, 3))
+    means[np.ix_(points, points)] = alike / alike.sum(axis=1, keepdims=True)
+    return means
+
+
 def _stick(G: Matrix, problem: ConeProblem, guess: Vector | None) -> Vector | None:
     """Return the impulses that stop every row, or every row that carried any in the last step; None where neither is a solution."""
     b, m = problem.b, len(problem.mu)
     carried = None if guess is None else guess[: problem.count] > 0.0
-    if carried is None or not carried.any() or carried.all():
-        _, p, info = lapack.dposv(G, -b)
+    if carried is None or np.count_nonzero(carried) in {0, problem.count}:
+        _, p, info = lapack.dposv(G.T, -b, overwrite_b=1)
         return p if info == 0 and _is_inside(p, problem) else None
-    rows = np.flatnonzero(np.concatenate((carried, carried[:m], carried[:m])))
-    _, some, info = lapack.dposv(G[np.ix_(rows, rows)], -b[rows])
-    p = np.zeros_like(b)
-    p[rows] = some
+    rows = np.concatenate((carried, carried[:m], carried[:m])).nonzero()[0]
+    some, p = G.take(rows, 0).take(rows, 1), np.zeros(len(b))
+    _, p[rows], info = lapack.dposv(some.T, -b[rows], overwrite_a=1, overwrite_b=1)
     if info != 0 or not _is_inside(p, problem):
         return None
-    u = G.dot(p) + b
-    return p if (u[: problem.count][~carried] >= 0.0).all() else None
+    away = (G.dot(p) + b)[: problem.count] >= 0.0
+    return p if np.count_nonzero(away | carried) == problem.count else None
 
 
 def _is_inside(p: Vector, problem: ConeProblem) -> bool:
     """Return whether no row pulls and none leaves its cone."""
     count, m = problem.count, len(problem.mu)
-    if p[:count].min() < 0.0:
+    if np.count_nonzero(p[:count] < 0.0):
         return False
     if m == 0:
         return True
     t_1, t_2, bound = p[count : count + m], p[count + m :], problem.mu * p[:m]
-    return bool((t_1 * t_1 + t_2 * t_2 <= bound * bound).all())
+    return bool(np.count_nonzero(t_1 * t_1 + t_2 * t_2 <= bound * bound) == m)
 
 
 def _step_sizes(G: Matrix, problem: ConeProblem) -> Vector:
@@ -258,8 +276,10 @@ def _report(problem: ConeProblem, G: Matrix, p: Vector, residual: float, rounds:
     count, m = problem.count, len(problem.mu)
     u = G.dot(p)
     u += problem.b
-    complementarity = float(np.abs(p[:count] * u[:count]).max())
+    power = p[:count] * u[:count]
+    complementarity = abs(float(power[np.abs(power).argmax()]))
     cone = 0.0
     if m:
-        cone = max(0.0, float((np.hypot(p[count : count + m], p[count + m :]) - problem.mu * p[:m]).max()))
+        beyond = np.hypot(p[count : count + m], p[count + m :]) - problem.mu * p[:m]
+        cone = max(0.0, float(beyond[beyond.argmax()]))
     return ConeAnswer(p, u, residual, complementarity, cone, rounds, residual <= CLOSE)

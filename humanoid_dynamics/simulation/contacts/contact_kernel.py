@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.simulation.contacts.cone_kernel import certify, settle, soften, stick
+from humanoid_dynamics.simulation.contacts.cone_kernel import certify, search, settle, soften, stick
 from humanoid_dynamics.simulation.contacts.cone_newton import Cones
 from humanoid_dynamics.simulation.contacts.contact_build import build_points, measure_speeds, meets_others, select_points, want_points
 from humanoid_dynamics.simulation.contacts.holders import Holders, find_holders
 from humanoid_dynamics.simulation.contacts.limit_rows import build_limits, select_limits
 from humanoid_dynamics.simulation.contacts.thresholds import CARRIES
-from humanoid_dynamics.simulation.contacts.wrench_kernel import stick_by_wrenches
+from humanoid_dynamics.simulation.contacts.wrench_kernel import HOLDS, UNKNOWN, YIELDS, stick_by_wrenches
 from humanoid_dynamics.simulation.steps.bench import A_GUESS, A_P, A_U, A_WANTED, L_IMPULSE, Bench
 from humanoid_dynamics.simulation.steps.rows import (
     COMPLEMENTARITY,
@@ -141,13 +141,15 @@ def solve_contacts(bench: Bench, q: Vector) -> None:
             reach_all(holders, s)
         for k in range(count - m):
             restrain_row(Q, X[k])
+    came = UNKNOWN
     if not meets_others(holders.others):
         b, held = find_speeds(bench, holders, X), np.full(m, HELD) if numbers[PAPER] > 0.0 else mu
-        if stick_by_wrenches(bench, holders, X, b, held):
+        came = stick_by_wrenches(bench, holders, X, b, held)
+        if came == HOLDS:
             numbers[ROUNDS] = 1.0
             numbers[COMPLEMENTARITY], numbers[CONE] = certify(mu, count, answer[A_P, : len(b)], answer[A_U, : len(b)])
             return
-    solve_rows(bench, holders, X, mu)
+    solve_rows(bench, holders, X, mu, came == YIELDS)
 
 
 def reach_all(holders: Holders, s: int) -> None:
@@ -181,7 +183,7 @@ def find_speeds(bench: Bench, holders: Holders, X: Matrix) -> Vector:
     return b
 
 
-def solve_rows(bench: Bench, holders: Holders, X: Matrix, mu: Vector) -> None:
+def solve_rows(bench: Bench, holders: Holders, X: Matrix, mu: Vector, yields: bool) -> None:
     """Find impulses row by row, and the whitened velocity at the end with them.
 
     Args:
@@ -189,6 +191,7 @@ def solve_rows(bench: Bench, holders: Holders, X: Matrix, mu: Vector) -> None:
         holders: Joints that touch.
         X: (c, nv) whitened rows of the limits.
         mu: (m,) coefficients of friction.
+        yields: Whether it is known that something slides or leaves.
     """
     numbers, answer, z, m = bench.numbers, bench.answer, bench.dofs[Z_END], len(mu)
     count = m + len(X)
@@ -202,6 +205,9 @@ def solve_rows(bench: Bench, holders: Holders, X: Matrix, mu: Vector) -> None:
     soften(cones, answer[A_GUESS, :size], holders.slots)
     if numbers[PAPER] > 0.0:
         numbers[ROUNDS] = 1.0 if hold_on(cones, answer, m, p, u) else -1.0
+    elif yields:
+        p[:] = answer[A_GUESS, :size]
+        numbers[RESIDUAL], numbers[ROUNDS] = search(cones, p, u)
     else:
         numbers[RESIDUAL], numbers[ROUNDS] = settle(cones, answer[A_GUESS, :size], p, u)
     numbers[COMPLEMENTARITY], numbers[CONE] = certify(mu, count, p, u)

@@ -30,6 +30,7 @@ class Rows:
         limits: Joint limits that take part.
         gap: (N,) distances.
         diving: (N,) which points come down fast: they may go on to the ground, where an impact awaits them, and not into it.
+        turn: (3, 3) axes of every point where all are alike.
     """
 
     key: Indices
@@ -42,6 +43,7 @@ class Rows:
     limits: NearLimits | None
     gap: Vector
     diving: NDArray[np.bool_]
+    turn: Matrix | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,15 +77,42 @@ def stack_rows(near: Near | None, which: Indices, limits: NearLimits | None, nv:
     m = len(which)
     if near is None or m == 0:
         return None if limits is None else _stack_limits(limits, nv)
-    J = near.J if m == len(near.index) else near.J[:, which]
-    gap = near.gap[which]
+    key, index, gap, axes, place, mu = near.key, near.index, near.gap, near.axes, near.place, near.mu
+    J = near.J
+    if m < len(index):
+        key, index, gap, axes, place, mu = key[which], index[which], gap[which], axes[:, which], place[which], mu[which]
+        J = J[:, which]
     flat = J.reshape(3 * m, nv)
     if limits is not None:
         gap = np.concatenate((gap, limits.gap))
         flat = np.concatenate((flat[:m], _unit_rows(limits, nv), flat[m:]))
-    axes, place = near.axes[:, which], near.place[which]
-    calm = np.zeros(len(gap), dtype=np.bool_)
-    return Rows(near.key[which], near.index[which], which, axes, place, flat, near.mu[which], limits, gap, calm)
+    return Rows(key, index, which, axes, place, flat, mu, limits, gap, np.zeros(len(gap), dtype=np.bool_), near.turn)
+
+
+def resolve(rows: Rows, vectors: Matrix) -> Matrix:
+    """Return (3, m) components of vectors along the axes of the points.
+
+    Args:
+        rows: The rows.
+        vectors: (m, 3) vectors in the world.
+    """
+    if rows.turn is not None:
+        return np.asarray(rows.turn.dot(vectors.T))
+    return np.asarray(np.einsum("akj,kj->ak", rows.axes, vectors))
+
+
+def compose(rows: Rows, values: Vector) -> Matrix:
+    """Return (m, 3) vectors in the world.
+
+    Args:
+        rows: The rows.
+        values: (N + 2m,) numbers of all rows.
+    """
+    m, count = len(rows.index), len(rows.gap)
+    along = (values if m == count else np.concatenate((values[:m], values[count:]))).reshape(3, m)
+    if rows.turn is not None:
+        return np.asarray(along.T.dot(rows.turn))
+    return np.asarray(np.einsum("ak,akj->kj", along, rows.axes))
 
 
 def touch_nothing(near: Near | None) -> Touching:
@@ -103,10 +132,9 @@ def describe_touching(rows: Rows, answer: ConeAnswer) -> Touching:
         rows: The rows.
         answer: Their impulses.
     """
-    m, count = len(rows.index), len(rows.gap)
-    depth = max(0.0, -float(rows.gap[:m].min())) if m else 0.0
-    along = np.concatenate((answer.p[:m], answer.p[count:])).reshape(3, m)
-    return Touching(rows.index, rows.place, np.einsum("ak,akj->kj", along, rows.axes), depth, answer)
+    gap = rows.gap[: len(rows.index)]
+    depth = max(0.0, -float(gap[gap.argmin()])) if len(gap) else 0.0
+    return Touching(rows.index, rows.place, compose(rows, answer.p), depth, answer)
 
 
 def _stack_limits(limits: NearLimits, nv: int) -> Rows:

@@ -28,6 +28,7 @@ class Near:
         place: (k, 3) where it touches, in the world [m].
         mu: (k,) Coulomb coefficient.
         e: (k,) coefficient of restitution.
+        turn: (3, 3) axes of every point where all are alike.
     """
 
     key: Indices
@@ -38,6 +39,7 @@ class Near:
     place: Matrix
     mu: Vector
     e: Vector
+    turn: Matrix | None = None
 
 
 class Detector:
@@ -55,6 +57,7 @@ class Detector:
         self._joint = np.array(table.joints, dtype=np.intp)[table.owner] if len(table) else np.zeros(0, dtype=np.intp)
         self._support = table.support[self._joint]
         self._all = np.arange(len(table))
+        self._alike = None if terrain.level is None else np.ascontiguousarray(terrain.level[:, 0])
         self._p_J = np.ascontiguousarray(table.p_J.reshape(-1, 1, 4))
         level = terrain.level
         self._turn = None if level is None else np.hstack([pin.skew(axis) for axis in level[:, 0]])
@@ -78,7 +81,7 @@ class Detector:
         self.lowest = np.inf
         if not len(self._table):
             return None
-        middles = np.matmul(self._p_J, poses[self._joint].reshape(-1, 4, 3))[:, 0]
+        middles = np.matmul(self._p_J, poses.take(self._joint, 0).reshape(-1, 4, 3))[:, 0]
         found = [self._find_ground(middles, J, within)]
         found += [self._find_mover(slot, middles, poses, J, within) for slot in range(1, len(self._movers) + 1)]
         kept = [near for near in found if near is not None]
@@ -92,11 +95,14 @@ class Detector:
         probe = terrain.probe(middles)
         gap = probe.gap - self._table.radius
         near = gap < within
-        self.lowest = float(gap.min())
-        if near.all():
+        self.lowest = float(gap[gap.argmin()])
+        count = np.count_nonzero(near)
+        if count == len(gap):
             return self._rows(self._all, gap, probe, middles, J)
-        index = np.flatnonzero(near)
-        return self._rows(index, gap[index], probe, middles[index], J) if len(index) else None
+        if not count:
+            return None
+        index = near.nonzero()[0]
+        return self._rows(index, gap[index], probe, middles[index], J)
 
     def _find_mover(self, slot: int, middles: Matrix, poses: Matrix, J: Matrix, within: float) -> Near | None:
         table, mover = self._table, self._movers[slot - 1]
@@ -118,7 +124,8 @@ class Detector:
     def _rows(self, index: Indices, gap: Vector, probe: Probe, middles: Matrix, J: Matrix) -> Near:
         table, terrain, count = self._table, self._terrain, len(index)
         normal = probe.normal if len(probe.normal) == 1 else probe.normal[index]
-        place = middles - table.radius[index, None] * normal
+        radius = table.radius if index is self._all else table.radius[index]
+        place = middles - radius[:, None] * normal
         axes = tangents(normal) if probe.axes is None else probe.axes
         if self._turn is not None:
             wrench = np.empty((3, count, 6))
@@ -127,12 +134,13 @@ class Detector:
             rows, axes = wrench.reshape(-1, 6).dot(J).reshape(3, count, -1), wrench[:, :, :3]
         else:
             rows = _twist_rows(axes, place, J)
-        rows *= self._support[index]
-        mu, e = self._mu[index], self._e[index]
+        every = index is self._all
+        rows *= self._support if every else self._support[index]
+        mu, e = (self._mu, self._e) if every else (self._mu[index], self._e[index])
         if len(terrain.shapes) > 1:
             shape = probe.shape[index]
             mu, e = np.minimum(mu, terrain.friction[shape]), np.maximum(e, terrain.restitution[shape])
-        return Near(index, index, gap, axes, rows, place, mu, e)
+        return Near(index, index, gap, axes, rows, place, mu, e, self._alike)
 
 
 JOINED = (("key", 0), ("index", 0), ("gap", 0), ("axes", 1), ("J", 1), ("place", 0), ("mu", 0), ("e", 0))

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_dynamics.simulation.contacts.cones import ConeAnswer, ConeProblem, solve_cones
-from humanoid_dynamics.simulation.contacts.contact_rows import Rows, Touching, describe_touching, stack_rows, touch_nothing
+from humanoid_dynamics.simulation.contacts.cones import ConeAnswer, ConeProblem, solve_cones, spread_softness
+from humanoid_dynamics.simulation.contacts.contact_rows import Rows, Touching, compose, describe_touching, resolve, stack_rows, touch_nothing
 from humanoid_dynamics.simulation.contacts.detection import Detector, Near
 from humanoid_dynamics.simulation.contacts.joint_limits import LimitTable, NearLimits
 from humanoid_dynamics.simulation.contacts.moving_shapes import BoundShape
@@ -69,6 +69,7 @@ class FrictionContacts:
         self._flags = tables.memory[:, M_TOUCHES]
         self._pushed: tuple[Matrix, Vector, int] | None = None
         self._pending: tuple[Rows, Vector, Vector] | None = None
+        self._yielding: tuple[bytes, int, Matrix] = (b"", 0, np.zeros((0, 0)))
 
     def sum_wrenches(self, owner: Indices, sums: Matrix) -> None:
         """Sum the impulses of the last part of the last step on the points of each surface.
@@ -124,7 +125,10 @@ class FrictionContacts:
         if near is None:
             return None
         speed = self._approach(near, v_M, dt)
-        hits = (speed < -slowest_impact(dt)) & (near.gap + 0.5 * dt * speed < 0.0) & ~self.touches[near.key]
+        fast = speed < -slowest_impact(dt)
+        if not np.count_nonzero(fast):
+            return None
+        hits = fast & (near.gap + 0.5 * dt * speed < 0.0) & ~self.touches[near.key]
         if not hits.any():
             return None
         when = (near.gap[hits] - 0.5 * dt * speed[hits]) / -speed[hits]
@@ -147,10 +151,10 @@ class FrictionContacts:
             self._touching = touch_nothing(self.near)
             return z
         B = terms.restrain(terms.whiten(rows.J.T))
-        wanted = self._wanted(rows, v, dt)
-        count = len(rows.gap)
-        problem = ConeProblem(B.T.dot(B), z.dot(B) + wanted, rows.mu, count, self._joints[rows.index])
-        answer = self._solve(problem, rows, self._guess(rows, dt / self.tables.numbers[SPAN]))
+        was = self._flags[rows.key] > 0.0
+        wanted, count = self._wanted(rows, v, dt, was), len(rows.gap)
+        problem = self._pose(rows, B.T.dot(B), z.dot(B) + wanted)
+        answer = self._solve(problem, rows, self._guess(rows, dt / float(self.tables.numbers[SPAN]), was))
         self._pending = (rows, answer.p, answer.u - wanted)
         self._touching = describe_touching(rows, answer)
         self._pushed = (B, rows.gap, count)
@@ -197,19 +201,19 @@ class FrictionContacts:
             return z, 0.0
         B = terms.restrain(terms.whiten(rows.J.T))
         before = rows.J.dot(v)
-        count, m = len(rows.gap), len(rows.index)
+        m = len(rows.index)
         bounce = np.zeros(len(before))
         bounce[:m] = e * np.minimum(before[:m], 0.0) * (before[:m] < -SLOWEST_IMPACT)
         G = B.T.dot(B)
-        answer = self._solve_twice(ConeProblem(G, before + bounce, rows.mu, count, self._joints[rows.index]), rows)
+        answer = self._solve_twice(self._pose(rows, G, before + bounce), rows)
         change = 0.5 * float(answer.p.dot(before + answer.u - bounce))
         if change > 0.0:
             bounce[:] = 0.0
-            answer = self._solve_twice(ConeProblem(G, before, rows.mu, count, self._joints[rows.index]), rows)
+            answer = self._solve_twice(self._pose(rows, G, before), rows)
             change = 0.5 * float(answer.p.dot(before + answer.u))
         after = answer.u - bounce
-        self._remember(rows, answer.p, after)
         self._touching = describe_touching(rows, answer)
+        self._remember(rows, answer.p, after)
         self._impulse[rows.key] = 0.0
         self._flags[rows.key] *= after[:m] < SLOWEST_IMPACT
         self._note()
@@ -221,7 +225,7 @@ class FrictionContacts:
             return None
         B, gap, count = self._pushed
         depth = np.minimum(gap + SLOP, 0.0)
-        if not depth.any():
+        if not np.count_nonzero(depth):
             return None
         B_n = B[:, :count]
         answer = solve_cones(ConeProblem(B_n.T.dot(B_n), PUSH_OUT * depth, np.zeros(0), count), None, self.kernel)
@@ -230,6 +234,13 @@ class FrictionContacts:
     def forget(self) -> None:
         """Forget what touched, after a change of structure."""
         self._flags[:] = 0.0
+
+    def _pose(self, rows: Rows, G: Matrix, b: Vector) -> ConeProblem:
+        """Return the problem of some rows; how their bodies share what they yield stays the same while the same rows take part."""
+        points, count, owner = rows.index.tobytes(), len(rows.gap), self._joints[rows.index]
+        if (points, count) != self._yielding[:2]:
+            self._yielding = (points, count, spread_softness(owner, count))
+        return ConeProblem(G, b, rows.mu, count, owner, self._yielding[2])
 
     def _solve(self, problem: ConeProblem, rows: Rows, guess: Vector | None) -> ConeAnswer:
         """Solve by the law of this world."""
@@ -254,12 +265,14 @@ class FrictionContacts:
         if near is None:
             return stack_rows(None, np.zeros(0, dtype=np.intp), limits, len(v))
         speed = self._approach(near, self.tables.dofs[V_MIDDLE], dt)
-        was = self.touches[near.key]
-        reach = REACH if max(v.max(), -v.min()) < CALM else WILD_REACH
+        was = self._flags[near.key] > 0.0
+        reach = REACH if abs(v[np.abs(v).argmax()]) < CALM else WILD_REACH
         takes_part = (near.gap + dt * speed < reach) | (was & (near.gap < NEAR))
-        rows = stack_rows(near, np.flatnonzero(takes_part), limits, len(v))
+        rows = stack_rows(near, takes_part.nonzero()[0], limits, len(v))
         if rows is not None and not all_slow:
-            rows.diving[: len(rows.index)] = (~was & (speed < -slowest_impact(dt)))[rows.which]
+            fast = speed < -slowest_impact(dt)
+            if np.count_nonzero(fast):
+                rows.diving[: len(rows.index)] = (~was & fast)[rows.which]
         return rows
 
     def _approach(self, near: Near, v_M: Vector, dt: float) -> Vector:
@@ -282,36 +295,32 @@ class FrictionContacts:
             limits = NearLimits(limits.v[at], limits.sign[at], limits.gap[at], limits.row[at]) if at.any() else None
         return stack_rows(near, which, limits, len(v)), near.e[which]
 
-    def _wanted(self, rows: Rows, v: Vector, dt: float) -> Vector:
+    def _wanted(self, rows: Rows, v: Vector, dt: float, was: NDArray[np.bool_]) -> Vector:
         """Return the shift of each row: how fast a gap may close, and half of what rows turned by."""
         m, count = len(rows.index), len(rows.gap)
         shift = np.zeros(len(rows.J))
         shift[:count] = np.maximum(rows.gap, 0.0) / dt
-        if rows.diving.any():
+        if np.count_nonzero(rows.diving):
             shift[:count] = np.where(rows.diving, 2.0 * (rows.gap + REACH) / dt, shift[:count])
-        if m:
-            was = self.touches[rows.key]
-            if was.any():
-                before = rows.J.dot(v)
-                ended = np.einsum("akj,kj->ak", rows.axes, self._u_end[rows.key])
-                tangents = before[count:].reshape(2, m)
-                shift[:m] += np.where(was, 0.5 * (before[:m] - ended[0]), 0.0)
-                shift[count:] = np.where(was, 0.5 * (tangents - ended[1:]), 0.0).ravel()
+        if m and np.count_nonzero(was):
+            before, half = rows.J.dot(v), 0.5 * was
+            ended = resolve(rows, self._u_end[rows.key])
+            shift[:m] += half * (before[:m] - ended[0])
+            shift[count:] = (half * (before[count:].reshape(2, m) - ended[1:])).ravel()
         return shift
 
-    def _guess(self, rows: Rows, share: float) -> Vector:
+    def _guess(self, rows: Rows, share: float, was: NDArray[np.bool_]) -> Vector:
         m, count = len(rows.index), len(rows.gap)
         guess = np.zeros(len(rows.J))
         if m:
-            kept = np.where(self.touches[rows.key, None], self._impulse[rows.key] * share, 0.0)
-            along = np.einsum("akj,kj->ak", rows.axes, kept)
+            along = resolve(rows, self._impulse[rows.key]) * (share * was)
             guess[:m], guess[count:] = along[0], along[1:].ravel()
         if rows.limits is not None:
             guess[m:count] = share * self.tables.limits[rows.limits.row, -1]
         return guess
 
     def _remember(self, rows: Rows, p: Vector, u: Vector) -> None:
-        """Keep impulses and velocities of the points, in the world."""
+        """Keep impulses and velocities of the points, in the world; what touched has been described."""
         m, count = len(rows.index), len(rows.gap)
         self._flags[:] = 0.0
         self.tables.limits[:, -1] = 0.0
@@ -320,9 +329,7 @@ class FrictionContacts:
         if not m:
             return
         self._flags[rows.key] = p[:m] > CARRIES
-        for kept, values in ((self._impulse, p), (self._u_end, u)):
-            along = np.concatenate((values[:m], values[count:])).reshape(3, m)
-            kept[rows.key] = np.einsum("ak,akj->kj", along, rows.axes)
+        self._impulse[rows.key], self._u_end[rows.key] = self._touching.impulse, compose(rows, u)
 
     def _note(self) -> None:
         """Enter into the numbers what the report of a step needs."""

@@ -47,14 +47,16 @@ class LimitTable:
         bounded = [j for j in single if np.isfinite(robot.limits.lower[j.q.start]) or np.isfinite(robot.limits.upper[j.q.start])]
         self._q = np.array([joint.q.start for joint in bounded], dtype=np.intp)
         v = np.array([joint.v.start for joint in bounded], dtype=np.intp)
-        self._lower, self._upper = robot.limits.lower[self._q], robot.limits.upper[self._q]
+        lower, upper = robot.limits.lower[self._q], robot.limits.upper[self._q]
         self._v = np.concatenate((v, v))
         self._sign = np.concatenate((np.ones(len(v)), -np.ones(len(v))))
-        bounds = np.concatenate((self._lower, self._upper))
+        bounds = np.concatenate((lower, upper))
         whole = np.column_stack((self._v, np.concatenate((self._q, self._q)), self._sign, bounds, np.zeros(2 * len(v))))
         finite = np.isfinite(bounds)
         self.table: Matrix = np.ascontiguousarray(whole[finite].reshape(-1, 5))
         self._row = np.cumsum(finite) - 1
+        self._both = np.concatenate((self._q, self._q))
+        self._bound = -self._sign * bounds
 
     def find_near(self, q: Vector, v: Vector, dt: float) -> NearLimits | None:
         """Return the limits a step could reach.
@@ -69,8 +71,8 @@ class LimitTable:
         """
         if not len(self._q):
             return None
-        here, rate = q[self._q], v[self._v]
-        gap = np.concatenate((here - self._lower, self._upper - here))
-        slack = LIMIT_SLACK + dt * float(np.abs(rate).max())  # impulses of this very step may throw any joint
-        near = np.flatnonzero(gap + 2.0 * dt * np.minimum(self._sign * rate, 0.0) < slack)
+        rate = self._sign * v[self._v]
+        gap = self._sign * q[self._both] + self._bound
+        slack = LIMIT_SLACK + dt * float(abs(rate[np.abs(rate).argmax()]))  # impulses of this very step may throw any joint
+        near = (gap + (2.0 * dt) * np.minimum(rate, 0.0) < slack).nonzero()[0]
         return NearLimits(self._v[near], self._sign[near], gap[near], self._row[near]) if len(near) else None

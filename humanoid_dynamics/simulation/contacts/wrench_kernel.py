@@ -19,6 +19,8 @@ from humanoid_dynamics.simulation.steps.rows import Z_END
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 TINY = 1e-12
+# what came of a try
+HOLDS, YIELDS, UNKNOWN = 1, 0, -1
 
 
 def correlate(holders: Holders, D: Matrix) -> None:
@@ -166,7 +168,7 @@ def relate(holders: Holders, X: Matrix) -> Matrix:
     return D
 
 
-def stick_by_wrenches(bench: Bench, holders: Holders, X: Matrix, b: Vector, mu: Vector) -> bool:
+def stick_by_wrenches(bench: Bench, holders: Holders, X: Matrix, b: Vector, mu: Vector) -> int:
     """Try the impulses that stop every point and limit, or every one that carried any in the last step.
 
     Impulses, velocities of the rows and the whitened velocity at the end are overwritten; the last only with a solution.
@@ -179,7 +181,7 @@ def stick_by_wrenches(bench: Bench, holders: Holders, X: Matrix, b: Vector, mu: 
         mu: (m,) coefficients of friction.
 
     Returns:
-        Whether they are a solution.
+        ``HOLDS`` where they are a solution, ``YIELDS`` where something slides or leaves, ``UNKNOWN`` where wrenches do not tell.
     """
     count, W, answer = len(mu) + len(X), holders.W, bench.answer
     guess, p, u = answer[A_GUESS, : len(b)], answer[A_P, : len(b)], answer[A_U, : len(b)]
@@ -189,7 +191,7 @@ def stick_by_wrenches(bench: Bench, holders: Holders, X: Matrix, b: Vector, mu: 
     D = relate(holders, X)
     soft = measure_softness(holders, D, N, chosen)
     if not invert_blocks(N, inverse):
-        return False
+        return UNKNOWN
     w, rest = np.empty(len(D)), np.empty(len(b))
     yields = spread_softness(holders, soft, len(b))
     ask(holders, chosen, (yields, guess, b), p)
@@ -197,17 +199,17 @@ def stick_by_wrenches(bench: Bench, holders: Holders, X: Matrix, b: Vector, mu: 
     apply_blocks(inverse, w)
     held = w.copy()
     if not find_wrenches(D, inverse, soft, chosen, w):
-        return False
+        return UNKNOWN
     share_out(holders, inverse, (held, w), soft, (chosen, p, rest))
     if not is_inside(p, mu, count):
-        return False
+        return YIELDS
     answer_all(holders, D, w, rest)
     for row in range(len(b)):
         u[row] = b[row] + yields[row] * (p[row] - guess[row]) + rest[row]
     if not (every or leaves(u, guess, count)):
-        return False
+        return YIELDS
     push(holders, X, w, bench.dofs[Z_END])
-    return True
+    return HOLDS
 
 
 def ask(holders: Holders, chosen: Vector, rows: tuple[Vector, Vector, Vector], p: Vector) -> None:
