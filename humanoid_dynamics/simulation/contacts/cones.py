@@ -89,9 +89,11 @@ def solve_cones(problem: ConeProblem, guess: Vector | None = None, kernel: Kerne
     if guess is not None:
         b = b - soft * guess
         problem = ConeProblem(problem.G, b, problem.mu, problem.count, problem.owner, problem.yielding)
-    p = _stick(G, problem, guess)
-    if p is not None:
-        return _report(problem, G, p, 0.0, 1)
+    stuck = _stick(G, problem, guess)
+    if stuck is not None:
+        p, u = stuck
+        power = np.abs(p[: problem.count] * u[: problem.count])
+        return ConeAnswer(p, u, 0.0, float(power[power.argmax()]), 0.0, 1, True)
     step = _step_sizes(G, problem)
     best, least, rounds = np.zeros_like(b), np.inf, 1
     p = best if guess is None else guess
@@ -144,20 +146,22 @@ def spread_softness(owner: Indices, count: int) -> Matrix:
     return means
 
 
-def _stick(G: Matrix, problem: ConeProblem, guess: Vector | None) -> Vector | None:
-    """Return the impulses that stop every row, or every row that carried any in the last step; None where neither is a solution."""
+def _stick(G: Matrix, problem: ConeProblem, guess: Vector | None) -> tuple[Vector, Vector] | None:
+    """Return the impulses that stop every row, or every row that carried any in the last step, and velocities; None if no solution."""
     b, m = problem.b, len(problem.mu)
     carried = None if guess is None else guess[: problem.count] > 0.0
     if carried is None or np.count_nonzero(carried) in {0, problem.count}:
         _, p, info = lapack.dposv(G.T, -b, overwrite_b=1)
-        return p if info == 0 and _is_inside(p, problem) else None
+        return (p, G.dot(p) + b) if info == 0 and _is_inside(p, problem) else None
     rows = np.concatenate((carried, carried[:m], carried[:m])).nonzero()[0]
     some, p = G.take(rows, 0).take(rows, 1), np.zeros(len(b))
     _, p[rows], info = lapack.dposv(some.T, -b[rows], overwrite_a=1, overwrite_b=1)
     if info != 0 or not _is_inside(p, problem):
         return None
-    away = (G.dot(p) + b)[: problem.count] >= 0.0
-    return p if np.count_nonzero(away | carried) == problem.count else None
+    u = G.dot(p)
+    u += b
+    away = u[: problem.count] >= 0.0
+    return (p, u) if np.count_nonzero(away | carried) == problem.count else None
 
 
 def _is_inside(p: Vector, problem: ConeProblem) -> bool:
@@ -276,10 +280,8 @@ def _report(problem: ConeProblem, G: Matrix, p: Vector, residual: float, rounds:
     count, m = problem.count, len(problem.mu)
     u = G.dot(p)
     u += problem.b
-    power = p[:count] * u[:count]
-    complementarity = abs(float(power[np.abs(power).argmax()]))
+    complementarity = float(np.abs(p[:count] * u[:count]).max())
     cone = 0.0
     if m:
-        beyond = np.hypot(p[count : count + m], p[count + m :]) - problem.mu * p[:m]
-        cone = max(0.0, float(beyond[beyond.argmax()]))
+        cone = max(0.0, float((np.hypot(p[count : count + m], p[count + m :]) - problem.mu * p[:m]).max()))
     return ConeAnswer(p, u, residual, complementarity, cone, rounds, residual <= CLOSE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.simulation.books import Books, find_forgotten_rotors, measure_energy
@@ -63,6 +64,7 @@ class Engine:
         """
         self.terms, self.contacts, self.joints, self.tables = terms, contacts, joints, tables
         self._q_M: Vector = tables.configurations[Q_MIDDLE]
+        self._rows: list[Vector] = list(tables.dofs)  # to take a row out of a table costs as much as to add two
         self._energy, self._forgotten = terms.model.createData(), find_forgotten_rotors(terms.model)
 
     def set_step(self, dt: float, v: Vector, *, all_slow: bool) -> None:
@@ -73,7 +75,7 @@ class Engine:
             v: (nv,) velocity at its start.
             all_slow: Whether even fast points stop dead.
         """
-        self.tables.dofs[V] = v
+        self._rows[V][:] = v
         numbers = self.tables.numbers
         if numbers[DT] != dt:
             numbers[DT], numbers[WITHIN], numbers[SLOWEST] = dt, max(NEAR, dt * FASTEST_APPROACH), slowest_impact(dt)
@@ -121,20 +123,21 @@ class Engine:
 
     def weigh(self) -> bool:
         """Factor the inertia and find the velocity without contacts; return whether the inertia is positive definite."""
-        terms, dofs, dt = self.terms, self.tables.dofs, float(self.tables.numbers[DT])
-        force = dofs[MOTOR] - terms.h
-        force += dofs[PUSH]
+        terms, rows, dt = self.terms, self._rows, float(self.tables.numbers[DT])
+        v, start = rows[V], rows[Z_START]
+        force = rows[MOTOR] - terms.h
+        force += rows[PUSH]
         if self.joints.idle:
             terms.factor()
         else:
-            self.joints.prepare(dofs, dt)
-            force += dofs[PULL] - (dofs[SAG] + dofs[LOSS]) * dofs[V]
-            terms.factor(dofs[EXTRA])
+            self.joints.prepare(rows, dt)
+            force += rows[PULL] - (rows[SAG] + rows[LOSS]) * v
+            terms.factor(rows[EXTRA])
         if not terms.ok:
             return False
         terms.hold(self._q_M)
-        dofs[Z_START] = terms.momentum(dofs[V])
-        dofs[Z_FREE] = dofs[Z_START] + dt * terms.whiten(force)
+        start[:] = terms.momentum(v)
+        np.add(start, dt * terms.whiten(force), rows[Z_FREE])
         return True
 
     def detect(self) -> float | None:
@@ -169,18 +172,19 @@ class Engine:
 
     def arrive(self) -> None:
         """Find velocity and way from the whitened velocity at the end, and what did how much work."""
-        terms, dofs, numbers = self.terms, self.tables.dofs, self.tables.numbers
-        dt = float(numbers[DT])
-        end = dofs[V_END] = terms.velocity(dofs[Z_END])
-        way = dofs[WAY] = (0.5 * dt) * (dofs[V] + end)
-        dofs[V_MIDDLE] = 1.5 * end - 0.5 * dofs[V]
-        numbers[FASTEST] = max(end.max(), -end.min()) if len(end) else 0.0
-        numbers[W_MOTORS], numbers[W_PUSHES] = dofs[MOTOR].dot(way), dofs[PUSH].dot(way)
-        numbers[W_CONTACTS] = 0.5 * (dofs[Z_START] + dofs[Z_END]).dot(dofs[Z_END] - dofs[Z_FREE])
+        rows, numbers = self._rows, self.tables.numbers
+        v, end, way, z = rows[V], rows[V_END], rows[WAY], rows[Z_END]
+        end[:] = self.terms.velocity(z)
+        np.multiply(0.5 * float(numbers[DT]), v + end, way)
+        np.subtract(1.5 * end, 0.5 * v, rows[V_MIDDLE])
+        numbers[FASTEST] = abs(end[np.abs(end).argmax()]) if len(end) else 0.0
+        numbers[W_MOTORS], numbers[W_PUSHES] = rows[MOTOR].dot(way), rows[PUSH].dot(way)
+        numbers[W_CONTACTS] = 0.5 * (rows[Z_START] + z).dot(z - rows[Z_FREE])
         if not self.joints.idle:
-            numbers[W_DRIVE] = (dofs[PULL] - dofs[SAG] * end).dot(way)
-            numbers[W_LOSSES] = -(dofs[LOSS] * end).dot(way)
-            self.joints.check(dofs, numbers)
+            drive = rows[PULL] - rows[SAG] * end
+            numbers[W_DRIVE] = drive.dot(way)
+            numbers[W_LOSSES] = -(rows[LOSS] * end).dot(way)
+            self.joints.check(rows, numbers, drive)
 
     def share_work(self) -> None:
         """Tell the work of bilateral rows from that of contacts."""
@@ -198,8 +202,8 @@ class Engine:
     def _place(self, q_M: Vector) -> None:
         """Compute poses, inertia, bias and the way of the drives."""
         self._q_M = q_M
-        terms, dofs = self.terms, self.tables.dofs
-        terms.place(q_M, dofs[V_MIDDLE])
+        terms = self.terms
+        terms.place(q_M, self._rows[V_MIDDLE])
         drive = self.joints.drive
         if drive is not None:
-            dofs[OFFSET] = pin.difference(terms.model, q_M, drive.q_ref)
+            self._rows[OFFSET][:] = pin.difference(terms.model, q_M, drive.q_ref)

@@ -7,7 +7,7 @@ that grows until it carries its whole force, and nearly locks a joint that stand
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -116,6 +116,7 @@ class JointForces:
         self._robot = robot
         self._dry = bool(robot.friction.any())
         self.idle = drive is None and not self._dry and not robot.damping.any()
+        self._most = robot.limits.effort
 
     def enter(self, dofs: Matrix) -> None:
         """Write all that does not change into the table.
@@ -130,45 +131,52 @@ class JointForces:
             driven = self.drive.kp + self.drive.kd
             dofs[KP], dofs[KD] = self.drive.kp, self.drive.kd
             dofs[EFFORT] = np.where(driven > 0.0, robot.limits.effort, np.inf)
+        self._most = dofs[EFFORT] * (1.0 + SLACK)
 
-    def prepare(self, dofs: Matrix, dt: float) -> None:
+    def prepare(self, rows: Sequence[Vector], dt: float) -> None:
         """Write what drives, damping and dry friction do in a step, at its end.
 
         Args:
-            dofs: Table of the coordinates.
+            rows: Rows of the table of the coordinates.
             dt: Length of the step [s].
         """
-        loss = dofs[LOSS] = dofs[DAMPING]
+        loss = rows[LOSS]
+        loss[:] = rows[DAMPING]
         if self._dry:
-            loss = dofs[LOSS] = loss + dofs[DRY] / np.maximum(np.abs(dofs[V]), CREEP)
-        if self.drive is not None:
-            pull, sag = dofs[KP] * dofs[OFFSET], 0.5 * dt * dofs[KP] + dofs[KD]
-            cut = dofs[CUT]
-            if cut.any():
-                limit = np.where(cut != 0.0, dofs[EFFORT], 0.0)
-                pull, sag = np.where(cut != 0.0, cut * limit - dofs[MOTOR], pull), np.where(cut != 0.0, 0.0, sag)
-            dofs[PULL], dofs[SAG] = pull, sag
-            loss = loss + sag
-        dofs[EXTRA] = dt * loss
+            loss += rows[DRY] / np.maximum(np.abs(rows[V]), CREEP)
+        if self.drive is None:
+            np.multiply(dt, loss, rows[EXTRA])
+            return
+        pull, sag, cut = rows[PULL], rows[SAG], rows[CUT]
+        np.multiply(rows[KP], rows[OFFSET], pull)
+        np.add((0.5 * dt) * rows[KP], rows[KD], sag)
+        if np.count_nonzero(cut):
+            at = cut != 0.0
+            pull[at], sag[at] = cut[at] * rows[EFFORT][at] - rows[MOTOR][at], 0.0
+        np.multiply(dt, loss + sag, rows[EXTRA])
 
-    def check(self, dofs: Matrix, numbers: Vector) -> None:
+    def check(self, rows: Sequence[Vector], numbers: Vector, drive: Vector) -> None:
         """Find drives that would have to give more than their motor can, and those that no longer would.
 
         Args:
-            dofs: Table of the coordinates; its row CUT is changed.
+            rows: Rows of the table of the coordinates; CUT is changed.
             numbers: Numbers in and out; OVERLOADED says whether it was.
+            drive: (nv,) what drives gave.
         """
         numbers[OVERLOADED] = 0.0
         if self.drive is None:
             return
-        cut, limit = dofs[CUT], dofs[EFFORT]
-        wanted = dofs[KP] * dofs[OFFSET] - (0.5 * numbers[DT] * dofs[KP] + dofs[KD]) * dofs[V_END] + dofs[MOTOR]
-        over = np.abs(wanted) > limit * (1.0 + SLACK)
-        if not over.any() and not cut.any():
+        cut, limit = rows[CUT], rows[EFFORT]
+        some = np.count_nonzero(cut) > 0
+        if some:
+            drive = rows[KP] * rows[OFFSET] - (0.5 * numbers[DT] * rows[KP] + rows[KD]) * rows[V_END]
+        wanted = drive + rows[MOTOR]
+        over = np.abs(wanted) > self._most
+        if not some and not np.count_nonzero(over):
             return
         after = np.where(cut == 0.0, np.where(over, np.sign(wanted), 0.0), np.where(cut * wanted < limit, 0.0, cut))
         numbers[OVERLOADED] = bool((after != cut).any())
-        dofs[CUT] = after
+        cut[:] = after
 
 
 def _spread(robot: RobotModel, field: str, gain: float | Mapping[str, float]) -> Vector:

@@ -64,10 +64,12 @@ class Terms:
             extra: (nv,) what implicit joint forces add to its diagonal.
         """
         M = self.M
-        if extra is not None:
+        if extra is None:
+            self.U, info = lapack.dpotrf(M, lower=0, clean=0)
+        else:
             M = np.array(M, order="F")
             M.ravel(order="K")[:: len(M) + 1] += extra
-        self.U, info = lapack.dpotrf(M, lower=0, clean=0)
+            self.U, info = lapack.dpotrf(M, lower=0, clean=0, overwrite_a=1)
         self.ok = info == 0
 
     def evaluate(self, q: Vector) -> None:
