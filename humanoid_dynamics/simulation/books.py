@@ -78,7 +78,7 @@ class Books:
         """
         works = numbers[FIRST:LAST]
         self.account[SUMS : SUMS + len(works)] += works
-        self.account[TOTAL] += works.sum()
+        self.account[TOTAL] += sum(works.tolist())
 
     def close_step(self, energy: float) -> None:
         """Enter the energy after a step."""

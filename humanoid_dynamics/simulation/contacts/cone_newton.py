@@ -8,7 +8,7 @@ import numpy as np
 
 from humanoid_dynamics.simulation.contacts.cones import ENOUGH, EXACT, HALVINGS, NEWTON
 from humanoid_dynamics.simulation.contacts.small_systems import multiply, solve_general
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 TINY = 1e-12
 LOST = 1e6
@@ -30,6 +30,22 @@ class Cones(NamedTuple):
     mu: Vector
     step: Vector
     normals: int
+
+
+class Unknowns(NamedTuple):
+    """What a step of Newton's method has to find.
+
+    Attributes:
+        places: (k, 3) rows of the normal and both tangents of the contact of each.
+        makes: (k, 3) impulses along these per unit of it.
+        asks: (k, 3) shares of the velocities along these in its equation.
+        own: (k,) share of itself in it.
+    """
+
+    places: Indices
+    makes: Matrix
+    asks: Matrix
+    own: Vector
 
 
 def project(s: Vector, mu: Vector, count: int, q: Vector) -> None:
@@ -81,54 +97,99 @@ def measure_distance(p: Vector, q: Vector) -> float:
     return far / scale
 
 
-def linearise(cones: Cones, s: Vector, A: Matrix, rhs: Vector) -> None:
-    """Write the projection equations linearised at p: closed rows stop, sliding ones pull against their slip, open ones are zero.
+def list_unknowns(cones: Cones, s: Vector, unknowns: Unknowns) -> int:
+    """List what the projection equations linearised at p leave to be found; return how many.
+
+    Closed rows stop; what sticks has both tangents; what slides is pulled along its slip d by mu p_n, and only across d is anything left,
+    where the disk bends; open rows are zero.
 
     Args:
         cones: The problem.
         s: (k,) p - step u.
-        A: (k, k) matrix, overwritten.
-        rhs: (k,) right side, overwritten.
+        unknowns: What is left, overwritten.
     """
-    A[:] = 0.0
-    for i in range(len(rhs)):
-        if i < cones.normals and s[i] > 0.0:
-            A[i] = cones.G[i]
-            rhs[i] = -cones.b[i]
-        else:
-            A[i, i] = 1.0
-            rhs[i] = 0.0
-    for i in range(len(cones.mu)):
-        if s[i] > 0.0 and cones.mu[i] > 0.0:
-            bind_tangents(cones, i, s, A, rhs)
+    m, found = len(cones.mu), 0
+    for i in range(cones.normals):
+        if s[i] > 0.0:
+            held = i < m and cones.mu[i] > 0.0
+            one, two = (cones.normals + i, cones.normals + m + i) if held else (i, i)
+            length = np.sqrt(s[one] * s[one] + s[two] * s[two]) if held else 0.0
+            radius = cones.mu[i] * s[i] if held else 0.0
+            slides = length > radius
+            d_1, d_2, mu = (s[one] / length, s[two] / length, cones.mu[i]) if slides else (0.0, 0.0, 0.0)
+            first, more = found, 1
+            put(unknowns, first, (1.0, mu * d_1, mu * d_2), (1.0, 0.0, 0.0))
+            if slides:
+                bend = min(radius / length, 1.0)
+                factor, more = bend * cones.step[one], 2
+                put(unknowns, first + 1, (0.0, -d_2, d_1), (0.0, -factor * d_2, factor * d_1))
+                unknowns.own[first + 1] = 1.0 - bend
+            elif held:
+                more = 3
+                put(unknowns, first + 1, (0.0, 1.0, 0.0), (0.0, 1.0, 0.0))
+                put(unknowns, first + 2, (0.0, 0.0, 1.0), (0.0, 0.0, 1.0))
+            found += more
+            for k in range(first, found):
+                unknowns.places[k, 0], unknowns.places[k, 1], unknowns.places[k, 2] = i, one, two
+    return found
 
 
-def bind_tangents(cones: Cones, i: int, s: Vector, A: Matrix, rhs: Vector) -> None:
-    """Write the two tangential rows of one closed contact: it sticks, or along d the tangent is mu p_n, and across it the disk bends.
+def put(unknowns: Unknowns, k: int, makes: tuple[float, float, float], asks: tuple[float, float, float]) -> None:
+    """Write what an unknown makes and what its equation asks.
+
+    Args:
+        unknowns: What is left to be found.
+        k: Which of them.
+        makes: Impulses along the normal and both tangents of its contact per unit of it.
+        asks: Shares of the velocities of these in its equation.
+    """
+    for axis in range(3):
+        unknowns.makes[k, axis], unknowns.asks[k, axis] = makes[axis], asks[axis]
+    unknowns.own[k] = 0.0
+
+
+def condense(cones: Cones, unknowns: Unknowns, A: Matrix, rhs: Vector) -> None:
+    """Write the equations of what is to be found.
 
     Args:
         cones: The problem.
-        i: The contact.
-        s: (k,) p - step u.
-        A: (k, k) matrix.
-        rhs: (k,) right side.
+        unknowns: What is to be found.
+        A: (n, n) matrix, overwritten.
+        rhs: (n,) right side, overwritten.
     """
-    G, b, mu = cones.G, cones.b, cones.mu[i]
-    one, two = cones.normals + i, cones.normals + len(cones.mu) + i
-    length = np.sqrt(s[one] * s[one] + s[two] * s[two])
-    A[one, one] = A[two, two] = 0.0
-    if length <= mu * s[i]:
-        A[one], A[two] = G[one], G[two]
-        rhs[one], rhs[two] = -b[one], -b[two]
-        return
-    d_1, d_2, bend = s[one] / length, s[two] / length, min(mu * s[i] / length, 1.0)
-    A[one, one], A[one, two], A[one, i] = d_1, d_2, -mu
-    factor = bend * cones.step[one]
-    for j in range(len(b)):
-        A[two, j] = factor * (d_1 * G[two, j] - d_2 * G[one, j])
-    A[two, two] += (1.0 - bend) * d_1
-    A[two, one] -= (1.0 - bend) * d_2
-    rhs[one], rhs[two] = 0.0, -factor * (d_1 * b[two] - d_2 * b[one])
+    G, b, places, makes, asks = cones.G, cones.b, unknowns.places, unknowns.makes, unknowns.asks
+    row = np.empty(len(b))
+    for k in range(len(rhs)):
+        i, one, two = places[k, 0], places[k, 1], places[k, 2]
+        x, y, z = asks[k, 0], asks[k, 1], asks[k, 2]
+        rhs[k] = -(x * b[i] + y * b[one] + z * b[two])
+        for j in range(len(b)):
+            row[j] = x * G[i, j] + y * G[one, j] + z * G[two, j]
+        for j in range(len(rhs)):
+            A[k, j] = makes[j, 0] * row[places[j, 0]] + makes[j, 1] * row[places[j, 1]] + makes[j, 2] * row[places[j, 2]]
+        A[k, k] += unknowns.own[k]
+
+
+def step_on(cones: Cones, s: Vector, unknowns: Unknowns, room: Vector, whole: Vector) -> bool:
+    """Write the impulses that solve the projection equations linearised at p; return whether there are any.
+
+    Args:
+        cones: The problem.
+        s: (k,) p - step u.
+        unknowns: Room for what is to be found.
+        room: (k² + k,) room for its equations.
+        whole: (k,) impulses, overwritten.
+    """
+    n = list_unknowns(cones, s, unknowns)
+    A, x = room[: n * n].reshape(n, n), room[n * n : n * n + n]
+    condense(cones, unknowns, A, x)
+    if not solve_general(A, x):
+        return False
+    whole[:] = 0.0
+    for k in range(n):
+        for axis in range(3):
+            whole[unknowns.places[k, axis]] += unknowns.makes[k, axis] * x[k]
+    return True
 
 
 def measure_miss(cones: Cones, p: Vector, s: Vector, q: Vector) -> float:
@@ -159,7 +220,8 @@ def iterate(cones: Cones, p: Vector, careful: bool) -> tuple[float, int]:
         Their residual and the number of systems solved.
     """
     size = len(p)
-    A, here, whole, s, q = np.empty((size, size)), p.copy(), np.empty(size), np.empty(size), np.empty(size)
+    here, whole, s, q, room = p.copy(), np.empty(size), np.empty(size), np.empty(size), np.empty(size * size + size)
+    unknowns = Unknowns(np.empty((size, 3), dtype=np.intp), np.empty((size, 3)), np.empty((size, 3)), np.empty(size))
     least, used = np.inf, 0
     most = 2 * NEWTON if careful else NEWTON
     for used in range(most + 1):
@@ -169,8 +231,7 @@ def iterate(cones: Cones, p: Vector, careful: bool) -> tuple[float, int]:
             p[:] = here
         if least <= EXACT or used == most or not residual <= LOST:
             break
-        linearise(cones, s, A, whole)
-        if not solve_general(A, whole):
+        if not step_on(cones, s, unknowns, room, whole):
             break
         if careful:
             cut_short(cones, here, whole, residual)
@@ -206,8 +267,10 @@ PARTS = (
     project,
     size_steps,
     measure_distance,
-    linearise,
-    bind_tangents,
+    put,
+    list_unknowns,
+    condense,
+    step_on,
     measure_miss,
     cut_short,
     iterate,

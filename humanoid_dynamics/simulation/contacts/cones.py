@@ -167,12 +167,13 @@ def _stick(G: Matrix, problem: ConeProblem, guess: Vector | None) -> tuple[Vecto
 def _is_inside(p: Vector, problem: ConeProblem) -> bool:
     """Return whether no row pulls and none leaves its cone."""
     count, m = problem.count, len(problem.mu)
-    if np.count_nonzero(p[:count] < 0.0):
+    normals = p[:count]
+    if normals[normals.argmin()] < 0.0:
         return False
     if m == 0:
         return True
-    t_1, t_2, bound = p[count : count + m], p[count + m :], problem.mu * p[:m]
-    return bool(np.count_nonzero(t_1 * t_1 + t_2 * t_2 <= bound * bound) == m)
+    bound, tangents = problem.mu * p[:m], p[count:] * p[count:]
+    return bool(np.count_nonzero(tangents[:m] + tangents[m:] <= bound * bound) == m)
 
 
 def _step_sizes(G: Matrix, problem: ConeProblem) -> Vector:

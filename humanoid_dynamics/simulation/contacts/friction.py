@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_dynamics.simulation.contacts.cones import ConeAnswer, ConeProblem, solve_cones, spread_softness
-from humanoid_dynamics.simulation.contacts.contact_rows import Rows, Touching, compose, describe_touching, resolve, stack_rows, touch_nothing
+from humanoid_dynamics.simulation.contacts.contact_rows import (
+    Rows,
+    Touching,
+    compose,
+    describe_touching,
+    resolve,
+    stack_rows,
+    touch_nothing,
+)
 from humanoid_dynamics.simulation.contacts.detection import Detector, Near
 from humanoid_dynamics.simulation.contacts.joint_limits import LimitTable, NearLimits
 from humanoid_dynamics.simulation.contacts.moving_shapes import BoundShape
@@ -151,10 +159,10 @@ class FrictionContacts:
             self._touching = touch_nothing(self.near)
             return z
         B = terms.restrain(terms.whiten(rows.J.T))
-        was = self._flags[rows.key] > 0.0
-        wanted, count = self._wanted(rows, v, dt, was), len(rows.gap)
+        count = len(rows.gap)
+        wanted, guess = self._recall(rows, v, dt)
         problem = self._pose(rows, B.T.dot(B), z.dot(B) + wanted)
-        answer = self._solve(problem, rows, self._guess(rows, dt / float(self.tables.numbers[SPAN]), was))
+        answer = self._solve(problem, rows, guess)
         self._pending = (rows, answer.p, answer.u - wanted)
         self._touching = describe_touching(rows, answer)
         self._pushed = (B, rows.gap, count)
@@ -224,9 +232,9 @@ class FrictionContacts:
         if self._pushed is None:
             return None
         B, gap, count = self._pushed
-        depth = np.minimum(gap + SLOP, 0.0)
-        if not np.count_nonzero(depth):
+        if gap[gap.argmin()] >= -SLOP:
             return None
+        depth = np.minimum(gap + SLOP, 0.0)
         B_n = B[:, :count]
         answer = solve_cones(ConeProblem(B_n.T.dot(B_n), PUSH_OUT * depth, np.zeros(0), count), None, self.kernel)
         return np.asarray(B_n.dot(answer.p))
@@ -295,29 +303,27 @@ class FrictionContacts:
             limits = NearLimits(limits.v[at], limits.sign[at], limits.gap[at], limits.row[at]) if at.any() else None
         return stack_rows(near, which, limits, len(v)), near.e[which]
 
-    def _wanted(self, rows: Rows, v: Vector, dt: float, was: NDArray[np.bool_]) -> Vector:
-        """Return the shift of each row: how fast a gap may close, and half of what rows turned by."""
+    def _recall(self, rows: Rows, v: Vector, dt: float) -> tuple[Vector, Vector]:
+        """Return the shift of each row, how fast a gap may close and half of what rows turned by, and a guess of its impulse."""
         m, count = len(rows.index), len(rows.gap)
-        shift = np.zeros(len(rows.J))
+        shift, guess = np.zeros(len(rows.J)), np.zeros(len(rows.J))
         shift[:count] = np.maximum(rows.gap, 0.0) / dt
         if np.count_nonzero(rows.diving):
             shift[:count] = np.where(rows.diving, 2.0 * (rows.gap + REACH) / dt, shift[:count])
-        if m and np.count_nonzero(was):
-            before, half = rows.J.dot(v), 0.5 * was
-            ended = resolve(rows, self._u_end[rows.key])
-            shift[:m] += half * (before[:m] - ended[0])
-            shift[count:] = (half * (before[count:].reshape(2, m) - ended[1:])).ravel()
-        return shift
-
-    def _guess(self, rows: Rows, share: float, was: NDArray[np.bool_]) -> Vector:
-        m, count = len(rows.index), len(rows.gap)
-        guess = np.zeros(len(rows.J))
-        if m:
-            along = resolve(rows, self._impulse[rows.key]) * (share * was)
-            guess[:m], guess[count:] = along[0], along[1:].ravel()
+        share = dt / float(self.tables.numbers[SPAN])
         if rows.limits is not None:
             guess[m:count] = share * self.tables.limits[rows.limits.row, -1]
-        return guess
+        if m:
+            kept = self.tables.memory.take(rows.key, 0)
+            was = kept[:, M_TOUCHES]
+            if np.count_nonzero(was):
+                ended, along = resolve(rows, kept[:, M_U:M_P]), resolve(rows, kept[:, M_P:])
+                before, half = rows.J.dot(v), 0.5 * was
+                along *= share * was
+                shift[:m] += half * (before[:m] - ended[0])
+                shift[count:] = (half * (before[count:].reshape(2, m) - ended[1:])).ravel()
+                guess[:m], guess[count:] = along[0], along[1:].ravel()
+        return shift, guess
 
     def _remember(self, rows: Rows, p: Vector, u: Vector) -> None:
         """Keep impulses and velocities of the points, in the world; what touched has been described."""

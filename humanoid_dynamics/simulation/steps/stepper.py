@@ -283,9 +283,10 @@ class Stepper:
 
     def _swings(self) -> bool:
         """Return whether only inertia, gravity, torques and bilateral rows act, so that energy is to be kept as well as can be."""
+        if not (self.engine.joints.idle and self.mechanism.constraints.size):
+            return False
         numbers = self._numbers
-        alone = numbers[LOWEST] >= numbers[WITHIN] and self.engine.joints.idle
-        return bool(self.mechanism.constraints.size and alone and numbers[FASTEST] < RUNAWAY)
+        return bool(numbers[LOWEST] >= numbers[WITHIN] and numbers[FASTEST] < RUNAWAY)
 
     def _find_forces(self, dt: float) -> bool:
         """Find all forces, with drives cut to what their motors can give; return whether the velocity after them makes sense."""
