@@ -10,7 +10,7 @@ factorisation; then Newton's method on the projection equations of Alart and Cur
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import lapack
@@ -88,12 +88,12 @@ def solve_cones(problem: ConeProblem, guess: Vector | None = None, kernel: Kerne
     G.ravel()[:: len(b) + 1] += soft
     if guess is not None:
         b = b - soft * guess
-        problem = ConeProblem(problem.G, b, problem.mu, problem.count, problem.owner, problem.yielding)
-    stuck = _stick(G, problem, guess)
+    stuck = _stick(G, b, problem, guess)
     if stuck is not None:
         p, u = stuck
         power = np.abs(p[: problem.count] * u[: problem.count])
         return ConeAnswer(p, u, 0.0, float(power[power.argmax()]), 0.0, 1, True)
+    problem = replace(problem, b=b)
     step = _step_sizes(G, problem)
     best, least, rounds = np.zeros_like(b), np.inf, 1
     p = best if guess is None else guess
@@ -146,9 +146,9 @@ def spread_softness(owner: Indices, count: int) -> Matrix:
     return means
 
 
-def _stick(G: Matrix, problem: ConeProblem, guess: Vector | None) -> tuple[Vector, Vector] | None:
+def _stick(G: Matrix, b: Vector, problem: ConeProblem, guess: Vector | None) -> tuple[Vector, Vector] | None:
     """Return the impulses that stop every row, or every row that carried any in the last step, and velocities; None if no solution."""
-    b, m = problem.b, len(problem.mu)
+    m = len(problem.mu)
     carried = None if guess is None else guess[: problem.count] > 0.0
     if carried is None or np.count_nonzero(carried) in {0, problem.count}:
         _, p, info = lapack.dposv(G.T, -b, overwrite_b=1)

@@ -90,15 +90,15 @@ def stack_rows(near: Near | None, which: Indices, limits: NearLimits | None, nv:
 
 
 def resolve(rows: Rows, vectors: Matrix) -> Matrix:
-    """Return (3, m) components of vectors along the axes of the points.
+    """Return (3, m, n) components of vectors along the axes of the points.
 
     Args:
         rows: The rows.
-        vectors: (m, 3) vectors in the world.
+        vectors: (m, n, 3) vectors in the world.
     """
     if rows.turn is not None:
-        return np.asarray(rows.turn.dot(vectors.T))
-    return np.asarray(np.einsum("akj,kj->ak", rows.axes, vectors))
+        return np.asarray(vectors.dot(rows.turn.T).transpose(2, 0, 1))
+    return np.asarray(np.einsum("akj,knj->akn", rows.axes, vectors))
 
 
 def compose(rows: Rows, values: Vector) -> Matrix:

@@ -317,12 +317,11 @@ class FrictionContacts:
             kept = self.tables.memory.take(rows.key, 0)
             was = kept[:, M_TOUCHES]
             if np.count_nonzero(was):
-                ended, along = resolve(rows, kept[:, M_U:M_P]), resolve(rows, kept[:, M_P:])
-                before, half = rows.J.dot(v), 0.5 * was
-                along *= share * was
+                along, before, half = resolve(rows, kept[:, M_U:].reshape(m, 2, 3)), rows.J.dot(v), 0.5 * was
+                ended, carried = along[:, :, 0], along[:, :, 1] * (share * was)
                 shift[:m] += half * (before[:m] - ended[0])
                 shift[count:] = (half * (before[count:].reshape(2, m) - ended[1:])).ravel()
-                guess[:m], guess[count:] = along[0], along[1:].ravel()
+                guess[:m], guess[count:] = carried[0], carried[1:].ravel()
         return shift, guess
 
     def _remember(self, rows: Rows, p: Vector, u: Vector) -> None:
