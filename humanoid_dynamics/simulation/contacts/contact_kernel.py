@@ -13,7 +13,8 @@ from humanoid_dynamics.simulation.contacts.contact_build import build_points, me
 from humanoid_dynamics.simulation.contacts.holders import Holders, find_holders
 from humanoid_dynamics.simulation.contacts.limit_rows import build_limits, select_limits
 from humanoid_dynamics.simulation.contacts.thresholds import CARRIES
-from humanoid_dynamics.simulation.contacts.wrench_kernel import HOLDS, UNKNOWN, YIELDS, stick_by_wrenches
+from humanoid_dynamics.simulation.contacts.wrench_kernel import HOLDS, YIELDS, push, relate, stick_by_wrenches
+from humanoid_dynamics.simulation.contacts.wrench_shares import collect, relate_rows
 from humanoid_dynamics.simulation.steps.bench import A_GUESS, A_P, A_U, A_WANTED, L_IMPULSE, Bench
 from humanoid_dynamics.simulation.steps.rows import (
     COMPLEMENTARITY,
@@ -38,7 +39,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     Z_FREE,
     Z_START,
 )
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 # columns of the table of limits
 LIMIT_COLUMNS = 5
@@ -122,7 +123,7 @@ def solve_contacts(bench: Bench, q: Vector) -> None:
         bench: All tables.
         q: (nq,) configuration in the middle of the step.
     """
-    Q, dofs, answer, numbers = bench.Q, bench.dofs, bench.answer, bench.numbers
+    Q, dofs, numbers = bench.Q, bench.dofs, bench.numbers
     hold_start(bench)
     m = select_points(bench)
     count = select_limits(bench, q, m)
@@ -141,15 +142,34 @@ def solve_contacts(bench: Bench, q: Vector) -> None:
             reach_all(holders, s)
         for k in range(count - m):
             restrain_row(Q, X[k])
-    came = UNKNOWN
-    if not meets_others(holders.others):
-        b, held = find_speeds(bench, holders, X), np.full(m, HELD) if numbers[PAPER] > 0.0 else mu
-        came = stick_by_wrenches(bench, holders, X, b, held)
-        if came == HOLDS:
-            numbers[ROUNDS] = 1.0
-            numbers[COMPLEMENTARITY], numbers[CONE] = certify(mu, count, answer[A_P, : len(b)], answer[A_U, : len(b)])
-            return
-    solve_rows(bench, holders, X, mu, came == YIELDS)
+    if meets_others(holders.others):
+        solve_rows(bench, holders, X, mu)
+    else:
+        solve_by_wrenches(bench, holders, X, mu)
+
+
+def solve_by_wrenches(bench: Bench, holders: Holders, X: Matrix, mu: Vector) -> None:
+    """Find impulses by way of the wrenches on joints that touch what stands still, and the whitened velocity at the end with them.
+
+    Args:
+        bench: All tables.
+        holders: Joints that touch.
+        X: (c, nv) whitened rows of the limits.
+        mu: (m,) coefficients of friction.
+    """
+    numbers, answer, m = bench.numbers, bench.answer, len(mu)
+    count = m + len(X)
+    D, b, held = relate(holders, X), find_speeds(bench, holders, X), np.full(m, HELD) if numbers[PAPER] > 0.0 else mu
+    came = stick_by_wrenches(bench, holders, (D, X), b, held)
+    if came == HOLDS:
+        numbers[ROUNDS] = 1.0
+        numbers[COMPLEMENTARITY], numbers[CONE] = certify(mu, count, answer[A_P, : len(b)], answer[A_U, : len(b)])
+        return
+    G, w = np.empty((len(b), len(b))), np.empty(len(D))
+    relate_rows(holders, D, G)
+    solve_problem(bench, Cones(G, b, mu, np.empty(len(b)), count), holders.slots, came == YIELDS)
+    collect(holders, answer[A_P, : len(b)], w)
+    push(holders, X, w, bench.dofs[Z_END])
 
 
 def reach_all(holders: Holders, s: int) -> None:
@@ -183,7 +203,7 @@ def find_speeds(bench: Bench, holders: Holders, X: Matrix) -> Vector:
     return b
 
 
-def solve_rows(bench: Bench, holders: Holders, X: Matrix, mu: Vector, yields: bool) -> None:
+def solve_rows(bench: Bench, holders: Holders, X: Matrix, mu: Vector) -> None:
     """Find impulses row by row, and the whitened velocity at the end with them.
 
     Args:
@@ -191,18 +211,32 @@ def solve_rows(bench: Bench, holders: Holders, X: Matrix, mu: Vector, yields: bo
         holders: Joints that touch.
         X: (c, nv) whitened rows of the limits.
         mu: (m,) coefficients of friction.
-        yields: Whether it is known that something slides or leaves.
     """
-    numbers, answer, z, m = bench.numbers, bench.answer, bench.dofs[Z_END], len(mu)
+    answer, z, m = bench.answer, bench.dofs[Z_END], len(mu)
     count = m + len(X)
     size = count + 2 * m
     B = np.zeros((size, len(z)))
     build_points(bench, holders, B)
     B[m:count] = X
     b = np.dot(B, z) + answer[A_WANTED, :size]
+    solve_problem(bench, Cones(np.dot(B, B.T), b, mu, np.empty(size), count), holders.slots, False)
+    for k in range(size):
+        for i in range(len(z)):
+            z[i] += answer[A_P, k] * B[k, i]
+
+
+def solve_problem(bench: Bench, cones: Cones, slots: Indices, yields: bool) -> None:
+    """Find impulses and velocities row by row, with their certificate.
+
+    Args:
+        bench: All tables.
+        cones: The problem.
+        slots: (m,) number of the body of each contact.
+        yields: Whether it is known that something slides or leaves.
+    """
+    numbers, answer, size, m = bench.numbers, bench.answer, len(cones.b), len(slots)
     p, u = answer[A_P, :size], answer[A_U, :size]
-    cones = Cones(np.dot(B, B.T), b, mu, np.empty(size), count)
-    soften(cones, answer[A_GUESS, :size], holders.slots)
+    soften(cones, answer[A_GUESS, :size], slots)
     if numbers[PAPER] > 0.0:
         numbers[ROUNDS] = 1.0 if hold_on(cones, answer, m, p, u) else -1.0
     elif yields:
@@ -210,10 +244,7 @@ def solve_rows(bench: Bench, holders: Holders, X: Matrix, mu: Vector, yields: bo
         numbers[RESIDUAL], numbers[ROUNDS] = search(cones, p, u)
     else:
         numbers[RESIDUAL], numbers[ROUNDS] = settle(cones, answer[A_GUESS, :size], p, u)
-    numbers[COMPLEMENTARITY], numbers[CONE] = certify(mu, count, p, u)
-    for k in range(size):
-        for i in range(len(z)):
-            z[i] += p[k] * B[k, i]
+    numbers[COMPLEMENTARITY], numbers[CONE] = certify(cones.mu, cones.normals, p, u)
 
 
 def remember(bench: Bench) -> None:
@@ -246,4 +277,15 @@ def remember(bench: Bench) -> None:
     numbers[DEPTH], numbers[TOUCHING], numbers[SPAN] = deepest, touching, numbers[DT]
 
 
-PARTS = (reach_all, restrain_row, restrain_joint, find_speeds, solve_rows, multiply_vectors, hold_on, hold_start)
+PARTS = (
+    reach_all,
+    restrain_row,
+    restrain_joint,
+    find_speeds,
+    solve_problem,
+    solve_rows,
+    solve_by_wrenches,
+    multiply_vectors,
+    hold_on,
+    hold_start,
+)

@@ -168,7 +168,7 @@ def relate(holders: Holders, X: Matrix) -> Matrix:
     return D
 
 
-def stick_by_wrenches(bench: Bench, holders: Holders, X: Matrix, b: Vector, mu: Vector) -> int:
+def stick_by_wrenches(bench: Bench, holders: Holders, links: tuple[Matrix, Matrix], b: Vector, mu: Vector) -> int:
     """Try the impulses that stop every point and limit, or every one that carried any in the last step.
 
     Impulses, velocities of the rows and the whitened velocity at the end are overwritten; the last only with a solution.
@@ -176,19 +176,19 @@ def stick_by_wrenches(bench: Bench, holders: Holders, X: Matrix, b: Vector, mu: 
     Args:
         bench: All tables.
         holders: Joints that touch, each by points that hold it in all directions.
-        X: (c, nv) whitened rows of the limits.
+        links: (6n + c, 6n + c) velocity per wrench, from ``relate``, and (c, nv) whitened rows of the limits.
         b: (3m + c,) velocity of the rows without impulses.
         mu: (m,) coefficients of friction.
 
     Returns:
         ``HOLDS`` where they are a solution, ``YIELDS`` where something slides or leaves, ``UNKNOWN`` where wrenches do not tell.
     """
+    D, X = links
     count, W, answer = len(mu) + len(X), holders.W, bench.answer
     guess, p, u = answer[A_GUESS, : len(b)], answer[A_P, : len(b)], answer[A_U, : len(b)]
     N, inverse, chosen = np.zeros((len(W), 6, 6)), np.empty((len(W), 6, 6)), np.empty(count)
     every = choose(guess, chosen)
     gather_wrenches(holders, chosen, N)
-    D = relate(holders, X)
     soft = measure_softness(holders, D, N, chosen)
     if not invert_blocks(N, inverse):
         return UNKNOWN

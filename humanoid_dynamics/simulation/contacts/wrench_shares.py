@@ -87,6 +87,34 @@ def collect(holders: Holders, p: Vector, x: Vector) -> None:
         x[n + 5] += wrenches[row, 5] * share
 
 
+def relate_rows(holders: Holders, D: Matrix, G: Matrix) -> None:
+    """Write the velocity of all rows per impulse on each.
+
+    Args:
+        holders: Joints that touch.
+        D: (6n + c, 6n + c) velocity of joints that touch, and of limits, per wrench on each and impulse of each.
+        G: (3m + c, 3m + c) overwritten.
+    """
+    wrenches, places, m, first = holders.wrenches, holders.places, len(holders.slots), 6 * len(holders.W)
+    reach = np.empty(len(D))
+    for row in range(len(wrenches)):
+        s, place = 6 * holders.owners[row], places[row]
+        a, b, c, d, e, f = wrenches[row, 0], wrenches[row, 1], wrenches[row, 2], wrenches[row, 3], wrenches[row, 4], wrenches[row, 5]
+        for k in range(len(D)):
+            force = a * D[s, k] + b * D[s + 1, k] + c * D[s + 2, k]
+            reach[k] = force + d * D[s + 3, k] + e * D[s + 4, k] + f * D[s + 5, k]
+        for other in range(row, len(wrenches)):
+            n = 6 * holders.owners[other]
+            force = wrenches[other, 0] * reach[n] + wrenches[other, 1] * reach[n + 1] + wrenches[other, 2] * reach[n + 2]
+            moment = wrenches[other, 3] * reach[n + 3] + wrenches[other, 4] * reach[n + 4] + wrenches[other, 5] * reach[n + 5]
+            G[place, places[other]] = G[places[other], place] = force + moment
+        for k in range(len(D) - first):
+            G[place, m + k] = G[m + k, place] = reach[first + k]
+    for k in range(len(D) - first):
+        for j in range(len(D) - first):
+            G[m + k, m + j] = D[first + k, first + j]
+
+
 def spread_softness(holders: Holders, soft: Vector, size: int) -> Vector:
     """Return (3m + c,) how much each row yields.
 
@@ -137,6 +165,7 @@ PARTS = (
     apply_blocks,
     spread,
     collect,
+    relate_rows,
     spread_softness,
     share_out,
 )
