@@ -163,8 +163,11 @@ def condense(cones: Cones, unknowns: Unknowns, A: Matrix, rhs: Vector) -> None:
         i, one, two = places[k, 0], places[k, 1], places[k, 2]
         x, y, z = asks[k, 0], asks[k, 1], asks[k, 2]
         rhs[k] = -(x * b[i] + y * b[one] + z * b[two])
-        for j in range(len(b)):
-            row[j] = x * G[i, j] + y * G[one, j] + z * G[two, j]
+        if x == 1.0:
+            row[:] = G[i]
+        else:
+            for j in range(len(b)):
+                row[j] = y * G[one, j] + z * G[two, j]
         for j in range(len(rhs)):
             A[k, j] = makes[j, 0] * row[places[j, 0]] + makes[j, 1] * row[places[j, 1]] + makes[j, 2] * row[places[j, 2]]
         A[k, k] += unknowns.own[k]

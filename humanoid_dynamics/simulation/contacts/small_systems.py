@@ -50,8 +50,9 @@ def solve_general(A: Matrix, x: Vector) -> bool:
         exchange(A, x, k)
         if not abs(A[k, k]) > 0.0:
             return False
+        inverse = 1.0 / A[k, k]
         for i in range(k + 1, n):
-            share = A[i, k] / A[k, k]
+            share = A[i, k] * inverse
             if share != 0.0:
                 for j in range(k + 1, n):
                     A[i, j] -= share * A[k, j]
