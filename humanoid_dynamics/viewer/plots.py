@@ -14,6 +14,7 @@ from humanoid_dynamics.viewer.picture import Picture
 
 HISTORY = 300
 HEIGHT = 140  # pixels
+PADDING = (10, 24, 0, 0)  # pixels above, right, below, left: room for the uppermost number
 COLOURS = ("#d63e34", "#1e6edc", "#3f9a55", "#b07a1e", "#7a4fb0", "#1799a8", "#c2419a", "#444444")
 FORCES, TORQUES = "N", "N·m"
 Curves = dict[str, np.ndarray[Any, np.dtype[np.float64]]]
@@ -104,5 +105,6 @@ class Plots:
             title=title,
             scales={"x": uplot.Scale(time=False)},
             height=HEIGHT,
+            padding=PADDING,
             legend=uplot.Legend(show=True),
         )
