@@ -28,7 +28,6 @@ def borrow(array: T) -> T:
     return array
 
 
-@cache
 def is_compiler_installed() -> bool:
     """Whether numba can be imported; it is not imported to find out."""
     return find_spec("numba") is not None
