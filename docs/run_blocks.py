@@ -67,6 +67,7 @@ LEFT_OUT = (
 PREPARE = (
     "humanoid-dynamics gait g1 --steps 1 --out walk.npz",
     "humanoid-dynamics gait g1 --steps 1 --out kick.csv",
+    "humanoid-dynamics gait g1 --steps 1 --slope 0.087 --out uphill.npz",
     "mkdir clips more && cp walk.npz clips/first.npz && cp kick.csv more/second.csv",
     "cp kick.csv dance.csv && cp kick.csv my_motion.csv",
     "humanoid-dynamics simulate g1_drop --seconds 0.3 --record run.mcap",
