@@ -37,6 +37,7 @@ CHANGED = (
     (r"humanoid-dynamics up ((?!.*--(?:json|seconds)).*)", r"humanoid-dynamics up \1 --seconds 1 --headless", "would run until Ctrl-C"),
     (r"humanoid-dynamics record run.mcap", "humanoid-dynamics record recorded.mcap", "run.mcap is read again"),
     (r"(humanoid-dynamics up demo .*)record:=run.mcap(.*)", r"\1record:=demo.mcap\2", "run.mcap is read again"),
+    (r"humanoid-dynamics record run --all (.*)", r"humanoid-dynamics record everything --all \1", "run is there already"),
     (r"humanoid-dynamics record (.*?)( --seconds \d+)?", r"humanoid-dynamics record \1 --seconds 1", "would run until Ctrl-C"),
     (r"(humanoid-dynamics play .*?)(?: --topic \S+)+(.*)", r"\1\2", "needs a bag with references"),
     (r"humanoid-dynamics play (.*)--loop(.*)", r"humanoid-dynamics play \1\2", "would run until Ctrl-C"),
@@ -50,7 +51,7 @@ CHANGED = (
     (r"(humanoid-dynamics filter .*) /shared/(.*)", r"\1 shared_\2", "a folder of a cluster"),
     (r"(humanoid-dynamics filter .*)--dask \S+(.*)", r"\1\2", "needs a cluster"),
     (r"(humanoid-dynamics inverse .*?)(?: --remap \S+)+(.*)", r"\1\2", "needs a bag with topics of other names"),
-    (r"snake_driver --ros-args.*", "snake_driver --ros-args -p robot:=snake5 --help", "would run until Ctrl-C"),
+    (r"snake_driver (--ros-args.*)", r"timeout --signal INT --preserve-status 10 snake_driver \1", "would run until Ctrl-C"),
     (r"make (demo|test)", r"make -n \1", "its own tests run it"),
 )
 
@@ -67,8 +68,10 @@ LEFT_OUT = (
 PREPARE = (
     "humanoid-dynamics gait g1 --steps 1 --out walk.npz",
     "humanoid-dynamics gait g1 --steps 1 --out kick.csv",
+    "humanoid-dynamics gait g1 --steps 1 --slope 0.087 --out uphill.npz",
     "mkdir clips more && cp walk.npz clips/first.npz && cp kick.csv more/second.csv",
-    "cp kick.csv dance.csv && cp kick.csv my_motion.csv",
+    "cp kick.csv dance.csv",
+    "humanoid-dynamics gait human28 --steps 1 --out my_motion.csv",
     "humanoid-dynamics simulate g1_drop --seconds 0.3 --record run.mcap",
 )
 LOOPS = "loops:\n  grip: {kind: spherical, a: {link: left_hand}, b: {link: right_hand}}\n"
@@ -158,7 +161,11 @@ def execute(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """
     program = f"{shlex.quote(sys.executable)} -c 'from humanoid_dynamics.cli import main; main()'"
     node = f"{shlex.quote(sys.executable)} -m humanoid_dynamics.nodes.programs snake_driver"
-    line = re.sub(r"^snake_driver\b", lambda _: node, re.sub(r"^humanoid-dynamics\b", lambda _: program, command))
+    line = re.sub(
+        r"^(timeout .*)?\bsnake_driver\b",
+        lambda found: f"{found[1] or ''}{node}",
+        re.sub(r"^humanoid-dynamics\b", lambda _: program, command),
+    )
     path = os.pathsep.join(filter(None, (str(PROJECT), os.environ.get("PYTHONPATH"))))
     domain = os.environ.get("ROS_DOMAIN_ID", str(os.getpid() % 100 + 1))
     environment = {**os.environ, "PYTHONPATH": path, "ROS_DOMAIN_ID": domain, "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}

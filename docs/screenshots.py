@@ -37,7 +37,7 @@ SETTLING = 6.0  # s until a browser without a graphics card has drawn everything
 # When a scene shows best what it is about [s]; a second after its beginning where left out.
 INSTANTS = {
     "standing": 1.5,
-    "pushed": 1.62,
+    "pushed": 2.25,
     "swing": 1.2,
     "highbar": 0.8,
     "ropes": 1.4,

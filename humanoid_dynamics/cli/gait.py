@@ -36,10 +36,10 @@ BlendOption = Annotated[float, typer.Option("--blend", help="How long going over
 OutOption = Annotated[str, typer.Option("--out", help="Write the reference into this .npz or .csv file.")]
 EXAMPLES = """\b
 Examples:
-  humanoid-dynamics gait human28 --out walk.npz
+  humanoid-dynamics gait g1 --out walk.npz
   humanoid-dynamics gait g1 --steps 8 --speed 0.2 --turn 0.5 --out walk.csv
   humanoid-dynamics gait talos_reduced --slope 0.087 --json
-  humanoid-dynamics gait g1 --stop 1.5 --heading 0.52 --then kick.csv --blend 0.5 --out both.npz
+  humanoid-dynamics gait g1 --stop 1.5 --heading 0.52 --then kick.csv --blend 0.5 --out turned.npz
 """
 
 

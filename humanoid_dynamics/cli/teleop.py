@@ -70,10 +70,10 @@ def teleop(  # noqa: PLR0913
     line = Line(latency, jitter, loss, seed)
     streams = _choose(read_pose_streams(Path(poses)), frame)
     model = load_robot(robot)
-    tele = Teleoperation(model, tuple(streams), rate=rate)
-    if not world:
-        streams = {name: move_to_robot(tele, stream, name, scale) for name, stream in streams.items()}
     with show_progress(f"leading {model.name}") as bar:
+        tele = Teleoperation(model, tuple(streams), rate=rate)
+        if not world:
+            streams = {name: move_to_robot(tele, stream, name, scale) for name, stream in streams.items()}
         replay = replay_poses(tele, streams, line, bar.tell)
     if out:
         times = np.array([one.time for one in replay.frames])

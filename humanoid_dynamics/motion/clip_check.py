@@ -34,6 +34,7 @@ UNSURE = 0.08  # s; slides are not looked for so near to a touch-down or a lift-
 JUMP = 3.0  # rad/s or m/s from one sample to the next
 BEYOND = 1e-3  # rad or m outside a limit that count
 PULLS = -0.02  # share of the weight
+EXAMINED = 0.4  # of the work; the rest is the control
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +83,9 @@ def check_clip(clip: Clip, *, cutoff: float = CUTOFF, control: bool = True, watc
     """
     if clip.robot.root != "free_flyer":
         raise UnsupportedRobotError("checking a clip", [clip.robot.name], f"needs a free base, this root is {clip.robot.root}")
-    report = _examine(clip, cutoff)
+    report = _examine(clip, cutoff, watch and (lambda share: watch(EXAMINED * share)))
     if watch is not None:
-        watch(0.4)
+        watch(EXAMINED)
     false_alarms = measure_false_alarms(clip.robot, clip.rate, cutoff) if control else None
     return ClipReport(
         clip.robot, clip.origin, clip.duration, len(clip), report.level, report.findings, report.shares, report.impossible,
@@ -120,7 +121,7 @@ class _Examined:
     smoothed: float | None
 
 
-def _examine(clip: Clip, cutoff: float) -> _Examined:
+def _examine(clip: Clip, cutoff: float, watch: Callable[[float], None] | None = None) -> _Examined:
     soles = find_soles(clip.robot)
     given = clip.v is not None and clip.a is not None
     even = clip if given or clip.is_even else resample(clip.change(v=None, a=None, contacts={}), clip.rate)
@@ -130,7 +131,7 @@ def _examine(clip: Clip, cutoff: float) -> _Examined:
     stands = np.column_stack([labels[sole.name] for sole in soles])
     heights, speeds = _measure_corners(moving)
     level = float(np.median(heights[stands])) if stands.any() else float(np.min(heights))
-    needs = compute_needs(moving, soles, stands, level)
+    needs = compute_needs(moving, soles, stands, level, watch)
     wrong, findings = _judge_forces(moving, needs, [sole.name for sole in soles])
     geometric = _judge_geometry(
         even, heights - level, np.where(_erode(stands & (heights - level < OFF), even.rate), speeds, 0.0), [sole.name for sole in soles]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -173,7 +174,9 @@ class ForceSearch:
         return rows
 
 
-def compute_needs(clip: Clip, surfaces: tuple[ContactSurface, ...], labels: Labels, level: float) -> ForceNeeds:
+def compute_needs(
+    clip: Clip, surfaces: tuple[ContactSurface, ...], labels: Labels, level: float, watch: Callable[[float], None] | None = None
+) -> ForceNeeds:
     """Ask every sample of a clip what forces it needs.
 
     Args:
@@ -181,6 +184,7 @@ def compute_needs(clip: Clip, surfaces: tuple[ContactSurface, ...], labels: Labe
         surfaces: What may touch.
         labels: (n, s) whether each touches.
         level: Height of the ground [m].
+        watch: Told the share that is done.
 
     Returns:
         The needs.
@@ -205,4 +209,6 @@ def compute_needs(clip: Clip, surfaces: tuple[ContactSurface, ...], labels: Labe
             outside[row] = search.find_outside(forces, standing, X_WB, level)
         if standing:
             torque[row] = search.find_torque(forces, standing, W, wrenches)
+        if watch is not None:
+            watch((row + 1) / n)
     return ForceNeeds(miss, push, outside, friction, foot, torque, alone)

@@ -34,6 +34,7 @@ SHORTER = (1.0, 0.8, 0.6, 0.4, 0.2)  # shares of the usual step that are tried w
 SWING_SHARE, DOUBLE_SHARE, END_SHARE = 2.4, 0.3, 4.5  # of 1 / w of the pendulum, of the swing, and of 1 / w
 CORRECTION_RATE = 50.0  # Hz
 CORRECTIONS = 3
+FIRST, LAST = 0.4, 0.95  # of the work: done after the corrections, and after all joints are found
 HEIGHT_STEP, LOWEST, HIGHEST = 0.01, 12, 3  # of the length of a leg: by how much the body is lowered or lifted at a time, and how often
 CHECK_RATE = 25.0  # Hz; samples that tell whether the legs reach
 GRAVITY = 9.81
@@ -96,17 +97,16 @@ def build_walk(
     moved = np.zeros_like(wanted)
     watch = watch or _tell_nobody
     for number in range(CORRECTIONS):
-        watch((1.0 + number) / (2.0 + 2.0 * CORRECTIONS))
-        found = search.run(frame.plan, coarse, frame.pendulum(wanted + moved, CORRECTION_RATE, lowered), lowered)
+        part = _part_of(watch, FIRST * number / CORRECTIONS, FIRST * (number + 1) / CORRECTIONS)
+        found = search.run(frame.plan, coarse, frame.pendulum(wanted + moved, CORRECTION_RATE, lowered), lowered, part)
         clip = Clip(robot, coarse, found.q, found.v, found.a)
         moved = moved + wanted - frame.to_world(compute_reaction(clip, frame.X_WP).zmp)
-    watch(0.5)
     correction = CubicSpline(coarse, moved)(np.minimum(times, coarse[-1]))
     wanted = frame.pendulum(frame.zmp(style.rate), style.rate, lowered).p
-    found = search.run(frame.plan, times, frame.pendulum(wanted + correction, style.rate, lowered), lowered)
+    found = search.run(frame.plan, times, frame.pendulum(wanted + correction, style.rate, lowered), lowered, _part_of(watch, FIRST, LAST))
     if found.worst.hard_error > HARD_MISS:
         raise _refusal(robot, found.worst)
-    watch(0.95)
+    watch(LAST)
     schedule = foot_schedule(frame.plan, frame.soles)
     clip = Clip(robot, times, found.q, found.v, found.a, schedule.labels(times), f"walk of {robot.name}")
     zmp = compute_reaction(clip, frame.X_WP).zmp
@@ -130,6 +130,11 @@ def step_period(robot: RobotModel, style: WalkStyle | None = None) -> float:
 
 def _tell_nobody(share: float) -> None:
     del share
+
+
+def _part_of(watch: Callable[[float], None], start: float, end: float) -> Callable[[float], None]:
+    """Return what is told the share of a part of the work."""
+    return lambda share: watch(start + share * (end - start))
 
 
 class _Frame:

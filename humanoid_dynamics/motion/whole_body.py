@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,6 +22,7 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 HARD_MISS = 1e-10  # m or rad; more than this of soles and centre of mass is a miss
 UPRIGHT, LEG_REST, OTHER_REST = 3.0, 0.05, 1.0  # weights of a level trunk, and of joints where they rest, per radian
 FIRST_SEARCH, LATER_SEARCH = 60, 25  # iterations
+SEARCHED = 0.6  # of the work is finding configurations, the rest their rates
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +79,9 @@ class WalkSearch:
         weight[:6] = 0.0
         self._search = InverseKinematics(robot, self._tasks, weight, keep_limits=keep_limits)
 
-    def run(self, plan: FootstepPlan, times: Vector, path: PendulumPath, lowered: float) -> WholeBodyPath:
+    def run(
+        self, plan: FootstepPlan, times: Vector, path: PendulumPath, lowered: float, watch: Callable[[float], None] | None = None
+    ) -> WholeBodyPath:
         """Find the joints, instant by instant.
 
         Args:
@@ -86,14 +89,19 @@ class WalkSearch:
             times: (n,) instants [s].
             path: Path of the centre of mass, seen from above, at these instants.
             lowered: How far it is below that of the resting posture [m].
+            watch: Told the share that is done.
 
         Returns:
             The joints.
         """
         soles = sole_paths(plan, times, self.step_height)
-        found = list(self._search_all(soles, path, lowered))
+        found: list[Found] = []
+        watch = watch or _tell_nobody
+        for one in self._search_all(soles, path, lowered):
+            found.append(one)
+            watch(SEARCHED * len(found) / len(times))
         q = align_signs(self.robot, np.array([one.q for one in found]))
-        v, a = self._rates(times, q, soles, path)
+        v, a = self._rates(times, q, (soles, path), watch)
         return WholeBodyPath(times, read_only(q), read_only(v), read_only(a), max(found, key=lambda one: one.hard_error))
 
     def check(self, plan: FootstepPlan, times: Vector, path: PendulumPath, lowered: float, *, strict: bool) -> Found | None:
@@ -146,14 +154,18 @@ class WalkSearch:
         normal = self.X_WP.rotation[:, 2]
         return -float(normal[0] / normal[2])
 
-    def _rates(self, times: Vector, q: Matrix, soles: SolePaths, path: PendulumPath) -> tuple[Matrix, Matrix]:
+    def _rates(
+        self, times: Vector, q: Matrix, paths: tuple[SolePaths, PendulumPath], watch: Callable[[float], None]
+    ) -> tuple[Matrix, Matrix]:
         """Differentiate the joints, then correct them as little as makes soles and centre of mass move exactly as they should."""
+        soles, path = paths
         v, a = central_differences(self.robot.model, times, q)
         first, second = self._task_rates(soles.rate, path.rate), self._task_rates(soles.second, path.acceleration)
         for row in range(len(times)):
             A = self._search.jacobian(q[row])
             v[row] += _least(A, first[row] - A @ v[row])
             a[row] += _least(A, second[row] - self._search.drift(q[row], v[row]) - A @ a[row])
+            watch(SEARCHED + (1.0 - SEARCHED) * (row + 1) / len(times))
         return v, a
 
     def _task_rates(self, soles: Matrix, com: Matrix) -> Matrix:
@@ -165,6 +177,10 @@ class WalkSearch:
             if turn:
                 columns.append(np.outer(soles[:, foot, 3], R_WP[:, 2]))
         return np.hstack(columns)
+
+
+def _tell_nobody(share: float) -> None:
+    del share
 
 
 def _least(A: Matrix, b: Vector) -> Vector:

@@ -14,6 +14,7 @@ from humanoid_dynamics.viewer.picture import Picture
 
 HISTORY = 300
 HEIGHT = 140  # pixels
+PADDING = (10, 24, 0, 20)  # pixels above, right, below, left: room for the uppermost number, and for long ones
 COLOURS = ("#d63e34", "#1e6edc", "#3f9a55", "#b07a1e", "#7a4fb0", "#1799a8", "#c2419a", "#444444")
 FORCES, TORQUES = "N", "N·m"
 Curves = dict[str, np.ndarray[Any, np.dtype[np.float64]]]
@@ -34,7 +35,7 @@ class Plots:
         self._plots: dict[str, Any] = {}
         self._chosen = self._drawn = next(iter(self._groups), "")
         gui = server.gui
-        self._forces = gui.add_folder("Forces")
+        self._forces = gui.add_folder("Forces", visible=False)  # until something touches
         self._torques = gui.add_folder("Torques") if motors else None
         if self._torques is not None:
             with self._torques:
@@ -92,6 +93,7 @@ class Plots:
             return
         if plot is not None:
             plot.remove()
+        folder.visible = True
         with folder:
             self._plots[title] = self._add_plot(title, tuple(curves), data)
 
@@ -104,5 +106,6 @@ class Plots:
             title=title,
             scales={"x": uplot.Scale(time=False)},
             height=HEIGHT,
+            padding=PADDING,
             legend=uplot.Legend(show=True),
         )

@@ -50,6 +50,24 @@ def test_no_color(clock):
     assert "\x1b[3" not in run(clock, terminal(no_color=True), 10.0)
 
 
+def test_silent_work_is_shown_too(monkeypatch):
+    monkeypatch.setattr(progress, "PATIENCE", 0.01)
+    monkeypatch.setattr(progress, "BETWEEN", 0.01)
+    bar = progress.ProgressBar("compiling", terminal())
+    bar.start()
+    bar._waiting.join(10.0)
+    bar.stop()
+    assert "compiling" in bar._console.file.getvalue()
+
+
+def test_loading_counts_as_waiting(clock):
+    bar = progress.ProgressBar("timing", terminal(), clock[0] - 1.9)
+    clock[0] += 0.3
+    bar.tell(0.5)
+    bar.stop()
+    assert "50%" in bar._console.file.getvalue()
+
+
 def test_bar_goes_away_when_the_work_fails(clock, monkeypatch):
     consoles = []
 
@@ -59,6 +77,7 @@ def test_bar_goes_away_when_the_work_fails(clock, monkeypatch):
         return consoles[-1]
 
     monkeypatch.setattr(progress, "Console", make)
+    monkeypatch.setattr(progress, "BEGAN", clock[0])
 
     def fail():
         with progress.show_progress("timing") as bar:

@@ -86,6 +86,19 @@ def test_relative_links_lead_somewhere(path):
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_modules_that_pages_name_are_there(path):
+    """As `shapes.py` or with rooms before it; `<name>.py` and the like stand for any."""
+    files = [
+        file
+        for folder in ("humanoid_dynamics", "docs", "test", "tools", "examples", "urdf", "launch")
+        for file in (PROJECT / folder).rglob("*.py")
+    ]
+    known = {f"/{file.relative_to(PROJECT).as_posix()}" for file in (*files, PROJECT / "setup.py")}
+    for name in re.findall(r"`(?:\.\./)?(\w[\w/]*(?:\.launch)?\.py)`", read(path)):
+        assert any(file.endswith(f"/{name}") for file in known) or name == "GRAPH.launch.py", f"{path.name} names {name}"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_commands_parse(path):
     family = typer.main.get_command(build_app(VERBS))
     for line in code(path):

@@ -53,7 +53,7 @@ class SceneReader:
         if allowed is not None and value not in allowed:
             close = get_close_matches(value, allowed, n=1)
             hint = f" Did you mean {close[0]!r}?" if close else ""
-            raise self.refuse(key, f"is {value!r}.{hint} Known: {', '.join(allowed) or 'none'}")
+            raise self.refuse(key, f"received {value!r}.{hint} Known: {', '.join(allowed) or 'none'}")
         return value
 
     def number(self, value: object, key: str, low: float = -np.inf, high: float = np.inf) -> float:
