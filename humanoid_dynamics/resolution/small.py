@@ -5,6 +5,7 @@ from __future__ import annotations
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
+FOUR = 4  # numbers that the compiler takes at once
 BLOCK = 8  # six equations of a free base, a right-hand side, and one to make it even
 
 
