@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from humanoid_dynamics.resolution.memory import Memory
 from humanoid_dynamics.resolution.rows import bend_row, rows_of, worst_row
-from humanoid_dynamics.resolution.small import FOUR, add, add_row, dot, dot_row
+from humanoid_dynamics.resolution.small import FOUR, add, add_row, dot_row, square
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 APART: tuple[str, ...] = ("walk",)  # of the parts of kernels here, those that are not copied to where they are called
@@ -89,18 +89,18 @@ def longest_step(u: Vector, r: Vector, count: int) -> tuple[float, int]:
 
 def split(Q: Matrix, count: int, rest: Vector, d: Vector, width: int, made_of: float) -> float:  # noqa: PLR0917
     """Split a normal into its parts along orthonormal vectors, and what is left; return the square of that, or zero where it is none."""
-    whole = dot(rest, rest, width)
+    whole = square(rest, width)
     for j in range(count):
         d[j] = dot_row(Q, j, rest, width)
     for j in range(count):
         add_row(rest, -d[j], Q, j, width)
-    steep = dot(rest, rest, width)
+    steep = square(rest, width)
     if steep < SHRUNK * whole:
         for j in range(count):
             more = dot_row(Q, j, rest, width)
             add_row(rest, -more, Q, j, width)
             d[j] += more
-        steep = dot(rest, rest, width)
+        steep = square(rest, width)
     return steep if steep > DEPENDENT * max(whole, made_of) else 0.0
 
 
@@ -115,10 +115,10 @@ def meet(Q: Matrix, count: int, rest: Vector, d: Vector, width: int) -> float:
 def lean_on(R: Matrix, d: Vector, r: Vector, count: int) -> None:
     """Write by which sum of active normals a normal is met, R r = d."""
     for i in range(count - 1, -1, -1):
-        r[i] = d[i]
+        left = d[i]
         for j in range(i + 1, count):
-            r[i] -= R[i, j] * r[j]
-        r[i] /= R[i, i]
+            left -= R[i, j] * r[j]
+        r[i] = left / R[i, i]
 
 
 def add_normal(Q: Matrix, R: Matrix, d: Vector, count: int, rest: Vector, steep: float, width: int) -> None:  # noqa: PLR0917

@@ -74,12 +74,10 @@ def reflect_block(Q: Matrix, j: int, per_square: float, N: Matrix, first: int, n
 def solve_block(U: Matrix, N: Matrix, first: int, n: int) -> None:
     """Solve U N = V in place, for a block of columns."""
     for i in range(n - 1, -1, -1):
-        row = N[i, first : first + BLOCK]
-        a, b, c, d, e, f, g, h = row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7]
-        for j in range(i + 1, n):
-            u, way = U[i, j], N[j, first : first + BLOCK]
-            a, b, c, d = a - u * way[0], b - u * way[1], c - u * way[2], d - u * way[3]
-            e, f, g, h = e - u * way[4], f - u * way[5], g - u * way[6], h - u * way[7]
-        u = U[i, i]
-        row[0], row[1], row[2], row[3] = a * u, b * u, c * u, d * u
-        row[4], row[5], row[6], row[7] = e * u, f * u, g * u, h * u
+        u, row = U[i, i], N[i, first : first + BLOCK]
+        a, b, c, d, e, f, g, h = row[0] * u, row[1] * u, row[2] * u, row[3] * u, row[4] * u, row[5] * u, row[6] * u, row[7] * u
+        row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7] = a, b, c, d, e, f, g, h
+        for j in range(i):
+            u, way = U[j, i], N[j, first : first + BLOCK]
+            way[0], way[1], way[2], way[3] = way[0] - u * a, way[1] - u * b, way[2] - u * c, way[3] - u * d
+            way[4], way[5], way[6], way[7] = way[4] - u * e, way[5] - u * f, way[6] - u * g, way[7] - u * h

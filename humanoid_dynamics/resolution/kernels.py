@@ -19,7 +19,7 @@ from humanoid_dynamics.spatial.compiling import borrow
 
 Question: TypeAlias = tuple[Matrix, Vector, Vector, Vector, Vector, Vector]
 
-APART: tuple[str, ...] = ("judge", "judge_motors")  # of the parts of kernels here, those that are not copied to where they are called
+APART: tuple[str, ...] = ("judge",)  # of the parts of kernels here, those that are not copied to where they are called
 SINGULAR, MISSING, CONTACT, MOTOR, ALL_WELL, VERDICTS = range(6)
 RIGHT = BLOCK - 1  # column of the right-hand side
 SOLID, FRICTION, YAW = range(3)  # kinds of rows: pressure and load, friction, yaw

@@ -51,6 +51,20 @@ def dot_row(A: Matrix, row: int, d: Vector, size: int) -> float:
     return (one + two) + (three + four)
 
 
+def square(d: Vector, size: int) -> float:
+    """Return the square of the first entries of a vector, four at a time."""
+    whole = size - size % 4
+    one, two, three, four = 0.0, 0.0, 0.0, 0.0
+    for k in range(0, whole, 4):
+        one += d[k] * d[k]
+        two += d[k + 1] * d[k + 1]
+        three += d[k + 2] * d[k + 2]
+        four += d[k + 3] * d[k + 3]
+    for k in range(whole, size):
+        one += d[k] * d[k]
+    return (one + two) + (three + four)
+
+
 def add_row(d: Vector, factor: float, A: Matrix, row: int, size: int) -> None:
     """Add a multiple of a row to a vector, four entries at a time; all are read before one is written, so that they may be one memory."""
     whole = size - size % 4
