@@ -27,7 +27,7 @@ from humanoid_dynamics.spatial.quadratic import EQUALITY
 PATH = "inverse_dynamics_limits"
 RULE, REFERENCE = "minimum_torque_limited", "dense program, daqp"
 SEED = 21
-STATES, LOOKS = 64, 5
+STATES, LOOKS = 64, 15
 INSIDE, BEYOND = ("kkt", "qp"), ("qp_soft",)
 PATHS = INSIDE + BEYOND
 ALL_STATES, STATES_PER_CALL = 10_000, 5
