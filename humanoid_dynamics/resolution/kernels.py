@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from humanoid_dynamics.resolution.inside import HARD, choose_inside
+from humanoid_dynamics.resolution.inside import FAILED, HARD, choose_inside
 from humanoid_dynamics.resolution.memory import BROKEN, MOST_USED, TIGHT, TOLERANCE, Memory, open_memory
 from humanoid_dynamics.resolution.rows import highest, rows_of, write_excess
 from humanoid_dynamics.resolution.small import BLOCK, add_block, dot, factor_cholesky, solve_transposed, solve_upper
@@ -22,6 +22,7 @@ Question: TypeAlias = tuple[Matrix, Vector, Vector, Vector, Vector, Vector]
 APART: tuple[str, ...] = ("judge",)  # of the parts of kernels here, those that are not copied to where they are called
 SINGULAR, MISSING, CONTACT, MOTOR, ALL_WELL, VERDICTS = range(6)
 RIGHT = BLOCK - 1  # column of the right-hand side
+LARGEST = 1e100  # a sum of squares beyond it cannot be computed with
 SOLID, FRICTION, YAW = range(3)  # kinds of rows: pressure and load, friction, yaw
 
 
@@ -107,7 +108,10 @@ def keep_limits(question: Question, M: Memory, verdict: int) -> int:
     way = choose_inside(question, M)
     if way == HARD:  # rows of contacts were looked at last
         return judge_motors(question, M) + VERDICTS * way
-    return judge(question, M, False) + VERDICTS * way
+    verdict, forces = judge(question, M, False), question[4]
+    if not dot(forces, forces, len(forces)) < LARGEST:  # what is not a number breaks no row
+        way = FAILED
+    return verdict + VERDICTS * way
 
 
 def press_by_torques(question: Question, M: Memory, limited: bool) -> int:
