@@ -1,7 +1,8 @@
 """Steps of the world beside a step of MuJoCo and Pinocchio's constrained dynamics: a robot that stands, held by its drives.
 
-The robot is that of MuJoCo: it has neither damping nor dry friction in its joints, and no limits.  Every step is a whole one, as ``World.step`` takes it: detection, impacts, certificate, the books of energy and the report.  Beside others a
-step is timed alone, each in turn; simulated over real time is measured as a simulation goes, many steps one after the other.
+The robot is that of MuJoCo: it has neither damping nor dry friction in its joints, and no limits.  Every step is a whole one, as
+``World.step`` takes it: detection, impacts, certificate, the books of energy and the report.  Beside others a step is timed alone, each in
+turn; simulated over real time is measured as a simulation goes, many steps one after the other.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 
 from humanoid_dynamics.simulation.contacts.cones import CLOSE, ConeAnswer, ConeProblem, solve_cones

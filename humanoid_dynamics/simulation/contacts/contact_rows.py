@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_dynamics.simulation.contacts.cones import ConeAnswer
-from humanoid_dynamics.simulation.contacts.detection import Near
 from humanoid_dynamics.simulation.contacts.joint_limits import NearLimits
+from humanoid_dynamics.simulation.contacts.near import Near
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 NOBODY = np.zeros(0, dtype=np.intp)

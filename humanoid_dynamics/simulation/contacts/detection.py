@@ -12,7 +12,7 @@ from humanoid_dynamics.simulation.contacts.near import Near
 from humanoid_dynamics.simulation.contacts.shapes import Plane, minus_skew, tangents
 from humanoid_dynamics.simulation.contacts.terrain import Terrain
 from humanoid_dynamics.simulation.contacts.touch_points import PointTable
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Matrix
 
 
 class Detector:

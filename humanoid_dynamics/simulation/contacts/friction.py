@@ -35,7 +35,7 @@ from humanoid_dynamics.simulation.contacts.thresholds import (
     slowest_impact,
 )
 from humanoid_dynamics.simulation.contacts.touch_points import PointTable
-from humanoid_dynamics.simulation.steps.rows import DEPTH, FORESEEN, LOWEST, RESIDUAL, SPAN, TOUCHING, V_MIDDLE, V
+from humanoid_dynamics.simulation.steps.rows import FORESEEN, LOWEST, RESIDUAL, SPAN, TOUCHING, V_MIDDLE, V
 from humanoid_dynamics.simulation.steps.tables import Tables
 from humanoid_dynamics.simulation.steps.terms import Terms
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector

@@ -8,7 +8,7 @@ import pinocchio as pin
 from humanoid_dynamics.simulation.contacts.near import Near
 from humanoid_dynamics.simulation.contacts.shapes import Plane, tangents
 from humanoid_dynamics.simulation.contacts.touch_points import PointTable
-from humanoid_dynamics.spatial.arrays import Matrix
+from humanoid_dynamics.spatial.arrays import Matrix, read_only
 
 
 class LevelGround:
@@ -30,7 +30,7 @@ class LevelGround:
         self._within = table.radius[:, None] * plane.normal
         self._mu, self._e = np.minimum(table.friction, plane.friction), np.maximum(table.restitution, plane.restitution)
         axes = tangents(plane.normal[None])[:, 0]
-        self._turn = np.kron(np.eye(2), axes)
+        self._turn = read_only(np.kron(np.eye(2), axes))
         self._moments = np.hstack([pin.skew(axis) for axis in axes])  # p . these = p x axis, one after the other
         self._wrenches = np.zeros((3, len(table), 6))
         self._wrenches[:, :, :3] = axes[:, None]
