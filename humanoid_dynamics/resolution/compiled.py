@@ -30,7 +30,7 @@ class CompiledTick:
     def __init__(
         self, dynamics: ContactDynamics, contacts: ContactRows, fast: Fast, tolerances: tuple[float, float], limited: bool
     ) -> None:
-        """Take the memory and compile, which takes up to half a minute the first time on a machine.
+        """Take the memory and compile, which takes about ten seconds the first time on a machine.
 
         Args:
             dynamics: What is asked.
