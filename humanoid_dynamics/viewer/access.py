@@ -5,6 +5,9 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import secrets
+import socket
+
+from humanoid_dynamics.errors import HumanoidDynamicsError
 
 
 class Access:
@@ -53,3 +56,20 @@ def is_local(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def check_host(host: str) -> None:
+    """Tell whether this machine can listen on an address; a server that cannot would wait for itself without end.
+
+    Args:
+        host: Name or address.
+
+    Raises:
+        HumanoidDynamicsError: If it cannot.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.bind(address)
+    except (OSError, UnicodeError) as cause:
+        raise HumanoidDynamicsError(f"host: received {host!r}, expected a name or address of this machine, such as 127.0.0.1") from cause

@@ -16,7 +16,7 @@ import viser
 
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
-from humanoid_dynamics.viewer.access import Access
+from humanoid_dynamics.viewer.access import Access, check_host
 from humanoid_dynamics.viewer.bodies import Body
 from humanoid_dynamics.viewer.drawing import Drawing
 from humanoid_dynamics.viewer.panel import Panel
@@ -59,7 +59,11 @@ class Page:
             host: Address to listen on; anything but this machine needs a token to touch.
             port: Port; the next free one where it is taken.
             token: The token; a fresh one where left out and one is needed.
+
+        Raises:
+            HumanoidDynamicsError: If this machine cannot listen on that address.
         """
+        check_host(host)
         self.access = Access(host, token)
         self._wishes: queue.Queue[Wish] = queue.Queue(LONGEST_QUEUE)
         with contextlib.redirect_stdout(io.StringIO()):  # it would announce itself in a frame

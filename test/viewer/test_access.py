@@ -2,7 +2,8 @@
 
 import pytest
 
-from humanoid_dynamics.viewer.access import Access, is_local
+from humanoid_dynamics.errors import HumanoidDynamicsError
+from humanoid_dynamics.viewer.access import Access, check_host, is_local
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.0.0.53"])
@@ -35,3 +36,14 @@ def test_a_token_can_be_asked_for_on_this_machine() -> None:
 
 def test_what_is_no_ascii_is_no_token() -> None:
     assert not Access("127.0.0.1", "secret").show(1, "sécret\u2028")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0", "localhost"])
+def test_this_machine_listens_on_addresses_of_its_own(host: str) -> None:
+    check_host(host)
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "a" * 70])
+def test_an_address_of_nobody_is_refused(host: str) -> None:
+    with pytest.raises(HumanoidDynamicsError, match="expected a name or address of this machine"):
+        check_host(host)
