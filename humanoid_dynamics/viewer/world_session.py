@@ -206,7 +206,10 @@ class WorldSession(Session):
         }
 
     def _margins(self, touches: list[Touch]) -> Mapping[str, float]:
-        """Return how far the centre of pressure is from the rim of what is touched, and what the most loaded motor has left."""
+        """Return how far the centre of pressure is from the rim of what is touched, and what the most loaded motor has left.
+
+        About an edge alone nothing holds: there the margin is zero, but for what moves in a plane, whose soles are edges.
+        """
         margins = {}
         effort = self._world.robot.limits.effort[self._world.mechanism.actuated]
         if self._driven and np.isfinite(effort).any():
@@ -214,7 +217,9 @@ class WorldSession(Session):
         loads = np.array([touch.force[2] for touch in touches])
         if loads.sum() > SMALLEST_FORCE:
             places = np.array([touch.place[:2] for touch in touches])
-            margins["margin, pressure [m]"] = margin_inside(hull_of(places[loads > 0.0]), loads @ places / loads.sum())
+            patch = hull_of(places[loads > 0.0])
+            face = len(patch) > 2 or self._world.robot.root == "planar"
+            margins["margin, pressure [m]"] = margin_inside(patch, loads @ places / loads.sum()) if face else 0.0
         return margins
 
     def _torques(self) -> Mapping[str, float]:

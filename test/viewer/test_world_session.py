@@ -194,3 +194,11 @@ def test_a_limit_of_pulls_is_a_number_within_the_range(force: float) -> None:
     session = WorldSession("standing")
     with pytest.raises(HumanoidDynamicsError, match="at most"):
         session.limit_pull(force)
+
+
+def test_a_crate_that_tips_about_an_edge_has_no_margin() -> None:
+    session = WorldSession("tipping_box")
+    run(session, 0.05)
+    assert session.picture().numbers["margin, pressure [m]"] == pytest.approx(0.15, abs=1e-3)  # half of its width
+    run(session, 0.25)
+    assert session.picture().numbers["margin, pressure [m]"] == 0.0
