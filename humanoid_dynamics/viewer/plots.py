@@ -17,6 +17,7 @@ HEIGHT = 140  # pixels
 PADDING = (10, 24, 0, 20)  # pixels above, right, below, left: room for the uppermost number, and for long ones
 LABEL_SPACE = 20  # pixels between numbers at the side, small enough that a plot has two
 COLOURS = ("#d63e34", "#1e6edc", "#3f9a55", "#b07a1e", "#7a4fb0", "#1799a8", "#c2419a", "#444444")
+NO_TICKS = uplot.Axis_Ticks(show=False)  # the grid tells as much
 FORCES, TORQUES = "N", "N·m"
 Curves = dict[str, np.ndarray[Any, np.dtype[np.float64]]]
 
@@ -106,7 +107,7 @@ class Plots:
             tuple(series),
             title=title,
             scales={"x": uplot.Scale(time=False)},
-            axes=(uplot.Axis(), uplot.Axis(space=LABEL_SPACE)),
+            axes=(uplot.Axis(ticks=NO_TICKS), uplot.Axis(ticks=NO_TICKS, space=LABEL_SPACE)),
             height=HEIGHT,
             padding=PADDING,
             legend=uplot.Legend(show=True),
