@@ -409,6 +409,7 @@ def test_no_tick_waits_for_a_compiler(robot):
         loop.run(1.6)
         loop.live.push("torso", np.array([300.0, 0.0, 0.0]), np.zeros(3), 0.2)
         loop.controller.change(BalanceSettings(rule="minimum_torque"))
-        loop.run(0.6)
-    assert len(loop.seen) > 2
+        while "infeasible" not in loop.seen and loop.t < 2.3:  # it falls, and nobody could say how
+            loop.run(0.01)
+    assert {"standing", "following", "limited", "infeasible"} <= set(loop.seen)
     assert not compiled.buffer
