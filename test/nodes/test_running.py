@@ -13,8 +13,8 @@ import pytest
 
 pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
 
-from humanoid_dynamics.nodes import running  # noqa: E402
-from humanoid_dynamics.nodes.running import keep_rate  # noqa: E402
+from humanoid_dynamics.nodes import running
+from humanoid_dynamics.nodes.running import keep_rate
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 20.0  # s

@@ -35,6 +35,7 @@ STATUSES: Mapping[str, str] = MappingProxyType(
         "pose_frozen": "poses of a frame come and do not change by one bit; the frame stays where it is",
         "pose_lost": "poses of a frame do not come; the frame stays, and is given up later",
         "out_of_reach": "a pose is farther than the limb is long, or its foot cannot be led now",
+        "sender_lost": "who sends the reference has gone silent; what was sent is followed to its end, then its last posture is held",
     }
 )
 GOOD = ("waiting", "following", "limited", "holding", "reference_ended", "out_of_reach")
