@@ -19,7 +19,8 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 
 DRAWN = 0.5  # s; time in which our state is drawn to that of the robot
-ASTRAY = 0.5  # rad or m; a robot that is farther from what was asked is followed at once
+ASTRAY = 0.5  # rad or m; a robot whose base is farther from what was asked is followed at once; joints draw as if they were no farther
+BASE = 6
 KEPT = 0.5  # s of what was asked for that are kept
 
 
@@ -68,7 +69,7 @@ class LiveState:
             self._asked.popleft()
         if self._asked:
             self._off = pin.difference(self.measured.robot.model, self._asked[0][1], measured[0])
-        return None if self._asked and np.abs(self._off).max() < ASTRAY else measured
+        return None if self._asked and np.abs(self._off[:BASE]).max() < ASTRAY else measured
 
     def draw(self, v: Vector, dt: float) -> Vector:
         """Return the velocity of the filter, drawn to the state of the robot, after ``start``; as it is where that is not used, (nv,).
@@ -81,7 +82,8 @@ class LiveState:
         """
         if not self._used or not self._asked:
             return v
-        after: Vector = v + dt / DRAWN * (self._off / DRAWN + 2.0 * (self.measured.v - self._asked[0][2]))
+        off = np.minimum(np.maximum(self._off, -ASTRAY), ASTRAY)
+        after: Vector = v + dt / DRAWN * (off / DRAWN + 2.0 * (self.measured.v - self._asked[0][2]))
         return after
 
     def ask(self, stamp: float, q: Vector, v: Vector) -> None:
