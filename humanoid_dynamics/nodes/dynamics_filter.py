@@ -156,7 +156,7 @@ class DynamicsFilterNode(AdapterNode):
         frame, stamp = command.frame, to_stamp(command.stamp)
         self._sent += 1
         positions = np.array([joint_position(joint, frame.q) for joint in self._joints])
-        v = frame.v + 0.5 / self.config.rate * frame.vdot  # at the instant itself: the filter goes on by the velocity after it
+        v = command.v
         rates = {"positions": positions[None], "velocities": v[self._v_at][None], "accelerations": frame.vdot[self._v_at][None]}
         self.out("filtered/joints").publish(write_joint_trajectory(self._names, command.stamp, NOW, rates))
         row = write_base_row(frame.q, v)

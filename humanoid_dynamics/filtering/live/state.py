@@ -29,6 +29,7 @@ class LiveState:
 
     Attributes:
         measured: What is known.
+        drawn: (nv,) by how much the velocity was changed at the last ``draw``; zero where it was not.
     """
 
     def __init__(self, robot: RobotModel, troubles: Troubles, timeout: float, *, used: bool) -> None:
@@ -44,6 +45,8 @@ class LiveState:
         self._troubles, self._timeout, self._used = troubles, timeout, used
         self._asked: deque[tuple[float, Vector, Vector]] = deque()
         self._off: Vector = np.zeros(robot.nv)
+        self._still: Vector = np.zeros(robot.nv)
+        self.drawn = self._still
 
     def forget(self) -> None:
         """Forget the state."""
@@ -62,6 +65,7 @@ class LiveState:
 
     def start(self) -> tuple[Vector, Vector] | None:
         """Return configuration and velocity of the robot where a tick is to start there; None where it goes on from our own."""
+        self.drawn = self._still
         if not self._used:
             return None
         measured, at = (self.measured.q, self.measured.v), min(self.measured.joints_at, self.measured.base_at)
@@ -83,7 +87,8 @@ class LiveState:
         if not self._used or not self._asked:
             return v
         off = np.minimum(np.maximum(self._off, -ASTRAY), ASTRAY)
-        after: Vector = v + dt / DRAWN * (off / DRAWN + 2.0 * (self.measured.v - self._asked[0][2]))
+        self.drawn = dt / DRAWN * (off / DRAWN + 2.0 * (self.measured.v - self._asked[0][2]))
+        after: Vector = v + self.drawn
         return after
 
     def ask(self, stamp: float, q: Vector, v: Vector) -> None:
