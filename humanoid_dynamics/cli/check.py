@@ -27,14 +27,14 @@ RateOption = Annotated[float, typer.Option("--rate", help="Samples per second of
 ControlOption = Annotated[bool, typer.Option("--control/--no-control", help="Whether to measure false alarms on a consistent walk.")]
 EXAMPLES = """\b
 Examples:
-  humanoid-dynamics check walk.npz g1
-  humanoid-dynamics check dance.csv g1 --json
+  humanoid-dynamics check g1 walk.npz
+  humanoid-dynamics check g1 dance.csv --json
 """
 
 
 def check(
-    clip: ClipArgument,
     robot: RobotArgument,
+    clip: ClipArgument,
     *,
     cutoff: CutoffOption = CUTOFF,
     rate: RateOption = 0.0,
