@@ -76,6 +76,7 @@ def test_check_tells_what_is_wrong_in_words(call, tmp_path):
         (("gait", "human28", "--steps", "0"), "steps: received 0, expected a whole number"),
         (("gait", "biped7"), "walking on two feet"),
         (("check", "human28", "nowhere.npz"), "nowhere.npz: no such file"),
+        (("check", "nowhere.npz", "human28"), "nowhere.npz: no such file"),
         (("check", "human28", __file__, "--cutoff", "0"), "--cutoff: received 0"),
     ],
 )
