@@ -10,7 +10,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.filtering.certificate import FrameCertificate, FrameJudge
-from humanoid_dynamics.filtering.conditioning.intake import Intake
+from humanoid_dynamics.filtering.conditioning.intake import TAKEN, Intake
 from humanoid_dynamics.filtering.conditioning.planner import Planner
 from humanoid_dynamics.filtering.conditioning.rehearsal import rehearse
 from humanoid_dynamics.filtering.conditioning.track import Track
@@ -147,7 +147,7 @@ class DynamicsFilter:
             What became of it, see ``Intake.take``.
         """
         status = self._intake.take(time, q)
-        if status in {"ok", "moved", "limited", "noisy"} and self._intake.q is not None:
+        if status in TAKEN and self._intake.q is not None:
             self._track.add(self._intake.time, self._intake.q)
             self._prepare()
         return status

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.filtering.conditioning.rejoining import Rejoining
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 
@@ -17,9 +18,10 @@ TURN = 1.0  # rad; likewise for the heading
 FASTEST_BASE = (4.0, 12.0)  # m/s and rad/s
 FASTEST_JOINT = 30.0  # rad/s, where the robot sets no limit
 LONGEST_GAP = 0.5  # s; after a longer silence time does not wait for what was missed
-REMEMBERED = 0.2  # weight of a new sample in what is known about noise
+REMEMBERED = 0.3  # weight of a new sample in what is known about noise
 NOISY = (0.02, 80.0)  # rad and rad/s^2; differences of steps that are larger, over all joints, are no motion but noise
-LEAST_TAKEN = 0.05  # share of a noisy step that is taken
+LOUD = 2.5  # times of that; a step that is so different from the last one is not taken at all
+TAKEN = frozenset({"ok", "moved", "jumped", "limited", "noisy"})  # what may become of a sample that is taken
 UPRIGHT = math.cos(math.radians(75.0))  # how far a base may lean; a robot on its feet cannot follow further
 
 
@@ -46,6 +48,7 @@ class Intake:
         self._lower[:7], self._upper[:7] = -np.inf, np.inf
         if not keep_limits:
             self._lower[:], self._upper[:] = -np.inf, np.inf
+        self._rejoining = Rejoining(robot, self._speed)
         self.restart()
 
     def restart(self) -> None:
@@ -53,6 +56,7 @@ class Intake:
         self.time = -np.inf
         self.q: Vector | None = None
         self._origin, self._moved = pin.SE3.Identity(), False
+        self._rejoining.restart()
         self._raw: Vector | None = None
         self._last_rate: Vector | None = None
         self._noise = 0.0
@@ -65,7 +69,7 @@ class Intake:
             q: (nq,) configuration.
 
         Returns:
-            ``ok``; ``moved`` where it jumped to another place, ``limited`` where it is faster than the robot, ``noisy`` where noise is
+            ``ok``; ``moved`` where it jumped to another place, ``jumped`` where its posture did or where it had frozen, ``limited`` where it is faster than the robot, ``noisy`` where noise is
             taken out; or why it was left out:
             ``wrong_shape``, ``not_finite``, ``not_unit``, ``late``, ``leaning``.
         """
@@ -80,14 +84,17 @@ class Intake:
             return "ok"
         gap = min(time - self.time, LONGEST_GAP)
         status = "ok"
-        sample = self._placed(sample)
+        unplaced, sample = sample, self._placed(sample)
         if self._jumps(sample, gap):
-            self._move_origin(sample)
-            sample = self._placed(np.array(q, dtype=np.float64))
-            np.clip(sample, self._lower, self._upper, sample)
-            status = "moved"
+            sample, status = self._move_origin(unplaced, sample), "moved"
+        leaps = self._raw is not None and self._rejoining.jumps(self._raw, sample, gap)
+        share, wild = self._share_of(sample, gap)
+        if leaps or wild:
+            sample = self._raw = self._move_origin(unplaced, sample)
+            if self._rejoining.begin(self.q, sample):
+                status = "jumped" if status == "ok" else status
+        sample = self._rejoining.lead(sample, gap)
         step = pin.difference(self._model, self.q, sample)
-        share = self._share_of(sample, gap, fresh=status == "moved")
         if share < 1.0:
             step, status = share * step, "noisy" if status == "ok" else status
             sample = pin.integrate(self._model, self.q, step)
@@ -114,17 +121,18 @@ class Intake:
         x, y = float(sample[3]) / length, float(sample[4]) / length
         return "leaning" if 1.0 - 2.0 * (x * x + y * y) < UPRIGHT else ""
 
-    def _share_of(self, sample: Vector, gap: float, *, fresh: bool) -> float:
-        """Return what share of a step is taken: less where steps of many joints go to and fro."""
+    def _share_of(self, sample: Vector, gap: float) -> tuple[float, bool]:
+        """Return what share of a step is taken, less where steps of many joints go to and fro; and whether that is all they do."""
         raw, last = self._raw, self._last_rate
         self._raw, self._last_rate = np.array(sample), None
-        if fresh or raw is None:
-            return 1.0
+        if raw is None:
+            return 1.0, False
+        usual, change = NOISY[0] + NOISY[1] * gap * gap, 0.0
         rate = self._last_rate = pin.difference(self._model, raw, sample) / gap
         if last is not None:
-            self._noise += REMEMBERED * (float(np.abs(rate - last).sum()) / len(rate) * gap - self._noise)
-        usual = NOISY[0] + NOISY[1] * gap * gap
-        return min(max((usual / max(self._noise, 1e-9)) ** 2, LEAST_TAKEN), 1.0)
+            change = float(np.abs(rate - last).sum()) / len(rate) * gap
+            self._noise += REMEMBERED * (min(change, LOUD * usual) - self._noise)
+        return min((usual / max(self._noise, 1e-9)) ** 2, 1.0), change > LOUD * usual
 
     def _placed(self, sample: Vector) -> Vector:
         placed = np.array(sample)
@@ -135,16 +143,18 @@ class Intake:
 
     def _jumps(self, sample: Vector, gap: float) -> bool:
         last = self.q if self.q is not None else sample
-        way = math.hypot(float(sample[0]) - float(last[0]), float(sample[1]) - float(last[1]))
+        way = math.dist(sample[:3].tolist(), last[:3].tolist())
         turn = abs(_heading_between(last, sample))
         return way > JUMP + FASTEST_BASE[0] * gap or turn > TURN + FASTEST_BASE[1] * gap
 
-    def _move_origin(self, sample: Vector) -> None:
+    def _move_origin(self, unplaced: Vector, sample: Vector) -> Vector:
+        """Let the reference go on where it was; return the sample as it is then."""
         last = self.q if self.q is not None else sample
         now = pin.XYZQUATToSE3(sample[:7])
         turn = pin.utils.rotate("z", -_heading_between(last, sample))
-        place = np.array([last[0], last[1], 0.0]) - turn @ np.array([now.translation[0], now.translation[1], 0.0])
+        place = last[:3] - turn @ now.translation
         self._origin, self._moved = pin.SE3(turn, place) * self._origin, True
+        return self._placed(unplaced)
 
 
 def _heading_between(q: Vector, other: Vector) -> float:

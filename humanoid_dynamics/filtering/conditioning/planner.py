@@ -20,6 +20,7 @@ from humanoid_dynamics.filtering.conditioning.rows import Rows
 from humanoid_dynamics.filtering.conditioning.sole_kernels import find_rates, move_rows, turn_between
 from humanoid_dynamics.filtering.conditioning.support import Support
 from humanoid_dynamics.filtering.conditioning.swing import CLEARANCE, SETTLING, Print, Swing, against, go_on, offset_to, swing_path
+from humanoid_dynamics.filtering.conditioning.swing_times import lengthen_swings
 from humanoid_dynamics.filtering.conditioning.track import Track
 from humanoid_dynamics.filtering.conditioning.window import FootState, Window, look
 from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, smooth_columns
@@ -198,7 +199,10 @@ class Planner:
         landing = None if window.leap is None else (window.leap[2] - window.now, window.way)
         feet = Feet(window.place[now], window.heading[now], window.path, window.labels, shift, landing)
         at, stands = (self.feet[0].at, self.feet[1].at), (self.feet[0].stands, self.feet[1].stands)
-        prints = place_prints(feet, at, stands, (self.labeller.scale, self._p.widest), self._dt)
+        limits = (self.labeller.scale, self._p.widest)
+        prints = place_prints(feet, at, stands, limits, self._dt)
+        if window.leap is None and self._lengthen(window.labels, prints):
+            prints = place_prints(feet, at, stands, limits, self._dt)
         offset = np.zeros((len(window.com), 2))
         offset[now] = offset_of_prints(feet, prints)
         offset[: window.now] = self._offsets.between(window.start, self.now) if self.now else offset[window.now]
@@ -208,6 +212,11 @@ class Planner:
         window.com[:, :2] += shift
         window.place[:, :, :2] += shift[:, None]
         return prints
+
+    def _lengthen(self, labels: Labels, prints: list[list[Stance]]) -> bool:
+        """Leave feet in the air for as long as their ways need; return whether that changes anything."""
+        last = [(state.at, 0 if state.swing is None else self.now - state.swing.start) for state in self.feet]
+        return lengthen_swings(labels, prints, last, self._dt)
 
     def _plan_foot(self, window: Window, foot: int, prints: list[Stance], soles: SoleRows) -> None:
         """Write places, orientations, velocities and accelerations of a sole for the next rows (stage A5)."""
