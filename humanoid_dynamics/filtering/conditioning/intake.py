@@ -28,8 +28,9 @@ UPRIGHT = math.cos(math.radians(75.0))  # how far a base may lean; a robot on it
 class Intake:
     """Accept samples one by one; what cannot be used is left out and told, what jumps is made to run.
 
-    A new place or heading from one sample to the next is taken as a new origin of the reference, not as a motion.  All other coordinates
-    follow as fast as the robot can.
+    A new place or heading from one sample to the next is taken as a new origin of the reference, not as a motion.  Where the whole posture
+    jumps, had frozen or is nothing but noise, the reference is held, and led back to as soon as samples agree with each other.  A single
+    coordinate that jumps follows as fast as the robot can.
     """
 
     def __init__(self, robot: RobotModel, *, keep_limits: bool = True) -> None:
@@ -69,8 +70,8 @@ class Intake:
             q: (nq,) configuration.
 
         Returns:
-            ``ok``; ``moved`` where it jumped to another place, ``jumped`` where its posture did or where it had frozen, ``limited`` where it is faster than the robot, ``noisy`` where noise is
-            taken out; or why it was left out:
+            ``ok``; ``moved`` where it jumped to another place, ``jumped`` where its posture did, had frozen or is nothing but noise,
+            ``limited`` where it is faster than the robot, ``noisy`` where noise is taken out; or why it was left out:
             ``wrong_shape``, ``not_finite``, ``not_unit``, ``late``, ``leaning``.
         """
         sample = np.array(q, dtype=np.float64)
@@ -83,17 +84,7 @@ class Intake:
             self.time, self.q = time, sample
             return "ok"
         gap = min(time - self.time, LONGEST_GAP)
-        status = "ok"
-        unplaced, sample = sample, self._placed(sample)
-        if self._jumps(sample, gap):
-            sample, status = self._move_origin(unplaced, sample), "moved"
-        leaps = self._raw is not None and self._rejoining.jumps(self._raw, sample, gap)
-        share, wild = self._share_of(sample, gap)
-        if leaps or wild:
-            sample = self._raw = self._move_origin(unplaced, sample)
-            if self._rejoining.begin(self.q, sample):
-                status = "jumped" if status == "ok" else status
-        sample = self._rejoining.lead(sample, gap)
+        sample, share, status = self._join(self.q, sample, gap)
         step = pin.difference(self._model, self.q, sample)
         if share < 1.0:
             step, status = share * step, "noisy" if status == "ok" else status
@@ -107,6 +98,19 @@ class Intake:
             sample[3:7] *= -1.0
         self.time, self.q = time, sample
         return status
+
+    def _join(self, q: Vector, sample: Vector, gap: float) -> tuple[Vector, float, str]:
+        """Return where a sample leads to from where one is, what share of the step is taken, and what became of it."""
+        given, sample, status = sample, self._placed(sample), "ok"
+        if self._jumps(sample, gap):
+            sample, status = self._move_origin(given, sample), "moved"
+        leaps = self._raw is not None and self._rejoining.jumps(self._raw, sample, gap)
+        share, wild = self._share_of(sample, gap)
+        if leaps or wild:
+            sample = self._raw = self._move_origin(given, sample)
+            if self._rejoining.begin(q, sample) and status == "ok":
+                status = "jumped"
+        return self._rejoining.lead(sample, gap), share, status
 
     def _fault(self, time: float, sample: Vector) -> str:
         if sample.shape != (self._model.nq,):
@@ -147,14 +151,14 @@ class Intake:
         turn = abs(_heading_between(last, sample))
         return way > JUMP + FASTEST_BASE[0] * gap or turn > TURN + FASTEST_BASE[1] * gap
 
-    def _move_origin(self, unplaced: Vector, sample: Vector) -> Vector:
+    def _move_origin(self, given: Vector, sample: Vector) -> Vector:
         """Let the reference go on where it was; return the sample as it is then."""
         last = self.q if self.q is not None else sample
         now = pin.XYZQUATToSE3(sample[:7])
         turn = pin.utils.rotate("z", -_heading_between(last, sample))
         place = last[:3] - turn @ now.translation
         self._origin, self._moved = pin.SE3(turn, place) * self._origin, True
-        return self._placed(unplaced)
+        return self._placed(given)
 
 
 def _heading_between(q: Vector, other: Vector) -> float:

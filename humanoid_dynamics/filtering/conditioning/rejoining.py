@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.motion.quintic import quintic
 from humanoid_dynamics.spatial.arrays import Vector
 
-BACK = (0.4, 0.6)  # s of the way back; the second for legs and base: in it a step must be possible
+BACK = 0.5  # s of the way back
 SMALLEST = 0.02  # rad or m; what is nearer needs no way back
 MANY = 0.2  # share of joints; where so many run faster than they can, the posture jumped
 FROZEN = 0.1  # s; a stream that did not change for so long stood still
@@ -28,7 +26,6 @@ class Rejoining:
             speed: (nv,) largest speeds.
         """
         self._model, self._speed = robot.model, speed
-        self._lengths = _lengths(robot)
         self.restart()
 
     def restart(self) -> None:
@@ -73,22 +70,8 @@ class Rejoining:
             sample: (nq,) the sample.
             gap: Time since the last one [s].
         """
-        if self._since >= BACK[1]:
+        if self._since >= BACK:
             return sample
-        share = 1.0 - quintic(self._since / self._lengths)
+        share = 1.0 - float(quintic(self._since / BACK))
         self._since += gap
         return np.asarray(pin.integrate(self._model, sample, share * self._offset))
-
-
-def _lengths(robot: RobotModel) -> Vector:
-    """Return how long the way back takes, coordinate by coordinate, (nv,) [s]."""
-    lengths = np.full(robot.nv, BACK[0])
-    try:
-        soles = find_soles(robot)
-    except UnsupportedRobotError:
-        soles = ()
-    for sole in soles:
-        for joint in robot.model.supports[robot.model.frames[sole.frame].parentJoint]:
-            first = robot.model.joints[joint].idx_v
-            lengths[max(first, 0) : first + robot.model.joints[joint].nv] = BACK[1]
-    return lengths

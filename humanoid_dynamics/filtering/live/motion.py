@@ -26,6 +26,7 @@ ALONE = 0.2  # s; joints that are not joined by a base for so long go without
 FAREST = 600.0  # s; a piece that begins later is not meant
 LIMITED = {
     "moved": "the reference jumped to another place",
+    "jumped": "the posture of the reference jumped, had frozen or is all noise; it is held, and led back to",
     "limited": "the reference is faster than the robot",
     "noisy": "the reference goes to and fro; noise is taken out",
 }
