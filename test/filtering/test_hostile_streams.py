@@ -25,19 +25,23 @@ def check(kind, seed):
     assert all(frame.certificate.holds for frame in frames), fault
     assert all(np.isfinite(frame.q).all() and np.isfinite(frame.tau).all() for frame in frames)
     assert len(frames) * flow.settings.dt > fault.ends + streams.AFTER - 0.3
-    if fault.motion != "sway" or kind != "frozen":
-        assert not TOLD.get(kind) or said & TOLD[kind], (fault, said)
+    assert not TOLD.get(kind) or said & TOLD[kind], (fault, said)
     return streams.recovery(fault, frames)
 
 
-@pytest.mark.parametrize(
-    ("kind", "seed"), [("frozen", 1), ("jerk", 0), ("jerk", 1), ("loud", 1), ("about_face", 1), ("swapped", 0), ("slow", 0), ("noisy", 1)]
-)
-def test_bad_stream_is_survived_and_left_behind(kind, seed):
-    assert check(kind, seed) <= RECOVERY
+@pytest.mark.parametrize("kind", ["frozen", "jerk", "loud", "noisy", "about_face", "swapped", "slow"])
+def test_bad_stream_is_survived_and_left_behind(kind):
+    assert check(kind, 0) <= RECOVERY
+
+
+def test_recorded_squat_goes_on_after_random_postures():
+    assert check("jerk", 1) <= RECOVERY
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", list(streams.KINDS))
 def test_ten_bad_streams_of_each_kind(kind):
-    assert [check(kind, seed) for seed in range(streams.SEEDS)] <= [RECOVERY] * streams.SEEDS
+    """No frame of any leaves the limits; nine of ten are back in time, and the last one not much later."""
+    taken = [check(kind, seed) for seed in range(streams.SEEDS)]
+    assert sum(time <= RECOVERY for time in taken) >= 0.9 * streams.SEEDS, taken
+    assert max(taken) < 1.5, taken
