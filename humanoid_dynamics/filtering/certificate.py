@@ -8,6 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.proportions import Proportions
+from humanoid_dynamics.filtering.sole_edges import find_edges
 from humanoid_dynamics.filtering.ticks.joint_room import limited_positions
 from humanoid_dynamics.filtering.ticks.judge_kernels import judge_limits, judge_sole
 from humanoid_dynamics.filtering.ticks.terms import BASE, LOCAL
@@ -30,8 +31,9 @@ class FrameCertificate:
 
     Attributes:
         residual: Largest entry of what the equation of motion misses, over the weight, lengths in metres [-].
-        cop: How far the centre of pressure is inside the soles that bear load, the least of them [m]; infinite in flight.
-        friction: Largest share of the friction coefficient that is used, about the normal of the sole [-].
+        cop: How far the centre of pressure is inside the soles that bear load, the least of them [m]; infinite in flight.  Of a sole that
+            stands on an edge, how far it is from the ends of the edge, or off the edge and then negative.
+        friction: Largest share of the friction coefficient that is used, about the normal of the ground [-].
         pull: Largest pull of the ground on a sole, over the weight; zero where it only pushes [-].
         torque: Largest share of a torque limit [-].
         joint: Smallest distance to a position limit [rad or m]; negative outside.
@@ -85,6 +87,8 @@ class FrameJudge:
         self._edges = [half_planes(outline) if len(outline) > 2 else None for outline in self._outlines]
         middles = [corners.mean(axis=0) for corners in proportions.corners]
         self._middles, self._arms = middles, [skew(middle) for middle in middles]
+        whole = all(edges is not None for edges in self._edges)
+        self._rims = [find_edges(np.array(s.vertices), 0.0) for s in surfaces] if whole else []
         self._index, self._low, self._high = limited_positions(robot)
         self._mu = [s.friction for s in surfaces]
         self._weight = proportions.mass * proportions.gravity
@@ -124,6 +128,8 @@ class FrameJudge:
             w = step.wrenches[foot]
             J = pin.getFrameJacobian(model, data, self._soles[foot], LOCAL)
             speed, margin, pulled, push = self._judge_sole(foot, J, w, v, miss)
+            if step.edges[foot]:
+                speed, margin, pulled, push = self._judge_edge(foot, step, J, v)
             if not step.stands[foot]:
                 continue
             slip = max(slip, speed)
@@ -155,6 +161,20 @@ class FrameJudge:
         moving = twist[:3] - self._arms[foot] @ twist[3:]
         margin = self._margin(foot, np.array([-w[4], w[3]]) / w[2]) if w[2] > loaded else np.inf
         return float(moving @ moving) ** 0.5, margin, float(np.hypot(w[0], w[1])), float(w[2])
+
+    def _judge_edge(self, foot: int, step: Step, J: Matrix, v: Vector) -> tuple[float, float, float, float]:
+        """Return speed of an edge, how far the pressure is from its ends or off it, tangential and normal force to the ground."""
+        rims, w, twist = self._rims[foot], step.wrenches[foot], J @ v
+        point, half = rims.middle(step.edges[foot]), rims.half(step.edges[foot])
+        n = pin.updateFramePlacement(self._model, self._data, self._soles[foot]).rotation[2]
+        f, moment = w[:3], w[3:] - skew(point) @ w[:3]
+        moving, push = twist[:3] - skew(point) @ twist[3:], float(f @ n)
+        pulled = float(np.linalg.norm(f - push * n))
+        if push <= LOADED * self._weight:
+            return float(np.linalg.norm(moving)), np.inf, pulled, push
+        across = np.array([n[2], 0.0, -n[0]])  # of the edge, which is along y, and of the normal
+        along, off = abs(float(moment @ across)) / push, abs(float(moment[1])) / push
+        return float(np.linalg.norm(moving)), half - along if off <= COP else -off, pulled, push
 
     def _margin(self, foot: int, p: Vector) -> float:
         edges = self._edges[foot]

@@ -26,6 +26,7 @@ class Settings:
         repair_height: Whether floating feet are put on the ground.
         split_slides: Whether a standing foot that slides makes a small step instead.
         flights: Whether short flights from both soles to both are made; where not, they are replaced by standing.
+        edges: Whether soles roll over their front and rear edges; strides are then longer.
         gate: Whether time may stop before a foot is lifted until the robot is balanced on the other one.
     """
 
@@ -45,6 +46,7 @@ class Settings:
     repair_height: bool = True
     split_slides: bool = True
     flights: bool = False
+    edges: bool = False
     gate: bool = True
 
     @property
