@@ -172,8 +172,9 @@ class FrameJudge:
         pulled = float(np.linalg.norm(f - push * n))
         if push <= LOADED * self._weight:
             return float(np.linalg.norm(moving)), np.inf, pulled, push
-        across = np.array([n[2], 0.0, -n[0]])  # of the edge, which is along y, and of the normal
-        along, off = abs(float(moment @ across)) / push, abs(float(moment[1])) / push
+        edge = np.array([0.0, 1.0, 0.0]) - n[1] * n  # as it lies on the ground
+        edge /= np.linalg.norm(edge)
+        along, off = abs(float(moment @ np.cross(edge, n))) / push, abs(float(moment @ edge)) / push
         return float(np.linalg.norm(moving)), half - along if off <= COP else -off, pulled, push
 
     def _margin(self, foot: int, p: Vector) -> float:

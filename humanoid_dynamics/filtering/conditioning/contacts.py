@@ -46,6 +46,7 @@ def label_window(
     limits: ContactThresholds,
     past: tuple[tuple[bool, bool], tuple[int, int]],
     dt: float,
+    *,
     both: float = DOUBLE_SUPPORT,
 ) -> Labels:
     """Tell which foot stands in each row of a window.

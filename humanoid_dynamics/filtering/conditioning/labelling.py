@@ -79,7 +79,7 @@ class Labeller:
         height, speed, both = window.height, window.speed, DOUBLE_SUPPORT
         if len(self._edges) > 1:
             (height, speed), both = rolling_heights(window, self._edges, self._dt), ROLLING_SUPPORT
-        labels = label_window(height[rows], speed[rows], self.thresholds(window, now), (before, stood), self._dt, both)
+        labels = label_window(height[rows], speed[rows], self.thresholds(window, now), (before, stood), self._dt, both=both)
         for foot in (0, 1):
             state = self.feet[foot]
             if state.slide and state.slide[1] <= self.now:

@@ -123,14 +123,15 @@ class RollPlanner:
         if goal < RISEN and not state.any():
             return None
         end = np.array([max(goal, 0.0), min(max(goal, 0.0) / max(duration, 0.05), FASTEST_ROLL), 0.0])
-        times = dt * np.arange(after - first + 2)
+        times = np.asarray(dt * np.arange(after - first + 2), dtype=np.float64)
         tilt = go_on(state[:, None], end[:, None], duration, times)[:, :, 0]
         return Roll(first, after, first - 1, tilt)
 
     def _lie_down(self, state: FootState, length: int) -> Roll | None:
         if state.tilt is None or abs(float(state.tilt[0])) < 1e-3:
             return None
-        tilt = go_on(state.tilt[:, None], np.zeros((3, 1)), LYING_DOWN, self._dt * np.arange(length + 2))[:, :, 0]
+        times = np.asarray(self._dt * np.arange(length + 2), dtype=np.float64)
+        tilt = go_on(state.tilt[:, None], np.zeros((3, 1)), LYING_DOWN, times)[:, :, 0]
         return Roll(0, length, -1, tilt)
 
     def write(self, roll: Roll, foot: int, at: Print, rows: slice, out: tuple[Matrix, Matrix]) -> None:

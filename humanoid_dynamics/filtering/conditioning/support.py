@@ -94,8 +94,8 @@ def phases_of(labels: Labels, edges: Indices | None = None) -> list[tuple[int, t
     code = labels[:, 0] + 2 * labels[:, 1]
     if edges is not None and len(edges):
         code = code + 4 * (edges[:, 0] % 3) + 12 * (edges[:, 1] % 3)
-    edges = [0, *(np.flatnonzero(np.diff(code)) + 1).tolist()]
-    return [(row, (bool(labels[row, 0]), bool(labels[row, 1]))) for row in edges]
+    starts = [0, *(np.flatnonzero(np.diff(code)) + 1).tolist()]
+    return [(row, (bool(labels[row, 0]), bool(labels[row, 1]))) for row in starts]
 
 
 def stance_runs(labels: Labels) -> list[tuple[int, int]]:

@@ -1,6 +1,6 @@
 """A sole that turns about its front or rear edge, as loops that numba compiles.
 
-The frame of an edge has its origin in the middle of the edge and y along it, as the sole has it; x is forward, z off the ground.
+The frame of an edge has its origin in the middle of the edge; z is the normal of the ground, y goes along the edge, x forward.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import math
 
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-SMALL = 1e-9  # m/s^2
+SMALL = 1e-9  # of the square of a cosine
 STIFF, DAMP, STILL, HARDEST, TURN_STIFF, TURN_DAMP, CUSHION, DEPTH = range(8)  # places in the numbers
 ABOUT = 4  # place of the turn about the edge among six motions
 
@@ -46,9 +46,7 @@ def sit_on_edge(  # noqa: PLR0917
     now, flat = poses
     R, E = now[1], flat[1]
     tilt, goal = find_tilt(R, E), find_tilt(wanted[0], E)
-    C[:, :] = 0.0
-    C[0, 0] = C[2, 2] = math.cos(tilt)
-    C[0, 2], C[1, 1], C[2, 0] = math.sin(tilt), 1.0, -math.sin(tilt)
+    _write_axes(R, E, C)
     J, drift, twist, B = sole
     for k in range(J.shape[1]):
         move_to_edge(J[:, k], point, C)
@@ -97,6 +95,18 @@ def find_tilt(R: Matrix, flat: Matrix) -> float:
     for j in range(3):
         x, z = x + R[j, 0] * flat[j, 2], z + R[j, 2] * flat[j, 2]
     return math.atan2(-x, z)
+
+
+def _write_axes(R: Matrix, flat: Matrix, C: Matrix) -> None:
+    """Write the axes of an edge that lies on the ground, in axes of the sole."""
+    for i in range(3):
+        C[2, i] = 0.0
+        for j in range(3):
+            C[2, i] += R[j, i] * flat[j, 2]
+    x, y, z = C[2, 0], C[2, 1], C[2, 2]
+    size = math.sqrt(max(1.0 - y * y, SMALL))
+    C[1, 0], C[1, 1], C[1, 2] = -y * x / size, size, -y * z / size
+    C[0, 0], C[0, 1], C[0, 2] = C[1, 1] * z - C[1, 2] * y, C[1, 2] * x - C[1, 0] * z, C[1, 0] * y - C[1, 1] * x
 
 
 def _hold_edge(now: Pose, flat: Pose, point: Vector, pull: float, twist: Vector, fixed: Vector, C: Matrix, wish: Vector) -> None:  # noqa: PLR0917

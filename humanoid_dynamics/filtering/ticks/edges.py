@@ -36,7 +36,7 @@ def build_edge_cone(sole: ContactSurface, half: float, *, closed: bool) -> Matri
         (m, 6) rows, cone @ wrench <= 0.
     """
     cone = build_wrench_cone(replace(sole, vertices=np.array([[0.0, -half, 0.0], [0.0, half, 0.0]])))
-    rows = np.asarray(cone.A @ np.linalg.pinv(cone.basis))
+    rows = np.asarray(cone.A @ cone.basis.T)  # with the origin on the edge its five wrenches are orthonormal
     about = np.eye(WRENCH)[ABOUT]
     return np.vstack((rows, about, -about)) if closed else rows
 

@@ -88,8 +88,7 @@ class Footing:
             self._choose_edge(foot, down[foot], target, terms)
             if down[foot]:
                 target.sole_place[foot] = self.place[foot]
-                if not self.edges[foot]:
-                    target.sole_turn[foot] = self.turn[foot]
+                np.copyto(target.sole_turn[foot], self.turn[foot], where=not self.edges[foot])
             elif wanted[foot]:
                 self._reach(foot, target)
             fresh = 0.0 if any(self.stands) else np.inf  # who bears all load from the start has it already
