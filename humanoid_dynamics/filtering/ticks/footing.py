@@ -85,7 +85,7 @@ class Footing:
             if down[foot] and not self.stands[foot]:
                 self._latch(foot, target, terms)
             self.late[foot] = self.late[foot] + dt if wanted[foot] and not down[foot] else 0.0
-            self._choose_edge(foot, down[foot], target, terms)
+            self._choose_edge(foot, (down[foot], down[1 - foot]), target, terms)
             if down[foot]:
                 target.sole_place[foot] = self.place[foot]
                 np.copyto(target.sole_turn[foot], self.turn[foot], where=not self.edges[foot])
@@ -102,11 +102,11 @@ class Footing:
                 share = min(float(self.age[foot]), max(left, 0.0)) / RAMP
                 target.load[foot] = FIRST_LOAD + share if share < 1.0 else math.inf
 
-    def _choose_edge(self, foot: int, stands: bool, target: Target, terms: BodyTerms) -> None:
-        """Let a standing sole turn about an edge where it is asked to, until it lies flat again."""
-        if not stands:
+    def _choose_edge(self, foot: int, down: tuple[bool, bool], target: Target, terms: BodyTerms) -> None:
+        """Let a standing sole turn about an edge where it is asked to and the other one stands, until it lies flat again."""
+        if not down[0]:
             self.edges[foot] = FLAT
-        elif target.edges[foot]:
+        elif target.edges[foot] and (down[1] or self.edges[foot]):
             self.edges[foot] = target.edges[foot]
         elif self.edges[foot]:
             spin = terms.twist[foot, 3:]
