@@ -19,7 +19,7 @@ from humanoid_dynamics.motion.contact_detection import DOUBLE_SUPPORT, SHORTEST,
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 HISTORY = 3.0  # s of the past that tell how still standing feet are
-ROLLING_STRIDE = 1.7  # times as long strides are where soles roll
+ROLLING_STRIDE = 1.4  # times as long strides are where soles roll
 ROLLING_SUPPORT = 0.11  # s of common standing then
 RESCALING = 0.02  # largest change of the share of the way from plan to plan [-]
 

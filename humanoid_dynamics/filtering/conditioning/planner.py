@@ -34,7 +34,7 @@ from humanoid_dynamics.motion.schedule import runs
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
-ROLLING_AHEAD = 0.7  # what part of a distance ahead counts where soles roll
+ROLLING_AHEAD = 0.75  # what part of a distance ahead counts where soles roll
 UP = read_only([0.0, 0.0, 1.0])  # normal of level ground
 ROTATIONS = (quaternion_of, turn_between)
 SoleRows = tuple[Matrix, Matrix, Matrix, Matrix]
