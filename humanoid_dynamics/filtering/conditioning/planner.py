@@ -226,8 +226,9 @@ class Planner:
             if found is not at:
                 at, turn = found, found.turn()
             places[row], turns[row] = at.place, turn
-        roll = self._rolls[foot]
-        if roll is not None:
+        for roll in (self._rolls[foot], self.rolling.heels[foot]):
+            if roll is None:
+                continue
             on = next((p[2] for p in prints if p[0] <= max(roll.first, 0) < p[1]), state.at)
             self.rolling.write(roll, foot, on, slice(max(roll.start + 1, 0), min(roll.after + 1, count + 2)), (places, turns))
         for first, after, stands in runs(np.array(labels)):
@@ -272,6 +273,10 @@ class Planner:
             return goal, SETTLING
         touch = min(window.now + ahead[0], len(window.place) - 2)
         goal[0] = offset_to(ahead[2], window.place[touch, foot], window.turn[touch, foot])
+        heel = self.rolling.heels[foot]
+        if heel is not None and heel.first == ahead[0]:
+            place, turn, _ = self.rolling.move(heel, foot, ahead[2], 0)
+            goal[0] = np.concatenate((place - window.place[touch, foot], pin.log3(turn @ window.turn[touch, foot].T)))
         duration = (ahead[0] - lifted) * self._dt
         if duration > SETTLING:
             return goal, SETTLING
@@ -290,7 +295,7 @@ class Planner:
         swing.offset[0] = offset_to(origin, window.place[at, foot], window.turn[at, foot])
         swing.offset[1:] = self._against(window, foot, at)
         if roll is not None and roll.after == row:
-            place, turn, moves = self.rolling.leave(roll, foot, origin)
+            place, turn, moves = self.rolling.move(roll, foot, origin, -1)
             swing.offset[0, :3] = place - window.place[at, foot]
             swing.offset[0, 3:] = pin.log3(turn @ window.turn[at, foot].T)
             swing.offset[1:] += moves
@@ -323,8 +328,8 @@ class Planner:
         """Go on to the row after those handed out."""
         for foot in (0, 1):
             state, labels, roll = self.feet[foot], window.labels[:, foot], self._rolls[foot]
-            rolls = roll is not None and roll.first < count <= roll.after
-            state.tilt = roll.tilt[count - 1 - roll.start] if roll is not None and rolls else None
+            now = next((each for each in (roll, self.rolling.heels[foot]) if each and each.first < count <= each.after), None)
+            state.tilt = None if now is None else now.tilt[count - 1 - now.start]
             at = next((p[2] for p in prints[foot] if p[0] <= count - 1 < p[1]), None)
             state.stands = bool(labels[count - 1])
             if state.stands and at is not None:

@@ -12,9 +12,11 @@ from humanoid_dynamics.filtering.conditioning.swing import Print, go_on
 from humanoid_dynamics.filtering.conditioning.window import FootState, Window
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
-from humanoid_dynamics.filtering.sole_edges import TOE, SoleEdges, find_edges
+from humanoid_dynamics.filtering.sole_edges import HEEL, TOE, SoleEdges, find_edges
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
+HEEL_FIRST = 0.08  # s in which a sole that came down on its rear edge lies down
+TOES_UP = (0.08, 0.25)  # rad; a reference whose toes are up by less comes down flat; by how much they are up at most
 TAKEN_OVER = 0.045  # s after the other sole touched down, before the heel rises
 SHORTEST_ROLL = 0.03  # s
 RISEN = 0.15  # rad; a reference whose heel is up by less does not roll
@@ -35,12 +37,14 @@ class Roll:
         after: Row at which it is lifted, or lies flat again.
         tilt: (n, 3) its tilt [rad], rate and second rate from the row before the first on; zero rows there where it was flat.
         start: Row the first of these belongs to.
+        kind: The edge.
     """
 
     first: int
     after: int
     start: int
     tilt: Matrix = field(default_factory=lambda: np.zeros((0, 3)))
+    kind: int = TOE
 
 
 class RollPlanner:
@@ -54,6 +58,8 @@ class RollPlanner:
             settings: Times and lengths.
         """
         self._p, self._dt = proportions, settings.dt
+        self._lands_on_heels = settings.heels
+        self.heels: list[Roll | None] = [None, None]
         self.active = settings.edges and all(len(corners) > 2 for corners in proportions.corners)
         self.edges: tuple[SoleEdges, ...] = tuple(find_edges(corners) for corners in proportions.corners) if self.active else ()
 
@@ -70,18 +76,42 @@ class RollPlanner:
         """
         window.edges = np.zeros(window.labels.shape, dtype=np.intp)
         if not self.active or window.leap is not None:
+            self.heels = [None, None]
             return [None, None]
+        self.heels = [self._find_heel(window, foot, feet[foot], prints[foot]) for foot in (0, 1)]
         rolls: list[Roll | None] = [self._find(window, foot, feet, prints) for foot in (0, 1)]
-        for foot, roll in enumerate(rolls):
-            if roll is not None:
-                window.edges[max(roll.first, 0) : roll.after, foot] = TOE
+        for kind, found in ((TOE, rolls), (HEEL, self.heels)):
+            for foot, roll in enumerate(found):
+                if roll is not None:
+                    window.edges[roll.first : roll.after, foot] = kind
         return rolls
+
+    def _find_heel(self, window: Window, foot: int, state: FootState, prints: list[Stance]) -> Roll | None:
+        """Return how a foot lies down after its next touch-down, or the one it is just after."""
+        labels, length = window.labels, round(HEEL_FIRST / self._dt)
+        if not self._lands_on_heels:
+            return None
+        if state.tilt is not None and state.tilt[0] < 0.0:
+            after = state.since + length - (window.start + window.now)
+            return self._lay(state.tilt, (0, after), -1) if after > 0 and labels[0, foot] else None
+        first = next((p[0] for p in prints if p[0] > 0), len(labels))
+        if first + length >= len(labels) - 2 or not labels[first - 1 : first + length, 1 - foot].all():
+            return None
+        R = window.turn[window.now + first, foot]
+        tilt = max(float(np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0]))), -TOES_UP[1])
+        return self._lay(np.array([tilt, 0.0, 0.0]), (first, first + length), first) if tilt < -TOES_UP[0] else None
+
+    def _lay(self, state: Vector, rows: tuple[int, int], start: int) -> Roll:
+        count = rows[1] - start + 1
+        times = np.asarray(self._dt * np.arange(count), dtype=np.float64)
+        tilt = go_on(state[:, None], np.zeros((3, 1)), (count - 1) * self._dt, times)[:, :, 0]
+        return Roll(*rows, start, tilt, HEEL)
 
     def _find(self, window: Window, foot: int, feet: list[FootState], prints: list[list[Stance]]) -> Roll | None:
         """Return the roll before the next lift-off of a foot."""
         state, labels, dt = feet[foot], window.labels, self._dt
         stance = next((p for p in prints[foot] if p[1] > 0), None)
-        if stance is None or (stance[0] > 0 and state.tilt is not None):
+        if stance is None or (state.tilt is not None and (stance[0] > 0 or state.tilt[0] < 0.0)):
             return None
         first, after, at = stance
         lifted = after < len(labels) - 2
@@ -90,6 +120,8 @@ class RollPlanner:
         if state.tilt is not None:  # it rolls already
             return self._fill(window, foot, (0, after), state.tilt)
         begin = self._taken_over(window, foot, feet, (first, after)) + round(TAKEN_OVER / dt)
+        heel = self.heels[1 - foot]
+        begin = max(begin, heel.after if heel is not None and heel.first < after else 0)
         begin = max(begin, first + round(TAKEN_OVER / dt) if first else 0, after - round(LONGEST_ROLL / dt), 0)
         other = next((p[2] for p in prints[1 - foot] if p[0] <= after < p[1]), None)
         if other is None or after - begin < SHORTEST_ROLL / dt:
@@ -144,26 +176,27 @@ class RollPlanner:
             rows: Rows to write, counted from the one before the next.
             out: (n, 3) places [m] and (n, 3, 3) orientations of those rows on; written to.
         """
-        point, R = self.edges[foot].middle(TOE), at.turn()
+        point, R = self.edges[foot].middle(roll.kind), at.turn()
         for row in range(rows.start, rows.stop):
             k = row - 1 - roll.start
             if 0 <= k < len(roll.tilt):
                 turn = tilted(float(roll.tilt[k, 0]))
                 out[0][row], out[1][row] = at.place + R @ (point - turn @ point), R @ turn
 
-    def leave(self, roll: Roll, foot: int, at: Print) -> tuple[Vector, Matrix, Matrix]:
-        """Return how a sole moves when it is lifted at the end of a roll.
+    def move(self, roll: Roll, foot: int, at: Print, row: int) -> tuple[Vector, Matrix, Matrix]:
+        """Return how a sole moves in a roll.
 
         Args:
             roll: The roll.
             foot: 0 for the left, 1 for the right.
-            at: Where it stood.
+            at: Where it stands.
+            row: Row of the roll; the last one is where the sole is lifted.
 
         Returns:
             Its place (3,) [m] and orientation (3, 3), and (2, 6) velocity and acceleration, axes of the world.
         """
-        tilt, rate, second = roll.tilt[roll.after - roll.start].tolist()
-        point, R, turn = self.edges[foot].middle(TOE), at.turn(), tilted(tilt)
+        tilt, rate, second = roll.tilt[row].tolist()
+        point, R, turn = self.edges[foot].middle(roll.kind), at.turn(), tilted(tilt)
         arm, axis = -(R @ turn @ point), R[:, 1]
         moves = np.zeros((2, 6))
         moves[0, :3], moves[0, 3:] = rate * np.cross(axis, arm), rate * axis

@@ -41,7 +41,7 @@ class LiveMotion:
         state: The state of the robot, where it is used.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         robot: RobotModel,
         *,

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from humanoid_dynamics.filtering.proportions import Proportions
-from humanoid_dynamics.filtering.sole_edges import FLAT
+from humanoid_dynamics.filtering.sole_edges import FLAT, find_edges
 from humanoid_dynamics.filtering.ticks.footing_kernels import Ground, find_lowest, stop_sole, turn_level, upright
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.filtering.ticks.terms import BodyTerms
@@ -48,6 +48,7 @@ class Footing:
             proportions: Measures of the robot.
         """
         self._corners = proportions.corners
+        self._rims = tuple(find_edges(corners) for corners in self._corners if len(corners) > 2)
         self.stands = [False, False]
         self.place: Matrix = np.zeros((2, 3))
         self.turn: Matrix = np.tile(np.eye(3), (2, 1, 1))
@@ -114,6 +115,9 @@ class Footing:
             if level and float(spin @ spin) < LYING[1] ** 2:
                 self.edges[foot] = FLAT
 
+    def _comes_on_edge(self, foot: int, target: Target) -> bool:
+        return bool(target.edges[foot] and self.stands[1 - foot] and self._rims)
+
     def _bears(self, foot: int, target: Target, terms: BodyTerms) -> bool:
         if not target.touches[foot]:
             return False
@@ -132,7 +136,7 @@ class Footing:
     def _gap(self, foot: int, target: Target, terms: BodyTerms) -> float:
         """Return how high the lowest corner of a sole is over the ground under it; infinite where it is too steep to stand."""
         level, lowest = self._lowest(foot, target, terms, _ground(foot, target))
-        tilt = TORN[1] if self.torn[foot] else TILT[int(self.late[foot] > LATE)]
+        tilt = TORN[1] if self.torn[foot] else TILT[int(self.late[foot] > LATE or target.edges[foot] != FLAT)]
         return lowest if level > math.cos(tilt) else math.inf
 
     def _lowest(self, foot: int, target: Target, terms: BodyTerms, ground: Ground) -> tuple[float, float]:
@@ -142,8 +146,14 @@ class Footing:
 
     def _latch(self, foot: int, target: Target, terms: BodyTerms) -> None:
         sole, n = (terms.place[foot], terms.turn[foot], terms.twist[foot]), target.normal[foot]
-        self._stop(sole, n, _ground(foot, target), STOPPING, self.place[foot])
         self._level(terms.turn[foot], n, self.turn[foot])
+        if self._comes_on_edge(foot, target):
+            point = self._rims[foot].middle(target.edges[foot])
+            edge = terms.place[foot] + terms.turn[foot] @ point
+            edge -= float((edge - np.array(_ground(foot, target))) @ n) * n
+            self.place[foot] = edge - self.turn[foot] @ point
+        else:
+            self._stop(sole, n, _ground(foot, target), STOPPING, self.place[foot])
         self.landed.append(foot)
 
     def _reach(self, foot: int, target: Target) -> None:
