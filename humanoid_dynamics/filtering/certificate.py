@@ -8,9 +8,9 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.proportions import Proportions
-from humanoid_dynamics.filtering.sole_edges import find_edges
+from humanoid_dynamics.filtering.sole_edges import HEEL, TOE, find_edges
 from humanoid_dynamics.filtering.ticks.joint_room import limited_positions
-from humanoid_dynamics.filtering.ticks.judge_kernels import judge_limits, judge_sole
+from humanoid_dynamics.filtering.ticks.judge_kernels import judge_edge, judge_limits, judge_sole
 from humanoid_dynamics.filtering.ticks.terms import BASE, LOCAL
 from humanoid_dynamics.filtering.ticks.tick import Step
 from humanoid_dynamics.model.robot import RobotModel
@@ -87,8 +87,15 @@ class FrameJudge:
         self._edges = [half_planes(outline) if len(outline) > 2 else None for outline in self._outlines]
         middles = [corners.mean(axis=0) for corners in proportions.corners]
         self._middles, self._arms = middles, [skew(middle) for middle in middles]
-        whole = all(edges is not None for edges in self._edges)
-        self._rims = [find_edges(np.array(s.vertices), 0.0) for s in surfaces] if whole else []
+        known = all(edges is not None for edges in self._edges)
+        self._kernel = compile_kernel(judge_sole) if known and choose_compiler(compiled) else None
+        self._found: Vector = np.zeros(FOUND)
+        self._edge = compile_kernel(judge_edge) if self._kernel is not None else judge_edge
+        self._rims: dict[tuple[int, int], Vector] = {}
+        for foot, outline in enumerate(self._outlines):
+            if len(outline) > 2:
+                rims = find_edges(np.array(surfaces[foot].vertices), 0.0)
+                self._rims |= {(foot, kind): np.array([*rims.middle(kind), rims.half(kind)]) for kind in (TOE, HEEL)}
         self._index, self._low, self._high = limited_positions(robot)
         self._mu = [s.friction for s in surfaces]
         self._weight = proportions.mass * proportions.gravity
@@ -97,15 +104,13 @@ class FrameJudge:
         with np.errstate(divide="ignore"):
             self._per_speed = np.where(robot.limits.velocity > 0.0, 1.0 / robot.limits.velocity, 0.0)[BASE:]
 
-        known = all(edges is not None for edges in self._edges)
-        self._kernel = compile_kernel(judge_sole) if known and choose_compiler(compiled) else None
-        self._found: Vector = np.zeros(FOUND)
         self._limits = compile_kernel(judge_limits) if choose_compiler(compiled) else None
         self._ranges = np.zeros((4, robot.nv - BASE))
         self._ranges[0, : len(self._index)], self._ranges[1, : len(self._index)] = self._low, self._high
         self._ranges[2], self._ranges[3] = self._per_effort, self._per_speed
         if self._kernel is not None:  # compile, or load what is compiled, before a robot waits for it
             self._judge_sole(0, np.zeros((6, robot.nv), order="F"), np.zeros(6), np.zeros(robot.nv), np.zeros(robot.nv))
+            self._edge(np.zeros(6), np.zeros(6), self._data.oMf[self._soles[0]].rotation, self._rims[0, TOE], 1.0, self._found)
 
     def judge(self, q: Vector, v: Vector, after: tuple[Vector, Vector], step: Step) -> FrameCertificate:
         """Judge one frame.
@@ -164,18 +169,11 @@ class FrameJudge:
 
     def _judge_edge(self, foot: int, step: Step, J: Matrix, v: Vector) -> tuple[float, float, float, float]:
         """Return speed of an edge, how far the pressure is from its ends or off it, tangential and normal force to the ground."""
-        rims, w, twist = self._rims[foot], step.wrenches[foot], J @ v
-        point, half = rims.middle(step.edges[foot]), rims.half(step.edges[foot])
-        n = pin.updateFramePlacement(self._model, self._data, self._soles[foot]).rotation[2]
-        f, moment = w[:3], w[3:] - skew(point) @ w[:3]
-        moving, push = twist[:3] - skew(point) @ twist[3:], float(f @ n)
-        pulled = float(np.linalg.norm(f - push * n))
-        if push <= LOADED * self._weight:
-            return float(np.linalg.norm(moving)), np.inf, pulled, push
-        edge = np.array([0.0, 1.0, 0.0]) - n[1] * n  # as it lies on the ground
-        edge /= np.linalg.norm(edge)
-        along, off = abs(float(moment @ np.cross(edge, n))) / push, abs(float(moment @ edge)) / push
-        return float(np.linalg.norm(moving)), half - along if off <= COP else -off, pulled, push
+        turn = pin.updateFramePlacement(self._model, self._data, self._soles[foot]).rotation
+        loaded = LOADED * self._weight
+        self._edge(step.wrenches[foot], np.dot(J, v), turn, self._rims[foot, step.edges[foot]], loaded, self._found)
+        speed, margin, pulled, push = self._found[:4].tolist()
+        return speed, margin, pulled, push
 
     def _margin(self, foot: int, p: Vector) -> float:
         edges = self._edges[foot]

@@ -9,7 +9,7 @@ import numpy as np
 
 from humanoid_dynamics.contact.cone import build_wrench_cone
 from humanoid_dynamics.filtering.proportions import Proportions, inner_rectangle, measure_proportions
-from humanoid_dynamics.filtering.sole_edges import find_edges
+from humanoid_dynamics.filtering.sole_edges import TOE, find_edges
 from humanoid_dynamics.filtering.ticks.compiled_program import CompiledProgram
 from humanoid_dynamics.filtering.ticks.edges import EdgeProgram, EdgeSeat, build_edge_cone
 from humanoid_dynamics.filtering.ticks.footing import FIRST_LOAD, Footing
@@ -196,6 +196,10 @@ class BalancedTick:
             self._wishes.load[:] = [np.inf if foot in self._feet else FIRST_LOAD * self._weight for foot in (0, 1)]
             self._solve_first(feet)
         self._feet = ()
+        if self._edges is not None:
+            flat = np.array(self.terms.place[0]), np.array(self.terms.turn[0])
+            self._edges.seat(0, TOE, target, self.terms, self._wishes, flat, 1.0)
+            self._edges.read(0, TOE, np.zeros(BASE))
 
     def restart(self) -> None:
         """Forget where soles stand."""
