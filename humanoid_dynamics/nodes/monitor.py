@@ -25,6 +25,7 @@ MOST = 10_000  # messages in it
 RATE = 4.0  # Hz
 PLAIN_PERIOD = 2.0  # s between tables where the output is no terminal
 EVERY = 10.0  # s between pushes
+AT_ONCE = 1e-5  # s; what clocks in lock-step differ by is no delay
 LEVELS = {b"\x00": "green", b"\x01": "yellow", b"\x02": "red", b"\x03": "dim"}
 
 
@@ -118,7 +119,7 @@ class MonitorNode(AdapterNode):
         now = monotonic()
         for topic, times in self._times.items():
             rate = count_rate(times, now, now - self._began)
-            table.add_row(topic, f"{rate:8.1f} Hz" if rate else "silent")
+            table.add_row(topic, f"{rate:8.1f} Hz" if rate else f"last heard {now - times[-1]:.0f} s ago")
         for surface, force in self._forces.items():
             table.add_row(f"{surface} normal force", f"{force:8.1f} N")
         if len(self._certificate) == 6:
@@ -126,7 +127,7 @@ class MonitorNode(AdapterNode):
             table.add_row("equation of motion to", f"{residual:8.1e} N or N·m")
             table.add_row("to lift-off, slip, rim", f"{normal:.0f} N, {friction:.0f} N, {1e3 * cop:.0f} mm")
             table.add_row("torque left", f"{torque:8.0%}")
-            table.add_row("state to command", f"{1e3 * age:8.2f} ms" if age > 0.0 else "at once, as time waits for it")  # lock-step
+            table.add_row("state to command", f"{1e3 * age:8.2f} ms" if age > AT_ONCE else "at once, as time waits for it")  # lock-step
         if len(self._audit) == 6:
             table.add_row("time, energy from nowhere", f"{self._audit[0]:8.2f} s, {self._audit[2]:.1e} J")
         if self._page:
@@ -136,16 +137,17 @@ class MonitorNode(AdapterNode):
 
 
 def count_rate(times: deque[float], now: float, running: float) -> float:
-    """Return how many messages came per second of the window that ends now; those before it are forgotten.
+    """Return how many messages came per second of the window that ends now; those before it are forgotten but the last.
 
     Args:
         times: When messages came [s]; it is changed.
         now: The time [s].
         running: How long messages have been counted [s].
     """
-    while times and times[0] < now - WINDOW:
+    while len(times) > 1 and times[0] < now - WINDOW:
         times.popleft()
-    return len(times) / min(max(running, 1.0 / RATE), WINDOW)
+    heard = sum(time >= now - WINDOW for time in times)
+    return heard / min(max(running, 1.0 / RATE), WINDOW)
 
 
 def main() -> None:

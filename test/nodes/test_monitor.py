@@ -16,5 +16,7 @@ def test_rates_are_those_of_the_window(rate):
 
 
 def test_what_stopped_falls_silent_and_what_has_just_begun_counts_from_there():
-    assert count_rate(deque([1.0, 1.1]), 10.0, 10.0) == 0.0
+    times = deque([1.0, 1.1])
+    assert count_rate(times, 10.0, 10.0) == 0.0
+    assert list(times) == [1.1]  # when it was last heard is still known
     assert count_rate(deque([0.1, 0.2, 0.3, 0.4, 0.5]), 0.5, 0.5) == 10.0
