@@ -13,6 +13,8 @@ from humanoid_dynamics.filtering.certificate import COP, FRICTION, PULL, SHARE, 
 from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.filter import Frame
 from humanoid_dynamics.filtering.proportions import Proportions
+from humanoid_dynamics.filtering.sole_edges import FLAT, find_edges
+from humanoid_dynamics.filtering.strides import measure_stride
 from humanoid_dynamics.filtering.ticks.terms import BASE
 from humanoid_dynamics.filtering.ticks.tick import RUNGS
 from humanoid_dynamics.model.robot import RobotModel
@@ -42,6 +44,8 @@ class Verdict:
         com_rms: Root mean square of what the centre of mass differs from its reference, strides scaled, slides corrected [m].
         base_max: Largest way of the base from its reference, likewise [m].
         slip: Longest way a standing sole moves [m].
+        stride: Share of the strides of the reference that feet go; one where it makes no steps [-].
+        rolled: Share of time in which a sole stands on an edge.
         flight_replaced: Time in which the reference flies and the robot stands instead [s].
         flown: Time in which the reference flies, and the robot too [s].
         rungs: Rung of the ladder -> frames.
@@ -65,6 +69,8 @@ class Verdict:
     com_rms: float
     base_max: float
     slip: float
+    stride: float
+    rolled: float
     flight_replaced: float
     flown: float
     rungs: dict[str, int]
@@ -127,6 +133,8 @@ def judge_clip(
         fell=last.time if lost or has_fallen(last.q, proportions.pelvis) else None,
         frames=len(frames),
         slip=measure_slip(robot, proportions, frames),
+        stride=measure_stride(robot, proportions, frames, reference),
+        rolled=float(np.mean([any(frame.edges) for frame in frames])),
         flight_replaced=replaced,
         flown=flown,
         rungs={RUNGS[int(name)]: int(count) for name, count in zip(names, counts, strict=True)},
@@ -182,16 +190,21 @@ def measure_slip(robot: RobotModel, proportions: Proportions, frames: Sequence[F
     """
     data, worst = robot.data(), 0.0
     settled: list[Vector | None] = [None, None]
-    since = [0.0, 0.0]
+    since, on = [0.0, 0.0], [FLAT, FLAT]
+    rims = [find_edges(corners) if len(corners) > 2 else None for corners in proportions.corners]
     for frame in frames:
         pin.forwardKinematics(robot.model, data, frame.q)
         for foot, sole in enumerate(proportions.soles):
             if not frame.stands[foot]:
-                settled[foot], since[foot] = None, frame.time
+                settled[foot], since[foot], on[foot] = None, frame.time, FLAT
                 continue
+            if frame.edges[foot] != on[foot]:
+                settled[foot], on[foot] = None, frame.edges[foot]
             if frame.time - since[foot] < LANDING and frame is not frames[0]:
                 continue
-            place = np.array(pin.updateFramePlacement(robot.model, data, sole).act(proportions.centres[foot]))
+            rim = rims[foot]
+            point = proportions.centres[foot] if rim is None or not on[foot] else rim.middle(on[foot])
+            place = np.array(pin.updateFramePlacement(robot.model, data, sole).act(point))
             first = settled[foot]
             if first is None:
                 settled[foot] = place

@@ -16,13 +16,14 @@ from humanoid_dynamics.filtering.conditioning.flights import FlightPlanner
 from humanoid_dynamics.filtering.conditioning.footholds import Feet, Stance, offset_of_prints, place_prints
 from humanoid_dynamics.filtering.conditioning.gate import FAR_ENOUGH, HoldGate
 from humanoid_dynamics.filtering.conditioning.labelling import Labeller
+from humanoid_dynamics.filtering.conditioning.rolling import Roll, RollPlanner
 from humanoid_dynamics.filtering.conditioning.rows import Rows
 from humanoid_dynamics.filtering.conditioning.sole_kernels import find_rates, move_rows, turn_between
 from humanoid_dynamics.filtering.conditioning.support import Support
 from humanoid_dynamics.filtering.conditioning.swing import CLEARANCE, SETTLING, Print, Swing, against, go_on, offset_to, swing_path
 from humanoid_dynamics.filtering.conditioning.swing_times import lengthen_swings
 from humanoid_dynamics.filtering.conditioning.track import Track
-from humanoid_dynamics.filtering.conditioning.window import FootState, Window, look
+from humanoid_dynamics.filtering.conditioning.window import FootState, Window, edges_of, look
 from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, smooth_columns
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
@@ -34,6 +35,7 @@ from humanoid_dynamics.motion.schedule import runs
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
+ROLLING_AHEAD = 0.75  # what part of a distance ahead counts where soles roll
 UP = read_only([0.0, 0.0, 1.0])  # normal of level ground
 ROTATIONS = (quaternion_of, turn_between)
 SoleRows = tuple[Matrix, Matrix, Matrix, Matrix]
@@ -56,6 +58,7 @@ class Planner:
         self._drift = bell_kernel(settings.stride_smoothing * settings.rate)
         self.now = 0
         self._offsets = Rows(2)
+        self._ahead = ROLLING_AHEAD if settings.edges else 1.0
         self.restart()
 
     def restart(self) -> None:
@@ -70,6 +73,8 @@ class Planner:
         far = settings.lookahead >= FAR_ENOUGH
         self.gate = HoldGate(proportions.pendulum, settings.dt, active=settings.gate and not far)
         self.flights = FlightPlanner(proportions, settings, active=settings.flights and far)
+        self.rolling = RollPlanner(proportions, settings)
+        self._rolls: list[Roll | None] = [None, None]
 
     def plan(self, count: int, state: tuple[Vector, Vector] | None = None) -> list[Target]:
         """Plan the next rows; the track must be at least two rows longer.
@@ -94,6 +99,7 @@ class Planner:
             self.catcher.move_prints(self.feet, window.labels)
         count = min(count, len(window.labels) - 2)
         prints = self._stand(window)
+        self._rolls = self.rolling.plan(window, self.feet, prints)
         if self.gate.active and borne is not None:
             lifted = [foot for foot in (0, 1) if self.feet[foot].stands and not window.labels[0, foot]]
             if len(lifted) == 1 and self._must_wait(lifted[0], borne):
@@ -199,7 +205,7 @@ class Planner:
         landing = None if window.leap is None else (window.leap[2] - window.now, window.way)
         feet = Feet(window.place[now], window.heading[now], window.path, window.labels, shift, landing)
         at, stands = (self.feet[0].at, self.feet[1].at), (self.feet[0].stands, self.feet[1].stands)
-        limits = (self.labeller.scale, self._p.widest)
+        limits = (self.labeller.scale, self._p.widest, self._ahead)
         prints = place_prints(feet, at, stands, limits, self._dt)
         if window.leap is None and self._lengthen(window.labels, prints):
             prints = place_prints(feet, at, stands, limits, self._dt)
@@ -229,6 +235,11 @@ class Planner:
             if found is not at:
                 at, turn = found, found.turn()
             places[row], turns[row] = at.place, turn
+        for roll in (self._rolls[foot], self.rolling.heels[foot]):
+            if roll is None:
+                continue
+            on = next((p[2] for p in prints if p[0] <= max(roll.first, 0) < p[1]), state.at)
+            self.rolling.write(roll, foot, on, slice(max(roll.start + 1, 0), min(roll.after + 1, count + 2)), (places, turns))
         for first, after, stands in runs(np.array(labels)):
             if not stands:
                 self._fill_swing(window, foot, prints, (first, after), (places, turns))
@@ -271,6 +282,10 @@ class Planner:
             return goal, SETTLING
         touch = min(window.now + ahead[0], len(window.place) - 2)
         goal[0] = offset_to(ahead[2], window.place[touch, foot], window.turn[touch, foot])
+        heel = self.rolling.heels[foot]
+        if heel is not None and heel.first == ahead[0]:
+            place, turn, _ = self.rolling.move(heel, foot, ahead[2], 0)
+            goal[0] = np.concatenate((place - window.place[touch, foot], pin.log3(turn @ window.turn[touch, foot].T)))
         duration = (ahead[0] - lifted) * self._dt
         if duration > SETTLING:
             return goal, SETTLING
@@ -285,9 +300,14 @@ class Planner:
 
     def _lift(self, window: Window, foot: int, origin: Print, row: int) -> Swing:
         at = window.now + row
-        swing = Swing(self.now + row, origin)
+        swing, roll = Swing(self.now + row, origin), self._rolls[foot]
         swing.offset[0] = offset_to(origin, window.place[at, foot], window.turn[at, foot])
         swing.offset[1:] = self._against(window, foot, at)
+        if roll is not None and roll.after == row:
+            place, turn, moves = self.rolling.move(roll, foot, origin, -1)
+            swing.offset[0, :3] = place - window.place[at, foot]
+            swing.offset[0, 3:] = pin.log3(turn @ window.turn[at, foot].T)
+            swing.offset[1:] += moves
         return swing
 
     def _targets(self, window: Window, com: tuple[Matrix, Matrix, Matrix], soles: SoleRows, count: int) -> list[Target]:
@@ -308,7 +328,7 @@ class Planner:
             Target(
                 (touches[k][0], touches[k][1]), com[0][k], com[1][k], com[2][k], placed[k], v[k], a[k],
                 place[k], turn[k], rate[k], second[k], ground[k], normals[k], until[k], time=(now + k) * dt,
-                aloft=aloft[k], leaps=self.flights.leads(now + k),
+                aloft=aloft[k], leaps=self.flights.leads(now + k), edges=edges_of(window, k),
             )
             for k in range(count)
         ]  # fmt: skip
@@ -316,7 +336,9 @@ class Planner:
     def _settle(self, window: Window, prints: list[list[Stance]], count: int) -> None:
         """Go on to the row after those handed out."""
         for foot in (0, 1):
-            state, labels = self.feet[foot], window.labels[:, foot]
+            state, labels, roll = self.feet[foot], window.labels[:, foot], self._rolls[foot]
+            now = next((each for each in (roll, self.rolling.heels[foot]) if each and each.first < count <= each.after), None)
+            state.tilt = None if now is None else now.tilt[count - 1 - now.start]
             at = next((p[2] for p in prints[foot] if p[0] <= count - 1 < p[1]), None)
             state.stands = bool(labels[count - 1])
             if state.stands and at is not None:
