@@ -336,9 +336,11 @@ class Planner:
     def _settle(self, window: Window, prints: list[list[Stance]], count: int) -> None:
         """Go on to the row after those handed out."""
         for foot in (0, 1):
-            state, labels, roll = self.feet[foot], window.labels[:, foot], self._rolls[foot]
-            now = next((each for each in (roll, self.rolling.heels[foot]) if each and each.first < count <= each.after), None)
-            state.tilt = None if now is None else now.tilt[count - 1 - now.start]
+            state, labels = self.feet[foot], window.labels[:, foot]
+            if self.rolling.active:
+                rolls = (self._rolls[foot], self.rolling.heels[foot])
+                now = next((each for each in rolls if each and each.first < count <= each.after), None)
+                state.tilt = None if now is None else now.tilt[count - 1 - now.start]
             at = next((p[2] for p in prints[foot] if p[0] <= count - 1 < p[1]), None)
             state.stands = bool(labels[count - 1])
             if state.stands and at is not None:

@@ -74,10 +74,10 @@ class RollPlanner:
         Returns:
             The roll of each foot, or None.
         """
-        window.edges = np.zeros(window.labels.shape, dtype=np.intp)
         if not self.active or window.leap is not None:
             self.heels = [None, None]
             return [None, None]
+        window.edges = np.zeros(window.labels.shape, dtype=np.intp)
         self.heels = [self._find_heel(window, foot, feet[foot], prints[foot]) for foot in (0, 1)]
         rolls: list[Roll | None] = [self._find(window, foot, feet, prints) for foot in (0, 1)]
         for kind, found in ((TOE, rolls), (HEEL, self.heels)):

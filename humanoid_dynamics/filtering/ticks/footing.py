@@ -86,10 +86,12 @@ class Footing:
             if down[foot] and not self.stands[foot]:
                 self._latch(foot, target, terms)
             self.late[foot] = self.late[foot] + dt if wanted[foot] and not down[foot] else 0.0
-            self._choose_edge(foot, (down[foot], down[1 - foot]), target, terms)
+            if target.edges[foot] or self.edges[foot]:
+                self._choose_edge(foot, (down[foot], down[1 - foot]), target, terms)
             if down[foot]:
                 target.sole_place[foot] = self.place[foot]
-                np.copyto(target.sole_turn[foot], self.turn[foot], where=not self.edges[foot])
+                if not self.edges[foot]:
+                    target.sole_turn[foot] = self.turn[foot]
             elif wanted[foot]:
                 self._reach(foot, target)
             fresh = 0.0 if any(self.stands) else np.inf  # who bears all load from the start has it already
