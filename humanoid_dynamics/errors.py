@@ -56,7 +56,7 @@ class UnknownNameError(HumanoidDynamicsError, KeyError):
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        self.kind, self.name, self.known = kind, name, tuple(known)
+        self.kind, self.name, self.known = kind, name, tuple(dict.fromkeys(known))
         close = get_close_matches(name, self.known, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         listed = ", ".join(self.known) if self.known else "none"

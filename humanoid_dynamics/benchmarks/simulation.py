@@ -1,12 +1,14 @@
 """Steps of the world beside a step of MuJoCo and Pinocchio's constrained dynamics: a robot that stands, held by its drives.
 
-Every step is a whole one, as ``World.step`` takes it: detection, impacts, certificate, the books of energy and the report.  Beside others a
-step is timed alone, each in turn; simulated over real time is measured as a simulation goes, many steps one after the other.
+The robot is that of MuJoCo: it has neither damping nor dry friction in its joints, and no limits.  Every step is a whole one, as
+``World.step`` takes it: detection, impacts, certificate, the books of energy and the report.  Beside others a step is timed alone, each in
+turn; simulated over real time is measured as a simulation goes, many steps one after the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,6 +25,7 @@ from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.steps.joint_forces import build_drive
 from humanoid_dynamics.simulation.steps.rows import M_P, ROUNDS
 from humanoid_dynamics.simulation.world import World
+from humanoid_dynamics.spatial.arrays import read_only
 from humanoid_dynamics.spatial.compiling import is_compiler_installed
 
 PATHS = ("simulation_rigid", "simulation_points", "real_time")
@@ -84,8 +87,10 @@ def list_corners(robot: RobotModel) -> tuple[TouchPoint, ...]:
 
 
 def _stand_still(robot: RobotModel, contact: str, *, compiled: bool) -> World:
-    drive = build_drive(robot, STIFFNESS, DAMPING)
-    world = World(robot, Setup(terrain=(build_plane(),), points=list_corners(robot), contact=contact, drive=drive, compiled=compiled))
+    drive, none = build_drive(robot, STIFFNESS, DAMPING), read_only(np.zeros(robot.nv))
+    bare = replace(robot, damping=none, friction=none)
+    setup = Setup(terrain=(build_plane(),), points=list_corners(robot), contact=contact, drive=drive, compiled=compiled, limits=False)
+    world = World(bare, setup)
     for _ in range(SETTLING):
         world.step(TIME_STEP)
     return world

@@ -29,7 +29,7 @@ SceneArgument = Annotated[str, typer.Argument(help=f"One of {', '.join(scene_nam
 HeadingOption = Annotated[
     float | None, typer.Option("--heading", help="Where the snake goes from beginning to end [rad]; as the scene says where not given.")
 ]
-SecondsOption = Annotated[float, typer.Option("--seconds", help="How long; as long as the scene says where not given.")]
+SecondsOption = Annotated[float | None, typer.Option("--seconds", help="How long; as long as the scene says where not given.")]
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", help="Value of a parameter of the scene, such as release=0.5; may be repeated.")
 ]
@@ -48,7 +48,7 @@ Examples:
 
 def simulate(
     scene: SceneArgument,
-    seconds: SecondsOption = -1.0,
+    seconds: SecondsOption = None,
     record: RecordOption = "",
     heading: HeadingOption = None,
     setting: SetOption = None,
@@ -60,10 +60,10 @@ def simulate(
     from humanoid_dynamics.simulation.scenes.file import load_scene
     from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
 
-    if seconds != -1.0 and not 0.0 < seconds <= LONGEST:
+    if seconds is not None and not 0.0 < seconds <= LONGEST:
         raise HumanoidDynamicsError(f"--seconds: received {seconds:g}, expected a time above zero and up to {LONGEST:g} s")
     loaded = _steer(load_scene(scene, split_settings(setting or [])), heading)
-    length = loaded.seconds if seconds == -1.0 else seconds
+    length = loaded.seconds if seconds is None else seconds
     about = describe_run(loaded)
     world = build_world(loaded)
     recorder = Recorder(world, sinks=[open_sink(Path(record), about)] if record else [], about=about)

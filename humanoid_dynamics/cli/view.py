@@ -60,7 +60,7 @@ def view(
 
     session = open_session(what, robot, simple)
     console = make_console()
-    waiting = threading.Timer(PATIENCE, console.print, ["getting ready: code is compiled once on a machine, which takes about a minute"])
+    waiting = threading.Timer(PATIENCE, console.print, ["getting ready: code is compiled once on a machine, which takes half a minute"])
     waiting.start()
     try:
         session.prepare()

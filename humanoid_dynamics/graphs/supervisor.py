@@ -143,7 +143,7 @@ class Supervisor:
         late = [node.name for node in self._nodes if not self._mark(node).exists()]
         if late and not self._explained and monotonic() > self._began + QUICK:
             self._explained = True
-            self._tell(f"getting ready: {', '.join(late)} (code is compiled once on a machine, which takes about a minute)")
+            self._tell(f"getting ready: {', '.join(late)} (code is compiled once on a machine, which takes half a minute)")
         return late
 
     def _start(self, node: GraphNode) -> subprocess.Popen[bytes]:

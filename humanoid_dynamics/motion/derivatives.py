@@ -14,7 +14,8 @@ WINDOW = 7  # samples
 DEGREE = 6  # of the polynomial through them
 SPAN, GROWTH = 0.06, 1.4  # s that the widest window takes, and by how much one is wider than the next
 LISTENED = 21  # samples of a window from which noise is told
-QUIET, NOISY = 0.02, 1.0  # rad/s² or m/s² that noise may make of an acceleration, and from where on it is told
+QUIET, NOISY = 0.02, 0.15  # rad/s² or m/s² that noise may make of an acceleration, and from where on it is told
+PASSED = 0.1  # rad/s² or m/s² that noise may make of an acceleration after the low-pass that is recommended
 
 
 def differentiate(clip: Clip, cutoff: float | None = None, kind: str = "gaussian") -> Clip:
@@ -93,15 +94,32 @@ def complete_rates(clip: Clip) -> Clip:
     if clip.v is not None:
         notice = f"accelerations were not given; velocities were differentiated by polynomials through {min(WINDOW, len(clip))} samples"
         return clip.change(a=differentiate_rates(clip.times, clip.v), notices=(*clip.notices, notice))
-    width, trouble = choose_width(clip.robot.model, clip.times, clip.q)
+    width, noise, trouble = choose_width(clip.robot.model, clip.times, clip.q)
     v, a = window_differences(clip.robot.model, clip.times, clip.q, width)
     what = "velocities and accelerations were" if clip.a is None else "velocities were"
     notice = f"{what} not given; configurations were differentiated by polynomials through {width} samples"
-    told = (notice, f"their noise makes accelerations wrong by about {trouble:.2g} rad/s² or m/s²: low-pass them first")
-    return clip.change(v=v, a=a if clip.a is None else clip.a, notices=(*clip.notices, *told[: 2 if trouble > NOISY else 1]))
+    told = [notice]
+    if trouble > NOISY:
+        made = f"their noise of about {noise:.2g} rad or m makes accelerations wrong by about {trouble:.2g} rad/s² or m/s²"
+        told.append(f"{made}: low-pass them first, at about {recommend_cutoff(noise, clip.times):.2g} Hz")
+    return clip.change(v=v, a=a if clip.a is None else clip.a, notices=(*clip.notices, *told))
 
 
-def choose_width(model: pin.Model, times: Vector, q: Matrix) -> tuple[int, float]:
+def recommend_cutoff(noise: float, times: Vector) -> float:
+    """Return the cut-off that lets ``PASSED`` of white noise through to accelerations, at most a quarter of the rate [Hz].
+
+    A low-pass at f passes s (2 pi f)² (2 f / 5 r)^(1/2) of noise s in samples at a rate r.
+
+    Args:
+        noise: Standard deviation of samples, not zero [rad or m].
+        times: (n,) instants [s].
+    """
+    rate = 1.0 / float(np.median(np.diff(times)))
+    passing = 2.5 * rate * (PASSED / noise) ** 2 / (2.0 * np.pi) ** 4
+    return min(float(passing**0.2), 0.25 * rate)
+
+
+def choose_width(model: pin.Model, times: Vector, q: Matrix) -> tuple[int, float, float]:
     """Choose how many samples to lay a polynomial through: as few as their noise lets, at most what ``SPAN`` takes.
 
     Motions that are sampled fast need it: at 1 kHz what six digits round away is an acceleration of 30 rad/s² between seven samples.
@@ -112,19 +130,19 @@ def choose_width(model: pin.Model, times: Vector, q: Matrix) -> tuple[int, float
         q: (n, nq) configurations, n >= 3.
 
     Returns:
-        An odd number of samples, or all there are where these are fewer, and what noise makes of an acceleration then [rad/s² or m/s²];
-        zero where samples are too far apart to tell it.
+        An odd number of samples, or all there are where these are fewer; the noise of samples [rad or m] and what it makes of an
+        acceleration then [rad/s² or m/s²], zero where samples are too far apart to tell it.
     """
     step = float(np.median(np.diff(times)))
     widest = min(2 * round(0.5 * SPAN / step) + 1, len(q) - 1 + len(q) % 2)
     if widest <= WINDOW:
-        return min(WINDOW, len(q)), 0.0
+        return min(WINDOW, len(q)), 0.0, 0.0
     noise, width = measure_noise(model, times, q, min(widest, LISTENED)), WINDOW
     while True:
         offsets = np.arange(width) - width // 2
         trouble = noise * float(np.linalg.norm(_derivative_weights(offsets.astype(np.float64))[1])) / step**2
         if trouble <= QUIET or width == widest:
-            return width, trouble
+            return width, noise, trouble
         width = min(2 * int(0.5 * GROWTH * width) + 1, widest)
 
 

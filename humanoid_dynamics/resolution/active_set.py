@@ -1,15 +1,15 @@
 """The nearest point of a polyhedron, compiled: the dual active-set method of Goldfarb and Idnani in coordinates where distance is plain.
 
 From the point of least cost on, the row that is broken most is made to hold, again and again; a row that would have to pull is let go.
-The cost rises at every step, so that there is an end.  With H = U'U the plain coordinates are U x: a row a is the normal U'^-1 a there,
-and orthonormal vectors span those of the equations, which always hold, and of the active rows.
+The cost rises at every step, so that there is an end.  The push x + N z fulfils the equations for every z, and with H = U'U the columns of
+U N are orthonormal: a row a is the normal N'a in the plain coordinates z, and orthonormal vectors span the normals of the active rows.
 """
 
 from __future__ import annotations
 
 from humanoid_dynamics.resolution.memory import Memory
-from humanoid_dynamics.resolution.rows import rows_of, worst_row, write_row
-from humanoid_dynamics.resolution.small import add, add_row, dot, dot_row, solve_transposed, solve_upper
+from humanoid_dynamics.resolution.rows import bend_row, rows_of, worst_row
+from humanoid_dynamics.resolution.small import FOUR, add, add_row, dot_row, square
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 APART: tuple[str, ...] = ("walk",)  # of the parts of kernels here, those that are not copied to where they are called
@@ -19,21 +19,21 @@ DEPENDENT = 1e-18  # share of the square of a normal that counts as none; the so
 SHRUNK = 1e-3  # share of the square of a normal, of which what is left has lost digits: made orthogonal once more
 
 
-def walk(x: Vector, M: Memory, equations: int, torques: int, exact: float) -> tuple[int, int]:
+def walk(x: Vector, M: Memory, freedoms: int, torques: int, exact: float) -> tuple[int, int]:
     """Move the push to the nearest one that breaks no row and fulfils as many equations as before.
 
     Args:
         x: The push, where the cost is least under the equations; overwritten.
-        M: The memory, rows of torques written.
-        equations: How many orthonormal vectors span the equations.
+        M: The memory, rows of torques and ways to move written.
+        freedoms: How many ways to move there are.
         torques: Number of limited torques.
         exact: What a row may be broken by.
 
     Returns:
         How it ended, and how many rows of ``active`` the push rests on; where it is hopeless, those that contradict each other.
     """
-    n, U, Q, R, u, active, rows = M.sizes.n, M.U, M.Q, M.R, M.u, M.active, rows_of(M)
-    d, r, rest, step = M.work[:n], M.work[n : 2 * n], M.work[2 * n : 3 * n], M.work[3 * n : 4 * n]
+    n, width, room, N, Q, R, u, active, rows = M.sizes.n, fours(freedoms), M.N.shape[1], M.N, M.Q, M.R, M.u, M.active, rows_of(M)
+    d, r, rest = M.work[:room], M.work[room : 2 * room], M.work[2 * room : 3 * room]
     count, row, pressed, excess, steep = 0, -1, 0.0, 0.0, 0.0
     for _ in range(MOST_STEPS):
         if row < 0:
@@ -41,10 +41,9 @@ def walk(x: Vector, M: Memory, equations: int, torques: int, exact: float) -> tu
             if row < 0:
                 return FOUND, count
             pressed = 0.0
-            write_row(rows, row, rest)
-            solve_transposed(U, rest, n)
-            steep = split(Q, equations + count, rest, d, n)
-        lean_on(R, d, equations, r, count)
+            whole = bend_row(rows, row, N, M.U, rest, width)
+            steep = split(Q, count, rest, d, width, whole) if count < freedoms else meet(Q, count, rest, d, width)
+        lean_on(R, d, r, count)
         length, leaving = longest_step(u, r, count)
         if steep > 0.0 and excess <= length * steep:
             length, leaving = excess / steep, -1
@@ -54,26 +53,29 @@ def walk(x: Vector, M: Memory, equations: int, torques: int, exact: float) -> tu
         pressed += length
         add(u, -length, r, count)
         if steep > 0.0:
-            move(x, U, rest, length, step)
+            move(x, N, rest, length, width)
             excess -= length * steep
         if leaving >= 0:
             count -= 1
-            remove_normal(Q, R, d, u, active, equations, count, leaving)
-            add_row(rest, d[equations + count], Q, equations + count, n)
-            steep += d[equations + count] ** 2
+            remove_normal(Q, R, d, u, active, count, leaving, width)
+            add_row(rest, d[count], Q, count, width)
+            steep += d[count] ** 2
             continue
-        add_normal(Q, R, d, equations, count, rest, steep)
+        add_normal(Q, R, d, count, rest, steep, width)
         u[count], active[count] = pressed, row
         count, row = count + 1, -1
     return LOST, count
 
 
-def move(x: Vector, U: Matrix, rest: Vector, length: float, step: Vector) -> None:
+def fours(size: int) -> int:
+    """Return the least multiple of four that is not less."""
+    return FOUR * ((size + FOUR - 1) // FOUR)
+
+
+def move(x: Vector, N: Matrix, rest: Vector, length: float, width: int) -> None:
     """Move the push against a direction in plain coordinates."""
     for i in range(len(x)):
-        step[i] = rest[i]
-    solve_upper(U, step, len(x))
-    add(x, -length, step, len(x))
+        x[i] -= length * dot_row(N, i, rest, width)
 
 
 def longest_step(u: Vector, r: Vector, count: int) -> tuple[float, int]:
@@ -85,49 +87,52 @@ def longest_step(u: Vector, r: Vector, count: int) -> tuple[float, int]:
     return length, leaving
 
 
-def split(Q: Matrix, count: int, rest: Vector, d: Vector, n: int) -> float:
+def split(Q: Matrix, count: int, rest: Vector, d: Vector, width: int, made_of: float) -> float:  # noqa: PLR0917
     """Split a normal into its parts along orthonormal vectors, and what is left; return the square of that, or zero where it is none."""
-    whole = dot(rest, rest, n)
+    whole = square(rest, width)
     for j in range(count):
-        d[j] = dot_row(Q, j, rest, n)
+        d[j] = dot_row(Q, j, rest, width)
     for j in range(count):
-        add_row(rest, -d[j], Q, j, n)
-    steep = dot(rest, rest, n)
+        add_row(rest, -d[j], Q, j, width)
+    steep = square(rest, width)
     if steep < SHRUNK * whole:
         for j in range(count):
-            more = dot_row(Q, j, rest, n)
-            add_row(rest, -more, Q, j, n)
+            more = dot_row(Q, j, rest, width)
+            add_row(rest, -more, Q, j, width)
             d[j] += more
-        steep = dot(rest, rest, n)
-    return steep if steep > DEPENDENT * whole and count < n else 0.0
+        steep = square(rest, width)
+    return steep if steep > DEPENDENT * max(whole, made_of) else 0.0
 
 
-def lean_on(R: Matrix, d: Vector, equations: int, r: Vector, count: int) -> None:
+def meet(Q: Matrix, count: int, rest: Vector, d: Vector, width: int) -> float:
+    """Write the parts of a normal along as many orthonormal vectors as there are ways to move: nothing is left."""
+    for j in range(count):
+        d[j] = dot_row(Q, j, rest, width)
+        add_row(rest, -d[j], Q, j, width)
+    return 0.0
+
+
+def lean_on(R: Matrix, d: Vector, r: Vector, count: int) -> None:
     """Write by which sum of active normals a normal is met, R r = d."""
     for i in range(count - 1, -1, -1):
-        r[i] = d[equations + i]
+        left = d[i]
         for j in range(i + 1, count):
-            r[i] -= R[i, j] * r[j]
-        r[i] /= R[i, i]
+            left -= R[i, j] * r[j]
+        r[i] = left / R[i, i]
 
 
-def add_normal(Q: Matrix, R: Matrix, d: Vector, equations: int, count: int, rest: Vector, steep: float) -> None:  # noqa: PLR0917
+def add_normal(Q: Matrix, R: Matrix, d: Vector, count: int, rest: Vector, steep: float, width: int) -> None:  # noqa: PLR0917
     """Make a normal the next column of R, and what is left of it the next vector of Q."""
     for i in range(count):
-        R[i, count] = d[equations + i]
-    R[count, count] = write_unit(Q, equations + count, rest, steep)
-
-
-def write_unit(Q: Matrix, row: int, rest: Vector, square: float) -> float:
-    """Write a vector of a certain square, made a unit vector; return its length."""
-    length = float(square**0.5)
+        R[i, count] = d[i]
+    length = float(steep**0.5)
     per_length = 1.0 / length
-    for i in range(Q.shape[1]):
-        Q[row, i] = rest[i] * per_length
-    return length
+    R[count, count] = length
+    for i in range(width):
+        Q[count, i] = rest[i] * per_length
 
 
-def remove_normal(Q: Matrix, R: Matrix, d: Vector, u: Vector, active: Indices, equations: int, count: int, leaving: int) -> None:  # noqa: PLR0917
+def remove_normal(Q: Matrix, R: Matrix, d: Vector, u: Vector, active: Indices, count: int, leaving: int, width: int) -> None:  # noqa: PLR0917
     """Take a column out of R, of which ``count`` are left, and turn the others back to triangular form, with vectors and what is split."""
     for j in range(leaving, count):
         u[j], active[j] = u[j + 1], active[j + 1]
@@ -138,7 +143,6 @@ def remove_normal(Q: Matrix, R: Matrix, d: Vector, u: Vector, active: Indices, e
         c, s = R[j, j] / length, R[j + 1, j] / length
         for i in range(j, count):
             R[j, i], R[j + 1, i] = c * R[j, i] + s * R[j + 1, i], c * R[j + 1, i] - s * R[j, i]
-        one, other = equations + j, equations + j + 1
-        d[one], d[other] = c * d[one] + s * d[other], c * d[other] - s * d[one]
-        for i in range(Q.shape[1]):
-            Q[one, i], Q[other, i] = c * Q[one, i] + s * Q[other, i], c * Q[other, i] - s * Q[one, i]
+        d[j], d[j + 1] = c * d[j] + s * d[j + 1], c * d[j + 1] - s * d[j]
+        for i in range(width):
+            Q[j, i], Q[j + 1, i] = c * Q[j, i] + s * Q[j + 1, i], c * Q[j + 1, i] - s * Q[j, i]

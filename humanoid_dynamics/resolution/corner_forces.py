@@ -41,21 +41,21 @@ def press_corners(x: Vector, M: Memory) -> int:
         steep = 0.0
         if force >= 0 and count < n:
             write_force(corners, force, M.U, normal)
-            steep = split(Q, count, normal, d, n)
+            steep = split(Q, count, normal, d, n, 0.0)
         if not steep > 0.0:
             write_sum(x, corners, u, M, count)
             return FOUND
-        add_normal(Q, R, d, 0, count, normal, steep)
+        add_normal(Q, R, d, count, normal, steep, n)
         b[count], u[count], active[count] = dot_row(Q, count, rest, n), 0.0, force
         add_row(rest, -b[count], Q, count, n)
         count += 1
         while count > 0:
-            lean_on(R, b, 0, r, count)
+            lean_on(R, b, r, count)
             leaving = approach(u, r, count)
             if leaving < 0:
                 break
             count -= 1
-            remove_normal(Q, R, b, u, active, 0, count, leaving)
+            remove_normal(Q, R, b, u, active, count, leaving, n)
             add_row(rest, b[count], Q, count, n)
     return LOST
 

@@ -5,8 +5,9 @@ All that is left of a push of least cost are rows a'x <= b: those of contacts, a
 
 from __future__ import annotations
 
-from humanoid_dynamics.resolution.active_set import FOUND, HOPELESS, LOST, split, walk, write_unit
+from humanoid_dynamics.resolution.active_set import FOUND, HOPELESS, LOST, walk
 from humanoid_dynamics.resolution.corner_forces import press_corners
+from humanoid_dynamics.resolution.free_ways import find_ways
 from humanoid_dynamics.resolution.memory import CHOICE, EXACT, FLOOR, TIGHT, UNIT_FORCE, Memory
 from humanoid_dynamics.resolution.rows import rows_of, worst_row, write_torques
 from humanoid_dynamics.resolution.small import add, factor_cholesky, solve_transposed, solve_upper
@@ -29,8 +30,8 @@ def choose_inside(question: tuple[Matrix, Vector, Vector, Vector, Vector, Vector
     J, free, _, x, _, _ = question
     end, known = LOST, 0
     write_torques(J, free, M)
-    if span_equations(M):
-        end, known = walk(x, M, M.sizes.m, M.sizes.torques, M.settings[EXACT] * M.settings[UNIT_FORCE])
+    if find_ways(M, M.sizes.m):
+        end, known = walk(x, M, M.sizes.n - M.sizes.m, M.sizes.torques, M.settings[EXACT] * M.settings[UNIT_FORCE])
     if end == FOUND:
         return HARD
     if end == HOPELESS and prepare_soft(J, free, M):
@@ -54,9 +55,10 @@ def choose_nearest(x: Vector, M: Memory, exact: float, known: int) -> int:
         copy(M.g, x)
         if press_corners(x, M) == FOUND and worst_row(x, rows_of(M), M.sizes.torques, max(exact, M.settings[TIGHT]))[0] < 0:
             return SOFT
+    find_ways(M, 0)
     for torques in (M.sizes.torques, 0):
         copy(M.g, x)
-        if walk(x, M, 0, torques, exact)[0] == FOUND:
+        if walk(x, M, M.sizes.n, torques, exact)[0] == FOUND:
             return SOFT
     return FAILED
 
@@ -73,23 +75,6 @@ def copy(one: Vector, other: Vector) -> None:
     """Write a vector into another."""
     for i in range(len(one)):
         other[i] = one[i]
-
-
-def span_equations(M: Memory) -> bool:
-    """Write orthonormal vectors that span the normals of the equations, the columns of Z = U'^-1 J_u.
-
-    Returns:
-        Whether these do not depend on each other.
-    """
-    n, Q, Z, d, rest = M.sizes.n, M.Q, M.Z, M.work[: M.sizes.n], M.work[2 * M.sizes.n : 3 * M.sizes.n]
-    for j in range(M.sizes.m):
-        for i in range(n):
-            rest[i] = Z[i, j]
-        square = split(Q, j, rest, d, n)
-        if not square > 0.0:
-            return False
-        write_unit(Q, j, rest, square)
-    return True
 
 
 def prepare_soft(J: Matrix, free: Vector, M: Memory) -> bool:

@@ -77,7 +77,7 @@ class InverseDynamics:
             robot: The robot.
             contacts: Name or names of the surfaces that may touch, each counted once; ``robot.stance`` where None.
             rule: The rule.
-            compiled: Whether numba compiles the tick, which takes up to half a minute the first time; where it is installed, if
+            compiled: Whether numba compiles the tick, which takes about ten seconds the first time; where it is installed, if
                 None.  Answers are the same to round-off.
 
         Raises:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from humanoid_dynamics.resolution.inside import choose_inside
+from humanoid_dynamics.resolution.inside import FAILED, HARD, choose_inside
 from humanoid_dynamics.resolution.memory import BROKEN, MOST_USED, TIGHT, TOLERANCE, Memory, open_memory
 from humanoid_dynamics.resolution.rows import highest, rows_of, write_excess
 from humanoid_dynamics.resolution.small import BLOCK, add_block, dot, factor_cholesky, solve_transposed, solve_upper
@@ -22,6 +22,7 @@ Question: TypeAlias = tuple[Matrix, Vector, Vector, Vector, Vector, Vector]
 APART: tuple[str, ...] = ("judge",)  # of the parts of kernels here, those that are not copied to where they are called
 SINGULAR, MISSING, CONTACT, MOTOR, ALL_WELL, VERDICTS = range(6)
 RIGHT = BLOCK - 1  # column of the right-hand side
+LARGEST = 1e100  # a sum of squares beyond it cannot be computed with
 SOLID, FRICTION, YAW = range(3)  # kinds of rows: pressure and load, friction, yaw
 
 
@@ -105,7 +106,12 @@ def keep_limits(question: Question, M: Memory, verdict: int) -> int:
     if verdict <= MISSING or verdict == ALL_WELL:
         return verdict
     way = choose_inside(question, M)
-    return judge(question, M, False) + VERDICTS * way
+    if way == HARD:  # rows of contacts were looked at last
+        return judge_motors(question, M) + VERDICTS * way
+    verdict, forces = judge(question, M, False), question[4]
+    if not dot(forces, forces, len(forces)) < LARGEST:  # what is not a number breaks no row
+        way = FAILED
+    return verdict + VERDICTS * way
 
 
 def press_by_torques(question: Question, M: Memory, limited: bool) -> int:
@@ -235,7 +241,18 @@ def judge(question: Question, M: Memory, limited: bool) -> int:
         M: The memory.
         limited: Whether a contact is judged by its rows, and not by the round cone that they are the inside of.
     """
-    x, forces, tau = question[3], question[4], question[5]
+    verdict = judge_motors(question, M)
+    if verdict == MISSING:
+        return MISSING
+    write_excess(question[3], rows_of(M))
+    if highest(M.y, M.settings[TIGHT])[1] >= 0 and (limited or is_broken(question[3], M)):
+        return CONTACT
+    return verdict
+
+
+def judge_motors(question: Question, M: Memory) -> int:
+    """Write forces and torques, and tell what is wrong with them, where nothing is with contacts: something missing, a motor, nothing."""
+    _, _, _, _, forces, tau = question
     write_forces(question, M.sizes.first, M.sizes.first + M.sizes.width)
     missing, used = 0.0, 0.0
     for i in range(len(M.undriven)):
@@ -245,9 +262,6 @@ def judge(question: Question, M: Memory, limited: bool) -> int:
         used = max(used, abs(tau[i] * M.per_limit[i]))
     if not missing <= M.settings[TOLERANCE]:
         return MISSING
-    write_excess(x, rows_of(M))
-    if highest(M.y, M.settings[TIGHT])[1] >= 0 and (limited or is_broken(x, M)):
-        return CONTACT
     return MOTOR if used > M.settings[MOST_USED] else ALL_WELL
 
 

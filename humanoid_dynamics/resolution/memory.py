@@ -17,7 +17,7 @@ from humanoid_dynamics.spatial.compiling import borrow
 
 APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
 WRENCH = 6
-COUNTS, INDICES, NUMBERS = 10, 10, 30  # entries of the sizes, arrays of indices, arrays of numbers
+COUNTS, INDICES, NUMBERS = 10, 10, 31  # entries of the sizes, arrays of indices, arrays of numbers
 SETTINGS = ("tolerance", "tight", "broken", "most_used", "exact", "choice", "floor", "unit_force")
 TOLERANCE, TIGHT, BROKEN, MOST_USED, EXACT, CHOICE, FLOOR, UNIT_FORCE = range(len(SETTINGS))
 
@@ -91,10 +91,11 @@ class Memory(NamedTuple):
         T: (n, torques) what the push takes from the limited torques.
         t: (torques,) those torques without a push.
         z: (2 torques,) by how much they are too high, and too low, written.
-        Q: (n, n) orthonormal rows; they span the normals of the equations, then those of the active rows.
+        N: (n, room) ways in which the push may move, as columns; room is n or little more, whole blocks.
+        Q: (n, room) orthonormal rows; they span the normals of the active rows.
         R: (n, n) their triangular factor.
         u: (n,) forces of the active rows.
-        work: (5 n + width,) work space.
+        work: (5 room + width,) work space.
     """
 
     sizes: Sizes
@@ -134,6 +135,7 @@ class Memory(NamedTuple):
     T: Matrix
     t: Vector
     z: Vector
+    N: Matrix
     Q: Matrix
     R: Matrix
     u: Vector
@@ -151,8 +153,9 @@ def build_memory(sizes: Sizes, indices: Sequence[Indices], numbers: Sequence[Arr
     Returns:
         Numbers, and indices; the latter begin with the sizes and with where each array starts.
     """
-    n, k = sizes.n, sizes.torques
-    room = (n * n, BLOCK**2, BLOCK, n * n, n, n * n, n * BLOCK, k * n, k, 2 * k, n * n, n * n, n, 5 * n + sizes.width)
+    n, k, wide = sizes.n, sizes.torques, sizes.n + -sizes.n % BLOCK
+    factors, ways = (n * n, BLOCK**2, BLOCK, n * n, n, n * n, n * BLOCK), (n * wide, n * wide, n * n, n)
+    room = (*factors, k * n, k, 2 * k, *ways, 5 * wide + sizes.width)
     floats = [np.asarray(part, dtype=np.float64).ravel() for part in numbers] + [np.zeros(size) for size in room]
     integers = [*(np.asarray(part, dtype=np.intp) for part in indices), np.zeros(n, dtype=np.intp)]
     starts = [np.cumsum([0, *(len(part) for part in parts)]) for parts in (floats, integers)]
@@ -168,7 +171,7 @@ def open_memory(F: Vector, I: Indices) -> Memory:  # noqa: E741 - floats and int
         I: Indices, from there as well.
     """
     F, I = borrow(F), borrow(I)  # noqa: E741
-    n, k = I[0], I[8]
+    n, k, wide = I[0], I[8], BLOCK * ((I[0] + BLOCK - 1) // BLOCK)
     f, i = I[COUNTS : COUNTS + NUMBERS + 1], I[COUNTS + NUMBERS + 1 : COUNTS + NUMBERS + INDICES + 2]
     return Memory(
         Sizes(I[0], I[1], I[2], I[3], I[4], I[5], I[6], I[7], I[8], I[9]),
@@ -208,8 +211,9 @@ def open_memory(F: Vector, I: Indices) -> Memory:  # noqa: E741 - floats and int
         F[f[23] : f[24]].reshape(n, k),
         F[f[24] : f[25]],
         F[f[25] : f[26]],
-        F[f[26] : f[27]].reshape(n, n),
-        F[f[27] : f[28]].reshape(n, n),
-        F[f[28] : f[29]],
+        F[f[26] : f[27]].reshape(n, wide),
+        F[f[27] : f[28]].reshape(n, wide),
+        F[f[28] : f[29]].reshape(n, n),
         F[f[29] : f[30]],
+        F[f[30] : f[31]],
     )

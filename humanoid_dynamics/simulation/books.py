@@ -114,13 +114,16 @@ def measure_energy(model: pin.Model, data: pin.Data, q: Vector, v: Vector, forgo
         data: Its work space.
         q: (nq,) configuration.
         v: (nv,) velocity.
-        forgotten: (nv,) from ``find_forgotten_rotors``.
+        forgotten: (nv,) from ``find_forgotten_rotors``, or none.
     """
-    return float(pin.computeMechanicalEnergy(model, data, q, v)) + 0.5 * float((forgotten * v).dot(v))
+    energy: float = pin.computeMechanicalEnergy(model, data, q, v)
+    return energy + 0.5 * float((forgotten * v).dot(v)) if len(forgotten) else energy
 
 
 def find_forgotten_rotors(model: pin.Model) -> Vector:
-    """Return (nv,) the inertia of rotors that Pinocchio's kinetic energy leaves out; version 4.1 does for hinges about tilted axes.
+    """Return (nv,) the inertia of rotors that Pinocchio's kinetic energy leaves out, or (0,) where it leaves out none.
+
+    Version 4.1 leaves out those of hinges about tilted axes.
 
     Args:
         model: The model.
@@ -133,7 +136,7 @@ def find_forgotten_rotors(model: pin.Model) -> Vector:
         unit[k] = 1.0
         whole, part = (pin.computeKineticEnergy(one, data, q, unit) for one, data in zip((model, bare), works, strict=True))
         forgotten[k] = 0.0 if whole > part else forgotten[k]
-    return forgotten
+    return forgotten if forgotten.any() else forgotten[:0]
 
 
 def measure_momentum(model: pin.Model, data: pin.Data, q: Vector, v: Vector) -> Vector:

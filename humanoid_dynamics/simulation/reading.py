@@ -34,6 +34,6 @@ def list_forces(stepper: Stepper) -> tuple[PointForce, ...]:
     table, touched = stepper.engine.contacts.table, stepper.touching
     return tuple(
         PointForce(table.names[i], table.links[i], read_only(place), read_only(impulse / stepper.span))
-        for i, place, impulse in zip(touched.index.tolist(), touched.place, touched.impulse, strict=True)
+        for i, place, impulse in zip(touched.point.tolist(), touched.place, touched.impulse, strict=True)
         if impulse.any()
     )

@@ -28,9 +28,9 @@ def describe_runaway(robot: RobotModel, v: Vector, touching: Touching, points: S
     index = fastest_coordinate(v)
     joint = next(joint for joint in robot.joints if joint.v.start <= index < joint.v.stop)
     row, (labels, lam) = "", rows
-    if len(touching.index):
+    if len(touching.point):
         strongest = int(np.argmax(np.abs(touching.impulse).max(axis=1)))
-        row = f", contact {points[touching.index[strongest]]!r}"
+        row = f", contact {points[touching.point[strongest]]!r}"
     elif len(lam) and len(labels) == len(lam):
         row = f", row {labels[int(np.argmax(np.abs(lam)))]!r}"
     return f"body {joint.child!r}, coordinate {robot.coordinates[index]!r}{row}"

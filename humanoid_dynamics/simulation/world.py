@@ -170,7 +170,7 @@ class World:
     def point_forces(self) -> Matrix:
         """Return (n, 3) mean force on every touch point in the last part of the last step, in the world [N]."""
         forces = np.zeros((len(self.point_names), 3))
-        forces[self.touching.index] = self.touching.impulse / self._stepper.span
+        forces[self.touching.point] = self.touching.impulse / self._stepper.span
         return forces
 
     @property

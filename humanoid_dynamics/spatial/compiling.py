@@ -11,6 +11,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
 from humanoid_dynamics.errors import MissingExtraError
+from humanoid_dynamics.spatial.parts_compiler import build_parts_compiler
 
 Kernel = Callable[..., Any]
 T = TypeVar("T")
@@ -156,7 +157,9 @@ def _teach_to_borrow() -> None:
 
 @cache
 def _make_known(part: Kernel) -> None:
-    import_module("numba.extending").register_jitable(forceinline=_is_inlined(part))(part)
+    compiler = build_parts_compiler()
+    options = {"pipeline_class": compiler} if compiler else {}
+    import_module("numba.extending").register_jitable(forceinline=_is_inlined(part), **options)(part)
 
 
 def _is_inlined(part: Kernel) -> bool:

@@ -355,7 +355,7 @@ def test_that_walk_at_a_kilohertz_in_rounded_numbers(walk, digits):
     exact, measured = sampled_anew(clip, 1000.0), measured_wrenches(robot)
     q = np.array([[float(f"{x:.{digits}g}") for x in row] for row in exact.q])
     q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1)[:, None]
-    width, trouble = choose_width(robot.model, exact.times, q)
+    width, _, trouble = choose_width(robot.model, exact.times, q)
     assert 7 < width <= 61
     assert trouble < 0.05
     bare, given = solve_motion(Clip(robot, exact.times, q), measured), solve_motion(exact, measured)
@@ -370,7 +370,8 @@ def test_noise_is_told_and_taken_away_to_the_ends(walk):
     q[:, 7:] += 1e-4 * np.random.default_rng(8).standard_normal(q[:, 7:].shape)
     noisy, given = Clip(robot, exact.times, q), solve_motion(exact, measured)
     bare, smooth = (solve_motion(c, measured) for c in (noisy, smooth_bare(noisy, 12.0)))
-    assert "low-pass them first" in bare.clip.notices[-1]
+    assert "noise of about 0.00012 rad" in bare.clip.notices[-1]
+    assert "low-pass them first, at about 12 Hz" in bare.clip.notices[-1]
     assert not any("low-pass them first" in notice for notice in smooth.clip.notices)
     assert rms(bare.tau - given.tau).max() > 10.0
     assert rms(smooth.tau - given.tau).max() < 2.5

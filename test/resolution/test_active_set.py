@@ -6,7 +6,7 @@ import numpy as np
 
 from humanoid_dynamics.benchmarks.limits import build_sway, make_slippery
 from humanoid_dynamics.benchmarks.stand import build_stand
-from humanoid_dynamics.resolution import active_set, compiled, inside
+from humanoid_dynamics.resolution import active_set, compiled, inside, kernels
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
 
 STATES = 24
@@ -78,3 +78,17 @@ def test_motors_at_their_limits_are_left_to_rows(monkeypatch):
         assert np.abs(one.tau - other.tau).max() < 1e-7 * weight
     assert limited > STATES // 2
     assert len(taken) < STATES
+
+
+def test_a_push_that_is_no_number_is_not_taken(monkeypatch):
+    """It breaks no row, for nothing is larger than it: arrays answer in its place."""
+    solver, seen = build_solver(monkeypatch, 1.0), []
+
+    def lose(question, _):
+        question[3][:] = np.nan
+        seen.append(inside.SOFT)
+        return inside.SOFT
+
+    monkeypatch.setattr(kernels, "choose_inside", lose)
+    assert all(np.isfinite(answer.tau).all() and np.isfinite(answer.missing).all() for answer in answers(solver))
+    assert seen

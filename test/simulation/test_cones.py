@@ -28,7 +28,7 @@ def random_problem(rng, contacts, limits=0, redundant=False):
 
 def natural_error(problem, answer):
     """How far impulses are from their projection, written down anew contact by contact."""
-    count, m = problem.count, len(problem.mu)
+    count, m = problem.normals, len(problem.mu)
     u = problem.G @ answer.p + problem.b
     worst = 0.0
     for k in range(count):
@@ -51,7 +51,7 @@ def test_impulses_obey_signorini_and_coulomb(redundant):
         problem = random_problem(rng, int(rng.integers(1, 7)), int(rng.integers(0, 3)), redundant)
         answer = solve_cones(problem)
         assert answer.cone <= 1e-9
-        assert (answer.p[: problem.count] >= 0.0).all()
+        assert (answer.p[: problem.normals] >= 0.0).all()
         if answer.exact:
             exact += 1
             assert natural_error(problem, answer) < 2e-3 if redundant else 1e-3

@@ -31,10 +31,10 @@ def test_distance_from_a_box_is_that_to_its_nearest_point():
 
 def test_the_nearest_shape_counts():
     terrain = build_terrain((build_plane(friction=0.5), *build_steps(2, rise=0.2, run=0.4, start=1.0)))
-    probe = terrain.probe(np.array([[0.0, 0.0, 0.1], [1.2, 0.0, 0.25], [1.6, 0.0, 0.5]]))
-    np.testing.assert_allclose(probe.gap, [0.1, 0.05, 0.1], atol=1e-12)
-    np.testing.assert_array_equal(probe.shape, [0, 1, 2])
-    np.testing.assert_allclose(probe.normal, [[0, 0, 1]] * 3)
+    gap, normal, shape = terrain.probe(np.array([[0.0, 0.0, 0.1], [1.2, 0.0, 0.25], [1.6, 0.0, 0.5]]))
+    np.testing.assert_allclose(gap, [0.1, 0.05, 0.1], atol=1e-12)
+    np.testing.assert_array_equal(shape, [0, 1, 2])
+    np.testing.assert_allclose(normal, [[0, 0, 1]] * 3)
 
 
 @pytest.mark.parametrize(

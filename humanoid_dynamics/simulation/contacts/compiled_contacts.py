@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from humanoid_dynamics.simulation.contacts.cones import CLOSE, ConeAnswer, ConeProblem, solve_cones
@@ -130,7 +128,7 @@ class CompiledContacts(FrictionContacts):
         tables, numbers = self.tables, self.tables.numbers
         m, count = int(numbers[POINTS]), int(numbers[NORMALS])
         if count == 0:
-            return replace(touch_nothing(None), depth=max(0.0, -float(numbers[LOWEST])))
+            return touch_nothing(None)._replace(depth=max(0.0, -float(numbers[LOWEST])))
         rows = tables.near[tables.chosen[:m]]
         size = count + 2 * m
         p, u = tables.answer[A_P, :size].copy(), tables.answer[A_U, :size].copy()

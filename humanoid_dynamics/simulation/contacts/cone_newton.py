@@ -10,6 +10,7 @@ from humanoid_dynamics.simulation.contacts.cones import ENOUGH, EXACT, HALVINGS,
 from humanoid_dynamics.simulation.contacts.small_systems import multiply, solve_general
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
+APART: tuple[str, ...] = ("iterate", "cut_short")  # of the parts of kernels here, those that are not copied to where they are called
 TINY = 1e-12
 LOST = 1e6
 

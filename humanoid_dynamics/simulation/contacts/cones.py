@@ -10,7 +10,7 @@ factorisation; then Newton's method on the projection equations of Alart and Cur
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
@@ -19,6 +19,7 @@ from humanoid_dynamics.simulation.contacts.sweep import sweep
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import Kernel
 
+LEAST = 1e-12  # of the diagonal of G: what nothing moves yields this much
 COMPLIANCE = 1e-5  # share of the diagonal of G: what makes impulses of redundant contacts unique
 EXACT = 1e-9  # residual that ends the search, as a share of the largest impulse
 CLOSE = 1e-6  # error in velocity that still passes [m/s]
@@ -28,15 +29,14 @@ HALVINGS = 6
 ENOUGH = 0.1  # share of the promised gain that a step of Newton, cut short, has to bring
 
 
-@dataclass(frozen=True, eq=False)
-class ConeProblem:
+class ConeProblem(NamedTuple):
     """Rows, sizes and coefficients of one instant.
 
     Attributes:
         G: (k, k) velocity of each row per unit of impulse [1/kg, ...]; k = N + 2m.
         b: (k,) velocity of each row without impulses, shifted by what it should be.
         mu: (m,) Coulomb coefficients of the first m normal rows.
-        count: Number N of normal rows.
+        normals: Number N of normal rows.
         owner: (m,) body of each contact, whose contacts yield alike; each contact is one where left out.
         yielding: (k, k) from ``spread_softness``, which is the same for all problems with these rows; found anew where left out.
     """
@@ -44,13 +44,12 @@ class ConeProblem:
     G: Matrix
     b: Vector
     mu: Vector
-    count: int
+    normals: int
     owner: Indices | None = None
     yielding: Matrix | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class ConeAnswer:
+class ConeAnswer(NamedTuple):
     """Impulses and how right they are.
 
     Attributes:
@@ -85,15 +84,16 @@ def solve_cones(problem: ConeProblem, guess: Vector | None = None, kernel: Kerne
     """
     G, b = problem.G.copy(), problem.b
     soft = measure_softness(problem)
-    G.ravel()[:: len(b) + 1] += soft
+    diagonal = G.ravel()[:: len(b) + 1]
+    diagonal += soft
     if guess is not None:
         b = b - soft * guess
     stuck = _stick(G, b, problem, guess)
     if stuck is not None:
         p, u = stuck
-        power = np.abs(p[: problem.count] * u[: problem.count])
-        return ConeAnswer(p, u, 0.0, float(power[power.argmax()]), 0.0, 1, True)
-    problem = replace(problem, b=b)
+        power = p[: problem.normals] * u[: problem.normals]
+        return ConeAnswer(p, u, 0.0, float(abs(power[np.abs(power).argmax()])), 0.0, 1, True)
+    problem = problem._replace(b=b)
     step = _step_sizes(G, problem)
     best, least, rounds = np.zeros_like(b), np.inf, 1
     p = best if guess is None else guess
@@ -119,10 +119,10 @@ def measure_softness(problem: ConeProblem) -> Vector:
     Args:
         problem: The problem.
     """
-    m, count = len(problem.mu), problem.count
-    soft: Vector = COMPLIANCE * np.maximum(problem.G.diagonal(), 1e-12)
+    m, count = len(problem.mu), problem.normals
     if problem.yielding is not None:
-        return np.asarray(problem.yielding.dot(soft))
+        return np.asarray(problem.yielding.dot(problem.G.diagonal()) + COMPLIANCE * LEAST)
+    soft: Vector = COMPLIANCE * (problem.G.diagonal() + LEAST)
     if m:
         own = (soft[:m] + soft[count : count + m] + soft[count + m :]) / 3.0
         if problem.owner is not None:
@@ -132,7 +132,7 @@ def measure_softness(problem: ConeProblem) -> Vector:
 
 
 def spread_softness(owner: Indices, count: int) -> Matrix:
-    """Return (k, k) the means over the rows of each body: what ``measure_softness`` makes of the diagonal.
+    """Return (k, k) what ``measure_softness`` makes of the diagonal: shares of the means over the rows of each body.
 
     Args:
         owner: (m,) body of each contact.
@@ -143,16 +143,17 @@ def spread_softness(owner: Indices, count: int) -> Matrix:
     points = np.concatenate((np.arange(m), np.arange(count, count + 2 * m)))
     alike = np.tile(owner[:, None] == owner, (3, 3))
     means[np.ix_(points, points)] = alike / alike.sum(axis=1, keepdims=True)
-    return means
+    return COMPLIANCE * means
 
 
 def _stick(G: Matrix, b: Vector, problem: ConeProblem, guess: Vector | None) -> tuple[Vector, Vector] | None:
     """Return the impulses that stop every row, or every row that carried any in the last step, and velocities; None if no solution."""
     m = len(problem.mu)
-    carried = None if guess is None else guess[: problem.count] > 0.0
-    if carried is None or np.count_nonzero(carried) in {0, problem.count}:
+    normals = None if guess is None else guess[: problem.normals]
+    if normals is None or normals[normals.argmin()] > 0.0 or normals[normals.argmax()] <= 0.0:
         _, p, info = lapack.dposv(G.T, -b, overwrite_b=1)
         return (p, G.dot(p) + b) if info == 0 and _is_inside(p, problem) else None
+    carried = normals > 0.0
     rows = np.concatenate((carried, carried[:m], carried[:m])).nonzero()[0]
     some, p = G.take(rows, 0).take(rows, 1), np.zeros(len(b))
     _, p[rows], info = lapack.dposv(some.T, -b[rows], overwrite_a=1, overwrite_b=1)
@@ -160,25 +161,26 @@ def _stick(G: Matrix, b: Vector, problem: ConeProblem, guess: Vector | None) -> 
         return None
     u = G.dot(p)
     u += b
-    away = u[: problem.count] >= 0.0
-    return (p, u) if np.count_nonzero(away | carried) == problem.count else None
+    away = u[: problem.normals] >= 0.0
+    return (p, u) if np.count_nonzero(away | carried) == problem.normals else None
 
 
 def _is_inside(p: Vector, problem: ConeProblem) -> bool:
     """Return whether no row pulls and none leaves its cone."""
-    count, m = problem.count, len(problem.mu)
-    normals = p[:count]
-    if normals[normals.argmin()] < 0.0:
-        return False
-    if m == 0:
-        return True
-    bound, tangents = problem.mu * p[:m], p[count:] * p[count:]
-    return bool(np.count_nonzero(tangents[:m] + tangents[m:] <= bound * bound) == m)
+    count, m = problem.normals, len(problem.mu)
+    least = p[p[:count].argmin()]
+    if least < 0.0 or m == 0:
+        return bool(least >= 0.0)
+    room, tangents = problem.mu * p[:m], p[count:] * p[count:]
+    room *= room
+    room -= tangents[:m]
+    room -= tangents[m:]
+    return bool(room[room.argmin()] >= 0.0)
 
 
 def _step_sizes(G: Matrix, problem: ConeProblem) -> Vector:
     """Return (k,) impulse per velocity for each row, alike for both tangents of a contact."""
-    count, m = problem.count, len(problem.mu)
+    count, m = problem.normals, len(problem.mu)
     diagonal = G.diagonal()
     sizes = 1.0 / np.maximum(diagonal, 1e-12)
     tangent = 2.0 / np.maximum(diagonal[count : count + m] + diagonal[count + m :], 1e-12)
@@ -227,7 +229,7 @@ def _distance(p: Vector, s: Vector, problem: ConeProblem) -> float:
 
 def _project(s: Vector, problem: ConeProblem) -> Vector:
     """Return s with normals cut at zero and tangents at their disks."""
-    count, m = problem.count, len(problem.mu)
+    count, m = problem.normals, len(problem.mu)
     q = np.array(s)
     q[:count] = np.maximum(s[:count], 0.0)
     if m:
@@ -241,7 +243,7 @@ def _project(s: Vector, problem: ConeProblem) -> Vector:
 
 def _linearised(G: Matrix, problem: ConeProblem, step: Vector, p: Vector, s: Vector) -> Vector:
     """Solve the projection equations linearised at p: closed rows stop, sliding ones pull against their slip, open ones are zero."""
-    count, m, size = problem.count, len(problem.mu), len(p)
+    count, m, size = problem.normals, len(problem.mu), len(p)
     normal, first, second = slice(0, m), slice(count, count + m), slice(count + m, size)
     A, rhs = np.eye(size), np.zeros(size)
     closed = np.flatnonzero(s[:count] > 0.0)
@@ -263,7 +265,7 @@ def _linearised(G: Matrix, problem: ConeProblem, step: Vector, p: Vector, s: Vec
 
 def _slide(G: Matrix, problem: ConeProblem, step: Vector, s: Vector, sliding: Indices) -> tuple[Indices, Indices, Matrix, Matrix, Vector]:
     """Return the rows of sliding contacts: along d the tangent is mu p_n, across it the disk bends."""
-    count, m = problem.count, len(problem.mu)
+    count, m = problem.normals, len(problem.mu)
     one, two, rows = sliding + count, sliding + count + m, np.arange(len(sliding))
     length = np.hypot(s[one], s[two])
     d_1, d_2 = s[one] / length, s[two] / length
@@ -278,7 +280,7 @@ def _slide(G: Matrix, problem: ConeProblem, step: Vector, s: Vector, sliding: In
 
 
 def _report(problem: ConeProblem, G: Matrix, p: Vector, residual: float, rounds: int) -> ConeAnswer:
-    count, m = problem.count, len(problem.mu)
+    count, m = problem.normals, len(problem.mu)
     u = G.dot(p)
     u += problem.b
     complementarity = float(np.abs(p[:count] * u[:count]).max())

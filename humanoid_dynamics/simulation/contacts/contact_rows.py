@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_dynamics.simulation.contacts.cones import ConeAnswer
-from humanoid_dynamics.simulation.contacts.detection import Near
 from humanoid_dynamics.simulation.contacts.joint_limits import NearLimits
+from humanoid_dynamics.simulation.contacts.near import Near
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 NOBODY = np.zeros(0, dtype=np.intp)
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
+class Rows(NamedTuple):
     """Rows that take part in a step or an impact.
 
     Attributes:
         key: (m,) places of the pairs in the memory.
-        index: (m,) points.
+        point: (m,) places of the points in the table.
         which: (m,) their places among the near ones.
         axes: (3, m, 3) their axes.
         place: (m, 3) where they touch [m].
@@ -29,12 +28,12 @@ class Rows:
         mu: (m,) coefficients.
         limits: Joint limits that take part.
         gap: (N,) distances.
-        diving: (N,) which points come down fast: they may go on to the ground, where an impact awaits them, and not into it.
-        turn: (3, 3) axes of every point where all are alike.
+        turn: (6, 6) axes of every point, twice on the diagonal, where all are alike.
+        diving: (N,) which points come down fast: they may go on to the ground, where an impact awaits them, and not into it; None for none.
     """
 
     key: Indices
-    index: Indices
+    point: Indices
     which: Indices
     axes: Matrix
     place: Matrix
@@ -42,23 +41,22 @@ class Rows:
     mu: Vector
     limits: NearLimits | None
     gap: Vector
-    diving: NDArray[np.bool_]
     turn: Matrix | None = None
+    diving: NDArray[np.bool_] | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Touching:
+class Touching(NamedTuple):
     """Forces of a step on the points that took part.
 
     Attributes:
-        index: (m,) points of the table.
+        point: (m,) places of the points in the table.
         place: (m, 3) where they touch [m].
         impulse: (m, 3) impulse on the body, in the world [N·s].
         depth: Largest depth [m].
         answer: Certificate of the solver; None where nothing touched.
     """
 
-    index: Indices
+    point: Indices
     place: Matrix
     impulse: Matrix
     depth: float
@@ -77,42 +75,50 @@ def stack_rows(near: Near | None, which: Indices, limits: NearLimits | None, nv:
     m = len(which)
     if near is None or m == 0:
         return None if limits is None else _stack_limits(limits, nv)
-    key, index, gap, axes, place, mu = near.key, near.index, near.gap, near.axes, near.place, near.mu
-    J = near.J
-    if m < len(index):
-        key, index, gap, axes, place, mu = key[which], index[which], gap[which], axes[:, which], place[which], mu[which]
-        J = J[:, which]
+    key, point, gap, axes, J, place, mu = near.key, near.point, near.gap, near.axes, near.J, near.place, near.mu
+    if m < len(point):
+        key, point, gap, axes, J, place, mu = key[which], point[which], gap[which], axes[:, which], J[:, which], place[which], mu[which]
     flat = J.reshape(3 * m, nv)
     if limits is not None:
         gap = np.concatenate((gap, limits.gap))
         flat = np.concatenate((flat[:m], _unit_rows(limits, nv), flat[m:]))
-    return Rows(key, index, which, axes, place, flat, mu, limits, gap, np.zeros(len(gap), dtype=np.bool_), near.turn)
+    return Rows(key, point, which, axes, place, flat, mu, limits, gap, near.turn)
+
+
+def select_points(rows: Rows, values: Matrix) -> Matrix:
+    """Return (..., 3m) numbers of the rows of points, without those of limits.
+
+    Args:
+        rows: The rows.
+        values: (..., N + 2m) numbers of all rows.
+    """
+    m, count = len(rows.point), len(rows.gap)
+    return values if m == count else np.concatenate((values[..., :m], values[..., count:]), axis=-1)
 
 
 def resolve(rows: Rows, vectors: Matrix) -> Matrix:
-    """Return (3, m, n) components of vectors along the axes of the points.
+    """Return (2, 3m) components of two vectors at each point along its axes.
 
     Args:
         rows: The rows.
-        vectors: (m, n, 3) vectors in the world.
+        vectors: (m, 6) vectors in the world.
     """
     if rows.turn is not None:
-        return np.asarray(vectors.dot(rows.turn.T).transpose(2, 0, 1))
-    return np.asarray(np.einsum("akj,knj->akn", rows.axes, vectors))
+        return np.asarray(rows.turn.dot(vectors.T).reshape(2, -1))
+    return np.asarray(np.einsum("akj,knj->nak", rows.axes, vectors.reshape(-1, 2, 3)).reshape(2, -1))
 
 
-def compose(rows: Rows, values: Vector) -> Matrix:
-    """Return (m, 3) vectors in the world.
+def compose(rows: Rows, along: Matrix) -> Matrix:
+    """Return (m, 6) two vectors at each point, in the world.
 
     Args:
         rows: The rows.
-        values: (N + 2m,) numbers of all rows.
+        along: (2, 3m) their components along the axes of the points.
     """
-    m, count = len(rows.index), len(rows.gap)
-    along = (values if m == count else np.concatenate((values[:m], values[count:]))).reshape(3, m)
+    m = len(rows.point)
     if rows.turn is not None:
-        return np.asarray(along.T.dot(rows.turn))
-    return np.asarray(np.einsum("ak,akj->kj", along, rows.axes))
+        return np.asarray(along.reshape(6, m).T.dot(rows.turn))
+    return np.asarray(np.einsum("nak,akj->knj", along.reshape(2, 3, m), rows.axes).reshape(m, 6))
 
 
 def touch_nothing(near: Near | None) -> Touching:
@@ -125,22 +131,8 @@ def touch_nothing(near: Near | None) -> Touching:
     return Touching(NOBODY, np.zeros((0, 3)), np.zeros((0, 3)), depth, None)
 
 
-def describe_touching(rows: Rows, answer: ConeAnswer) -> Touching:
-    """Return what touched, from rows and impulses.
-
-    Args:
-        rows: The rows.
-        answer: Their impulses.
-    """
-    gap = rows.gap[: len(rows.index)]
-    depth = max(0.0, -float(gap[gap.argmin()])) if len(gap) else 0.0
-    return Touching(rows.index, rows.place, compose(rows, answer.p), depth, answer)
-
-
 def _stack_limits(limits: NearLimits, nv: int) -> Rows:
-    calm = np.zeros(len(limits.v), dtype=np.bool_)
-    J = _unit_rows(limits, nv)
-    return Rows(NOBODY, NOBODY, NOBODY, np.zeros((3, 0, 3)), np.zeros((0, 3)), J, np.zeros(0), limits, limits.gap, calm)
+    return Rows(NOBODY, NOBODY, NOBODY, np.zeros((3, 0, 3)), np.zeros((0, 3)), _unit_rows(limits, nv), np.zeros(0), limits, limits.gap)
 
 
 def _unit_rows(limits: NearLimits, nv: int) -> Matrix:

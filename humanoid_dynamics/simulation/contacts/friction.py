@@ -12,18 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_dynamics.simulation.contacts.cones import ConeAnswer, ConeProblem, solve_cones, spread_softness
-from humanoid_dynamics.simulation.contacts.contact_rows import (
-    Rows,
-    Touching,
-    compose,
-    describe_touching,
-    resolve,
-    stack_rows,
-    touch_nothing,
-)
-from humanoid_dynamics.simulation.contacts.detection import Detector, Near
+from humanoid_dynamics.simulation.contacts.contact_memory import ContactMemory
+from humanoid_dynamics.simulation.contacts.contact_rows import NOBODY, Rows, Touching, stack_rows, touch_nothing
+from humanoid_dynamics.simulation.contacts.detection import Detector
 from humanoid_dynamics.simulation.contacts.joint_limits import LimitTable, NearLimits
 from humanoid_dynamics.simulation.contacts.moving_shapes import BoundShape
+from humanoid_dynamics.simulation.contacts.near import Near
 from humanoid_dynamics.simulation.contacts.procedure import solve_by_procedure
 from humanoid_dynamics.simulation.contacts.sweep import sweep
 from humanoid_dynamics.simulation.contacts.terrain import Terrain
@@ -31,7 +25,6 @@ from humanoid_dynamics.simulation.contacts.thresholds import (
     ARRIVES,
     AT_ONCE,
     CALM,
-    CARRIES,
     FASTEST_APPROACH,
     NEAR,
     PUSH_OUT,
@@ -42,11 +35,13 @@ from humanoid_dynamics.simulation.contacts.thresholds import (
     slowest_impact,
 )
 from humanoid_dynamics.simulation.contacts.touch_points import PointTable
-from humanoid_dynamics.simulation.steps.rows import DEPTH, FORESEEN, LOWEST, M_P, M_TOUCHES, M_U, RESIDUAL, SPAN, TOUCHING, V_MIDDLE, V
+from humanoid_dynamics.simulation.steps.rows import FORESEEN, LOWEST, RESIDUAL, SPAN, TOUCHING, V_MIDDLE, V
 from humanoid_dynamics.simulation.steps.tables import Tables
 from humanoid_dynamics.simulation.steps.terms import Terms
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import Kernel
+
+NO_FORCE = (0.0, 0.0, 0.0, 0.0)
 
 
 class FrictionContacts:
@@ -67,16 +62,16 @@ class FrictionContacts:
         self.table, self.terrain, self.limits, self.tables, self.law = table, terrain, limits, tables, "friction"
         self.kernel: Kernel = sweep
         self._near: Near | None = None
+        self._speed: Vector | None = None
         self.movers = tuple(movers)
         self._joints = np.array(table.joints, dtype=np.intp)[table.owner] if len(table) else np.zeros(0, dtype=np.intp)
         self._detector = Detector(table, terrain, movers)
         self._touching = touch_nothing(None)
         surfaces = [name.rpartition(".")[0] or name for name in table.names]
         self._surface = np.array([surfaces.index(name) for name in surfaces], dtype=np.intp)
-        self._u_end, self._impulse = tables.memory[:, M_U:M_P], tables.memory[:, M_P:]
-        self._flags = tables.memory[:, M_TOUCHES]
-        self._pushed: tuple[Matrix, Vector, int] | None = None
-        self._pending: tuple[Rows, Vector, Vector] | None = None
+        self._memory = ContactMemory(tables)
+        self._pushed: tuple[Matrix, Vector] | None = None
+        self._pending: tuple[Rows, ConeAnswer, Vector] | None = None
         self._yielding: tuple[bytes, int, Matrix] = (b"", 0, np.zeros((0, 0)))
 
     def sum_wrenches(self, owner: Indices, sums: Matrix) -> None:
@@ -88,7 +83,7 @@ class FrictionContacts:
         """
         touched = self.touching
         wrenches = np.hstack((touched.impulse, np.cross(touched.place, touched.impulse)))
-        own = owner[touched.index]
+        own = owner[touched.point]
         sums[:] = 0.0
         np.add.at(sums, own[own >= 0], wrenches[own >= 0])
 
@@ -107,11 +102,6 @@ class FrictionContacts:
         """Points near the ground or a moving shape, since the last ``look``."""
         return self._near
 
-    @property
-    def touches(self) -> NDArray[np.bool_]:
-        """(pairs,) which pairs of point and shape carried force in the last step."""
-        return self._flags > 0.0
-
     def look(self, terms: Terms, dt: float) -> None:
         """Find the points near the ground where the terms were evaluated.
 
@@ -119,24 +109,22 @@ class FrictionContacts:
             terms: Evaluated.
             dt: Length of the step [s].
         """
-        self._near = self._detector.find(terms.poses, terms.data.J, max(NEAR, dt * FASTEST_APPROACH))
+        self._near, self._speed = self._detector.find(terms.poses, terms.data.J, max(NEAR, dt * FASTEST_APPROACH)), None
         self.tables.numbers[LOWEST] = self._detector.lowest
 
-    def find_impact(self, v_M: Vector, dt: float) -> float | None:
+    def find_impact(self, dt: float) -> float | None:
         """Return when the first point hits, from the start of the step [s]; None if none does.
 
         Args:
-            v_M: (nv,) velocity in the middle, where the near points were found.
             dt: Length of the step [s].
         """
-        near = self.near
+        near = self._near
         if near is None:
             return None
-        speed = self._approach(near, v_M, dt)
-        fast = speed < -slowest_impact(dt)
-        if not np.count_nonzero(fast):
+        speed, slowest = self._approach(near, dt), slowest_impact(dt)
+        if speed[speed.argmin()] >= -slowest:
             return None
-        hits = fast & (near.gap + 0.5 * dt * speed < 0.0) & ~self.touches[near.key]
+        hits = (speed < -slowest) & (near.gap + 0.5 * dt * speed < 0.0) & ~self._memory.touched(near.key)
         if not hits.any():
             return None
         when = (near.gap[hits] - 0.5 * dt * speed[hits]) / -speed[hits]
@@ -156,16 +144,12 @@ class FrictionContacts:
         self._pushed = self._pending = None
         rows = self._select_step(q_M, v, dt, all_slow=all_slow)
         if rows is None:
-            self._touching = touch_nothing(self.near)
+            self._touching = touch_nothing(self._near)
             return z
         B = terms.restrain(terms.whiten(rows.J.T))
-        count = len(rows.gap)
-        wanted, guess = self._recall(rows, v, dt)
-        problem = self._pose(rows, B.T.dot(B), z.dot(B) + wanted)
-        answer = self._solve(problem, rows, guess)
-        self._pending = (rows, answer.p, answer.u - wanted)
-        self._touching = describe_touching(rows, answer)
-        self._pushed = (B, rows.gap, count)
+        wanted, guess = self._memory.recall(rows, v, dt)
+        answer = self._solve(self._pose(rows, B.T.dot(B), z.dot(B) + wanted), rows, guess)
+        self._pending, self._pushed = (rows, answer, wanted), (B, rows.gap)
         z_end: Vector = z + B.dot(answer.p)
         return z_end
 
@@ -177,9 +161,10 @@ class FrictionContacts:
         """
         self.tables.numbers[SPAN] = dt
         if self._pending is None:
-            self._flags[:] = 0.0
+            self._memory.forget()
         else:
-            self._remember(*self._pending)
+            rows, answer, wanted = self._pending
+            self._keep(rows, answer, answer.u - wanted)
         self._note()
 
     def rest(self, dt: float) -> None:
@@ -205,11 +190,11 @@ class FrictionContacts:
         """
         rows, e = self._select_impact(q, v)
         if rows is None:
-            self._touching = touch_nothing(self.near)
+            self._touching = touch_nothing(self._near)
             return z, 0.0
         B = terms.restrain(terms.whiten(rows.J.T))
         before = rows.J.dot(v)
-        m = len(rows.index)
+        m = len(rows.point)
         bounce = np.zeros(len(before))
         bounce[:m] = e * np.minimum(before[:m], 0.0) * (before[:m] < -SLOWEST_IMPACT)
         G = B.T.dot(B)
@@ -220,10 +205,8 @@ class FrictionContacts:
             answer = self._solve_twice(self._pose(rows, G, before), rows)
             change = 0.5 * float(answer.p.dot(before + answer.u))
         after = answer.u - bounce
-        self._touching = describe_touching(rows, answer)
-        self._remember(rows, answer.p, after)
-        self._impulse[rows.key] = 0.0
-        self._flags[rows.key] *= after[:m] < SLOWEST_IMPACT
+        self._keep(rows, answer, after)
+        self._memory.rebound(rows, after)
         self._note()
         return z + B.dot(answer.p), change
 
@@ -231,21 +214,21 @@ class FrictionContacts:
         """Return the whitened displacement (nv,) that takes some of the depth of the last step away; None where there is nothing to do."""
         if self._pushed is None:
             return None
-        B, gap, count = self._pushed
+        B, gap = self._pushed
         if gap[gap.argmin()] >= -SLOP:
             return None
         depth = np.minimum(gap + SLOP, 0.0)
-        B_n = B[:, :count]
-        answer = solve_cones(ConeProblem(B_n.T.dot(B_n), PUSH_OUT * depth, np.zeros(0), count), None, self.kernel)
+        B_n = B[:, : len(gap)]
+        answer = solve_cones(ConeProblem(B_n.T.dot(B_n), PUSH_OUT * depth, np.zeros(0), len(gap)), None, self.kernel)
         return np.asarray(B_n.dot(answer.p))
 
     def forget(self) -> None:
         """Forget what touched, after a change of structure."""
-        self._flags[:] = 0.0
+        self._memory.forget()
 
     def _pose(self, rows: Rows, G: Matrix, b: Vector) -> ConeProblem:
         """Return the problem of some rows; how their bodies share what they yield stays the same while the same rows take part."""
-        points, count, owner = rows.index.tobytes(), len(rows.gap), self._joints[rows.index]
+        points, count, owner = rows.point.tobytes(), len(rows.gap), self._joints[rows.point]
         if (points, count) != self._yielding[:2]:
             self._yielding = (points, count, spread_softness(owner, count))
         return ConeProblem(G, b, rows.mu, count, owner, self._yielding[2])
@@ -254,7 +237,7 @@ class FrictionContacts:
         """Solve by the law of this world."""
         if self.law == "friction":
             return solve_cones(problem, guess, self.kernel)
-        owner = self._surface[rows.index]
+        owner = self._surface[rows.point]
         groups = [np.flatnonzero(owner == surface) for surface in sorted(set(owner.tolist()))]
         plane = np.einsum("akj,kj->ka", rows.axes[1:], rows.place)
         return solve_by_procedure(problem, groups, plane, guess, self.kernel)
@@ -269,79 +252,58 @@ class FrictionContacts:
 
     def _select_step(self, q_M: Vector, v: Vector, dt: float, *, all_slow: bool) -> Rows | None:
         limits = None if self.limits is None else self.limits.find_near(q_M, v, dt)
-        near = self.near
+        near = self._near
         if near is None:
-            return stack_rows(None, np.zeros(0, dtype=np.intp), limits, len(v))
-        speed = self._approach(near, self.tables.dofs[V_MIDDLE], dt)
-        was = self._flags[near.key] > 0.0
+            return stack_rows(None, NOBODY, limits, len(v))
+        speed = self._approach(near, dt)
         reach = REACH if abs(v[np.abs(v).argmax()]) < CALM else WILD_REACH
-        takes_part = (near.gap + dt * speed < reach) | (was & (near.gap < NEAR))
-        rows = stack_rows(near, takes_part.nonzero()[0], limits, len(v))
-        if rows is not None and not all_slow:
-            fast = speed < -slowest_impact(dt)
-            if np.count_nonzero(fast):
-                rows.diving[: len(rows.index)] = (~was & fast)[rows.which]
-        return rows
-
-    def _approach(self, near: Near, v_M: Vector, dt: float) -> Vector:
-        """Return the velocity of near points along their normals; what rests does not hit, however hard it is pressed on."""
-        speed: Vector = near.J[0].dot(v_M)
-        if not self.tables.numbers[FORESEEN]:
-            return speed
+        arrives = near.gap + dt * speed
+        which = np.arange(len(arrives))
+        if arrives[arrives.argmax()] >= reach:
+            which = ((arrives < reach) | (self._memory.touched(near.key) & (near.gap < NEAR))).nonzero()[0]
+        rows = stack_rows(near, which, limits, len(v))
         slowest = slowest_impact(dt)
-        rests = (near.gap < AT_ONCE) & (near.J[0].dot(self.tables.dofs[V]) >= -slowest)
-        return np.where(rests, np.maximum(speed, -slowest), speed)
+        if rows is None or all_slow or speed[speed.argmin()] >= -slowest:
+            return rows
+        diving = np.zeros(len(rows.gap), dtype=np.bool_)
+        diving[: len(rows.point)] = (speed[rows.which] < -slowest) & ~self._memory.touched(rows.key)
+        return rows._replace(diving=diving) if diving.any() else rows
+
+    def _approach(self, near: Near, dt: float) -> Vector:
+        """Return the velocity of near points along their normals; what rests does not hit, however hard it is pressed on."""
+        if self._speed is not None:
+            return self._speed
+        dofs = self.tables.dofs
+        speed: Vector = near.J[0].dot(dofs[V_MIDDLE])
+        if self.tables.numbers[FORESEEN]:
+            slowest = slowest_impact(dt)
+            rests = (near.gap < AT_ONCE) & (near.J[0].dot(dofs[V]) >= -slowest)
+            speed = np.where(rests, np.maximum(speed, -slowest), speed)
+        self._speed = speed
+        return speed
 
     def _select_impact(self, q: Vector, v: Vector) -> tuple[Rows | None, Vector]:
         limits = None if self.limits is None else self.limits.find_near(q, v, 0.0)
-        near = self.near
+        near = self._near
         if near is None:
             return None, np.zeros(0)
-        which = np.flatnonzero(_find_hitting(near, near.J[0].dot(v), self.touches[near.key]))
+        which = np.flatnonzero(_find_hitting(near, near.J[0].dot(v), self._memory.touched(near.key)))
         if limits is not None:
             at = limits.gap <= 0.0
             limits = NearLimits(limits.v[at], limits.sign[at], limits.gap[at], limits.row[at]) if at.any() else None
         return stack_rows(near, which, limits, len(v)), near.e[which]
 
-    def _recall(self, rows: Rows, v: Vector, dt: float) -> tuple[Vector, Vector]:
-        """Return the shift of each row, how fast a gap may close and half of what rows turned by, and a guess of its impulse."""
-        m, count = len(rows.index), len(rows.gap)
-        shift, guess = np.zeros(len(rows.J)), np.zeros(len(rows.J))
-        shift[:count] = np.maximum(rows.gap, 0.0) / dt
-        if np.count_nonzero(rows.diving):
-            shift[:count] = np.where(rows.diving, 2.0 * (rows.gap + REACH) / dt, shift[:count])
-        share = dt / float(self.tables.numbers[SPAN])
-        if rows.limits is not None:
-            guess[m:count] = share * self.tables.limits[rows.limits.row, -1]
-        if m:
-            kept = self.tables.memory.take(rows.key, 0)
-            was = kept[:, M_TOUCHES]
-            if np.count_nonzero(was):
-                along, before, half = resolve(rows, kept[:, M_U:].reshape(m, 2, 3)), rows.J.dot(v), 0.5 * was
-                ended, carried = along[:, :, 0], along[:, :, 1] * (share * was)
-                shift[:m] += half * (before[:m] - ended[0])
-                shift[count:] = (half * (before[count:].reshape(2, m) - ended[1:])).ravel()
-                guess[:m], guess[count:] = carried[0], carried[1:].ravel()
-        return shift, guess
-
-    def _remember(self, rows: Rows, p: Vector, u: Vector) -> None:
-        """Keep impulses and velocities of the points, in the world; what touched has been described."""
-        m, count = len(rows.index), len(rows.gap)
-        self._flags[:] = 0.0
-        self.tables.limits[:, -1] = 0.0
-        if rows.limits is not None:
-            self.tables.limits[rows.limits.row, -1] = p[m:count]
-        if not m:
-            return
-        self._flags[rows.key] = p[:m] > CARRIES
-        self._impulse[rows.key], self._u_end[rows.key] = self._touching.impulse, compose(rows, u)
+    def _keep(self, rows: Rows, answer: ConeAnswer, u: Vector) -> None:
+        """Keep impulses and velocities of what took part."""
+        impulse, gap = self._memory.remember(rows, answer.p, u), rows.gap[: len(rows.point)]
+        depth = max(0.0, -float(gap[gap.argmin()])) if len(gap) else 0.0
+        self._touching = Touching(rows.point, rows.place, impulse, depth, answer)
 
     def _note(self) -> None:
         """Enter into the numbers what the report of a step needs."""
-        numbers, answer = self.tables.numbers, self._touching.answer
-        numbers[DEPTH], numbers[TOUCHING] = self._touching.depth, np.count_nonzero(self._flags)
-        quality = (0.0, 0.0, 0.0, 0.0) if answer is None else (answer.residual, answer.complementarity, answer.cone, answer.rounds)
-        numbers[RESIDUAL : RESIDUAL + 4] = quality
+        answer = self._touching.answer
+        quality = NO_FORCE if answer is None else (answer.residual, answer.complementarity, answer.cone, answer.rounds)
+        self.tables.numbers[RESIDUAL : TOUCHING + 1] = (*quality, self._touching.depth, self._memory.carrying)
 
 
 def _find_hitting(near: Near, speed: Vector, touches: NDArray[np.bool_]) -> NDArray[np.bool_]:

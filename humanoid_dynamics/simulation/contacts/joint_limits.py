@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,9 +10,10 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.simulation.contacts.thresholds import LIMIT_SLACK
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
+FAR = 1e6  # what has no bound is taken to have this one [rad or m]
 
-@dataclass(frozen=True, eq=False)
-class NearLimits:
+
+class NearLimits(NamedTuple):
     """Joints near a limit.
 
     Attributes:
@@ -57,6 +58,9 @@ class LimitTable:
         self._row = np.cumsum(finite) - 1
         self._both = np.concatenate((self._q, self._q))
         self._bound = -self._sign * bounds
+        self._middle, self._half = np.zeros(robot.nq), np.full(robot.nq, np.inf)
+        lowest, highest = np.maximum(lower, -FAR), np.minimum(upper, FAR)
+        self._middle[self._q], self._half[self._q] = 0.5 * (lowest + highest), 0.5 * (highest - lowest)
 
     def find_near(self, q: Vector, v: Vector, dt: float) -> NearLimits | None:
         """Return the limits a step could reach.
@@ -70,6 +74,9 @@ class LimitTable:
             The limits; None where there are none.
         """
         if not len(self._q):
+            return None
+        room = self._half - np.abs(q - self._middle)
+        if room[room.argmin()] > LIMIT_SLACK + 3.0 * dt * abs(v[np.abs(v).argmax()]):
             return None
         rate = self._sign * v[self._v]
         gap = self._sign * q[self._both] + self._bound

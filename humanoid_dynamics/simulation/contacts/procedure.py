@@ -10,7 +10,6 @@ Coulomb's law decides.  Friction is reported and not enforced.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +46,7 @@ def solve_by_procedure(
     Returns:
         Impulses with their certificate.
     """
-    held = np.ones(problem.count, dtype=np.bool_)
+    held = np.ones(problem.normals, dtype=np.bool_)
     p, solves = np.zeros(len(problem.b)), 0
     promoted = False
     while solves < MOST_SOLVES:
@@ -60,13 +59,13 @@ def solve_by_procedure(
                 held = keep
                 continue
             p = other
-        sinking = ~held & ((problem.G.dot(p) + problem.b)[: problem.count] < -SINK)
+        sinking = ~held & ((problem.G.dot(p) + problem.b)[: problem.normals] < -SINK)
         if not sinking.any():
             return _report(problem, p, solves)
         if promoted:
             break
         promoted, held = True, held | sinking
-    return replace(solve_cones(problem, guess, kernel), rounds=MOST_SOLVES)
+    return solve_cones(problem, guess, kernel)._replace(rounds=MOST_SOLVES)
 
 
 def _hold(problem: ConeProblem, held: Mask, guess: Vector | None) -> Vector:
@@ -94,7 +93,7 @@ def _demote(problem: ConeProblem, groups: Sequence[Indices], plane: Matrix, p: V
         if len(here):
             keep[here] = False
             keep[_stay(here, p[here], plane, least)] = True
-    limits = np.arange(len(problem.mu), problem.count)
+    limits = np.arange(len(problem.mu), problem.normals)
     keep[limits] &= p[limits] >= least
     return None if (keep == held).all() else keep
 
@@ -110,7 +109,7 @@ def _stay(here: Indices, normal: Vector, plane: Matrix, least: float) -> Indices
 
 def _redistribute(problem: ConeProblem, p: Vector, held: Mask) -> Vector | None:
     """Return impulses with the same effect, each inside its friction pyramid; None where there are none."""
-    m, count = len(problem.mu), problem.count
+    m, count = len(problem.mu), problem.normals
     corners, limits = np.flatnonzero(held[:m]), np.flatnonzero(held[m:]) + m
     mu = np.minimum(problem.mu[corners], STEEPEST)
     edges = np.zeros((len(p), len(corners) * len(FACETS) + len(limits)))
@@ -125,7 +124,7 @@ def _redistribute(problem: ConeProblem, p: Vector, held: Mask) -> Vector | None:
 
 
 def _report(problem: ConeProblem, p: Vector, solves: int) -> ConeAnswer:
-    count, m = problem.count, len(problem.mu)
+    count, m = problem.normals, len(problem.mu)
     u = problem.G.dot(p) + problem.b
     cone = float((np.hypot(p[count : count + m], p[count + m :]) - problem.mu * p[:m]).max(initial=0.0))
     error = max(float(np.abs(np.minimum(u[:count], 0.0)).max()), float(np.abs(u[:count] * (p[:count] != 0.0)).max()))

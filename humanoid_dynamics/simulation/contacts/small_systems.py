@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
+APART: tuple[str, ...] = (
+    "solve_symmetric",
+    "solve_general",
+)  # of the parts of kernels here, those that are not copied to where they are called
 LEAST_PIVOT = 1e-8  # share of the largest entry of the diagonal below which a matrix counts as singular
 
 
@@ -47,16 +51,14 @@ def solve_general(A: Matrix, x: Vector) -> bool:
     """
     n = len(x)
     for k in range(n):
-        exchange(A, x, k)
-        if not abs(A[k, k]) > 0.0:
+        if not exchange(A, x, k) > 0.0:
             return False
         inverse = 1.0 / A[k, k]
         for i in range(k + 1, n):
             share = A[i, k] * inverse
-            if share != 0.0:
-                for j in range(k + 1, n):
-                    A[i, j] -= share * A[k, j]
-                x[i] -= share * x[k]
+            for j in range(k + 1, n):
+                A[i, j] -= share * A[k, j]
+            x[i] -= share * x[k]
     for k in range(n - 1, -1, -1):
         rest = x[k]
         for j in range(k + 1, n):
@@ -65,22 +67,24 @@ def solve_general(A: Matrix, x: Vector) -> bool:
     return True
 
 
-def exchange(A: Matrix, x: Vector, k: int) -> None:
-    """Exchange a row with the one below it that has the largest entry in its column.
+def exchange(A: Matrix, x: Vector, k: int) -> float:
+    """Exchange a row with the one below it that has the largest entry in its column; return the size of that entry.
 
     Args:
         A: (n, n) matrix.
         x: (n,) right side.
         k: The row.
     """
-    best = k
+    best, size = k, abs(A[k, k])
     for i in range(k + 1, len(x)):
-        if abs(A[i, k]) > abs(A[best, k]):
-            best = i
+        here = abs(A[i, k])
+        if here > size:
+            best, size = i, here
     if best != k:
         for j in range(k, len(x)):
             A[k, j], A[best, j] = A[best, j], A[k, j]
         x[k], x[best] = x[best], x[k]
+    return float(size)
 
 
 def multiply(G: Matrix, p: Vector, b: Vector, u: Vector) -> None:

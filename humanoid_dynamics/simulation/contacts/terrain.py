@@ -10,25 +10,8 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from humanoid_dynamics.errors import ShapeError
-from humanoid_dynamics.simulation.contacts.shapes import Box, Capsule, Plane, Shape, tangents
+from humanoid_dynamics.simulation.contacts.shapes import Box, Capsule, Plane, Shape
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, check_vector, read_only
-
-
-@dataclass(frozen=True, eq=False)
-class Probe:
-    """What is under some points.
-
-    Attributes:
-        gap: (n,) distance from the nearest shape [m].
-        normal: (n, 3) its normal there; one row where all are alike.
-        shape: (n,) index of the shape; one entry where there is only one.
-        axes: (3, 1, 3) normal and tangents where all are alike, else None.
-    """
-
-    gap: Vector
-    normal: Matrix
-    shape: Indices
-    axes: Matrix | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,39 +22,32 @@ class Terrain:
         shapes: Planes, boxes and capsules.
         friction: (k,) their Coulomb coefficients.
         restitution: (k,) their coefficients of restitution.
-        level: (3, 1, 3) normal and tangents of the only plane; None for any other terrain.
     """
 
     shapes: tuple[Shape, ...]
     friction: Vector = field(init=False, repr=False)
     restitution: Vector = field(init=False, repr=False)
-    level: Matrix | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        only = self.shapes[0] if len(self.shapes) == 1 else None
-        object.__setattr__(self, "level", tangents(only.normal[None]) if isinstance(only, Plane) else None)
         object.__setattr__(self, "friction", read_only([shape.friction for shape in self.shapes]))
         object.__setattr__(self, "restitution", read_only([shape.restitution for shape in self.shapes]))
 
-    def probe(self, points: Matrix) -> Probe:
+    def probe(self, points: Matrix) -> tuple[Vector, Matrix, Indices]:
         """Return the nearest surface of each point.
 
         Args:
             points: (n, 3) points in the world [m].
 
         Returns:
-            Gaps, normals, and which shapes they belong to; infinitely far where there is nothing.
+            (n,) gaps [m], (n, 3) normals, and (n,) which shapes they belong to; infinitely far where there is nothing.
         """
+        rows = np.arange(len(points))
         if not self.shapes:
-            return Probe(np.full(len(points), np.inf), np.array([[0.0, 0.0, 1.0]]), np.zeros(1, dtype=np.intp))
-        if len(self.shapes) == 1:
-            gap, normal = self.shapes[0].probe(points)
-            return Probe(gap, normal, np.zeros(1, dtype=np.intp), self.level)
+            return np.full(len(points), np.inf), np.tile([0.0, 0.0, 1.0], (len(points), 1)), 0 * rows
         gaps, normals = zip(*(shape.probe(points) for shape in self.shapes), strict=True)
         nearest = np.argmin(np.array(gaps), axis=0)
-        rows = np.arange(len(points))
         every = np.array([np.broadcast_to(normal, points.shape) for normal in normals])
-        return Probe(np.array(gaps)[nearest, rows], every[nearest, rows], nearest)
+        return np.array(gaps)[nearest, rows], every[nearest, rows], nearest
 
 
 def build_plane(

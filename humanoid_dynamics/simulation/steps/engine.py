@@ -40,7 +40,7 @@ from humanoid_dynamics.simulation.steps.rows import (
 from humanoid_dynamics.simulation.steps.step_kernel import UNDONE
 from humanoid_dynamics.simulation.steps.tables import Tables
 from humanoid_dynamics.simulation.steps.terms import Terms
-from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.arrays import Vector, read_only
 
 
 class Engine:
@@ -65,6 +65,7 @@ class Engine:
         self.terms, self.contacts, self.joints, self.tables = terms, contacts, joints, tables
         self._q_M: Vector = tables.configurations[Q_MIDDLE]
         self._rows: list[Vector] = list(tables.dofs)  # to take a row out of a table costs as much as to add two
+        self._dt, self._half = read_only(0.0), read_only(0.5)  # as arrays, by which numpy multiplies twice as fast as by numbers
         self._energy, self._forgotten = terms.model.createData(), find_forgotten_rotors(terms.model)
 
     def set_step(self, dt: float, v: Vector, *, all_slow: bool) -> None:
@@ -79,6 +80,7 @@ class Engine:
         numbers = self.tables.numbers
         if numbers[DT] != dt:
             numbers[DT], numbers[WITHIN], numbers[SLOWEST] = dt, max(NEAR, dt * FASTEST_APPROACH), slowest_impact(dt)
+            self._dt = read_only(dt)
         numbers[ALL_SLOW] = all_slow
 
     def leap(self, dt: float, state: tuple[Vector, Vector], books: Books) -> int:  # noqa: ARG002
@@ -123,15 +125,14 @@ class Engine:
 
     def weigh(self) -> bool:
         """Factor the inertia and find the velocity without contacts; return whether the inertia is positive definite."""
-        terms, rows, dt = self.terms, self._rows, float(self.tables.numbers[DT])
+        terms, rows, dt = self.terms, self._rows, self._dt
         v, start = rows[V], rows[Z_START]
         force = rows[MOTOR] - terms.h
         force += rows[PUSH]
         if self.joints.idle:
             terms.factor()
         else:
-            self.joints.prepare(rows, dt)
-            force += rows[PULL] - (rows[SAG] + rows[LOSS]) * v
+            force += self.joints.prepare(rows, dt)
             terms.factor(rows[EXTRA])
         if not terms.ok:
             return False
@@ -144,7 +145,7 @@ class Engine:
         """Find what is near, and return when the first point hits, None where none does [s]."""
         dt = float(self.tables.numbers[DT])
         self.contacts.look(self.terms, dt)
-        return self.contacts.find_impact(self.tables.dofs[V_MIDDLE], dt)
+        return self.contacts.find_impact(dt)
 
     def is_nothing_near(self, q: Vector) -> bool:
         """Return whether no point is near a shape and no joint near its limit; poses have to be there.
@@ -175,8 +176,9 @@ class Engine:
         rows, numbers = self._rows, self.tables.numbers
         v, end, way, z = rows[V], rows[V_END], rows[WAY], rows[Z_END]
         end[:] = self.terms.velocity(z)
-        np.multiply(0.5 * float(numbers[DT]), v + end, way)
-        np.subtract(1.5 * end, 0.5 * v, rows[V_MIDDLE])
+        mean = self._half * (v + end)
+        np.multiply(self._dt, mean, way)
+        np.subtract(end + end, mean, rows[V_MIDDLE])
         numbers[FASTEST] = abs(end[np.abs(end).argmax()]) if len(end) else 0.0
         numbers[W_MOTORS], numbers[W_PUSHES] = rows[MOTOR].dot(way), rows[PUSH].dot(way)
         numbers[W_CONTACTS] = 0.5 * (rows[Z_START] + z).dot(z - rows[Z_FREE])

@@ -19,7 +19,6 @@ from humanoid_dynamics.simulation.steps.rows import (
     CUT,
     DAMPING,
     DRY,
-    DT,
     EFFORT,
     EXTRA,
     KD,
@@ -117,6 +116,8 @@ class JointForces:
         self._dry = bool(robot.friction.any())
         self.idle = drive is None and not self._dry and not robot.damping.any()
         self._most = robot.limits.effort
+        self._dt: Vector | None = None
+        self._sag = np.zeros(robot.nv)
 
     def enter(self, dofs: Matrix) -> None:
         """Write all that does not change into the table.
@@ -125,7 +126,7 @@ class JointForces:
             dofs: Table of the coordinates.
         """
         robot, driven = self._robot, np.zeros(self._robot.nv)
-        dofs[DAMPING], dofs[DRY] = robot.damping, robot.friction
+        dofs[DAMPING], dofs[DRY], dofs[LOSS] = robot.damping, robot.friction, robot.damping
         dofs[EFFORT] = np.inf
         if self.drive is not None:
             driven = self.drive.kp + self.drive.kd
@@ -133,27 +134,27 @@ class JointForces:
             dofs[EFFORT] = np.where(driven > 0.0, robot.limits.effort, np.inf)
         self._most = dofs[EFFORT] * (1.0 + SLACK)
 
-    def prepare(self, rows: Sequence[Vector], dt: float) -> None:
-        """Write what drives, damping and dry friction do in a step, at its end.
+    def prepare(self, rows: Sequence[Vector], dt: Vector) -> Vector:
+        """Write what drives, damping and dry friction do in a step, at its end; return the force they start with (nv,).
 
         Args:
             rows: Rows of the table of the coordinates.
-            dt: Length of the step [s].
+            dt: Length of the step, the same array as long as it is the same [s].
         """
-        loss = rows[LOSS]
-        loss[:] = rows[DAMPING]
+        loss, pull, sag, cut = rows[LOSS], rows[PULL], rows[SAG], rows[CUT]
         if self._dry:
-            loss += rows[DRY] / np.maximum(np.abs(rows[V]), CREEP)
-        if self.drive is None:
-            np.multiply(dt, loss, rows[EXTRA])
-            return
-        pull, sag, cut = rows[PULL], rows[SAG], rows[CUT]
+            np.add(rows[DAMPING], rows[DRY] / np.maximum(np.abs(rows[V]), CREEP), loss)
+        if self._dt is not dt:
+            self._dt, self._sag = dt, (0.5 * dt) * rows[KP] + rows[KD]
         np.multiply(rows[KP], rows[OFFSET], pull)
-        np.add((0.5 * dt) * rows[KP], rows[KD], sag)
+        sag[:] = self._sag
         if np.count_nonzero(cut):
             at = cut != 0.0
             pull[at], sag[at] = cut[at] * rows[EFFORT][at] - rows[MOTOR][at], 0.0
-        np.multiply(dt, loss + sag, rows[EXTRA])
+        resists = loss + sag
+        np.multiply(dt, resists, rows[EXTRA])
+        resists *= rows[V]
+        return np.subtract(pull, resists, resists)
 
     def check(self, rows: Sequence[Vector], numbers: Vector, drive: Vector) -> None:
         """Find drives that would have to give more than their motor can, and those that no longer would.
@@ -169,7 +170,7 @@ class JointForces:
         cut, limit = rows[CUT], rows[EFFORT]
         some = np.count_nonzero(cut) > 0
         if some:
-            drive = rows[KP] * rows[OFFSET] - (0.5 * numbers[DT] * rows[KP] + rows[KD]) * rows[V_END]
+            drive = rows[KP] * rows[OFFSET] - self._sag * rows[V_END]
         wanted = drive + rows[MOTOR]
         over = np.abs(wanted) > self._most
         if not some and not np.count_nonzero(over):

@@ -67,8 +67,9 @@ class Terms:
         if extra is None:
             self.U, info = lapack.dpotrf(M, lower=0, clean=0)
         else:
-            M = np.array(M, order="F")
-            M.ravel(order="K")[:: len(M) + 1] += extra
+            M = M.copy(order="F")
+            diagonal = M.ravel(order="K")[:: len(M) + 1]
+            diagonal += extra
             self.U, info = lapack.dpotrf(M, lower=0, clean=0, overwrite_a=1)
         self.ok = info == 0
 

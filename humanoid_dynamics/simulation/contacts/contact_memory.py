@@ -1,0 +1,114 @@
+"""What contacts remember from one step to the next: who carried force, how fast it moved at the end, and its impulse."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_dynamics.simulation.contacts.contact_rows import Rows, compose, resolve, select_points
+from humanoid_dynamics.simulation.contacts.thresholds import CARRIES, REACH, SLOWEST_IMPACT
+from humanoid_dynamics.simulation.steps.rows import M_TOUCHES, M_U, SPAN
+from humanoid_dynamics.simulation.steps.tables import Tables
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
+
+HALF = read_only(0.5)  # as an array, by which numpy multiplies twice as fast as by a number
+
+
+class ContactMemory:
+    """Memory of one world, in its tables: points by pair with a shape, in axes of the world, and joint limits."""
+
+    def __init__(self, tables: Tables) -> None:
+        """Prepare.
+
+        Args:
+            tables: Tables of the step.
+        """
+        self._points, self._numbers = tables.memory, tables.numbers
+        self._touches, self._motions = tables.memory[:, M_TOUCHES], tables.memory[:, M_U:]
+        self._limits = tables.limits[:, -1]
+
+    @property
+    def carrying(self) -> int:
+        """How many points carried force in the last step."""
+        return int(np.count_nonzero(self._touches))
+
+    def touched(self, key: Indices) -> NDArray[np.bool_]:
+        """Return which of some pairs carried force in the last step.
+
+        Args:
+            key: (m,) pairs of point and shape.
+        """
+        return self._touches.take(key) > 0.0
+
+    def recall(self, rows: Rows, v: Vector, dt: float) -> tuple[Vector, Vector]:
+        """Return the shift of each row, how fast a gap may close and half of what rows turned by, and a guess of its impulse.
+
+        Args:
+            rows: The rows.
+            v: (nv,) velocity at the start of the step.
+            dt: Its length [s].
+        """
+        m, count, share = len(rows.point), len(rows.gap), dt / float(self._numbers[SPAN])
+        turned, carried = self._follow(rows, v, share)
+        if rows.limits is None:
+            shift, guess = turned, carried
+        else:
+            none = np.zeros(count - m)
+            shift = np.concatenate((turned[:m], none, turned[m:]))
+            guess = np.concatenate((carried[:m], share * self._limits[rows.limits.row], carried[m:]))
+        if rows.diving is not None:
+            shift[:count] += np.where(rows.diving, 2.0 * (rows.gap + REACH), np.maximum(rows.gap, 0.0)) / dt
+        elif rows.gap[rows.gap.argmax()] > 0.0:
+            shift[:count] += np.maximum(rows.gap, 0.0) / dt
+        return shift, guess
+
+    def _follow(self, rows: Rows, v: Vector, share: float) -> tuple[Vector, Vector]:
+        """Return half of what the rows of points turned by, and their impulses (3m,); zero where nothing was carried."""
+        kept = self._points.take(rows.key, 0)
+        was = kept[:, M_TOUCHES]
+        touched = np.count_nonzero(was)
+        if not touched:
+            return np.zeros(3 * len(was)), np.zeros(3 * len(was))
+        ended, carried = resolve(rows, kept[:, M_U:])
+        turned = select_points(rows, rows.J.dot(v))
+        turned -= ended
+        turned *= HALF
+        if touched < len(was):
+            own = np.concatenate((was, was, was))
+            turned *= own
+            carried *= own
+        return turned, carried if share == 1.0 else share * carried
+
+    def remember(self, rows: Rows, p: Vector, u: Vector) -> Matrix:
+        """Keep what a step or an impact found; return the impulses of the points in the world (m, 3).
+
+        Args:
+            rows: The rows.
+            p: (k,) impulses.
+            u: (k,) velocities at the end.
+        """
+        m, count = len(rows.point), len(rows.gap)
+        motions = compose(rows, select_points(rows, np.array((u, p))))
+        self._limits[:] = 0.0
+        if rows.limits is not None:
+            self._limits[rows.limits.row] = p[m:count]
+        if m == len(self._touches):  # all of them, in order
+            self._touches[:], self._motions[:] = p[:m] > CARRIES, motions
+        else:
+            self._touches[:] = 0.0
+            self._touches[rows.key], self._motions[rows.key] = p[:m] > CARRIES, motions
+        return motions[:, 3:]
+
+    def rebound(self, rows: Rows, u: Vector) -> None:
+        """Forget the impulses of an impact, which say nothing about the next step, and what it threw off.
+
+        Args:
+            rows: The rows.
+            u: (k,) velocities after it.
+        """
+        self._motions[rows.key, 3:] = 0.0
+        self._touches[rows.key] *= u[: len(rows.point)] < SLOWEST_IMPACT
+
+    def forget(self) -> None:
+        """Forget who carried force."""
+        self._touches[:] = 0.0
