@@ -167,6 +167,7 @@ def test_pressure_off_the_edge_is_seen(rolled):
 
 
 def test_planned_walk_with_long_strides_keeps_them():
+    """The limits of flat soles shorten these steps; the steps themselves are planned with flat soles, and none has to roll."""
     robot = hd.load_robot("g1")
     clip = build_walk(robot, WalkStyle(steps=4, step_length=0.62 * measure_proportions(robot).leg)).clip
     flat, rolled = (filter_clip(robot, clip, settings=Settings(edges=edges), ladder=FIRST).verdict for edges in (False, True))
