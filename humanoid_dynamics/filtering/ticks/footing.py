@@ -86,12 +86,9 @@ class Footing:
             if down[foot] and not self.stands[foot]:
                 self._latch(foot, target, terms)
             self.late[foot] = self.late[foot] + dt if wanted[foot] and not down[foot] else 0.0
-            if target.edges[foot] or self.edges[foot]:
-                self._choose_edge(foot, (down[foot], down[1 - foot]), target, terms)
+            self._choose_edge(foot, (down[foot], down[1 - foot]), target, terms)
             if down[foot]:
-                target.sole_place[foot] = self.place[foot]
-                if not self.edges[foot]:
-                    target.sole_turn[foot] = self.turn[foot]
+                self._stay(foot, target)
             elif wanted[foot]:
                 self._reach(foot, target)
             fresh = 0.0 if any(self.stands) else np.inf  # who bears all load from the start has it already
@@ -104,6 +101,12 @@ class Footing:
                 left = np.inf if leaps else float(target.until[foot])
                 share = min(float(self.age[foot]), max(left, 0.0)) / RAMP
                 target.load[foot] = FIRST_LOAD + share if share < 1.0 else math.inf
+
+    def _stay(self, foot: int, target: Target) -> None:
+        """Write where a sole stands; one on an edge turns as the target has it."""
+        target.sole_place[foot] = self.place[foot]
+        if not self.edges[foot]:
+            target.sole_turn[foot] = self.turn[foot]
 
     def _choose_edge(self, foot: int, down: tuple[bool, bool], target: Target, terms: BodyTerms) -> None:
         """Let a standing sole turn about an edge where it is asked to and the other one stands, until it lies flat again."""
