@@ -210,7 +210,7 @@ def test_posture_that_jumps_is_led_back_to_without_a_jump_in_velocity():
     np.testing.assert_allclose(rows[20:60], np.tile(robot.posture, (40, 1)), atol=0.02)  # nothing but noise is not followed
     np.testing.assert_allclose(rows[-1], goal, atol=1e-3)
     steps = np.abs(np.diff(rows[60:, 7:], axis=0)) * rate
-    assert np.max(steps) <= 1.875 * np.max(np.abs(goal - robot.posture)) / BACK * 1.1  # the peak of a quintic
+    assert np.max(steps) <= 1.875 * np.max(np.abs(goal - robot.posture)) / BACK[0] * 1.1  # the peak of a quintic
     assert np.max(np.abs(np.diff(steps, axis=0))) < 0.25 * np.max(steps)
 
 

@@ -45,6 +45,7 @@ class Intake:
         speed = np.where(known, robot.limits.velocity, FASTEST_JOINT)
         speed[:3], speed[3:BASE] = FASTEST_BASE
         self._speed = np.maximum(speed, 1e-3)
+        self._slowest = float(np.min(self._speed))
         self._lower, self._upper = np.array(robot.limits.lower), np.array(robot.limits.upper)
         self._lower[:7], self._upper[:7] = -np.inf, np.inf
         if not keep_limits:
@@ -79,7 +80,7 @@ class Intake:
         if fault:
             return fault
         sample[3:7] /= _length(sample[3:7])
-        np.clip(sample, self._lower, self._upper, sample)
+        np.minimum(np.maximum(sample, self._lower, out=sample), self._upper, out=sample)
         if self.q is None:
             self.time, self.q = time, sample
             return "ok"
@@ -89,8 +90,9 @@ class Intake:
         if share < 1.0:
             step, status = share * step, "noisy" if status == "ok" else status
             sample = pin.integrate(self._model, self.q, step)
-        most = self._speed * gap
-        if (np.abs(step) > most).any():
+        size = np.abs(step)
+        if float(size.max()) > self._slowest * gap and (size > self._speed * gap).any():
+            most = self._speed * gap
             step = np.clip(step, -most, most)
             sample = pin.integrate(self._model, self.q, step)
             status = "limited" if status == "ok" else status
@@ -104,9 +106,8 @@ class Intake:
         given, sample, status = sample, self._placed(sample), "ok"
         if self._jumps(sample, gap):
             sample, status = self._move_origin(given, sample), "moved"
-        leaps = self._raw is not None and self._rejoining.jumps(self._raw, sample, gap)
         share, wild = self._share_of(sample, gap)
-        if leaps or wild:
+        if wild:
             sample = self._raw = self._move_origin(given, sample)
             if self._rejoining.begin(q, sample) and status == "ok":
                 status = "jumped"
@@ -126,23 +127,24 @@ class Intake:
         return "leaning" if 1.0 - 2.0 * (x * x + y * y) < UPRIGHT else ""
 
     def _share_of(self, sample: Vector, gap: float) -> tuple[float, bool]:
-        """Return what share of a step is taken, less where steps of many joints go to and fro; and whether that is all they do."""
+        """Return what share of a step is taken, less where joints go to and fro; and whether that is all they do, or they jump."""
         raw, last = self._raw, self._last_rate
         self._raw, self._last_rate = np.array(sample), None
         if raw is None:
             return 1.0, False
         usual, change = NOISY[0] + NOISY[1] * gap * gap, 0.0
         rate = self._last_rate = pin.difference(self._model, raw, sample) / gap
+        leaps = self._rejoining.jumps(rate, gap)
         if last is not None:
             change = float(np.abs(rate - last).sum()) / len(rate) * gap
             self._noise += REMEMBERED * (min(change, LOUD * usual) - self._noise)
-        return min((usual / max(self._noise, 1e-9)) ** 2, 1.0), change > LOUD * usual
+        return min((usual / max(self._noise, 1e-9)) ** 2, 1.0), leaps or change > LOUD * usual
 
     def _placed(self, sample: Vector) -> Vector:
+        if not self._moved:
+            return sample
         placed = np.array(sample)
-        placed[3:7] /= _length(placed[3:7])
-        if self._moved:
-            placed[:7] = pin.SE3ToXYZQUAT(self._origin * pin.XYZQUATToSE3(placed[:7]))
+        placed[:7] = pin.SE3ToXYZQUAT(self._origin * pin.XYZQUATToSE3(sample[:7]))
         return placed
 
     def _jumps(self, sample: Vector, gap: float) -> bool:

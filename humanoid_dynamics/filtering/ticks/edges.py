@@ -153,3 +153,14 @@ class EdgeSeat:
             wrench: (6,) wrench.
         """
         self._return(wrench, self._soles[foot].middle(kind), self._axes[foot])
+
+    def read_all(self, edges: tuple[int, int], wrenches: Matrix) -> None:
+        """Turn the wrenches at edges into those on soles, in place.
+
+        Args:
+            edges: What each sole stands on.
+            wrenches: (2, 6) wrenches.
+        """
+        for foot in (0, 1):
+            if edges[foot]:
+                self.read(foot, edges[foot], wrenches[foot])

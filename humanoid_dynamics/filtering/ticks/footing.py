@@ -82,11 +82,11 @@ class Footing:
         wanted = target.touches
         if not any(down) and any(wanted) and any(self.stands):
             down = list(self.stands)  # nobody has taken over: who stands goes on standing
+        self._choose_edges(down, target, terms)
         for foot in (0, 1):
             if down[foot] and not self.stands[foot]:
                 self._latch(foot, target, terms)
             self.late[foot] = self.late[foot] + dt if wanted[foot] and not down[foot] else 0.0
-            self._choose_edge(foot, (down[foot], down[1 - foot]), target, terms)
             if down[foot]:
                 self._stay(foot, target)
             elif wanted[foot]:
@@ -107,6 +107,11 @@ class Footing:
         target.sole_place[foot] = self.place[foot]
         if not self.edges[foot]:
             target.sole_turn[foot] = self.turn[foot]
+
+    def _choose_edges(self, down: list[bool], target: Target, terms: BodyTerms) -> None:
+        if any(target.edges) or any(self.edges):
+            for foot in (0, 1):
+                self._choose_edge(foot, (down[foot], down[1 - foot]), target, terms)
 
     def _choose_edge(self, foot: int, down: tuple[bool, bool], target: Target, terms: BodyTerms) -> None:
         """Let a standing sole turn about an edge where it is asked to and the other one stands, until it lies flat again."""

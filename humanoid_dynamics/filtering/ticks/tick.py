@@ -231,9 +231,8 @@ class BalancedTick:
         self._add_wishes(target, q, v)
         self._leaps = target.leaps
         choice, rung = self._descend(feet, q, v, dt, measured)
-        for foot in (0, 1):
-            if edges[foot] and self._edges is not None:
-                self._edges.read(foot, edges[foot], choice.wrenches[foot])
+        if self._edges is not None:
+            self._edges.read_all(edges, choice.wrenches)
         return Step(choice.vdot, choice.tau, choice.wrenches, target.touches, rung, edges=edges)
 
     def _add_wishes(self, target: Target, q: Vector, v: Vector) -> None:
