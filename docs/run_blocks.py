@@ -27,6 +27,7 @@ from humanoid_dynamics.motion.mapping import build_recording
 
 PROJECT = Path(__file__).resolve().parents[1]
 PAGES = (PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *sorted((PROJECT / "docs").glob("*.md")))
+INLINE = re.compile(r"`(humanoid-dynamics [a-z]+ [^`<\[A-Z]*)`")  # in a sentence or a table, with nothing left to fill in
 BLOCK = re.compile(r"^ *```(?:sh|bash|console)\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
 PATIENCE = 300.0  # s
 
@@ -103,11 +104,14 @@ def read_commands(page: Path) -> Iterator[Command]:
     Yields:
         The commands, in order.
     """
-    for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+    text = page.read_text(encoding="utf-8")
+    for block in BLOCK.findall(text):
         for line in block.replace("\\\n", " ").splitlines():
             typed = " ".join(shlex.split(line, comments=True)) and re.sub(r"\s+# .*$", "", line.strip())
             if typed:
                 yield change(page.name, typed)
+    for typed in INLINE.findall(BLOCK.sub("", text)):
+        yield change(page.name, typed)
 
 
 def change(page: str, line: str) -> Command:

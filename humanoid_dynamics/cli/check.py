@@ -21,20 +21,21 @@ if TYPE_CHECKING:
 
 
 SHOWN = 12
+DESCRIPTIONS = ("", ".urdf", ".xacro", ".xml")  # how names and files of robots end
 ClipArgument = Annotated[str, typer.Argument(help="Motion file of any known format.", metavar="CLIP")]
 CutoffOption = Annotated[float, typer.Option("--cutoff", help="Low-pass before velocities are taken, where the clip has none [Hz].")]
 RateOption = Annotated[float, typer.Option("--rate", help="Samples per second of a table without times [Hz]; told by the file where 0.")]
 ControlOption = Annotated[bool, typer.Option("--control/--no-control", help="Whether to measure false alarms on a consistent walk.")]
 EXAMPLES = """\b
 Examples:
-  humanoid-dynamics check walk.npz g1
-  humanoid-dynamics check dance.csv g1 --json
+  humanoid-dynamics check g1 walk.npz
+  humanoid-dynamics check g1 dance.csv --json
 """
 
 
 def check(
-    clip: ClipArgument,
     robot: RobotArgument,
+    clip: ClipArgument,
     *,
     cutoff: CutoffOption = CUTOFF,
     rate: RateOption = 0.0,
@@ -48,6 +49,8 @@ def check(
     from humanoid_dynamics.motion.clip_check import check_clip
     from humanoid_dynamics.motion.load import load_clip
 
+    if Path(robot.split()[0] if robot.split() else "").suffix.lower() not in DESCRIPTIONS:
+        robot, clip = clip, robot  # the other way round is understood too
     if not 0.0 < cutoff < 1e3:
         raise HumanoidDynamicsError(f"--cutoff: received {cutoff:g}, expected a frequency between 0 and 1000 Hz")
     if not Path(clip).is_file():

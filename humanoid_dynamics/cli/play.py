@@ -8,8 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from humanoid_dynamics.cli.choices import read_choices
+from humanoid_dynamics.cli.options import PlanOption
 from humanoid_dynamics.cli.record import become
 from humanoid_dynamics.errors import HumanoidDynamicsError, RecordError
+from humanoid_dynamics.graphs.description import GraphNode
 from humanoid_dynamics.graphs.supervisor import local_environment
 
 FileArgument = Annotated[str, typer.Argument(help="The bag: an .mcap file, or the folder of a bag.", metavar="FILE")]
@@ -24,11 +26,12 @@ EXAMPLES = """\b
 Examples:
   humanoid-dynamics play run.mcap
   humanoid-dynamics play run.mcap --clock 100 --rate 0.5 --loop
+  humanoid-dynamics play run.mcap --json
   humanoid-dynamics play run.mcap --topic /reference/joints --topic /reference/base /reference/joints:=/robot/reference/joints
 """
 
 
-def play(
+def play(  # noqa: PLR0913  # one for each option
     file: FileArgument,
     names: NamesArgument = [],  # noqa: B006 - typer wants a list, and nobody changes it
     *,
@@ -38,6 +41,7 @@ def play(
     start: StartOption = 0.0,
     topic: TopicOption = [],  # noqa: B006 - as above
     use_sim_time: SimTimeOption = False,
+    as_json: PlanOption = False,
 ) -> None:
     """Say again what a bag holds, on this machine alone unless ROS_AUTOMATIC_DISCOVERY_RANGE says otherwise."""
     for option, value, least in (("--rate", rate, 0.01), ("--clock", clock, 0.0), ("--start", start, 0.0)):
@@ -48,4 +52,5 @@ def play(
     parameters: dict[str, Any] = {"file": file, "speed": rate, "loop": loop, "clock": clock, "start": start, "stay": False}
     if topic:
         parameters["topics"] = list(topic)
-    become("bag_player", parameters | {"use_sim_time": use_sim_time}, read_choices(names), local_environment())
+    node = GraphNode("bag_player", "bag_player", parameters | {"use_sim_time": use_sim_time}, read_choices(names))
+    become(node, local_environment(), as_json)

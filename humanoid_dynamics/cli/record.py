@@ -2,6 +2,7 @@
 
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
 
+import json
 import os
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -10,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from humanoid_dynamics.cli.options import PlanOption
 from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError, RecordError
 from humanoid_dynamics.graphs.description import GraphNode
 from humanoid_dynamics.graphs.supervisor import local_environment, node_command
@@ -30,6 +32,7 @@ EXAMPLES = """\b
 Examples:
   humanoid-dynamics record run.mcap
   humanoid-dynamics record run --use-sim-time --seconds 20
+  humanoid-dynamics record run.mcap --json
   humanoid-dynamics record legs.mcap /joint_states /odom '/contact_wrenches/.*'
 """
 
@@ -41,6 +44,7 @@ def record(
     everything: AllOption = False,
     seconds: SecondsOption = -1.0,
     use_sim_time: SimTimeOption = False,
+    as_json: PlanOption = False,
 ) -> None:
     """Record topics into a bag with the messages of ROS 2, which Foxglove, PlotJuggler and ros2 bag read; Ctrl-C ends it."""
     if seconds != -1.0 and not seconds > 0.0:
@@ -53,26 +57,29 @@ def record(
     parameters: dict[str, Any] = {"file": file, "all_topics": everything, "use_sim_time": use_sim_time}
     if topics:
         parameters["topics"] = list(topics)
-    become("recorder", parameters | ({} if seconds == -1.0 else {"seconds": seconds}), {}, dict(os.environ))
+    node = GraphNode("recorder", "recorder", parameters | ({} if seconds == -1.0 else {"seconds": seconds}), {})
+    become(node, dict(os.environ), as_json)
 
 
-def become(node: str, parameters: Mapping[str, Any], remappings: Mapping[str, str], environment: Mapping[str, str]) -> None:
+def become(node: GraphNode, environment: Mapping[str, str], as_json: bool) -> None:
     """Run a node in place of this process.
 
     Args:
-        node: Its program.
-        parameters: Its parameters.
-        remappings: Topic -> the name it has.
+        node: The node.
         environment: Its environment.
+        as_json: Whether to write its command as JSON instead.
 
     Raises:
         MissingExtraError: If there is no ROS, or nothing that reads bags.
     """
+    if as_json:
+        typer.echo(json.dumps({"commands": {node.name: node_command(node)}}, indent=2))
+        return
     for package, extra in (("rclpy", "ros"), ("rosbags", "bags")):
         if find_spec(package) is None:
-            raise MissingExtraError(package, extra, f"the node {node}")
+            raise MissingExtraError(package, extra, f"the node {node.name}")
     known = {name: value for name, value in local_environment().items() if name not in os.environ} | dict(environment)
     if "ROS_AUTOMATIC_DISCOVERY_RANGE" not in environment:
         known.pop("ROS_AUTOMATIC_DISCOVERY_RANGE", None)
-    command = node_command(GraphNode(node, node, parameters, remappings))
+    command = node_command(node)
     os.execve(command[0], command, known)  # noqa: S606 - the command is ours

@@ -14,13 +14,17 @@ FILE_WIDTH = 160  # columns where the output goes to a file or another program
 LEAST_WIDTH = 72  # columns every table has, so that a narrower terminal breaks lines and loses nothing
 
 
-def make_console() -> Console:
-    """Return the console of a verb: as wide as the terminal, wide enough for every table elsewhere; plain where NO_COLOR is set."""
-    wide = sys.stdout.isatty() or "COLUMNS" in os.environ
+def make_console(error: bool = False) -> Console:
+    """Return the console of a verb: as wide as the terminal, wide enough for every table elsewhere; plain where NO_COLOR is set.
+
+    Args:
+        error: Whether it writes on the error stream, where the output is for JSON.
+    """
+    wide = (sys.stderr if error else sys.stdout).isatty() or "COLUMNS" in os.environ
     width = max(LEAST_WIDTH, shutil.get_terminal_size().columns) if wide else FILE_WIDTH
     if os.environ.get("NO_COLOR"):
-        return Console(highlight=False, width=width, color_system=None)
-    return Console(highlight=False, width=width)
+        return Console(highlight=False, width=width, color_system=None, stderr=error)
+    return Console(highlight=False, width=width, stderr=error)
 
 
 def make_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from humanoid_dynamics.cli.choices import read_choices
-from humanoid_dynamics.cli.options import JsonOption
+from humanoid_dynamics.cli.options import PlanOption
 from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError
 from humanoid_dynamics.graphs.description import Graph, graph_names, load_graph
 from humanoid_dynamics.graphs.supervisor import Supervisor, node_command
@@ -40,7 +40,7 @@ def up(
     seconds: SecondsOption = -1.0,
     headless: HeadlessOption = False,
     logs: LogsOption = "",
-    as_json: JsonOption = False,
+    as_json: PlanOption = False,
 ) -> None:
     """Bring up a graph of nodes as separate processes, on this machine alone; Ctrl-C ends it."""
     given = read_choices(choices)

@@ -2,6 +2,8 @@
 
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
 
+import json
+import sys
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -26,6 +28,7 @@ TokenOption = Annotated[str, typer.Option("--token", help="The token; a fresh on
 RateOption = Annotated[float, typer.Option("--rate", help="Pictures per second.", min=0.1, max=120.0)]
 SecondsOption = Annotated[float, typer.Option("--seconds", help="End after this time; Ctrl-C ends it where not given.")]
 SimpleOption = Annotated[bool, typer.Option("--simple", help="Draw capsules instead of meshes, for a slow browser.")]
+AddressOption = Annotated[bool, typer.Option("--json", help="Write address and token as JSON, then show the page.")]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics view
@@ -33,10 +36,11 @@ Examples:
   humanoid-dynamics view g1_drop --simple --port 8090
   humanoid-dynamics view run.mcap
   humanoid-dynamics view walk.npz --robot g1
+  humanoid-dynamics view standing --seconds 10 --json
 """
 
 
-def view(
+def view(  # noqa: PLR0913  # one for each option
     what: WhatArgument = "standing",
     robot: RobotOption = "",
     host: HostOption = "127.0.0.1",
@@ -45,6 +49,7 @@ def view(
     rate: RateOption = 30.0,
     seconds: SecondsOption = 0.0,
     simple: SimpleOption = False,
+    as_json: AddressOption = False,
 ) -> None:
     """Open a page where a robot can be watched, pulled, stopped and let go; time stands still while nobody looks.
 
@@ -59,7 +64,7 @@ def view(
     from humanoid_dynamics.viewer.show import show
 
     session = open_session(what, robot, simple)
-    console = make_console()
+    console = make_console(error=as_json)
     waiting = threading.Timer(PATIENCE, console.print, ["getting ready: code is compiled once on a machine, which takes half a minute"])
     waiting.start()
     try:
@@ -67,6 +72,9 @@ def view(
     finally:
         waiting.cancel()
     page = Page(session, host=host, port=port, token=token)
+    if as_json:
+        typer.echo(json.dumps({"address": page.address, "token": None if page.access.open else page.access.token}))
+        sys.stdout.flush()
     console.print(f"open {page.address} in a browser; Ctrl-C ends it", highlight=False)
     if not page.access.open:
         console.print(f"token to touch: {page.access.token}", highlight=False, markup=False)

@@ -28,9 +28,10 @@ TOPICS = ("reference/joints", "reference/base", "reference/contacts")
 
 
 class MotionPlayerNode(AdapterNode):
-    """Sends the points of a motion, each once, ``lead`` before its time; earlier where time is simulated.  A beat tells that it lives.
+    """Sends the points of a motion ``lead`` before their time; earlier where time is simulated.  A beat tells that it lives.
 
-    What is followed then depends on simulated time alone, however late we look.
+    What is followed then depends on simulated time alone, however late we look.  Whoever begins to listen late hears what is still to
+    come from the beginning: a schedule of contacts, which is kept for him, does harm without the motion it belongs to.
     """
 
     good = ("idle", "playing", "ended", "stopped")
@@ -41,7 +42,7 @@ class MotionPlayerNode(AdapterNode):
         self._start = np.nan
         self._sent = 0
         self._due = False
-        self._listeners, self._since = 0, 0.0
+        self._listeners, self._since = (0,), 0.0
 
     @property
     def sent_until(self) -> float:
@@ -67,7 +68,7 @@ class MotionPlayerNode(AdapterNode):
     def begin(self) -> None:
         """Wait, or play at once."""
         self.tell("idle")
-        self._due, self._listeners = bool(self.config.play), 0
+        self._due, self._listeners = bool(self.config.play), (0,)
 
     def tick(self) -> None:
         """Send the points whose time has come."""
@@ -76,19 +77,25 @@ class MotionPlayerNode(AdapterNode):
             if not self.active or playback is None:
                 return
             self.out("reference/beat").publish(Empty())
-            now = self.now()
+            now, more = self.now(), self._count_listeners()
             if self._due and self._is_awaited(now):
                 self._play(None)
             if np.isfinite(self._start):
+                if more:
+                    self._sent = min(self._sent, int(np.searchsorted(playback.times, now - self._start)))
                 self._send(playback, now)
-            self.tell(self.status or "idle", "nobody hears the reference, or no clock runs" if self._due else "")
+            self.tell(self.status or "idle", "nobody follows the reference, or no clock runs" if self._due else "")
+
+    def _count_listeners(self) -> bool:
+        """Return whether more listen than when it was counted last."""
+        before, self._listeners = self._listeners, tuple(self.out(topic).get_subscription_count() for topic in TOPICS)
+        if self._listeners != before:
+            self._since = monotonic()
+        return sum(self._listeners) > sum(before)
 
     def _is_awaited(self, now: float) -> bool:
-        """Return whether there is a time, and somebody to whom nothing would be lost."""
-        listeners = sum(self.out(topic).get_subscription_count() for topic in TOPICS)
-        if listeners != self._listeners:
-            self._listeners, self._since = listeners, monotonic()
-        return now > 0.0 and listeners > 0 and monotonic() - self._since > SETTLED
+        """Return whether there is a time, and somebody who follows, joints and base, and to whom nothing would be lost."""
+        return now > 0.0 and min(self._listeners[:2]) > 0 and monotonic() - self._since > SETTLED
 
     def _play(self, _request: Any) -> str:
         if self._playback is None:

@@ -1,5 +1,6 @@
 """What all verbs share: help at once, completion by the shell, arguments of xacro, exit codes."""
 
+import json
 import os
 import subprocess
 import sys
@@ -77,6 +78,25 @@ def test_every_help_ends_with_examples(verb):
     command = build_app((verb,)).registered_commands[VERBS.index(verb)]
     assert "Examples:\n" in command.epilog
     assert f"humanoid-dynamics {verb}" in command.epilog
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_speaks_json(verb):
+    assert "--json" in call(verb, "--help").stdout
+
+
+def test_what_runs_until_it_is_ended_tells_as_json_how(tmp_path):
+    bag = tmp_path / "run.mcap"
+    recorder = json.loads(call("record", str(bag), "--json").stdout)["commands"]["recorder"]
+    assert f"file:='{bag}'" in recorder
+    assert not bag.exists()
+    bag.touch()
+    player = json.loads(call("play", str(bag), "/a:=/b", "--json").stdout)["commands"]["bag_player"]
+    assert "/a:=/b" in player
+    pytest.importorskip("viser", reason="viser is not installed")
+    page = json.loads(call("view", "sliding_box", "--port", "18493", "--host", "0.0.0.0", "--seconds", "0.1", "--json").stdout)
+    assert page["address"].startswith("http://")
+    assert len(page["token"]) > 8
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_gait_writes_a_reference_that_check_finds_possible(call, tmp_path, suffi
     assert clip.a is not None
     assert set(clip.contacts) == {"left_foot", "right_foot"}
     assert len(clip) == facts["frames"]
-    code, out, err = call("check", path, "human28", "--no-control", "--json")
+    code, out, err = call("check", "human28", path, "--no-control", "--json")
     assert (code, err) == (0, "")
     report = json.loads(out)
     assert report["impossible"] == 0.0
@@ -63,7 +63,7 @@ def test_check_tells_what_is_wrong_in_words(call, tmp_path):
     from humanoid_dynamics.motion.mapping import build_recording
 
     write_npz(build_recording(Clip(robot, times, q)), path)
-    code, out, err = call("check", path, "human28", "--no-control")
+    code, out, err = call("check", "human28", path, "--no-control")
     assert (code, err) == (0, "")
     assert "left_foot is 0.100 m in the ground" in out
     assert "what is wrong" in out
@@ -75,8 +75,9 @@ def test_check_tells_what_is_wrong_in_words(call, tmp_path):
         (("gait", "human28", "--out", "walk.txt"), "--out: received 'walk.txt', expected the path of a .npz or .csv file"),
         (("gait", "human28", "--steps", "0"), "steps: received 0, expected a whole number"),
         (("gait", "biped7"), "walking on two feet"),
+        (("check", "human28", "nowhere.npz"), "nowhere.npz: no such file"),
         (("check", "nowhere.npz", "human28"), "nowhere.npz: no such file"),
-        (("check", __file__, "human28", "--cutoff", "0"), "--cutoff: received 0"),
+        (("check", "human28", __file__, "--cutoff", "0"), "--cutoff: received 0"),
     ],
 )
 def test_nonsense_is_refused(call, arguments, message):
