@@ -29,6 +29,7 @@ from humanoid_dynamics.spatial.arrays import Vector, read_only
 
 SEEK_SPEED, SEEK_DEPTH = 0.05, 0.03  # m/s and m; how a sole that should touch looks for the ground
 LONGEST = 0.02  # s between ticks that counts
+CREEP = 0.03  # rad/s or m/s; faster joints are asked to overcome nearly all of their dry friction
 LEAVING = 0.15  # share of the load below which a contact that opens is leaving as planned
 
 
@@ -62,6 +63,7 @@ class BalanceController:
         self.measured = MeasuredState(robot)
         self.reference = Reference(robot, self.settings.blend)
         self.limits = np.minimum(robot.limits.effort[robot.actuated_v], 1e6)
+        self._rubs = bool(robot.damping.any() or robot.friction.any())
         self._solver = InverseDynamics(robot, self.law.names, self.settings.rule, compiled=compiled)
         self._solver.prepare(RULES)
         self._rule = self._before = self._solver.rule
@@ -186,6 +188,8 @@ class BalanceController:
                 self._feel(name, -height, t)
         answer = self._solver.tick(q, v, a, shares)
         tau, answer = self._mix_rules(answer, t)
+        if self._rubs:
+            tau = tau + self._find_losses(wanted.v)
         status, reason = self._judge(answer, t, phase.status, phase.reason)
         self._last = Torques(read_only(np.minimum(np.maximum(tau, -self.limits), self.limits)), status, reason, answer)
         return self._last
@@ -283,6 +287,12 @@ class BalanceController:
         if not 0.0 <= s < 1.0 or self._before is self._rule:
             return answer.tau, answer
         return (1.0 - s) * self._solver.also(self._before).tau + s * answer.tau, answer
+
+    def _find_losses(self, v: Vector) -> Vector:
+        """Return what motors need against damping and dry friction in a motion that is wanted, (na,) [N·m or N]; none at rest."""
+        at = self.robot.actuated_v
+        rate: Vector = v[at]
+        return self.robot.damping[at] * rate + self.robot.friction[at] * rate / (np.abs(rate) + CREEP)
 
     def _judge(self, answer: Answer, t: float, phase: str, why: str) -> tuple[str, str]:
         if self._rewound:

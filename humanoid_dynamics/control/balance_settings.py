@@ -24,6 +24,7 @@ STATUSES = {
     "state_skewed": "states are stamped too far from now; they are not used, and the last torques fade to zero",
     "time_back": "stamps went back by more than clocks differ: all that was known is forgotten",
     "fallen": "the root link is tilted too far; the joints are damped until it is upright again",
+    "sender_lost": "who sends the reference has gone silent; what was sent is followed to its end, then its last posture is held",
 }
 SOURCES = {
     "assumed": "the soles of the resting posture, or those of the schedule, always stand",

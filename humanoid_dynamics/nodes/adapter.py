@@ -43,7 +43,7 @@ def make_qos(topic: Topic) -> QoSProfile:
     if topic.qos == "command":
         return QoSProfile(depth=1)
     if topic.qos in {"clock", "state"} and topic.way == "in":
-        return QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
+        return QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
     return QoSProfile(depth=10)
 
 

@@ -24,6 +24,7 @@ from humanoid_dynamics.filtering.slope import normal_of
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.nodes.adapter import Act, AdapterNode, Handler
+from humanoid_dynamics.nodes.beat import SenderBeat
 from humanoid_dynamics.nodes.contact_table import ContactTable
 from humanoid_dynamics.nodes.messages import (
     SECOND,
@@ -58,6 +59,7 @@ class DynamicsFilterNode(AdapterNode):
         self._poses: LivePoses | None = None
         self._jumps: Any = None
         self._sent = 0
+        self._sender = SenderBeat(("following", "limited"))
 
     @property
     def live(self) -> LiveMotion | LivePoses | None:
@@ -94,7 +96,8 @@ class DynamicsFilterNode(AdapterNode):
         heard: dict[str, Handler] = {"joint_states": self._on_joints, "odom": self._on_base} if self.config.state == "measured" else {}
         if self._poses is not None:
             return {**heard, "teleop/<frame>/pose": self._on_pose}
-        return {**heard, "reference/joints": self._on_joint_reference, "reference/base": self._on_base_reference}
+        asked = {"reference/joints": self._on_joint_reference, "reference/base": self._on_base_reference}
+        return {**heard, **asked, "reference/beat": self._sender.hear}
 
     def acts(self) -> Mapping[str, Act]:
         """Return what engages and holds."""
@@ -116,6 +119,7 @@ class DynamicsFilterNode(AdapterNode):
         live = self.live
         if live is not None:
             live.restart()
+            self._sender.forget()
             self._engage(self.config.engaged)
             self._contacts.forget()
             self.tell("waiting", live.reason)
@@ -136,7 +140,7 @@ class DynamicsFilterNode(AdapterNode):
                 return
             for command in live.advance(self.now()):
                 self._send(robot, command)
-            self.tell(live.status, live.reason)
+            self.tell(*self._sender.judge(live.status, live.reason))
 
     def _engage(self, engaged: bool) -> str:
         live = self.live
@@ -152,7 +156,7 @@ class DynamicsFilterNode(AdapterNode):
         frame, stamp = command.frame, to_stamp(command.stamp)
         self._sent += 1
         positions = np.array([joint_position(joint, frame.q) for joint in self._joints])
-        v = frame.v + 0.5 / self.config.rate * frame.vdot  # at the instant itself: the filter goes on by the velocity after it
+        v = command.v
         rates = {"positions": positions[None], "velocities": v[self._v_at][None], "accelerations": frame.vdot[self._v_at][None]}
         self.out("filtered/joints").publish(write_joint_trajectory(self._names, command.stamp, NOW, rates))
         row = write_base_row(frame.q, v)

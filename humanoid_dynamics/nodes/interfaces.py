@@ -10,12 +10,12 @@ from humanoid_dynamics.control import balance_settings, effort_guard, snake_driv
 from humanoid_dynamics.filtering.live import command as live
 
 QOS = {
-    "state": "published reliable, depth 10; read best effort, depth 5",
+    "state": "published reliable, depth 10; read best effort, depth 10",
     "command": "reliable, depth 1",
     "latched": "reliable, transient local, depth 1",
     "reference": "reliable, depth 10",
     "report": "reliable, depth 10",
-    "clock": "published reliable, depth 10; read best effort, depth 5",
+    "clock": "published reliable, depth 10; read best effort, depth 10",
     "any": "as those who publish it have it",
 }
 
@@ -120,6 +120,7 @@ REFERENCES = (
         "latched",
         "load of each surface at the times it begins or ends to change, 0 to 1",
     ),
+    Topic("reference/beat", "in", "std_msgs/Empty", "report", "as long as the sender of the reference lives, 20 times a second"),
 )
 LED = Topic(
     "teleop/<frame>/pose", "in", "geometry_msgs/PoseStamped", "report", "where a frame should be, in `odom`; relative: in any axes [m]"
@@ -302,7 +303,7 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
         ),
         "dynamics_filter": Interface(
             "From any reference, or poses of an operator's hands, to motion that is possible.",
-            (DESCRIPTION, *STATES[:2], *REFERENCES[:2], LED, *FILTERED, *REPORTS),
+            (DESCRIPTION, *STATES[:2], *REFERENCES[:2], REFERENCES[3], LED, *FILTERED, *REPORTS),
             (
                 Service("engage", "std_srvs/Trigger", "follow what comes; poses that are relative count from now"),
                 Service("hold", "std_srvs/Trigger", "stay, and follow nothing"),

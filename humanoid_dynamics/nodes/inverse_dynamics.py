@@ -18,6 +18,7 @@ from humanoid_dynamics.control.balance import BalanceController
 from humanoid_dynamics.control.balance_settings import BalanceSettings, Torques
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.nodes.adapter import AdapterNode, Handler
+from humanoid_dynamics.nodes.beat import SenderBeat
 from humanoid_dynamics.nodes.messages import (
     SECOND,
     doubles,
@@ -45,6 +46,7 @@ class InverseDynamicsNode(AdapterNode):
         super().__init__("inverse_dynamics", **keywords)
         self._controller: BalanceController | None = None
         self._answered = 0
+        self._sender = SenderBeat(("following",))
 
     def prepare(self) -> None:
         """Make the controller."""
@@ -73,6 +75,7 @@ class InverseDynamicsNode(AdapterNode):
             "reference/joints": self._on_joint_reference,
             "reference/base": self._on_base_reference,
             "reference/contacts": self._on_contact_reference,
+            "reference/beat": self._sender.hear,
         }
 
     def names(self, placeholder: str) -> tuple[str, ...]:
@@ -85,6 +88,7 @@ class InverseDynamicsNode(AdapterNode):
 
     def begin(self) -> None:
         """Forget what was known before."""
+        self._sender.forget()
         if self._controller is not None:
             self._controller.forget()
         self.tell("waiting", "no state has come")
@@ -130,7 +134,7 @@ class InverseDynamicsNode(AdapterNode):
         if shown:
             self._send(torques, Time(sec=state.at // SECOND, nanosec=state.at % SECOND))
         else:
-            self.tell(torques.status, torques.reason)
+            self.tell(*self._sender.judge(torques.status, torques.reason))
         return torques.tau
 
     def _settings(self) -> BalanceSettings:
@@ -196,7 +200,7 @@ class InverseDynamicsNode(AdapterNode):
             self.out("joint_torque_commands").publish(self._efforts.write(stamp, torques.tau))
             if self.is_heard("effort_commands"):
                 self.out("effort_commands").publish(Float64MultiArray(data=doubles(torques.tau)))
-            self.tell(torques.status, torques.reason)
+            self.tell(*self._sender.judge(torques.status, torques.reason))
 
     def _send_details(self, torques: Torques, stamp: Any, age: float) -> None:
         if torques.answer is None:

@@ -9,6 +9,7 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
+from std_msgs.msg import Empty
 
 from humanoid_dynamics.contact.planned import loads_of_schedule
 from humanoid_dynamics.contact.schedule import ContactSchedule
@@ -27,7 +28,7 @@ TOPICS = ("reference/joints", "reference/base", "reference/contacts")
 
 
 class MotionPlayerNode(AdapterNode):
-    """Sends the points of a motion, each once, ``lead`` before its time; earlier where time is simulated.
+    """Sends the points of a motion, each once, ``lead`` before its time; earlier where time is simulated.  A beat tells that it lives.
 
     What is followed then depends on simulated time alone, however late we look.
     """
@@ -74,6 +75,7 @@ class MotionPlayerNode(AdapterNode):
             playback = self._playback
             if not self.active or playback is None:
                 return
+            self.out("reference/beat").publish(Empty())
             now = self.now()
             if self._due and self._is_awaited(now):
                 self._play(None)

@@ -14,7 +14,7 @@ from typing import Any
 from humanoid_dynamics.graphs.description import GraphNode
 from humanoid_dynamics.graphs.supervisor import local_environment, node_command
 
-START = 60.0  # s; how long a process may take until it answers
+START = 180.0  # s; how long a process may take until it answers
 PATIENCE = 10.0  # s; how long it may take to end
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")  # bytes

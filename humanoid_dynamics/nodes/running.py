@@ -50,6 +50,7 @@ AnyNode = TypeVar("AnyNode", bound=Node)
 Wait = Callable[[float], bool]  # until a time on the monotonic clock [s]; whether a signal to end came
 FOREVER = 1e5  # s; see above
 PATIENCE = 2.0  # s; how long the way out waits for the callback thread
+MADE_UP = 0.01  # s; ticks that are no later than this, or than a period, are made up for
 
 
 def run(make_node: Callable[[], AnyNode], loop: Callable[[AnyNode, threading.Event], None]) -> None:
@@ -78,20 +79,27 @@ def run(make_node: Callable[[], AnyNode], loop: Callable[[AnyNode, threading.Eve
         rclpy.try_shutdown()
 
 
-def keep_rate(rate: float, stop: threading.Event, tick: Callable[[], None], wait: Wait | None = None) -> None:
-    """Call a function at an exact rate until the event is set or a signal to end comes; ticks that are late are not made up for.
+def keep_rate(rate: float | Callable[[], float], stop: threading.Event, tick: Callable[[], None], wait: Wait | None = None) -> None:
+    """Call a function at an exact rate until the event is set or a signal to end comes.
+
+    Ticks that are late by ``MADE_UP`` or less follow each other at once until none is; after a longer pause none of those is made up for.
 
     Args:
-        rate: Calls per second [Hz].
+        rate: Calls per second [Hz]; a function where it changes.
         stop: Ends the loop.
         tick: The function.
         wait: How to wait; asleep where None.
     """
-    wait, period = wait or sleep_until, 1.0 / rate
-    due = monotonic() + period
-    while not wait(due) and not stop.is_set() and rclpy.ok():
+    wait = wait or sleep_until
+    due = monotonic()
+    while not stop.is_set() and rclpy.ok():
+        period = 1.0 / (rate() if callable(rate) else rate)
+        due, now = due + period, monotonic()
+        if now - due > max(MADE_UP, period):
+            due = now
+        if wait(due) or stop.is_set() or not rclpy.ok():
+            return
         tick()
-        due = max(due + period, monotonic() - period)
 
 
 def sleep_until(due: float) -> bool:

@@ -19,7 +19,7 @@ from humanoid_dynamics.nodes.adapter import Act, AdapterNode, Handler
 from humanoid_dynamics.nodes.frames import FramePublisher
 from humanoid_dynamics.nodes.messages import SECOND, read_wrench, to_stamp, write_joint_state, write_odometry, write_wrench
 from humanoid_dynamics.nodes.observation import Observation
-from humanoid_dynamics.nodes.running import keep_rate, run
+from humanoid_dynamics.nodes.running import MADE_UP, keep_rate, run
 from humanoid_dynamics.nodes.wire import Form, JointStateReader, mark
 from humanoid_dynamics.simulation.live import LiveWorld
 from humanoid_dynamics.simulation.scenes.file import load_scene
@@ -29,6 +29,7 @@ REPEAT = 0.1  # s; how often a state is sent again whose command has not come
 ANXIOUS = 1.0  # s; when that is told
 WORLD = "odom"
 LATER = 1e-6  # s
+LOOKS = 50.0  # Hz; how often lock-step looks whether a command is missing
 MOST_PERIODS = 20  # made up for at once
 
 
@@ -94,6 +95,15 @@ class SimulatorNode(AdapterNode):
             return self._frames.as_poses
         return super().names(placeholder)
 
+    def change(self) -> None:
+        """Count time anew, since another speed may hold from now on."""
+        self._began, self._ticks = monotonic(), 0
+
+    def pace(self) -> float:
+        """Return how often its loop ticks [Hz]: as often as states are due; in lock-step that keeps to no time, now and then."""
+        config = self.config
+        return float(config.rate * config.speed if config.paced or not config.lock_step else LOOKS)
+
     def handlers(self) -> Mapping[str, Handler]:
         """Return what hears commands and pushes."""
         return {"joint_torque_commands": self._on_command, "push": self._on_push}
@@ -114,7 +124,7 @@ class SimulatorNode(AdapterNode):
         return (
             {}
             if world is None
-            else {"time": f"{world.t:.3f}", "energy from nowhere": f"{world.books.missing:.3e}", "late ticks": self._late}
+            else {"time": f"{world.t:.3f}", "energy from nowhere": f"{world.books.missing:.3e}", "periods without a state": self._late}
         )
 
     def begin(self) -> None:
@@ -147,13 +157,18 @@ class SimulatorNode(AdapterNode):
             self._judge(live, now)
 
     def _count_periods(self) -> int:
-        """Return how many periods of real time have passed since the last tick; those beyond a few are lost."""
-        due = (monotonic() - self._began) * self.config.speed / self.period
-        count = int(due) - self._ticks
-        taken = min(max(count, 0), MOST_PERIODS)
-        self._late += max(count - 1, 0)
-        self._ticks += count if count > 0 else 0
-        return taken
+        """Return how many periods are due: one while late ticks make up for themselves, after a pause all, but for those beyond many."""
+        now, pace = monotonic(), self.config.speed / self.period
+        if not self._ticks:
+            self._began = now
+        behind = int((now - self._began) * pace + 0.5) - self._ticks
+        if behind <= max(MADE_UP * pace, 1.0):
+            taken = int(behind >= 0)
+            self._ticks += taken
+            return taken
+        self._late += behind
+        self._began, self._ticks = now, 1
+        return min(behind + 1, MOST_PERIODS)
 
     def _on_command(self, message: bytes) -> None:
         live = self._live
@@ -331,7 +346,6 @@ def main() -> None:
     """Run the node."""
 
     def loop(node: SimulatorNode, stop: threading.Event) -> None:
-        paced = node.config.paced or not node.config.lock_step
-        keep_rate(node.config.rate * node.config.speed if paced else 50.0, stop, node.tick, node.wait)
+        keep_rate(node.pace, stop, node.tick, node.wait)
 
     run(SimulatorNode, loop)

@@ -28,7 +28,7 @@ from humanoid_dynamics.nodes.running import FOREVER, make_executor
 from humanoid_dynamics.nodes.simulator import SimulatorNode
 
 NEXT = 1e-6  # s
-FILTERED = [word for topic in ("joints", "base", "contacts") for word in ("-r", f"reference/{topic}:=filtered/{topic}")]
+FILTERED = [word for topic in ("joints", "base", "contacts", "beat") for word in ("-r", f"reference/{topic}:=filtered/{topic}")]
 STATES = 10  # between looks at who is late, where the nodes call each other
 BY_OTHERS = "by others"
 SLICE = 0.02  # s between looks at who is late

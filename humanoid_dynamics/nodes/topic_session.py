@@ -19,6 +19,7 @@ from humanoid_dynamics.viewer.session import Offer, Session
 from humanoid_dynamics.viewer.strength import Strength, check_pull
 
 CERTIFICATE = ("residual [N]", "margin, normal force [N]", "margin, friction [N]", "margin, pressure [m]", "margin, torque [-]", "age [s]")
+LEAST_PULL = 0.1  # N; where a drag begins it has hardly any length, and is no push yet
 
 
 @dataclass(frozen=True)
@@ -120,11 +121,11 @@ class TopicSession(Session):
         return replace(picture, torques=dict(self.torques), fallen=fallen)
 
     def pull(self, body: str, point: Vector, force: Vector) -> None:
-        """Pull a body, no more than the limit."""
+        """Pull a body, no more than the limit; not at all by next to nothing."""
         if body not in self._names:
             raise UnknownNameError("body", body, self._names)
         check_pull(point, force)
-        self._pull = (body, np.array(point), np.array(force)) if np.any(force) else None
+        self._pull = (body, np.array(point), np.array(force)) if np.linalg.norm(force) > LEAST_PULL else None
 
     def limit_pull(self, force: float) -> None:
         """Let no pull be stronger than a force [N]."""

@@ -154,6 +154,27 @@ def test_it_squats(robot):
     assert set(loop.seen) == {"standing", "following", "reference_ended"}, loop.seen
 
 
+def test_joints_that_rub_follow_all_the_same(robot):
+    """Wrists whose friction is many times what their inertia asks for."""
+    wrists = [robot.joint(f"{side}_wrist_{axis}").v.start for side in ("left", "right") for axis in ("yaw", "pitch")]
+    damping, friction = np.zeros(robot.nv), np.zeros(robot.nv)
+    damping[wrists], friction[wrists] = 0.3, 0.3
+    loop = Loop(replace(robot, damping=damping, friction=friction))
+    loop.run(0.1)
+    t = np.linspace(0.0, 2.0, 101)
+    names = [robot.actuated[list(robot.actuated_v).index(v)] for v in wrists]
+    positions = np.tile(0.4 * np.sin(np.pi * t) ** 2, (4, 1)).T
+    velocities = np.tile(0.4 * np.pi * np.sin(2.0 * np.pi * t), (4, 1)).T
+    times = [round((loop.t + 0.1 + each) * 1e9) for each in t]
+    assert loop.controller.reference.put_joints(names, times, {"positions": positions, "velocities": velocities})
+    loop.run(0.6)
+    q = [robot.joint(name).q.start for name in names]
+    wanted = loop.controller.reference.at(loop.t).q[q]
+    assert np.all(wanted > 0.3)
+    np.testing.assert_allclose(loop.live.world.q[q], wanted, atol=0.05)
+    assert set(loop.seen) == {"standing", "following"}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["human28", "g1", "talos_reduced"])
 def test_it_lifts_a_foot_and_puts_it_down(name):
@@ -409,6 +430,7 @@ def test_no_tick_waits_for_a_compiler(robot):
         loop.run(1.6)
         loop.live.push("torso", np.array([300.0, 0.0, 0.0]), np.zeros(3), 0.2)
         loop.controller.change(BalanceSettings(rule="minimum_torque"))
-        loop.run(0.6)
-    assert len(loop.seen) > 2
+        while "infeasible" not in loop.seen and loop.t < 2.3:  # it falls, and nobody could say how
+            loop.run(0.01)
+    assert {"standing", "following", "limited", "infeasible"} <= set(loop.seen)
     assert not compiled.buffer

@@ -11,10 +11,12 @@ rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
+from std_msgs.msg import Empty  # noqa: E402
 from wires import Wires  # noqa: E402
 
 from humanoid_dynamics.contact.planned import loads_of_schedule  # noqa: E402
 from humanoid_dynamics.contact.schedule import ContactInterval, ContactSchedule  # noqa: E402
+from humanoid_dynamics.nodes import beat  # noqa: E402
 from humanoid_dynamics.nodes.inverse_dynamics import InverseDynamicsNode  # noqa: E402
 from humanoid_dynamics.nodes.messages import (  # noqa: E402
     seconds,
@@ -273,6 +275,20 @@ def test_a_reference_that_stops_is_held(wires):
     wires.wait(lambda: wires.node._controller.reference.begun, "the reference is taken")
     state(wires)
     wires.expect("reference_ended")
+
+
+def test_a_sender_that_dies_is_told_although_it_has_sent_ahead(wires, monkeypatch):
+    monkeypatch.setattr(beat, "SILENT", 0.2)
+    restart(wires)
+    message = write_joint_trajectory(wires.names, seconds(wires.now()), np.array([0.0, 60.0]), {"positions": np.array([wires.posture] * 2)})
+    wires.out["reference/joints"].publish(message)
+    wires.wait(lambda: wires.node._controller.reference.begun, "the reference is taken")
+    wires.wait(lambda: state(wires) and wires.status == "following", "a sender that never beats is not missed")
+    wires.out["reference/beat"].publish(Empty())
+    wires.wait(lambda: safe(wires, state(wires)) and wires.status == "sender_lost", "it is missed")
+    wires.wait(lambda: "nothing from who sends" in wires.reason, "the reason is told")
+    wires.out["reference/beat"].publish(Empty())
+    wires.wait(lambda: state(wires) and wires.status == "following", "it is back")
 
 
 def test_a_contact_that_is_lost(wires):

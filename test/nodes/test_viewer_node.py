@@ -103,6 +103,8 @@ def test_a_drag_is_a_push_again_and_again_until_it_is_let_go(wires):
     show(wires)
     body, force, point = "pelvis", np.array([30.0, 0.0, 0.0]), np.array([0.0, 0.0, 0.2])
     before = wires.counts["push"]
+    wish(wires, lambda session: session.pull(body, point, 1e-5 * force))  # where a drag begins, it has no length yet
+    show(wires, shift=0.1)
     wish(wires, lambda session: session.pull(body, point, force))
     wires.wait(lambda: wires.counts["push"] == before + 1, "a push goes out")
     sent = wires.heard["push"]

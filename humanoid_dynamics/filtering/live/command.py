@@ -10,6 +10,7 @@ import numpy as np
 
 from humanoid_dynamics.filtering.filter import Frame
 from humanoid_dynamics.filtering.poses.answer import TeleoperationFrame
+from humanoid_dynamics.spatial.arrays import Vector
 
 SHOWN = 0.25  # s; how long a trouble of one message is told
 MOST_BEATS = 4  # at a time, where some were missed
@@ -35,6 +36,7 @@ STATUSES: Mapping[str, str] = MappingProxyType(
         "pose_frozen": "poses of a frame come and do not change by one bit; the frame stays where it is",
         "pose_lost": "poses of a frame do not come; the frame stays, and is given up later",
         "out_of_reach": "a pose is farther than the limb is long, or its foot cannot be led now",
+        "sender_lost": "who sends the reference has gone silent; what was sent is followed to its end, then its last posture is held",
     }
 )
 GOOD = ("waiting", "following", "limited", "holding", "reference_ended", "out_of_reach")
@@ -47,10 +49,24 @@ class Command:
     Attributes:
         stamp: When the robot should be there, by our clock [s].
         frame: The frame.
+        v: (nv,) velocity at the instant itself, between that before it and that after it.
     """
 
     stamp: float
     frame: Frame | TeleoperationFrame
+    v: Vector
+
+    @classmethod
+    def of(cls, stamp: float, frame: Frame | TeleoperationFrame, dt: float, drawn: Vector) -> Command:
+        """Return the command of a frame, whose own velocity is that at the beginning of its tick.
+
+        Args:
+            stamp: When the robot should be there, by our clock [s].
+            frame: The frame.
+            dt: Time between ticks [s].
+            drawn: (nv,) by how much the velocity jumped just before.
+        """
+        return cls(stamp, frame, frame.v + 0.5 * (dt * frame.vdot - drawn))
 
 
 class Beat:

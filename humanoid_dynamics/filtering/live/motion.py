@@ -204,7 +204,7 @@ class LiveMotion:
                 self._shift += late
             self._next = frame.time + self.filter.settings.dt
             self.state.ask(self._stamp(frame.time), frame.q, frame.v)
-            commands.append(Command(self._stamp(frame.time), frame))
+            commands.append(Command.of(self._stamp(frame.time), frame, self.filter.settings.dt, self.state.drawn))
         return commands
 
     def _tick(self) -> Frame | None:

@@ -140,7 +140,7 @@ class LivePoses:
             frame = tele.tick(at, start)
             self.state.ask(at + self.lead, frame.q, frame.v)
             self._last, self.streams = frame, {name: stream.status for name, stream in frame.streams.items()}
-            commands.append(Command(at + self.lead, frame))
+            commands.append(Command.of(at + self.lead, frame, tele.dt, self.state.drawn))
         self.status, self.reason = self._troubles.tell(now) or self._find_status(now)
         return commands
 

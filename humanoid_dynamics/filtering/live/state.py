@@ -19,7 +19,8 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 
 DRAWN = 0.5  # s; time in which our state is drawn to that of the robot
-ASTRAY = 0.5  # rad or m; a robot that is farther from what was asked is followed at once
+ASTRAY = 0.5  # rad or m; a robot whose base is farther from what was asked is followed at once; joints draw as if they were no farther
+BASE = 6
 KEPT = 0.5  # s of what was asked for that are kept
 
 
@@ -28,6 +29,7 @@ class LiveState:
 
     Attributes:
         measured: What is known.
+        drawn: (nv,) by how much the velocity was changed at the last ``draw``; zero where it was not.
     """
 
     def __init__(self, robot: RobotModel, troubles: Troubles, timeout: float, *, used: bool) -> None:
@@ -43,6 +45,8 @@ class LiveState:
         self._troubles, self._timeout, self._used = troubles, timeout, used
         self._asked: deque[tuple[float, Vector, Vector]] = deque()
         self._off: Vector = np.zeros(robot.nv)
+        self._still: Vector = np.zeros(robot.nv)
+        self.drawn = self._still
 
     def forget(self) -> None:
         """Forget the state."""
@@ -61,6 +65,7 @@ class LiveState:
 
     def start(self) -> tuple[Vector, Vector] | None:
         """Return configuration and velocity of the robot where a tick is to start there; None where it goes on from our own."""
+        self.drawn = self._still
         if not self._used:
             return None
         measured, at = (self.measured.q, self.measured.v), min(self.measured.joints_at, self.measured.base_at)
@@ -68,7 +73,7 @@ class LiveState:
             self._asked.popleft()
         if self._asked:
             self._off = pin.difference(self.measured.robot.model, self._asked[0][1], measured[0])
-        return None if self._asked and np.abs(self._off).max() < ASTRAY else measured
+        return None if self._asked and np.abs(self._off[:BASE]).max() < ASTRAY else measured
 
     def draw(self, v: Vector, dt: float) -> Vector:
         """Return the velocity of the filter, drawn to the state of the robot, after ``start``; as it is where that is not used, (nv,).
@@ -81,7 +86,9 @@ class LiveState:
         """
         if not self._used or not self._asked:
             return v
-        after: Vector = v + dt / DRAWN * (self._off / DRAWN + 2.0 * (self.measured.v - self._asked[0][2]))
+        off = np.minimum(np.maximum(self._off, -ASTRAY), ASTRAY)
+        self.drawn = dt / DRAWN * (off / DRAWN + 2.0 * (self.measured.v - self._asked[0][2]))
+        after: Vector = v + self.drawn
         return after
 
     def ask(self, stamp: float, q: Vector, v: Vector) -> None:
