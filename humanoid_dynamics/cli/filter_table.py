@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-HEADS = ("clip", "finished", "impossible before", "in limits", "residual", "joint rms", "CoM rms", "slip", "rungs", "us")
+HEADS = ("clip", "finished", "impossible before", "in limits", "residual", "joint rms", "CoM rms", "slip", "stride kept", "rungs", "us")
 
 
 def figures(facts: dict[str, Any]) -> tuple[str, ...]:
@@ -24,6 +24,7 @@ def figures(facts: dict[str, Any]) -> tuple[str, ...]:
         f"{np.rad2deg(after['joint_rms']):.1f} deg",
         f"{100 * after['com_rms']:.1f} cm",
         f"{1e3 * after['slip']:.0f} mm",
+        f"{100 * after['stride']:.0f} %",
         ", ".join(f"{name} {count}" for name, count in after["rungs"].items()),
         f"{after['microseconds']:.0f}",
     )

@@ -8,8 +8,9 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.proportions import Proportions
+from humanoid_dynamics.filtering.sole_edges import HEEL, TOE, find_edges
 from humanoid_dynamics.filtering.ticks.joint_room import limited_positions
-from humanoid_dynamics.filtering.ticks.judge_kernels import judge_limits, judge_sole
+from humanoid_dynamics.filtering.ticks.judge_kernels import judge_edge, judge_limits, judge_sole
 from humanoid_dynamics.filtering.ticks.terms import BASE, LOCAL
 from humanoid_dynamics.filtering.ticks.tick import Step
 from humanoid_dynamics.model.robot import RobotModel
@@ -30,8 +31,9 @@ class FrameCertificate:
 
     Attributes:
         residual: Largest entry of what the equation of motion misses, over the weight, lengths in metres [-].
-        cop: How far the centre of pressure is inside the soles that bear load, the least of them [m]; infinite in flight.
-        friction: Largest share of the friction coefficient that is used, about the normal of the sole [-].
+        cop: How far the centre of pressure is inside the soles that bear load, the least of them [m]; infinite in flight.  Of a sole that
+            stands on an edge, how far it is from the ends of the edge, or off the edge and then negative.
+        friction: Largest share of the friction coefficient that is used, about the normal of the ground [-].
         pull: Largest pull of the ground on a sole, over the weight; zero where it only pushes [-].
         torque: Largest share of a torque limit [-].
         joint: Smallest distance to a position limit [rad or m]; negative outside.
@@ -85,6 +87,15 @@ class FrameJudge:
         self._edges = [half_planes(outline) if len(outline) > 2 else None for outline in self._outlines]
         middles = [corners.mean(axis=0) for corners in proportions.corners]
         self._middles, self._arms = middles, [skew(middle) for middle in middles]
+        known = all(edges is not None for edges in self._edges)
+        self._kernel = compile_kernel(judge_sole) if known and choose_compiler(compiled) else None
+        self._found: Vector = np.zeros(FOUND)
+        self._edge = compile_kernel(judge_edge) if self._kernel is not None else judge_edge
+        self._rims: dict[tuple[int, int], Vector] = {}
+        for foot, outline in enumerate(self._outlines):
+            if len(outline) > 2:
+                rims = find_edges(np.array(surfaces[foot].vertices), 0.0)
+                self._rims |= {(foot, kind): np.array([*rims.middle(kind), rims.half(kind)]) for kind in (TOE, HEEL)}
         self._index, self._low, self._high = limited_positions(robot)
         self._mu = [s.friction for s in surfaces]
         self._weight = proportions.mass * proportions.gravity
@@ -93,15 +104,13 @@ class FrameJudge:
         with np.errstate(divide="ignore"):
             self._per_speed = np.where(robot.limits.velocity > 0.0, 1.0 / robot.limits.velocity, 0.0)[BASE:]
 
-        known = all(edges is not None for edges in self._edges)
-        self._kernel = compile_kernel(judge_sole) if known and choose_compiler(compiled) else None
-        self._found: Vector = np.zeros(FOUND)
         self._limits = compile_kernel(judge_limits) if choose_compiler(compiled) else None
         self._ranges = np.zeros((4, robot.nv - BASE))
         self._ranges[0, : len(self._index)], self._ranges[1, : len(self._index)] = self._low, self._high
         self._ranges[2], self._ranges[3] = self._per_effort, self._per_speed
         if self._kernel is not None:  # compile, or load what is compiled, before a robot waits for it
             self._judge_sole(0, np.zeros((6, robot.nv), order="F"), np.zeros(6), np.zeros(robot.nv), np.zeros(robot.nv))
+            self._edge(np.zeros(6), np.zeros(6), self._data.oMf[self._soles[0]].rotation, self._rims[0, TOE], 1.0, self._found)
 
     def judge(self, q: Vector, v: Vector, after: tuple[Vector, Vector], step: Step) -> FrameCertificate:
         """Judge one frame.
@@ -124,6 +133,8 @@ class FrameJudge:
             w = step.wrenches[foot]
             J = pin.getFrameJacobian(model, data, self._soles[foot], LOCAL)
             speed, margin, pulled, push = self._judge_sole(foot, J, w, v, miss)
+            if step.edges[foot]:
+                speed, margin, pulled, push = self._judge_edge(foot, step, J, v)
             if not step.stands[foot]:
                 continue
             slip = max(slip, speed)
@@ -155,6 +166,14 @@ class FrameJudge:
         moving = twist[:3] - self._arms[foot] @ twist[3:]
         margin = self._margin(foot, np.array([-w[4], w[3]]) / w[2]) if w[2] > loaded else np.inf
         return float(moving @ moving) ** 0.5, margin, float(np.hypot(w[0], w[1])), float(w[2])
+
+    def _judge_edge(self, foot: int, step: Step, J: Matrix, v: Vector) -> tuple[float, float, float, float]:
+        """Return speed of an edge, how far the pressure is from its ends or off it, tangential and normal force to the ground."""
+        turn = pin.updateFramePlacement(self._model, self._data, self._soles[foot]).rotation
+        loaded = LOADED * self._weight
+        self._edge(step.wrenches[foot], np.dot(J, v), turn, self._rims[foot, step.edges[foot]], loaded, self._found)
+        speed, margin, pulled, push = self._found[:4].tolist()
+        return speed, margin, pulled, push
 
     def _margin(self, foot: int, p: Vector) -> float:
         edges = self._edges[foot]

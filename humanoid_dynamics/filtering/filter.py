@@ -10,7 +10,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.filtering.certificate import FrameCertificate, FrameJudge
-from humanoid_dynamics.filtering.conditioning.intake import Intake
+from humanoid_dynamics.filtering.conditioning.intake import TAKEN, Intake
 from humanoid_dynamics.filtering.conditioning.planner import Planner
 from humanoid_dynamics.filtering.conditioning.rehearsal import rehearse
 from humanoid_dynamics.filtering.conditioning.track import Track
@@ -54,6 +54,7 @@ class Frame:
         rung: Place on the ladder of the tick: 0 where all limits were kept.
         certificate: How consistent it is.
         target: What was wanted.
+        edges: What each standing sole stands on: 0 all of it, 1 the front edge, -1 the rear edge.
     """
 
     time: float
@@ -67,6 +68,7 @@ class Frame:
     rung: int
     certificate: FrameCertificate
     target: Target
+    edges: tuple[int, int] = (0, 0)
 
 
 class DynamicsFilter:
@@ -114,6 +116,7 @@ class DynamicsFilter:
         self.doubtful = doubtful_limits(robot)
         if self.doubtful:
             tick = replace(tick, joint_limits=False, torque_limits=False)
+        tick = replace(tick, edges=self.settings.edges and mode == "balanced")
         self.tick_settings = tick
         self._tick = build_tick(mode, robot, self.proportions, tick)
         self._judge = FrameJudge(robot, self.proportions, trust_limits=not self.doubtful, compiled=tick.compiled)
@@ -147,7 +150,7 @@ class DynamicsFilter:
             What became of it, see ``Intake.take``.
         """
         status = self._intake.take(time, q)
-        if status in {"ok", "moved", "limited", "noisy"} and self._intake.q is not None:
+        if status in TAKEN and self._intake.q is not None:
             self._track.add(self._intake.time, self._intake.q)
             self._prepare()
         return status
@@ -283,4 +286,4 @@ class DynamicsFilter:
         time = self._track.start + self._row * self.settings.dt
         self._row += 1
         reference = self._track.start + target.time
-        return Frame(time, reference, q, v, step.vdot, step.tau, step.wrenches, step.stands, step.rung, certificate, target)
+        return Frame(time, reference, q, v, step.vdot, step.tau, step.wrenches, step.stands, step.rung, certificate, target, step.edges)

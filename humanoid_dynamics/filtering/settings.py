@@ -26,6 +26,8 @@ class Settings:
         repair_height: Whether floating feet are put on the ground.
         split_slides: Whether a standing foot that slides makes a small step instead.
         flights: Whether short flights from both soles to both are made; where not, they are replaced by standing.
+        edges: Whether soles roll over their front edge before they are lifted; strides are then longer.
+        heels: Whether they come down on their rear edge as well, where soles roll at all.
         gate: Whether time may stop before a foot is lifted until the robot is balanced on the other one.
     """
 
@@ -45,6 +47,8 @@ class Settings:
     repair_height: bool = True
     split_slides: bool = True
     flights: bool = False
+    edges: bool = False
+    heels: bool = False
     gate: bool = True
 
     @property

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.certificate import COP, FRICTION, PULL, SHARE
+from humanoid_dynamics.filtering.certificate import COP, FRICTION, PULL, SHARE, FrameCertificate
 from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.filter import Frame
 from humanoid_dynamics.filtering.proportions import Proportions
+from humanoid_dynamics.filtering.sole_edges import FLAT, find_edges
+from humanoid_dynamics.filtering.strides import measure_stride
 from humanoid_dynamics.filtering.ticks.terms import BASE
 from humanoid_dynamics.filtering.ticks.tick import RUNGS
 from humanoid_dynamics.model.robot import RobotModel
@@ -41,6 +44,8 @@ class Verdict:
         com_rms: Root mean square of what the centre of mass differs from its reference, strides scaled, slides corrected [m].
         base_max: Largest way of the base from its reference, likewise [m].
         slip: Longest way a standing sole moves [m].
+        stride: Share of the strides of the reference that feet go; one where it makes no steps [-].
+        rolled: Share of time in which a sole stands on an edge.
         flight_replaced: Time in which the reference flies and the robot stands instead [s].
         flown: Time in which the reference flies, and the robot too [s].
         rungs: Rung of the ladder -> frames.
@@ -64,11 +69,31 @@ class Verdict:
     com_rms: float
     base_max: float
     slip: float
+    stride: float
+    rolled: float
     flight_replaced: float
     flown: float
     rungs: dict[str, int]
     microseconds: float
     notices: tuple[str, ...] = ()
+
+
+class _Consistency(NamedTuple):
+    residual: float
+    cop: float
+    friction: float
+    torque: float
+    joints: float
+    all_limits: float
+    worst_torque: float
+    joint_margin: float
+
+
+class _Errors(NamedTuple):
+    joint_rms: float
+    joint_max: float
+    com_rms: float
+    base_max: float
 
 
 def judge_clip(
@@ -96,42 +121,51 @@ def judge_clip(
         The verdict.
     """
     last = frames[-1]
-    fell = last.time if lost or has_fallen(last.q, proportions.pelvis) else None
-    certificates = [frame.certificate for frame in frames]
-    cop = np.array([c.cop >= -COP and c.pull <= PULL for c in certificates])
-    friction = np.array([c.friction <= 1.0 + FRICTION for c in certificates])
-    torque = np.array([c.torque <= 1.0 + SHARE for c in certificates])
-    joints = np.array([c.joint >= -SHARE and c.speed <= 1.0 + SHARE for c in certificates])
-    errors = np.array([pin.difference(robot.model, a, frame.q)[BASE:] for a, frame in zip(reference, frames, strict=True)])
-    data = robot.data()
-    com = np.array([pin.centerOfMass(robot.model, data, f.q) - f.target.com for f in frames])
-    base = np.array([f.q[:3] - f.target.q[:3] for f in frames])
     replaced, flown = _measure_flight(frames)
     if replaced > 0.0:
         notices = (*notices, f"for {replaced:.2f} s of flight in the reference the robot stands or steps")
     names, counts = np.unique([frame.rung for frame in frames], return_counts=True)
+    consistency = _judge_certificates([frame.certificate for frame in frames])
     return Verdict(
-        fell is None,
-        fell,
-        len(frames),
-        max(c.residual for c in certificates),
-        float(np.mean(cop)),
-        float(np.mean(friction)),
-        float(np.mean(torque)),
-        float(np.mean(joints)),
-        float(np.mean([c.holds for c in certificates])),
-        max(c.torque for c in certificates),
-        min(c.joint for c in certificates),
-        float(np.sqrt(np.mean(errors**2))),
-        float(np.max(np.abs(errors))),
-        float(np.sqrt(np.mean(np.sum(com**2, axis=1)))),
-        float(np.max(np.linalg.norm(base, axis=1))),
-        measure_slip(robot, proportions, frames),
-        replaced,
-        flown,
-        {RUNGS[int(name)]: int(count) for name, count in zip(names, counts, strict=True)},
-        microseconds,
-        notices,
+        **consistency._asdict(),
+        **_measure_errors(robot, frames, reference)._asdict(),
+        finished=not (lost or has_fallen(last.q, proportions.pelvis)),
+        fell=last.time if lost or has_fallen(last.q, proportions.pelvis) else None,
+        frames=len(frames),
+        slip=measure_slip(robot, proportions, frames),
+        stride=measure_stride(robot, proportions, frames, reference),
+        rolled=float(np.mean([any(frame.edges) for frame in frames])),
+        flight_replaced=replaced,
+        flown=flown,
+        rungs={RUNGS[int(name)]: int(count) for name, count in zip(names, counts, strict=True)},
+        microseconds=microseconds,
+        notices=notices,
+    )
+
+
+def _judge_certificates(certificates: Sequence[FrameCertificate]) -> _Consistency:
+    return _Consistency(
+        residual=max(c.residual for c in certificates),
+        cop=float(np.mean([c.cop >= -COP and c.pull <= PULL for c in certificates])),
+        friction=float(np.mean([c.friction <= 1.0 + FRICTION for c in certificates])),
+        torque=float(np.mean([c.torque <= 1.0 + SHARE for c in certificates])),
+        joints=float(np.mean([c.joint >= -SHARE and c.speed <= 1.0 + SHARE for c in certificates])),
+        all_limits=float(np.mean([c.holds for c in certificates])),
+        worst_torque=max(c.torque for c in certificates),
+        joint_margin=min(c.joint for c in certificates),
+    )
+
+
+def _measure_errors(robot: RobotModel, frames: Sequence[Frame], reference: Matrix) -> _Errors:
+    data = robot.data()
+    errors = np.array([pin.difference(robot.model, a, frame.q)[BASE:] for a, frame in zip(reference, frames, strict=True)])
+    com = np.array([pin.centerOfMass(robot.model, data, f.q) - f.target.com for f in frames])
+    base = np.array([f.q[:3] - f.target.q[:3] for f in frames])
+    return _Errors(
+        joint_rms=float(np.sqrt(np.mean(errors**2))),
+        joint_max=float(np.max(np.abs(errors))),
+        com_rms=float(np.sqrt(np.mean(np.sum(com**2, axis=1)))),
+        base_max=float(np.max(np.linalg.norm(base, axis=1))),
     )
 
 
@@ -156,16 +190,21 @@ def measure_slip(robot: RobotModel, proportions: Proportions, frames: Sequence[F
     """
     data, worst = robot.data(), 0.0
     settled: list[Vector | None] = [None, None]
-    since = [0.0, 0.0]
+    since, on = [0.0, 0.0], [FLAT, FLAT]
+    rims = [find_edges(corners) if len(corners) > 2 else None for corners in proportions.corners]
     for frame in frames:
         pin.forwardKinematics(robot.model, data, frame.q)
         for foot, sole in enumerate(proportions.soles):
             if not frame.stands[foot]:
-                settled[foot], since[foot] = None, frame.time
+                settled[foot], since[foot], on[foot] = None, frame.time, FLAT
                 continue
+            if frame.edges[foot] != on[foot]:
+                settled[foot], on[foot] = None, frame.edges[foot]
             if frame.time - since[foot] < LANDING and frame is not frames[0]:
                 continue
-            place = np.array(pin.updateFramePlacement(robot.model, data, sole).act(proportions.centres[foot]))
+            rim = rims[foot]
+            point = proportions.centres[foot] if rim is None or not on[foot] else rim.middle(on[foot])
+            place = np.array(pin.updateFramePlacement(robot.model, data, sole).act(point))
             first = settled[foot]
             if first is None:
                 settled[foot] = place

@@ -163,6 +163,7 @@ class DynamicsFilterConfig(NodeConfig):
         0.0, "How steep the ground is, up where uphill points; zero where it follows poses", unit="rad", lowest=-1.0, highest=1.0
     )
     uphill: float = parameter(0.0, "Where the ground goes up: turn from the x axis of the world", unit="rad", lowest=-6.3, highest=6.3)
+    edges: bool = parameter(False, "Whether soles roll over their front edge before they are lifted, where it follows a reference")
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ class DynamicsFilterNode(AdapterNode):
             self._poses = LivePoses(robot, config.frames, relative=config.relative, scale=config.scale, **own)
         else:
             normal = normal_of(config.slope, config.uphill) if config.slope else None
-            self._motion = LiveMotion(robot, mode=config.mode, delay=config.delay, normal=normal, **own)
+            self._motion = LiveMotion(robot, mode=config.mode, delay=config.delay, normal=normal, edges=config.edges, **own)
         self._soles = tuple(surface.name for surface in find_soles(robot))
         self._joints = measured_joints(robot)
         self._names = [joint.name for joint in self._joints]

@@ -16,12 +16,14 @@ def half_planes(vertices: Matrix) -> tuple[Matrix, Vector]:
         vertices: (k, 2) corners, counter-clockwise, k >= 3 [m].
 
     Returns:
-        A: (k, 2) outward unit normals of the edges [-].
+        A: (k, 2) outward unit normals of the edges [-]; those of corners that coincide are left out.
         b: (k,) distances of the edges from the origin along them [m].
     """
     edges = np.roll(vertices, -1, axis=0) - vertices
-    A = np.column_stack((edges[:, 1], -edges[:, 0])) / np.linalg.norm(edges, axis=1)[:, None]
-    return A, np.einsum("ij,ij->i", A, vertices)
+    lengths = np.linalg.norm(edges, axis=1)
+    long = lengths > 0.0
+    A = np.column_stack((edges[long, 1], -edges[long, 0])) / lengths[long, None]
+    return A, np.einsum("ij,ij->i", A, vertices[long])
 
 
 def hull_of(points: Matrix) -> Matrix:
@@ -64,8 +66,8 @@ def margin_inside(vertices: Matrix, p: Vector) -> float:
     """
     if len(vertices) >= 3:
         A, b = half_planes(vertices)
-        return float(np.min(b - A @ p))
-    if len(vertices) == 1:
+        return float(np.min(b - A @ p)) if len(b) else -float(np.linalg.norm(p - vertices[0]))
+    if len(vertices) == 1 or not (vertices[1] - vertices[0]).any():
         return -float(np.linalg.norm(p - vertices[0]))
     along = vertices[1] - vertices[0]
     length = float(np.linalg.norm(along))

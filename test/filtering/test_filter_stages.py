@@ -9,9 +9,11 @@ from humanoid_dynamics.filtering.conditioning.contacts import PLANNED_FEET, RECO
 from humanoid_dynamics.filtering.conditioning.foothold_kernels import soften_distance
 from humanoid_dynamics.filtering.conditioning.gate import HoldGate
 from humanoid_dynamics.filtering.conditioning.intake import Intake
+from humanoid_dynamics.filtering.conditioning.rejoining import BACK
 from humanoid_dynamics.filtering.conditioning.strides import choose_scale
 from humanoid_dynamics.filtering.conditioning.support import Support
-from humanoid_dynamics.filtering.conditioning.swing import go_on
+from humanoid_dynamics.filtering.conditioning.swing import Print, go_on
+from humanoid_dynamics.filtering.conditioning.swing_times import lengthen_swings
 from humanoid_dynamics.filtering.conditioning.windows import flat_kernel, smooth_line
 from humanoid_dynamics.filtering.doubt import doubtful_limits
 from humanoid_dynamics.filtering.proportions import inner_rectangle, measure_proportions
@@ -188,6 +190,42 @@ def test_joint_that_jumps_runs_instead():
     assert intake.take(0.01, jump) == "limited"
     limit = robot.limits.velocity[joint.v][0]
     assert abs(intake.q[joint.q.start] - robot.posture[joint.q.start]) <= 0.01 * limit * (1.0 + 1e-9)
+
+
+def test_posture_that_jumps_is_led_back_to_without_a_jump_in_velocity():
+    robot = hd.load_robot("human28")
+    intake, rng, rate = Intake(robot), np.random.default_rng(0), 100.0
+    goal = np.array(robot.posture)
+    goal[7:] += rng.uniform(-0.6, 0.6, len(goal) - 7)
+    goal = np.clip(goal, robot.limits.lower, robot.limits.upper)
+    goal[:7] = robot.posture[:7]
+    rows, said = [], []
+    for k in range(130):
+        wild = goal if k >= 60 else np.clip(robot.posture + 2.0 * rng.standard_normal(len(goal)), robot.limits.lower, robot.limits.upper)
+        q = np.array(robot.posture) if k < 20 else np.array([*robot.posture[:7], *wild[7:]])
+        said.append(intake.take(k / rate, q))
+        rows.append(np.array(intake.q))
+    rows = np.array(rows)
+    assert set(said[20:60]) == {"jumped"}
+    np.testing.assert_allclose(rows[20:60], np.tile(robot.posture, (40, 1)), atol=0.02)  # nothing but noise is not followed
+    np.testing.assert_allclose(rows[-1], goal, atol=1e-3)
+    steps = np.abs(np.diff(rows[60:, 7:], axis=0)) * rate
+    assert np.max(steps) <= 1.875 * np.max(np.abs(goal - robot.posture)) / BACK[0] * 1.1  # the peak of a quintic
+    assert np.max(np.abs(np.diff(steps, axis=0))) < 0.25 * np.max(steps)
+
+
+def test_far_steps_take_their_time_and_near_ones_stay():
+    def prints(way):
+        return [[(0, 2, Print(np.zeros(3), 0.0)), (12, 40, Print(np.array([way, 0.0, 0.0]), 0.0))], [(0, 40, Print(np.zeros(3), 0.0))]]
+
+    last, dt = [(Print(np.zeros(3), 0.0), 0)] * 2, 0.01
+    for way, lands in ((0.1, 12), (0.36, 22), (9.0, 40)):
+        labels = np.ones((40, 2), dtype=bool)
+        labels[2:12, 0] = False
+        assert lengthen_swings(labels, prints(way), last, dt) is (lands > 12)
+        assert labels[:, 1].all()
+        assert not labels[2:lands, 0].any()
+        assert labels[lands:, 0].all()
 
 
 def test_limits_of_other_joints_are_doubted():

@@ -24,6 +24,8 @@ FIGURES = (
     "com_rms",
     "base_max",
     "slip",
+    "stride",
+    "rolled",
     "flight_replaced",
     "flown",
     "microseconds",

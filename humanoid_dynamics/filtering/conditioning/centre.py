@@ -13,10 +13,11 @@ from humanoid_dynamics.filtering.conditioning.footholds import Stance
 from humanoid_dynamics.filtering.conditioning.support import Support, phases_of
 from humanoid_dynamics.filtering.conditioning.swing import Print
 from humanoid_dynamics.filtering.conditioning.track import Track
-from humanoid_dynamics.filtering.conditioning.window import Window
+from humanoid_dynamics.filtering.conditioning.window import Window, edges_of
 from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, flat_kernel, smooth_columns
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
+from humanoid_dynamics.filtering.sole_edges import FLAT, HEEL, TOE, find_edges
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible
@@ -59,6 +60,9 @@ class CentrePlanner:
         self._trusted = 1.0
         self.rebase: Vector | None = None
         self._known: dict[tuple[object, ...], Support] = {}
+        self._corners = {(foot, FLAT): corners for foot, corners in enumerate(p.corners)}
+        if settings.edges:
+            self._corners |= {(foot, kind): find_edges(p.corners[foot]).ends(kind) for foot in (0, 1) for kind in (TOE, HEEL)}
 
     def plan(self, window: Window, prints: list[list[Stance]], count: int) -> tuple[Matrix, Matrix, Matrix]:
         """Plan the next rows.
@@ -136,28 +140,29 @@ class CentrePlanner:
 
     def _supports(self, window: Window, prints: list[list[Stance]]) -> tuple[list[int], list[Support]]:
         rows, supports = [], []
-        for row, stands in phases_of(window.labels):
+        for row, stands in phases_of(window.labels, window.edges):
             found = [next((p[2] for p in prints[foot] if p[0] <= row < p[1]), None) if stands[foot] else None for foot in (0, 1)]
             if found == [None, None]:
                 continue
             rows.append(row)
-            supports.append(self.support(found[0], found[1]))
+            supports.append(self.support(found[0], found[1], edges_of(window, row)))
         if rows:
             rows[0] = 0
         return rows, supports
 
-    def support(self, left: Print | None, right: Print | None) -> Support:
+    def support(self, left: Print | None, right: Print | None, edges: tuple[int, int] = (FLAT, FLAT)) -> Support:
         """Return the area of one or two prints, built anew only where they are new.
 
         Args:
             left: Where the left foot stands, or None.
             right: Where the right foot stands, or None.
+            edges: What they stand on.
         """
-        key = tuple(None if at is None else (*at.place.tolist(), at.heading) for at in (left, right))
+        key = (edges, *(None if at is None else (*at.place.tolist(), at.heading) for at in (left, right)))
         known = self._known.get(key)
         if known is None:
             standing = [(foot, at) for foot, at in enumerate((left, right)) if at is not None]
-            corners = [(self._p.corners[foot] @ at.turn().T + at.place)[:, :2] for foot, at in standing]
+            corners = [(self._corners[foot, edges[foot]] @ at.turn().T + at.place)[:, :2] for foot, at in standing]
             share = self._settings.inside_two if len(corners) > 1 else self._settings.inside_one
             if len(self._known) > MOST_KNOWN:
                 self._known.clear()

@@ -41,7 +41,13 @@ def choose_thresholds(centres: Matrix, base: Matrix, dt: float) -> ContactThresh
 
 
 def label_window(
-    heights: Matrix, speeds: Matrix, limits: ContactThresholds, past: tuple[tuple[bool, bool], tuple[int, int]], dt: float
+    heights: Matrix,
+    speeds: Matrix,
+    limits: ContactThresholds,
+    past: tuple[tuple[bool, bool], tuple[int, int]],
+    dt: float,
+    *,
+    both: float = DOUBLE_SUPPORT,
 ) -> Labels:
     """Tell which foot stands in each row of a window.
 
@@ -54,13 +60,14 @@ def label_window(
         limits: Thresholds.
         past: Whether each foot stood before the window, and for how many rows.
         dt: Time between rows [s].
+        both: How long the other foot has stood before one is lifted [s].
 
     Returns:
         (n, 2) labels.
     """
     still, lowest = min(limits.speed_on, STILL), HEIGHT_ON[2]
     numbers = np.array([lowest, limits.height_on, limits.height_off, still, limits.speed_on, limits.speed_off, SPEED_WORTH])
-    least: Indices = np.array([round(time / dt) for time in (SHORTEST_SWING, SHORTEST, DOUBLE_SUPPORT)], dtype=np.intp)
+    least: Indices = np.array([round(time / dt) for time in (SHORTEST_SWING, SHORTEST, both)], dtype=np.intp)
     known: tuple[Indices, Indices] = (np.array(past[0], dtype=np.intp), np.array(past[1], dtype=np.intp))
     labels: Labels = np.empty(heights.shape, dtype=bool)
     compile_where_possible(label_feet, PARTS)((heights, speeds), numbers, known, least, labels)

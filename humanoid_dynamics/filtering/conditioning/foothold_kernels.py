@@ -11,7 +11,7 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 SOFT = 0.75  # share of the largest distance from which on distances are shortened
 LEAST = 1e-9  # m
-SCALE, WIDEST, SEEN = range(3)  # places in the limits
+SCALE, WIDEST, SEEN, AHEAD = range(4)  # places in the limits
 
 Feet = tuple[Matrix, Matrix, Matrix, Labels]
 
@@ -29,7 +29,8 @@ def find_print(feet: Feet, rows: tuple[int, int, int], last: Matrix, limits: Vec
         feet: (n, 2, 3) soles [m], (n, 2) their headings [rad], (n, 2) path of the base [m], (n, 2) which feet stand.
         rows: First row, row after the last, and the foot.
         last: (2, 4) where both feet stand or stood last, seen from above, and where the path was then [m].
-        limits: Share of the way that is gone, largest distance between the feet [m], rows of common standing that tell.
+        limits: Share of the way that is gone, largest distance between the feet [m], rows of common standing that tell, and what part of
+            a distance ahead counts.
         out: (5,) place seen from above [m], heading [rad], place of the path [m]; overwritten.
     """
     place, heading, path, labels = feet
@@ -59,7 +60,9 @@ def step_from(place: Matrix, rows: tuple[int, int, int], other: Vector, limits: 
         for i in range(first, after):
             out[j] += (place[i, foot, j] - place[i, 1 - foot, j]) / (after - first)
         out[j] += (limits[SCALE] - 1.0) * (out[3 + j] - other[2 + j])
-    distance = math.hypot(out[0], out[1])
+    ahead = math.cos(out[2]) * out[0] + math.sin(out[2]) * out[1]
+    sideways = math.cos(out[2]) * out[1] - math.sin(out[2]) * out[0]
+    distance = math.hypot(limits[AHEAD] * ahead, sideways)
     share = soften_distance(distance, limits[WIDEST]) / max(distance, LEAST)
     for j in range(2):
         out[j] = other[j] + share * out[j]

@@ -44,7 +44,7 @@ class Feet:
 
 
 def place_prints(
-    feet: Feet, now: tuple[Print, Print], stands: tuple[bool, bool], limits: tuple[float, float], dt: float
+    feet: Feet, now: tuple[Print, Print], stands: tuple[bool, bool], limits: tuple[float, float, float], dt: float
 ) -> list[list[Stance]]:
     """Return for both feet the stretches in which they stand, and where.
 
@@ -52,7 +52,7 @@ def place_prints(
         feet: The reference.
         now: Where feet stand, or stood last.
         stands: Whether they stand before the first row.
-        limits: Share of the way that is gone, and largest distance between the feet [m].
+        limits: Share of the way that is gone, largest distance between the feet [m], and what part of a distance ahead counts.
         dt: Time between rows [s].
 
     Returns:
@@ -63,14 +63,14 @@ def place_prints(
     stretches = [(first, after, foot) for foot in (0, 1) for first, after, touches in runs(feet.labels[:, foot]) if touches]
     for first, after, foot in sorted(stretches):
         if first > 0 or not stands[foot]:
-            last[foot] = _place_print(feet, (first, after), foot, last, (*limits, round(SEEN / dt)))
+            last[foot] = _place_print(feet, (first, after), foot, last, (limits[0], limits[1], round(SEEN / dt), limits[2]))
             if not found[foot] and feet.shift[foot].any():
                 last[foot] = _shift_print(last[foot], last[1 - foot], (foot, feet.shift[foot]), limits[1])
         found[foot].append((first, after, last[foot]))
     return found
 
 
-def _place_print(feet: Feet, rows: tuple[int, int], foot: int, last: list[Print], how: tuple[float, float, int]) -> Print:
+def _place_print(feet: Feet, rows: tuple[int, int], foot: int, last: list[Print], how: tuple[float, float, int, float]) -> Print:
     """Return where a foot stands in a stretch."""
     (first, _), landing = rows, feet.landing
     known, out = np.array([(*at.place[:2], *at.path) for at in last]), np.empty(5)

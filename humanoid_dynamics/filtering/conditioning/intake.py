@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.filtering.conditioning.rejoining import Rejoining
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 
@@ -17,17 +18,19 @@ TURN = 1.0  # rad; likewise for the heading
 FASTEST_BASE = (4.0, 12.0)  # m/s and rad/s
 FASTEST_JOINT = 30.0  # rad/s, where the robot sets no limit
 LONGEST_GAP = 0.5  # s; after a longer silence time does not wait for what was missed
-REMEMBERED = 0.2  # weight of a new sample in what is known about noise
+REMEMBERED = 0.3  # weight of a new sample in what is known about noise
 NOISY = (0.02, 80.0)  # rad and rad/s^2; differences of steps that are larger, over all joints, are no motion but noise
-LEAST_TAKEN = 0.05  # share of a noisy step that is taken
+LOUD = 2.5  # times of that; a step that is so different from the last one is not taken at all
+TAKEN = frozenset({"ok", "moved", "jumped", "limited", "noisy"})  # what may become of a sample that is taken
 UPRIGHT = math.cos(math.radians(75.0))  # how far a base may lean; a robot on its feet cannot follow further
 
 
 class Intake:
     """Accept samples one by one; what cannot be used is left out and told, what jumps is made to run.
 
-    A new place or heading from one sample to the next is taken as a new origin of the reference, not as a motion.  All other coordinates
-    follow as fast as the robot can.
+    A new place or heading from one sample to the next is taken as a new origin of the reference, not as a motion.  Where the whole posture
+    jumps, had frozen or is nothing but noise, the reference is held, and led back to as soon as samples agree with each other.  A single
+    coordinate that jumps follows as fast as the robot can.
     """
 
     def __init__(self, robot: RobotModel, *, keep_limits: bool = True) -> None:
@@ -42,10 +45,12 @@ class Intake:
         speed = np.where(known, robot.limits.velocity, FASTEST_JOINT)
         speed[:3], speed[3:BASE] = FASTEST_BASE
         self._speed = np.maximum(speed, 1e-3)
+        self._slowest = float(np.min(self._speed))
         self._lower, self._upper = np.array(robot.limits.lower), np.array(robot.limits.upper)
         self._lower[:7], self._upper[:7] = -np.inf, np.inf
         if not keep_limits:
             self._lower[:], self._upper[:] = -np.inf, np.inf
+        self._rejoining = Rejoining(robot, self._speed)
         self.restart()
 
     def restart(self) -> None:
@@ -53,6 +58,7 @@ class Intake:
         self.time = -np.inf
         self.q: Vector | None = None
         self._origin, self._moved = pin.SE3.Identity(), False
+        self._rejoining.restart()
         self._raw: Vector | None = None
         self._last_rate: Vector | None = None
         self._noise = 0.0
@@ -65,8 +71,8 @@ class Intake:
             q: (nq,) configuration.
 
         Returns:
-            ``ok``; ``moved`` where it jumped to another place, ``limited`` where it is faster than the robot, ``noisy`` where noise is
-            taken out; or why it was left out:
+            ``ok``; ``moved`` where it jumped to another place, ``jumped`` where its posture did, had frozen or is nothing but noise,
+            ``limited`` where it is faster than the robot, ``noisy`` where noise is taken out; or why it was left out:
             ``wrong_shape``, ``not_finite``, ``not_unit``, ``late``, ``leaning``.
         """
         sample = np.array(q, dtype=np.float64)
@@ -74,25 +80,19 @@ class Intake:
         if fault:
             return fault
         sample[3:7] /= _length(sample[3:7])
-        np.clip(sample, self._lower, self._upper, sample)
+        np.minimum(np.maximum(sample, self._lower, out=sample), self._upper, out=sample)
         if self.q is None:
             self.time, self.q = time, sample
             return "ok"
         gap = min(time - self.time, LONGEST_GAP)
-        status = "ok"
-        sample = self._placed(sample)
-        if self._jumps(sample, gap):
-            self._move_origin(sample)
-            sample = self._placed(np.array(q, dtype=np.float64))
-            np.clip(sample, self._lower, self._upper, sample)
-            status = "moved"
+        sample, share, status = self._join(self.q, sample, gap)
         step = pin.difference(self._model, self.q, sample)
-        share = self._share_of(sample, gap, fresh=status == "moved")
         if share < 1.0:
             step, status = share * step, "noisy" if status == "ok" else status
             sample = pin.integrate(self._model, self.q, step)
-        most = self._speed * gap
-        if (np.abs(step) > most).any():
+        size = np.abs(step)
+        if float(size.max()) > self._slowest * gap and (size > self._speed * gap).any():
+            most = self._speed * gap
             step = np.clip(step, -most, most)
             sample = pin.integrate(self._model, self.q, step)
             status = "limited" if status == "ok" else status
@@ -100,6 +100,18 @@ class Intake:
             sample[3:7] *= -1.0
         self.time, self.q = time, sample
         return status
+
+    def _join(self, q: Vector, sample: Vector, gap: float) -> tuple[Vector, float, str]:
+        """Return where a sample leads to from where one is, what share of the step is taken, and what became of it."""
+        given, sample, status = sample, self._placed(sample), "ok"
+        if self._jumps(sample, gap):
+            sample, status = self._move_origin(given, sample), "moved"
+        share, wild = self._share_of(sample, gap)
+        if wild:
+            sample = self._raw = self._move_origin(given, sample)
+            if self._rejoining.begin(q, sample) and status == "ok":
+                status = "jumped"
+        return self._rejoining.lead(sample, gap), share, status
 
     def _fault(self, time: float, sample: Vector) -> str:
         if sample.shape != (self._model.nq,):
@@ -114,37 +126,41 @@ class Intake:
         x, y = float(sample[3]) / length, float(sample[4]) / length
         return "leaning" if 1.0 - 2.0 * (x * x + y * y) < UPRIGHT else ""
 
-    def _share_of(self, sample: Vector, gap: float, *, fresh: bool) -> float:
-        """Return what share of a step is taken: less where steps of many joints go to and fro."""
+    def _share_of(self, sample: Vector, gap: float) -> tuple[float, bool]:
+        """Return what share of a step is taken, less where joints go to and fro; and whether that is all they do, or they jump."""
         raw, last = self._raw, self._last_rate
         self._raw, self._last_rate = np.array(sample), None
-        if fresh or raw is None:
-            return 1.0
+        if raw is None:
+            return 1.0, False
+        usual, change = NOISY[0] + NOISY[1] * gap * gap, 0.0
         rate = self._last_rate = pin.difference(self._model, raw, sample) / gap
+        leaps = self._rejoining.jumps(rate, gap)
         if last is not None:
-            self._noise += REMEMBERED * (float(np.abs(rate - last).sum()) / len(rate) * gap - self._noise)
-        usual = NOISY[0] + NOISY[1] * gap * gap
-        return min(max((usual / max(self._noise, 1e-9)) ** 2, LEAST_TAKEN), 1.0)
+            change = float(np.abs(rate - last).sum()) / len(rate) * gap
+            self._noise += REMEMBERED * (min(change, LOUD * usual) - self._noise)
+        return min((usual / max(self._noise, 1e-9)) ** 2, 1.0), leaps or change > LOUD * usual
 
     def _placed(self, sample: Vector) -> Vector:
+        if not self._moved:
+            return sample
         placed = np.array(sample)
-        placed[3:7] /= _length(placed[3:7])
-        if self._moved:
-            placed[:7] = pin.SE3ToXYZQUAT(self._origin * pin.XYZQUATToSE3(placed[:7]))
+        placed[:7] = pin.SE3ToXYZQUAT(self._origin * pin.XYZQUATToSE3(sample[:7]))
         return placed
 
     def _jumps(self, sample: Vector, gap: float) -> bool:
         last = self.q if self.q is not None else sample
-        way = math.hypot(float(sample[0]) - float(last[0]), float(sample[1]) - float(last[1]))
+        way = math.dist(sample[:3].tolist(), last[:3].tolist())
         turn = abs(_heading_between(last, sample))
         return way > JUMP + FASTEST_BASE[0] * gap or turn > TURN + FASTEST_BASE[1] * gap
 
-    def _move_origin(self, sample: Vector) -> None:
+    def _move_origin(self, given: Vector, sample: Vector) -> Vector:
+        """Let the reference go on where it was; return the sample as it is then."""
         last = self.q if self.q is not None else sample
         now = pin.XYZQUATToSE3(sample[:7])
         turn = pin.utils.rotate("z", -_heading_between(last, sample))
-        place = np.array([last[0], last[1], 0.0]) - turn @ np.array([now.translation[0], now.translation[1], 0.0])
+        place = last[:3] - turn @ now.translation
         self._origin, self._moved = pin.SE3(turn, place) * self._origin, True
+        return self._placed(given)
 
 
 def _heading_between(q: Vector, other: Vector) -> float:

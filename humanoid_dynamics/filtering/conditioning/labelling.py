@@ -6,17 +6,21 @@ import numpy as np
 
 from humanoid_dynamics.filtering.conditioning.contacts import choose_thresholds, drop_short, label_window
 from humanoid_dynamics.filtering.conditioning.label_kernels import find_drift, find_longest
+from humanoid_dynamics.filtering.conditioning.rolling import rolling_heights
 from humanoid_dynamics.filtering.conditioning.slides import FARTHEST, WIDEST, find_slide
 from humanoid_dynamics.filtering.conditioning.strides import choose_scale
 from humanoid_dynamics.filtering.conditioning.track import Track
 from humanoid_dynamics.filtering.conditioning.window import FootState, Window
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
+from humanoid_dynamics.filtering.sole_edges import find_edges
 from humanoid_dynamics.motion.clip import Labels
-from humanoid_dynamics.motion.contact_detection import SHORTEST, ContactThresholds
+from humanoid_dynamics.motion.contact_detection import DOUBLE_SUPPORT, SHORTEST, ContactThresholds
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 HISTORY = 3.0  # s of the past that tell how still standing feet are
+ROLLING_STRIDE = 1.4  # times as long strides are where soles roll
+ROLLING_SUPPORT = 0.11  # s of common standing then
 RESCALING = 0.02  # largest change of the share of the way from plan to plan [-]
 
 
@@ -39,6 +43,8 @@ class Labeller:
         self._p, self._settings, self._track, self._dt = proportions, settings, track, settings.dt
         self.now, self.feet = 0, list[FootState]()
         self._longest = 0.0
+        self._stride = proportions.stride * (ROLLING_STRIDE if settings.edges else 1.0)
+        self._edges = tuple(find_edges(corners) for corners in proportions.corners if settings.edges and len(corners) > 2)
         self.scale = choose_scale(0.0, proportions.stride, settings.shorter) if settings.stride_scale is None else settings.stride_scale
         self._limits: ContactThresholds | None = None
         self._measured = -(10**9)
@@ -70,7 +76,10 @@ class Labeller:
         before = (self.feet[0].stands, self.feet[1].stands)
         rows = slice(window.now, None)
         stood = (self.now - self.feet[0].since, self.now - self.feet[1].since)
-        labels = label_window(window.height[rows], window.speed[rows], self.thresholds(window, now), (before, stood), self._dt)
+        height, speed, both = window.height, window.speed, DOUBLE_SUPPORT
+        if len(self._edges) > 1:
+            (height, speed), both = rolling_heights(window, self._edges, self._dt), ROLLING_SUPPORT
+        labels = label_window(height[rows], speed[rows], self.thresholds(window, now), (before, stood), self._dt, both=both)
         for foot in (0, 1):
             state = self.feet[foot]
             if state.slide and state.slide[1] <= self.now:
@@ -83,7 +92,7 @@ class Labeller:
             self._longest = max(
                 self._longest, compile_where_possible(find_longest)(self._track.centre.between(self.now, self.now + len(labels)), labels)
             )
-            wanted = choose_scale(self._longest, self._p.stride, self._settings.shorter)
+            wanted = choose_scale(self._longest, self._stride, self._settings.shorter)
             self.scale += min(max(wanted - self.scale, -RESCALING), RESCALING)
         return labels
 

@@ -11,31 +11,27 @@ import pinocchio as pin
 
 from humanoid_dynamics.filtering.conditioning.catching import Catcher
 from humanoid_dynamics.filtering.conditioning.centre import CentrePlanner
-from humanoid_dynamics.filtering.conditioning.contacts import PLANNED_FEET
 from humanoid_dynamics.filtering.conditioning.flights import FlightPlanner
 from humanoid_dynamics.filtering.conditioning.footholds import Feet, Stance, offset_of_prints, place_prints
 from humanoid_dynamics.filtering.conditioning.gate import FAR_ENOUGH, HoldGate
 from humanoid_dynamics.filtering.conditioning.labelling import Labeller
 from humanoid_dynamics.filtering.conditioning.rows import Rows
-from humanoid_dynamics.filtering.conditioning.sole_kernels import find_rates, move_rows, turn_between
+from humanoid_dynamics.filtering.conditioning.soles import SolePlanner, SoleRows, room_for_soles
 from humanoid_dynamics.filtering.conditioning.support import Support
-from humanoid_dynamics.filtering.conditioning.swing import CLEARANCE, SETTLING, Print, Swing, against, go_on, offset_to, swing_path
+from humanoid_dynamics.filtering.conditioning.swing import Print, Swing
+from humanoid_dynamics.filtering.conditioning.swing_times import lengthen_swings
 from humanoid_dynamics.filtering.conditioning.track import Track
-from humanoid_dynamics.filtering.conditioning.window import FootState, Window, look
+from humanoid_dynamics.filtering.conditioning.window import FootState, Window, edges_of, look
 from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, smooth_columns
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.ticks.target import Target
-from humanoid_dynamics.filtering.ticks.wish_kernels import quaternion_of
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Labels
-from humanoid_dynamics.motion.schedule import runs
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
-from humanoid_dynamics.spatial.compiling import compile_where_possible
 
+ROLLING_AHEAD = 0.75  # what part of a distance ahead counts where soles roll
 UP = read_only([0.0, 0.0, 1.0])  # normal of level ground
-ROTATIONS = (quaternion_of, turn_between)
-SoleRows = tuple[Matrix, Matrix, Matrix, Matrix]
 
 
 class Planner:
@@ -55,6 +51,7 @@ class Planner:
         self._drift = bell_kernel(settings.stride_smoothing * settings.rate)
         self.now = 0
         self._offsets = Rows(2)
+        self._ahead = ROLLING_AHEAD if settings.edges else 1.0
         self.restart()
 
     def restart(self) -> None:
@@ -69,6 +66,7 @@ class Planner:
         far = settings.lookahead >= FAR_ENOUGH
         self.gate = HoldGate(proportions.pendulum, settings.dt, active=settings.gate and not far)
         self.flights = FlightPlanner(proportions, settings, active=settings.flights and far)
+        self.soles = SolePlanner(proportions, settings, self.labeller, self.flights)
 
     def plan(self, count: int, state: tuple[Vector, Vector] | None = None) -> list[Target]:
         """Plan the next rows; the track must be at least two rows longer.
@@ -93,6 +91,7 @@ class Planner:
             self.catcher.move_prints(self.feet, window.labels)
         count = min(count, len(window.labels) - 2)
         prints = self._stand(window)
+        self.soles.roll(window, self.feet, prints)
         if self.gate.active and borne is not None:
             lifted = [foot for foot in (0, 1) if self.feet[foot].stands and not window.labels[0, foot]]
             if len(lifted) == 1 and self._must_wait(lifted[0], borne):
@@ -102,9 +101,7 @@ class Planner:
         com = self.centre.plan(window, prints, count)
         if state is not None:
             self.catcher.compare(state, com)
-        soles = _room_for_soles(count)
-        for foot in (0, 1):
-            self._plan_foot(window, foot, prints[foot], soles)
+        soles = self.soles.plan(window, self.feet, prints, count)
         targets = self._targets(window, com, soles, count)
         self._settle(window, prints, count)
         self._last_height = float(com[0][-1, 2])
@@ -149,7 +146,7 @@ class Planner:
         level = np.full((count, 1), self._last_height)
         flat = np.zeros((count, 1))
         com = (np.hstack((place - self._p.lean, level)), np.hstack((rate, flat)), np.hstack((second, flat)))
-        soles = _room_for_soles(count)
+        soles = room_for_soles(count)
         for foot, state in enumerate(self.feet):
             soles[0][:, foot], soles[1][:, foot] = state.at.place, state.at.turn()
         targets = []
@@ -198,7 +195,10 @@ class Planner:
         landing = None if window.leap is None else (window.leap[2] - window.now, window.way)
         feet = Feet(window.place[now], window.heading[now], window.path, window.labels, shift, landing)
         at, stands = (self.feet[0].at, self.feet[1].at), (self.feet[0].stands, self.feet[1].stands)
-        prints = place_prints(feet, at, stands, (self.labeller.scale, self._p.widest), self._dt)
+        limits = (self.labeller.scale, self._p.widest, self._ahead)
+        prints = place_prints(feet, at, stands, limits, self._dt)
+        if window.leap is None and self._lengthen(window.labels, prints):
+            prints = place_prints(feet, at, stands, limits, self._dt)
         offset = np.zeros((len(window.com), 2))
         offset[now] = offset_of_prints(feet, prints)
         offset[: window.now] = self._offsets.between(window.start, self.now) if self.now else offset[window.now]
@@ -209,77 +209,10 @@ class Planner:
         window.place[:, :, :2] += shift[:, None]
         return prints
 
-    def _plan_foot(self, window: Window, foot: int, prints: list[Stance], soles: SoleRows) -> None:
-        """Write places, orientations, velocities and accelerations of a sole for the next rows (stage A5)."""
-        state, count = self.feet[foot], len(soles[0])
-        places, turns = np.empty((count + 2, 3)), np.empty((count + 2, 3, 3))
-        labels = [state.stands, *window.labels[: count + 1, foot].tolist()]  # row 0 is the one before the next
-        at, turn = state.at, state.at.turn()
-        for row, stands in enumerate(labels):
-            found = next((p[2] for p in prints if p[0] <= row - 1 < p[1]), at) if stands and row else at
-            if found is not at:
-                at, turn = found, found.turn()
-            places[row], turns[row] = at.place, turn
-        for first, after, stands in runs(np.array(labels)):
-            if not stands:
-                self._fill_swing(window, foot, prints, (first, after), (places, turns))
-        soles[0][:, foot], soles[1][:, foot] = places[1:-1], turns[1:-1]
-        compile_where_possible(find_rates, ROTATIONS)(places, turns, self._dt, soles[2][:, foot], soles[3][:, foot])
-
-    def _fill_swing(self, window: Window, foot: int, prints: list[Stance], rows: tuple[int, int], out: tuple[Matrix, Matrix]) -> None:
-        """Write the rows (counted from the one before the next) of one swing."""
-        state, now, dt = self.feet[foot], window.now, self._dt
-        first, after = rows
-        lifted = max(first - 1, 0)
-        swing = state.swing if first == 0 else None
-        if swing is None:
-            origin = next((p[2] for p in reversed(prints) if p[1] <= lifted), state.at) if first > 0 else state.at
-            swing = self._lift(window, foot, origin, lifted)
-        ahead = next((p for p in prints if p[0] > lifted), None)
-        index = np.arange(now + first - 1, now + after - 1)
-        goal, duration = self._goal(window, foot, swing, ahead, lifted)
-        since = np.asarray((index - now - lifted) * dt, dtype=np.float64)
-        states = go_on(swing.offset, goal, duration, since)
-        places, turns = np.empty((after - first, 3)), np.empty((after - first, 3, 3))
-        compile_where_possible(move_rows)(states, window.place[index, foot], window.turn[index, foot], places, turns)
-        length = np.inf if ahead is None else float(self.now + ahead[0] - swing.start)
-        if window.leap is None:
-            seen = window.height[now : now + (ahead[0] if ahead else len(window.labels)), foot]
-            lift = CLEARANCE - float(np.max(seen, initial=0.0))
-        else:  # the body rises by itself
-            lift = self.flights.clearance
-        swing_path(places, turns, lift, (index - now + self.now - swing.start) / length, self._p.corners[foot])
-        out[0][first:after], out[1][first:after] = places, turns
-        if after == len(out[0]):  # it goes on into the next plan, which starts at the last of these rows
-            swing.offset = states[-1]
-            state.next = swing
-
-    def _goal(self, window: Window, foot: int, swing: Swing, ahead: Stance | None, lifted: int) -> tuple[Matrix, float]:
-        """Return what the offset of a swinging foot must become, and in what time: at rest on its print, if that is near."""
-        goal = np.zeros((3, 6))
-        if ahead is None:
-            goal[0] = swing.offset[0]
-            return goal, SETTLING
-        touch = min(window.now + ahead[0], len(window.place) - 2)
-        goal[0] = offset_to(ahead[2], window.place[touch, foot], window.turn[touch, foot])
-        duration = (ahead[0] - lifted) * self._dt
-        if duration > SETTLING:
-            return goal, SETTLING
-        goal[1:] = self._against(window, foot, touch)
-        return goal, duration
-
-    def _against(self, window: Window, foot: int, at: int) -> Matrix:
-        if self.labeller.thresholds(window, self.now) is PLANNED_FEET:  # these start and end at rest by themselves
-            return np.zeros((2, 6))
-        rows = slice(at - 1, at + 2)
-        return against(window.place[rows, foot], window.turn[rows, foot], self._dt)
-
-    def _lift(self, window: Window, foot: int, origin: Print, row: int) -> Swing:
-        at = window.now + row
-        swing = Swing(self.now + row, origin)
-        swing.offset[0] = offset_to(origin, window.place[at, foot], window.turn[at, foot])
-        swing.offset[1:] = self._against(window, foot, at)
-        return swing
+    def _lengthen(self, labels: Labels, prints: list[list[Stance]]) -> bool:
+        """Leave feet in the air for as long as their ways need; return whether that changes anything."""
+        last = [(state.at, 0 if state.swing is None else self.now - state.swing.start) for state in self.feet]
+        return lengthen_swings(labels, prints, last, self._dt)
 
     def _targets(self, window: Window, com: tuple[Matrix, Matrix, Matrix], soles: SoleRows, count: int) -> list[Target]:
         """Put together the targets of the next rows."""
@@ -299,7 +232,7 @@ class Planner:
             Target(
                 (touches[k][0], touches[k][1]), com[0][k], com[1][k], com[2][k], placed[k], v[k], a[k],
                 place[k], turn[k], rate[k], second[k], ground[k], normals[k], until[k], time=(now + k) * dt,
-                aloft=aloft[k], leaps=self.flights.leads(now + k),
+                aloft=aloft[k], leaps=self.flights.leads(now + k), edges=edges_of(window, k),
             )
             for k in range(count)
         ]  # fmt: skip
@@ -308,6 +241,7 @@ class Planner:
         """Go on to the row after those handed out."""
         for foot in (0, 1):
             state, labels = self.feet[foot], window.labels[:, foot]
+            state.tilt = self.soles.tilt(foot, count)
             at = next((p[2] for p in prints[foot] if p[0] <= count - 1 < p[1]), None)
             state.stands = bool(labels[count - 1])
             if state.stands and at is not None:
@@ -319,11 +253,6 @@ class Planner:
                 state.swing = state.next
         self._offsets.extend(window.offset[window.now : window.now + count])
         self.now += count
-
-
-def _room_for_soles(count: int) -> SoleRows:
-    """Return room for places, orientations, velocities and accelerations of both soles; what moves is zero."""
-    return np.empty((count, 2, 3)), np.empty((count, 2, 3, 3)), np.zeros((count, 2, 6)), np.zeros((count, 2, 6))
 
 
 def _until_lift(labels: Labels, count: int) -> Vector:

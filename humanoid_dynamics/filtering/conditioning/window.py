@@ -12,8 +12,9 @@ from humanoid_dynamics.filtering.conditioning.vertical import find_flights, find
 from humanoid_dynamics.filtering.conditioning.window_kernels import put_on_ground
 from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, smooth_columns
 from humanoid_dynamics.filtering.settings import Settings
+from humanoid_dynamics.filtering.sole_edges import FLAT
 from humanoid_dynamics.motion.clip import Labels
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 BACK = 0.5  # s before the next row that windows look at
@@ -32,6 +33,7 @@ class FootState:
         since: Row at which it began to stand.
         down: Row at which it comes down to catch the robot, or came down; None where it need not.
         shift: (2,) by how much its next footprint is moved to catch the robot [m].
+        tilt: (3,) by how much its heel is up [rad], rate and second rate, while its sole rolls; None while it does not.
     """
 
     stands: bool
@@ -42,6 +44,7 @@ class FootState:
     since: int = -(10**9)
     down: int | None = None
     shift: Vector = field(default_factory=lambda: np.zeros(2))
+    tilt: Vector | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -64,6 +67,7 @@ class Window:
         offset: (n, 2) by how much the standing feet of the reference are away from where feet stand [m].
         leap: Rows at which a flight that is made begins to be prepared, begins, and ends; None where none is due.
         way: (2,) how far feet go in it [m].
+        edges: (n, 2) what soles stand on, from the next row on: 0 all of it, 1 the front edge; no rows where none rolls.
         led: (n,) heights of the centre of mass on the way into it and out of it, their rates and second rates.
     """
 
@@ -83,6 +87,7 @@ class Window:
     leap: tuple[int, int, int] | None = None
     way: Vector = field(default_factory=lambda: np.zeros(2))
     led: tuple[Vector, Vector, Vector] | None = None
+    edges: Indices = field(default_factory=lambda: np.zeros((0, 2), dtype=np.intp))
 
 
 def look(track: Track, settings: Settings, row: int, gravity: float) -> Window:
@@ -111,3 +116,14 @@ def look(track: Track, settings: Settings, row: int, gravity: float) -> Window:
     heading, height, speed, shift = np.empty((n, 2)), np.empty((n, 2)), np.empty((n, 2)), np.zeros((n, 3))
     compile_where_possible(put_on_ground)((centre, turn, ground), dt, (com, place), (heading, height, speed, shift))
     return Window(start, row - start, com, place, turn, heading, path, height, speed, shift, aloft)
+
+
+def edges_of(window: Window, row: int) -> tuple[int, int]:
+    """Return what soles stand on in a row.
+
+    Args:
+        window: What is known.
+        row: The row, counted from the next one.
+    """
+    edges = window.edges
+    return (int(edges[row, 0]), int(edges[row, 1])) if len(edges) else (FLAT, FLAT)

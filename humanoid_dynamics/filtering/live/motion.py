@@ -26,6 +26,7 @@ ALONE = 0.2  # s; joints that are not joined by a base for so long go without
 FAREST = 600.0  # s; a piece that begins later is not meant
 LIMITED = {
     "moved": "the reference jumped to another place",
+    "jumped": "the posture of the reference jumped, had frozen or is all noise; it is held, and led back to",
     "limited": "the reference is faster than the robot",
     "noisy": "the reference goes to and fro; noise is taken out",
 }
@@ -41,7 +42,7 @@ class LiveMotion:
         state: The state of the robot, where it is used.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         robot: RobotModel,
         *,
@@ -52,6 +53,7 @@ class LiveMotion:
         timeout: float = 0.25,
         measures: bool = False,
         normal: ArrayLike | None = None,
+        edges: bool = False,
     ) -> None:
         """Prepare.
 
@@ -64,13 +66,15 @@ class LiveMotion:
             timeout: Age at which a piece or a state is stale [s].
             measures: Whether it starts each tick from the state of a robot instead of its own.
             normal: (3,) normal of the ground, through the origin; upward where None.
+            edges: Whether soles roll over their front edge before they are lifted.
 
         Raises:
             UnsupportedRobotError: If the base is not free, or there are not two soles.
             ShapeError: If the normal is no direction of ground.
         """
         self._slope = None if normal is None else Slope(robot, normal)
-        self.filter = DynamicsFilter(self._slope.robot if self._slope else robot, mode, settings=Settings(rate=rate))
+        settings = Settings(rate=rate, edges=edges)
+        self.filter = DynamicsFilter(self._slope.robot if self._slope else robot, mode, settings=settings)
         self.robot = robot
         self.delay, self.lead, self.timeout = delay, lead, timeout
         self._troubles = Troubles()

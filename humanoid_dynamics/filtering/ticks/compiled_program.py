@@ -25,7 +25,7 @@ VECTORS = 4  # of the length of an active set
 class CompiledProgram:
     """The program for one or two standing soles; answers as ``ReducedProgram`` does, to rounding, and begins where the last one ended."""
 
-    def __init__(self, plain: ReducedProgram, cones: tuple[Matrix, Matrix], effort: Vector, weights: Weights, weight: float) -> None:
+    def __init__(self, plain: ReducedProgram, cones: tuple[Matrix, Matrix], effort: Vector, weights: Weights) -> None:
         """Take the memory.
 
         Args:
@@ -33,15 +33,14 @@ class CompiledProgram:
             cones: Rows of what each sole can carry, cone @ wrench <= 0.
             effort: (na,) largest torques; infinite where there is no limit.
             weights: What deviations cost.
-            weight: That of the robot [N].
         """
         self.plain, self.feet = plain, plain.feet
         na, feet, w = len(effort), plain.feet, weights
         two = len(feet) > 1
         n = na + (WRENCH if two else 0)
-        units = w.unit * weight * np.array([1.0] * 3 + [w.lever] * 3)
         numbers = (w.com, w.height, w.base, w.swing, w.landing, w.swing_turn, w.joints, w.force, NEAR)
-        plan: Indices = np.array((feet[0], feet[1] if two else -1), dtype=np.intp)
+        plan: Indices = np.array((feet[0], feet[1] if two else -1, plain.free), dtype=np.intp)
+        units = np.concatenate(plain.units)
         second = cones[feet[1]] if two else np.zeros((0, WRENCH))
         self._given = plan, np.array(effort), np.array(cones[feet[0]]), np.array(second), units, np.array(numbers)
         self._extra = plain.build_extra()

@@ -7,6 +7,8 @@ import math
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 WRENCH = 6
+LEAST = 1e-9  # of the square of a cosine
+OFF = 1e-6  # m; pressure that is nearer to an edge is on it
 
 
 def judge_sole(  # noqa: PLR0917
@@ -39,6 +41,36 @@ def judge_sole(  # noqa: PLR0917
         for k in range(len(b)):
             found[1] = min(found[1], b[k] + (A[k, 0] * w[4] - A[k, 1] * w[3]) / w[2])
     found[2], found[3] = math.hypot(w[0], w[1]), w[2]
+
+
+def judge_edge(w: Vector, twist: Vector, R: Matrix, edge: Vector, loaded: float, found: Vector) -> None:  # noqa: PLR0917
+    """Measure the push on the edge of a sole.
+
+    Args:
+        w: (6,) wrench of the ground on the sole, in its axes.
+        twist: (6,) velocity of the sole, likewise.
+        R: (3, 3) its orientation.
+        edge: (4,) middle of the edge, which is along y, and half its width [m].
+        loaded: Least push that counts [N].
+        found: (10,) speed of the edge, how far the pressure is from its ends, or off it and then negative, tangential and normal force; the
+            first four are overwritten.
+    """
+    nx, ny, nz, px, py, pz = R[2, 0], R[2, 1], R[2, 2], edge[0], edge[1], edge[2]
+    x = twist[0] + twist[4] * pz - twist[5] * py
+    y = twist[1] + twist[5] * px - twist[3] * pz
+    z = twist[2] + twist[3] * py - twist[4] * px
+    push = w[0] * nx + w[1] * ny + w[2] * nz
+    across, up, along = w[0] - push * nx, w[1] - push * ny, w[2] - push * nz
+    found[0], found[1] = math.sqrt(x * x + y * y + z * z), math.inf
+    found[2], found[3] = math.sqrt(across * across + up * up + along * along), push
+    if push <= loaded:
+        return
+    a, b, c = w[3] - (py * w[2] - pz * w[1]), w[4] - (pz * w[0] - px * w[2]), w[5] - (px * w[1] - py * w[0])
+    size = math.sqrt(max(1.0 - ny * ny, LEAST))
+    ex, ey, ez = -ny * nx / size, size, -ny * nz / size  # the edge as it lies on the ground
+    off = abs(a * ex + b * ey + c * ez) / push
+    beside = abs(a * (ey * nz - ez * ny) + b * (ez * nx - ex * nz) + c * (ex * ny - ey * nx)) / push
+    found[1] = edge[3] - beside if off <= OFF else -off
 
 
 def judge_limits(q: Vector, v: Vector, tau: Vector, places: Indices, limits: Matrix, found: Vector) -> None:  # noqa: PLR0917

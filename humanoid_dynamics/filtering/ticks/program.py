@@ -75,6 +75,8 @@ class Choice:
 class ReducedProgram:
     """The program for one set of standing soles: make once, ``solve`` at every tick."""
 
+    free = -1  # motion of the second sole that is free; none
+
     def __init__(self, feet: tuple[int, ...], cones: tuple[Matrix, Matrix], effort: Vector, weights: Weights, weight: float) -> None:
         """Take the memory.
 
@@ -87,16 +89,19 @@ class ReducedProgram:
         """
         na, self.feet, self._weights = len(effort), feet, weights
         second = WRENCH * max(len(feet) - 1, 0)
-        self._units = weights.unit * weight * np.array([1.0] * 3 + [weights.lever] * 3)
+        units = weights.unit * weight * np.array([1.0] * 3 + [weights.lever] * 3)
+        self.units = units, np.where(np.arange(WRENCH) == self.free, 0.0, units)  # of the wrenches under the first and the second sole
+        held = np.flatnonzero(np.arange(WRENCH) != self.free)
+        self._held, self._equal = held, len(held) * max(len(feet) - 1, 0)
         self._limited = np.flatnonzero(np.isfinite(effort))
         self._effort = effort[self._limited]
         self._cones = cones
         swinging = tuple(foot for foot in (0, 1) if foot not in feet)
         self._swinging = swinging
-        rows = second + na + len(self._limited) + sum(len(cones[foot]) for foot in feet) + CORNERS * len(swinging) + len(feet)
+        rows = self._equal + na + len(self._limited) + sum(len(cones[foot]) for foot in feet) + CORNERS * len(swinging) + len(feet)
         self._n, self._na = na + second, na
-        self.qp = QpWorkspace(na + second, second, rows, SIZE)
-        self._place_rows(second)
+        self.qp = QpWorkspace(na + second, self._equal, rows, SIZE)
+        self._place_rows(self._equal)
         self._G: Matrix = np.zeros((BASE + WRENCH * len(swinging) + (WRENCH if second else 0), na + second))
         self._g: Vector = np.zeros(len(self._G))
         self._W: Vector = self._stack_weights()
@@ -115,16 +120,16 @@ class ReducedProgram:
             start = rows.stop
             self._under.append(rows)
             if k:
-                self.qp.A[rows, na:] = self._cones[foot] * self._units
+                self.qp.A[rows, na:] = self._cones[foot] * self.units[1]
             self.qp.upper[rows] = 0.0
         self._above = slice(start, start + CORNERS * len(self._swinging))
         self._load = self._above.stop
         if len(self.feet) > 1:
-            self.qp.A[self._load + 1, na + 2] = self._units[2]
+            self.qp.A[self._load + 1, na + 2] = self.units[1][2]
 
     def _stack_weights(self) -> Vector:
         weights = self._weights
-        force = (weights.force if len(self.feet) > 1 else 0.0) / self._units**2
+        force = (weights.force if len(self.feet) > 1 else 0.0) / self.units[0] ** 2
         parts = [[weights.com, weights.com, weights.height], [weights.base] * 3]
         parts += [[weights.swing] * 3 + [weights.swing * weights.swing_turn] * 3 for _ in self._swinging]
         if len(self.feet) > 1:
@@ -174,9 +179,9 @@ class ReducedProgram:
             qp.upper[self._load] = wishes.load[self.feet[0]] - s[2]
         if len(self.feet) > 1:
             foot = self.feet[1]
-            qp.A[:WRENCH, : self._na] = self._J_second
+            qp.A[: self._equal, : self._na] = self._J_second[self._held]
             right = wishes.soles[foot] - terms.drift[foot] - terms.J[foot][:, :BASE] @ t
-            qp.lower[:WRENCH] = qp.upper[:WRENCH] = right
+            qp.lower[: self._equal] = qp.upper[: self._equal] = right[self._held]
             qp.upper[self._load + 1] = wishes.load[foot]
 
     def _read(self, x: Vector) -> tuple[Vector, Matrix, Vector]:
@@ -186,7 +191,7 @@ class ReducedProgram:
         if self.feet:
             wrenches[self.feet[0]] = self._S @ x + self._s
         if len(self.feet) > 1:
-            wrenches[self.feet[1]] = self._units * x[self._na :]
+            wrenches[self.feet[1]] = self.units[1] * x[self._na :]
         return np.concatenate((self._T @ va + self._t, va)), wrenches, self._tau @ x + self._h
 
     def _eliminate_base(self, terms: BodyTerms, wishes: Wishes) -> tuple[Matrix, Vector]:
@@ -213,7 +218,7 @@ class ReducedProgram:
         if len(self.feet) > 1:
             J = terms.J[self.feet[1]]
             self._J_second = J[:, BASE:] + J[:, :BASE] @ T
-            self._tau[:, na:] = -self._J_second.T * self._units
+            self._tau[:, na:] = -self._J_second.T * self.units[1]
         self._P, self._p = P, p
         return P, p, self._B if self.feet else np.zeros((0, 0))
 
@@ -224,15 +229,15 @@ class ReducedProgram:
         S = np.empty((WRENCH, self._n))
         S[:, : self._na] = B.T @ P
         if len(self.feet) > 1:
-            S[:, self._na :] = -(B.T @ terms.J[self.feet[1]][:, :BASE].T) * self._units
+            S[:, self._na :] = -(B.T @ terms.J[self.feet[1]][:, :BASE].T) * self.units[1]
         return S, B.T @ p
 
     def _share_load(self, terms: BodyTerms, wishes: Wishes) -> tuple[Vector, Vector]:
-        """Return the least wrenches under both soles that the wished motion needs."""
+        """Return the least wrenches under both soles that the wished motion needs, the second one in its units."""
         needed = self._P @ wishes.joints + self._p
-        A = np.hstack([terms.J[foot][:, :BASE].T * self._units for foot in self.feet])
+        A = np.hstack([terms.J[foot][:, :BASE].T * units for foot, units in zip(self.feet, self.units, strict=True)])
         shares = A.T @ np.linalg.solve(A @ A.T, needed)
-        return self._units * shares[:WRENCH], self._units * shares[WRENCH:]
+        return self.units[0] * shares[:WRENCH], shares[WRENCH:]
 
     def _weigh_swing(self, rows: slice, height: float) -> None:
         weights = self._weights
@@ -260,7 +265,7 @@ class ReducedProgram:
         if len(self.feet) > 1:
             first, second = self._share_load(terms, wishes)
             G[row:], g[row:] = S, first - s
-            self._second = second / self._units
+            self._second = second
         WG = self._W[:, None] * G
         np.dot(G.T, WG, self.qp.H)
         np.dot(WG.T, g, self.qp.f)

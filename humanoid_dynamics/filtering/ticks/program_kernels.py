@@ -16,7 +16,7 @@ BASE = WRENCH = 6
 CORNERS = 4
 NAN = float("nan")
 COM, HEIGHT, TURN, SWING, LANDING, SWING_TURN, JOINTS, FORCE, NEAR = range(9)  # places in the weights
-FIRST, SECOND = range(2)  # places in the plan
+FIRST, SECOND, FREE = range(3)  # places in the plan: soles that stand, and the motion of the second one that is free, or minus one
 
 State = tuple[Matrix, Vector, Matrix, Matrix, Matrix, Matrix, Vector]
 Wish = tuple[Vector, Vector, Vector, Matrix, Matrix, Matrix, Vector, Vector]
@@ -34,7 +34,7 @@ def solve_program(  # noqa: PLR0917
         state: M, h, J, drift, to_base, J_com and com_drift of the robot.
         wish: Wishes com, base, joints, soles, up, rise, height and load.
         room: (2, na) least and largest accelerations of joints.
-        given: Plan, largest torques, cones of both soles, units of a wrench, weights.
+        given: Plan, largest torques, cones of both soles, units of the wrenches under both, weights.
         extra: Further rows on the accelerations of the robot: soft ones, their values and weights; limits, their least values and how many.
         memory: T and P, S, constants, vectors, rows, T turned over, weights; soft rows and equations; limits; memory of ``find_nearest``.
         out: (nv + 12 + na,) acceleration, wrenches under both soles, torques; overwritten.
@@ -137,12 +137,12 @@ def _write_second(J: Matrix, units: Vector, reduced: Reduced, A: Matrix) -> None
     na = T.shape[1]
     for i in range(WRENCH):
         for j in range(WRENCH):
-            S[i, na + j] = -dot_rows(turned, i, J, j, BASE) * units[j]
+            S[i, na + j] = -dot_rows(turned, i, J, j, BASE) * units[WRENCH + j]
     for i in range(WRENCH):
         set_joints(rows, i, J, i, na)
         add_products(rows, i, J, i, T, na)
         for j in range(na):
-            A[j, na + i] = -rows[i, j] * units[i]
+            A[j, na + i] = -rows[i, j] * units[WRENCH + i]
 
 
 def _write_scale(wish: Wish, given: Given, reduced: Reduced) -> None:
@@ -166,7 +166,7 @@ def _share_load(state: State, given: Given, reduced: Reduced, g: Vector) -> None
         for j in range(i, BASE):
             N[i, j] = 0.0
             for k in range(WRENCH):
-                N[i, j] += (first[k, i] * first[k, j] + second[k, i] * second[k, j]) * units[k] ** 2
+                N[i, j] += first[k, i] * first[k, j] * units[k] ** 2 + second[k, i] * second[k, j] * units[WRENCH + k] ** 2
     if factor_cholesky(N, U, BASE):
         solve_transposed(U, y, BASE)
         solve_upper(U, y, BASE)
@@ -174,7 +174,7 @@ def _share_load(state: State, given: Given, reduced: Reduced, g: Vector) -> None
         y[0] = NAN
     for i in range(WRENCH):
         g[i] = dot_row(first, i, y, BASE) * units[i] ** 2 - s[i]
-        w[na + i] = dot_row(second, i, y, BASE) * units[i]
+        w[na + i] = dot_row(second, i, y, BASE) * units[WRENCH + i]
 
 
 def _write_wishes(state: State, wish: Wish, given: Given, extra: Extra, reduced: Reduced, always: Always) -> int:  # noqa: PLR0917
@@ -201,7 +201,7 @@ def _write_wishes(state: State, wish: Wish, given: Given, extra: Extra, reduced:
         _reduce(state[2][second], T, t, WRENCH, N, b, soft)
         for i in range(WRENCH):
             b[soft + i] += wish[3][second, i] - state[3][second, i]
-            weigh[soft + i] = 1.0
+            weigh[soft + i] = 0.0 if i == plan[FREE] else 1.0  # a row of zeros is left out
     _weigh_rows(N, b, reduced[3], weigh)
     return soft
 
@@ -259,11 +259,11 @@ def _write_limits(wish: Wish, given: Given, extra: Extra, reduced: Reduced, limi
         for k in range(len(given[3])):
             set_row(A, row, S, 0, 0)
             for j in range(WRENCH):
-                A[row, na + j] = given[3][k, j] * units[j]
+                A[row, na + j] = given[3][k, j] * units[WRENCH + j]
             lower[row], upper[row] = -math.inf, 0.0
             row += 1
         set_row(A, row, S, 2, 0)
-        A[row, na + 2] = units[2]
+        A[row, na + 2] = units[WRENCH + 2]
         lower[row], upper[row] = -math.inf, wish[7][plan[SECOND]]
         row += 1
     else:
@@ -333,7 +333,7 @@ def _read(given: Given, reduced: Reduced, limits: Limits, out: Vector) -> None:
     for i in range(BASE):
         out[i] = t[i] + dot_row(T, i, x, na)
         out[wrench + WRENCH * plan[FIRST] + i] = s[i] + dot_row(S, i, x, n)
-        out[wrench + WRENCH * (1 - plan[FIRST]) + i] = units[i] * x[na + i] if plan[SECOND] >= 0 else 0.0
+        out[wrench + WRENCH * (1 - plan[FIRST]) + i] = units[WRENCH + i] * x[na + i] if plan[SECOND] >= 0 else 0.0
     for i in range(na):
         out[BASE + i] = x[i]
         out[wrench + 2 * WRENCH + i] = rest[i] + dot_row(A, i, y, n)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from humanoid_dynamics.filtering.ticks.edge_kernels import ABOUT
 from humanoid_dynamics.filtering.ticks.joint_room import JointRoom
 from humanoid_dynamics.filtering.ticks.program import SIZE, WRENCH, Choice, Weights
 from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
@@ -30,6 +31,7 @@ class SoftProgram:
         weight: float,
         *,
         keep_room: bool = True,
+        turning: tuple[int, ...] = (),
     ) -> None:
         """Take the memory.
 
@@ -40,6 +42,7 @@ class SoftProgram:
             weights: What deviations cost.
             weight: That of the robot [N].
             keep_room: Whether the bounds on joints are kept, or wished for.
+            turning: Soles that turn about an edge.
         """
         na, self.feet, self._weights, self._keep_room = len(effort), feet, weights, keep_room
         nv = na + BASE
@@ -55,11 +58,14 @@ class SoftProgram:
             self.qp.A[self._room, BASE:nv] = np.eye(na)
         self._torques = slice(start + room, start + room + len(self._limited))
         self._units = weights.unit * weight * np.tile([1.0, 1.0, 1.0, *[weights.lever] * 3], len(feet))
-        start = self._torques.stop
+        for k, foot in enumerate(feet):
+            if foot in turning:
+                self._units[WRENCH * k + ABOUT] = 0.0
+        self._turning, start = turning, self._torques.stop
         for k, foot in enumerate(feet):
             rows_k = slice(start, start + len(cones[foot]))
             start = rows_k.stop
-            self.qp.A[rows_k, nv + WRENCH * k : nv + WRENCH * (k + 1)] = cones[foot] * self._units[:WRENCH]
+            self.qp.A[rows_k, nv + WRENCH * k : nv + WRENCH * (k + 1)] = cones[foot] * self._units[WRENCH * k : WRENCH * (k + 1)]
             self.qp.upper[rows_k] = 0.0
 
     def solve(self, terms: BodyTerms, wishes: Wishes, room: JointRoom) -> Choice:
@@ -101,6 +107,8 @@ class SoftProgram:
             if foot not in self.feet:
                 W[BASE + WRENCH * foot : BASE + WRENCH * (foot + 1)] = weights.swing
                 W[BASE + WRENCH * foot + 3 : BASE + WRENCH * (foot + 1)] *= weights.swing_turn
+        for foot in self._turning:
+            W[BASE + WRENCH * foot + ABOUT] = weights.base
         g = np.concatenate((wishes.com - terms.com_drift, wishes.base, *(wishes.soles - terms.drift)))
         joints = np.full(nv - BASE, weights.joints)
         wish = wishes.joints

@@ -32,6 +32,7 @@ class Target:
         time: Time of the reference it belongs to, since its start [s].
         aloft: Whether the reference flies.
         leaps: Whether the robot is on the way into a flight, or out of it.
+        edges: (2,) what standing soles stand on: 0 all of it, 1 the front edge, -1 the rear edge.
     """
 
     touches: tuple[bool, bool]
@@ -52,6 +53,7 @@ class Target:
     time: float = 0.0
     aloft: bool = False
     leaps: bool = False
+    edges: tuple[int, int] = (0, 0)
 
 
 def stand_still(q: Vector, nv: int, com: Vector, sole_place: Matrix, sole_turn: Matrix) -> Target:

@@ -9,7 +9,9 @@ import numpy as np
 
 from humanoid_dynamics.contact.cone import build_wrench_cone
 from humanoid_dynamics.filtering.proportions import Proportions, inner_rectangle, measure_proportions
+from humanoid_dynamics.filtering.sole_edges import TOE, find_edges
 from humanoid_dynamics.filtering.ticks.compiled_program import CompiledProgram
+from humanoid_dynamics.filtering.ticks.edges import EdgeProgram, EdgeSeat, build_edge_cone
 from humanoid_dynamics.filtering.ticks.footing import FIRST_LOAD, Footing
 from humanoid_dynamics.filtering.ticks.joint_room import EMERGENCY, JointRoom
 from humanoid_dynamics.filtering.ticks.program import Choice, ReducedProgram, Weights
@@ -40,6 +42,7 @@ class Step:
         stands: Whether each sole bears load.
         rung: Place in ``RUNGS``: 0 where all limits were kept and standing soles stand.
         v: (nv,) velocity the answer belongs to, where a collision changed it; None where none did.
+        edges: (2,) what standing soles stand on: 0 all of it, 1 the front edge, -1 the rear edge.
     """
 
     vdot: Vector
@@ -48,6 +51,7 @@ class Step:
     stands: tuple[bool, bool]
     rung: int
     v: Vector | None = None
+    edges: tuple[int, int] = (0, 0)
 
 
 class Tick(Protocol):
@@ -86,6 +90,7 @@ class TickSettings:
         inside: How far inside the soles the pressure stays [m]; more where sole or ground give way.
         unilateral: Whether contacts are limited at all; for controls that must fail.
         compiled: Whether kernels of numba do the work; where None, if numba is installed.
+        edges: Whether soles may stand on their front or rear edge.
     """
 
     gains: Gains = field(default_factory=Gains)
@@ -95,6 +100,7 @@ class TickSettings:
     inside: float = 0.001
     unilateral: bool = True
     compiled: bool | None = None
+    edges: bool = False
 
 
 class BalancedTick:
@@ -127,18 +133,51 @@ class BalancedTick:
         sets: tuple[tuple[int, ...], ...] = ((), (0,), (1,), (0, 1))
         plain = {feet: self._build_program(feet, cones, effort, settings.weights, weight) for feet in sets}
         self._reduced: dict[tuple[int, ...], ReducedProgram | CompiledProgram] = {
-            feet: CompiledProgram(program, cones, effort, settings.weights, weight) if compiled and feet else program
+            feet: CompiledProgram(program, cones, effort, settings.weights) if compiled and feet else program
             for feet, program in plain.items()
         }
         self._leaps = False
         firm = replace(settings.weights, height=settings.weights.com)
         leaping = self._build_program((0, 1), cones, effort, firm, weight)
-        self._leaping = CompiledProgram(leaping, cones, effort, firm, weight) if compiled else leaping
+        self._leaping = CompiledProgram(leaping, cones, effort, firm) if compiled else leaping
         self._feet: tuple[int, ...] = ()  # soles of the last program
         self._soft = {feet: SoftProgram(feet, cones, effort, settings.weights, weight) for feet in sets}
         self._softest = {feet: SoftProgram(feet, cones, effort, settings.weights, weight, keep_room=False) for feet in sets}
+        self._edges = self._prepare_edges(robot, cones, effort, compiled=compiled) if settings.edges else None
         if compiled:
             self._warm_up(robot)
+
+    def _prepare_edges(self, robot: RobotModel, cones: tuple[Matrix, Matrix], effort: Vector, *, compiled: bool) -> EdgeSeat:
+        """Make the programs for soles on edges; such a sole is called by its number and two, and comes after a flat one."""
+        settings, weight = self._settings, self._weight
+        surfaces = find_soles(robot)
+        soles = find_edges(np.array(surfaces[0].vertices), settings.inside), find_edges(np.array(surfaces[1].vertices), settings.inside)
+        seat = EdgeSeat(soles, settings.gains, robot.nv)
+        for stance in ((2,), (3,), (0, 3), (1, 2), (2, 3)):
+            feet, turning = tuple(sole % 2 for sole in stance), tuple(sole % 2 for sole in stance if sole > 1)
+            carried = list(cones)
+            for k, foot in enumerate(feet):
+                if foot in turning and settings.unilateral:
+                    carried[foot] = build_edge_cone(surfaces[foot], min(soles[foot].halves), closed=k == 0)
+            given = feet, (carried[0], carried[1]), effort, settings.weights
+            plain = EdgeProgram(*given, weight, seat.turn) if len(feet) > 1 else ReducedProgram(*given, weight)
+            self._reduced[stance] = CompiledProgram(plain, *given[1:]) if compiled else plain
+            self._soft[stance] = SoftProgram(*given, weight, turning=turning)
+            self._softest[stance] = SoftProgram(*given, weight, keep_room=False, turning=turning)
+        return seat
+
+    def _seat(self, target: Target, pull: float) -> tuple[tuple[int, ...], tuple[int, int]]:
+        """Return the soles that stand, flat ones first, and what they stand on; terms of those on an edge become those of the edge."""
+        standing = tuple(foot for foot in (0, 1) if target.touches[foot])
+        edges = self.footing.edges
+        if self._edges is None or not any(edges[foot] for foot in standing):
+            return standing, (0, 0)
+        for foot in standing:
+            if edges[foot]:
+                flat = self.footing.place[foot], self.footing.turn[foot]
+                self._edges.seat(foot, edges[foot], target, self.terms, self._wishes, flat, pull)
+        stance = sorted(foot + 2 if edges[foot] else foot for foot in standing)
+        return tuple(stance), (edges[0] if 0 in standing else 0, edges[1] if 1 in standing else 0)
 
     def _build_program(
         self, feet: tuple[int, ...], cones: tuple[Matrix, Matrix], effort: Vector, weights: Weights, weight: float
@@ -157,6 +196,10 @@ class BalancedTick:
             self._wishes.load[:] = [np.inf if foot in self._feet else FIRST_LOAD * self._weight for foot in (0, 1)]
             self._solve_first(feet)
         self._feet = ()
+        if self._edges is not None:
+            flat = np.array(self.terms.place[0]), np.array(self.terms.turn[0])
+            self._edges.seat(0, TOE, target, self.terms, self._wishes, flat, 1.0)
+            self._edges.read(0, TOE, np.zeros(BASE))
 
     def restart(self) -> None:
         """Forget where soles stand."""
@@ -181,19 +224,22 @@ class BalancedTick:
         """
         self.terms.update(q, v)
         self.footing.update(target, self.terms, dt, measured=measured)
-        self._wishes.update(target, q, v, self.terms, pull=0.0 if measured else 1.0)
-        feet = tuple(foot for foot in (0, 1) if target.touches[foot])
+        pull = 0.0 if measured else 1.0
+        self._wishes.update(target, q, v, self.terms, pull=pull)
+        feet, edges = self._seat(target, pull)
         np.copyto(self._wishes.load, target.load * self._weight)
         self._add_wishes(target, q, v)
         self._leaps = target.leaps
         choice, rung = self._descend(feet, q, v, dt, measured)
-        return Step(choice.vdot, choice.tau, choice.wrenches, target.touches, rung)
+        if self._edges is not None:
+            self._edges.read_all(edges, choice.wrenches)
+        return Step(choice.vdot, choice.tau, choice.wrenches, target.touches, rung, edges=edges)
 
     def _add_wishes(self, target: Target, q: Vector, v: Vector) -> None:
         """Add to the wishes of a tick; here nothing."""
 
     def _first(self, feet: tuple[int, ...]) -> ReducedProgram | CompiledProgram:
-        return self._leaping if self._leaps and len(feet) > 1 else self._reduced[feet]
+        return self._leaping if self._leaps and feet == (0, 1) else self._reduced[feet]
 
     def _solve_first(self, feet: tuple[int, ...]) -> Choice:
         """Solve the program of the first rung; when soles change it begins as it did the last time they changed so."""

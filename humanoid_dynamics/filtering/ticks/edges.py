@@ -1,0 +1,166 @@
+"""Soles that stand on their front or rear edge: where those are, and the program that knows that one turns freely."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from humanoid_dynamics.contact.cone import build_wrench_cone
+from humanoid_dynamics.filtering.sole_edges import SoleEdges
+from humanoid_dynamics.filtering.ticks import edge_kernels
+from humanoid_dynamics.filtering.ticks.edge_kernels import ABOUT, return_wrench, sit_on_edge
+from humanoid_dynamics.filtering.ticks.program import SIZE, WRENCH, ReducedProgram, Weights
+from humanoid_dynamics.filtering.ticks.target import Target
+from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
+from humanoid_dynamics.filtering.ticks.wishes import CUSHION, HARDEST_LANDING, MEASURED_DAMPING, Gains, Wishes
+from humanoid_dynamics.model.surface import ContactSurface
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_where_possible, functions_of
+from humanoid_dynamics.spatial.quadratic import QpWorkspace
+
+PARTS = tuple(part for part in functions_of(edge_kernels) if part not in {sit_on_edge, return_wrench})
+DEPTH = 0.001  # m/m; the sole may dip by this much
+TURN_WEIGHT = 30.0  # s^4/rad^2; of the wished turn about the edge
+
+
+def build_edge_cone(sole: ContactSurface, half: float, *, closed: bool) -> Matrix:
+    """Return what an edge can carry, as rows on the wrench at its middle.
+
+    Args:
+        sole: The sole; its friction counts.
+        half: Half the width of the edge [m].
+        closed: Whether rows say as well that no moment acts about the edge; otherwise there is no unknown for it.
+
+    Returns:
+        (m, 6) rows, cone @ wrench <= 0.
+    """
+    cone = build_wrench_cone(replace(sole, vertices=np.array([[0.0, -half, 0.0], [0.0, half, 0.0]])))
+    rows = np.asarray(cone.A @ cone.basis.T)  # with the origin on the edge its five wrenches are orthonormal
+    about = np.eye(WRENCH)[ABOUT]
+    return np.vstack((rows, about, -about)) if closed else rows
+
+
+class TurnRows:
+    """Rows on the accelerations of the robot for a sole that turns about its edge.
+
+    Attributes:
+        G: (1, nv) its turn, as it is wished for.
+        g: (1,) what it is wished to be.
+        W: (1,) what a deviation costs.
+        rows: (1, nv) its turn, off the ground.
+        lower: (1,) what that must at least be.
+    """
+
+    def __init__(self, nv: int) -> None:
+        """Take the memory.
+
+        Args:
+            nv: Number of velocities.
+        """
+        self.G, self.g, self.W = np.zeros((1, nv)), np.zeros(1), np.full(1, TURN_WEIGHT)
+        self.rows, self.lower = np.zeros((1, nv)), np.zeros(1)
+
+
+class EdgeProgram(ReducedProgram):
+    """The program of the tick where the second sole stands on an edge: no moment acts about it, and the sole turns about it."""
+
+    free = ABOUT
+
+    def __init__(  # noqa: PLR0917
+        self, feet: tuple[int, ...], cones: tuple[Matrix, Matrix], effort: Vector, weights: Weights, weight: float, turn: TurnRows
+    ) -> None:
+        """Take the memory.
+
+        Args:
+            feet: Soles that stand, both.
+            cones: Rows of what each sole can carry, cone @ wrench <= 0.
+            effort: (na,) largest torques; infinite where there is no limit.
+            weights: What deviations cost.
+            weight: That of the robot [N].
+            turn: The turn of the second sole.
+        """
+        super().__init__(feet, cones, effort, weights, weight)
+        self._turn, old = turn, self.qp
+        rows = len(old.lower)
+        self.qp = QpWorkspace(self._n, self._equal, rows + 1, SIZE)
+        self.qp.A[:rows], self.qp.lower[:rows], self.qp.upper[:rows] = old.A, old.lower, old.upper
+
+    def build_extra(self) -> tuple[Matrix, Vector, Vector, Matrix, Vector]:
+        """Return the rows of the turn."""
+        turn = self._turn
+        return turn.G, turn.g, turn.W, turn.rows, turn.lower
+
+    def count_extra(self) -> int:
+        """Return how many of the further limits count."""
+        return 1
+
+    def _fill_objective(self, terms: BodyTerms, wishes: Wishes, base: tuple[Matrix, Vector], wrench: tuple[Matrix, Vector]) -> None:
+        super()._fill_objective(terms, wishes, base, wrench)
+        (T, t), qp, na, turn = base, self.qp, self._na, self._turn
+        G = turn.G[:, BASE:] + turn.G[:, :BASE] @ T
+        WG = turn.W[:, None] * G
+        qp.H[:na, :na] += G.T @ WG
+        qp.f[:na] -= (turn.g - turn.G[:, :BASE] @ t) @ WG
+        qp.A[-1, :na] = turn.rows[0, BASE:] + turn.rows[0, :BASE] @ T
+        qp.lower[-1] = turn.lower[0] - turn.rows[0, :BASE] @ t
+
+
+class EdgeSeat:
+    """Turns the terms of soles that stand on an edge into those of that edge, and wrenches back."""
+
+    def __init__(self, soles: tuple[SoleEdges, SoleEdges], gains: Gains, nv: int) -> None:
+        """Take the memory.
+
+        Args:
+            soles: Edges of both soles.
+            gains: How deviations are corrected.
+            nv: Number of velocities.
+        """
+        self.turn = TurnRows(nv)
+        self._soles, self._axes = soles, np.zeros((2, 3, 3))
+        numbers = (*gains.stance, MEASURED_DAMPING, HARDEST_LANDING, *gains.swing, CUSHION, DEPTH)
+        self._fixed = np.array(numbers)
+        self._sit, self._return = compile_where_possible(sit_on_edge, PARTS), compile_where_possible(return_wrench)
+
+    def seat(  # noqa: PLR0917
+        self, foot: int, kind: int, target: Target, terms: BodyTerms, wishes: Wishes, flat: tuple[Vector, Matrix], pull: float
+    ) -> None:
+        """Turn the terms of one sole, and what is wished of it.
+
+        Args:
+            foot: 0 for the left, 1 for the right.
+            kind: ``TOE`` or ``HEEL``.
+            target: What is wanted.
+            terms: The robot in its state; changed.
+            wishes: What is wished for; changed.
+            flat: Place and orientation of the sole where it stands flat.
+            pull: Share of the stiffness that holds it in place.
+        """
+        sole = terms.J[foot], terms.drift[foot], terms.twist[foot], terms.to_base[foot]
+        wanted = target.sole_turn[foot], target.sole_rate[foot], target.sole_acceleration[foot]
+        turn = self.turn
+        out = wishes.soles[foot], (turn.G, turn.g, turn.rows, turn.lower), self._axes[foot]
+        poses = (terms.place[foot], terms.turn[foot]), flat
+        self._sit(sole, poses, self._soles[foot].middle(kind), pull, kind, wanted, self._fixed, out)
+
+    def read(self, foot: int, kind: int, wrench: Vector) -> None:
+        """Turn the wrench at an edge into one on the sole, in place.
+
+        Args:
+            foot: 0 for the left, 1 for the right.
+            kind: ``TOE`` or ``HEEL``.
+            wrench: (6,) wrench.
+        """
+        self._return(wrench, self._soles[foot].middle(kind), self._axes[foot])
+
+    def read_all(self, edges: tuple[int, int], wrenches: Matrix) -> None:
+        """Turn the wrenches at edges into those on soles, in place.
+
+        Args:
+            edges: What each sole stands on.
+            wrenches: (2, 6) wrenches.
+        """
+        for foot in (0, 1):
+            if edges[foot]:
+                self.read(foot, edges[foot], wrenches[foot])

@@ -1,0 +1,206 @@
+"""Reference streams of every kind: motions as a sender would send them, good and bad, and how soon the filter is back on them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+from recordings import find_recording
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.filtering import DynamicsFilter
+from humanoid_dynamics.filtering.filter import Frame
+from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.footsteps import WalkStyle
+from humanoid_dynamics.motion.gait import build_walk
+from humanoid_dynamics.motion.load import load_clip
+from humanoid_dynamics.motion.resampling import sample_configurations
+
+RATE = 50.0  # Hz of a good stream
+AFTER = 2.0  # s a stream goes on after its fault
+BAND = 0.05  # rad; a command whose worst joint is nearer to that of the undisturbed stream follows again
+MOTIONS = ("sway", "squat", "gait", "walk")  # the second and the last one are recordings
+ARMS = ("shoulder", "elbow", "wrist")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """When a stream is bad.
+
+    Attributes:
+        kind: What is wrong.
+        motion: What is sent.
+        begins: When it becomes wrong [s].
+        ends: When it is right again [s].
+        seed: Of everything that is drawn.
+    """
+
+    kind: str
+    motion: str
+    begins: float
+    ends: float
+    seed: int
+
+
+@functools.cache
+def load_motion(name: str) -> Clip:
+    """Return a motion: one that is made, or a recording."""
+    if name in {"squat", "walk"}:
+        return load_clip(find_recording(f"g1_asap/{name}_level1.npz"), hd.load_robot("g1"))
+    robot = hd.load_robot("human28")
+    if name == "gait":
+        return build_walk(robot, WalkStyle(steps=9)).clip
+    times = np.arange(0.0, 8.0, 1.0 / RATE)
+    q = np.tile(robot.posture, (len(times), 1))
+    for k, joint in enumerate(j for j in robot.joints if any(arm in j.name for arm in ARMS)):
+        q[:, joint.q.start] += 0.3 * np.sin((1.5 + 0.1 * k) * times)
+    return Clip(robot, times, q)
+
+
+def draw_fault(kind: str, seed: int) -> Fault:
+    """Return a fault of a kind: each seed has its motion, its instant and its length."""
+    rng = np.random.default_rng([seed, sorted(KINDS).index(kind)])
+    motion = MOTIONS[seed % len(MOTIONS)]
+    begins = float(rng.uniform(1.2, 2.2))
+    return Fault(kind, motion, begins, begins + float(rng.uniform(0.3, 1.2)), seed)
+
+
+Spoil = Callable[[float, np.ndarray, Fault, np.random.Generator, Clip], tuple[float, np.ndarray]]
+
+
+def _teleport(t, q, fault, rng, clip):
+    rng = np.random.default_rng(fault.seed)
+    q[:3] += [*rng.uniform(-5.0, 5.0, 2), rng.uniform(0.0, 2.0)]
+    return t, q
+
+
+def _flip(t, q, fault, rng, clip):
+    way = np.eye(3)[fault.seed % 2]  # upside down, over the side or over head
+    q[3:7] = (pin.Quaternion(q[3:7]) * pin.Quaternion(pin.exp3(np.pi * way))).coeffs()
+    return t, q
+
+
+def _about_face(t, q, fault, rng, clip):
+    q[3:7] = (pin.Quaternion(pin.exp3(np.array([0.0, 0.0, np.pi]))) * pin.Quaternion(q[3:7])).coeffs()
+    return t, q
+
+
+def _frozen(t, q, fault, rng, clip):
+    return t, sample_configurations(clip, np.array([clip.times[0] + fault.begins]))[0]
+
+
+def _noisy(size):
+    def spoil(t, q, fault, rng, clip):
+        q[7:] += size * rng.standard_normal(len(q) - 7)
+        return t, q
+
+    return spoil
+
+
+def _jerk(t, q, fault, rng, clip):
+    robot = clip.robot
+    low, high = np.maximum(robot.limits.lower[7:], -2.0), np.minimum(robot.limits.upper[7:], 2.0)
+    q[7:] = rng.uniform(low, high)
+    return t, q
+
+
+def _nan(t, q, fault, rng, clip):
+    return (np.nan if fault.seed % 3 == 2 else t), np.where(rng.random(len(q)) < 0.1, rng.choice([np.nan, np.inf]), q)
+
+
+def _swapped(t, q, fault, rng, clip):
+    robot, other = clip.robot, np.array(q)
+    for joint in robot.joints:
+        if any(arm in joint.name for arm in ARMS):
+            for a, b in (("left_", "right_"), ("right_", "left_"), ("l_", "r_"), ("r_", "l_")):
+                if joint.name.startswith(a):
+                    twin = robot.joint(joint.name.replace(a, b, 1))
+                    other[joint.q] = q[twin.q]
+    return t, other
+
+
+def _backwards(t, q, fault, rng, clip):
+    return 2.0 * fault.begins - t, q
+
+
+def _as_it_is(t, q, fault, rng, clip):
+    return t, q
+
+
+KINDS: dict[str, Spoil] = {
+    "teleport": _teleport,
+    "flip": _flip,
+    "about_face": _about_face,
+    "frozen": _frozen,
+    "noisy": _noisy(0.05),
+    "loud": _noisy(0.3),
+    "jerk": _jerk,
+    "slow": _as_it_is,
+    "fast": _as_it_is,
+    "nan": _nan,
+    "swapped": _swapped,
+    "backwards": _backwards,
+    "silent": _as_it_is,
+}
+RATES = {"slow": 5.0, "fast": 500.0}
+SEEDS = 10
+
+
+def send(fault: Fault) -> Iterator[tuple[float, np.ndarray]]:
+    """Yield the samples of a stream in the order in which they come; without a fault where its kind is none."""
+    clip, rng, t = load_motion(fault.motion), np.random.default_rng(fault.seed), 0.0
+    while t < fault.ends + AFTER:
+        bad = fault.begins <= t < fault.ends and fault.kind in KINDS
+        if not (bad and fault.kind == "silent"):
+            q = sample_configurations(clip, np.array([clip.times[0] + min(t, clip.duration)]))[0]
+            yield KINDS[fault.kind](t, q, fault, rng, clip) if bad else (t, q)
+        t += 1.0 / (RATES.get(fault.kind, RATE) if bad else RATE)
+
+
+def follow(fault: Fault) -> tuple[DynamicsFilter, list[Frame], set[str]]:
+    """Let the filter follow a stream; return it, all its frames, and what became of the samples."""
+    flow = DynamicsFilter(load_motion(fault.motion).robot)
+    frames: list[Frame] = []
+    said = set()
+    for t, q in send(fault):
+        said.add(flow.push(t, q))
+        while (frame := flow.tick()) is not None:
+            frames.append(frame)
+    flow.finish()
+    while (frame := flow.tick()) is not None:
+        frames.append(frame)
+    return flow, frames, said
+
+
+@functools.cache
+def undisturbed(motion: str) -> list[Frame]:
+    """Return the frames of a motion without any fault."""
+    return follow(Fault("none", motion, 3.0, 4.0, 0))[1]
+
+
+def off(frames: list[Frame], motion: str, since: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return instants of a reference after one, and by how much the worst joint is off the reference there [rad]."""
+    clip = load_motion(motion)
+    times = np.array([frame.reference for frame in frames])
+    wanted = sample_configurations(clip, clip.times[0] + np.minimum(times, clip.duration))
+    misses = np.sqrt(np.mean((np.array([frame.q for frame in frames])[:, 7:] - wanted[:, 7:]) ** 2, axis=1))
+    return times[times >= since], misses[times >= since]
+
+
+@functools.cache
+def usual(motion: str) -> float:
+    """Return by how much the worst joint is off the reference of an undisturbed stream, at most [rad]."""
+    return float(np.max(off(undisturbed(motion), motion, 0.0)[1]))
+
+
+def recovery(fault: Fault, frames: list[Frame]) -> float:
+    """Return how long after a fault the command is not, or not for good, back [s].
+
+    It is back where all limits are kept and no joint is farther from the reference than ``BAND`` beyond what is usual without a fault.
+    """
+    times, misses = off(frames, fault.motion, fault.ends)
+    kept = np.array([frame.rung == 0 and frame.certificate.holds for frame in frames])[-len(times) :]
+    return float(np.max(times[(misses > usual(fault.motion) + BAND) | ~kept], initial=fault.ends)) - fault.ends

@@ -1,0 +1,47 @@
+"""A hundred and thirty bad streams into the filter: every frame inside all limits, and soon back on the reference."""
+
+import numpy as np
+import pytest
+import streams
+
+RECOVERY = 0.5  # s
+TOLD = {
+    "teleport": {"moved"},
+    "flip": {"leaning"},
+    "about_face": {"moved"},
+    "frozen": {"jumped", "moved"},
+    "noisy": {"noisy"},
+    "loud": {"jumped"},
+    "jerk": {"jumped"},
+    "nan": {"not_finite"},
+    "backwards": {"late"},
+}
+
+
+def check(kind, seed):
+    """Follow a stream; return how long the way back takes."""
+    fault = streams.draw_fault(kind, seed)
+    flow, frames, said = streams.follow(fault)
+    assert all(frame.certificate.holds for frame in frames), fault
+    assert all(np.isfinite(frame.q).all() and np.isfinite(frame.tau).all() for frame in frames)
+    assert len(frames) * flow.settings.dt > fault.ends + streams.AFTER - 0.3
+    assert not TOLD.get(kind) or said & TOLD[kind], (fault, said)
+    return streams.recovery(fault, frames)
+
+
+@pytest.mark.parametrize("kind", ["frozen", "jerk", "loud", "noisy", "about_face", "swapped", "slow"])
+def test_bad_stream_is_survived_and_left_behind(kind):
+    assert check(kind, 0) <= RECOVERY
+
+
+def test_recorded_squat_goes_on_after_random_postures():
+    assert check("jerk", 1) <= RECOVERY
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", list(streams.KINDS))
+def test_ten_bad_streams_of_each_kind(kind):
+    """No frame of any leaves the limits; nine of ten are back in time, and the last one not much later."""
+    taken = [check(kind, seed) for seed in range(streams.SEEDS)]
+    assert sum(time <= RECOVERY for time in taken) >= 0.9 * streams.SEEDS, taken
+    assert max(taken) < 1.0, taken
