@@ -27,9 +27,9 @@ from humanoid_dynamics.errors import MissingExtraError
 from humanoid_dynamics.graphs.description import graph_names, load_graph
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.reading.catalogue import catalogue_names, find_entry
-from humanoid_dynamics.motion.gait_r1 import GaitR1
-from humanoid_dynamics.motion.rolling_step import build_planar_step, build_spatial_step
-from humanoid_dynamics.motion.step_rules import LAWS, StepComparison
+from humanoid_dynamics.motion.walking.gait_r1 import GaitR1
+from humanoid_dynamics.motion.walking.rolling_step import build_planar_step, build_spatial_step
+from humanoid_dynamics.motion.walking.step_rules import LAWS, StepComparison
 from humanoid_dynamics.nodes.configs import CONFIGS, write_parameter_file
 from humanoid_dynamics.nodes.interfaces import INTERFACES, QOS
 from humanoid_dynamics.nodes.security import write_policy

@@ -18,9 +18,9 @@ from humanoid_dynamics.biped.schedule import Step, build_step, compute_step_torq
 from humanoid_dynamics.biped.step import PHASES
 from humanoid_dynamics.errors import MissingExtraError
 from humanoid_dynamics.model.load import load_robot
-from humanoid_dynamics.motion.gait_r1 import GaitR1
-from humanoid_dynamics.motion.rolling_step import build_planar_step
-from humanoid_dynamics.motion.step_rules import StepComparison
+from humanoid_dynamics.motion.walking.gait_r1 import GaitR1
+from humanoid_dynamics.motion.walking.rolling_step import build_planar_step
+from humanoid_dynamics.motion.walking.step_rules import StepComparison
 
 IMAGES = Path(__file__).resolve().parent / "images"
 CARRIED = "Comment"  # key of the text in a picture that holds its numbers

@@ -23,7 +23,7 @@ import numpy as np
 import humanoid_dynamics as hd
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.formats.csv_file import write_csv
-from humanoid_dynamics.motion.mapping import build_recording
+from humanoid_dynamics.motion.formats.mapping import build_recording
 
 PROJECT = Path(__file__).resolve().parents[1]
 PAGES = (PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *sorted((PROJECT / "docs").glob("*.md")))

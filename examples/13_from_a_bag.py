@@ -7,9 +7,9 @@ import tempfile
 from pathlib import Path
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.motion.measured_motion import load_measured_motion
+from humanoid_dynamics.motion.measured.series import load_measured_motion
+from humanoid_dynamics.motion.measured.torque_bag import write_torque_bag
 from humanoid_dynamics.motion.motion_torques import solve_motion
-from humanoid_dynamics.motion.torque_bag import write_torque_bag
 from humanoid_dynamics.series.bag_reader import read_bag
 from humanoid_dynamics.series.files import open_sink
 from humanoid_dynamics.simulation.recorder import Recorder

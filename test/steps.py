@@ -12,7 +12,7 @@ from humanoid_dynamics.biped.ground import compute_ground_wrench
 from humanoid_dynamics.biped.recursion import build_legs
 from humanoid_dynamics.biped.schedule import build_step
 from humanoid_dynamics.biped.step import PHASES, find_phase
-from humanoid_dynamics.motion.gait_r1 import GaitParameters, GaitR1
+from humanoid_dynamics.motion.walking.gait_r1 import GaitParameters, GaitR1
 
 R1 = GaitR1()
 T0, T1, T2 = R1.switches

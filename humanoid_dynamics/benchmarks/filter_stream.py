@@ -15,8 +15,8 @@ from humanoid_dynamics.filtering.clip_filter import samples_with_holds
 from humanoid_dynamics.filtering.filter import ROWS_AT_A_TIME, DynamicsFilter
 from humanoid_dynamics.filtering.poses.teleoperation import Teleoperation
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.motion.footsteps import WalkStyle
 from humanoid_dynamics.motion.gait import build_walk
+from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 from humanoid_dynamics.spatial.arrays import Vector
 
 PATH = "filter_stream"

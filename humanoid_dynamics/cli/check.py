@@ -83,7 +83,7 @@ def report_facts(report: "ClipReport") -> dict[str, Any]:
 
 
 def _print(facts: dict[str, Any], console: Console) -> None:
-    from humanoid_dynamics.motion.clip_findings import KINDS
+    from humanoid_dynamics.motion.checking.findings import KINDS
 
     console.print(f"[bold]{facts['clip']}[/]  {facts['seconds']:.2f} s, {facts['frames']} frames, on {facts['robot']}", highlight=False)
     alarms = facts["false_alarms"]

@@ -19,7 +19,7 @@ from humanoid_dynamics.errors import HumanoidDynamicsError
 
 if TYPE_CHECKING:
     from humanoid_dynamics.filtering.settings import Settings
-    from humanoid_dynamics.motion.mapping import JointMap
+    from humanoid_dynamics.motion.formats.mapping import JointMap
     from humanoid_dynamics.spatial.arrays import Vector
 
 SHORTEST, LONGEST = 0.01, 5.0  # s of look-ahead
@@ -77,7 +77,7 @@ def filter(  # noqa: PLR0913
     """Make clips consistent: motion a robot can do with its motors, joints and feet, and the certificate that it can."""
     from humanoid_dynamics.filtering.batches.job import build_job
     from humanoid_dynamics.filtering.settings import Settings
-    from humanoid_dynamics.motion.mapping import load_joint_map
+    from humanoid_dynamics.motion.formats.mapping import load_joint_map
 
     if not SHORTEST <= lookahead <= LONGEST:
         raise HumanoidDynamicsError(f"--lookahead: received {lookahead:g}, expected {SHORTEST:g} s to {LONGEST:g} s")
@@ -128,9 +128,9 @@ def _filter_one(
     from humanoid_dynamics.filtering.clip_filter import LADDER, filter_clip
     from humanoid_dynamics.filtering.slope import Slope
     from humanoid_dynamics.model.load import load_robot
+    from humanoid_dynamics.motion.formats.mapping import build_recording
     from humanoid_dynamics.motion.formats.npz_file import write_npz
     from humanoid_dynamics.motion.load import load_clip
-    from humanoid_dynamics.motion.mapping import build_recording
 
     (mode, settings, offline, joint_map, normal), out = how, options.out
     model, path = load_robot(robot), Path(source)

@@ -64,12 +64,12 @@ def gait(  # noqa: PLR0913
     import numpy as np
 
     from humanoid_dynamics.model.load import load_robot
-    from humanoid_dynamics.motion.footsteps import WalkStyle
     from humanoid_dynamics.motion.formats.csv_file import write_csv
+    from humanoid_dynamics.motion.formats.mapping import build_recording
     from humanoid_dynamics.motion.formats.npz_file import write_npz
     from humanoid_dynamics.motion.gait import build_walk, step_period
     from humanoid_dynamics.motion.load import load_clip
-    from humanoid_dynamics.motion.mapping import build_recording
+    from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
     if out and Path(out).suffix not in WRITTEN:
         raise HumanoidDynamicsError(f"--out: received {out!r}, expected the path of a .npz or .csv file")
@@ -113,7 +113,7 @@ def gait_facts(walk: "Walk") -> dict[str, Any]:
     """Tell a walk in plain data, ready for JSON: SI units."""
     import numpy as np
 
-    from humanoid_dynamics.motion.schedule_phases import name_phases
+    from humanoid_dynamics.motion.walking.schedule_phases import name_phases
 
     clip, plan = walk.clip, walk.plan
     start, end = (np.mean(poses, axis=0) for poses in (plan.stand, plan.landing_poses()[-1]))

@@ -73,10 +73,10 @@ def inverse(  # noqa: PLR0913  # one for each option
     from humanoid_dynamics.model.load import load_robot
     from humanoid_dynamics.model.reading.catalogue import find_description
     from humanoid_dynamics.motion.derivatives import smooth_bare
-    from humanoid_dynamics.motion.force_plates import load_force_plates
-    from humanoid_dynamics.motion.measured_motion import load_measured_motion
+    from humanoid_dynamics.motion.measured.force_plates import load_force_plates
+    from humanoid_dynamics.motion.measured.series import load_measured_motion
+    from humanoid_dynamics.motion.measured.torque_file import table_of_torques, write_torques
     from humanoid_dynamics.motion.motion_torques import solve_motion
-    from humanoid_dynamics.motion.torque_file import table_of_torques, write_torques
     from humanoid_dynamics.resolution.rules import find_rule
 
     links = _read_links(wrench_link)

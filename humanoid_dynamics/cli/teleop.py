@@ -60,8 +60,8 @@ def teleop(  # noqa: PLR0913
     from humanoid_dynamics.filtering.poses.teleoperation import Teleoperation
     from humanoid_dynamics.model.load import load_robot
     from humanoid_dynamics.motion.clip import Clip
+    from humanoid_dynamics.motion.formats.mapping import build_recording
     from humanoid_dynamics.motion.formats.npz_file import read_pose_streams, write_npz
-    from humanoid_dynamics.motion.mapping import build_recording
 
     if out and (Path(out).suffix != ".npz" or not Path(out).absolute().parent.is_dir()):
         raise HumanoidDynamicsError(f"--out: received {out!r}, expected the path of a .npz file in a folder that exists")

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from humanoid_dynamics.motion.checking.limits import limit_excess
+from humanoid_dynamics.motion.checking.zmp import compute_reaction, support_margins
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.contact_detection import detect_contacts
 from humanoid_dynamics.motion.derivatives import differentiate
-from humanoid_dynamics.motion.limits import limit_excess
 from humanoid_dynamics.motion.resampling import resample
-from humanoid_dynamics.motion.zmp import compute_reaction, support_margins
 
 CUTOFF = 6.0  # Hz
 BESIDE = 0.005  # m; a zero-moment point farther outside the feet counts

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from humanoid_dynamics.errors import ClipError, UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import QUATERNION_TOLERANCE, State
-from humanoid_dynamics.motion.columns import entry_names, unit_blocks, velocity_columns
+from humanoid_dynamics.motion.formats.columns import entry_names, unit_blocks, velocity_columns
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
 Labels: TypeAlias = NDArray[np.bool_]

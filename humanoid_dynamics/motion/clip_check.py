@@ -17,9 +17,9 @@ from scipy.ndimage import binary_erosion
 from humanoid_dynamics.errors import HumanoidDynamicsError, UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
+from humanoid_dynamics.motion.checking.findings import DYNAMIC, Finding, group
+from humanoid_dynamics.motion.checking.forces import MISS, ForceNeeds, compute_needs
 from humanoid_dynamics.motion.clip import Clip, Labels
-from humanoid_dynamics.motion.clip_findings import DYNAMIC, Finding, group
-from humanoid_dynamics.motion.clip_forces import MISS, ForceNeeds, compute_needs
 from humanoid_dynamics.motion.contact_detection import detect_contacts
 from humanoid_dynamics.motion.derivatives import central_differences, differentiate
 from humanoid_dynamics.motion.gait import build_walk

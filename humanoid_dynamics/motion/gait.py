@@ -18,15 +18,15 @@ from scipy.interpolate import CubicSpline
 from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import SIDES, chain_length, find_body, find_soles
+from humanoid_dynamics.motion.checking.zmp import compute_reaction, support_margins
 from humanoid_dynamics.motion.clip import Clip
-from humanoid_dynamics.motion.foot_paths import foot_schedule, zmp_path
-from humanoid_dynamics.motion.footsteps import FootstepPlan, WalkStyle, plan_footsteps
 from humanoid_dynamics.motion.inverse_kinematics import Found
-from humanoid_dynamics.motion.pendulum import PendulumPath, solve_at_rest
 from humanoid_dynamics.motion.quintic import bump
 from humanoid_dynamics.motion.schedule import TouchTimes
-from humanoid_dynamics.motion.whole_body import HARD_MISS, WalkSearch
-from humanoid_dynamics.motion.zmp import compute_reaction, support_margins
+from humanoid_dynamics.motion.walking.foot_paths import foot_schedule, zmp_path
+from humanoid_dynamics.motion.walking.footsteps import FootstepPlan, WalkStyle, plan_footsteps
+from humanoid_dynamics.motion.walking.pendulum import PendulumPath, solve_at_rest
+from humanoid_dynamics.motion.walking.whole_body import HARD_MISS, WalkSearch
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 STEP_SHARE, HEIGHT_SHARE = 0.3, 0.06  # of the length of a leg

@@ -10,10 +10,10 @@ from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.formats.bvh_file import Bvh
 from humanoid_dynamics.motion.formats.deepmimic_file import DeepMimic
 from humanoid_dynamics.motion.formats.detect import read_motion
-from humanoid_dynamics.motion.mapping import JointMap, build_clip
-from humanoid_dynamics.motion.recording import Recording
+from humanoid_dynamics.motion.formats.mapping import JointMap, build_clip
+from humanoid_dynamics.motion.formats.recording import Recording
 from humanoid_dynamics.motion.retarget import Retargeting, retarget
-from humanoid_dynamics.motion.skeleton_map import SkeletonMap, find_skeleton_map, shipped_skeleton_maps
+from humanoid_dynamics.motion.retargeting.skeleton_map import SkeletonMap, find_skeleton_map, shipped_skeleton_maps
 
 
 def load_clip(

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip
-from humanoid_dynamics.motion.columns import velocity_columns
 from humanoid_dynamics.motion.derivatives import complete_rates
-from humanoid_dynamics.motion.force_plates import MeasuredWrenches
-from humanoid_dynamics.motion.open_contacts import OpenContacts, find_open_contacts
-from humanoid_dynamics.motion.plate_doubts import find_plate_doubts
+from humanoid_dynamics.motion.formats.columns import velocity_columns
+from humanoid_dynamics.motion.measured.force_plates import MeasuredWrenches
+from humanoid_dynamics.motion.measured.open_contacts import OpenContacts, find_open_contacts
+from humanoid_dynamics.motion.measured.plate_doubts import find_plate_doubts
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
 from humanoid_dynamics.resolution.rules import Rule, find_rule
 from humanoid_dynamics.resolution.units import coordinate_units

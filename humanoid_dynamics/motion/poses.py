@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.motion.clip import check_table, check_times
-from humanoid_dynamics.motion.recording import normalize_rows
+from humanoid_dynamics.motion.formats.recording import normalize_rows
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 COLUMNS = ("x", "y", "z", "qx", "qy", "qz", "qw")

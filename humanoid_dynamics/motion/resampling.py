@@ -10,7 +10,7 @@ from scipy.interpolate import CubicSpline
 from humanoid_dynamics.errors import ClipError, UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip, check_times
-from humanoid_dynamics.motion.columns import entry_names, quaternion_blocks, unit_blocks
+from humanoid_dynamics.motion.formats.columns import entry_names, quaternion_blocks, unit_blocks
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 KINDS = ("cubic", "geodesic")

@@ -16,12 +16,12 @@ import pinocchio as pin
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import SIDES, Body, chain_length, find_body
+from humanoid_dynamics.motion.checking.limits import limit_excess, limit_shares
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.inverse_kinematics import Found, InverseKinematics, Task
-from humanoid_dynamics.motion.limits import limit_excess, limit_shares
 from humanoid_dynamics.motion.resampling import align_signs
-from humanoid_dynamics.motion.skeleton import SkeletonMotion
-from humanoid_dynamics.motion.skeleton_map import SkeletonMap
+from humanoid_dynamics.motion.retargeting.skeleton import SkeletonMotion
+from humanoid_dynamics.motion.retargeting.skeleton_map import SkeletonMap
 from humanoid_dynamics.motion.smoothing import smooth_table
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 

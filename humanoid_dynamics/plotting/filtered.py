@@ -14,10 +14,10 @@ from humanoid_dynamics.filtering.clip_filter import HOLD, FilteredClip
 from humanoid_dynamics.filtering.scoring import CUTOFF
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
+from humanoid_dynamics.motion.checking.zmp import compute_reaction
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.derivatives import differentiate
 from humanoid_dynamics.motion.resampling import sample_configurations
-from humanoid_dynamics.motion.zmp import compute_reaction
 from humanoid_dynamics.plotting.canvas import LEFT, RIGHT, new_figure, save_gif, save_png, style
 from humanoid_dynamics.plotting.sticks import draw_sticks, list_sticks
 from humanoid_dynamics.spatial.arrays import Matrix, Vector

@@ -21,7 +21,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.motion.columns import entry_names, velocity_columns
+from humanoid_dynamics.motion.formats.columns import entry_names, velocity_columns
 from humanoid_dynamics.series.files import save_record
 from humanoid_dynamics.series.layout import WRENCH, BodyPlace, JointPlace, Layout
 from humanoid_dynamics.series.record import Record

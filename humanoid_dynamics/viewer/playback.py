@@ -13,7 +13,7 @@ from humanoid_dynamics.errors import HumanoidDynamicsError, RecordError
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip
-from humanoid_dynamics.motion.columns import entry_names
+from humanoid_dynamics.motion.formats.columns import entry_names
 from humanoid_dynamics.series.files import load_record
 from humanoid_dynamics.series.layout import Patch
 from humanoid_dynamics.series.record import Record

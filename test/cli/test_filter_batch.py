@@ -18,10 +18,10 @@ from typer.testing import CliRunner
 import humanoid_dynamics as hd
 from humanoid_dynamics.cli.app import build_app
 from humanoid_dynamics.motion.clip import Clip
-from humanoid_dynamics.motion.footsteps import WalkStyle
+from humanoid_dynamics.motion.formats.mapping import build_clip, build_recording
 from humanoid_dynamics.motion.formats.npz_file import read_npz, write_npz
 from humanoid_dynamics.motion.gait import build_walk
-from humanoid_dynamics.motion.mapping import build_clip, build_recording
+from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
 PROGRAM = "from humanoid_dynamics.cli import main; main()"
 

@@ -10,8 +10,8 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.cli.app import build_app
 from humanoid_dynamics.filtering.slope import Slope, normal_of
 from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.formats.mapping import build_clip, build_recording
 from humanoid_dynamics.motion.formats.npz_file import read_npz, write_npz
-from humanoid_dynamics.motion.mapping import build_clip, build_recording
 
 
 def write_standing(path):

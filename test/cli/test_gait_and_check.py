@@ -59,8 +59,8 @@ def test_check_tells_what_is_wrong_in_words(call, tmp_path):
     q[40:60, 2] -= 0.1
     path = tmp_path / "sunk.npz"
     from humanoid_dynamics.motion.clip import Clip
+    from humanoid_dynamics.motion.formats.mapping import build_recording
     from humanoid_dynamics.motion.formats.npz_file import write_npz
-    from humanoid_dynamics.motion.mapping import build_recording
 
     write_npz(build_recording(Clip(robot, times, q)), path)
     code, out, err = call("check", "human28", path, "--no-control")

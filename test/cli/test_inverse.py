@@ -12,7 +12,7 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.cli import main
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.formats.csv_file import write_csv
-from humanoid_dynamics.motion.mapping import build_recording
+from humanoid_dynamics.motion.formats.mapping import build_recording
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "human_id"
 ROBOT = hd.load_robot("legs12")

@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.cli.app import build_app
+from humanoid_dynamics.motion.formats.mapping import build_clip
 from humanoid_dynamics.motion.formats.npz_file import read_npz
-from humanoid_dynamics.motion.mapping import build_clip
 
 HAND = ("--frame", "right_hand", "--rate", "200")
 

@@ -14,10 +14,10 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import DynamicsFilter
 from humanoid_dynamics.filtering.filter import Frame
 from humanoid_dynamics.motion.clip import Clip
-from humanoid_dynamics.motion.footsteps import WalkStyle
 from humanoid_dynamics.motion.gait import build_walk
 from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.motion.resampling import sample_configurations
+from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
 RATE = 50.0  # Hz of a good stream
 AFTER = 2.0  # s a stream goes on after its fault

@@ -9,9 +9,9 @@ from recordings import find_recording
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import filter_clip
 from humanoid_dynamics.motion.body_points import find_soles
-from humanoid_dynamics.motion.footsteps import WalkStyle
 from humanoid_dynamics.motion.gait import build_walk
 from humanoid_dynamics.motion.load import load_clip
+from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
 DT = 0.005
 RECORDED = (

@@ -14,9 +14,9 @@ from humanoid_dynamics.filtering.sole_edges import HEEL, TOE, find_edges
 from humanoid_dynamics.filtering.ticks.target import stand_still
 from humanoid_dynamics.filtering.ticks.tick import BalancedTick, Step, TickSettings
 from humanoid_dynamics.motion.body_points import find_soles
-from humanoid_dynamics.motion.footsteps import WalkStyle
 from humanoid_dynamics.motion.gait import build_walk
 from humanoid_dynamics.motion.load import load_clip
+from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
 DT = 0.005
 FIRST = LADDER[:1]

@@ -12,8 +12,8 @@ from humanoid_dynamics.filtering.clip_filter import LADDER
 from humanoid_dynamics.filtering.live.motion import LiveMotion
 from humanoid_dynamics.filtering.slope import Slope, normal_of
 from humanoid_dynamics.motion.body_points import find_soles
-from humanoid_dynamics.motion.footsteps import WalkStyle
 from humanoid_dynamics.motion.gait import build_walk
+from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
 STEEP = np.deg2rad(5.0)
 FIRST = LADDER[:1]

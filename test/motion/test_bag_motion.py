@@ -5,7 +5,7 @@ import pytest
 
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.model.load import load_robot
-from humanoid_dynamics.motion.columns import entry_names, velocity_columns
+from humanoid_dynamics.motion.formats.columns import entry_names, velocity_columns
 from humanoid_dynamics.motion.formats.detect import detect_format, read_motion
 from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.series.messages import build_template, joint_state_form, load_types, odometry_form

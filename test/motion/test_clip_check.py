@@ -7,15 +7,15 @@ import pytest
 from clips import recorded
 
 import humanoid_dynamics as hd
+from humanoid_dynamics.motion.checking.findings import group
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.clip_check import check_clip, measure_false_alarms
-from humanoid_dynamics.motion.clip_findings import group
 from humanoid_dynamics.motion.editing import warp_time
-from humanoid_dynamics.motion.footsteps import WalkStyle
 from humanoid_dynamics.motion.gait import build_walk, step_period
 from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.motion.resampling import resample
-from humanoid_dynamics.motion.schedule_phases import name_phases
+from humanoid_dynamics.motion.walking.footsteps import WalkStyle
+from humanoid_dynamics.motion.walking.schedule_phases import name_phases
 
 
 @pytest.fixture(scope="module")

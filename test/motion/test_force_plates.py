@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.motion.force_plates import load_force_plates
 from humanoid_dynamics.motion.formats.series_file import read_series
-from humanoid_dynamics.motion.measured_motion import load_measured_motion
+from humanoid_dynamics.motion.measured.force_plates import load_force_plates
+from humanoid_dynamics.motion.measured.series import load_measured_motion
 
 ROBOT = hd.load_robot("legs12")
 LINK = ROBOT.surfaces["left_foot"].link

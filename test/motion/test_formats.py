@@ -17,8 +17,8 @@ from humanoid_dynamics.motion.formats.joint_trajectory import (
     trajectory_from_recording,
     write_trajectory,
 )
+from humanoid_dynamics.motion.formats.mapping import build_clip, build_recording
 from humanoid_dynamics.motion.formats.npz_file import read_npz, read_pose_streams, write_npz
-from humanoid_dynamics.motion.mapping import build_clip, build_recording
 
 NAMES = ("human28", "human40", "biped7", "snake5", "fourbar")
 ROBOTS = {name: hd.load_robot(name) for name in NAMES}

@@ -6,14 +6,14 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import humanoid_dynamics as hd
+from humanoid_dynamics.motion.checking.limits import limit_excess
+from humanoid_dynamics.motion.checking.zmp import compute_reaction, support_margins
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.derivatives import central_differences, differentiate
-from humanoid_dynamics.motion.footsteps import WalkStyle
 from humanoid_dynamics.motion.gait import build_walk
-from humanoid_dynamics.motion.limits import limit_excess
-from humanoid_dynamics.motion.pendulum import solve_at_rest, solve_bounded
 from humanoid_dynamics.motion.quintic import bump, quintic
-from humanoid_dynamics.motion.zmp import compute_reaction, support_margins
+from humanoid_dynamics.motion.walking.footsteps import WalkStyle
+from humanoid_dynamics.motion.walking.pendulum import solve_at_rest, solve_bounded
 
 DT, W = 0.005, 3.7
 TIMES = DT * np.arange(1001)

@@ -10,9 +10,9 @@ from humanoid_dynamics.motion.formats.bvh_file import read_bvh
 from humanoid_dynamics.motion.formats.csv_file import read_csv
 from humanoid_dynamics.motion.formats.deepmimic_file import read_deepmimic
 from humanoid_dynamics.motion.formats.joint_trajectory import recording_from_trajectory
+from humanoid_dynamics.motion.formats.mapping import JointMap, build_clip, load_joint_map
 from humanoid_dynamics.motion.formats.npz_file import read_npz, read_pose_streams
-from humanoid_dynamics.motion.mapping import JointMap, build_clip, load_joint_map
-from humanoid_dynamics.motion.skeleton_map import load_skeleton_map, shipped_skeleton_maps
+from humanoid_dynamics.motion.retargeting.skeleton_map import load_skeleton_map, shipped_skeleton_maps
 
 ROBOT = hd.load_robot("legs12")
 HEADER = "time,base_x,base_y,base_z,base_qx,base_qy,base_qz,base_qw,left_knee"

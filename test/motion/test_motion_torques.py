@@ -9,8 +9,8 @@ from scipy.interpolate import make_interp_spline
 import humanoid_dynamics as hd
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.derivatives import choose_width, complete_rates, smooth_bare
-from humanoid_dynamics.motion.force_plates import MeasuredWrenches, load_force_plates
-from humanoid_dynamics.motion.measured_motion import load_measured_motion
+from humanoid_dynamics.motion.measured.force_plates import MeasuredWrenches, load_force_plates
+from humanoid_dynamics.motion.measured.series import load_measured_motion
 from humanoid_dynamics.motion.motion_torques import solve_motion
 
 ROBOT = hd.load_robot("legs12")

@@ -5,13 +5,13 @@ import pytest
 from clips import recorded, smooth_clip
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.motion.columns import angle_columns
-from humanoid_dynamics.motion.force_plates import load_force_plates
+from humanoid_dynamics.motion.formats.columns import angle_columns
 from humanoid_dynamics.motion.formats.csv_file import read_csv, write_csv
 from humanoid_dynamics.motion.formats.detect import detect_format
+from humanoid_dynamics.motion.formats.mapping import build_recording
 from humanoid_dynamics.motion.load import load_clip
-from humanoid_dynamics.motion.mapping import build_recording
-from humanoid_dynamics.motion.measured_motion import load_measured_motion
+from humanoid_dynamics.motion.measured.force_plates import load_force_plates
+from humanoid_dynamics.motion.measured.series import load_measured_motion
 
 ROBOT = hd.load_robot("human28")
 LEGS = hd.load_robot("legs12")

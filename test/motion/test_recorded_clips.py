@@ -8,9 +8,9 @@ from clips import DATA, distance, recorded
 import humanoid_dynamics as hd
 from humanoid_dynamics.motion.derivatives import differentiate
 from humanoid_dynamics.motion.formats.csv_file import read_csv, write_csv
+from humanoid_dynamics.motion.formats.mapping import build_clip, build_recording
 from humanoid_dynamics.motion.formats.npz_file import read_npz, write_npz
 from humanoid_dynamics.motion.load import load_clip
-from humanoid_dynamics.motion.mapping import build_clip, build_recording
 
 CLIPS = {
     "g1_karate/M_Move18.csv": ("g1", 60.0),

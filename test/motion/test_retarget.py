@@ -11,8 +11,8 @@ from humanoid_dynamics.motion.formats.bvh_file import read_bvh
 from humanoid_dynamics.motion.formats.deepmimic_file import read_deepmimic
 from humanoid_dynamics.motion.load import load_clip, retarget_file
 from humanoid_dynamics.motion.retarget import retarget
-from humanoid_dynamics.motion.skeleton import Skeleton, SkeletonMotion
-from humanoid_dynamics.motion.skeleton_map import SkeletonMap, find_skeleton_map, shipped_skeleton_maps
+from humanoid_dynamics.motion.retargeting.skeleton import Skeleton, SkeletonMotion
+from humanoid_dynamics.motion.retargeting.skeleton_map import SkeletonMap, find_skeleton_map, shipped_skeleton_maps
 
 NAMES = ("pelvis", "left_hip", "left_knee", "left_ankle", "right_hip", "right_knee", "right_ankle")
 OFFSETS = [[0, 0, 0], [0, 0.1, 0], [0, 0, -0.4], [0, 0, -0.4], [0, -0.1, 0], [0, 0, -0.4], [0, 0, -0.4]]

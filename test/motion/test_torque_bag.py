@@ -7,9 +7,9 @@ pytest.importorskip("rosbags", reason="needs what reads bags: pip install 'human
 
 from humanoid_dynamics.errors import ClipError, RecordError
 from humanoid_dynamics.model.load import load_robot
-from humanoid_dynamics.motion.measured_motion import load_measured_motion
+from humanoid_dynamics.motion.measured.series import load_measured_motion
+from humanoid_dynamics.motion.measured.torque_file import write_torques
 from humanoid_dynamics.motion.motion_torques import PROOF, solve_motion
-from humanoid_dynamics.motion.torque_file import write_torques
 from humanoid_dynamics.series.bag_file import BagFile
 from humanoid_dynamics.series.bag_reader import read_bag
 from humanoid_dynamics.series.messages import ARRAY, NANO, build_template, joint_state_form, load_types, odometry_form

@@ -21,7 +21,7 @@ from humanoid_dynamics.biped.lagrange import TORQUE_MAP, build_terms, build_tip_
 from humanoid_dynamics.biped.recursion import FRONT_SIGN
 from humanoid_dynamics.biped.schedule import STEP_RULES, compute_step_torques
 from humanoid_dynamics.biped.step import compute_torques, find_phase, find_points
-from humanoid_dynamics.motion.rolling_step import build_planar_step
+from humanoid_dynamics.motion.walking.rolling_step import build_planar_step
 from humanoid_dynamics.vdc.double_support import build_double_support, choose_minimum_torque
 from humanoid_dynamics.vdc.inverse import solve_subsystems
 

@@ -12,8 +12,8 @@ from humanoid_dynamics.contact.schedule import ContactInterval, ContactSchedule
 from humanoid_dynamics.contact.transfer import feasible_shares
 from humanoid_dynamics.dynamics.impact import solve_impact
 from humanoid_dynamics.dynamics.mechanism import Mechanism
-from humanoid_dynamics.motion.rolling_step import CONTACTS, build_spatial_step
-from humanoid_dynamics.motion.step_rules import StepComparison
+from humanoid_dynamics.motion.walking.rolling_step import CONTACTS, build_spatial_step
+from humanoid_dynamics.motion.walking.step_rules import StepComparison
 
 FEET = ("left_foot", "right_foot")
 

@@ -13,9 +13,9 @@ from humanoid_dynamics.biped.schedule import STEP_RULES, build_step, compute_ste
 from humanoid_dynamics.biped.step import find_points
 from humanoid_dynamics.biped.transition import linear_share
 from humanoid_dynamics.errors import UnknownNameError, UnsupportedRobotError
-from humanoid_dynamics.motion import rolling_step
-from humanoid_dynamics.motion.rolling_step import CONTACTS, build_planar_step, build_spatial_step
-from humanoid_dynamics.motion.step_rules import StepComparison
+from humanoid_dynamics.motion.walking import rolling_step
+from humanoid_dynamics.motion.walking.rolling_step import CONTACTS, build_planar_step, build_spatial_step
+from humanoid_dynamics.motion.walking.step_rules import StepComparison
 
 
 @pytest.fixture(scope="module")

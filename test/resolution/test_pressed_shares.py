@@ -7,8 +7,8 @@ from scipy.optimize import linprog
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.contact.transfer import feasible_shares, switch_share
-from humanoid_dynamics.motion.gait_r1 import GaitR1
-from humanoid_dynamics.motion.rolling_step import CONTACTS, build_planar_step, build_spatial_step
+from humanoid_dynamics.motion.walking.gait_r1 import GaitR1
+from humanoid_dynamics.motion.walking.rolling_step import CONTACTS, build_planar_step, build_spatial_step
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
 from humanoid_dynamics.resolution.pressed_shares import EASED, find_pressed_shares, press_share
 

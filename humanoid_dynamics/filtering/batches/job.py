@@ -23,9 +23,9 @@ from humanoid_dynamics.filtering.slope import Slope
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.motion.formats.mapping import JointMap, build_recording
 from humanoid_dynamics.motion.formats.npz_file import write_npz
 from humanoid_dynamics.motion.load import load_clip
-from humanoid_dynamics.motion.mapping import JointMap, build_recording
 
 
 @dataclass(frozen=True)

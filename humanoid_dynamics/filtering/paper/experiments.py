@@ -19,8 +19,8 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.derivatives import differentiate
 from humanoid_dynamics.motion.editing import turn_heading, warp_time
-from humanoid_dynamics.motion.footsteps import WalkStyle
 from humanoid_dynamics.motion.gait import build_walk
+from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 from humanoid_dynamics.spatial.arrays import Vector
 
 HOLD = 0.5  # s

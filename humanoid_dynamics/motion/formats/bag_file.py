@@ -15,9 +15,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from humanoid_dynamics.errors import ClipError, RecordError
-from humanoid_dynamics.motion.columns import BASE_POSE, BASE_VELOCITY
+from humanoid_dynamics.motion.formats.columns import BASE_POSE, BASE_VELOCITY
 from humanoid_dynamics.motion.formats.joint_trajectory import BASE, JOINTS, recording_from_trajectory
-from humanoid_dynamics.motion.recording import Recording
+from humanoid_dynamics.motion.formats.recording import Recording
 from humanoid_dynamics.series.bag_reader import Bag, Series, Stamps, read_bag
 from humanoid_dynamics.series.bag_record import record_from_bag
 from humanoid_dynamics.series.bag_writer import ABOUT

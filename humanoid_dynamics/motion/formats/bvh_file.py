@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from humanoid_dynamics.errors import ClipError
-from humanoid_dynamics.motion.skeleton import Skeleton, SkeletonMotion
+from humanoid_dynamics.motion.retargeting.skeleton import Skeleton, SkeletonMotion
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
 AXES = "XYZ"

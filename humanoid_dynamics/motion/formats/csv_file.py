@@ -20,7 +20,7 @@ import numpy as np
 
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.motion.formats.opensim_file import is_opensim, split_opensim
-from humanoid_dynamics.motion.recording import Recording, check_names
+from humanoid_dynamics.motion.formats.recording import Recording, check_names
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 TIME = "time"

@@ -14,9 +14,9 @@ import numpy as np
 from humanoid_dynamics.errors import ClipError, DescriptionError
 from humanoid_dynamics.motion.clip import check_table
 from humanoid_dynamics.motion.formats.bvh_file import axis_rotations
-from humanoid_dynamics.motion.recording import normalize_rows
-from humanoid_dynamics.motion.skeleton import Skeleton, SkeletonMotion
-from humanoid_dynamics.motion.skeleton_map import ROOT, SkeletonMap
+from humanoid_dynamics.motion.formats.recording import normalize_rows
+from humanoid_dynamics.motion.retargeting.skeleton import Skeleton, SkeletonMotion
+from humanoid_dynamics.motion.retargeting.skeleton_map import ROOT, SkeletonMap
 from humanoid_dynamics.spatial.arrays import Matrix, read_only
 
 SHORTENED = 0.5  # the motions of this format hold quaternions that were blended from far apart and not scaled back

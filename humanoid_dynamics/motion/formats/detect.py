@@ -14,7 +14,7 @@ from humanoid_dynamics.motion.formats.deepmimic_file import DeepMimic, read_deep
 from humanoid_dynamics.motion.formats.joint_trajectory import read_trajectory
 from humanoid_dynamics.motion.formats.npz_file import read_npz
 from humanoid_dynamics.motion.formats.opensim_file import is_opensim
-from humanoid_dynamics.motion.recording import Recording
+from humanoid_dynamics.motion.formats.recording import Recording
 from humanoid_dynamics.series.bag_reader import is_bag
 
 FORMATS = ("npz", "bvh", "deepmimic", "trajectory", "csv", "opensim", "mcap")

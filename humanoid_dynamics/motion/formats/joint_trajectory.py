@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from humanoid_dynamics.errors import ClipError
-from humanoid_dynamics.motion.columns import BASE_POSE, BASE_VELOCITY, PLANAR_BASE, PLANAR_BASE_VELOCITY
-from humanoid_dynamics.motion.recording import Recording
+from humanoid_dynamics.motion.formats.columns import BASE_POSE, BASE_VELOCITY, PLANAR_BASE, PLANAR_BASE_VELOCITY
+from humanoid_dynamics.motion.formats.recording import Recording
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 JOINTS, BASE = "joint_trajectory", "multi_dof_joint_trajectory"

@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_dynamics.errors import ClipError
-from humanoid_dynamics.motion.columns import BASE_POSE, BASE_VELOCITY
+from humanoid_dynamics.motion.formats.columns import BASE_POSE, BASE_VELOCITY
 from humanoid_dynamics.motion.formats.csv_file import CONTACT as LABEL
 from humanoid_dynamics.motion.formats.csv_file import TIME
+from humanoid_dynamics.motion.formats.recording import Recording
 from humanoid_dynamics.motion.poses import PoseStream
-from humanoid_dynamics.motion.recording import Recording
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 CONTACT = "contact_"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_dynamics.errors import ClipError, UnknownNameError
-from humanoid_dynamics.motion.columns import BASE_VELOCITY
+from humanoid_dynamics.motion.formats.columns import BASE_VELOCITY
 from humanoid_dynamics.motion.formats.csv_file import TIME, read_table
 from humanoid_dynamics.motion.formats.detect import ZIP
 from humanoid_dynamics.motion.formats.npz_file import load_arrays, read_times

@@ -9,7 +9,7 @@ from humanoid_dynamics.biped.schedule import STEP_RULES, build_step, compute_ste
 from humanoid_dynamics.errors import UnknownNameError, UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
-from humanoid_dynamics.motion.gait_r1 import GaitR1
+from humanoid_dynamics.motion.walking.gait_r1 import GaitR1
 from humanoid_dynamics.spatial.arrays import Vector
 
 JOINTS = ("left_ankle", "left_knee", "left_hip", "right_hip", "right_knee", "right_ankle")

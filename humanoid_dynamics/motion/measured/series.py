@@ -11,16 +11,16 @@ import numpy as np
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip
-from humanoid_dynamics.motion.columns import BASE_PLACE, configuration_columns, joint_columns
 from humanoid_dynamics.motion.formats.bag_file import read_bag_motion
 from humanoid_dynamics.motion.formats.bvh_file import Bvh
+from humanoid_dynamics.motion.formats.columns import BASE_PLACE, configuration_columns, joint_columns
 from humanoid_dynamics.motion.formats.csv_file import read_csv
 from humanoid_dynamics.motion.formats.deepmimic_file import DeepMimic
 from humanoid_dynamics.motion.formats.detect import TABLES, detect_format, read_motion
+from humanoid_dynamics.motion.formats.mapping import build_clip
+from humanoid_dynamics.motion.formats.recording import Recording
 from humanoid_dynamics.motion.formats.series_file import read_series
 from humanoid_dynamics.motion.load import retarget_file
-from humanoid_dynamics.motion.mapping import build_clip
-from humanoid_dynamics.motion.recording import Recording
 from humanoid_dynamics.spatial.arrays import Matrix
 
 BASE_HINT = "write where the base is in axes with z up, its quaternion as x, y, z, w, and every joint under its name in the model"

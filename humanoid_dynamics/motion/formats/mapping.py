@@ -22,7 +22,7 @@ from humanoid_dynamics.model.joint import Joint
 from humanoid_dynamics.model.reading.description_file import load_yaml
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip
-from humanoid_dynamics.motion.columns import (
+from humanoid_dynamics.motion.formats.columns import (
     angle_columns,
     configuration_columns,
     entry_names,
@@ -34,7 +34,7 @@ from humanoid_dynamics.motion.columns import (
     unpack_joint,
     velocity_columns,
 )
-from humanoid_dynamics.motion.recording import Recording, normalize_rows
+from humanoid_dynamics.motion.formats.recording import Recording, normalize_rows
 from humanoid_dynamics.spatial.arrays import Matrix
 
 RADIANS = np.pi / 180.0  # in a degree

@@ -8,8 +8,8 @@ import numpy as np
 
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.motion.formats.csv_file import TIME
+from humanoid_dynamics.motion.measured.torque_bag import write_torque_bag
 from humanoid_dynamics.motion.motion_torques import MotionTorques
-from humanoid_dynamics.motion.torque_bag import write_torque_bag
 
 ARCHIVE, BAG = ".npz", ".mcap"
 

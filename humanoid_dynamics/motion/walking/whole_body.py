@@ -12,11 +12,11 @@ from scipy.linalg import lapack
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_body, find_soles
 from humanoid_dynamics.motion.derivatives import central_differences
-from humanoid_dynamics.motion.foot_paths import SolePaths, sole_paths
-from humanoid_dynamics.motion.footsteps import FootstepPlan
 from humanoid_dynamics.motion.inverse_kinematics import COM, Found, InverseKinematics, Task
-from humanoid_dynamics.motion.pendulum import PendulumPath
 from humanoid_dynamics.motion.resampling import align_signs
+from humanoid_dynamics.motion.walking.foot_paths import SolePaths, sole_paths
+from humanoid_dynamics.motion.walking.footsteps import FootstepPlan
+from humanoid_dynamics.motion.walking.pendulum import PendulumPath
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
 HARD_MISS = 1e-10  # m or rad; more than this of soles and centre of mass is a miss

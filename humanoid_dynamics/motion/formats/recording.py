@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.motion.clip import Labels, check_table, check_times
-from humanoid_dynamics.motion.columns import BASE_TURN
+from humanoid_dynamics.motion.formats.columns import BASE_TURN
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 ROUNDED = 1e-3  # a quaternion this near to unit length was rounded, and is scaled

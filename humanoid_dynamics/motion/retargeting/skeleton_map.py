@@ -23,7 +23,7 @@ import numpy as np
 
 from humanoid_dynamics.errors import ClipError, DescriptionError
 from humanoid_dynamics.model.reading.description_file import load_yaml
-from humanoid_dynamics.motion.skeleton import Skeleton
+from humanoid_dynamics.motion.retargeting.skeleton import Skeleton
 from humanoid_dynamics.spatial.arrays import Matrix
 
 RESTS = ("first_frame", "zero")

@@ -12,7 +12,7 @@ import pinocchio as pin
 from humanoid_dynamics.contact.transfer import feasible_shares, switch_share, transfer_share, two_segment_share
 from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.motion.rolling_step import CONTACTS, FRONT, HEEL, REAR, TOE, RollingStep
+from humanoid_dynamics.motion.walking.rolling_step import CONTACTS, FRONT, HEEL, REAR, TOE, RollingStep
 from humanoid_dynamics.resolution.answer import Answer
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
 from humanoid_dynamics.spatial.arrays import Vector

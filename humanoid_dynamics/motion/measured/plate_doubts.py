@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.motion.clip import Clip
-from humanoid_dynamics.motion.force_plates import MeasuredWrenches
+from humanoid_dynamics.motion.measured.force_plates import MeasuredWrenches
 from humanoid_dynamics.spatial.arrays import Matrix
 
 BEARS = 0.2  # of the weight; less says little about where it acts

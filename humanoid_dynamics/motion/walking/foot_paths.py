@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from humanoid_dynamics.motion.footsteps import FootstepPlan
 from humanoid_dynamics.motion.quintic import quintic, quintic_rate, quintic_second
 from humanoid_dynamics.motion.schedule import Interval, TouchTimes
+from humanoid_dynamics.motion.walking.footsteps import FootstepPlan
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.contact_detection import detect_contacts
-from humanoid_dynamics.motion.load_transfer import share_table
+from humanoid_dynamics.motion.measured.load_transfer import share_table
 from humanoid_dynamics.motion.schedule import TouchTimes, runs, schedule_from_labels
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 

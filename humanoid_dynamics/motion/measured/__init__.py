@@ -1,0 +1,1 @@
+"""Motions as they were measured: files of rates, force plates, what they leave open, and files of the torques found."""

@@ -1,0 +1,1 @@
+"""Walks: footsteps, paths of the feet, a pendulum that stays bounded, all joints; the gaits of the papers."""
