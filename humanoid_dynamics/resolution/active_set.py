@@ -7,9 +7,9 @@ U N are orthonormal: a row a is the normal N'a in the plain coordinates z, and o
 
 from __future__ import annotations
 
-from humanoid_dynamics.resolution.memory import Memory
+from humanoid_dynamics.resolution.memory import open_memory
 from humanoid_dynamics.resolution.rows import bend_row, rows_of, worst_row
-from humanoid_dynamics.resolution.small import FOUR, add, add_row, dot_row, square
+from humanoid_dynamics.resolution.small import FOUR, add, add_row, add_rows, dot_row, square
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 APART: tuple[str, ...] = ("walk",)  # of the parts of kernels here, those that are not copied to where they are called
@@ -19,27 +19,29 @@ DEPENDENT = 1e-18  # share of the square of a normal that counts as none; the so
 SHRUNK = 1e-3  # share of the square of a normal, of which what is left has lost digits: made orthogonal once more
 
 
-def walk(x: Vector, M: Memory, freedoms: int, torques: int, exact: float) -> tuple[int, int]:
+def walk(x: Vector, F: Vector, I: Indices, freedoms: int, torques: int, exact: float) -> int:  # noqa: E741, PLR0917
     """Move the push to the nearest one that breaks no row and fulfils as many equations as before.
 
     Args:
         x: The push, where the cost is least under the equations; overwritten.
-        M: The memory, rows of torques and ways to move written.
+        F: Numbers of the memory, rows of torques and ways to move written.
+        I: Indices of the memory.
         freedoms: How many ways to move there are.
         torques: Number of limited torques.
         exact: What a row may be broken by.
 
     Returns:
-        How it ended, and how many rows of ``active`` the push rests on; where it is hopeless, those that contradict each other.
+        How it ended.
     """
-    n, width, room, N, Q, R, u, active, rows = M.sizes.n, fours(freedoms), M.N.shape[1], M.N, M.Q, M.R, M.u, M.active, rows_of(M)
+    M = open_memory(F, I)
+    width, room, N, Q, R, u, active, rows = fours(freedoms), M.N.shape[1], M.N, M.Q, M.R, M.u, M.active, rows_of(M)
     d, r, rest = M.work[:room], M.work[room : 2 * room], M.work[2 * room : 3 * room]
     count, row, pressed, excess, steep = 0, -1, 0.0, 0.0, 0.0
     for _ in range(MOST_STEPS):
         if row < 0:
             row, excess = worst_row(x, rows, torques, exact)
             if row < 0:
-                return FOUND, count
+                return FOUND
             pressed = 0.0
             whole = bend_row(rows, row, N, M.U, rest, width)
             steep = split(Q, count, rest, d, width, whole) if count < freedoms else meet(Q, count, rest, d, width)
@@ -48,8 +50,7 @@ def walk(x: Vector, M: Memory, freedoms: int, torques: int, exact: float) -> tup
         if steep > 0.0 and excess <= length * steep:
             length, leaving = excess / steep, -1
         elif leaving < 0:
-            active[min(count, n - 1)] = row
-            return HOPELESS, min(count + 1, n)
+            return HOPELESS
         pressed += length
         add(u, -length, r, count)
         if steep > 0.0:
@@ -64,7 +65,7 @@ def walk(x: Vector, M: Memory, freedoms: int, torques: int, exact: float) -> tup
         add_normal(Q, R, d, count, rest, steep, width)
         u[count], active[count] = pressed, row
         count, row = count + 1, -1
-    return LOST, count
+    return LOST
 
 
 def fours(size: int) -> int:
@@ -91,9 +92,10 @@ def split(Q: Matrix, count: int, rest: Vector, d: Vector, width: int, made_of: f
     """Split a normal into its parts along orthonormal vectors, and what is left; return the square of that, or zero where it is none."""
     whole = square(rest, width)
     for j in range(count):
-        d[j] = dot_row(Q, j, rest, width)
+        d[j] = -dot_row(Q, j, rest, width)
+    add_rows(rest, d, Q, 0, count, width)
     for j in range(count):
-        add_row(rest, -d[j], Q, j, width)
+        d[j] = -d[j]
     steep = square(rest, width)
     if steep < SHRUNK * whole:
         for j in range(count):
@@ -113,36 +115,36 @@ def meet(Q: Matrix, count: int, rest: Vector, d: Vector, width: int) -> float:
 
 
 def lean_on(R: Matrix, d: Vector, r: Vector, count: int) -> None:
-    """Write by which sum of active normals a normal is met, R r = d."""
+    """Write by which sum of active normals a normal is met: R' r = d, one over the diagonal of R on its diagonal."""
     for i in range(count - 1, -1, -1):
-        left = d[i]
+        total = d[i]
         for j in range(i + 1, count):
-            left -= R[i, j] * r[j]
-        r[i] = left / R[i, i]
+            total -= R[j, i] * r[j]
+        r[i] = total * R[i, i]
 
 
 def add_normal(Q: Matrix, R: Matrix, d: Vector, count: int, rest: Vector, steep: float, width: int) -> None:  # noqa: PLR0917
-    """Make a normal the next column of R, and what is left of it the next vector of Q."""
+    """Make a normal the next row of R, and what is left of it the next vector of Q."""
     for i in range(count):
-        R[i, count] = d[i]
-    length = float(steep**0.5)
-    per_length = 1.0 / length
-    R[count, count] = length
+        R[count, i] = d[i]
+    per_length = 1.0 / float(steep**0.5)
+    R[count, count] = per_length
     for i in range(width):
         Q[count, i] = rest[i] * per_length
 
 
 def remove_normal(Q: Matrix, R: Matrix, d: Vector, u: Vector, active: Indices, count: int, leaving: int, width: int) -> None:  # noqa: PLR0917
-    """Take a column out of R, of which ``count`` are left, and turn the others back to triangular form, with vectors and what is split."""
+    """Take a row out of R, of which ``count`` are left, and turn the others back to triangular form, with vectors and what is split."""
     for j in range(leaving, count):
         u[j], active[j] = u[j + 1], active[j + 1]
         for i in range(j + 2):
-            R[i, j] = R[i, j + 1]
+            R[j, i] = R[j + 1, i]
     for j in range(leaving, count):
-        length = (R[j, j] ** 2 + R[j + 1, j] ** 2) ** 0.5
-        c, s = R[j, j] / length, R[j + 1, j] / length
-        for i in range(j, count):
-            R[j, i], R[j + 1, i] = c * R[j, i] + s * R[j + 1, i], c * R[j + 1, i] - s * R[j, i]
+        slope = R[j, j] * R[j, j + 1]
+        s = 1.0 / (1.0 + slope**2) ** 0.5
+        c, R[j, j] = slope * s, R[j, j + 1] * s
+        for i in range(j + 1, count):
+            R[i, j], R[i, j + 1] = c * R[i, j] + s * R[i, j + 1], c * R[i, j + 1] - s * R[i, j]
         d[j], d[j + 1] = c * d[j] + s * d[j + 1], c * d[j + 1] - s * d[j]
         for i in range(width):
             Q[j, i], Q[j + 1, i] = c * Q[j, i] + s * Q[j + 1, i], c * Q[j + 1, i] - s * Q[j, i]

@@ -14,7 +14,7 @@ STATUSES = {
     "infeasible_contact": "a contact would have to pull, slip or tip",
     "saturated": "a motor would have to give more than its limit",
     "unsupported": "contacts and motors cannot produce the motion; the largest force they lack is the residual",
-    "invalid_input": "the question held a number that is not finite",
+    "invalid_input": "nothing was asked yet, or a number, size, quaternion or share of the question made no sense; the reason says which",
 }
 FIELDS = (
     "status",

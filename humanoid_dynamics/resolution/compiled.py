@@ -92,5 +92,5 @@ def _fill(dynamics: ContactDynamics, contacts: ContactRows, fast: Fast, toleranc
     indices = (*of_body, *of_contacts.indices, of_contacts.corner_ends, fast.owner)
     weights = (fast.push_weights, fast.torque_weights, fast.softness, fast.twist)
     corners = of_contacts.corners, *np.zeros((2, of_contacts.corners.shape[1]))
-    rows = (of_contacts.rows, contacts.b, np.zeros(len(contacts.b)), *corners, per_limit, of_contacts.friction, of_contacts.load)
+    rows = (of_contacts.rows, of_contacts.b, np.zeros(len(of_contacts.b)), *corners, per_limit, of_contacts.friction, of_contacts.load)
     return build_memory(sizes, indices, (*weights, *rows, effort[limited], miss_weights(dynamics), settings))

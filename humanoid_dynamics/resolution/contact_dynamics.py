@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import blas
 
 from humanoid_dynamics.contact.cone import build_wrench_cone
+from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.resolution.loops import LoopRows
 from humanoid_dynamics.resolution.units import coordinate_units
@@ -106,17 +107,20 @@ class ContactDynamics:
 
         Returns:
             What is wrong with the numbers, empty where nothing is; never an exception for a number.
+
+        Raises:
+            ShapeError: If the force is of another size.
         """
         model, data = self._model, self._data
         self.generation += 1
         if self._floats:
             i, j, k, w = q[3:7].tolist()
             if not SHORTEST < i * i + j * j + k * k + w * w < LONGEST:
-                return _number_fault(q, v, a, "q holds a quaternion that is not of unit length")
+                return _number_fault(q, v, a, None, "q holds a quaternion that is not of unit length")
         tau_0 = pin.rnea(model, data, q, v, a)
         self.tau_0 = tau_0 = tau_0 if force is None else _less(tau_0, force)
         if len(tau_0) and not blas.ddot(tau_0, tau_0) < LARGEST:  # never a warning, unlike numpy's
-            return _number_fault(q, v, a, "q, v or a holds a number too large to compute with")
+            return _number_fault(q, v, a, force, "q, v or a holds a number too large to compute with")
         self.q, self.free = q.copy(), tau_0[self.span]
         pin.computeJointJacobians(model, data, q)
         for frame, place, basis in self._contacts:
@@ -203,6 +207,8 @@ def as_slice(indices: Indices) -> slice | Indices:
 
 @np.errstate(all="ignore")
 def _less(tau_0: Vector, force: Vector) -> Vector:
+    if force.shape != tau_0.shape:  # numpy would spread a single number over all
+        raise ShapeError("force", f"shape {force.shape}", f"{tau_0.shape}")
     less: Vector = tau_0 - force
     return less
 
@@ -213,9 +219,14 @@ def _bend(basis: Matrix, J: Matrix) -> Matrix:
     return bent
 
 
-def _number_fault(q: Vector, v: Vector, a: Vector, otherwise: str) -> str:
-    finite = np.isfinite(q).all() and np.isfinite(v).all() and np.isfinite(a).all()
-    return otherwise if finite else "q, v or a holds a number that is not finite"
+def _number_fault(q: Vector, v: Vector, a: Vector, force: Vector | None, otherwise: str) -> str:
+    if not (np.isfinite(q).all() and np.isfinite(v).all() and np.isfinite(a).all()):
+        return "q, v or a holds a number that is not finite"
+    if force is None:
+        return otherwise
+    if not np.isfinite(force).all():
+        return "force holds a number that is not finite"
+    return otherwise if blas.ddot(force, force) < LARGEST else "force holds a number too large to compute with"
 
 
 def _gear_rows(robot: RobotModel) -> Matrix:

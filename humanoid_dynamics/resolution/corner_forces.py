@@ -1,63 +1,184 @@
-"""The nearest push of contacts as a sum of forces at their corners, compiled: least squares without negative numbers.
+"""Pushes of contacts as sums of forces at their corners, compiled: least squares without negative numbers.
 
 A push keeps the rows of its contacts if it is a sum of forces at corners, along the edges of their friction pyramids [DF, sec. 4].  There
 are far fewer of these than rows, and where the equation of motion cannot be met only few of them bear anything: one by one the force is
-taken that lets the cost fall most, and forces that would have to pull are let go.  In the coordinates y = U x the distance from the push of
-least cost is plain; orthonormal vectors span the forces that are taken.
+taken that lets the cost fall most, and forces that would have to pull are let go.  What a push does is a vector in coordinates in which
+distance is plain, one row of a matrix T for each unknown; orthonormal vectors span what the forces that are taken do.
+
+Asked twice: for the equations alone, to learn whether contacts can give what the motion needs, and then for the nearest push.
 """
 
 from __future__ import annotations
 
-from humanoid_dynamics.resolution.active_set import FOUND, LOST, MOST_STEPS, add_normal, lean_on, remove_normal, split
-from humanoid_dynamics.resolution.memory import Memory
+from humanoid_dynamics.resolution.active_set import FOUND, LOST, MOST_STEPS, add_normal, fours, lean_on, remove_normal, split
+from humanoid_dynamics.resolution.memory import Memory, open_memory
 from humanoid_dynamics.resolution.rows import Rows, highest, place_of, write_excess
-from humanoid_dynamics.resolution.small import add_row, dot_row
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.resolution.small import add_row, add_rows, dot_row, square
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
-APART: tuple[str, ...] = ("press_corners",)  # of the parts of kernels here, those that are not copied to where they are called
+APART: tuple[str, ...] = ("press",)  # of the parts of kernels here, those that are not copied to where they are called
 STILL = 1e-14  # of the largest pull: a pull that is none
+SURE = 1e-5  # share of what is needed that is out of reach: far more than round-off
+EDGES = 4  # of a friction pyramid
+TURNS = 1, 3, 2  # from one of them to the others, the opposite one last
+LEVER = 0.01  # m; turns moments into forces: far less than a foot, so that they decide where a contact presses
 
 
-def press_corners(x: Vector, M: Memory) -> int:
-    """Move the push to the nearest one that contacts can give, whatever they bear.
+def miss_wrench(J: Matrix, free: Vector, x: Vector, M: Memory) -> int:
+    """Tell by which forces at corners contacts come nearest to what the motion needs, if they cannot give it.
 
     Args:
-        x: The push of least cost; overwritten.
-        M: The memory, with the factor of the cost.
+        J: Jacobian of the push.
+        free: Torques of free motion.
+        x: A push that fulfils the equations, whatever contacts can give.
+        M: The memory; the forces are written to ``active``.
+
+    Returns:
+        How many forces; zero where contacts can give what is needed, or nearly, or where others push as well.
+    """
+    m, n, T, needed, rest = M.sizes.m, M.sizes.n, M.N, M.d, rest_of(M)
+    if M.firsts[M.sizes.contacts] != n:
+        return 0
+    for k in range(fours(m)):
+        root = M.misses[k] ** 0.5 if k < m else 0.0
+        needed[k] = root * free[M.bearing[k]] if k < m else 0.0
+        for i in range(n):
+            T[i, k] = root * J[i, M.bearing[k]] if k < m else 0.0
+    guessed = guess_forces(x, corners_of(M), M)
+    end, count = press(needed, M.numbers, M.places, guessed, m)
+    return count if end == FOUND and square(rest, fours(m)) > SURE**2 * square(needed, fours(m)) else 0
+
+
+def press_corners(x: Vector, M: Memory, guessed: int) -> int:
+    """Write the nearest push that contacts can give, whatever they bear.
+
+    Args:
+        x: The push, written.
+        M: The memory, with the factor U of the cost and the push of least cost y = U x.
+        guessed: With how many forces of ``active`` to begin.
 
     Returns:
         How it ended.
     """
-    n, Q, R, u, active = M.sizes.n, M.Q, M.R, M.u, M.active
-    d, r, b, rest, normal = M.work[:n], M.work[n : 2 * n], M.work[2 * n : 3 * n], M.work[3 * n : 4 * n], M.work[4 * n : 5 * n]
-    corners = Rows(M.corners, M.nothing, M.pull, M.firsts, M.corner_ends, M.T, M.t, M.effort, M.z)
-    count, still = 0, 0.0
-    write_plain(M.U, x, rest, n)
-    for _ in range(MOST_STEPS):
-        write_back(M.U, rest, normal, n)
-        write_excess(normal, corners)
-        pull, force = highest(corners.y, still)
-        still = max(still, STILL * pull)
-        steep = 0.0
-        if force >= 0 and count < n:
-            write_force(corners, force, M.U, normal)
-            steep = split(Q, count, normal, d, n, 0.0)
-        if not steep > 0.0:
-            write_sum(x, corners, u, M, count)
-            return FOUND
-        add_normal(Q, R, d, count, normal, steep, n)
-        b[count], u[count], active[count] = dot_row(Q, count, rest, n), 0.0, force
-        add_row(rest, -b[count], Q, count, n)
-        count += 1
-        while count > 0:
-            lean_on(R, b, r, count)
-            leaving = approach(u, r, count)
-            if leaving < 0:
-                break
+    n, U, T = M.sizes.n, M.U, M.N
+    for i in range(n):
+        for k in range(fours(n)):
+            T[i, k] = U[k, i] if k < i else 0.0
+        T[i, i] = 1.0 / U[i, i]
+    end, count = press(M.g, M.numbers, M.places, guessed, n)
+    write_sum(x, corners_of(M), M.u, M.active, count)
+    return end
+
+
+def corners_of(M: Memory) -> Rows:
+    """Return the forces at corners as rows, whose excess is how much the cost falls with each."""
+    return Rows(M.corners, M.nothing, M.pull, M.firsts, M.corner_ends, M.T, M.t, M.effort, M.z)
+
+
+def rest_of(M: Memory) -> Vector:
+    """Return what forces leave of what they shall do."""
+    room = M.N.shape[1]
+    return M.work[3 * room : 4 * room]
+
+
+def guess_forces(x: Vector, corners: Rows, M: Memory) -> int:
+    """Write to ``active`` the corners that contacts press with most, three edges of the first, two of the second, one of the third.
+
+    Forces at two points cannot turn a body about the line between them: more of them would depend on each other.
+
+    Returns:
+        How many forces.
+    """
+    h, count = M.work[: len(x)], 0
+    for c in range(M.sizes.contacts):
+        for i in range(M.firsts[c], M.firsts[c + 1]):
+            h[i] = x[i] if i < M.firsts[c] + 3 else x[i] / LEVER**2
+    write_excess(h, corners, 0, M.sizes.contacts)
+    for c in range(M.sizes.contacts):
+        start, end = M.corner_ends[c], M.corner_ends[c + 1]
+        at = highest(corners.y[start:end], 0.0)[1]
+        if at >= 0:
+            first = start + at - at % EDGES
+            least = first
+            for force in range(first, first + EDGES):
+                least = force if corners.y[force] < corners.y[least] else least
+            for i in range(3 - c):  # the edge opposite to the least comes last, see ``turn_edges``
+                M.active[count] = first + (least - first + TURNS[i]) % EDGES
+                count += 1
+    return count
+
+
+def press(needed: Vector, F: Vector, I: Indices, guessed: int, most: int) -> tuple[int, int]:  # noqa: E741
+    """Find the forces whose sum is nearest to what is needed, in the coordinates of T, which is ``N`` of the memory.
+
+    Args:
+        needed: What they shall do.
+        F: Numbers of the memory; forces are written to ``active``, what they bear to ``u``.
+        I: Indices of the memory.
+        guessed: With how many forces of ``active`` to begin.
+        most: How many can differ.
+
+    Returns:
+        How it ended, and how many forces there are.
+    """
+    M = open_memory(F, I)
+    width, room, T, Q, R, u, active = fours(most), M.N.shape[1], M.N, M.Q, M.R, M.u, M.active
+    d, r, b, rest, normal = M.work[:room], M.work[room : 2 * room], M.work[2 * room : 3 * room], rest_of(M), M.work[4 * room : 5 * room]
+    corners, count = corners_of(M), 0
+    for i in range(width):
+        rest[i] = needed[i] if i < most else 0.0
+    still = STILL * square(rest, width) ** 0.5
+    for step in range(MOST_STEPS):
+        force, steep = active[step] if step < guessed else -1, 0.0
+        if step >= guessed and count < most:
+            force, still = find_strongest(corners, T, rest, normal, still, width)
+        if force >= 0 and count < most:
+            write_force(corners, force, T, normal, width)
+            steep = split(Q, count, normal, d, width, 0.0)
+        if steep > 0.0:
+            add_normal(Q, R, d, count, normal, steep, width)
+            b[count], u[count], active[count] = dot_row(Q, count, rest, width), 0.0, force
+            add_row(rest, -b[count], Q, count, width)
+            count += 1
+        elif step >= guessed:
+            return FOUND, count
+        turn_edges(R, b, r, active, count if step + 1 == guessed else 0)
+        leaving = settle(R, b, r, u, count) if step + 1 >= guessed else -1
+        while leaving >= 0:
             count -= 1
-            remove_normal(Q, R, b, u, active, count, leaving, n)
-            add_row(rest, b[count], Q, count, n)
-    return LOST
+            remove_normal(Q, R, b, u, active, count, leaving, width)
+            add_row(rest, b[count], Q, count, width)
+            leaving = settle(R, b, r, u, count)
+    return LOST, count
+
+
+def turn_edges(R: Matrix, b: Vector, r: Vector, active: Indices, count: int) -> None:
+    """Take the fourth edge of a corner for the third one, between the others, where that would have to pull: a + b = c + d."""
+    lean_on(R, b, r, count)
+    for i in range(2, count):
+        corner = active[i] // EDGES
+        if r[i] < 0.0 and active[i - 1] // EDGES == corner and active[i - 2] // EDGES == corner:
+            active[i] = EDGES * corner + (active[i] + 2) % EDGES
+            for j in range(i - 2):
+                R[i, j] = R[i - 2, j] + R[i - 1, j] - R[i, j]
+            R[i, i - 2] = 1.0 / R[i - 2, i - 2] + R[i - 1, i - 2] - R[i, i - 2]
+            R[i, i - 1] = 1.0 / R[i - 1, i - 1] - R[i, i - 1]
+            R[i, i] = -R[i, i]
+
+
+def find_strongest(corners: Rows, T: Matrix, rest: Vector, h: Vector, still: float, width: int) -> tuple[int, float]:  # noqa: PLR0917
+    """Return the force that lets the cost fall most, minus one where none does, and what counts as no pull from here on."""
+    for i in range(len(T)):
+        h[i] = dot_row(T, i, rest, width)
+    write_excess(h, corners, 0, len(corners.firsts) - 1)
+    pull, force = highest(corners.y, still)
+    return force, max(still, STILL * pull)
+
+
+def settle(R: Matrix, b: Vector, r: Vector, u: Vector, count: int) -> int:
+    """Let forces bear what brings them nearest, until the first would have to pull; return which, minus one where none has to."""
+    lean_on(R, b, r, count)
+    return approach(u, r, count)
 
 
 def approach(u: Vector, r: Vector, count: int) -> int:
@@ -71,39 +192,19 @@ def approach(u: Vector, r: Vector, count: int) -> int:
     return leaving
 
 
-def write_plain(U: Matrix, x: Vector, y: Vector, size: int) -> None:
-    """Write U x; the diagonal of U holds one over itself."""
-    for i in range(size):
-        y[i] = x[i] / U[i, i]
-        for j in range(i + 1, size):
-            y[i] += U[i, j] * x[j]
-
-
-def write_back(U: Matrix, y: Vector, h: Vector, size: int) -> None:
-    """Write U'y; what is below the diagonal of U is zero."""
-    for i in range(size):
-        h[i] = y[i] / U[i, i] - y[i] * U[i, i]
-    for k in range(size):
-        add_row(h, y[k], U, k, size)
-
-
-def write_force(corners: Rows, force: int, U: Matrix, normal: Vector) -> None:
-    """Write a force at a corner in plain coordinates."""
+def write_force(corners: Rows, force: int, T: Matrix, normal: Vector, width: int) -> None:
+    """Write what a force at a corner does."""
     first, size = place_of(corners, force)
-    for k in range(len(normal)):
+    for k in range(width):
         normal[k] = 0.0
-    for i in range(size):
-        push, place = corners.A[i, force], first + i
-        normal[place] += push / U[place, place]
-        for k in range(place):
-            normal[k] += push * U[k, place]
+    add_rows(normal, corners.A[:, force], T, first, size, width)
 
 
-def write_sum(x: Vector, corners: Rows, u: Vector, M: Memory, count: int) -> None:
+def write_sum(x: Vector, corners: Rows, u: Vector, active: Indices, count: int) -> None:
     """Write the push of forces at corners."""
     for i in range(len(x)):
         x[i] = 0.0
     for j in range(count):
-        first, size = place_of(corners, M.active[j])
+        first, size = place_of(corners, active[j])
         for i in range(size):
-            x[first + i] += u[j] * corners.A[i, M.active[j]]
+            x[first + i] += u[j] * corners.A[i, active[j]]

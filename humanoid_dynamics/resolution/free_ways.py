@@ -6,23 +6,25 @@ With H = U'U and the equations Z'(U x) = free_u, a way is a column of U'^-1 V, w
 from __future__ import annotations
 
 from humanoid_dynamics.resolution.active_set import DEPENDENT
-from humanoid_dynamics.resolution.memory import Memory
-from humanoid_dynamics.resolution.small import BLOCK, add_row, dot, dot_row
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.resolution.memory import open_memory
+from humanoid_dynamics.resolution.small import BLOCK
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 APART: tuple[str, ...] = ("find_ways",)  # of the parts of kernels here, those that are not copied to where they are called
 
 
-def find_ways(M: Memory, equations: int) -> bool:
+def find_ways(F: Vector, I: Indices, equations: int) -> bool:  # noqa: E741
     """Write columns N with U N orthonormal and Z'U N = 0, filled up with zeros to whole blocks.
 
     Args:
-        M: The memory, U and Z written.
+        F: Numbers of the memory, U and Z written; what is in Z is lost.
+        I: Indices of the memory.
         equations: How many columns of Z count, none or all.
 
     Returns:
         Whether these do not depend on each other.
     """
+    M = open_memory(F, I)
     n, N, per_square = M.sizes.n, M.N, M.work[: M.sizes.n]
     if not reflect_equations(M.Z, M.Q, per_square, equations, n):
         return False
@@ -37,22 +39,20 @@ def find_ways(M: Memory, equations: int) -> bool:
 
 
 def reflect_equations(Z: Matrix, Q: Matrix, per_square: Vector, equations: int, n: int) -> bool:
-    """Write the mirrors that make Z triangular to the rows of Q, and two over their squares."""
+    """Make Z triangular; write the mirrors that do it to the rows of Q, and two over their squares."""
     for j in range(equations):
-        whole = 0.0
-        for i in range(Q.shape[1]):
-            Q[j, i] = Z[i, j] if i < n else 0.0
-            whole += Q[j, i] ** 2
-        for k in range(j):
-            add_row(Q[j], -per_square[k] * dot_row(Q, k, Q[j], n), Q, k, n)
+        whole, square = 0.0, 0.0
         for i in range(j):
-            Q[j, i] = 0.0
-        square = dot(Q[j], Q[j], n)
-        if not square > DEPENDENT * whole:
+            whole += Z[i, j] ** 2
+        for i in range(j, n):
+            Q[j, i] = Z[i, j]
+            square += Q[j, i] ** 2
+        if not square > DEPENDENT * (whole + square):
             return False
         length = float(square**0.5)
         per_square[j] = 1.0 / (square + length * abs(Q[j, j]))
         Q[j, j] += length if Q[j, j] > 0.0 else -length
+        reflect_block(Q, j, per_square[j], Z, 0, n)
     return True
 
 

@@ -5,15 +5,16 @@ All that is left of a push of least cost are rows a'x <= b: those of contacts, a
 
 from __future__ import annotations
 
-from humanoid_dynamics.resolution.active_set import FOUND, HOPELESS, LOST, walk
-from humanoid_dynamics.resolution.corner_forces import press_corners
+from humanoid_dynamics.resolution.active_set import FOUND, HOPELESS, walk
+from humanoid_dynamics.resolution.corner_forces import miss_wrench, press_corners
 from humanoid_dynamics.resolution.free_ways import find_ways
 from humanoid_dynamics.resolution.memory import CHOICE, EXACT, FLOOR, TIGHT, UNIT_FORCE, Memory
-from humanoid_dynamics.resolution.rows import rows_of, worst_row, write_torques
-from humanoid_dynamics.resolution.small import add, factor_cholesky, solve_transposed, solve_upper
+from humanoid_dynamics.resolution.rows import larger, rows_of, worst_row, write_torques
+from humanoid_dynamics.resolution.small import add_rows, factor_cholesky, solve_transposed, solve_upper
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
+LARGEST = 1e300
 AS_IT_IS, HARD, SOFT, FAILED = range(4)  # ways in which a push was found
 
 
@@ -28,47 +29,57 @@ def choose_inside(question: tuple[Matrix, Vector, Vector, Vector, Vector, Vector
         How it was found.
     """
     J, free, _, x, _, _ = question
-    end, known = LOST, 0
     write_torques(J, free, M)
-    if find_ways(M, M.sizes.m):
-        end, known = walk(x, M, M.sizes.n - M.sizes.m, M.sizes.torques, M.settings[EXACT] * M.settings[UNIT_FORCE])
-    if end == FOUND:
-        return HARD
-    if end == HOPELESS and prepare_soft(J, free, M):
-        return choose_nearest(x, M, M.settings[EXACT] * size_of(free, M), known)
-    return FAILED
+    doubtful = find_balance(M) > 0.0
+    missing = miss_wrench(J, free, x, M) if doubtful else 0
+    if not missing:
+        if not find_ways(M.numbers, M.places, M.sizes.m):
+            return FAILED
+        end = walk(x, M.numbers, M.places, M.sizes.n - M.sizes.m, M.sizes.torques, M.settings[EXACT] * M.settings[UNIT_FORCE])
+        if end != HOPELESS:
+            return HARD if end == FOUND else FAILED
+        missing = 0 if doubtful else miss_wrench(J, free, x, M)
+    return choose_nearest(x, M, M.settings[EXACT] * size_of(free, M), missing) if prepare_soft(J, free, M) else FAILED
 
 
-def choose_nearest(x: Vector, M: Memory, exact: float, known: int) -> int:
+def find_balance(M: Memory) -> float:
+    """Return by how much contacts together break rows of pressure and friction: what one breaks less what others have left.
+
+    Load can mostly be moved to where something is left.  Where it is not enough, it is worth to ask first whether contacts can give at all
+    what the motion needs, which otherwise is known at the end only.
+    """
+    balance = 0.0
+    for c in range(M.sizes.contacts):
+        worst = -LARGEST
+        for i in range(M.ends[c], M.ends[c + 1]):
+            worst = larger(M.y[i], worst)
+        balance += worst
+    return balance
+
+
+def choose_nearest(x: Vector, M: Memory, exact: float, missing: int) -> int:
     """Choose the push of least soft cost that contacts can give and motors can bear; where none can, that contacts can give.
 
     Args:
         x: The push, overwritten.
         M: The memory, the soft program written.
         exact: What a row may be broken by.
-        known: How many rows of ``active`` contradict each other; where motors are among them forces at corners alone will not do.
+        missing: Where contacts alone keep the motion from being met, with how many forces of ``active`` at corners they come nearest to it.
 
     Returns:
         How it was found.
     """
-    if are_contacts(M, known):
-        copy(M.g, x)
-        if press_corners(x, M) == FOUND and worst_row(x, rows_of(M), M.sizes.torques, max(exact, M.settings[TIGHT]))[0] < 0:
+    if missing:
+        end = press_corners(x, M, missing)
+        if end == FOUND and worst_row(x, rows_of(M), M.sizes.torques, max(exact, M.settings[TIGHT]))[0] < 0:
             return SOFT
-    find_ways(M, 0)
+    solve_upper(M.U, M.g, M.sizes.n)
+    find_ways(M.numbers, M.places, 0)
     for torques in (M.sizes.torques, 0):
         copy(M.g, x)
-        if walk(x, M, M.sizes.n, torques, exact)[0] == FOUND:
+        if walk(x, M.numbers, M.places, M.sizes.n, torques, exact) == FOUND:
             return SOFT
     return FAILED
-
-
-def are_contacts(M: Memory, known: int) -> bool:
-    """Whether all unknowns are those of contacts, and all of the first active rows."""
-    for i in range(known):
-        if M.active[i] >= M.sizes.rows:
-            return False
-    return bool(M.firsts[M.sizes.contacts] == M.sizes.n)
 
 
 def copy(one: Vector, other: Vector) -> None:
@@ -78,19 +89,18 @@ def copy(one: Vector, other: Vector) -> None:
 
 
 def prepare_soft(J: Matrix, free: Vector, M: Memory) -> bool:
-    """Write the push that misses the equation of motion least, but for a small weight of the rule's wish, to ``g``."""
+    """Write the push x that misses the equation of motion least, but for a small weight of the rule's wish, as U x to ``g``."""
     n, U = M.sizes.n, M.U
     fill_soft(J, free, M)
     if not factor_cholesky(M.K, U, n):
         return False
     solve_transposed(U, M.g, n)
-    solve_upper(U, M.g, n)
     return True
 
 
 def fill_soft(J: Matrix, free: Vector, M: Memory) -> None:
     """Write the squares of what the equations miss, and the rule's cost with a small weight: Hessian to ``K``, linear term to ``g``."""
-    n, K, column, trace = M.sizes.n, M.K, M.work[: M.sizes.n], 0.0
+    n, m, K, J_u, trace = M.sizes.n, M.sizes.m, M.K, M.Q, 0.0
     for i in range(n):
         trace += M.H[i, i]
     choice = M.settings[CHOICE] * n / max(trace, 1e-300)
@@ -99,12 +109,16 @@ def fill_soft(J: Matrix, free: Vector, M: Memory) -> None:
         for j in range(i, n):
             K[i, j] = choice * M.H[i, j]
         K[i, i] += M.settings[CHOICE] * M.settings[FLOOR]
-    for k in range(M.sizes.m):
+    weighted = M.work[:m]
+    for k in range(m):
+        weighted[k] = M.misses[k] * free[M.bearing[k]]
         for i in range(n):
-            column[i] = J[i, M.bearing[k]]
-        add(M.g, M.misses[k] * free[M.bearing[k]], column, n)
-        for i in range(n):
-            add(K[i], M.misses[k] * column[i], column, n)
+            J_u[k, i] = J[i, M.bearing[k]]
+    add_rows(M.g, weighted, J_u, 0, m, n)
+    for i in range(n):
+        for k in range(m):
+            weighted[k] = M.misses[k] * J_u[k, i]
+        add_rows(K[i], weighted, J_u, 0, m, n)
 
 
 def size_of(free: Vector, M: Memory) -> float:

@@ -8,6 +8,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import ArrayLike
 
+from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.resolution.answer import Answer, Certificate
@@ -20,6 +21,7 @@ from humanoid_dynamics.spatial.arrays import Vector, check_vector, read_only
 from humanoid_dynamics.spatial.compiling import choose_compiler
 
 SHARE_TOLERANCE = 1e-6
+MOST_OTHERS = 32  # rules that ``also`` keeps ready
 
 
 def inverse_dynamics(
@@ -46,13 +48,18 @@ def inverse_dynamics(
         Torques, wrenches and their certificate.
 
     Raises:
-        ShapeError: If a size is wrong or an entry is not finite.
+        ShapeError: If a size is wrong or an entry is not finite, or shares are negative or of another sum.
         UnknownNameError: If a surface or a rule does not exist.
     """
     state.check(robot)
     a = check_vector("a", a, robot.nv)
     solver = InverseDynamics(robot, contacts, rule, compiled=False)
-    return solver.tick(state.q, state.v, a, None if shares is None else check_vector("shares", shares, len(solver.contacts)))
+    if shares is None:
+        return solver.tick(state.q, state.v, a)
+    parts = check_vector("shares", shares, len(solver.contacts))
+    if _share_fault(parts.tolist(), len(parts)):
+        raise ShapeError("shares", f"{parts.tolist()}", "numbers from 0 to 1 whose sum is 1, or all zero for a robot in the air")
+    return solver.tick(state.q, state.v, a, parts)
 
 
 class InverseDynamics:
@@ -101,7 +108,7 @@ class InverseDynamics:
         return tuple(surface.name for surface in self.dynamics.surfaces)
 
     def tick(self, q: Vector, v: Vector, a: Vector, shares: Vector | None = None, *, force: Vector | None = None) -> Answer:
-        """Answer for one instant; trouble with numbers is a status of the certificate, never an exception.
+        """Answer for one instant; trouble with numbers, sizes and types is a status of the certificate, never an exception.
 
         Args:
             q: (nq,) configuration.
@@ -115,16 +122,22 @@ class InverseDynamics:
             Torques, wrenches and their certificate.
         """
         start = perf_counter()
-        if shares is None:
-            self._shares = self._alike
-            self._fault = self.dynamics.update(q, v, a, force=force)
-        else:
-            parts = shares.tolist()
-            self._shares = shares
-            self._fault = _share_fault(parts, len(self._alike)) or self.dynamics.update(
-                q, v, a, None if all(parts) else [s > 0.0 for s in parts], force
-            )
-        return self._refuse(self._fault, start) if self._fault else self._resolver.answer(self._shares, start)
+        try:
+            if shares is None:
+                self._shares = self._alike
+                self._fault = self.dynamics.update(q, v, a, force=force)
+            else:
+                parts = shares.tolist()
+                self._shares = shares
+                self._fault = _share_fault(parts, len(self._alike)) or self.dynamics.update(
+                    q, v, a, None if all(parts) else [s > 0.0 for s in parts], force
+                )
+            return self._refuse(self._fault, start) if self._fault else self._resolver.answer(self._shares, start)
+        except (ValueError, TypeError, AttributeError, IndexError):  # a question is looked at only once it made trouble: this costs nothing
+            self._fault = self._find_fault(q, v, a, shares, force)
+            if not self._fault:
+                raise
+            return self._refuse(self._fault, start)
 
     def prepare(self, rules: Iterable[str | Rule]) -> None:
         """Make ready what ``also`` needs for some rules, so that it compiles nothing while a robot waits.
@@ -157,14 +170,34 @@ class InverseDynamics:
         if self._fault:
             return self._refuse(self._fault, start)
         if rule not in self._others:
+            if len(self._others) >= MOST_OTHERS:
+                self._others.popitem()  # the newest: those prepared stay, and a rule made anew at every tick takes no more memory
             self._others[rule] = Resolver(self.dynamics, self._rows, rule)  # to compile it now would hold up a tick for seconds
         return self._others[rule].answer(self._shares, start)
+
+    def _find_fault(self, q: object, v: object, a: object, shares: object, force: object) -> str:
+        """Tell which argument is no array of the right size, empty where all are."""
+        nv = self.dynamics.robot.nv
+        asked = {"q": (q, self.dynamics.robot.nq), "v": (v, nv), "a": (a, nv)}
+        asked |= {"shares": (shares, len(self._alike))} if shares is not None else {}
+        asked |= {"force": (force, nv)} if force is not None else {}
+        return next(filter(None, (_array_fault(name, value, size) for name, (value, size) in asked.items())), "")
 
     def _refuse(self, reason: str, start: float) -> Answer:
         """Answer a question that is none: torques of zero, margins of minus infinity."""
         nothing = Evidence.of_nothing(self.dynamics, self._rows, reason)
         certificate = Certificate("invalid_input", ("none", 0, 0), perf_counter() - start, nothing)
         return Answer(read_only(np.zeros(len(self.dynamics.driven_v))), certificate, nothing)
+
+
+def _array_fault(name: str, value: object, size: int) -> str:
+    if not isinstance(value, np.ndarray):
+        return f"{name}: received a {type(value).__name__}, expected an array ({size},)"
+    try:
+        check_vector(name, value, size)
+    except ShapeError as fault:
+        return str(fault)
+    return "" if value.dtype == np.float64 else f"{name}: received an array of {value.dtype}, expected float64"
 
 
 def _share_fault(shares: list[float], count: int) -> str:

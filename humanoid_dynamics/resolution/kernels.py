@@ -108,7 +108,7 @@ def keep_limits(question: Question, M: Memory, verdict: int) -> int:
     way = choose_inside(question, M)
     if way == HARD:  # rows of contacts were looked at last
         return judge_motors(question, M) + VERDICTS * way
-    verdict, forces = judge(question, M, False), question[4]
+    verdict, forces = judge(question, M.numbers, M.places, False), question[4]
     if not dot(forces, forces, len(forces)) < LARGEST:  # what is not a number breaks no row
         way = FAILED
     return verdict + VERDICTS * way
@@ -128,7 +128,7 @@ def press_by_torques(question: Question, M: Memory, limited: bool) -> int:
         M.H[i, i] += M.h_x[i]
     if not solve_under_equations(J, tau_0, x, M):
         return SINGULAR
-    return judge(question, M, limited)
+    return judge(question, M.numbers, M.places, limited)
 
 
 def solve_under_equations(J: Matrix, tau_0: Vector, x: Vector, M: Memory) -> bool:
@@ -188,7 +188,7 @@ def press_by_shares(question: Question, M: Memory, limited: bool) -> int:
             x[i] += soft[i] * J[i, M.bearing[k]] * d[k]
     if limited:
         fill_distance(J, x, M)
-    return judge(question, M, limited)
+    return judge(question, M.numbers, M.places, limited)
 
 
 def fill_distance(J: Matrix, x: Vector, M: Memory) -> None:
@@ -233,18 +233,20 @@ def fill_shares(J: Matrix, bearing: Indices, soft: Vector, K: Matrix) -> None:
                 K[i, j] += weighted * J[k, bearing[j]]
 
 
-def judge(question: Question, M: Memory, limited: bool) -> int:
+def judge(question: Question, F: Vector, I: Indices, limited: bool) -> int:  # noqa: E741
     """Write forces and torques, and tell what is wrong with them first: something missing, a contact, a motor, nothing.
 
     Args:
         question: What the tick asks, its push written.
-        M: The memory.
+        F: Numbers of the memory.
+        I: Indices of the memory.
         limited: Whether a contact is judged by its rows, and not by the round cone that they are the inside of.
     """
+    M = open_memory(F, I)
     verdict = judge_motors(question, M)
     if verdict == MISSING:
         return MISSING
-    write_excess(question[3], rows_of(M))
+    write_excess(question[3], rows_of(M), 0, 2 * M.sizes.contacts)
     if highest(M.y, M.settings[TIGHT])[1] >= 0 and (limited or is_broken(question[3], M)):
         return CONTACT
     return verdict
@@ -285,11 +287,12 @@ def is_broken(x: Vector, M: Memory) -> bool:
         if normal < -nothing or normal > M.load[c] + nothing or slips:
             return True
         rubs, turns = False, False
-        for i in range(M.ends[c], M.ends[c + 1]):
-            if M.y[i] > nothing:
-                if M.kinds[i] == SOLID:
-                    return True
-                rubs, turns = rubs or M.kinds[i] == FRICTION, turns or M.kinds[i] == YAW
+        for group in (c, c + M.sizes.contacts):
+            for i in range(M.ends[group], M.ends[group + 1]):
+                if M.y[i] > nothing:
+                    if M.kinds[i] == SOLID:
+                        return True
+                    rubs, turns = rubs or M.kinds[i] == FRICTION, turns or M.kinds[i] == YAW
         if turns and not rubs:
             return True
     return False

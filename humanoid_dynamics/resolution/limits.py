@@ -60,8 +60,10 @@ class KernelRows:
     """Rows of contacts as the compiled tick reads them.
 
     Attributes:
-        indices: Where the unknowns of each contact start (contacts + 1,), where its rows do (contacts + 1,), the kind of each row.
+        indices: Where the unknowns of each contact start (contacts + 1,), where its rows do (2 contacts + 1,), the kind of each row (m,);
+            first the rows of pressure, load and friction of all contacts, then those about their normals.
         rows: (6, m) rows of each contact on its own unknowns, transposed.
+        b: (m,) their bounds.
         friction: (contacts,) coefficients.
         load: (contacts,) largest normal forces.
         corner_ends: Where the forces of the corners of each contact start (contacts + 1,).
@@ -70,6 +72,7 @@ class KernelRows:
 
     indices: tuple[Indices, Indices, Indices]
     rows: Matrix
+    b: Vector
     friction: Vector
     load: Vector
     corner_ends: Indices
@@ -108,12 +111,15 @@ class ContactRows:
         """Return what the compiled tick knows about contacts."""
         surfaces, cones = self._dynamics.surfaces, self._dynamics.cones
         pushes = [build_pushes(surface) for surface in surfaces]
-        blocks = [_fill_up(cone.A.T) for cone in cones]
+        groups = [
+            (cone, kinds, (kinds == YAW) == turns) for turns in (False, True) for cone, kinds in zip(cones, self._kinds_of, strict=True)
+        ]
         firsts = np.array([0, *(part.stop for part in self._dynamics.parts)], dtype=np.intp)
-        ends = np.array([0, *accumulate(len(cone.A) for cone in cones)], dtype=np.intp)
+        ends = np.array([0, *accumulate(int(chosen.sum()) for _, _, chosen in groups)], dtype=np.intp)
         return KernelRows(
-            indices=(firsts, ends, np.concatenate([NONE, *self._kinds_of])),
-            rows=np.hstack([np.zeros((WRENCH, 0)), *blocks]),
+            indices=(firsts, ends, np.concatenate([NONE, *(kinds[chosen] for _, kinds, chosen in groups)])),
+            rows=np.hstack([np.zeros((WRENCH, 0)), *(_fill_up(cone.A[chosen].T) for cone, _, chosen in groups)]),
+            b=np.concatenate([np.zeros(0), *(cone.b[chosen] for cone, _, chosen in groups)]),
             friction=np.array([surface.friction for surface in surfaces], dtype=np.float64),
             load=np.array([surface.normal_force_limit for surface in surfaces], dtype=np.float64),
             corner_ends=np.array([0, *accumulate(part.shape[1] for part in pushes)], dtype=np.intp),

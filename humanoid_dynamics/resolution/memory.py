@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from humanoid_dynamics.resolution.small import BLOCK
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
-from humanoid_dynamics.spatial.compiling import borrow
+from humanoid_dynamics.spatial.compiling import as_matrix, borrow
 
 APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
 WRENCH = 6
@@ -60,7 +60,7 @@ class Memory(NamedTuple):
         driven: Coordinates with one.
         torques: Coordinates of the torques whose limit the push can reach.
         firsts: (contacts + 1,) where the unknowns of each contact start.
-        ends: (contacts + 1,) where its rows do.
+        ends: (2 contacts + 1,) where its rows do: first those of pressure, load and friction of all, then those about their normals.
         kinds: (rows,) kind of each row.
         corner_ends: (contacts + 1,) where the forces at the corners of each contact start.
         owner: (n,) contact of each unknown, minus one for a gear.
@@ -93,9 +93,11 @@ class Memory(NamedTuple):
         z: (2 torques,) by how much they are too high, and too low, written.
         N: (n, room) ways in which the push may move, as columns; room is n or little more, whole blocks.
         Q: (n, room) orthonormal rows; they span the normals of the active rows.
-        R: (n, n) their triangular factor.
+        R: (n, n) the active normals by these rows, a lower triangle, one over its diagonal on the diagonal.
         u: (n,) forces of the active rows.
         work: (5 room + width,) work space.
+        numbers: The array that all of these numbers are in: what is called apart is handed the two arrays, and opens them itself.
+        places: That of indices.
     """
 
     sizes: Sizes
@@ -140,6 +142,8 @@ class Memory(NamedTuple):
     R: Matrix
     u: Vector
     work: Vector
+    numbers: Vector
+    places: Indices
 
 
 def build_memory(sizes: Sizes, indices: Sequence[Indices], numbers: Sequence[ArrayLike]) -> tuple[Vector, Indices]:
@@ -188,11 +192,11 @@ def open_memory(F: Vector, I: Indices) -> Memory:  # noqa: E741 - floats and int
         F[f[0] : f[1]],
         F[f[1] : f[2]],
         F[f[2] : f[3]],
-        F[f[3] : f[4]].reshape(n, 2),
-        F[f[4] : f[5]].reshape(WRENCH, I[5]),
+        as_matrix(F[f[3] : f[4]], n, 2),
+        as_matrix(F[f[4] : f[5]], WRENCH, I[5]),
         F[f[5] : f[6]],
         F[f[6] : f[7]],
-        F[f[7] : f[8]].reshape(WRENCH, f[9] - f[8]),
+        as_matrix(F[f[7] : f[8]], WRENCH, f[9] - f[8]),
         F[f[8] : f[9]],
         F[f[9] : f[10]],
         F[f[10] : f[11]],
@@ -201,19 +205,21 @@ def open_memory(F: Vector, I: Indices) -> Memory:  # noqa: E741 - floats and int
         F[f[13] : f[14]],
         F[f[14] : f[15]],
         F[f[15] : f[16]],
-        F[f[16] : f[17]].reshape(n, n),
-        F[f[17] : f[18]].reshape(BLOCK, BLOCK),
+        as_matrix(F[f[16] : f[17]], n, n),
+        as_matrix(F[f[17] : f[18]], BLOCK, BLOCK),
         F[f[18] : f[19]],
-        F[f[19] : f[20]].reshape(n, n),
+        as_matrix(F[f[19] : f[20]], n, n),
         F[f[20] : f[21]],
-        F[f[21] : f[22]].reshape(n, n),
-        F[f[22] : f[23]].reshape(n, BLOCK),
-        F[f[23] : f[24]].reshape(n, k),
+        as_matrix(F[f[21] : f[22]], n, n),
+        as_matrix(F[f[22] : f[23]], n, BLOCK),
+        as_matrix(F[f[23] : f[24]], n, k),
         F[f[24] : f[25]],
         F[f[25] : f[26]],
-        F[f[26] : f[27]].reshape(n, wide),
-        F[f[27] : f[28]].reshape(n, wide),
-        F[f[28] : f[29]].reshape(n, n),
+        as_matrix(F[f[26] : f[27]], n, wide),
+        as_matrix(F[f[27] : f[28]], n, wide),
+        as_matrix(F[f[28] : f[29]], n, n),
         F[f[29] : f[30]],
         F[f[30] : f[31]],
+        F,
+        I,
     )

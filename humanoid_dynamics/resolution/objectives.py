@@ -126,9 +126,11 @@ class TorqueObjective(Objective):
             unit_wrench: Whether pushes weigh by their bare numbers in N and N·m.
 
         Raises:
-            ShapeError: If there is not one positive, finite weight for each motor.
+            ShapeError: If a weight is not positive and finite, or there is not one for each motor.
         """
         super().__init__(dynamics)
+        if not 0.0 < wrench_weight < np.inf:
+            raise ShapeError("wrench_weight", f"{wrench_weight}", "a positive, finite number")
         force = wrench_weight if unit_wrench else wrench_weight * (TYPICAL_TORQUE / dynamics.unit_force) ** 2
         moment = force if unit_wrench else force / TYPICAL_LEVER**2
         weights = np.full(dynamics.size, wrench_weight if unit_wrench else GEAR_WEIGHT)

@@ -20,6 +20,7 @@ INSIDE = 0.97  # of a face that stands flat, as seen from its middle; two soles 
 UPRIGHT = 0.9  # cosine between a normal and the vertical from which on a contact is ground
 SAME = 1e-9  # m; what is nearer is one place
 RISE = find_profile("quintic")
+STEEPEST = 2.0 * 1.875 + 1.0 / EASED  # most that the share taken changes by, per change of the share asked for: see ``press_share``
 ALONG, ACROSS = read_only(np.eye(2))
 
 
@@ -69,6 +70,9 @@ class PressedShareObjective(ShareObjective):
 
 def press_share(asked: float, zmp: Vector, one: Matrix, other: Matrix, rolls: bool) -> float:
     """Return the share of the second of two contacts.
+
+    It changes by at most ``STEEPEST`` times as much as the share that was asked for: a quintic rises by 15/8 at most, twice as fast in two
+    parts; to keep it between two bounds makes it no steeper; and it is eased in by at most the whole way in a share of ``EASED``.
 
     Args:
         asked: The share that was asked for, 0 to 1.

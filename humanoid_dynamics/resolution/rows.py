@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from humanoid_dynamics.resolution.memory import Memory
-from humanoid_dynamics.resolution.small import add_row
+from humanoid_dynamics.resolution.small import add_row, add_rows
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
@@ -22,7 +22,7 @@ class Rows(NamedTuple):
         b: (rows,) their bounds.
         y: (rows,) rows less bounds, written.
         firsts: (contacts + 1,) where the unknowns of each contact start.
-        ends: (contacts + 1,) where its rows do.
+        ends: (groups + 1,) where the rows of each group start: one of each contact; then another of each, which is asked after the first.
         T: (n, torques) what the push takes from each torque.
         t: (torques,) torques without a push.
         effort: (torques,) their limits.
@@ -54,7 +54,10 @@ def write_torques(J: Matrix, free: Vector, M: Memory) -> None:
 
 
 def worst_row(x: Vector, rows: Rows, torques: int, exact: float) -> tuple[int, float]:
-    """Return the row of a contact that is broken most, or that of a torque where contacts keep theirs; minus one where none is broken.
+    """Return the row that is broken most of the first kind of which one is, minus one where none is broken.
+
+    First come pressure, load and friction, few rows that most often decide; then friction about the normal, of which there are many; then
+    torques.
 
     Args:
         x: The push.
@@ -65,9 +68,14 @@ def worst_row(x: Vector, rows: Rows, torques: int, exact: float) -> tuple[int, f
     Returns:
         The row, and by how much it is broken.
     """
-    write_excess(x, rows)
-    worst, place = highest(rows.y, exact)
-    if place < 0 and torques:
+    contacts, place, worst = len(rows.firsts) - 1, -1, exact
+    for group in range(0, len(rows.ends) - 1, contacts):
+        write_excess(x, rows, group, group + contacts)
+        start, end = rows.ends[group], rows.ends[group + contacts]
+        worst, at = highest(rows.y[start:end], exact)
+        if at >= 0:
+            return start + at, worst
+    if torques:
         write_torque_excess(x, rows.T, rows.t, rows.effort, rows.z)
         worst, at = highest(rows.z, exact)
         if at >= 0:
@@ -97,13 +105,19 @@ def larger(one: float, other: float) -> float:
 
 
 def first_of(y: Vector, number: float) -> int:
-    """Return the place of a number that is there, looking at four at a time."""
+    """Return the place of the largest number, looking at eight at a time; some place where others are none."""
     i = 0
-    while i + 4 < len(y) and not ((y[i] == number) | (y[i + 1] == number) | (y[i + 2] == number) | (y[i + 3] == number)):
-        i += 4
-    while y[i] != number:
+    while i + 8 < len(y) and largest_of_eight(y, i) < number:
+        i += 8
+    while i < len(y) - 1 and y[i] != number:
         i += 1
     return i
+
+
+def largest_of_eight(y: Vector, i: int) -> float:
+    """Return the largest of eight numbers from a place on."""
+    one, other = larger(larger(y[i], y[i + 1]), larger(y[i + 2], y[i + 3])), larger(larger(y[i + 4], y[i + 5]), larger(y[i + 6], y[i + 7]))
+    return larger(one, other)
 
 
 def write_torque_excess(x: Vector, T: Matrix, t: Vector, effort: Vector, z: Vector) -> None:
@@ -127,16 +141,17 @@ def write_torque_excess(x: Vector, T: Matrix, t: Vector, effort: Vector, z: Vect
         z[k] -= effort[k]
 
 
-def write_excess(x: Vector, rows: Rows) -> None:
-    """Write the rows of all contacts less their bounds into ``y``."""
-    A, b, y = rows.A, rows.b, rows.y
-    for c in range(len(rows.firsts) - 1):
+def write_excess(x: Vector, rows: Rows, start: int, end: int) -> None:
+    """Write the rows of groups from one to before another less their bounds into ``y``."""
+    A, b, y, contacts = rows.A, rows.b, rows.y, len(rows.firsts) - 1
+    for group in range(start, end):
+        c = group if group < contacts else group - contacts
         first, size = rows.firsts[c], rows.firsts[c + 1] - rows.firsts[c]
         x_0, x_1, x_2 = x[first], x[first + 1], x[first + 2]
         x_3, x_4, x_5 = x[first + 3] if size > 3 else 0.0, x[first + 4] if size > 4 else 0.0, x[first + 5] if size > 5 else 0.0
-        start, end = rows.ends[c], rows.ends[c + 1]
-        A_0, A_1, A_2, A_3 = A[0][start:end], A[1][start:end], A[2][start:end], A[3][start:end]
-        A_4, A_5, its_y, its_b = A[4][start:end], A[5][start:end], y[start:end], b[start:end]
+        one, last = rows.ends[group], rows.ends[group + 1]
+        A_0, A_1, A_2, A_3 = A[0][one:last], A[1][one:last], A[2][one:last], A[3][one:last]
+        A_4, A_5, its_y, its_b = A[4][one:last], A[5][one:last], y[one:last], b[one:last]
         for i in range(len(its_y)):  # from zero on and without gaps, so that the compiler may take several at once
             its_y[i] = A_0[i] * x_0 + A_1[i] * x_1 + A_2[i] * x_2 + A_3[i] * x_3 + A_4[i] * x_4 + A_5[i] * x_5 - its_b[i]
 
@@ -165,15 +180,16 @@ def bend_row(rows: Rows, row: int, N: Matrix, U: Matrix, rest: Vector, width: in
             whole += (rows.T[i, k] * U[i, i]) ** 2
         return whole
     first, size = place_of(rows, row)
+    add_rows(rest, rows.A[:, row], N, first, size, width)
     for i in range(size):
-        add_row(rest, rows.A[i, row], N, first + i, width)
         whole += (rows.A[i, row] * U[first + i, first + i]) ** 2
     return whole
 
 
 def place_of(rows: Rows, row: int) -> tuple[int, int]:
     """Return where the unknowns of the contact of a row start, and how many they are."""
-    c = 0
-    while row >= rows.ends[c + 1]:
-        c += 1
+    group, contacts = 0, len(rows.firsts) - 1
+    while row >= rows.ends[group + 1]:
+        group += 1
+    c = group if group < contacts else group - contacts
     return rows.firsts[c], rows.firsts[c + 1] - rows.firsts[c]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from types import MappingProxyType
 
 from humanoid_dynamics.errors import UnknownNameError
@@ -43,13 +42,32 @@ class Rule:
     source: str
 
 
+@dataclass(frozen=True)
+class LeastTorques:
+    """Prepares a ``TorqueObjective``; a value, so that rules of the same weights are equal.
+
+    Attributes:
+        wrench_weight: As in ``TorqueObjective``.
+        torque_weights: (na,) likewise.
+        unit_wrench: Likewise.
+    """
+
+    wrench_weight: float
+    torque_weights: tuple[float, ...] | None = None
+    unit_wrench: bool = False
+
+    def __call__(self, dynamics: ContactDynamics) -> TorqueObjective:
+        """Prepare the objective for a question."""
+        return TorqueObjective(dynamics, self.wrench_weight, self.torque_weights, self.unit_wrench)
+
+
 RULES: Mapping[str, Rule] = MappingProxyType(
     {
         rule.name: rule
         for rule in (
             Rule(
                 "minimum_torque",
-                partial(TorqueObjective, wrench_weight=WRENCH_WEIGHT),
+                LeastTorques(WRENCH_WEIGHT),
                 False,
                 False,
                 "least squared joint torques; contact wrenches are free",
@@ -57,7 +75,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             ),
             Rule(
                 "pseudo_inverse",
-                partial(TorqueObjective, wrench_weight=1.0, unit_wrench=True),
+                LeastTorques(1.0, unit_wrench=True),
                 False,
                 False,
                 "least squared torques and wrenches together, in N and N·m",
@@ -97,7 +115,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             ),
             Rule(
                 "minimum_torque_limited",
-                partial(TorqueObjective, wrench_weight=WRENCH_WEIGHT),
+                LeastTorques(WRENCH_WEIGHT),
                 True,
                 False,
                 "least squared joint torques inside all limits: contacts that push, friction, centre of pressure, yaw, torques",
@@ -125,8 +143,11 @@ def weighted_pseudo_inverse(wrench_weight: float = 1.0, torque_weights: tuple[fl
     """Return the pseudo-inverse of torques and wrenches with weights of its own; its answer depends on units, hence on them.
 
     Args:
-        wrench_weight: Weight of the squared wrenches, in N and N·m, against squared torques; positive.
-        torque_weights: (na,) weights of the squared torques; 1 where None.
+        wrench_weight: Weight of the squared wrenches, in N and N·m, against squared torques; positive and finite.
+        torque_weights: (na,) weights of the squared torques, positive and finite; 1 where None.
+
+    Returns:
+        The rule; equal to another of the same weights.  Weights are checked where it meets a robot.
     """
-    objective = partial(TorqueObjective, wrench_weight=wrench_weight, torque_weights=torque_weights, unit_wrench=True)
+    objective = LeastTorques(wrench_weight, None if torque_weights is None else tuple(torque_weights), unit_wrench=True)
     return Rule("weighted_pseudo_inverse", objective, False, False, "least squared torques and wrenches, weighted", "[BP, eq. 27]")

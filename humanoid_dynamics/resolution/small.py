@@ -38,31 +38,19 @@ def add_block(one: Vector, factor: float, other: Vector) -> None:
 
 
 def dot_row(A: Matrix, row: int, d: Vector, size: int) -> float:
-    """Return the product of a row and a vector, four entries at a time: so many the compiler takes at once."""
-    whole = size - size % 4
-    one, two, three, four = 0.0, 0.0, 0.0, 0.0
-    for k in range(0, whole, 4):
-        one += A[row, k] * d[k]
-        two += A[row, k + 1] * d[k + 1]
-        three += A[row, k + 2] * d[k + 2]
-        four += A[row, k + 3] * d[k + 3]
-    for k in range(whole, size):
-        one += A[row, k] * d[k]
-    return (one + two) + (three + four)
+    """Return the product of the first entries of a row and of a vector."""
+    total = 0.0
+    for k in range(size):
+        total += A[row, k] * d[k]
+    return total
 
 
 def square(d: Vector, size: int) -> float:
-    """Return the square of the first entries of a vector, four at a time."""
-    whole = size - size % 4
-    one, two, three, four = 0.0, 0.0, 0.0, 0.0
-    for k in range(0, whole, 4):
-        one += d[k] * d[k]
-        two += d[k + 1] * d[k + 1]
-        three += d[k + 2] * d[k + 2]
-        four += d[k + 3] * d[k + 3]
-    for k in range(whole, size):
-        one += d[k] * d[k]
-    return (one + two) + (three + four)
+    """Return the square of the first entries of a vector."""
+    total = 0.0
+    for k in range(size):
+        total += d[k] * d[k]
+    return total
 
 
 def add_row(d: Vector, factor: float, A: Matrix, row: int, size: int) -> None:
@@ -74,6 +62,21 @@ def add_row(d: Vector, factor: float, A: Matrix, row: int, size: int) -> None:
         d[k], d[k + 1], d[k + 2], d[k + 3] = one, two, three, four
     for k in range(whole, size):
         d[k] += factor * A[row, k]
+
+
+def add_rows(d: Vector, factors: Vector, A: Matrix, first: int, count: int, size: int) -> None:  # noqa: PLR0917
+    """Add multiples of rows to a vector, all rows to four entries at a time: nothing waits until the entries are in memory."""
+    whole = size - size % 4
+    for k in range(0, whole, 4):
+        one, two, three, four = d[k], d[k + 1], d[k + 2], d[k + 3]
+        for i in range(count):
+            factor, row = factors[i], first + i
+            one, two = one + factor * A[row, k], two + factor * A[row, k + 1]
+            three, four = three + factor * A[row, k + 2], four + factor * A[row, k + 3]
+        d[k], d[k + 1], d[k + 2], d[k + 3] = one, two, three, four
+    for k in range(whole, size):
+        for i in range(count):
+            d[k] += factors[i] * A[first + i, k]
 
 
 def factor_cholesky(H: Matrix, U: Matrix, size: int) -> bool:

@@ -15,6 +15,7 @@ from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.fading import fade_of
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
 from humanoid_dynamics.resolution.objectives import ShareObjective
+from humanoid_dynamics.resolution.pressed_shares import STEEPEST, PressedShareObjective
 from humanoid_dynamics.resolution.rules import RULES, Rule, find_rule
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
 
@@ -82,6 +83,9 @@ def bound_torque_step(  # noqa: PLR0917
     neither moves farther than what it is nearest to.  Where contacts fade it is a mean of such pushes, whose weights change by
     ds_k / fade, and a motor has at most its limit on either side.
 
+    The recommended transition moves the shares of two contacts, by no more than ``STEEPEST`` times what is asked; a third contact that
+    leaves may make it begin to, with a step.
+
     Args:
         robot: The robot, with a free base and no other coordinate without motor.
         state: Configuration and velocity.
@@ -92,7 +96,7 @@ def bound_torque_step(  # noqa: PLR0917
 
     Returns:
         (na,) bound of the step of each torque [N·m or N]; infinite where the contacts are not faces, the base is not all that has no
-        motor, or the rule is not continuous or not one of shares.
+        motor, or the rule is not continuous or not one of shares; for the recommended transition also where there are not two contacts.
 
     Raises:
         ShapeError: If a size is wrong or an entry is not finite.
@@ -106,13 +110,22 @@ def bound_torque_step(  # noqa: PLR0917
         check_vector("share_steps", steps, len(dynamics.parts))
     dynamics.update(state.q, state.v, a)
     faces = all(surface.kind == "face" for surface in dynamics.surfaces)
-    if not (dynamics.full_rank and faces and rule.continuous and rule.objective is ShareObjective):
+    steepest = _find_steepest(rule, len(steps))
+    if not (dynamics.full_rank and faces and rule.continuous and np.isfinite(steepest)):
         return read_only(np.full(len(dynamics.driven_v), np.inf))
+    steps = steepest * steps
     if rule.limited:
         return read_only(_bound_limited(dynamics, steps))
     bound = np.zeros(robot.nv)
     bound[dynamics.span] = steps @ _farthest(_push_rates(dynamics) @ dynamics.J)
     return read_only(bound[dynamics.driven_v])
+
+
+def _find_steepest(rule: Rule, contacts: int) -> float:
+    """Return the most that a share which is taken changes by, per change of the share asked for; infinite where nothing bounds it."""
+    if rule.objective is ShareObjective:
+        return 1.0
+    return STEEPEST if rule.objective is PressedShareObjective and contacts == 2 else np.inf
 
 
 def _bound_limited(dynamics: ContactDynamics, steps: Vector) -> Vector:

@@ -11,6 +11,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
 from humanoid_dynamics.errors import MissingExtraError
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.parts_compiler import build_parts_compiler
 
 Kernel = Callable[..., Any]
@@ -27,6 +28,17 @@ def borrow(array: T) -> T:
         array: An argument of a kernel, or a part of one.
     """
     return array
+
+
+def as_matrix(vector: Vector, rows: int, columns: int) -> Matrix:
+    """Return a vector as a matrix, row by row; nothing is copied, and within a compiled kernel nothing checked, nor done if not used.
+
+    Args:
+        vector: (rows * columns,) numbers.
+        rows: How many rows.
+        columns: How many columns.
+    """
+    return vector.reshape(rows, columns)
 
 
 def is_compiler_installed() -> bool:
@@ -140,7 +152,7 @@ def _describe_constant(value: object) -> object:
 
 @cache
 def _teach_to_borrow() -> None:
-    """Tell numba what ``borrow`` is: the same array without the record of who uses it."""
+    """Tell numba what ``borrow`` and ``as_matrix`` are: the same array without the record of who uses it, and the same in rows."""
     extending, arrays, codes = (import_module(name) for name in ("numba.extending", "numba.np.arrayobj", "numba.core.cgutils"))
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -151,8 +163,20 @@ def _teach_to_borrow() -> None:
     def type_borrowed(_: Any, array: Any) -> Any:
         return array(array), generate
 
-    borrowed = extending.intrinsic(type_borrowed)
+    def shape(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        vector = arrays.make_array(signature.args[0])(context, builder, values[0])
+        matrix = arrays.make_array(signature.return_type)(context, builder)
+        size, null = vector.itemsize, codes.get_null_value(vector.meminfo.type)
+        place = {"shape": values[1:], "strides": (builder.mul(values[2], size), size), "itemsize": size}
+        arrays.populate_array(matrix, data=vector.data, **place, meminfo=null)
+        return matrix._getvalue()
+
+    def type_matrix(_: Any, vector: Any, rows: Any, columns: Any) -> Any:
+        return vector.copy(ndim=2)(vector, rows, columns), shape
+
+    borrowed, shaped = extending.intrinsic(type_borrowed), extending.intrinsic(type_matrix)
     extending.overload(borrow)(lambda array: lambda array: borrowed(array))  # noqa: ARG005 - numba goes by the name
+    extending.overload(as_matrix)(lambda vector, rows, columns: lambda vector, rows, columns: shaped(vector, rows, columns))  # noqa: ARG005
 
 
 @cache

@@ -77,6 +77,31 @@ def test_no_random_schedule_exceeds_its_bound(human28, rule, count, pairs, least
     assert max(used) > least, "a bound that nothing comes near says nothing"
 
 
+def check_two_feet(robot, solver, rng):
+    """Pass load between two feet in one random motion, by small and large steps; return how much of the bound is used."""
+    q, v, a = motion_of(robot, rng)
+    calm = rng.choice([0.0, 0.1, 1.0])
+    worst = 0.0
+    for asked, more in ((rng.uniform(), 1e-3), (rng.uniform(0.0, 0.06), 1e-3), (rng.uniform(), 1e-5), (1.0 - rng.uniform(0.0, 0.06), 1e-3)):
+        after = min(asked + more, 1.0)
+        bound = bound_torque_step(robot, hd.State(q, calm * v), calm * a, FOUR[:2], [after - asked] * 2, solver.rule)
+        one, other = (solver.tick(q, calm * v, calm * a, np.array((1.0 - s, s))).tau for s in (asked, after))
+        step = np.abs(other - one)
+        assert np.isfinite(bound).all()
+        assert np.all(step <= bound + 1e-6), f"step {step.max()} at {asked}"
+        worst = max(worst, float(np.max(step / np.maximum(bound, 1e-3))))
+    return worst
+
+
+def test_the_recommended_transition_between_two_feet_keeps_its_bound(human28):
+    rng = np.random.default_rng(6)
+    solver = hd.InverseDynamics(human28, FOUR[:2], "recommended_transition")
+    used = [check_two_feet(human28, solver, rng) for _ in range(150)]
+    assert max(used) > 0.1, "a bound that nothing comes near says nothing"
+    third = bound_torque_step(human28, hd.State.at_rest(human28), np.zeros(human28.nv), FOUR[:3], [0.1, 0.1, 0.0], solver.rule)
+    assert np.isinf(third).all()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("rule", "pairs"), [("transition", None), ("transition_limited", 40)])
 def test_no_schedule_of_ten_thousand_exceeds_its_bound(human28, rule, pairs):
