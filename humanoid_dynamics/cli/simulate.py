@@ -105,13 +105,13 @@ def scene_facts(scene: "Scene", world: "World", summary: "Summary", recorder: "R
     from humanoid_dynamics.simulation.scenes.snake_pilot import SnakePilot
 
     com = pin.centerOfMass(world.robot.model, world.robot.data(), world.q)
-    force = world.point_forces().sum(axis=0)
+    force = world.ground_force()
     return {
         "scene": scene.name,
         "title": scene.title,
         "seconds": world.t,
         "steps": summary.steps,
-        "microseconds_per_step": 1e6 * summary.wall / max(summary.steps, 1),
+        "microseconds_per_step": 1e6 * summary.pace,
         "statuses": summary.statuses,
         "reason": summary.reason,
         "phases": [

@@ -43,9 +43,11 @@ def lies_within(corners: Matrix, point: Vector, slack: float = ON_THE_EDGE) -> b
     to = point - corners
     lengths = np.sqrt(np.einsum("ij,ij->i", along, along))
     if len(corners) == 2:
-        share = float(to[0] @ along[0]) / float(lengths[0])
-        return bool(-slack <= share <= float(lengths[0]) + slack)
-    side = (along[:, 0] * to[:, 1] - along[:, 1] * to[:, 0]) / lengths
+        length = float(lengths[0])
+        share = float(to[0] @ along[0]) / length if length > 0.0 else np.inf
+        return bool(-slack <= share <= length + slack)
+    apart = lengths > 0.0
+    side = ((along[:, 0] * to[:, 1] - along[:, 1] * to[:, 0])[apart]) / lengths[apart]
     return bool((side >= -slack).all() or (side <= slack).all())
 
 
@@ -64,7 +66,8 @@ def find_nearest_side(corners: Matrix, point: Vector) -> list[int]:
     for k in range(count if count > 2 else 1):
         after = (k + 1) % count
         edge = corners[after] - corners[k]
-        share = float((point - corners[k]) @ edge) / float(edge @ edge)
+        square = float(edge @ edge)
+        share = float((point - corners[k]) @ edge) / square if square > 0.0 else 0.0
         beside = point - corners[k] - min(max(share, 0.0), 1.0) * edge
         distance = float(beside @ beside)
         if distance < best - 1e-24:

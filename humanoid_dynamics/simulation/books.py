@@ -76,17 +76,21 @@ class Books:
         Args:
             numbers: Numbers of the step.
         """
-        works = numbers[FIRST:LAST]
-        self.account[SUMS : SUMS + len(works)] += works
+        works, entries = numbers[FIRST:LAST], self.account[SUMS : SUMS + LAST - FIRST]
+        entries += works
         self.account[TOTAL] += sum(works.tolist())
 
-    def close_step(self, energy: float) -> None:
-        """Enter the energy after a step."""
+    def close_step(self, energy: float) -> float:
+        """Enter the energy after a step; return what is missing.
+
+        Args:
+            energy: The energy [J].
+        """
         account = self.account
-        account[ENERGY] = energy
-        missing = self.missing
-        account[LARGEST] = max(account[LARGEST], missing - account[BEFORE])
-        account[BEFORE] = missing
+        total, before, start, _, largest = account[TOTAL:].tolist()
+        missing = float(energy - start - total)
+        account[BEFORE], account[ENERGY], account[LARGEST] = missing, energy, max(largest, missing - before)
+        return missing
 
     def shift(self, change: float, *, at_start: bool) -> None:
         """Enter a change of energy that is no step.

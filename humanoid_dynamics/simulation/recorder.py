@@ -5,7 +5,7 @@
     wrench    force and moment of each contact, in its frame at its origin [N, N·m]: contact surfaces, and links that touch otherwise
     energy    kinetic, potential, and work since the start by who did it; what is ``missing`` came from nowhere [J]
     audit     depth, closure and certificate of the contacts
-    balance   centre of mass [m], momentum [kg·m/s], spin about the centre of mass [kg·m²/s], force of all contacts [N]
+    balance   centre of mass [m], momentum [kg·m/s], spin about the centre of mass [kg·m²/s], force of what stands still [N]
 
 and what the gauges of the world read.  Contact forces are means over the last part of a step, which an impact may have cut.
 """
@@ -138,7 +138,7 @@ class Recorder:
             "wrench": self._wrenches.measure(data, forces, world.touching),
             "energy": np.array([kinetic, potential, *(books.work[name] for name in ENTRIES), books.missing]),
             "audit": np.array([world.touching.depth, world._stepper.closure, *certificate, touching]),
-            "balance": np.concatenate((data.com[0], h.linear, h.angular, forces.sum(axis=0))),
+            "balance": np.concatenate((data.com[0], h.linear, h.angular, world.ground_force())),
             **{name: gauge.read() for name, gauge in world.gauges.items()},
         }
 

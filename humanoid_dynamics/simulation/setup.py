@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from humanoid_dynamics.simulation.steps.joint_forces import Drive
 from humanoid_dynamics.spatial.arrays import Vector
 
 GRAVITY = (0.0, 0.0, -9.81)
-LONGEST_STEP = 0.02
+SHORTEST_STEP, LONGEST_STEP = 1e-9, 0.02  # s
 CONTACTS = ("friction", "paper")
 INTEGRATORS = ("fast", "accurate")
 HOOKS = ("before_step", "after_terms", "after_detect", "after_impact", "after_forces", "after_integrate", "after_step")
@@ -23,9 +23,8 @@ STATUSES = {
     "saturated": "a torque was larger than its motor can give, and was cut",
     "invalid_input": "a torque was not a number and counted as zero, or the time step made no sense and no step was taken",
     "inexact": "the contact impulses were found less exactly than promised",
-    "stopped": "the motion ran away; the world keeps the last good state and takes no more steps",
+    "stopped": "the motion ran away; the world keeps the last good state, without forces, and takes no more steps",
 }
-ShapeSpec: TypeAlias = Shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +46,7 @@ class Setup:
             no friction, no push.
     """
 
-    terrain: tuple[ShapeSpec, ...] = ()
+    terrain: tuple[Shape, ...] = ()
     points: str | tuple[TouchPoint, ...] = "surfaces"
     contact: str = "friction"
     gravity: tuple[float, float, float] = GRAVITY

@@ -20,7 +20,7 @@ class Snapshot:
     Attributes:
         q: (nq,) configuration.
         v: (nv,) velocity.
-        t: Time [s].
+        t: Time [s], and what rounding keeps back from it [s].
         books: Energy since the start.
         pushes: Pushes that have not ended.
         tables: Coordinates, numbers, memory and limits of the tables of a step.
@@ -34,7 +34,7 @@ class Snapshot:
 
     q: Vector
     v: Vector
-    t: float
+    t: tuple[float, float]
     books: Books
     pushes: tuple[Push, ...]
     tables: tuple[Matrix, Vector, Matrix, Matrix]
@@ -57,7 +57,7 @@ def take_snapshot(stepper: Stepper) -> Snapshot:
     return Snapshot(
         q=stepper.q.copy(),
         v=stepper.v.copy(),
-        t=stepper.t,
+        t=(stepper.t, stepper.owed),
         books=books.copy(),
         pushes=tuple(stepper.pushes),
         tables=kept,
@@ -77,7 +77,8 @@ def go_back(stepper: Stepper, snapshot: Snapshot) -> None:
         stepper: The stepper.
         snapshot: Where it was.
     """
-    stepper.q, stepper.v, stepper.t = snapshot.q.copy(), snapshot.v.copy(), snapshot.t
+    stepper.q, stepper.v = snapshot.q.copy(), snapshot.v.copy()
+    stepper.t, stepper.owed = snapshot.t
     stepper.books, stepper.pushes = snapshot.books.copy(), list(snapshot.pushes)
     stepper.reason, stepper.fresh, stepper.span = snapshot.reason, snapshot.fresh, snapshot.span
     (stepper.parts, stepper.swing), stepper.tau, stepper.lam = snapshot.fine, snapshot.tau.copy(), snapshot.lam.copy()

@@ -19,22 +19,20 @@ from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.errors import ShapeError, UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
-from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.command import read_torque
-from humanoid_dynamics.simulation.contacts.contact_rows import Touching
 from humanoid_dynamics.simulation.contacts.touch_points import choose_points
 from humanoid_dynamics.simulation.gauge import Gauge
+from humanoid_dynamics.simulation.observed import ObservedWorld
 from humanoid_dynamics.simulation.push import Push
 from humanoid_dynamics.simulation.reach import check_reach
-from humanoid_dynamics.simulation.reading import list_forces, read_report
-from humanoid_dynamics.simulation.setup import CONTACTS, HOOKS, INTEGRATORS, LONGEST_STEP, PointForce, Setup, StepReport
+from humanoid_dynamics.simulation.reading import read_report
+from humanoid_dynamics.simulation.setup import CONTACTS, HOOKS, INTEGRATORS, LONGEST_STEP, SHORTEST_STEP, Setup, StepReport
 from humanoid_dynamics.simulation.snapshot import Snapshot, go_back, take_snapshot
 from humanoid_dynamics.simulation.steps.build_engine import build_engine
 from humanoid_dynamics.simulation.steps.joint_forces import JointForces, rebind_drive
 from humanoid_dynamics.simulation.steps.rotors import add_rotors
 from humanoid_dynamics.simulation.steps.stepper import Stepper
-from humanoid_dynamics.simulation.steps.tables import Tables
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, check_vector, read_only
+from humanoid_dynamics.spatial.arrays import Vector, check_vector, read_only
 from humanoid_dynamics.structure.events import Event
 
 REAL = (float, int, np.floating)
@@ -42,7 +40,7 @@ Hook = Callable[["World"], None]
 Pilot = Callable[["World"], Vector]
 
 
-class World:
+class World(ObservedWorld):
     """Bodies in one tree, their constraints and surroundings, and where they are.
 
     Attributes:
@@ -93,99 +91,10 @@ class World:
         mechanism = Mechanism(own, rows, actuated=[name for name in own.actuated if name not in passive])
         self._stepper = self._build_stepper(mechanism, JointForces(own, self.setup.drive), start)
 
-    @property
-    def robot(self) -> RobotModel:
-        """All bodies as one robot, with its own copy of the model."""
-        return self._stepper.robot
-
-    @property
-    def mechanism(self) -> Mechanism:
-        """Bilateral constraints; they are edited through ``apply``."""
-        return self._stepper.mechanism
-
-    @property
-    def q(self) -> Vector:
-        """(nq,) configuration."""
-        return self._stepper.q
-
-    @property
-    def v(self) -> Vector:
-        """(nv,) velocity."""
-        return self._stepper.v
-
-    @property
-    def t(self) -> float:
-        """Time [s]."""
-        return self._stepper.t
-
-    @property
-    def books(self) -> Books:
-        """Energy since the start."""
-        return self._stepper.books
-
-    @property
-    def touching(self) -> Touching:
-        """What touched in the last part of the last step."""
-        return self._stepper.touching
-
-    @property
-    def lam(self) -> Vector:
-        """(k,) mean force of each bilateral row in the last part of the last step [N, N·m]."""
-        return self._stepper.lam
-
-    def sum_wrenches(self, owner: Indices, sums: Matrix) -> None:
-        """Sum the impulses on the points of surfaces in the last part of the last step.
-
-        Args:
-            owner: (points,) surface of each point, -1 where there is none.
-            sums: (surfaces, 6) impulse [N·s] and its moment about the origin of the world; written.
-        """
-        self._stepper.engine.contacts.sum_wrenches(owner, sums)
-
-    @property
-    def span(self) -> float:
-        """Length of the last part of the last step, in which ``touching`` gave its impulses [s]."""
-        return self._stepper.span
-
-    @property
-    def reason(self) -> str:
-        """Why the world has stopped; empty while it runs."""
-        return self._stepper.reason
-
-    @property
-    def state(self) -> State:
-        """Where the world is, as a value of its own."""
-        return State(self.q, self.v)
-
-    @property
-    def tau(self) -> Vector:
-        """(na,) torques of the last step, as they were used [N·m, N]."""
-        return self._stepper.tau
-
-    @property
-    def point_names(self) -> tuple[str, ...]:
-        """Names of all touch points."""
-        return self._stepper.engine.contacts.table.names
-
-    def point_forces(self) -> Matrix:
-        """Return (n, 3) mean force on every touch point in the last part of the last step, in the world [N]."""
-        forces = np.zeros((len(self.point_names), 3))
-        forces[self.touching.point] = self.touching.impulse / self._stepper.span
-        return forces
-
-    @property
-    def tables(self) -> Tables:
-        """Tables of the step, for those who measure it."""
-        return self._stepper.engine.tables
-
     def warm_up(self) -> None:
         """Compile, or load, what a step calls only at impacts and events; the state stays as it is."""
         self._stepper.engine.terms.warm_up()
-
-    def count_freedoms(self) -> int:
-        """Return how many freedoms the bilateral rows leave here."""
-        self.mechanism.place(self.q)
-        return self.mechanism.nu
+        self._stepper.engine.contacts.warm_up()
 
     def add_hook(self, name: str, hook: Hook) -> None:
         """Let a function be called in every step.
@@ -245,7 +154,7 @@ class World:
         if change.mechanism is not old.mechanism:
             drive = None if old.engine.joints.drive is None else rebind_drive(old.engine.joints.drive, old.robot, change.mechanism.robot)
             new = self._build_stepper(change.mechanism, JointForces(change.mechanism.robot, drive), change.state)
-            new.t, new.books, new.pushes = old.t, old.books, old.pushes
+            new.t, new.owed, new.books, new.pushes = old.t, old.owed, old.books, old.pushes
             self._stepper = new
         stepper = self._stepper
         stepper.q, stepper.v = np.array(change.state.q), np.array(change.state.v)
@@ -315,7 +224,7 @@ class World:
         """Advance by one step.
 
         Args:
-            dt: Its length [s]; up to 20 ms.
+            dt: Its length [s]; from a nanosecond to 20 ms.
             tau: (na,) torques in the order of ``actuated``, or coordinate name -> torque [N·m, N]; those of the pilot where left out, none
                 without a pilot.
 
@@ -328,9 +237,9 @@ class World:
         """
         stepper = self._stepper
         if stepper.reason:
-            return StepReport(stepper.t, "stopped", stepper.reason)
-        if not (isinstance(dt, REAL) and 0.0 < dt <= LONGEST_STEP):
-            return StepReport(self.t, "invalid_input", f"a time step of {dt} s; expected one above 0 and up to {LONGEST_STEP} s")
+            return read_report(stepper, "stopped", stepper.reason, 0)
+        if not (isinstance(dt, REAL) and SHORTEST_STEP <= dt <= LONGEST_STEP):
+            return StepReport(self.t, "invalid_input", f"a time step of {dt} s; expected one from {SHORTEST_STEP} to {LONGEST_STEP} s")
         if self._hooked:
             self._run("before_step")
             stepper = self._stepper
@@ -339,14 +248,10 @@ class World:
         command = self._no_torque if tau is None else read_torque(self.actuated, self._effort, tau)
         impacts = stepper.step(dt, command.tau, undisturbed=self._undisturbed)
         if self._stepper.reason:
-            return StepReport(self.t, "stopped", self.reason)
+            return read_report(self._stepper, "stopped", self.reason, impacts)
         if self._hooked:
             self._run("after_step")
         return read_report(stepper, command.status, command.reason, impacts)
-
-    def contact_forces(self) -> tuple[PointForce, ...]:
-        """Return the mean forces on all points that touched in the last part of the last step."""
-        return list_forces(self._stepper)
 
     def _build_stepper(self, mechanism: Mechanism, joints: JointForces, state: State) -> Stepper:
         robot = mechanism.robot

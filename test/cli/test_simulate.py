@@ -77,7 +77,7 @@ def test_audit_passes(call):
     assert (code, err) == (0, "")
     assert "FAIL" not in out
     assert out.count("pass") > 20
-    assert "height [m]" in out
+    assert "way fallen [m]" in out
 
 
 def test_audit_fails_where_a_number_is_wrong(call, monkeypatch):
@@ -87,3 +87,82 @@ def test_audit_fails_where_a_number_is_wrong(call, monkeypatch):
     code, out, _ = call("audit", "--json")
     assert code == 1
     assert json.loads(out)["passed"] is False
+
+
+BURIED = """
+objects: {crate: {mass: 5, box: [1, 1, 1], xyz: [0, 0, 0.2]}, other: {mass: 5, box: [1, 1, 1], xyz: [0.1, 0, 0.2]}}
+terrain: [{plane: {}}]
+seconds: 0.3
+"""
+STACK = """
+objects: {a: {mass: 5, box: [1, 1, 1], xyz: [0, 0, 0.5]}, b: {mass: 5, box: [0.8, 0.8, 1], xyz: [0, 0, 1.5]}}
+terrain: [{plane: {}}]
+seconds: 0.3
+"""
+KICKED = """
+objects: {crate: {mass: 5, box: [1, 1, 1], xyz: [0, 0, 0.5]}}
+terrain: [{plane: {}}]
+events: [{at: 0.01, push: {link: body, force: [1.0e+18, 0, 0], duration: 0.1}}]
+seconds: 0.1
+"""
+
+
+@pytest.mark.parametrize(("scene", "seconds"), [(BURIED, None), (KICKED, 0.01)])
+def test_a_run_that_stops_is_told_with_finite_numbers(call, tmp_path, scene, seconds):
+    path = tmp_path / "scene.yaml"
+    path.write_text(scene)
+    code, out, err = call("simulate", path, "--json")
+    assert (code, err) == (0, "")
+    facts = json.loads(out)
+    if seconds is not None:
+        assert facts["statuses"] == {"ok": 10, "stopped": 1}
+        assert facts["seconds"] == seconds
+        assert "ran away" in facts["reason"]
+        assert 0.0 < facts["depth"] < 1e-3
+        assert facts["energy"]["work"]["pushes"] == 0.0
+    assert np.abs(facts["ground_force"]).max() < 1e4
+
+
+def test_ground_force_is_what_stands_still(call, tmp_path):
+    path = tmp_path / "stack.yaml"
+    path.write_text(STACK)
+    facts = json.loads(call("simulate", path, "--json")[1])
+    assert facts["ground_force"][2] == pytest.approx(98.1, rel=1e-6)
+    assert facts["seconds"] == 0.3
+
+
+HINGED = """
+objects: {a: {ball: 0.1, xyz: [0, 0, 1]}}
+connections: {pin: {kind: spherical, here: true, a: {link: body}, b: {link: world, xyz: [0, 0, 1]}}}
+seconds: 0.01
+"""
+
+
+@pytest.mark.parametrize(
+    ("scene", "said"),
+    [
+        ("objects: {crate: {box: [1, 1, 0]}}", "objects.crate.box[2]"),
+        ("objects: {a: {ball: 0.1}}\nterrain: [{box: {size: [1, 1, 0], xyz: [0, 0, 0]}}]", "terrain[0].box.size[2]"),
+        ("figures: {human: {robot: human82}}", "figures.human.robot"),
+        ("objects: {a: {ball: 0.1, mass: .inf}}", "objects.a.mass: received inf, expected a finite number of at least 1e-09"),
+        ("objects: {a: {ball: 0.1}, a: {ball: 0.2}}", "key 'a' comes twice"),
+        (HINGED + "events: [{at: 1, cut: pin}, {at: 0.5, connect: pin}]", "events[1].connect: 'pin' is closed already"),
+        (HINGED + "events: [{at: 1, cut: pin}, {at: 2, cut: pin}]", "events[1].cut: 'pin' is open already"),
+    ],
+)
+def test_scene_errors_say_where(call, tmp_path, scene, said):
+    path = tmp_path / "mine.yaml"
+    path.write_text(scene)
+    code, out, err = call("simulate", path)
+    assert (code, out) == (2, "")
+    words = " ".join(err.split())
+    assert said in words
+    assert "mine.yaml" in words
+
+
+def test_numbers_with_a_bare_exponent(call, tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(HINGED + "dt: 1e-3\nevents: [{at: 5e-3, cut: pin}, {at: 5e-3, connect: pin}]\n")
+    code, out, err = call("simulate", path, "--json")
+    assert (code, err) == (0, "")
+    assert [phase["t"] for phase in json.loads(out)["phases"]] == [0.0, 0.005]

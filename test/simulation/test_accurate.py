@@ -18,6 +18,7 @@ from humanoid_dynamics.simulation.scenes.run import build_world
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.steps.fine_motion import fly, keep_energy
 from humanoid_dynamics.simulation.steps.joint_forces import build_drive
+from humanoid_dynamics.simulation.steps.rows import PULL, SAG, V_END
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.structure.join import join
 
@@ -95,7 +96,7 @@ def test_a_drive_gives_no_more_than_its_motor_can(compiled):
     for _ in range(300):
         world.step(1e-3)
         dofs = world.tables.dofs
-        torque = dofs[9 + 1] - dofs[11] * dofs[17]  # pull - sag v
+        torque = dofs[PULL] - dofs[SAG] * dofs[V_END]
         assert (np.abs(torque) <= effort * (1.0 + 1e-8)).all()
         cut += int((np.abs(torque) > effort * (1.0 - 1e-8)).sum())
     assert cut > 20
@@ -142,8 +143,12 @@ def test_a_fast_ball_rolls_without_gaining_energy(dt):
     assert world.q[0] == pytest.approx(0.2 * speed, rel=2e-4)
 
 
-def test_a_tried_step_leaves_no_trace():
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_tried_step_leaves_no_trace(compiled):
+    if compiled:
+        pytest.importorskip("numba", reason="numba is not installed")
     scene = load_scene("pushed")
+    scene = replace(scene, setup=replace(scene.setup, compiled=compiled))
     worlds = [build_world(scene) for _ in range(2)]
     for world in worlds:  # the first step has none before it
         world.push("torso", (40.0, 0.0, 0.0), 0.02)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from humanoid_dynamics.simulation.contacts.compiled_cones import CompiledCones
 from humanoid_dynamics.simulation.contacts.cones import ConeProblem, solve_cones
-from humanoid_dynamics.simulation.contacts.sweep import sweep
-from humanoid_dynamics.snake.compiled import select_kernel
+from humanoid_dynamics.simulation.steps.compiled import compile_step
 from humanoid_dynamics.spatial.compiling import is_compiler_installed
 
 
@@ -54,7 +54,7 @@ def test_impulses_obey_signorini_and_coulomb(redundant):
         assert (answer.p[: problem.normals] >= 0.0).all()
         if answer.exact:
             exact += 1
-            assert natural_error(problem, answer) < 2e-3 if redundant else 1e-3
+            assert natural_error(problem, answer) < (2e-3 if redundant else 1e-3)
             assert answer.p @ (problem.G @ answer.p + problem.b) <= 1e-4
     assert exact >= 147
 
@@ -74,12 +74,20 @@ def test_open_contacts_get_nothing():
 
 
 @pytest.mark.skipif(not is_compiler_installed(), reason="numba is not installed")
-def test_compiled_sweeps_are_the_same():
+@pytest.mark.parametrize("redundant", [False, True])
+def test_the_compiled_solver_finds_the_same(redundant):
     rng = np.random.default_rng(2)
-    compiled = select_kernel(sweep, compiled=True)
-    for _ in range(5):
-        problem = random_problem(rng, 5, 2)
-        first, second = np.zeros(len(problem.b)), np.zeros(len(problem.b))
-        sweep(problem.G, problem.b, problem.mu, first, 7)
-        compiled(problem.G, problem.b, problem.mu, second, 7)
-        np.testing.assert_allclose(second, first, atol=1e-13)
+    compiled = CompiledCones(compile_step().solve_cones)
+    exact = 0
+    for number in range(60):
+        problem = random_problem(rng, int(rng.integers(0, 7)), int(rng.integers(1, 4)), redundant)
+        m = len(problem.mu)
+        problem = problem._replace(owner=None if number % 2 else np.sort(rng.integers(0, 40, m)))
+        guess = None if number % 3 else np.where(rng.random(len(problem.b)) < 0.5, 0.0, rng.random(len(problem.b)))
+        expected, answer = solve_cones(problem, guess), compiled(problem, guess)
+        if expected.exact and answer.exact:
+            exact += 1
+            np.testing.assert_allclose(answer.p, expected.p, atol=1e-6 * max(1.0, np.abs(expected.p).max()))
+            np.testing.assert_allclose(answer.u, expected.u, atol=1e-6 * max(1.0, np.abs(problem.b).max()))
+            assert answer.cone <= 1e-9
+    assert exact >= 57

@@ -23,6 +23,7 @@ from humanoid_dynamics.simulation.scenes.snake_pilot import Driving, SnakePilot
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.snake import (
+    PreparedSnake,
     SnakeModel,
     SnakeState,
     build_snake_description,
@@ -77,16 +78,28 @@ def test_wheels_of_the_world_carry_the_side_forces_of_the_equations():
     assert np.abs(J.jacobian(world.mechanism.kinematics) @ world.v).max() < 1e-12
 
 
-def test_thirty_links_are_driven_in_real_time_at_1_khz_in_plain_python():
-    """Processor time of a tick of the driver and a step of the world, the quickest of several bursts: others may use the machine."""
+def spend(count, act):
+    """Return the processor time of an act that is done so often [s]."""
+    begin = thread_time()
+    for _ in range(count):
+        act()
+    return (thread_time() - begin) / count
+
+
+def test_thirty_links_are_driven_with_arrays_in_the_time_of_36_evaluations_of_1000():
+    """A tick of the driver and a step of the world: about 1 ms on the machine of docs/performance.md, and no bound of time on others.
+
+    Both by processor time, in turns, the quickest of several bursts: others may use the machine.
+    """
+    long = PreparedSnake(SnakeModel.uniform(1000), compiled=False)
+    theta, u, torques = 0.3 * np.sin(np.arange(1000.0)), np.array([0.3, 0.2]), np.zeros(999)
     world = put_into_world(SnakeModel.uniform(30), SnakeState(0.3 * np.sin(np.arange(30.0)), np.zeros(2)))
-    pilot, taken = SnakePilot(world, Driving(heading=0.5)), []
-    for _ in range(6):
-        begin = thread_time()
-        assert all(world.step(1e-3).status == "ok" for _ in range(40))
-        taken.append((thread_time() - begin) / 40)
+    pilot = SnakePilot(world, Driving(heading=0.5))
+    bursts = [(spend(40, lambda: world.step(1e-3)), spend(40, lambda: long.tick(theta, u, torques))) for _ in range(6)]
+    step, evaluation = map(min, zip(*bursts, strict=True))
+    assert not world.reason
     assert sum(pilot.statuses.values()) == 240
-    assert min(taken) < 1e-3
+    assert step < 36.0 * evaluation
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from humanoid_dynamics.errors import ShapeError
+from humanoid_dynamics.simulation.contacts.detect_kernel import write_axes
+from humanoid_dynamics.simulation.contacts.shapes import tangents
 from humanoid_dynamics.simulation.contacts.terrain import build_box, build_plane, build_steps, build_terrain
+from humanoid_dynamics.simulation.scenes.file import load_scene
+from humanoid_dynamics.simulation.scenes.run import build_world
+from humanoid_dynamics.simulation.steps.rows import N_AXES
 
 
 def test_slope_rises_by_its_angle_along_its_heading():
@@ -27,6 +32,36 @@ def test_distance_from_a_box_is_that_to_its_nearest_point():
     np.testing.assert_allclose(np.linalg.norm(normal, axis=1), 1.0)
     ahead, _ = box.probe(points + 1e-6 * normal)
     np.testing.assert_allclose((ahead - gap) / 1e-6, 1.0, atol=1e-3)
+
+
+def test_every_normal_has_axes():
+    rng = np.random.default_rng(1)
+    along = np.vstack((np.eye(3), -np.eye(3), rng.normal(size=(200, 3)), np.eye(3) + 1e-9 * rng.normal(size=(3, 3))))
+    normals = along / np.linalg.norm(along, axis=1)[:, None]
+    axes = tangents(normals).transpose(1, 0, 2)
+    np.testing.assert_allclose(axes @ axes.transpose(0, 2, 1), np.tile(np.eye(3), (len(normals), 1, 1)), atol=1e-12)
+    np.testing.assert_allclose(np.linalg.det(axes), 1.0)
+    for normal, expected in zip(normals, axes, strict=True):
+        row = np.zeros(N_AXES + 9)
+        write_axes(row, normal)
+        np.testing.assert_allclose(row[N_AXES:], expected.ravel(), atol=1e-15)
+
+
+@pytest.mark.parametrize("contact", ["friction", "paper"])
+@pytest.mark.parametrize("heading", [(1.0, 0.0), (0.0, 1.0), (0.0, -1.0), (-1.0, 0.0)])
+def test_a_crate_slides_to_a_wall_wherever_it_stands(tmp_path, heading, contact):
+    x, y = heading
+    middle, size = ([0.5 * x, 0.5 * y, 0.5], [0.2, 2.0, 1.0] if x else [2.0, 0.2, 1.0])
+    text = f"""title: a crate before a wall
+contact: {contact}
+objects: {{crate: {{mass: 2, box: [0.2, 0.2, 0.2], xyz: [0, 0, 0.1], velocity: [{2 * x}, {2 * y}, 0, 0, 0, 0]}}}}
+terrain: [{{plane: {{friction: 0.1}}}}, {{box: {{size: {size}, xyz: {middle}}}}}]
+"""
+    (tmp_path / "wall.yaml").write_text(text)
+    world = build_world(load_scene(str(tmp_path / "wall.yaml")))
+    for _ in range(300):
+        assert world.step(1e-3).status != "stopped"
+    assert 0.0 < world.q[:2] @ heading < 0.301
 
 
 def test_the_nearest_shape_counts():

@@ -1,5 +1,6 @@
 """The world: laws while it steps, what it refuses, and that equal runs are equal."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -140,7 +141,7 @@ class TestWhatItRefuses:
         assert "left_knee" in report.reason
         assert world.tau.max() == human.limits.effort[human.joint("left_knee").v.start]
 
-    @pytest.mark.parametrize("dt", [0.0, -1e-3, 1.0, np.nan, np.inf])
+    @pytest.mark.parametrize("dt", [0.0, 1e-300, -1e-3, 1.0, np.nan, np.inf])
     def test_time_step_that_makes_no_sense(self, human, dt):
         world = standing(human)
         q = world.q.copy()
@@ -188,7 +189,7 @@ class TestWhatItRefuses:
             if report.status == "stopped":
                 break
         assert report.status == "stopped"
-        assert "body 'head'" in report.reason or "body" in report.reason
+        assert re.search(r"body '\w+', coordinate '\w+', at t =", report.reason)
         np.testing.assert_array_equal(world.q, q)
         assert np.isfinite(world.v).all()
         assert world.step(1e-3).status == "stopped"

@@ -33,14 +33,16 @@ from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.structure.events import Connect
 
+NEARLY_FLAT = 0.03  # rad; a box that comes back to its face still stands on one edge alone here
+
 
 def free_fall(dt: float = STEP, *, mass: float = 3.0, seconds: float = 1.0, speed: float = 2.0) -> tuple[Finding, ...]:
-    """Throw a body upwards: z = v t - g t²/2."""
+    """Throw a body upwards: g t²/2 is how far it falls below the straight way it began."""
     world = World(build_body(mass, (0.1, 0.2, 0.25)), Setup(), build_state(z=1.0, v=(0.3, 0.0, speed, 0.4, 0.0, 0.0)))
     run_world(world, seconds, dt)
-    exact = 1.0 + speed * seconds - 0.5 * GRAVITY * seconds**2
+    fallen = 1.0 + speed * seconds - float(world.q[2])
     return (
-        Finding("free fall", "height [m]", float(world.q[2]), exact, 1e-6),
+        Finding("free fall", "way fallen [m]", fallen, 0.5 * GRAVITY * seconds**2, 1e-6),
         Finding("free fall", "energy from nowhere, as a height [m]", world.books.missing / (mass * GRAVITY), 0.0, 1e-5),
     )
 
@@ -130,7 +132,10 @@ def tipping(dt: float = STEP, *, mass: float = 5.0, width: float = 0.3, height: 
 
 
 def falling_over(dt: float = STEP, *, mass: float = 5.0, width: float = 0.2, height: float = 1.0, rate: float = 1.0) -> tuple[Finding, ...]:
-    """Let a box on its edge fall over, or back where it is too slow: half omega^2 of its moment is the height its middle has lost."""
+    """Let a box on its edge fall over, or back where it is too slow, until it lies nearly flat again.
+
+    Half omega^2 of its moment is the weight of what its middle has lost in height.
+    """
     size, start = (width, width, height), 0.1
     edge = np.array([width / 2, 0.0, -height / 2])
     R = pin.exp3(np.array([0.0, start, 0.0]))
@@ -138,7 +143,7 @@ def falling_over(dt: float = STEP, *, mass: float = 5.0, width: float = 0.2, hei
     q = np.concatenate((p, pin.Quaternion(R).coeffs()))
     v = np.concatenate((-np.cross(np.array([0.0, rate, 0.0]), edge), [0.0, rate, 0.0]))
     world = World(build_crate(mass, size), Setup(terrain=(build_plane(),), points=list_corners(size, 5.0)), State(q, v))
-    run_world(world, 0.5, dt)
+    run_world(world, 0.5, dt, lambda: pin.log3(pin.Quaternion(world.q[3:7]).matrix())[1] > NEARLY_FLAT)
     moment = mass * (width**2 + height**2) / 12 + mass * float(edge @ edge)
     speed = np.sqrt(max(0.0, rate**2 + 2 * mass * GRAVITY * (p[2] - world.q[2]) / moment))
     exact = float(np.copysign(speed, world.v[4]))

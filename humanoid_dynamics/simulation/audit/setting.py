@@ -63,9 +63,18 @@ def build_body(mass: float, moments: tuple[float, float, float], com: tuple[floa
     return load_robot(f'<robot name="body">{write_link("body", mass, moments, com)}</robot>', root="free_flyer")
 
 
-def run_world(world: World, seconds: float, dt: float) -> None:
-    """Step for a time, the last step as short as it must be."""
+def run_world(world: World, seconds: float, dt: float, goes_on: Callable[[], bool] | None = None) -> None:
+    """Step for a time, the last step as short as it must be.
+
+    Args:
+        world: The world.
+        seconds: How long [s].
+        dt: Length of a step [s].
+        goes_on: Asked before every step; where it says no, that was all.
+    """
     for _ in range(int(seconds / dt + 1e-9)):
+        if goes_on is not None and not goes_on():
+            return
         world.step(dt)
     rest = seconds - world.t
     if rest > 1e-9:

@@ -1,10 +1,10 @@
-"""Contacts whose steps are solved by compiled kernels; impacts, which are rare, are solved as in ``friction.py``."""
+"""Contacts whose steps are solved by compiled kernels; impacts, which are rare, are put together as in ``friction.py``."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.simulation.contacts.cones import CLOSE, ConeAnswer, ConeProblem, solve_cones
+from humanoid_dynamics.simulation.contacts.cones import CLOSE, ConeAnswer, ConeProblem
 from humanoid_dynamics.simulation.contacts.contact_rows import Touching, touch_nothing
 from humanoid_dynamics.simulation.contacts.felt_kernel import sum_wrenches
 from humanoid_dynamics.simulation.contacts.friction import FrictionContacts
@@ -100,7 +100,7 @@ class CompiledContacts(FrictionContacts):
         depth = np.minimum(gap + SLOP, 0.0)
         if not depth.any():
             return None
-        answer = solve_cones(ConeProblem(B.T.dot(B), PUSH_OUT * depth, np.zeros(0), len(gap)), None, self.kernel)
+        answer = self.law.solver(ConeProblem(B.T.dot(B), PUSH_OUT * depth, np.zeros(0), len(gap)), None)
         return np.asarray(B.dot(answer.p))
 
     def _limit_gaps(self, m: int, count: int) -> Vector:
@@ -137,4 +137,5 @@ class CompiledContacts(FrictionContacts):
         residual = float(numbers[RESIDUAL])
         quality = (residual, float(numbers[COMPLEMENTARITY]), float(numbers[CONE]), int(numbers[ROUNDS]), residual <= CLOSE)
         points, place = rows[:, N_POINT].astype(np.intp), rows[:, N_PLACE : N_PLACE + 3]
-        return Touching(points, place, impulse, float(numbers[DEPTH]), ConeAnswer(p, u, *quality))
+        met = rows[:, N_KEY].astype(np.intp) // len(self.table)
+        return Touching(points, place, impulse, float(numbers[DEPTH]), ConeAnswer(p, u, *quality), met)

@@ -68,12 +68,12 @@ def gather(cones: Cones, rows: Indices, A: Matrix, x: Vector) -> None:
     Args:
         cones: The problem.
         rows: The rows.
-        A: (n, n) matrix, whose upper triangle is overwritten.
+        A: (n, n) matrix, whose lower triangle is overwritten.
         x: (n,) right side, overwritten.
     """
     for i in range(len(rows)):
         x[i] = -cones.b[rows[i]]
-        for j in range(i, len(rows)):
+        for j in range(i + 1):
             A[i, j] = cones.G[rows[i], rows[j]]
 
 
@@ -214,6 +214,30 @@ def certify(mu: Vector, count: int, p: Vector, u: Vector) -> tuple[float, float]
         t_1, t_2 = p[count + i], p[count + m + i]
         cone = max(cone, np.sqrt(t_1 * t_1 + t_2 * t_2) - mu[i] * p[i])
     return complementarity, cone
+
+
+def solve_problem(
+    problem: tuple[Matrix, Vector, Vector, int], owners: Indices, guess: Vector, p: Vector, u: Vector
+) -> tuple[float, int, float, float]:
+    """Solve a contact problem by itself, as impacts and corrections of depth pose it.
+
+    Args:
+        problem: (k, k) velocity per impulse and (k,) velocity without impulses, both overwritten; (m,) coefficients of friction; number of
+            normal rows.
+        owners: (m,) number of the body of each contact.
+        guess: (k,) impulses of the last step, zero for what is new.
+        p: (k,) impulses, overwritten.
+        u: (k,) velocities, overwritten.
+
+    Returns:
+        Residual as a velocity [m/s], number of systems solved, largest p_n |u_n| [J], and how far an impulse is outside its cone [N·s].
+    """
+    G, b, mu, count = problem
+    cones = Cones(G, b, mu, np.empty(len(b)), count)
+    soften(cones, guess, owners)
+    residual, rounds = settle(cones, guess, p, u)
+    complementarity, cone = certify(mu, count, p, u)
+    return residual, rounds, complementarity, cone
 
 
 PARTS = (sweep, is_inside, choose_rows, gather, leaves, stick, search, soften, settle, certify)

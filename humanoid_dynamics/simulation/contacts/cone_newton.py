@@ -149,28 +149,28 @@ def put(unknowns: Unknowns, k: int, makes: tuple[float, float, float], asks: tup
     unknowns.own[k] = 0.0
 
 
-def condense(cones: Cones, unknowns: Unknowns, A: Matrix, rhs: Vector) -> None:
+def condense(cones: Cones, unknowns: Unknowns, felt: Matrix, A: Matrix, rhs: Vector) -> None:
     """Write the equations of what is to be found.
 
     Args:
         cones: The problem.
         unknowns: What is to be found.
+        felt: (n, k) velocity of each row per unit of each unknown, overwritten.
         A: (n, n) matrix, overwritten.
         rhs: (n,) right side, overwritten.
     """
     G, b, places, makes, asks = cones.G, cones.b, unknowns.places, unknowns.makes, unknowns.asks
-    row = np.empty(len(b))
+    for k in range(len(rhs)):
+        i, one, two = places[k, 0], places[k, 1], places[k, 2]
+        x, y, z = makes[k, 0], makes[k, 1], makes[k, 2]
+        for row in range(len(b)):
+            felt[k, row] = x * G[i, row] + y * G[one, row] + z * G[two, row]
     for k in range(len(rhs)):
         i, one, two = places[k, 0], places[k, 1], places[k, 2]
         x, y, z = asks[k, 0], asks[k, 1], asks[k, 2]
         rhs[k] = -(x * b[i] + y * b[one] + z * b[two])
-        if x == 1.0:
-            row[:] = G[i]
-        else:
-            for j in range(len(b)):
-                row[j] = y * G[one, j] + z * G[two, j]
         for j in range(len(rhs)):
-            A[k, j] = makes[j, 0] * row[places[j, 0]] + makes[j, 1] * row[places[j, 1]] + makes[j, 2] * row[places[j, 2]]
+            A[k, j] = x * felt[j, i] + y * felt[j, one] + z * felt[j, two]
         A[k, k] += unknowns.own[k]
 
 
@@ -181,12 +181,12 @@ def step_on(cones: Cones, s: Vector, unknowns: Unknowns, room: Vector, whole: Ve
         cones: The problem.
         s: (k,) p - step u.
         unknowns: Room for what is to be found.
-        room: (k² + k,) room for its equations.
+        room: (2 k² + k,) room for its equations.
         whole: (k,) impulses, overwritten.
     """
-    n = list_unknowns(cones, s, unknowns)
-    A, x = room[: n * n].reshape(n, n), room[n * n : n * n + n]
-    condense(cones, unknowns, A, x)
+    n, size = list_unknowns(cones, s, unknowns), len(s)
+    A, x, felt = room[: n * n].reshape(n, n), room[n * n : n * n + n], room[size * size + size :].reshape(size, size)
+    condense(cones, unknowns, felt, A, x)
     if not solve_general(A, x):
         return False
     whole[:] = 0.0
@@ -224,7 +224,7 @@ def iterate(cones: Cones, p: Vector, careful: bool) -> tuple[float, int]:
         Their residual and the number of systems solved.
     """
     size = len(p)
-    here, whole, s, q, room = p.copy(), np.empty(size), np.empty(size), np.empty(size), np.empty(size * size + size)
+    here, whole, s, q, room = p.copy(), np.empty(size), np.empty(size), np.empty(size), np.empty(2 * size * size + size)
     unknowns = Unknowns(np.empty((size, 3), dtype=np.intp), np.empty((size, 3)), np.empty((size, 3)), np.empty(size))
     least, used = np.inf, 0
     most = 2 * NEWTON if careful else NEWTON

@@ -10,6 +10,7 @@ factorisation; then Newton's method on the projection equations of Alart and Cur
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,6 @@ from scipy.linalg import lapack
 
 from humanoid_dynamics.simulation.contacts.sweep import sweep
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
-from humanoid_dynamics.spatial.compiling import Kernel
 
 LEAST = 1e-12  # of the diagonal of G: what nothing moves yields this much
 COMPLIANCE = 1e-5  # share of the diagonal of G: what makes impulses of redundant contacts unique
@@ -71,13 +71,15 @@ class ConeAnswer(NamedTuple):
     exact: bool
 
 
-def solve_cones(problem: ConeProblem, guess: Vector | None = None, kernel: Kernel = sweep) -> ConeAnswer:
+Solver = Callable[[ConeProblem, Vector | None], ConeAnswer]
+
+
+def solve_cones(problem: ConeProblem, guess: Vector | None = None) -> ConeAnswer:
     """Solve a contact problem.
 
     Args:
         problem: The problem.
         guess: (k,) impulses of the last step, zero for what is new.
-        kernel: ``sweep`` as it is or compiled.
 
     Returns:
         Impulses with their certificate; the nearest that was found where none is exact.
@@ -105,7 +107,7 @@ def solve_cones(problem: ConeProblem, guess: Vector | None = None, kernel: Kerne
         if least <= EXACT:
             break
         p = np.array(best)
-        kernel(G, b, problem.mu, p, sweeps)
+        sweep(G, b, problem.mu, p, sweeps)
     best = _project(best, problem)
     error = np.abs(best - _project(best - step * (G.dot(best) + b), problem)) / step
     return _report(problem, G, best, float(error.max()), rounds)

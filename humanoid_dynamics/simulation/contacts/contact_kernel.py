@@ -1,6 +1,6 @@
 """Contact forces of a step from the table of near points: rows, the problem, its solution, and what is remembered of it.
 
-What numba compiles in place of ``friction.py``; tables and their columns are named in ``rows.py``.
+What numba compiles in place of ``friction.py``; tables and their columns are named in ``steps.rows``.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ from humanoid_dynamics.simulation.steps.rows import (
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 # columns of the table of limits
-LIMIT_COLUMNS = 5
 HELD = 1e30  # coefficient of friction of what holds
 # rows of the table of answers
 ANSWER_ROWS = 4

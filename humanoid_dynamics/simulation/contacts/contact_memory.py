@@ -15,7 +15,11 @@ HALF = read_only(0.5)  # as an array, by which numpy multiplies twice as fast as
 
 
 class ContactMemory:
-    """Memory of one world, in its tables: points by pair with a shape, in axes of the world, and joint limits."""
+    """Memory of one world, in its tables: points by pair with a shape, in axes of the world, and joint limits.
+
+    Attributes:
+        touches: (pairs,) one where a point carried force in the last step.
+    """
 
     def __init__(self, tables: Tables) -> None:
         """Prepare.
@@ -24,13 +28,13 @@ class ContactMemory:
             tables: Tables of the step.
         """
         self._points, self._numbers = tables.memory, tables.numbers
-        self._touches, self._motions = tables.memory[:, M_TOUCHES], tables.memory[:, M_U:]
+        self.touches, self._motions = tables.memory[:, M_TOUCHES], tables.memory[:, M_U:]
         self._limits = tables.limits[:, -1]
 
     @property
     def carrying(self) -> int:
         """How many points carried force in the last step."""
-        return int(np.count_nonzero(self._touches))
+        return int(np.count_nonzero(self.touches))
 
     def touched(self, key: Indices) -> NDArray[np.bool_]:
         """Return which of some pairs carried force in the last step.
@@ -38,7 +42,7 @@ class ContactMemory:
         Args:
             key: (m,) pairs of point and shape.
         """
-        return self._touches.take(key) > 0.0
+        return self.touches.take(key) > 0.0
 
     def recall(self, rows: Rows, v: Vector, dt: float) -> tuple[Vector, Vector]:
         """Return the shift of each row, how fast a gap may close and half of what rows turned by, and a guess of its impulse.
@@ -89,14 +93,14 @@ class ContactMemory:
         """
         m, count = len(rows.point), len(rows.gap)
         motions = compose(rows, select_points(rows, np.array((u, p))))
-        self._limits[:] = 0.0
+        self.let_go()
         if rows.limits is not None:
             self._limits[rows.limits.row] = p[m:count]
-        if m == len(self._touches):  # all of them, in order
-            self._touches[:], self._motions[:] = p[:m] > CARRIES, motions
+        if m == len(self.touches):  # all of them, in order
+            self.touches[:], self._motions[:] = p[:m] > CARRIES, motions
         else:
-            self._touches[:] = 0.0
-            self._touches[rows.key], self._motions[rows.key] = p[:m] > CARRIES, motions
+            self.touches[:] = 0.0
+            self.touches[rows.key], self._motions[rows.key] = p[:m] > CARRIES, motions
         return motions[:, 3:]
 
     def rebound(self, rows: Rows, u: Vector) -> None:
@@ -107,8 +111,12 @@ class ContactMemory:
             u: (k,) velocities after it.
         """
         self._motions[rows.key, 3:] = 0.0
-        self._touches[rows.key] *= u[: len(rows.point)] < SLOWEST_IMPACT
+        self.touches[rows.key] *= u[: len(rows.point)] < SLOWEST_IMPACT
+
+    def let_go(self) -> None:
+        """Forget the impulses of limits."""
+        self._limits[:] = 0.0
 
     def forget(self) -> None:
         """Forget who carried force."""
-        self._touches[:] = 0.0
+        self.touches[:] = 0.0

@@ -54,6 +54,7 @@ class Touching(NamedTuple):
         impulse: (m, 3) impulse on the body, in the world [N·s].
         depth: Largest depth [m].
         answer: Certificate of the solver; None where nothing touched.
+        met: (m,) what each point touches: zero for what stands still, else the place of the moving shape, counted from one.
     """
 
     point: Indices
@@ -61,6 +62,7 @@ class Touching(NamedTuple):
     impulse: Matrix
     depth: float
     answer: ConeAnswer | None
+    met: Indices
 
 
 def stack_rows(near: Near | None, which: Indices, limits: NearLimits | None, nv: int) -> Rows | None:
@@ -128,7 +130,7 @@ def touch_nothing(near: Near | None) -> Touching:
         near: Near points.
     """
     depth = max(0.0, -float(near.gap.min())) if near is not None else 0.0
-    return Touching(NOBODY, np.zeros((0, 3)), np.zeros((0, 3)), depth, None)
+    return Touching(NOBODY, np.zeros((0, 3)), np.zeros((0, 3)), depth, None, NOBODY)
 
 
 def _stack_limits(limits: NearLimits, nv: int) -> Rows:

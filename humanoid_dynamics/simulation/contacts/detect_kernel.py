@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from humanoid_dynamics.simulation.contacts.probe_kernel import FAR, carry, probe
+from humanoid_dynamics.simulation.contacts.shapes import STEEP
 from humanoid_dynamics.simulation.contacts.thresholds import AT_ONCE
 from humanoid_dynamics.simulation.steps.rows import (
     BOUNCE,
@@ -45,21 +46,21 @@ from humanoid_dynamics.simulation.steps.rows import (
 )
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
-STEEP = 0.9
 START, KNOWN = 6, 12  # columns of the table of velocities
 Tables: TypeAlias = tuple[Matrix, ...]
 
 
 def write_axes(row: Vector, normal: Vector) -> None:
-    """Write the normal and two tangents, the first as near to x as can be.
+    """Write the normal and two tangents, the first across y, or level where the surface is steep.
 
     Args:
         row: Row of the table of near points, overwritten there.
         normal: (3,) the normal.
     """
     x, y, z = normal[0], normal[1], normal[2]
-    if abs(x) > STEEP:
-        length = np.sqrt(x * x + y * y)
+    level = x * x + y * y
+    if level > STEEP * STEEP:
+        length = np.sqrt(level)
         t_x, t_y, t_z = -y / length, x / length, 0.0
     else:
         length = np.sqrt(x * x + z * z)

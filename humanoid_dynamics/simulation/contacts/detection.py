@@ -14,9 +14,16 @@ from humanoid_dynamics.simulation.contacts.terrain import Terrain
 from humanoid_dynamics.simulation.contacts.touch_points import PointTable
 from humanoid_dynamics.spatial.arrays import Matrix
 
+FEW = 4  # joints that carry points, up to which one large product costs less than many small ones
+
 
 class Detector:
-    """Finds the points of a table that are near the ground or a moving shape, with all prepared that does not change."""
+    """Finds the points of a table that are near the ground or a moving shape, with all prepared that does not change.
+
+    Attributes:
+        level: The ground, where that is a plane and nothing else.
+        lowest: Least gap found last [m].
+    """
 
     def __init__(self, table: PointTable, terrain: Terrain, movers: Sequence[BoundShape] = ()) -> None:
         """Prepare.
@@ -30,8 +37,10 @@ class Detector:
         self._joint = np.array(table.joints, dtype=np.intp)[table.owner] if len(table) else np.zeros(0, dtype=np.intp)
         self._support = table.support[self._joint]
         self._p_J = np.ascontiguousarray(table.p_J.reshape(-1, 1, 4))
+        self._carriers = np.array(table.joints, dtype=np.intp)
+        self._blocks = _spread_points(table) if len(table.joints) <= FEW else None
         only = terrain.shapes[0] if len(terrain.shapes) == 1 else None
-        self._level = LevelGround(only, table, self._support) if isinstance(only, Plane) else None
+        self.level = LevelGround(only, table, self._support) if isinstance(only, Plane) and len(table) else None
         self.lowest = np.inf
 
     def find(self, poses: Matrix, J: Matrix, within: float) -> Near | None:
@@ -48,7 +57,7 @@ class Detector:
         self.lowest = np.inf
         if not len(self._table):
             return None
-        middles = np.matmul(self._p_J, poses.take(self._joint, 0).reshape(-1, 4, 3))[:, 0]
+        middles = self.place(poses)
         if not self._movers:
             return self._find_ground(middles, J, within)
         found = [self._find_ground(middles, J, within)]
@@ -59,8 +68,18 @@ class Detector:
         joined = [np.concatenate([getattr(near, name) for near in kept], axis=axis) for name, axis in JOINED]
         return Near(*joined)
 
+    def place(self, poses: Matrix) -> Matrix:
+        """Return where the middles of all points are (n, 3), in the world [m].
+
+        Args:
+            poses: (nj, 12) poses of all joints, rotation column by column and translation.
+        """
+        if self._blocks is not None:
+            return np.asarray(self._blocks.dot(poses.take(self._carriers, 0).reshape(-1, 3)))
+        return np.asarray(np.matmul(self._p_J, poses.take(self._joint, 0).reshape(-1, 4, 3))[:, 0])
+
     def _find_ground(self, middles: Matrix, J: Matrix, within: float) -> Near | None:
-        table, terrain, level = self._table, self._terrain, self._level
+        table, terrain, level = self._table, self._terrain, self.level
         if level is not None:
             near = level.find(middles, J, within)
             self.lowest = level.lowest
@@ -97,6 +116,13 @@ class Detector:
 
 
 JOINED = (("key", 0), ("point", 0), ("gap", 0), ("axes", 1), ("J", 1), ("place", 0), ("mu", 0), ("e", 0))
+
+
+def _spread_points(table: PointTable) -> Matrix:
+    """Return (n, 4c) what gives the middles of all points out of the poses of the c joints that carry any: a sum with many zeros."""
+    blocks = np.zeros((len(table), len(table.joints), 4))
+    blocks[np.arange(len(table)), table.owner] = table.p_J[:, :, 0]
+    return blocks.reshape(len(table), 4 * len(table.joints))
 
 
 def _twist_rows(axes: Matrix, place: Matrix, J: Matrix) -> Matrix:

@@ -7,8 +7,10 @@ import pinocchio as pin
 
 from humanoid_dynamics.simulation.contacts.near import Near
 from humanoid_dynamics.simulation.contacts.shapes import Plane, tangents
+from humanoid_dynamics.simulation.contacts.thresholds import CALM, REACH, WILD_REACH
 from humanoid_dynamics.simulation.contacts.touch_points import PointTable
-from humanoid_dynamics.spatial.arrays import Matrix, read_only
+from humanoid_dynamics.simulation.steps.rows import DT, FASTEST
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 
 
 class LevelGround:
@@ -16,6 +18,8 @@ class LevelGround:
 
     Attributes:
         lowest: Least gap found last [m].
+        turn: (6, 6) axes of every point, twice on the diagonal.
+        count: Number of points.
     """
 
     def __init__(self, plane: Plane, table: PointTable, support: Matrix) -> None:
@@ -30,12 +34,59 @@ class LevelGround:
         self._within = table.radius[:, None] * plane.normal
         self._mu, self._e = np.minimum(table.friction, plane.friction), np.maximum(table.restitution, plane.restitution)
         axes = tangents(plane.normal[None])[:, 0]
-        self._turn = read_only(np.kron(np.eye(2), axes))
+        self.turn = read_only(np.kron(np.eye(2), axes))
         self._moments = np.hstack([pin.skew(axis) for axis in axes])  # p . these = p x axis, one after the other
         self._wrenches = np.zeros((3, len(table), 6))
         self._wrenches[:, :, :3] = axes[:, None]
-        self._support, self._all = support, np.arange(len(table))
+        self._support, self._all, self.count = support, np.arange(len(table)), len(table)
         self.lowest = np.inf
+
+    def measure(self, middles: Matrix) -> Vector:
+        """Return the distance of every point [m].
+
+        Args:
+            middles: (n, 3) middles of all points, in the world [m].
+        """
+        gap: Vector = middles.dot(self._normal)
+        gap -= self._height
+        return gap
+
+    def select(self, point: Indices) -> tuple[Vector, Matrix, Matrix]:
+        """Return coefficients (m,), wrenches (3, m, 6) without moments, and support (m, nv) of some points.
+
+        Args:
+            point: (m,) their places in the table.
+        """
+        return self._mu[point], self._wrenches[:, point], self._support[point]
+
+    def write_moments(self, middles: Matrix, point: Indices | slice, moments: Matrix) -> Matrix:
+        """Write the moments of unit forces along the axes of some points; return where these touch (m, 3) [m].
+
+        Args:
+            middles: (m, 3) their middles [m].
+            point: (m,) their places in the table.
+            moments: (3, m, 3) moments about the origin of the world; written.
+        """
+        place: Matrix = middles - self._within[point]
+        moments[:] = place.dot(self._moments).reshape(-1, 3, 3).transpose(1, 0, 2)
+        return place
+
+    def is_reached(self, places: tuple[Matrix, Vector], point: Indices, J: Matrix, v: Vector, numbers: Vector) -> bool:
+        """Return whether any of some points, none of which touched, would come near enough to take part in a step.
+
+        Args:
+            places: (k, 3) middles of the points, and (k,) distances [m].
+            point: (k,) their places in the table.
+            J: (6, nv) joint Jacobian of the world.
+            v: (nv,) velocity to expect in the middle of the step.
+            numbers: Numbers in and out.
+        """
+        middles, gap = places
+        wrenches = self._wrenches[0, point]
+        wrenches[:, 3:] = (middles - self._within[point]).dot(self._moments[:, :3])
+        speed = (wrenches.dot(J) * self._support[point]).dot(v)
+        reach = REACH if numbers[FASTEST] < CALM else WILD_REACH
+        return bool((gap + numbers[DT] * speed < reach).any())
 
     def find(self, middles: Matrix, J: Matrix, within: float) -> Near | None:
         """Return the points that are nearer than some distance; None where there are none.
@@ -45,19 +96,17 @@ class LevelGround:
             J: (6, nv) joint Jacobian of the world.
             within: The distance [m].
         """
-        gap = middles.dot(self._normal) - self._height
+        gap = self.measure(middles)
         self.lowest = float(gap[gap.argmin()])
         if self.lowest >= within:
             return None
-        place = middles - self._within
         if gap[gap.argmax()] < within:
             index, mu, e, wrenches, support = self._all, self._mu, self._e, self._wrenches, self._support
         else:
             index = (gap < within).nonzero()[0]
-            gap, place, mu, e = gap[index], place[index], self._mu[index], self._e[index]
-            wrenches, support = self._wrenches[:, index], self._support[index]
-        count = len(index)
-        wrenches[:, :, 3:] = place.dot(self._moments).reshape(count, 3, 3).transpose(1, 0, 2)
-        rows = wrenches.reshape(-1, 6).dot(J).reshape(3, count, -1)
+            gap, middles, e = gap[index], middles[index], self._e[index]
+            mu, wrenches, support = self.select(index)
+        place = self.write_moments(middles, index, wrenches[:, :, 3:])
+        rows = wrenches.reshape(-1, 6).dot(J).reshape(3, len(index), -1)
         rows *= support
-        return Near(index, index, gap, wrenches[:, :, :3], rows, place, mu, e, self._turn)
+        return Near(index, index, gap, wrenches[:, :, :3], rows, place, mu, e, self.turn)

@@ -17,10 +17,8 @@ from scipy.linalg import lapack
 from scipy.optimize import nnls
 
 from humanoid_dynamics.contact.demotion import stay_held
-from humanoid_dynamics.simulation.contacts.cones import ConeAnswer, ConeProblem, measure_softness, solve_cones
-from humanoid_dynamics.simulation.contacts.sweep import sweep
+from humanoid_dynamics.simulation.contacts.cones import ConeAnswer, ConeProblem, Solver, measure_softness, solve_cones
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
-from humanoid_dynamics.spatial.compiling import Kernel
 
 MOST_SOLVES = 4
 PULL = 1e-6  # share of the largest impulse below which a pull is round-off
@@ -32,7 +30,7 @@ Mask = NDArray[np.bool_]
 
 
 def solve_by_procedure(
-    problem: ConeProblem, groups: Sequence[Indices], plane: Matrix, guess: Vector | None = None, kernel: Kernel = sweep
+    problem: ConeProblem, groups: Sequence[Indices], plane: Matrix, guess: Vector | None = None, way_out: Solver = solve_cones
 ) -> ConeAnswer:
     """Solve a contact problem by holding and letting go.
 
@@ -41,7 +39,7 @@ def solve_by_procedure(
         groups: Normal rows of the corners of each surface, in order around it.
         plane: (m, 2) where the corners touch, along their tangents [m].
         guess: (k,) impulses of the last step, for the way out.
-        kernel: For the way out.
+        way_out: Solves what holding and letting go does not.
 
     Returns:
         Impulses with their certificate.
@@ -65,7 +63,7 @@ def solve_by_procedure(
         if promoted:
             break
         promoted, held = True, held | sinking
-    return solve_cones(problem, guess, kernel)._replace(rounds=MOST_SOLVES)
+    return way_out(problem, guess)._replace(rounds=MOST_SOLVES)
 
 
 def _hold(problem: ConeProblem, held: Mask, guess: Vector | None) -> Vector:

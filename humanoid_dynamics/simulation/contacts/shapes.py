@@ -10,6 +10,8 @@ import pinocchio as pin
 
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
+STEEP = 0.9  # level share of a normal from which on its surface is steep
+
 
 @dataclass(frozen=True, eq=False)
 class Plane:
@@ -138,13 +140,13 @@ def frame_of(shape: Shape) -> pin.SE3:
 
 
 def tangents(normal: Matrix) -> Matrix:
-    """Return (3, k, 3) axes: the normal, a tangent as near to x as can be, and the one across.
+    """Return (3, k, 3) axes: the normal, a tangent across y, or a level one where the surface is steep, and the one across both.
 
     Args:
         normal: (k, 3) unit vectors.
     """
     n_x, n_y, n_z = normal.T
-    steep = np.abs(n_x) > 0.9
+    steep = n_x * n_x + n_y * n_y > STEEP * STEEP
     first = np.where(steep[:, None], np.column_stack((-n_y, n_x, np.zeros_like(n_x))), np.column_stack((n_z, np.zeros_like(n_x), -n_x)))
     first = first / np.sqrt(np.einsum("ij,ij->i", first, first))[:, None]
     second = np.matmul(first[:, None, :], minus_skew(normal))[:, 0, :]

@@ -1,4 +1,8 @@
-"""Small systems of linear equations, written so that numba can compile them."""
+"""Small systems of linear equations, written so that numba can compile them.
+
+Unknowns are eliminated from the last to the first: inner loops then begin at zero, and compiled code need not ask at every number whether
+a place is negative, which it would count from the end.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ LEAST_PIVOT = 1e-8  # share of the largest entry of the diagonal below which a m
 
 
 def solve_symmetric(A: Matrix, x: Vector) -> bool:
-    """Solve A y = x for a positive definite A, whose upper triangle counts and is overwritten.
+    """Solve A y = x for a positive definite A, whose lower triangle counts and is overwritten.
 
     Args:
         A: (n, n) matrix.
@@ -22,18 +26,19 @@ def solve_symmetric(A: Matrix, x: Vector) -> bool:
         Whether A is positive definite.
     """
     n = len(x)
-    for k in range(n):
+    for k in range(n - 1, -1, -1):
         if not A[k, k] > 0.0:
             return False
-        for i in range(k + 1, n):
-            share = A[k, i] / A[k, k]
+        inverse = 1.0 / A[k, k]
+        for i in range(k):
+            share = A[k, i] * inverse
             if share != 0.0:
-                for j in range(i, n):
+                for j in range(i + 1):
                     A[i, j] -= share * A[k, j]
                 x[i] -= share * x[k]
-    for k in range(n - 1, -1, -1):
+    for k in range(n):
         rest = x[k]
-        for j in range(k + 1, n):
+        for j in range(k):
             rest -= A[k, j] * x[j]
         x[k] = rest / A[k, k]
     return True
@@ -50,41 +55,53 @@ def solve_general(A: Matrix, x: Vector) -> bool:
         Whether A is regular.
     """
     n = len(x)
-    for k in range(n):
-        if not exchange(A, x, k) > 0.0:
+    for k in range(n - 1, -1, -1):
+        largest = find_largest(A, k)
+        if not abs(A[largest, k]) > 0.0:
             return False
+        if largest != k:
+            exchange(A, x, k, largest)
         inverse = 1.0 / A[k, k]
-        for i in range(k + 1, n):
+        for i in range(k):
             share = A[i, k] * inverse
-            for j in range(k + 1, n):
+            for j in range(k):
                 A[i, j] -= share * A[k, j]
             x[i] -= share * x[k]
-    for k in range(n - 1, -1, -1):
+    for k in range(n):
         rest = x[k]
-        for j in range(k + 1, n):
+        for j in range(k):
             rest -= A[k, j] * x[j]
         x[k] = rest / A[k, k]
     return True
 
 
-def exchange(A: Matrix, x: Vector, k: int) -> float:
-    """Exchange a row with the one below it that has the largest entry in its column; return the size of that entry.
+def find_largest(A: Matrix, k: int) -> int:
+    """Return the row that has the largest entry in a column, of those down to its diagonal.
+
+    Args:
+        A: (n, n) matrix.
+        k: The column.
+    """
+    largest, size = k, abs(A[k, k])
+    for i in range(k):
+        here = abs(A[i, k])
+        if here > size:
+            largest, size = i, here
+    return largest
+
+
+def exchange(A: Matrix, x: Vector, k: int, other: int) -> None:
+    """Exchange two rows, as far as the diagonal.
 
     Args:
         A: (n, n) matrix.
         x: (n,) right side.
-        k: The row.
+        k: The one whose diagonal counts.
+        other: The other one.
     """
-    best, size = k, abs(A[k, k])
-    for i in range(k + 1, len(x)):
-        here = abs(A[i, k])
-        if here > size:
-            best, size = i, here
-    if best != k:
-        for j in range(k, len(x)):
-            A[k, j], A[best, j] = A[best, j], A[k, j]
-        x[k], x[best] = x[best], x[k]
-    return float(size)
+    for i in range(k + 1):
+        A[k, i], A[other, i] = A[other, i], A[k, i]
+    x[k], x[other] = x[other], x[k]
 
 
 def multiply(G: Matrix, p: Vector, b: Vector, u: Vector) -> None:
@@ -139,6 +156,7 @@ def invert_block(A: Matrix, inverse: Matrix) -> bool:
 PARTS = (
     invert_block,
     solve_symmetric,
+    find_largest,
     exchange,
     solve_general,
     multiply,

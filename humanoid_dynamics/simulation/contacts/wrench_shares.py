@@ -95,24 +95,16 @@ def relate_rows(holders: Holders, D: Matrix, G: Matrix) -> None:
         D: (6n + c, 6n + c) velocity of joints that touch, and of limits, per wrench on each and impulse of each.
         G: (3m + c, 3m + c) overwritten.
     """
-    wrenches, places, m, first = holders.wrenches, holders.places, len(holders.slots), 6 * len(holders.W)
-    reach = np.empty(len(D))
+    wrenches, m, first = holders.wrenches, len(holders.slots), 6 * len(holders.W)
+    felt = np.empty(len(D))
     for row in range(len(wrenches)):
-        s, place = 6 * holders.owners[row], places[row]
+        n = 6 * holders.owners[row]
         a, b, c, d, e, f = wrenches[row, 0], wrenches[row, 1], wrenches[row, 2], wrenches[row, 3], wrenches[row, 4], wrenches[row, 5]
         for k in range(len(D)):
-            force = a * D[s, k] + b * D[s + 1, k] + c * D[s + 2, k]
-            reach[k] = force + d * D[s + 3, k] + e * D[s + 4, k] + f * D[s + 5, k]
-        for other in range(row, len(wrenches)):
-            n = 6 * holders.owners[other]
-            force = wrenches[other, 0] * reach[n] + wrenches[other, 1] * reach[n + 1] + wrenches[other, 2] * reach[n + 2]
-            moment = wrenches[other, 3] * reach[n + 3] + wrenches[other, 4] * reach[n + 4] + wrenches[other, 5] * reach[n + 5]
-            G[place, places[other]] = G[places[other], place] = force + moment
-        for k in range(len(D) - first):
-            G[place, m + k] = G[m + k, place] = reach[first + k]
+            felt[k] = a * D[n, k] + b * D[n + 1, k] + c * D[n + 2, k] + d * D[n + 3, k] + e * D[n + 4, k] + f * D[n + 5, k]
+        spread(holders, felt, G[holders.places[row]])
     for k in range(len(D) - first):
-        for j in range(len(D) - first):
-            G[m + k, m + j] = D[first + k, first + j]
+        spread(holders, D[first + k], G[m + k])
 
 
 def spread_softness(holders: Holders, soft: Vector, size: int) -> Vector:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.simulation.contacts.moving_shapes import MovingShape
@@ -62,7 +63,7 @@ def read_figure(reader: SceneReader, content: object, key: str) -> Figure:
     """
     table = reader.table(content, key, FIGURE_KEYS)
     root = reader.word(table["root"], f"{key}.root", ("free_flyer", "fixed", "planar")) if "root" in table else None
-    robot = load_robot(reader.word(table.get("robot", ""), f"{key}.robot"), root=root)
+    robot = _load(reader, table.get("robot", ""), f"{key}.robot", root)
     if "effort" in table:
         robot = _strengthen(robot, reader.number(table["effort"], f"{key}.effort", 1e-9))
     q, v = _pose(reader, robot, table, key)
@@ -98,7 +99,7 @@ def read_object(reader: SceneReader, content: object, key: str) -> Figure:
     if ("box" in table) == ("ball" in table):
         raise reader.refuse(key, "expected either a box or a ball")
     if "box" in table:
-        size = reader.vector(table["box"], f"{key}.box")
+        size = reader.vector(table["box"], f"{key}.box", low=1e-6)
         moments = mass * (size @ size - size**2) / 12.0
         balls = [(corner * size, 0.0) for corner in CORNERS]
         solid: Box | Capsule = build_box(size, (0.0, 0.0, 0.0), friction=friction, restitution=restitution)
@@ -117,6 +118,14 @@ def read_object(reader: SceneReader, content: object, key: str) -> Figure:
     q = np.concatenate((X.translation, pin.Quaternion(X.rotation).coeffs()))
     v = reader.vector(table.get("velocity", [0.0] * 6), f"{key}.velocity", 6)
     return Figure(replace(robot, surfaces={}), q, np.array(v), points, shapes=(MovingShape("body", solid),))
+
+
+def _load(reader: SceneReader, value: object, key: str, root: str | None) -> RobotModel:
+    name = reader.word(value, key)
+    try:
+        return load_robot(name, root=root)
+    except HumanoidDynamicsError as cause:
+        raise reader.refuse(key, str(cause)) from cause
 
 
 def _strengthen(robot: RobotModel, effort: float) -> RobotModel:

@@ -40,18 +40,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from humanoid_dynamics.biped.schedule import STEP_RULES
 from humanoid_dynamics.control.snake_driver import GAIT
-from humanoid_dynamics.errors import DescriptionError, HumanoidDynamicsError, UnknownNameError
+from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
 from humanoid_dynamics.model.loop import LOOP_KINDS, LoopClosure
+from humanoid_dynamics.model.reading.description_file import load_yaml
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.scenes.events import read_moments, read_watches
 from humanoid_dynamics.simulation.scenes.figures import Figure, read_figure, read_object
 from humanoid_dynamics.simulation.scenes.gait_driver import GaitDriver
 from humanoid_dynamics.simulation.scenes.names import scene_folder, scene_names
+from humanoid_dynamics.simulation.scenes.order import check_order
 from humanoid_dynamics.simulation.scenes.parameters import fill_parameters
 from humanoid_dynamics.simulation.scenes.reader import SceneReader
 from humanoid_dynamics.simulation.scenes.scene import Scene
@@ -80,7 +81,6 @@ KEYS = (
 )
 DRIVING_KEYS = ("heading", "friction", "turn_rate", "speed", "swing", "period", "speed_gain", "stiffness", "damping", "largest_torque")
 LONGEST = 3600.0
-LARGEST_FILE = 200_000
 
 
 def load_scene(name: str, parameters: Mapping[str, str] | None = None) -> Scene:
@@ -100,13 +100,7 @@ def load_scene(name: str, parameters: Mapping[str, str] | None = None) -> Scene:
     path = scene_folder() / f"{name}.yaml" if name in scene_names() else Path(name).expanduser()
     if not path.is_file():
         raise UnknownNameError("scene or YAML file", name, scene_names())
-    try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise DescriptionError(str(path), "file", f"has more than {LARGEST_FILE} bytes")
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as cause:
-        raise DescriptionError(str(path), "YAML", " ".join(str(cause).split())) from cause
-    return read_scene(content, str(path), path.stem, parameters)
+    return read_scene(load_yaml(path), str(path), path.stem, parameters)
 
 
 def read_scene(content: object, origin: str = "scene", name: str = "scene", parameters: Mapping[str, str] | None = None) -> Scene:
@@ -148,6 +142,9 @@ def read_scene(content: object, origin: str = "scene", name: str = "scene", para
         shapes=whole.shapes,
         integrator=reader.word(table.get("integrator", "fast"), "integrator", INTEGRATORS),
     )
+    moments = read_moments(reader, table, connections, whole.robot)
+    watches = read_watches(reader, table.get("watches", []), connections, whole.robot)
+    check_order(reader, table, (*closed, *here), [watch.cut for watch in watches])
     return Scene(
         name,
         reader.word(table.get("title", name), "title"),
@@ -155,11 +152,11 @@ def read_scene(content: object, origin: str = "scene", name: str = "scene", para
         setup,
         State(whole.q, whole.v) if driver is None else driver.start(),
         {key: connections[key] for key in closed},
-        read_moments(reader, table, connections, whole.robot),
+        moments,
         reader.number(table.get("seconds", 2.0), "seconds", 0.0, LONGEST),
         reader.number(table.get("dt", 1e-3), "dt", 1e-6, LONGEST_STEP),
         {key: connections[key] for key in here},
-        read_watches(reader, table.get("watches", []), connections, whole.robot),
+        watches,
         driver,
         _read_driving(reader, table["snake"], whole.robot) if "snake" in table else None,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
@@ -11,6 +12,8 @@ import pinocchio as pin
 
 from humanoid_dynamics.errors import DescriptionError
 from humanoid_dynamics.spatial.arrays import Vector, read_only
+
+EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")  # a number to everybody but YAML 1.1, which asks for a point and a sign
 
 
 class SceneReader:
@@ -57,16 +60,19 @@ class SceneReader:
         return value
 
     def number(self, value: object, key: str, low: float = -np.inf, high: float = np.inf) -> float:
-        """Return a finite number in a range."""
+        """Return a finite number in a range; of those that YAML takes for words, ``1e-3`` is one."""
+        if isinstance(value, str) and EXPONENT.fullmatch(value):
+            value = float(value)
         if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value) or not low <= value <= high:
-            raise self.refuse(key, f"received {value!r:.60}, expected a number from {low:g} to {high:g}")
+            limits = (f" of at least {low:g}" if np.isfinite(low) else "") if np.isinf(high) else f" from {low:g} to {high:g}"
+            raise self.refuse(key, f"received {value!r:.60}, expected a finite number{limits}")
         return float(value)
 
-    def vector(self, value: object, key: str, size: int = 3) -> Vector:
-        """Return finite numbers."""
+    def vector(self, value: object, key: str, size: int = 3, low: float = -np.inf) -> Vector:
+        """Return finite numbers, none below a bound."""
         if not isinstance(value, list) or len(value) != size:
             raise self.refuse(key, f"received {value!r:.60}, expected {size} numbers")
-        return read_only([self.number(entry, f"{key}[{k}]") for k, entry in enumerate(value)])
+        return read_only([self.number(entry, f"{key}[{k}]", low) for k, entry in enumerate(value)])
 
     def pose(self, table: Mapping[str, Any], key: str) -> pin.SE3:
         """Return the pose that the keys ``xyz`` and ``rpy`` of a table give."""

@@ -20,13 +20,13 @@ from humanoid_dynamics.simulation.scenes.anchors import place_here
 from humanoid_dynamics.simulation.scenes.scene import Moment, Scene
 from humanoid_dynamics.simulation.scenes.snake_pilot import SnakePilot
 from humanoid_dynamics.simulation.scenes.watch import Watch, find_event
-from humanoid_dynamics.simulation.setup import StepReport
+from humanoid_dynamics.simulation.setup import SHORTEST_STEP, StepReport
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.structure.events import Connect, Cut
 
 CLOSED = 1e-9
-LEAST = 1e-9  # a part of a step shorter than this is left out [s]
+FIRST = 2  # steps in which code is loaded or compiled
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Summary:
     Attributes:
         phases: Parts of the scene.
         steps: Steps taken.
-        wall: Time it took [s].
+        pace: Mean time of a step, without the first ones, which load or compile their code [s].
         statuses: How many steps ended with which status.
         reason: The first thing that was wrong; empty where nothing was.
         residual: Largest distance of contact impulses from a solution, as a velocity [m/s].
@@ -67,7 +67,7 @@ class Summary:
 
     phases: list[Phase] = field(default_factory=list)
     steps: int = 0
-    wall: float = 0.0
+    pace: float = 0.0
     statuses: dict[str, int] = field(default_factory=dict)
     reason: str = ""
     residual: float = 0.0
@@ -136,9 +136,11 @@ def run_scene(scene: Scene, world: World, seconds: float | None = None, watch: C
     length = scene.seconds if seconds is None else seconds
     summary = Summary([Phase(0.0, "start", world.count_freedoms())])
     pending, watches = list(scene.moments), list(scene.watches)
-    began = perf_counter()
-    count = round(length / scene.dt)
-    for k in range(count):
+    world.warm_up()
+    began, late = perf_counter(), 0
+    for k in range(round(length / scene.dt)):
+        if k == FIRST:
+            began, late = perf_counter(), summary.steps
         while pending and pending[0].at <= world.t + 0.5 * scene.dt:
             let_happen(scene, world, pending.pop(0), summary)
         step_scene(scene, world, watches, summary)
@@ -146,7 +148,7 @@ def run_scene(scene: Scene, world: World, seconds: float | None = None, watch: C
             break
         if watch is not None and k % 50 == 0:
             watch(world.t)
-    summary.wall = perf_counter() - began
+    summary.pace = (perf_counter() - began) / max(summary.steps - late, 1)
     return summary
 
 
@@ -170,7 +172,7 @@ def step_scene(scene: Scene, world: World, watches: list[Watch], summary: Summar
         watches.remove(watch)
         let_happen(scene, world, Moment(world.t, (Cut(watch.cut),), (), f"{watch.cut} leaves"), summary)
         left -= when
-    if left > LEAST:
+    if left > SHORTEST_STEP:
         summary.enter(world.step(left, tau))
 
 

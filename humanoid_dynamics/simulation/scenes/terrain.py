@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from humanoid_dynamics.errors import DescriptionError, HumanoidDynamicsError
+from humanoid_dynamics.simulation.contacts.shapes import Shape
 from humanoid_dynamics.simulation.contacts.terrain import build_box, build_plane, build_steps
 from humanoid_dynamics.simulation.scenes.reader import SceneReader
-from humanoid_dynamics.simulation.setup import ShapeSpec
 
 
-def read_shapes(reader: SceneReader, content: object, index: int) -> tuple[ShapeSpec, ...]:
+def read_shapes(reader: SceneReader, content: object, index: int) -> tuple[Shape, ...]:
     """Read one entry of the terrain.
 
     Args:
@@ -35,7 +37,11 @@ def read_shapes(reader: SceneReader, content: object, index: int) -> tuple[Shape
     }[kind]
     table = reader.table({} if values is None else values, key, known)
     numbers = {name: reader.number(value, f"{key}.{name}") for name, value in table.items() if name not in {"size", "xyz", "rpy"}}
-    vectors = {name: reader.vector(value, f"{key}.{name}") for name, value in table.items() if name in {"size", "xyz", "rpy"}}
+    vectors = {
+        name: reader.vector(value, f"{key}.{name}", low=1e-6 if name == "size" else -np.inf)
+        for name, value in table.items()
+        if name in {"size", "xyz", "rpy"}
+    }
     try:
         if kind == "plane":
             return (build_plane(name=f"plane{index}", **numbers),)

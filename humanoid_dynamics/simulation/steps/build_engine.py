@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from humanoid_dynamics.dynamics.mechanism import Mechanism
+from humanoid_dynamics.simulation.contacts.calm_contacts import CalmContacts
+from humanoid_dynamics.simulation.contacts.compiled_cones import CompiledCones
 from humanoid_dynamics.simulation.contacts.compiled_contacts import CompiledContacts
-from humanoid_dynamics.simulation.contacts.friction import FrictionContacts
 from humanoid_dynamics.simulation.contacts.joint_limits import LimitTable
 from humanoid_dynamics.simulation.contacts.moving_shapes import bind_shapes
-from humanoid_dynamics.simulation.contacts.sweep import sweep
 from humanoid_dynamics.simulation.contacts.terrain import build_terrain
 from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint, bind_points
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.steps.branch_terms import BranchTerms
+from humanoid_dynamics.simulation.steps.calm_engine import CalmEngine
 from humanoid_dynamics.simulation.steps.compiled import compile_step
 from humanoid_dynamics.simulation.steps.compiled_engine import CompiledEngine
 from humanoid_dynamics.simulation.steps.engine import Engine
 from humanoid_dynamics.simulation.steps.joint_forces import JointForces
 from humanoid_dynamics.simulation.steps.tables import Tables
 from humanoid_dynamics.simulation.steps.terms import Terms
-from humanoid_dynamics.spatial.compiling import choose_compiler, compile_kernel
+from humanoid_dynamics.spatial.compiling import choose_compiler
 
 
 def build_engine(mechanism: Mechanism, joints: JointForces, setup: Setup, points: Sequence[TouchPoint]) -> Engine:
@@ -46,11 +47,9 @@ def build_engine(mechanism: Mechanism, joints: JointForces, setup: Setup, points
     terrain, limits = build_terrain(setup.terrain), LimitTable(robot) if setup.limits else None
     tables = Tables(robot, table, terrain, movers, limits)
     if not choose_compiler(setup.compiled, "a compiled world"):
-        contacts = FrictionContacts(table, terrain, movers, limits, tables)
-        contacts.law = setup.contact
-        return Engine(Terms(mechanism.kinematics, mechanism.constraints), contacts, joints, tables)
+        contacts = CalmContacts(table, terrain, movers, limits, tables, law=setup.contact)
+        return CalmEngine(Terms(mechanism.kinematics, mechanism.constraints), contacts, joints, tables)
     kernels = compile_step()
-    compiled = CompiledContacts(table, terrain, movers, limits, tables)
-    compiled.law, compiled.kernel = setup.contact, compile_kernel(sweep)
+    compiled = CompiledContacts(table, terrain, movers, limits, tables, law=setup.contact, solver=CompiledCones(kernels.solve_cones))
     terms = BranchTerms(mechanism.kinematics, mechanism.constraints, tables.parents, kernels)
     return CompiledEngine(terms, compiled, joints, tables, kernels)

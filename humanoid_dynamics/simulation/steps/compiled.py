@@ -48,6 +48,7 @@ class StepKernels(NamedTuple):
         find_velocity: Velocity from its whitened form.
         find_momentum: The other way round.
         measure_energy: Kinetic and potential energy.
+        solve_cones: A contact problem by itself, of an impact or of what is to be pushed out.
     """
 
     take_step: Kernel
@@ -62,6 +63,7 @@ class StepKernels(NamedTuple):
     find_velocity: Kernel
     find_momentum: Kernel
     measure_energy: Kernel
+    solve_cones: Kernel
 
 
 PLAIN = StepKernels(
@@ -77,6 +79,7 @@ PLAIN = StepKernels(
     branches.find_velocity,
     branches.find_momentum,
     motion_kernel.measure_energy,
+    cone_kernel.solve_problem,
 )
 
 

@@ -35,7 +35,7 @@ class CompiledEngine(Engine):
         """
         super().__init__(terms, contacts, joints, tables)
         self._kernels, self._by_kernel = kernels, True
-        tables.numbers[PAPER] = contacts.law == "paper"
+        tables.numbers[PAPER] = contacts.law.name == "paper"
         self._weighing = (terms.L, tables.dofs)
         self._views = (terms.poses, terms.JT)
         self._detecting = (tables.points, tables.shapes, tables.dofs, tables.near, tables.memory)

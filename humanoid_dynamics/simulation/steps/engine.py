@@ -14,22 +14,18 @@ from humanoid_dynamics.simulation.steps.rows import (
     DT,
     EXTRA,
     FASTEST,
-    LOSS,
+    LOST,
     MOTOR,
     OFFSET,
-    PULL,
     PUSH,
     Q_MIDDLE,
-    SAG,
     SLOWEST,
     V_END,
     V_MIDDLE,
     W_CONTACTS,
-    W_DRIVE,
     W_LOOPS,
     W_LOSSES,
     W_MOTORS,
-    W_PUSHES,
     WAY,
     WITHIN,
     Z_END,
@@ -40,7 +36,7 @@ from humanoid_dynamics.simulation.steps.rows import (
 from humanoid_dynamics.simulation.steps.step_kernel import UNDONE
 from humanoid_dynamics.simulation.steps.tables import Tables
 from humanoid_dynamics.simulation.steps.terms import Terms
-from humanoid_dynamics.spatial.arrays import Vector, read_only
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
 
 class Engine:
@@ -65,7 +61,10 @@ class Engine:
         self.terms, self.contacts, self.joints, self.tables = terms, contacts, joints, tables
         self._q_M: Vector = tables.configurations[Q_MIDDLE]
         self._rows: list[Vector] = list(tables.dofs)  # to take a row out of a table costs as much as to add two
+        self._forces: Matrix = tables.dofs[MOTOR : LOST + 1]
+        self._works: Vector = tables.numbers[W_MOTORS : W_LOSSES + 1]
         self._dt, self._half = read_only(0.0), read_only(0.5)  # as arrays, by which numpy multiplies twice as fast as by numbers
+        self._per_dt = self._dt
         self._energy, self._forgotten = terms.model.createData(), find_forgotten_rotors(terms.model)
 
     def set_step(self, dt: float, v: Vector, *, all_slow: bool) -> None:
@@ -78,9 +77,9 @@ class Engine:
         """
         self._rows[V][:] = v
         numbers = self.tables.numbers
-        if numbers[DT] != dt:
+        if numbers[DT] != dt or self._dt != dt:
             numbers[DT], numbers[WITHIN], numbers[SLOWEST] = dt, max(NEAR, dt * FASTEST_APPROACH), slowest_impact(dt)
-            self._dt = read_only(dt)
+            self._dt, self._per_dt = read_only(dt), read_only(-1.0 / dt)
         numbers[ALL_SLOW] = all_slow
 
     def leap(self, dt: float, state: tuple[Vector, Vector], books: Books) -> int:  # noqa: ARG002
@@ -127,8 +126,8 @@ class Engine:
         """Factor the inertia and find the velocity without contacts; return whether the inertia is positive definite."""
         terms, rows, dt = self.terms, self._rows, self._dt
         v, start = rows[V], rows[Z_START]
-        force = rows[MOTOR] - terms.h
-        force += rows[PUSH]
+        force = rows[MOTOR] + rows[PUSH]
+        force -= terms.h
         if self.joints.idle:
             terms.factor()
         else:
@@ -173,20 +172,24 @@ class Engine:
 
     def arrive(self) -> None:
         """Find velocity and way from the whitened velocity at the end, and what did how much work."""
+        self.move()
+        rows, z = self._rows, self._rows[Z_END]
+        self.tables.numbers[W_CONTACTS] = 0.5 * (rows[Z_START] + z).dot(z - rows[Z_FREE])
+
+    def move(self) -> None:
+        """Find velocity and way from the whitened velocity at the end, and the work of all but contacts."""
         rows, numbers = self._rows, self.tables.numbers
-        v, end, way, z = rows[V], rows[V_END], rows[WAY], rows[Z_END]
-        end[:] = self.terms.velocity(z)
-        mean = self._half * (v + end)
+        end, way = rows[V_END], rows[WAY]
+        end[:] = self.terms.velocity(rows[Z_END])
+        mean = rows[V] + end
+        mean *= self._half
         np.multiply(self._dt, mean, way)
         np.subtract(end + end, mean, rows[V_MIDDLE])
         numbers[FASTEST] = abs(end[np.abs(end).argmax()]) if len(end) else 0.0
-        numbers[W_MOTORS], numbers[W_PUSHES] = rows[MOTOR].dot(way), rows[PUSH].dot(way)
-        numbers[W_CONTACTS] = 0.5 * (rows[Z_START] + z).dot(z - rows[Z_FREE])
         if not self.joints.idle:
-            drive = rows[PULL] - rows[SAG] * end
-            numbers[W_DRIVE] = drive.dot(way)
-            numbers[W_LOSSES] = -(rows[LOSS] * end).dot(way)
-            self.joints.check(rows, numbers, drive)
+            self.joints.end(rows)
+            self.joints.check(rows, numbers)
+        np.dot(self._forces, way, self._works)
 
     def share_work(self) -> None:
         """Tell the work of bilateral rows from that of contacts."""

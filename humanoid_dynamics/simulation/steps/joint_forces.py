@@ -21,9 +21,11 @@ from humanoid_dynamics.simulation.steps.rows import (
     DRY,
     EFFORT,
     EXTRA,
+    GIVEN,
     KD,
     KP,
     LOSS,
+    LOST,
     MOTOR,
     OFFSET,
     OVERLOADED,
@@ -116,8 +118,8 @@ class JointForces:
         self._dry = bool(robot.friction.any())
         self.idle = drive is None and not self._dry and not robot.damping.any()
         self._most = robot.limits.effort
-        self._dt: Vector | None = None
-        self._sag = np.zeros(robot.nv)
+        self._steady: Vector | None = None  # length of the steps that are resisted as the last one was
+        self._sag, self._resists = np.zeros(robot.nv), np.zeros(robot.nv)
 
     def enter(self, dofs: Matrix) -> None:
         """Write all that does not change into the table.
@@ -141,33 +143,53 @@ class JointForces:
             rows: Rows of the table of the coordinates.
             dt: Length of the step, the same array as long as it is the same [s].
         """
-        loss, pull, sag, cut = rows[LOSS], rows[PULL], rows[SAG], rows[CUT]
+        return np.asarray(self.pull(rows, dt) - self._resists * rows[V])
+
+    def pull(self, rows: Sequence[Vector], dt: Vector) -> Vector:
+        """Do what ``prepare`` does; return the force (nv,) at the start without that which resists motion.
+
+        Args:
+            rows: Rows of the table of the coordinates.
+            dt: Length of the step, the same array as long as it is the same [s].
+        """
+        np.multiply(rows[KP], rows[OFFSET], rows[PULL])
+        cut = np.count_nonzero(rows[CUT]) > 0
+        if cut or self._steady is not dt:
+            self._resist(rows, dt)
+            self._steady = None if cut or self._dry else dt
+        return rows[PULL]
+
+    def _resist(self, rows: Sequence[Vector], dt: Vector) -> None:
+        """Write what resists motion, per velocity; a drive at its limit does not, and gives what is left."""
+        loss, sag, cut = rows[LOSS], rows[SAG], rows[CUT]
         if self._dry:
             np.add(rows[DAMPING], rows[DRY] / np.maximum(np.abs(rows[V]), CREEP), loss)
-        if self._dt is not dt:
-            self._dt, self._sag = dt, (0.5 * dt) * rows[KP] + rows[KD]
-        np.multiply(rows[KP], rows[OFFSET], pull)
-        sag[:] = self._sag
-        if np.count_nonzero(cut):
-            at = cut != 0.0
-            pull[at], sag[at] = cut[at] * rows[EFFORT][at] - rows[MOTOR][at], 0.0
-        resists = loss + sag
-        np.multiply(dt, resists, rows[EXTRA])
-        resists *= rows[V]
-        return np.subtract(pull, resists, resists)
+        sag[:] = self._sag = (0.5 * dt) * rows[KP] + rows[KD]
+        at = cut != 0.0
+        rows[PULL][at], sag[at] = cut[at] * rows[EFFORT][at] - rows[MOTOR][at], 0.0
+        np.add(loss, sag, self._resists)
+        np.multiply(dt, self._resists, rows[EXTRA])
 
-    def check(self, rows: Sequence[Vector], numbers: Vector, drive: Vector) -> None:
+    def end(self, rows: Sequence[Vector]) -> None:
+        """Write the forces of drives, damping and dry friction at the end of a step.
+
+        Args:
+            rows: Rows of the table of the coordinates.
+        """
+        np.subtract(rows[PULL], rows[SAG] * rows[V_END], rows[GIVEN])
+        np.multiply(-rows[LOSS], rows[V_END], rows[LOST])
+
+    def check(self, rows: Sequence[Vector], numbers: Vector) -> None:
         """Find drives that would have to give more than their motor can, and those that no longer would.
 
         Args:
             rows: Rows of the table of the coordinates; CUT is changed.
             numbers: Numbers in and out; OVERLOADED says whether it was.
-            drive: (nv,) what drives gave.
         """
         numbers[OVERLOADED] = 0.0
         if self.drive is None:
             return
-        cut, limit = rows[CUT], rows[EFFORT]
+        cut, limit, drive = rows[CUT], rows[EFFORT], rows[GIVEN]
         some = np.count_nonzero(cut) > 0
         if some:
             drive = rows[KP] * rows[OFFSET] - self._sag * rows[V_END]

@@ -31,7 +31,8 @@ class Terms:
         self.constraints = constraints
         self.model, self.data = kinematics.model, kinematics.data
         nv = int(self.model.nv)
-        self.U: Matrix = np.eye(nv, order="F")
+        self.U = self._U = np.eye(nv, order="F")
+        self._diagonal: Vector = self._U.ravel(order="K")[:: nv + 1]
         self.M: Matrix = self.data.M
         self.h: Vector = self.data.nle
         self.Q: Matrix = np.zeros((nv, 0))
@@ -63,14 +64,11 @@ class Terms:
         Args:
             extra: (nv,) what implicit joint forces add to its diagonal.
         """
-        M = self.M
-        if extra is None:
-            self.U, info = lapack.dpotrf(M, lower=0, clean=0)
-        else:
-            M = M.copy(order="F")
-            diagonal = M.ravel(order="K")[:: len(M) + 1]
-            diagonal += extra
-            self.U, info = lapack.dpotrf(M, lower=0, clean=0, overwrite_a=1)
+        U = self._U
+        U[:] = self.M
+        if extra is not None:
+            self._diagonal += extra
+        self.U, info = lapack.dpotrf(U, lower=0, clean=0, overwrite_a=1)
         self.ok = info == 0
 
     def evaluate(self, q: Vector) -> None:
@@ -84,8 +82,9 @@ class Terms:
 
     def whiten(self, rows_T: Matrix) -> Matrix:
         """Return U^-T X for rows or forces X (nv, k)."""
-        whitened: Matrix = lapack.dtrtrs(self.U, rows_T, trans=1)[0]
-        return whitened
+        if rows_T.ndim == 1:
+            return np.asarray(blas.dtrsv(self.U, rows_T, trans=1))
+        return np.asarray(blas.dtrsm(1.0, self.U, rows_T, trans_a=1))  # LAPACK's would start threads for any number of rows
 
     def velocity(self, z: Vector) -> Vector:
         """Return U^-1 z."""
@@ -94,8 +93,7 @@ class Terms:
 
     def momentum(self, v: Vector) -> Vector:
         """Return z = U v."""
-        z: Vector = blas.dtrmv(self.U, v)
-        return z
+        return np.asarray(blas.dtrmm(1.0, self.U, v[:, None])[:, 0])  # dtrmv would start threads for any number of coordinates
 
     def warm_up(self) -> None:
         """Call once what only impacts and events ask for, so that it is compiled before anybody waits for it."""

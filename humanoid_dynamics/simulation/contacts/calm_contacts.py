@@ -1,0 +1,112 @@
+"""Contacts of a world that mostly stands: as long as it does, its points need neither be chosen nor prepared anew in every step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from humanoid_dynamics.simulation.contacts.contact_rows import Touching
+from humanoid_dynamics.simulation.contacts.friction import FrictionContacts
+from humanoid_dynamics.simulation.contacts.joint_limits import LimitTable
+from humanoid_dynamics.simulation.contacts.moving_shapes import BoundShape
+from humanoid_dynamics.simulation.contacts.standing import Footing, StandingPoints
+from humanoid_dynamics.simulation.contacts.terrain import Terrain
+from humanoid_dynamics.simulation.contacts.thresholds import SLOP
+from humanoid_dynamics.simulation.contacts.touch_points import PointTable
+from humanoid_dynamics.simulation.steps.rows import POINTS, ROUNDS, SPAN, V_MIDDLE
+from humanoid_dynamics.simulation.steps.tables import Tables
+from humanoid_dynamics.simulation.steps.terms import Terms
+from humanoid_dynamics.spatial.arrays import Vector
+
+
+class CalmContacts(FrictionContacts):
+    """Contacts of one world, and what goes on standing on a plane as it stood in the last step."""
+
+    def __init__(
+        self,
+        table: PointTable,
+        terrain: Terrain,
+        movers: Sequence[BoundShape],
+        limits: LimitTable | None,
+        tables: Tables,
+        *,
+        law: str = "friction",
+    ) -> None:
+        """Prepare.
+
+        Args:
+            table: All touch points.
+            terrain: The ground.
+            movers: Shapes that move.
+            limits: Limits of joints, None for none.
+            tables: Tables of the step.
+            law: ``friction`` or ``paper``.
+        """
+        super().__init__(table, terrain, movers, limits, tables, law=law)
+        level = self._detector.level
+        self._standing: StandingPoints | None = None
+        self._footing = None if level is None or movers or law != "friction" else Footing(level, self._joints)
+
+    @property
+    def touching(self) -> Touching:
+        """What touched in the last part of the last step."""
+        return self._touching if self._standing is None else self._standing.read()
+
+    def look(self, terms: Terms, dt: float) -> None:
+        """Find the points near the ground where the terms were evaluated.
+
+        Args:
+            terms: Evaluated.
+            dt: Length of the step [s].
+        """
+        self._touching, self._standing = self.touching, None
+        super().look(terms, dt)
+
+    def rest(self, dt: float) -> None:
+        """Say that nothing touched in a step.
+
+        Args:
+            dt: Its length [s].
+        """
+        self._standing = None
+        super().rest(dt)
+
+    def may_stand(self, q_M: Vector, v: Vector, dt: float) -> bool:
+        """Return whether all that took part in the last step, as long as this one, stood on a plane, and no limit is near.
+
+        Args:
+            q_M: (nq,) configuration in the middle of the step.
+            v: (nv,) velocity at its start.
+            dt: Its length [s].
+        """
+        numbers = self.tables.numbers
+        if self._footing is None or numbers[ROUNDS] != 1.0 or numbers[SPAN] != dt or not 0 < self._memory.carrying == numbers[POINTS]:
+            return False
+        return self.limits is None or self.limits.find_near(q_M, v, dt) is None
+
+    def stand(self, terms: Terms, v: Vector, z: Vector, dt: float) -> StandingPoints | None:
+        """Return the points that stood, with their impulses, where all of them go on to stand; nothing is remembered before ``remain``.
+
+        Args:
+            terms: Evaluated in the middle of the step.
+            v: (nv,) velocity at the start.
+            z: (nv,) whitened velocity at the end without contacts.
+            dt: Length of the step [s].
+        """
+        if self._footing is None:
+            return None
+        points, middles = self._footing.find(self._memory.touches), self._detector.place(terms.poses)
+        if not points.measure(middles, terms.data.J, self.tables.dofs[V_MIDDLE], self.tables.numbers):
+            return None
+        return points if points.stick(terms, v, z, self.tables.memory, dt) else None
+
+    def remain(self, points: StandingPoints) -> bool:
+        """Remember points that stand; return whether something is to be pushed out.
+
+        Args:
+            points: From ``stand``.
+        """
+        points.remember(self.tables.memory, self.tables.numbers)
+        if self.limits is not None:
+            self._memory.let_go()
+        self._standing, self._pushed = points, (points.B, points.gap)
+        return points.lowest < -SLOP

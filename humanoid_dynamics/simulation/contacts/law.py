@@ -1,0 +1,78 @@
+"""The law of contact of a world: which impulses rows get, by Coulomb's friction or by the procedure of the paper."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from humanoid_dynamics.simulation.contacts.cones import ConeAnswer, ConeProblem, Solver, solve_cones, spread_softness
+from humanoid_dynamics.simulation.contacts.contact_rows import Rows
+from humanoid_dynamics.simulation.contacts.procedure import solve_by_procedure
+from humanoid_dynamics.simulation.contacts.touch_points import PointTable
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+
+
+class ContactLaw:
+    """Poses and solves the contact problems of one world.
+
+    Attributes:
+        name: ``friction`` or ``paper``.
+        solver: Solves a contact problem with friction.
+    """
+
+    def __init__(self, table: PointTable, joints: Indices, name: str, solver: Solver = solve_cones) -> None:
+        """Prepare.
+
+        Args:
+            table: All touch points.
+            joints: (n,) the joint that carries each.
+            name: ``friction`` or ``paper``.
+            solver: Solves a contact problem with friction.
+        """
+        self.name, self.solver, self._joints = name, solver, joints
+        surfaces = [name.rpartition(".")[0] or name for name in table.names]
+        self._surface = np.array([surfaces.index(name) for name in surfaces], dtype=np.intp)
+        self._yielding: tuple[bytes, int, Matrix] = (b"", 0, np.zeros((0, 0)))
+
+    def pose(self, rows: Rows, G: Matrix, b: Vector) -> ConeProblem:
+        """Return the problem of some rows; how their bodies share what they yield stays the same while the same rows take part.
+
+        Args:
+            rows: The rows.
+            G: (k, k) velocity of each row per unit of impulse.
+            b: (k,) velocity of each without impulses, shifted by what it should be.
+        """
+        points, count, owner = rows.point.tobytes(), len(rows.gap), self._joints[rows.point]
+        if (points, count) != self._yielding[:2]:
+            self._yielding = (points, count, spread_softness(owner, count))
+        return ConeProblem(G, b, rows.mu, count, owner, self._yielding[2])
+
+    def solve(self, problem: ConeProblem, rows: Rows, guess: Vector | None) -> ConeAnswer:
+        """Find the impulses.
+
+        Args:
+            problem: The problem.
+            rows: Its rows.
+            guess: (k,) impulses of the last step, zero for what is new.
+        """
+        if self.name == "friction":
+            return self.solver(problem, guess)
+        patches: dict[tuple[float, ...], list[int]] = {}  # corners of one surface on one side of one shape
+        told = np.column_stack((self._surface[rows.point], rows.key - rows.point, rows.axes[0].round(6)))
+        for corner, patch in enumerate(told.tolist()):
+            patches.setdefault(tuple(patch), []).append(corner)
+        groups = [np.array(corners, dtype=np.intp) for _, corners in sorted(patches.items())]
+        plane = np.einsum("akj,kj->ka", rows.axes[1:], rows.place)
+        return solve_by_procedure(problem, groups, plane, guess, self.solver)
+
+    def solve_twice(self, problem: ConeProblem, rows: Rows) -> ConeAnswer:
+        """Find the impulses, and once more around the answer, so that nothing yields.
+
+        Args:
+            problem: The problem.
+            rows: Its rows.
+        """
+        if self.name != "friction":
+            return self.solve(problem, rows, None)
+        first = self.solver(problem, None)
+        second = self.solver(problem, first.p)
+        return second if second.exact or not first.exact else first

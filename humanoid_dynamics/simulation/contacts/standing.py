@@ -1,0 +1,182 @@
+"""Points that stand on level ground as they did in the last step: every one of them carries, none slides, and nobody else comes near.
+
+Which points take part is known beforehand then, and all that does not change is prepared once for each set of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import lapack
+
+from humanoid_dynamics.simulation.contacts.cones import ConeAnswer, spread_softness
+from humanoid_dynamics.simulation.contacts.contact_rows import Touching
+from humanoid_dynamics.simulation.contacts.level_ground import LevelGround
+from humanoid_dynamics.simulation.contacts.thresholds import CARRIES, NEAR
+from humanoid_dynamics.simulation.steps.rows import COMPLEMENTARITY, CONE, DEPTH, LOWEST, M_U, RESIDUAL, WITHIN
+from humanoid_dynamics.simulation.steps.terms import Terms
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
+
+HALF = read_only(0.5)  # as an array, by which numpy multiplies twice as fast as by a number
+MOST_SETS = 16
+
+
+class StandingPoints:
+    """A set of points, and room for the numbers of a step in which it stands; rows are all normals, then both tangents.
+
+    Attributes:
+        gap: (m,) distances from the ground [m].
+        lowest: The least of them [m].
+        B: (nv, 3m) whitened rows.
+        impulse: (nv,) whitened impulse.
+    """
+
+    def __init__(self, ground: LevelGround, point: Indices, joints: Indices) -> None:
+        """Prepare.
+
+        Args:
+            ground: The ground.
+            point: (m,) places of the points in their table.
+            joints: (m,) the joint that carries each.
+        """
+        m = len(point)
+        self._point, self._ground, self._m = point, ground, m
+        self._others = np.setdiff1d(np.arange(ground.count), point)
+        self._where: Indices | slice = point if len(self._others) else slice(None)  # a slice costs less than a list of all
+        mu, wrenches, support = map(np.ascontiguousarray, ground.select(point))
+        self._forces: Matrix = wrenches.reshape(-1, 6)
+        self._moments: Matrix = wrenches[:, :, 3:]
+        self._support: Matrix = np.tile(support, (3, 1))
+        self._room = np.hstack((np.diag(mu * mu), -np.eye(m), -np.eye(m)))  # times squares of impulses: what is left inside of each cone
+        self._yielding = spread_softness(joints, m)
+        self._rows: Matrix = np.zeros((3 * m, support.shape[1]))
+        self._G: Matrix = np.zeros((3 * m, 3 * m))
+        self._diagonal: Vector = self._G.ravel()[:: 3 * m + 1]
+        self._motions: Matrix = np.zeros((6, m))  # velocities at the end, then impulses
+        self._ended, self._impulses = self._motions.reshape(2, -1)
+        self._kept: Matrix = np.zeros((m, 6))  # the same in the world, as remembered
+        self.gap: Vector = np.zeros(m)
+        self._place: Matrix = np.zeros((m, 3))
+        self.lowest = self._highest = np.inf
+        self.B: Matrix = self._rows.T
+        self.impulse: Vector = np.zeros(support.shape[1])
+        self._before, self._p, self._u = np.zeros(3 * m), np.zeros(3 * m), np.zeros(3 * m)
+
+    def measure(self, middles: Matrix, J: Matrix, v: Vector, numbers: Vector) -> bool:
+        """Find distances and rows; return whether these points are near the ground, and no others come there.
+
+        Args:
+            middles: (n, 3) middles of all points of the table [m].
+            J: (6, nv) joint Jacobian of the world.
+            v: (nv,) velocity to expect in the middle of the step.
+            numbers: Numbers in and out.
+        """
+        gap = self._ground.measure(middles)
+        if len(self._others):
+            near = self._others[gap.take(self._others) < numbers[WITHIN]]
+            if len(near) and self._ground.is_reached((middles[near], gap[near]), near, J, v, numbers):
+                return False
+            gap, middles = gap.take(self._point), middles.take(self._point, 0)
+        self.gap, self.lowest, self._highest = gap, float(gap[gap.argmin()]), float(gap[gap.argmax()])
+        if self._highest >= NEAR:
+            return False
+        self._place = self._ground.write_moments(middles, self._where, self._moments)
+        np.dot(self._forces, J, self._rows)
+        self._rows *= self._support
+        return True
+
+    def stick(self, terms: Terms, v: Vector, z: Vector, memory: Matrix, dt: float) -> bool:
+        """Find the impulses that stop every row; return whether no point pulls or slides with them.
+
+        Args:
+            terms: Evaluated in the middle of the step.
+            v: (nv,) velocity at the start.
+            z: (nv,) whitened velocity at the end without contacts.
+            memory: Table of what touched in the last step.
+            dt: Length of the step, and of the last one [s].
+        """
+        G = self._G
+        ended, guess = self._ground.turn.dot(memory[self._where, M_U:].T).reshape(2, -1)
+        self._before = self._rows.dot(v)
+        wanted = self._before - ended
+        wanted *= HALF
+        if self._highest > 0.0:
+            wanted[: self._m] += np.maximum(self.gap, 0.0) / dt
+        self.B = B = terms.whiten(self._rows.T)
+        np.dot(B.T, B, G)
+        soft = self._yielding.dot(self._diagonal)
+        self._diagonal += soft
+        soft *= guess
+        pull = soft - wanted
+        pull -= z.dot(B)
+        _, p, info = lapack.dposv(G.T, pull)
+        if info != 0 or not self._is_inside(p):
+            return False
+        u = G.dot(p)
+        u -= pull
+        np.subtract(u, wanted, self._ended)
+        self._impulses[:], self._p, self._u = p, p, u
+        self.impulse = B.dot(p)
+        return True
+
+    def measure_work(self, z: Vector) -> float:
+        """Return the work of the impulses [J].
+
+        Args:
+            z: (nv,) whitened velocity at the end.
+        """
+        return 0.5 * float(self._p.dot(self._before) + self.impulse.dot(z))
+
+    def remember(self, memory: Matrix, numbers: Vector) -> None:
+        """Keep what was found; all of these points carry, as they did before.
+
+        Args:
+            memory: Table of what touched in the last step; written.
+            numbers: Numbers in and out; the certificate is written.
+        """
+        self._kept = memory[self._where, M_U:] = self._ground.turn.T.dot(self._motions).T
+        numbers[RESIDUAL] = numbers[CONE] = 0.0
+        numbers[COMPLEMENTARITY], numbers[DEPTH], numbers[LOWEST] = self._complementarity(), max(0.0, -self.lowest), self.lowest
+
+    def read(self) -> Touching:
+        """Return what was remembered last."""
+        answer = ConeAnswer(self._p, self._u, 0.0, self._complementarity(), 0.0, 1, True)
+        return Touching(self._point, self._place, self._kept[:, 3:], max(0.0, -self.lowest), answer, np.zeros_like(self._point))
+
+    def _complementarity(self) -> float:
+        """Return the largest product of a normal impulse and the velocity along it [J]."""
+        power = self._p[: self._m] * self._u[: self._m]
+        return float(abs(power[np.abs(power).argmax()]))
+
+    def _is_inside(self, p: Vector) -> bool:
+        """Return whether every point carries, and none more aslant than friction holds."""
+        pressing, room = p[: self._m], self._room.dot(p * p)
+        return bool(pressing[pressing.argmin()] > CARRIES and room[room.argmin()] >= 0.0)
+
+
+class Footing:
+    """Sets of points that stood on level ground, each prepared once."""
+
+    def __init__(self, ground: LevelGround, joints: Indices) -> None:
+        """Prepare.
+
+        Args:
+            ground: The ground.
+            joints: (n,) the joint that carries each point of the table.
+        """
+        self._ground, self._joints = ground, joints
+        self._sets: dict[bytes, StandingPoints] = {}
+
+    def find(self, touches: Vector) -> StandingPoints:
+        """Return the set of points that carried in the last step.
+
+        Args:
+            touches: (n,) one where a point did.
+        """
+        key = touches.tobytes()
+        found = self._sets.get(key)
+        if found is None:
+            point = np.flatnonzero(touches)
+            if len(self._sets) == MOST_SETS:
+                self._sets.clear()
+            found = self._sets[key] = StandingPoints(self._ground, point, self._joints[point])
+        return found

@@ -1,0 +1,122 @@
+"""What can be read of a world while it runs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from humanoid_dynamics.dynamics.mechanism import Mechanism
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.model.state import State
+from humanoid_dynamics.simulation.books import Books
+from humanoid_dynamics.simulation.contacts.contact_rows import Touching
+from humanoid_dynamics.simulation.reading import list_forces
+from humanoid_dynamics.simulation.setup import PointForce
+from humanoid_dynamics.simulation.steps.stepper import Stepper
+from humanoid_dynamics.simulation.steps.tables import Tables
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+
+
+class ObservedWorld:
+    """Where the bodies of a world are, how they move, and what acts on them."""
+
+    _stepper: Stepper
+
+    @property
+    def robot(self) -> RobotModel:
+        """All bodies as one robot, with its own copy of the model."""
+        return self._stepper.robot
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """Bilateral constraints; they are edited through ``apply``."""
+        return self._stepper.mechanism
+
+    @property
+    def q(self) -> Vector:
+        """(nq,) configuration."""
+        return self._stepper.q
+
+    @property
+    def v(self) -> Vector:
+        """(nv,) velocity."""
+        return self._stepper.v
+
+    @property
+    def t(self) -> float:
+        """Time [s]."""
+        return self._stepper.t
+
+    @property
+    def books(self) -> Books:
+        """Energy since the start."""
+        return self._stepper.books
+
+    @property
+    def touching(self) -> Touching:
+        """What touched in the last part of the last step."""
+        return self._stepper.touching
+
+    @property
+    def lam(self) -> Vector:
+        """(k,) mean force of each bilateral row in the last part of the last step [N, N·m]."""
+        return self._stepper.lam
+
+    def sum_wrenches(self, owner: Indices, sums: Matrix) -> None:
+        """Sum the impulses on the points of surfaces in the last part of the last step.
+
+        Args:
+            owner: (points,) surface of each point, -1 where there is none.
+            sums: (surfaces, 6) impulse [N·s] and its moment about the origin of the world; written.
+        """
+        self._stepper.engine.contacts.sum_wrenches(owner, sums)
+
+    @property
+    def span(self) -> float:
+        """Length of the last part of the last step, in which ``touching`` gave its impulses [s]."""
+        return self._stepper.span
+
+    @property
+    def reason(self) -> str:
+        """Why the world has stopped; empty while it runs."""
+        return self._stepper.reason
+
+    @property
+    def state(self) -> State:
+        """Where the world is, as a value of its own."""
+        return State(self.q, self.v)
+
+    @property
+    def tau(self) -> Vector:
+        """(na,) torques of the last step, as they were used [N·m, N]."""
+        return self._stepper.tau
+
+    @property
+    def point_names(self) -> tuple[str, ...]:
+        """Names of all touch points."""
+        return self._stepper.engine.contacts.table.names
+
+    def point_forces(self) -> Matrix:
+        """Return (n, 3) mean force on every touch point in the last part of the last step, in the world [N]."""
+        forces = np.zeros((len(self.point_names), 3))
+        touching = self.touching
+        np.add.at(forces, touching.point, touching.impulse / self._stepper.span)  # a point may touch several things
+        return forces
+
+    def ground_force(self) -> Vector:
+        """Return (3,) the mean force of all that stands still in the last part of the last step, in the world [N]."""
+        touching = self.touching
+        return np.asarray(touching.impulse[touching.met == 0].sum(axis=0) / self._stepper.span)
+
+    @property
+    def tables(self) -> Tables:
+        """Tables of the step, for those who measure it."""
+        return self._stepper.engine.tables
+
+    def count_freedoms(self) -> int:
+        """Return how many freedoms the bilateral rows leave here."""
+        self.mechanism.place(self.q)
+        return self.mechanism.nu
+
+    def contact_forces(self) -> tuple[PointForce, ...]:
+        """Return the mean forces on all points that touched in the last part of the last step."""
+        return list_forces(self._stepper)

@@ -1,0 +1,101 @@
+"""The phases of a step with arrays, and a whole step in one go as long as all that touches goes on to stand on level ground."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_dynamics.simulation.books import Books
+from humanoid_dynamics.simulation.contacts.calm_contacts import CalmContacts
+from humanoid_dynamics.simulation.contacts.standing import StandingPoints
+from humanoid_dynamics.simulation.contacts.thresholds import RUNAWAY, WILD
+from humanoid_dynamics.simulation.steps.engine import Engine
+from humanoid_dynamics.simulation.steps.rows import (
+    AUDIT,
+    CUT,
+    EXTRA,
+    FASTEST,
+    MISSING,
+    MOTOR,
+    OFFSET,
+    OVERLOADED,
+    PUSH,
+    Q_END,
+    V_END,
+    V_MIDDLE,
+    W_CONTACTS,
+    WAY,
+    Z_END,
+)
+from humanoid_dynamics.simulation.steps.step_kernel import DEEP, DONE, UNDONE
+from humanoid_dynamics.spatial.arrays import Vector
+
+
+class CalmEngine(Engine):
+    """The phases of a step, and the calm step: bodies stand, nothing hits, slides, is let go of or is at its limit."""
+
+    contacts: CalmContacts
+
+    def leap(self, dt: float, state: tuple[Vector, Vector], books: Books) -> int:
+        """Take a calm step, with its energy in the books, or leave all as it was.
+
+        Args:
+            dt: Its length [s].
+            state: Configuration (nq,) and velocity (nv,) at its start.
+            books: Energy since the start.
+
+        Returns:
+            ``UNDONE``, ``DONE``, or ``DEEP``: it was taken, something is to be pushed out, and its energy is still to be measured.
+        """
+        (q, v), rows, numbers, terms = state, self._rows, self.tables.numbers, self.terms
+        fast = numbers[FASTEST]
+        if len(terms.constraints) or fast > WILD or np.count_nonzero(rows[CUT]):
+            return UNDONE
+        q_M = pin.integrate(terms.model, q, (0.5 * dt) * v)
+        if not self.contacts.may_stand(q_M, v, dt):
+            return UNDONE
+        self.set_step(dt, v, all_slow=False)
+        z = self._coast(q_M, v)
+        points = None if z is None else self.contacts.stand(terms, v, z, dt)
+        if z is None or points is None:
+            return UNDONE
+        middle, z_end = rows[V_MIDDLE].copy(), rows[Z_END]
+        np.add(z, points.impulse, z_end)
+        self.move()
+        if numbers[OVERLOADED] or not numbers[FASTEST] < RUNAWAY:
+            rows[V_MIDDLE][:], numbers[FASTEST], rows[CUT][:] = middle, fast, 0.0
+            return UNDONE
+        numbers[W_CONTACTS] = points.measure_work(z_end)
+        return self._finish(points, pin.integrate(terms.model, q, rows[WAY]), books)
+
+    def _coast(self, q_M: Vector, v: Vector) -> Vector | None:
+        """Return the whitened velocity at the end without contacts, None where the inertia is not positive definite.
+
+        M v, which the inverse dynamics find along with the bias, holds what implicit forces at the start would take back:
+        U v + dt U^-T f = U^-T (M v + dt g), where g is f without that which resists the velocity at the start.
+        """
+        terms, rows, joints = self.terms, self._rows, self.joints
+        self._q_M = q_M
+        terms.place(q_M)
+        force = rows[MOTOR] + rows[PUSH]
+        if joints.drive is not None:
+            rows[OFFSET][:] = pin.difference(terms.model, q_M, joints.drive.q_ref)
+        if joints.idle:
+            terms.factor()
+        else:
+            force += joints.pull(rows, self._dt)
+            terms.factor(rows[EXTRA])
+        force -= pin.rnea(terms.model, terms.data, q_M, rows[V_MIDDLE], self._per_dt * v)
+        force *= self._dt
+        return terms.whiten(force) if terms.ok else None
+
+    def _finish(self, points: StandingPoints, q: Vector, books: Books) -> int:
+        """Remember what touched, and enter the step into the books; return what became of it."""
+        numbers = self.tables.numbers
+        self.tables.configurations[Q_END] = q
+        deep = self.contacts.remain(points)
+        if numbers[AUDIT]:
+            books.enter_step(numbers)
+            if not deep:
+                numbers[MISSING] = books.close_step(self.measure_energy(q, self._rows[V_END]))
+        return DEEP if deep else DONE
