@@ -10,9 +10,9 @@ import pinocchio as pin
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.sole_edges import HEEL, TOE, find_edges
 from humanoid_dynamics.filtering.ticks.joint_room import limited_positions
-from humanoid_dynamics.filtering.ticks.judge_kernels import judge_edge, judge_limits, judge_sole
+from humanoid_dynamics.filtering.ticks.judge_kernels import judge_edge, judge_forces, judge_limits, judge_sole
+from humanoid_dynamics.filtering.ticks.step import Step
 from humanoid_dynamics.filtering.ticks.terms import BASE, LOCAL
-from humanoid_dynamics.filtering.ticks.tick import Step
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -20,7 +20,7 @@ from humanoid_dynamics.spatial.compiling import choose_compiler, compile_kernel
 from humanoid_dynamics.spatial.polygon import half_planes, margin_inside
 from humanoid_dynamics.spatial.rotation import skew
 
-FOUND = 10  # numbers that the kernel writes for a sole
+FOUND, MEASURED = 10, 4  # numbers that the kernel writes for a sole, and those of them that are read
 LOADED = 1e-6  # of the weight: a sole that bears less has no centre of pressure
 EOM, PULL, COP, FRICTION, SHARE = 1e-8, 1e-6, 1e-6, 1e-6, 1e-6  # of the weight, twice; m; of the friction coefficient; of a limit
 
@@ -87,9 +87,11 @@ class FrameJudge:
         self._edges = [half_planes(outline) if len(outline) > 2 else None for outline in self._outlines]
         middles = [corners.mean(axis=0) for corners in proportions.corners]
         self._middles, self._arms = middles, [skew(middle) for middle in middles]
-        known = all(edges is not None for edges in self._edges)
-        self._kernel = compile_kernel(judge_sole) if known and choose_compiler(compiled) else None
-        self._found: Vector = np.zeros(FOUND)
+        self._weight = proportions.mass * proportions.gravity
+        known = [edges for edges in self._edges if edges is not None]
+        self._given = np.array(middles), tuple(known), LOADED * self._weight
+        self._kernel = compile_kernel(judge_forces, (judge_sole,)) if len(known) > 1 and choose_compiler(compiled) else None
+        self._found, self._shares = np.zeros((2, FOUND)), np.zeros(3)
         self._edge = compile_kernel(judge_edge) if self._kernel is not None else judge_edge
         self._rims: dict[tuple[int, int], Vector] = {}
         for foot, outline in enumerate(self._outlines):
@@ -98,7 +100,6 @@ class FrameJudge:
                 self._rims |= {(foot, kind): np.array([*rims.middle(kind), rims.half(kind)]) for kind in (TOE, HEEL)}
         self._index, self._low, self._high = limited_positions(robot)
         self._mu = [s.friction for s in surfaces]
-        self._weight = proportions.mass * proportions.gravity
         effort = robot.limits.effort[BASE:]
         self._per_effort = np.where(np.isfinite(effort) & (effort > 0.0), 1.0 / np.maximum(effort, 1e-12), 0.0)
         with np.errstate(divide="ignore"):
@@ -109,8 +110,9 @@ class FrameJudge:
         self._ranges[0, : len(self._index)], self._ranges[1, : len(self._index)] = self._low, self._high
         self._ranges[2], self._ranges[3] = self._per_effort, self._per_speed
         if self._kernel is not None:  # compile, or load what is compiled, before a robot waits for it
-            self._judge_sole(0, np.zeros((6, robot.nv), order="F"), np.zeros(6), np.zeros(robot.nv), np.zeros(robot.nv))
-            self._edge(np.zeros(6), np.zeros(6), self._data.oMf[self._soles[0]].rotation, self._rims[0, TOE], 1.0, self._found)
+            J, still = np.zeros((6, robot.nv), order="F"), np.zeros(robot.nv)
+            self._judge_forces((J, J), still, (np.zeros((2, 6)), still[BASE:]), still)
+            self._edge(np.zeros(6), np.zeros(6), self._data.oMf[self._soles[0]].rotation, self._rims[0, TOE], 1.0, self._found[0])
 
     def judge(self, q: Vector, v: Vector, after: tuple[Vector, Vector], step: Step) -> FrameCertificate:
         """Judge one frame.
@@ -126,17 +128,14 @@ class FrameJudge:
         """
         model, data = self._model, self._data
         miss = pin.rnea(model, data, q, v, step.vdot)
-        miss[BASE:] -= step.tau
         pin.computeJointJacobians(model, data, q)
+        J = pin.getFrameJacobian(model, data, self._soles[0], LOCAL), pin.getFrameJacobian(model, data, self._soles[1], LOCAL)
+        largest, soles = self._judge_forces(J, v, (step.wrenches, step.tau), miss)
         cop, friction, pull, slip = np.inf, 0.0, 0.0, 0.0
         for foot in (0, 1):
-            w = step.wrenches[foot]
-            J = pin.getFrameJacobian(model, data, self._soles[foot], LOCAL)
-            speed, margin, pulled, push = self._judge_sole(foot, J, w, v, miss)
-            if step.edges[foot]:
-                speed, margin, pulled, push = self._judge_edge(foot, step, J, v)
             if not step.stands[foot]:
                 continue
+            speed, margin, pulled, push = self._judge_edge(foot, step, J[foot], v) if step.edges[foot] else soles[foot]
             slip = max(slip, speed)
             pull = max(pull, -push / self._weight)
             if push > LOADED * self._weight:
@@ -144,7 +143,7 @@ class FrameJudge:
                 friction = max(friction, pulled / (self._mu[foot] * push))
         torque, joint, rate = self._judge_limits(*after, step) if self._trust else (0.0, np.inf, 0.0)
         return FrameCertificate(
-            float(np.abs(miss).max()) / self._weight,
+            largest / self._weight,
             cop,
             friction,
             max(pull, 0.0),
@@ -154,26 +153,32 @@ class FrameJudge:
             slip,
         )
 
-    def _judge_sole(self, foot: int, J: Matrix, w: Vector, v: Vector, miss: Vector) -> tuple[float, float, float, float]:
-        """Take a push off what is missed; return speed of the sole, how far the pressure is inside, tangential and normal force."""
-        loaded, edges = LOADED * self._weight, self._edges[foot]
-        if self._kernel is not None and edges is not None:
-            self._kernel(J, w, v, self._middles[foot], edges, loaded, miss, self._found)
-            speed, margin, pulled, push = self._found[:4].tolist()
-            return speed, margin, pulled, push
-        miss -= w @ J
-        twist = J @ v
-        moving = twist[:3] - self._arms[foot] @ twist[3:]
-        margin = self._margin(foot, np.array([-w[4], w[3]]) / w[2]) if w[2] > loaded else np.inf
-        return float(moving @ moving) ** 0.5, margin, float(np.hypot(w[0], w[1])), float(w[2])
+    def _judge_forces(
+        self, J: tuple[Matrix, Matrix], v: Vector, answer: tuple[Matrix, Vector], miss: Vector
+    ) -> tuple[float, list[list[float]]]:
+        """Take torques and pushes off what is missed; return the largest entry left, and what is known of each sole."""
+        if self._kernel is not None:
+            largest = self._kernel(J, v, answer, self._given, miss, self._found)
+            return largest, self._found[:, :MEASURED].tolist()
+        wrenches, tau = answer
+        miss[BASE:] -= tau
+        miss -= wrenches[0] @ J[0] + wrenches[1] @ J[1]
+        soles = [self._judge_sole(foot, J[foot] @ v, wrenches[foot]) for foot in (0, 1)]
+        return float(np.abs(miss).max()), soles
 
-    def _judge_edge(self, foot: int, step: Step, J: Matrix, v: Vector) -> tuple[float, float, float, float]:
+    def _judge_sole(self, foot: int, twist: Vector, w: Vector) -> list[float]:
+        """Return speed of a sole, how far the pressure is inside, tangential and normal force."""
+        moving = twist[:3] - self._arms[foot] @ twist[3:]
+        margin = self._margin(foot, np.array([-w[4], w[3]]) / w[2]) if w[2] > LOADED * self._weight else np.inf
+        return [float(moving @ moving) ** 0.5, margin, float(np.hypot(w[0], w[1])), float(w[2])]
+
+    def _judge_edge(self, foot: int, step: Step, J: Matrix, v: Vector) -> list[float]:
         """Return speed of an edge, how far the pressure is from its ends or off it, tangential and normal force to the ground."""
         turn = pin.updateFramePlacement(self._model, self._data, self._soles[foot]).rotation
         loaded = LOADED * self._weight
-        self._edge(step.wrenches[foot], np.dot(J, v), turn, self._rims[foot, step.edges[foot]], loaded, self._found)
-        speed, margin, pulled, push = self._found[:4].tolist()
-        return speed, margin, pulled, push
+        self._edge(step.wrenches[foot], np.dot(J, v), turn, self._rims[foot, step.edges[foot]], loaded, self._found[foot])
+        measured: list[float] = self._found[foot, :MEASURED].tolist()
+        return measured
 
     def _margin(self, foot: int, p: Vector) -> float:
         edges = self._edges[foot]
@@ -183,8 +188,8 @@ class FrameJudge:
 
     def _judge_limits(self, q: Vector, v: Vector, step: Step) -> tuple[float, float, float]:
         if self._limits is not None:
-            self._limits(q, v, step.tau, self._index, self._ranges, self._found)
-            torque, joint, rate = self._found[:3].tolist()
+            self._limits(q, v, step.tau, self._index, self._ranges, self._shares)
+            torque, joint, rate = self._shares.tolist()
             return torque, joint, rate
         place = q[self._index]
         return (

@@ -6,9 +6,9 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.ticks.joint_room import INSIDE, limited_positions
+from humanoid_dynamics.filtering.ticks.step import RUNGS, Step
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.filtering.ticks.terms import BASE
-from humanoid_dynamics.filtering.ticks.tick import RUNGS, Step
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.quintic import quintic
 from humanoid_dynamics.spatial.arrays import Vector

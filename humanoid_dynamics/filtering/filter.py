@@ -20,8 +20,9 @@ from humanoid_dynamics.filtering.modes import build_tick
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.start import place_robot
+from humanoid_dynamics.filtering.ticks.step import Step
 from humanoid_dynamics.filtering.ticks.target import Target
-from humanoid_dynamics.filtering.ticks.tick import Step, TickSettings
+from humanoid_dynamics.filtering.ticks.tick import TickSettings
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 
@@ -31,7 +32,7 @@ BASE = 6
 STATUSES = {
     "waiting": "the look-ahead is not there yet",
     "ok": "all limits are kept",
-    "rung": "a limit gives way; the number says which of ``tick.RUNGS``",
+    "rung": "a limit gives way; the number says which of ``step.RUNGS``",
     "state_not_finite": "the measured state is no state; the last one that was is used",
     "fallen": "the robot fell; its posture is held until the reference stands on both soles, then it goes back there and on",
     "ended": "nothing is left",
@@ -131,12 +132,12 @@ class DynamicsFilter:
         self._recovery.restart()
         self._intake = Intake(self.robot, keep_limits=self.tick_settings.joint_limits)
         self._track = Track(self.robot, self.proportions, self.settings)
-        self._planner = Planner(self.robot, self.proportions, self.settings, self._track)
+        self._planner = Planner(self.proportions, self.settings, self._track)
         self._targets: list[Target] = []
         self._tick.restart()
         self.q: Vector = np.array(self.robot.posture)
         self.v: Vector = np.zeros(self.robot.nv)
-        self._row, self._started, self._ended = 0, False, False
+        self._row, self._started, self._ended, self._measured = 0, False, False, False
         self.status = "waiting"
 
     def push(self, time: float, q: Vector) -> str:
@@ -174,7 +175,7 @@ class DynamicsFilter:
             self.status = "ended" if self._ended else "waiting"
             return None
         believed = measured is None or self._take_state(measured)
-        self._started = True
+        self._started, self._measured = True, measured is not None
         frame = self._advance(target, measured is not None)
         if frame.rung == FALLEN:
             self.status = "fallen"
@@ -202,9 +203,13 @@ class DynamicsFilter:
         ready = self._track.end - self._planner.now
         needed = 0 if self._ended else round(self.settings.lookahead * self.settings.rate)
         if ready >= max(needed, ROWS_AT_A_TIME + MARGIN):
+            for foot, place, turn in self._tick.landings():
+                self._planner.landed(foot, place, turn)
             self._targets = self._planner.plan(ROWS_AT_A_TIME, self._centre() if self._started and not self._recovery.active else None)
             if not self._started:
                 self.q = place_robot(self.robot, self._targets[0], keep_limits=self.tick_settings.joint_limits)
+            if not (self._measured or self._recovery.active):
+                self._tick.prepare(self.q, self.v)
 
     def _centre(self) -> tuple[Vector, Vector]:
         """Return the centre of mass and its velocity."""
@@ -237,8 +242,6 @@ class DynamicsFilter:
                 self._lie_down(q_after)
             else:
                 self.q, self.v = q_after, after
-        for foot, place, turn in self._tick.landings():
-            self._planner.landed(foot, place, turn)
         return self._frame(target, v, step, q, certificate)
 
     def _lie_down(self, q: Vector) -> None:

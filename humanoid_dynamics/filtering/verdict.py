@@ -15,8 +15,8 @@ from humanoid_dynamics.filtering.filter import Frame
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.sole_edges import FLAT, find_edges
 from humanoid_dynamics.filtering.strides import measure_stride
+from humanoid_dynamics.filtering.ticks.step import RUNGS
 from humanoid_dynamics.filtering.ticks.terms import BASE
-from humanoid_dynamics.filtering.ticks.tick import RUNGS
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 

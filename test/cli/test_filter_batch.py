@@ -23,8 +23,6 @@ from humanoid_dynamics.motion.formats.npz_file import read_npz, write_npz
 from humanoid_dynamics.motion.gait import build_walk
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
-PROGRAM = "from humanoid_dynamics.cli import main; main()"
-
 
 def call(*arguments):
     return CliRunner().invoke(build_app(["filter", "describe"]), ["filter", *map(str, arguments)])
@@ -98,7 +96,7 @@ def stop_half_way(command, records):
 def test_a_batch_that_is_stopped_goes_on_where_it_was(clips, tmp_path):
     out, table = tmp_path / "out", tmp_path / "table.csv"
     arguments = ["human28", str(clips), "--jobs", "2", "--out", str(out)]
-    code, said, err = stop_half_way([sys.executable, "-c", PROGRAM, "filter", *arguments], out / ".batch" / "records")
+    code, said, err = stop_half_way([sys.executable, "-m", "humanoid_dynamics", "filter", *arguments], out / ".batch" / "records")
     assert (code, said) == (130, ""), err
     assert err.startswith("stopped: ")
     assert err.endswith("of 6 clips were done; the same command, without --again, goes on from there\n")

@@ -63,10 +63,16 @@ class Plant:
         R = pin.Quaternion(q[3:7]).matrix()
         return q, np.concatenate((R.T @ data.qvel[:3], data.qvel[3:6], data.qvel[self._v]))
 
+    def soften(self, damping):
+        """Let motors damp; MuJoCo takes that implicitly: light joints would swing up otherwise."""
+        self.model.dof_damping[self._v] = damping
+
     def drive(self, tau, count, push=None):
+        """Go on with torques of the motors, their damping included, as far as they can."""
         data = self.data
         data.qfrc_applied[:] = 0.0
-        data.qfrc_applied[self._v] = np.clip(tau, -self._effort, self._effort)
+        damping = self.model.dof_damping[self._v] * data.qvel[self._v]
+        data.qfrc_applied[self._v] = np.clip(tau - damping, -self._effort, self._effort) + damping
         if push is not None:
             data.qfrc_applied[:3] += push
         for _ in range(count):
@@ -117,38 +123,35 @@ def run_closed_loop(robot, samples, *, seed=None, settings=None, tick=None, push
     return fell, frames, states
 
 
+STIFF = 0.004  # s; time constant of ground that gives way less
 GAINS = {"hip": 100.0, "knee": 150.0, "ankle": 40.0}  # N·m/rad; all other joints as the ankle
 
 
-def replay(robot, clip, stiffness, torques=None):
+def replay(robot, clip, stiffness, torques=None, stiff_ground=False):
     """Let the robot of MuJoCo follow a clip as it is: torques of inverse dynamics, and springs and dampers at the joints.
 
     Args:
         stiffness: How many times ``GAINS``; damping goes with its square root.
-        torques: Those of a clip that has them at every tick; by inverse dynamics where None.
+        torques: Those of a clip that has them at every tick, and stands still before and after; by inverse dynamics where None, and then
+            it is held still before and after.
+        stiff_ground: Whether the ground gives way twenty-five times less than MuJoCo's does by itself.
 
-    Returns the time of the fall, from the beginning of a second that stands still on, or None.
+    Returns the time of the fall, or None.
     """
     if torques is None:
-        even = resample(clip, 1.0 / CONTROL)
-        moving = differentiate(even.change(v=None, a=None), 6.0)
-        labels = detect_contacts(even).labels(even.times)
+        moving, feed, hold = *_explain(robot, clip), round(HOLD / CONTROL)
     else:
-        moving = clip
-    soles, data = find_soles(robot), robot.data()
-    floor = min(_corners(robot, data, soles, moving.q[0])[:, 2])
+        moving, feed, hold = clip, torques, 0
     joints = robot.joints[1:]
     kp = stiffness * np.array([next((gain for part, gain in GAINS.items() if part in joint.name), GAINS["ankle"]) for joint in joints])
     kd = 0.1 * kp / np.sqrt(stiffness)
-    feed = torques
-    if feed is None:
-        feed = [_feed_forward(robot, data, soles, moving, row, [labels[s.name][row] for s in soles]) for row in range(len(moving))]
     plant = Plant(robot)
-    plant.model.dof_damping[plant._v] = kd  # taken implicitly: light joints would swing up otherwise
+    plant.soften(kd)
+    if stiff_ground:
+        plant.model.geom_solref[:, 0] = STIFF
     start = np.array(moving.q[0])
-    start[2] -= floor
+    start[2] -= min(_corners(robot, robot.data(), find_soles(robot), start)[:, 2])
     plant.place(start, np.zeros(robot.nv))
-    hold = round(HOLD / CONTROL)
     for row in range(-hold, len(moving) + hold):
         k = min(max(row, 0), len(moving) - 1)
         still = 0.0 if row != k else 1.0
@@ -157,6 +160,14 @@ def replay(robot, clip, stiffness, torques=None):
         if has_fallen(plant.state()[0], start[2]):
             return (row + hold) * CONTROL
     return None
+
+
+def _explain(robot, clip):
+    """Return a recorded motion at every tick, and torques that explain it as far as pushes of the ground can."""
+    even = resample(clip, 1.0 / CONTROL)
+    moving = differentiate(even.change(v=None, a=None), 6.0)
+    labels, soles, data = detect_contacts(even).labels(even.times), find_soles(robot), robot.data()
+    return moving, [_feed_forward(robot, data, soles, moving, row, [labels[s.name][row] for s in soles]) for row in range(len(moving))]
 
 
 def _corners(robot, data, soles, q):

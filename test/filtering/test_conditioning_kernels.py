@@ -6,13 +6,14 @@ import pytest
 
 from humanoid_dynamics.filtering.conditioning.centre_kernels import find_moves, find_path, find_reach, shift_path
 from humanoid_dynamics.filtering.conditioning.foothold_kernels import find_offsets
+from humanoid_dynamics.filtering.conditioning.intake_kernels import add_changes, count_fast, let_in
 from humanoid_dynamics.filtering.conditioning.label_kernels import drop_kind, find_drift, find_longest
 from humanoid_dynamics.filtering.conditioning.rows import KEPT, ROOM, Rows
 from humanoid_dynamics.filtering.conditioning.sole_kernels import find_rates, move_rows, turn_between
 from humanoid_dynamics.filtering.conditioning.support import Support
 from humanoid_dynamics.filtering.conditioning.track_kernels import sample_cubic, see_legs
-from humanoid_dynamics.filtering.conditioning.window_kernels import put_on_ground
-from humanoid_dynamics.filtering.poses.pose_kernels import turn_by
+from humanoid_dynamics.filtering.conditioning.window_kernels import move_along, put_on_ground
+from humanoid_dynamics.filtering.poses.pose_kernels import coast, turn_by
 from humanoid_dynamics.filtering.ticks.footing_kernels import find_lowest, stop_sole, turn_level
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 from humanoid_dynamics.spatial.polygon import half_planes, hull_of
@@ -111,7 +112,7 @@ def test_offsets_go_straight_where_no_foot_stands():
 
 def test_stretches_are_told_as_they_are():
     labels = np.array([1, 1, 0, 0, 0, 1, 0, 1, 1, 1], dtype=bool)
-    drop_kind(labels, True, 2, False)
+    drop_kind(labels, True, 2, False, 0)
     assert labels.tolist() == [True, True, False, False, False, True, True, True, True, True]
     both = np.column_stack((labels, np.ones(10, dtype=bool)))
     places = np.zeros((10, 2, 3))
@@ -127,22 +128,47 @@ def test_cubic_passes_its_samples_and_is_straight_between_even_ones():
     rng = np.random.default_rng(4)
     q = rng.normal(size=(2, 7))
     out, slope = np.empty((5, 7)), (q[1] - q[0]) / 0.04
-    sample_cubic((1.0, 1.04), (q[0], slope, q[1], slope), (1.0, 0.01), out)
+    sample_cubic((1.0, 1.04), (q[0], slope, q[1], slope), (1.0, 0.01), np.zeros((0, 2), dtype=np.intp), out)
     np.testing.assert_allclose(out, q[0] + np.linspace(0.0, 1.0, 5)[:, None] * (q[1] - q[0]), atol=1e-12)
 
 
 def test_legs_are_seen_where_they_are():
     rng = np.random.default_rng(5)
-    poses, points = [pin.SE3(R, rng.normal(size=3)) for R in rotations(rng, 6)], rng.normal(size=(6, 3))
+    poses, points = [pin.SE3(R, rng.normal(size=3)) for R in rotations(rng, 6)], rng.normal(size=(8, 3))
+    joints, soles = (tuple(pose.rotation for pose in poses), tuple(pose.translation for pose in poses)), rotations(rng, 2)
     out = np.zeros((2, 2, 3)), np.zeros((2, 2, 3, 3)), np.zeros((2, 2, 3)), np.zeros((2, 2))
-    see_legs(tuple(pose.homogeneous for pose in poses), points, 0.7, 1, out)
+    compile_where_possible(see_legs)(joints, (points, soles, 0.7), 1, out)
     for foot in (0, 1):
-        np.testing.assert_allclose(out[0][1, foot], poses[foot].translation)
-        np.testing.assert_allclose(out[1][1, foot], poses[foot].rotation)
-        np.testing.assert_allclose(out[2][1, foot], poses[foot].act(points[foot]), atol=1e-12)
-        apart = poses[2 + foot].act(points[2 + foot]) - poses[4 + foot].act(points[4 + foot])
+        np.testing.assert_allclose(out[0][1, foot], poses[foot].act(points[foot]), atol=1e-12)
+        np.testing.assert_allclose(out[1][1, foot], poses[foot].rotation @ soles[foot], atol=1e-12)
+        np.testing.assert_allclose(out[2][1, foot], poses[foot].act(points[2 + foot]), atol=1e-12)
+        apart = poses[2 + foot].act(points[4 + foot]) - poses[4 + foot].act(points[6 + foot])
         assert out[3][1, foot] == pytest.approx(np.linalg.norm(apart) / 0.7)
     assert not out[0][0].any()
+
+
+def test_samples_are_let_in_inside_their_limits_and_fast_joints_are_counted():
+    rng = np.random.default_rng(8)
+    q, most = rng.normal(size=12), np.full(12, 0.5)
+    most[:7] = np.inf
+    sample = q.copy()
+    compile_where_possible(let_in)(sample, -most, most)
+    np.testing.assert_allclose(sample[3:7], q[3:7] / np.linalg.norm(q[3:7]))
+    np.testing.assert_array_equal(sample[7:], np.clip(q[7:], -0.5, 0.5))
+    speed, other = rng.uniform(1.0, 5.0, size=12), rng.normal(size=12)
+    longest, fast = compile_where_possible(count_fast)(q, 6, speed, 0.2)
+    assert (longest, fast) == (np.abs(q[6:]).max(), np.count_nonzero(np.abs(q[6:]) > 0.2 * speed[6:]))
+    assert compile_where_possible(add_changes)(q, other) == pytest.approx(np.abs(q - other).sum())
+
+
+def test_rows_move_along_seen_from_above():
+    rng = np.random.default_rng(9)
+    way, shift, com, place = rng.normal(size=(5, 2)), np.ones((5, 3)), rng.normal(size=(5, 3)), rng.normal(size=(5, 2, 3))
+    level = np.column_stack((way, np.zeros(5)))
+    wanted = np.add(level, (0.0, 0.0, 1.0)), com + level, place + level[:, None]
+    compile_where_possible(move_along)(way, shift, com, place)
+    for found, expected in zip((shift, com, place), wanted, strict=True):
+        np.testing.assert_allclose(found, expected)
 
 
 def test_window_is_put_on_its_ground():
@@ -190,3 +216,13 @@ def test_rows_keep_their_index_when_old_ones_are_forgotten():
     for rows in (one, other):
         assert rows.end == len(numbers)
         np.testing.assert_array_equal(rows.between(rows.end - KEPT, rows.end), numbers[-KEPT:])
+
+
+def test_goal_coasts_at_its_velocity():
+    rng = np.random.default_rng(10)
+    p, R, rate = rng.normal(size=3), rotations(rng, 1)[0], rng.normal(size=6)
+    moved = p.copy(), R.copy(), rate.copy()
+    compile_where_possible(coast, (turn_by,))(0.3, 0.4, *moved)
+    np.testing.assert_allclose(moved[0], p + 0.3 * rate[:3])
+    np.testing.assert_allclose(moved[1], pin.exp3(0.3 * rate[3:]) @ R, atol=1e-12)
+    np.testing.assert_allclose(moved[2], 0.4 * rate)

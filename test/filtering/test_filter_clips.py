@@ -64,6 +64,23 @@ def test_squat_and_walk(name):
     np.testing.assert_allclose(np.diff(velocity, axis=0), 0.005 * acceleration[:-1], atol=1e-12)
 
 
+def test_frames_before_a_fall_are_inside_all_limits_too():
+    robot = hd.load_robot("g1")
+    found = filter_clip(robot, load("g1_asap/walk_level4.npz", robot), ladder=FIRST, settings=Settings(lookahead=0.02, gate=False))
+    assert not found.verdict.finished  # accelerations are large there, and soles bear a few newtons or less
+    assert found.verdict.all_limits == 1.0
+    assert max(frame.certificate.friction for frame in found.frames) <= 1.0
+
+
+@pytest.mark.parametrize("name", ["step_forward_back_level1", "single_foot_balance_level1"])
+def test_slow_steps_are_finished_with_one_frame_of_look_ahead_and_waiting(name):
+    robot = hd.load_robot("g1")
+    clip = load(f"g1_asap/{name}.npz", robot)
+    found = filter_clip(robot, clip, ladder=FIRST, settings=Settings(lookahead=0.02))
+    assert_consistent(found.verdict)
+    assert found.frames[-1].time - found.frames[0].time <= 1.3 * (clip.times[-1] - clip.times[0] + 2.0)
+
+
 def test_score_falls_to_its_false_alarm_rate():
     robot = hd.load_robot("g1")
     clip = load("g1_asap/walk_level1.npz", robot, 3.0)

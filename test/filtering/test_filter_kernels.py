@@ -8,10 +8,13 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.filtering.certificate import FrameJudge
 from humanoid_dynamics.filtering.conditioning.windows import flat_kernel, smooth_columns, smooth_line
 from humanoid_dynamics.filtering.proportions import measure_proportions
+from humanoid_dynamics.filtering.ticks.footing import PARTS
+from humanoid_dynamics.filtering.ticks.stance_kernels import follow_feet
 from humanoid_dynamics.filtering.ticks.target import stand_still
 from humanoid_dynamics.filtering.ticks.terms import BodyTerms
 from humanoid_dynamics.filtering.ticks.tick import BalancedTick, TickSettings
 from humanoid_dynamics.filtering.ticks.wish_kernels import quaternion_of
+from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 numba = pytest.importorskip("numba", reason="numba is not installed")
 DT = 0.005
@@ -84,3 +87,27 @@ def test_quaternion_of_any_rotation():
         w, x, y, z = quaternion_of(tuple(R.ravel()))
         assert w >= 0.0
         np.testing.assert_allclose(pin.Quaternion(w, x, y, z).matrix(), R, atol=1e-9)
+
+
+def test_standing_is_decided_the_same_way_with_and_without_a_compiler():
+    rng = np.random.default_rng(3)
+    both = follow_feet, compile_where_possible(follow_feet, PARTS)
+    corners = 0.1 * np.array([[-1.0, -0.3, 0.0], [1.0, -0.3, 0.0], [1.0, 0.3, 0.0], [-1.0, 0.3, 0.0]])
+    soles = (corners, corners), np.array([[[0.1, 0.0, 0.0], [-0.1, 0.0, 0.0]]] * 2)
+    stands = 0
+    for _ in range(200):
+        place, turn = rng.normal(scale=0.003, size=(2, 3)), np.array([pin.exp3(0.02 * rng.normal(size=3)) for _ in range(2)])
+        normal, until = np.tile((0.0, 0.0, 1.0), (2, 1)), rng.uniform(0.0, 0.1, size=2)
+        wanted = until, np.ones(2), np.zeros(2), normal, place.copy(), turn.copy(), *rng.normal(size=(2, 2, 6))
+        marks, times = rng.integers(0, 2, size=(4, 2)), rng.uniform(0.0, 0.2, size=(2, 2))
+        held = marks, times, rng.normal(scale=0.003, size=(2, 3)), turn.copy()
+        asked = tuple((rng.uniform(size=2) < 0.8).tolist()), tuple(rng.integers(-1, 2, size=2).tolist())
+        found = []
+        for decide in both:
+            mine = tuple(x.copy() for x in wanted), tuple(x.copy() for x in held)
+            decide(asked, mine[0], (place, turn, np.zeros((2, 6))), soles, mine[1], (0.005, bool(marks[1, 0])))
+            found.append((*mine[0], *mine[1]))
+        stands += int(found[0][8][0].sum())
+        for one, other in zip(*found, strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-14)
+    assert 0 < stands < 400

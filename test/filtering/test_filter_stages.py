@@ -71,6 +71,14 @@ def test_polynomial_replanned_on_the_way_stays_the_same():
     np.testing.assert_allclose(again[0], whole[1], rtol=1e-8, atol=1e-8)
 
 
+def test_before_now_a_way_that_is_about_to_end_was_as_its_rates_say():
+    rng = np.random.default_rng(2)
+    state, goal = rng.normal(size=(3, 6)), rng.normal(size=(3, 6))
+    (before,) = go_on(state, goal, DT, np.array([-DT]))
+    np.testing.assert_allclose(before[0], state[0] - DT * state[1] + 0.5 * DT**2 * state[2], atol=1e-12)
+    np.testing.assert_allclose(before[1], state[1] - DT * state[2], atol=1e-12)
+
+
 def test_clamped_points_are_inside_and_inner_ones_stay():
     rng = np.random.default_rng(2)
     support = Support(rng.normal(size=(12, 2)), 0.4)
@@ -128,6 +136,19 @@ def test_one_foot_always_stands_and_load_is_handed_over_by_both():
     labels = label_window(heights, np.where(heights > 0.0, 1.0, 0.0), RECORDED_FEET, ((True, False), (500, 0)), DT)
     assert labels.any(axis=1).all()
     assert labels.all(axis=1).sum() == round(0.06 / DT)
+
+
+def test_a_swing_does_not_become_short_because_its_beginning_is_past():
+    """A foot that was off but had to stand, since the other one was in the air: what is to come of it stays as it was seen before."""
+    off = np.zeros((200, 2), dtype=bool)
+    off[40:90, 0] = off[50:90, 1] = True
+    heights, speeds = np.where(off, 0.01, 0.0) + np.array([0.0, 0.001]), np.where(off, 1.0, 0.0)
+    seen = label_window(heights, speeds, RECORDED_FEET, ((True, True), (500, 500)), DT)
+    for now in range(0, 90, 5):
+        settled = (bool(seen[now - 1, 0]), bool(seen[now - 1, 1])) if now else (True, True)
+        stood = tuple(500 if seen[:now, foot].all() else now - 1 - np.flatnonzero(~seen[:now, foot])[-1] for foot in (0, 1))
+        again = label_window(heights, speeds, RECORDED_FEET, (settled, stood), DT, known=now)
+        np.testing.assert_array_equal(again, seen[now:], err_msg=str(now))
 
 
 def test_feet_that_do_not_move_while_the_base_does_were_planned():

@@ -7,8 +7,9 @@ import pytest
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering.certificate import FrameJudge
 from humanoid_dynamics.filtering.proportions import measure_proportions
+from humanoid_dynamics.filtering.ticks.step import RUNGS
 from humanoid_dynamics.filtering.ticks.target import stand_still
-from humanoid_dynamics.filtering.ticks.tick import RUNGS, BalancedTick, TickSettings
+from humanoid_dynamics.filtering.ticks.tick import BalancedTick, TickSettings
 
 DT = 0.005
 

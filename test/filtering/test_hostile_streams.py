@@ -5,6 +5,7 @@ import pytest
 import streams
 
 RECOVERY = 0.5  # s
+LATE = {("about_face", 6): 0.7}  # s; the one that is known to take longer
 TOLD = {
     "teleport": {"moved"},
     "flip": {"leaning"},
@@ -34,14 +35,14 @@ def test_bad_stream_is_survived_and_left_behind(kind):
     assert check(kind, 0) <= RECOVERY
 
 
-def test_recorded_squat_goes_on_after_random_postures():
-    assert check("jerk", 1) <= RECOVERY
+@pytest.mark.parametrize("kind", ["jerk", "frozen"])
+def test_recorded_squat_goes_on_after_random_postures_and_after_none(kind):
+    assert check(kind, 1) <= RECOVERY
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", list(streams.KINDS))
 def test_ten_bad_streams_of_each_kind(kind):
-    """No frame of any leaves the limits; nine of ten are back in time, and the last one not much later."""
-    taken = [check(kind, seed) for seed in range(streams.SEEDS)]
-    assert sum(time <= RECOVERY for time in taken) >= 0.9 * streams.SEEDS, taken
-    assert max(taken) < 1.0, taken
+    """No frame of any leaves the limits, and all are back in time."""
+    taken = {seed: check(kind, seed) for seed in range(streams.SEEDS)}
+    assert all(time <= LATE.get((kind, seed), RECOVERY) for seed, time in taken.items()), taken

@@ -11,8 +11,9 @@ from humanoid_dynamics.filtering.certificate import FrameJudge
 from humanoid_dynamics.filtering.clip_filter import LADDER
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.sole_edges import HEEL, TOE, find_edges
+from humanoid_dynamics.filtering.ticks.step import Step
 from humanoid_dynamics.filtering.ticks.target import stand_still
-from humanoid_dynamics.filtering.ticks.tick import BalancedTick, Step, TickSettings
+from humanoid_dynamics.filtering.ticks.tick import BalancedTick, TickSettings
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.motion.gait import build_walk
 from humanoid_dynamics.motion.load import load_clip
@@ -145,7 +146,7 @@ def test_a_sole_alone_or_both_on_edges_are_possible(kind):
         target = rolling.target()
         rolling.go(target)
         target = rolling.target(0.3 if kind == TOE else -0.3, 1, kind)
-        rolling.tick.footing.edges = [kind if 0 in feet else 0, kind]
+        rolling.tick.footing.edges = (kind if 0 in feet else 0, kind)
         target.edges = (kind if 0 in feet else 0, kind)
         target.touches = (0 in feet, True)
         _, _, step, certificate = rolling.go(target)

@@ -631,6 +631,18 @@ def test_df14_raw_walks_fall_although_every_frame_is_consistent():
     assert facts["residual_worst_share_of_weight"] < 1e-6
 
 
+def test_df14_soles_that_are_glued_to_the_ground_are_pulled_by_it():
+    """Negative control: nobody looks at forces, the recorded motion is followed to its end, and consistently; no robot could do it."""
+    robot = hd.load_robot("g1")
+    clip = load_clip(recorded("g1_karate/B_HandsUp.csv"), robot)
+    begin = clip.change(times=clip.times[:90], q=clip.q[:90])
+    run = run_paper_filter(robot, prepare_clip(begin, DT, hold=0.2), PaperStyle(unilateral=False))
+    facts = summarise(run)
+    assert run.finished
+    assert facts["residual_worst_share_of_weight"] < 1e-8
+    assert facts["cop_ok"] < 0.25
+
+
 # DF-15: friction
 def test_df15_friction_is_reported_or_kept(human):
     slippery = replace(human, surfaces={name: replace(surface, friction=0.05) for name, surface in human.surfaces.items()})

@@ -6,6 +6,8 @@ touches down, and there that foot must be.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from humanoid_dynamics.filtering.conditioning.support import Support
@@ -43,6 +45,11 @@ class Catcher:
         self._w, self._leg, self._dt = proportions.pendulum, proportions.leg, dt
         self.missed: Vector = np.zeros(2)
 
+    @property
+    def lost(self) -> bool:
+        """Whether the robot is so far from its plan that only a step catches it."""
+        return math.hypot(*self.missed.tolist()) >= LOST
+
     def fall_of(self, place: Vector, rate: Vector) -> Vector:
         """Return the point the robot falls to.
 
@@ -68,7 +75,7 @@ class Catcher:
             feet: What is settled about both feet; written to.
             labels: (n, 2) which feet stand in the rows that come.
         """
-        size = float(np.hypot(*self.missed))
+        size = math.hypot(*self.missed.tolist())
         for foot in (0, 1):
             state, stands = feet[foot], labels[:, foot]
             if state.stands:
@@ -92,7 +99,7 @@ class Catcher:
             if state.down is not None and now >= state.down + round(STAYING / self._dt):
                 state.down = None
             alone = not state.stands and feet[1 - foot].stands
-            if alone and state.down is None and np.hypot(*self.missed) > LOST and not labels[: round(TOO_LATE / self._dt), foot].any():
+            if alone and state.down is None and self.lost and not labels[: round(TOO_LATE / self._dt), foot].any():
                 state.down = now + round(DURATION / self._dt)
             if state.down is not None:
                 first = max(state.down - now, 0)
@@ -107,7 +114,7 @@ class Catcher:
             state: Centre of mass and its velocity.
             now: The row that comes next.
         """
-        if not all(foot.stands for foot in feet) or any(foot.slide for foot in feet) or np.hypot(*self.missed) < LOST:
+        if not (self.lost and all(foot.stands for foot in feet)) or any(foot.slide for foot in feet):
             return False
         fall = self.fall_of(*state)
         beyond = soles.A @ (fall - soles.centre) - soles.b

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from humanoid_dynamics.filtering.conditioning.balance import BoundedShift
-from humanoid_dynamics.filtering.conditioning.centre_kernels import find_path
+from humanoid_dynamics.filtering.conditioning.centre_kernels import find_highest, find_path
 from humanoid_dynamics.filtering.conditioning.footholds import Stance
-from humanoid_dynamics.filtering.conditioning.support import Support, phases_of
+from humanoid_dynamics.filtering.conditioning.gate import BLIND
+from humanoid_dynamics.filtering.conditioning.support import Support
 from humanoid_dynamics.filtering.conditioning.swing import Print
 from humanoid_dynamics.filtering.conditioning.track import Track
 from humanoid_dynamics.filtering.conditioning.window import Window, edges_of
@@ -30,6 +31,7 @@ STEEPEST_HEIGHT = 4.0  # m/s^2; vertical acceleration of the centre of mass
 BEND, STRAIGHT = 0.96, 0.985  # of the length of the leg: where lowering starts, and where it is whole
 LOWERING = 0.4  # s; how quickly the pelvis is lowered
 REGAINED = 0.004  # trust that comes back from plan to plan [-]
+CAPTURED = 0.5  # share of what the robot stands on that must hold the point it falls to, where nothing is foreseen
 TRUSTED = (0.8, 0.97)  # share of rows with the zero-moment point inside the feet: below the first none, above the second all is trusted
 
 
@@ -58,6 +60,7 @@ class CentrePlanner:
         self.balance = BoundedShift(proportions.pendulum, settings.dt)
         self._lower = np.nan
         self._trusted = 1.0
+        self._captures, self._behind = settings.gate and settings.lookahead < BLIND, np.zeros(2)
         self.rebase: Vector | None = None
         self._known: dict[tuple[object, ...], Support] = {}
         self._corners = {(foot, FLAT): corners for foot, corners in enumerate(p.corners)}
@@ -79,9 +82,11 @@ class CentrePlanner:
         com, rate, second = (each[:count] for each in path[:3])
         if not self._settings.balance:
             return com, rate, second
-        moves = smooth_columns(self._moves(path[3], *self._supports(window, prints)), self._short)
+        rows, supports = self._supports(window, prints)
+        moves = smooth_columns(self._moves(path[3], rows, supports), self._short)
         if self.rebase is not None:  # time stood still, and the centre of mass was led elsewhere
             self.balance.x, self.rebase = self.rebase - com[0, :2], None
+            self._behind[:] = 0.0
         x, x_rate, x_second = self._shift(window, moves, path[0], path[2], count)
         lowered, fall = self._lowered(window, count)
         com[:, :2] += x
@@ -89,7 +94,26 @@ class CentrePlanner:
         rate[:, :2] += x_rate
         rate[:, 2] -= fall
         second[:, :2] += x_second
+        if self._captures:
+            self._capture(rows, supports, (com, rate, second))
         return com, rate, second
+
+    def _capture(self, rows: list[int], supports: list[Support], path: tuple[Matrix, Matrix, Matrix]) -> None:
+        """Keep the point the robot falls to inside what it stands on, in place: where it will step is not known."""
+        (com, rate, second), w = path, self._p.pendulum
+        decay = math.exp(-w * self._dt)
+        for k in range(len(com)):
+            support = next((s for first, s in zip(reversed(rows), reversed(supports), strict=True) if first <= k), None)
+            falls_to = com[k, :2] + rate[k, :2] / w + self._p.lean
+            way = np.zeros(2) if support is None else support.clamp(falls_to[None], CAPTURED)[0] - falls_to
+            behind = self._behind
+            com[k, :2] += behind
+            rate[k, :2] += w * (way - behind)
+            if way.any():  # the point is held: the pivot is there
+                second[k, :2] = w * w * (com[k, :2] + self._p.lean - falls_to - way)
+            else:
+                second[k, :2] += w * w * behind
+            self._behind = way + decay * (behind - way)
 
     def _find_path(self, window: Window) -> tuple[Matrix, Matrix, Matrix, Matrix]:
         """Return places, rates and second rates of the reference, and its zero-moment points, from the next row on."""
@@ -140,8 +164,8 @@ class CentrePlanner:
 
     def _supports(self, window: Window, prints: list[list[Stance]]) -> tuple[list[int], list[Support]]:
         rows, supports = [], []
-        for row, stands in phases_of(window.labels, window.edges):
-            found = [next((p[2] for p in prints[foot] if p[0] <= row < p[1]), None) if stands[foot] else None for foot in (0, 1)]
+        for row in _changes(window, prints):
+            found = [next((p[2] for p in prints[foot] if p[0] <= row < p[1]), None) for foot in (0, 1)]
             if found == [None, None]:
                 continue
             rows.append(row)
@@ -178,7 +202,7 @@ class CentrePlanner:
         """Lower the pelvis where a standing leg is straight."""
         first = window.start + window.now
         stretch = self._track.stretch.between(first, first + len(window.labels))
-        straight = float(stretch[window.labels].max(initial=0.0))
+        straight = compile_where_possible(find_highest)(stretch, window.labels)
         wanted = self._settings.extra_lower
         if self._settings.lower:
             needed = min(max((straight - BEND) / (STRAIGHT - BEND), 0.0), 1.0)
@@ -191,3 +215,11 @@ class CentrePlanner:
             lowered[row] = self._lower
             self._lower = wanted + decay * (self._lower - wanted)
         return lowered, (wanted - lowered) / LOWERING
+
+
+def _changes(window: Window, prints: list[list[Stance]]) -> list[int]:
+    """Return the rows at which feet begin to stand, end to, or stand on something else."""
+    rows = {0} | {row for stances in prints for first, after, _ in stances for row in (first, after)}
+    if len(window.edges):
+        rows.update((np.flatnonzero((window.edges[1:] != window.edges[:-1]).any(axis=1)) + 1).tolist())
+    return sorted(row for row in rows if row < len(window.labels))

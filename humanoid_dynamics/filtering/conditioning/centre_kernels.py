@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 LEAST = 1e-9  # of the way to an edge
@@ -37,6 +38,21 @@ def find_path(smooth: Path, numbers: Vector, out: tuple[Matrix, Matrix, Matrix, 
             offset = (torque if j else -torque) / (numbers[MASS] * g)
             offset = min(max(offset, -numbers[OFFSET]), numbers[OFFSET])
             zmp[row, j] = place[row, j] - (place[row, 2] / g) * (second[row, j] - numbers[DOWNHILL_X + j]) + offset
+
+
+def find_highest(values: Matrix, labels: Labels) -> float:
+    """Return the highest of the numbers that are labelled; zero where none is above.
+
+    Args:
+        values: (n, 2) numbers.
+        labels: (n, 2) labels.
+    """
+    highest = 0.0
+    for i in range(len(labels)):
+        for foot in range(2):
+            if labels[i, foot]:
+                highest = max(highest, values[i, foot])
+    return highest
 
 
 def find_reach(points: Matrix, centre: Vector, A: Matrix, b: Vector, out: Vector) -> None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from functools import cache
+
 import numpy as np
 
-from humanoid_dynamics.filtering.conditioning.label_kernels import drop_kind, hold_other, label_feet
+from humanoid_dynamics.filtering.conditioning.label_kernels import drop_kind, find_slower, goes_on_standing, hold_other, label_feet
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.motion.contact_detection import DOUBLE_SUPPORT, HEIGHT_ON, SHORTEST, SPEED_WORTH, STILL, ContactThresholds
-from humanoid_dynamics.spatial.arrays import Indices, Matrix
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
-PARTS = (drop_kind, hold_other)
+PARTS = (drop_kind, goes_on_standing, hold_other)
 SHORTEST_SWING = 0.16  # s; a foot that is off for a shorter time slides, if anything
 MOVING = 0.02  # m/s; a base that is slower tells nothing about feet
 EVIDENCE = 0.1  # s of motion that tells
+NINE_OF_TEN = 0.9
 PLANNED = 0.012  # m/s; standing feet that are slower than this, nine times of ten, were planned
 RECORDED_FEET = ContactThresholds(0.030, 0.045, 0.25, 0.5)
 PLANNED_FEET = ContactThresholds(0.002, 0.003, 0.02, 0.04)
@@ -26,18 +30,19 @@ def choose_thresholds(centres: Matrix, base: Matrix, dt: float) -> ContactThresh
 
     Args:
         centres: (n, 2, 3) middles of both soles [m].
-        base: (n, 2) places of the base, seen from above [m].
+        base: (n, k) configurations, places of the base, seen from above, first [m].
         dt: Time between rows [s].
 
     Returns:
         The thresholds.
     """
-    steps = np.diff(centres, axis=0) / dt
-    slower = np.min(np.linalg.norm(steps, axis=2), axis=1)
-    moving = np.linalg.norm(np.diff(base, axis=0), axis=1) > MOVING * dt
-    if np.count_nonzero(moving) * dt < EVIDENCE or float(np.percentile(slower[moving], 90.0)) > PLANNED:
+    slower = np.empty(len(centres))
+    count = compile_where_possible(find_slower)(centres, base, dt, MOVING, slower)
+    if count * dt < EVIDENCE:
         return RECORDED_FEET
-    return PLANNED_FEET
+    last = NINE_OF_TEN * (count - 1)
+    one, other = np.partition(slower[:count], (int(last), math.ceil(last)))[[int(last), math.ceil(last)]].tolist()
+    return RECORDED_FEET if one + (last - int(last)) * (other - one) > PLANNED else PLANNED_FEET
 
 
 def label_window(
@@ -48,6 +53,7 @@ def label_window(
     dt: float,
     *,
     both: float = DOUBLE_SUPPORT,
+    known: int = 0,
 ) -> Labels:
     """Tell which foot stands in each row of a window.
 
@@ -61,17 +67,26 @@ def label_window(
         past: Whether each foot stood before the window, and for how many rows.
         dt: Time between rows [s].
         both: How long the other foot has stood before one is lifted [s].
+        known: How many of the rows are before the window.
 
     Returns:
         (n, 2) labels.
     """
-    still, lowest = min(limits.speed_on, STILL), HEIGHT_ON[2]
-    numbers = np.array([lowest, limits.height_on, limits.height_off, still, limits.speed_on, limits.speed_off, SPEED_WORTH])
-    least: Indices = np.array([round(time / dt) for time in (SHORTEST_SWING, SHORTEST, both)], dtype=np.intp)
-    known: tuple[Indices, Indices] = (np.array(past[0], dtype=np.intp), np.array(past[1], dtype=np.intp))
-    labels: Labels = np.empty(heights.shape, dtype=bool)
-    compile_where_possible(label_feet, PARTS)((heights, speeds), numbers, known, least, labels)
+    numbers, least = _numbers(limits, dt, both)
+    settled: tuple[Indices, Indices] = (np.array(past[0], dtype=np.intp), np.array(past[1], dtype=np.intp))
+    labels: Labels = np.empty((len(heights) - known, 2), dtype=bool)
+    compile_where_possible(label_feet, PARTS)((heights, speeds), numbers, settled, least, labels)
     return labels
+
+
+@cache
+def _numbers(limits: ContactThresholds, dt: float, both: float) -> tuple[Vector, Indices]:
+    """Return thresholds and least numbers of rows, as the kernel reads them."""
+    still, lowest = min(limits.speed_on, STILL), HEIGHT_ON[2]
+    numbers = [lowest, limits.height_on, limits.height_off, still, limits.speed_on, limits.speed_off, SPEED_WORTH]
+    least: Indices = np.array([round(time / dt) for time in (SHORTEST_SWING, SHORTEST, both)], dtype=np.intp)
+    least.setflags(write=False)
+    return read_only(numbers), least
 
 
 def drop_short(labels: Labels, before: bool, least: tuple[int, int]) -> None:
@@ -83,4 +98,4 @@ def drop_short(labels: Labels, before: bool, least: tuple[int, int]) -> None:
         least: Rows of a swing, and of a contact, that are not short.
     """
     for kind in (False, True):
-        compile_where_possible(drop_kind)(labels, before, least[int(kind)], kind)
+        compile_where_possible(drop_kind)(labels, before, least[int(kind)], kind, 0)

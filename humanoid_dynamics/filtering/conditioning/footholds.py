@@ -59,23 +59,25 @@ def place_prints(
         For each foot its stretches in order.
     """
     found: list[list[Stance]] = [[], []]
-    last = [now[0], now[1]]
+    last, how = [now[0], now[1]], np.array((limits[0], limits[1], round(SEEN / dt), limits[2]))
     stretches = [(first, after, foot) for foot in (0, 1) for first, after, touches in runs(feet.labels[:, foot]) if touches]
     for first, after, foot in sorted(stretches):
         if first > 0 or not stands[foot]:
-            last[foot] = _place_print(feet, (first, after), foot, last, (limits[0], limits[1], round(SEEN / dt), limits[2]))
+            last[foot] = _place_print(feet, (first, after), foot, last, how)
             if not found[foot] and feet.shift[foot].any():
                 last[foot] = _shift_print(last[foot], last[1 - foot], (foot, feet.shift[foot]), limits[1])
         found[foot].append((first, after, last[foot]))
     return found
 
 
-def _place_print(feet: Feet, rows: tuple[int, int], foot: int, last: list[Print], how: tuple[float, float, int, float]) -> Print:
+def _place_print(feet: Feet, rows: tuple[int, int], foot: int, last: list[Print], how: Vector) -> Print:
     """Return where a foot stands in a stretch."""
     (first, _), landing = rows, feet.landing
-    known, out = np.array([(*at.place[:2], *at.path) for at in last]), np.empty(5)
+    known, out = np.empty((2, 4)), np.empty(5)
+    for k, at in enumerate(last):
+        known[k, :2], known[k, 2:] = at.place[:2], at.path
     seen = feet.place, feet.heading, feet.path, feet.labels
-    compile_where_possible(find_print, (soften_distance, step_from))(seen, (*rows, foot), known, np.array(how), out)
+    compile_where_possible(find_print, (soften_distance, step_from))(seen, (*rows, foot), known, how, out)
     if landing is not None and first == landing[0]:
         out[:2] = last[foot].place[:2] + landing[1]
     x, y, heading = out[:3].tolist()

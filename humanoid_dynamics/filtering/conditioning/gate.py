@@ -11,22 +11,24 @@ FAR_ENOUGH = 0.55  # s of look-ahead from which on no gate is needed
 INSIDE = 0.5  # share of the sole that must hold the point the robot falls towards
 SLOW = 0.12  # m/s; speed of the centre of mass
 LONGEST = 1.5  # s; then the foot is lifted anyway
-PACE = 2.5  # 1/s; how the centre of mass goes to the other foot
+BLIND = 0.1  # s of look-ahead; with less a touch-down is hardly foreseen, and the robot never falls to where it does not stand
+PACE = (2.5, 3.5)  # 1/s; how the centre of mass goes to the other foot, and how where nothing is foreseen
 
 
 class HoldGate:
     """Whether a foot may be lifted now, and where the centre of mass goes until then."""
 
-    def __init__(self, w: float, dt: float, *, active: bool) -> None:
+    def __init__(self, w: float, dt: float, *, active: bool, blind: bool = False) -> None:
         """Prepare.
 
         Args:
             w: Rate of the pendulum [1/s].
             dt: Time between rows [s].
             active: Whether it ever closes.
+            blind: Whether nothing is foreseen.
         """
         self._w, self._dt, self.active = w, dt, active
-        self._waited = 0.0
+        self._waited, self._pace = 0.0, PACE[int(blind)]
         self.com: Vector | None = None
 
     def closed(self, support: Support, com: Vector, rate: Vector) -> bool:
@@ -58,10 +60,11 @@ class HoldGate:
         """
         start = self.com if self.com is not None else support.centre
         times = self._dt * np.arange(count)[:, None]
-        gap = (start - support.centre) * np.exp(-PACE * times)
-        self.com = support.centre + (start - support.centre) * np.exp(-PACE * self._dt * count)
+        pace = self._pace
+        gap = (start - support.centre) * np.exp(-pace * times)
+        self.com = support.centre + (start - support.centre) * np.exp(-pace * self._dt * count)
         self._waited += self._dt * count
-        return support.centre + gap, -PACE * gap, PACE * PACE * gap
+        return support.centre + gap, -pace * gap, pace * pace * gap
 
     def release(self) -> Vector | None:
         """Return where the centre of mass was led to, once, when time goes on."""

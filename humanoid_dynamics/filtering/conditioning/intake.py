@@ -7,9 +7,11 @@ import math
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.filtering.conditioning.intake_kernels import add_changes, count_fast, let_in
 from humanoid_dynamics.filtering.conditioning.rejoining import Rejoining
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 BASE = 6
 NORMAL = 0.05  # how far the length of a quaternion may be from one
@@ -45,7 +47,6 @@ class Intake:
         speed = np.where(known, robot.limits.velocity, FASTEST_JOINT)
         speed[:3], speed[3:BASE] = FASTEST_BASE
         self._speed = np.maximum(speed, 1e-3)
-        self._slowest = float(np.min(self._speed))
         self._lower, self._upper = np.array(robot.limits.lower), np.array(robot.limits.upper)
         self._lower[:7], self._upper[:7] = -np.inf, np.inf
         if not keep_limits:
@@ -79,8 +80,7 @@ class Intake:
         fault = self._fault(time, sample)
         if fault:
             return fault
-        sample[3:7] /= _length(sample[3:7])
-        np.minimum(np.maximum(sample, self._lower, out=sample), self._upper, out=sample)
+        compile_where_possible(let_in)(sample, self._lower, self._upper)
         if self.q is None:
             self.time, self.q = time, sample
             return "ok"
@@ -90,8 +90,7 @@ class Intake:
         if share < 1.0:
             step, status = share * step, "noisy" if status == "ok" else status
             sample = pin.integrate(self._model, self.q, step)
-        size = np.abs(step)
-        if float(size.max()) > self._slowest * gap and (size > self._speed * gap).any():
+        if compile_where_possible(count_fast)(step, 0, self._speed, gap)[1]:
             most = self._speed * gap
             step = np.clip(step, -most, most)
             sample = pin.integrate(self._model, self.q, step)
@@ -116,7 +115,7 @@ class Intake:
     def _fault(self, time: float, sample: Vector) -> str:
         if sample.shape != (self._model.nq,):
             return "wrong_shape"
-        if not (math.isfinite(time) and np.isfinite(sample).all()):
+        if not (math.isfinite(time) and math.isfinite(sample.dot(sample))):
             return "not_finite"
         length = _length(sample[3:7])
         if abs(length - 1.0) > NORMAL or not pin.isNormalized(self._model, sample, NORMAL):
@@ -136,7 +135,7 @@ class Intake:
         rate = self._last_rate = pin.difference(self._model, raw, sample) / gap
         leaps = self._rejoining.jumps(rate, gap)
         if last is not None:
-            change = float(np.abs(rate - last).sum()) / len(rate) * gap
+            change = compile_where_possible(add_changes)(rate, last) / len(rate) * gap
             self._noise += REMEMBERED * (min(change, LOUD * usual) - self._noise)
         return min((usual / max(self._noise, 1e-9)) ** 2, 1.0), leaps or change > LOUD * usual
 

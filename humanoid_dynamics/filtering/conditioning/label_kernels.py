@@ -20,21 +20,21 @@ def label_feet(motion: tuple[Matrix, Matrix], limits: Vector, past: tuple[Indice
             many metres of height a speed is worth [s].
         past: Whether each foot stood before the window, and for how many rows.
         least: Rows of a swing and of a contact that are not short, and of common standing.
-        out: (n, 2) labels; overwritten.
+        out: (m, 2) labels of the last m rows, those of the window; overwritten.
     """
     heights, speeds = motion
+    known = len(heights) - len(out)
     for foot in range(2):
+        stands, off = True, 0
+        for i in range(known):
+            stands = goes_on_standing(stands, heights[i, foot], speeds[i, foot], limits)
+            off = 0 if stands else off + 1
         stands = past[0][foot] != 0
         for i in range(len(out)):
-            height, speed = heights[i, foot], speeds[i, foot]
-            still = height < limits[LEVEL] and speed < limits[SLOW]
-            if still or (height < limits[HEIGHT_ON] and speed < limits[SPEED_ON]):
-                stands = True
-            elif height > limits[HEIGHT_OFF] or speed > limits[SPEED_OFF]:
-                stands = False
-            out[i, foot] = stands
-        drop_kind(out[:, foot], past[0][foot] != 0, least[SWING], False)
-        drop_kind(out[:, foot], past[0][foot] != 0, least[STANCE], True)
+            out[i, foot] = stands = goes_on_standing(stands, heights[known + i, foot], speeds[known + i, foot], limits)
+        drop_kind(out[:, foot], past[0][foot] != 0, least[SWING], False, off)
+        drop_kind(out[:, foot], past[0][foot] != 0, least[STANCE], True, 0)
+    heights, speeds = heights[known:], speeds[known:]
     for i in range(len(out)):
         if not (out[i, 0] or out[i, 1]):
             left, right = heights[i, 0] + limits[WORTH] * speeds[i, 0], heights[i, 1] + limits[WORTH] * speeds[i, 1]
@@ -44,15 +44,32 @@ def label_feet(motion: tuple[Matrix, Matrix], limits: Vector, past: tuple[Indice
         hold_other(given, foot, past, least[BOTH], out)
 
 
-def drop_kind(labels: Labels, before: bool, least: int, kind: bool) -> None:
-    """Turn short stretches of a kind over, in place; what touches an end of the window may go on beyond it and stays."""
+def goes_on_standing(stands: bool, height: float, speed: float, limits: Vector) -> bool:
+    """Return whether a foot stands: it begins to where it is low and slow, and ends to where it is clearly high or fast."""
+    if (height < limits[LEVEL] and speed < limits[SLOW]) or (height < limits[HEIGHT_ON] and speed < limits[SPEED_ON]):
+        return True
+    return stands and height <= limits[HEIGHT_OFF] and speed <= limits[SPEED_OFF]
+
+
+def drop_kind(labels: Labels, before: bool, least: int, kind: bool, ago: int) -> None:
+    """Turn short stretches of a kind over, in place; what touches an end of the window may go on beyond it and stays.
+
+    Args:
+        labels: (n,) labels of one foot.
+        before: The label before the window, as it was settled.
+        least: Rows of a stretch that is not short.
+        kind: The kind.
+        ago: How many rows before the window the motion was of that kind, whatever was settled: a stretch does not become short because its
+            beginning is past.
+    """
     first = 0
     while first < len(labels):
         after = first + 1
         while after < len(labels) and labels[after] == labels[first]:
             after += 1
         inside = after < len(labels) and (first > 0 or before != kind)
-        if labels[first] == kind and after - first < least and inside:
+        long = after - first + (ago if first == 0 else 0)
+        if labels[first] == kind and long < least and inside:
             for i in range(first, after):
                 labels[i] = not kind
         first = after
@@ -113,3 +130,44 @@ def find_longest(places: Matrix, labels: Labels) -> float:
                 x, y = places[end, foot, 0] - places[start, foot, 0], places[end, foot, 1] - places[start, foot, 1]
                 longest = max(longest, math.sqrt(x * x + y * y))
     return longest
+
+
+def count_until_lift(labels: Labels, dt: float, out: Matrix) -> None:
+    """Write how long each foot goes on standing; infinite where its end is not seen.
+
+    Args:
+        labels: (n, 2) which feet stand.
+        dt: Time between rows [s].
+        out: (m, 2) times of the first rows [s], m <= n; overwritten.
+    """
+    for foot in range(2):
+        left = math.inf
+        for i in range(len(labels) - 1, -1, -1):
+            left = left + 1.0 if labels[i, foot] else 0.0
+            if i < len(out):
+                out[i, foot] = dt * left
+
+
+def find_slower(centres: Matrix, base: Matrix, dt: float, moving: float, out: Vector) -> int:
+    """Write how fast the slower foot is wherever the base moves; return how often that is.
+
+    Args:
+        centres: (n, 2, 3) middles of both soles [m].
+        base: (n, k) configurations, places of the base first [m].
+        dt: Time between rows [s].
+        moving: Speed of a base that moves [m/s].
+        out: (n,) speeds [m/s]; the first ones are overwritten.
+    """
+    count = 0
+    for i in range(len(centres) - 1):
+        if math.hypot(base[i + 1, 0] - base[i, 0], base[i + 1, 1] - base[i, 1]) > moving * dt:
+            slower = math.inf
+            for foot in range(2):
+                square = 0.0
+                for j in range(3):
+                    rate = (centres[i + 1, foot, j] - centres[i, foot, j]) / dt
+                    square += rate * rate
+                slower = min(slower, math.sqrt(square))
+            out[count] = slower
+            count += 1
+    return count

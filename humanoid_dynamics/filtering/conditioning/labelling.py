@@ -57,7 +57,7 @@ class Labeller:
             track = self._track
             start = max(now - round(HISTORY * self._settings.rate), track.centre.first)
             centre = track.centre.between(start, window.start + len(window.com))
-            base = track.q.between(start, window.start + len(window.com))[:, :2]
+            base = track.q.between(start, window.start + len(window.com))
             self._limits = choose_thresholds(centre, base, self._dt)
         return self._limits
 
@@ -74,12 +74,11 @@ class Labeller:
         """
         self.now, self.feet = now, feet
         before = (self.feet[0].stands, self.feet[1].stands)
-        rows = slice(window.now, None)
         stood = (self.now - self.feet[0].since, self.now - self.feet[1].since)
         height, speed, both = window.height, window.speed, DOUBLE_SUPPORT
         if len(self._edges) > 1:
             (height, speed), both = rolling_heights(window, self._edges, self._dt), ROLLING_SUPPORT
-        labels = label_window(height[rows], speed[rows], self.thresholds(window, now), (before, stood), self._dt, both=both)
+        labels = label_window(height, speed, self.thresholds(window, now), (before, stood), self._dt, both=both, known=window.now)
         for foot in (0, 1):
             state = self.feet[foot]
             if state.slide and state.slide[1] <= self.now:
@@ -100,12 +99,10 @@ class Labeller:
         state, other, rows = self.feet[foot], self.feet[1 - foot], slice(window.now, None)
         if other.slide or not other.stands:
             return
-        apart = state.at.place[:2] - other.at.place[:2] - (self.scale - 1.0) * (state.at.path - other.at.path)
-        feet, stance, drift = (
-            (window.place[rows], window.heading[rows], labels),
-            np.array([*apart, state.at.heading]),
-            np.empty((2, len(labels))),
-        )
+        stance, drift = np.empty(3), np.empty((2, len(labels)))
+        stance[:2] = state.at.place[:2] - other.at.place[:2] - (self.scale - 1.0) * (state.at.path - other.at.path)
+        stance[2] = state.at.heading
+        feet = window.place[rows], window.heading, labels
         if compile_where_possible(find_drift)(feet, foot, stance, (FARTHEST, WIDEST), drift):
             found = find_slide((drift[0], drift[1]), window.speed[rows, foot], labels[:, foot], labels[:, 1 - foot], self._dt)
             state.slide = (self.now + found[0], self.now + found[1]) if found else None

@@ -7,13 +7,13 @@ handed out is settled: which feet stood, where, how far the centre of mass was s
 from __future__ import annotations
 
 import numpy as np
-import pinocchio as pin
 
 from humanoid_dynamics.filtering.conditioning.catching import Catcher
 from humanoid_dynamics.filtering.conditioning.centre import CentrePlanner
 from humanoid_dynamics.filtering.conditioning.flights import FlightPlanner
 from humanoid_dynamics.filtering.conditioning.footholds import Feet, Stance, offset_of_prints, place_prints
-from humanoid_dynamics.filtering.conditioning.gate import FAR_ENOUGH, HoldGate
+from humanoid_dynamics.filtering.conditioning.gate import BLIND, FAR_ENOUGH, HoldGate
+from humanoid_dynamics.filtering.conditioning.label_kernels import count_until_lift
 from humanoid_dynamics.filtering.conditioning.labelling import Labeller
 from humanoid_dynamics.filtering.conditioning.rows import Rows
 from humanoid_dynamics.filtering.conditioning.soles import SolePlanner, SoleRows, room_for_soles
@@ -22,13 +22,14 @@ from humanoid_dynamics.filtering.conditioning.swing import Print, Swing
 from humanoid_dynamics.filtering.conditioning.swing_times import lengthen_swings
 from humanoid_dynamics.filtering.conditioning.track import Track
 from humanoid_dynamics.filtering.conditioning.window import FootState, Window, edges_of, look
+from humanoid_dynamics.filtering.conditioning.window_kernels import move_along
 from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, smooth_columns
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.ticks.target import Target
-from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
+from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 ROLLING_AHEAD = 0.75  # what part of a distance ahead counts where soles roll
 UP = read_only([0.0, 0.0, 1.0])  # normal of level ground
@@ -37,16 +38,15 @@ UP = read_only([0.0, 0.0, 1.0])  # normal of level ground
 class Planner:
     """Targets from a track, with everything that is settled so far."""
 
-    def __init__(self, robot: RobotModel, proportions: Proportions, settings: Settings, track: Track) -> None:
+    def __init__(self, proportions: Proportions, settings: Settings, track: Track) -> None:
         """Prepare.
 
         Args:
-            robot: The robot.
             proportions: Its measures.
             settings: Times and lengths.
             track: Rows of the reference.
         """
-        self._robot, self._p, self._settings, self._track = robot, proportions, settings, track
+        self._p, self._settings, self._track = proportions, settings, track
         self._dt = settings.dt
         self._drift = bell_kernel(settings.stride_smoothing * settings.rate)
         self.now = 0
@@ -64,7 +64,7 @@ class Planner:
         self._offsets.begin(self.now)
         self.catcher = Catcher(proportions, settings.dt)
         far = settings.lookahead >= FAR_ENOUGH
-        self.gate = HoldGate(proportions.pendulum, settings.dt, active=settings.gate and not far)
+        self.gate = HoldGate(proportions.pendulum, settings.dt, active=settings.gate and not far, blind=settings.lookahead < BLIND)
         self.flights = FlightPlanner(proportions, settings, active=settings.flights and far)
         self.soles = SolePlanner(proportions, settings, self.labeller, self.flights)
 
@@ -121,6 +121,8 @@ class Planner:
 
     def _catches(self, state: tuple[Vector, Vector]) -> bool:
         """Lift a foot where only a step can catch the robot; what is planned then begins where it is."""
+        if not self.catcher.lost:
+            return False
         lifts = self.catcher.lift(self.feet, self.centre.support(self.feet[0].at, self.feet[1].at), state, self.now)
         if lifts:
             self.centre.rebase = state[0] - self._p.lean
@@ -183,7 +185,7 @@ class Planner:
         for foot in (0, 1):
             low = window.height[window.now, foot] < limits.height_off
             place = np.array([*window.place[window.now, foot, :2], 0.0])
-            at = Print(place, float(window.heading[window.now, foot]), window.path[0])
+            at = Print(place, float(window.heading[0, foot]), window.path[0])
             self.feet.append(FootState(bool(low), at))
             if not low:
                 self.feet[foot].swing = Swing(self.now, at)
@@ -193,20 +195,17 @@ class Planner:
         now = slice(window.now, None)
         shift = np.array([state.shift for state in self.feet])
         landing = None if window.leap is None else (window.leap[2] - window.now, window.way)
-        feet = Feet(window.place[now], window.heading[now], window.path, window.labels, shift, landing)
+        feet = Feet(window.place[now], window.heading, window.path, window.labels, shift, landing)
         at, stands = (self.feet[0].at, self.feet[1].at), (self.feet[0].stands, self.feet[1].stands)
         limits = (self.labeller.scale, self._p.widest, self._ahead)
         prints = place_prints(feet, at, stands, limits, self._dt)
         if window.leap is None and self._lengthen(window.labels, prints):
             prints = place_prints(feet, at, stands, limits, self._dt)
-        offset = np.zeros((len(window.com), 2))
+        offset = np.empty((len(window.com), 2))
         offset[now] = offset_of_prints(feet, prints)
         offset[: window.now] = self._offsets.between(window.start, self.now) if self.now else offset[window.now]
         window.offset = offset
-        shift = smooth_columns(offset, self._drift)
-        window.shift[:, :2] = shift
-        window.com[:, :2] += shift
-        window.place[:, :, :2] += shift[:, None]
+        compile_where_possible(move_along)(smooth_columns(offset, self._drift), window.shift, window.com, window.place)
         return prints
 
     def _lengthen(self, labels: Labels, prints: list[list[Stance]]) -> bool:
@@ -216,22 +215,19 @@ class Planner:
 
     def _targets(self, window: Window, com: tuple[Matrix, Matrix, Matrix], soles: SoleRows, count: int) -> list[Target]:
         """Put together the targets of the next rows."""
-        dt, now, labels, model = self._dt, self.now, window.labels, self._robot.model
-        q = self._track.q.between(now - 1, now + count + 1)
-        rates = np.empty((count + 1, model.nv))
-        for row in range(count + 1):
-            rates[row] = pin.difference(model, q[row], q[row + 1])
-        rates /= dt
-        v, a, placed = 0.5 * (rates[:-1] + rates[1:]), (rates[1:] - rates[:-1]) / dt, q[1 : count + 1].copy()
+        dt, now, labels = self._dt, self.now, window.labels
+        rates, placed = self._track.rate.between(now, now + count + 1), self._track.q.between(now, now + count).copy()
+        v, a = 0.5 * (rates[:-1] + rates[1:]), (rates[1:] - rates[:-1]) / dt
         placed[:, :3] += window.shift[window.now : window.now + count]
         place, turn, rate, second = soles
-        touches, until = labels[:count].tolist(), dt * np.column_stack([_until_lift(labels[:, foot], count) for foot in (0, 1)])
+        touches, until = labels[:count].tolist(), np.empty((count, 2))
+        compile_where_possible(count_until_lift)(labels, dt, until)
         aloft = window.aloft[window.now : window.now + count].tolist()
-        ground, normals = np.zeros((count, 2)), np.zeros((count, 2, 3)) + UP
+        ground, normals, load = np.zeros((count, 2)), np.zeros((count, 2, 3)) + UP, np.full((count, 2), np.inf)
         return [
             Target(
                 (touches[k][0], touches[k][1]), com[0][k], com[1][k], com[2][k], placed[k], v[k], a[k],
-                place[k], turn[k], rate[k], second[k], ground[k], normals[k], until[k], time=(now + k) * dt,
+                place[k], turn[k], rate[k], second[k], ground[k], normals[k], until[k], load[k], (now + k) * dt,
                 aloft=aloft[k], leaps=self.flights.leads(now + k), edges=edges_of(window, k),
             )
             for k in range(count)
@@ -240,26 +236,19 @@ class Planner:
     def _settle(self, window: Window, prints: list[list[Stance]], count: int) -> None:
         """Go on to the row after those handed out."""
         for foot in (0, 1):
-            state, labels = self.feet[foot], window.labels[:, foot]
+            state, labels = self.feet[foot], window.labels[:count, foot].tolist()
             state.tilt = self.soles.tilt(foot, count)
             at = next((p[2] for p in prints[foot] if p[0] <= count - 1 < p[1]), None)
-            state.stands = bool(labels[count - 1])
+            state.stands = labels[-1]
             if state.stands and at is not None:
                 state.at, state.swing = at, None
-                stood = count - 1 - int(np.argmin(labels[count - 1 :: -1])) if not labels[:count].all() else -1
+                stood = -1 if all(labels) else count - 1 - labels[::-1].index(False)
                 state.since = self.now + stood + 1 if stood >= 0 else state.since
             else:
                 state.at = next((p[2] for p in reversed(prints[foot]) if p[0] < count), state.at)
                 state.swing = state.next
         self._offsets.extend(window.offset[window.now : window.now + count])
         self.now += count
-
-
-def _until_lift(labels: Labels, count: int) -> Vector:
-    """Return after how many rows a foot is lifted, row by row; infinite where that is not seen."""
-    lifted = np.flatnonzero(~labels)
-    following = np.append(lifted, np.inf)[np.searchsorted(lifted, np.arange(count))]
-    return np.asarray(following - np.arange(count))
 
 
 def _until_change(labels: Labels) -> int:

@@ -28,7 +28,7 @@ def rehearse(robot: RobotModel, proportions: Proportions, settings: Settings) ->
         settings: Times and lengths.
     """
     track = Track(robot, proportions, settings)
-    planner = Planner(robot, proportions, settings, track)
+    planner = Planner(proportions, settings, track)
     upright, leaning = np.array(robot.posture), np.array(robot.posture)
     turn = pin.Quaternion(math.cos(0.5 * LEANING), math.sin(0.5 * LEANING), 0.0, 0.0)
     leaning[3:7] = (turn * pin.Quaternion(upright[3:7])).coeffs()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.filtering.conditioning.intake_kernels import count_fast
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.quintic import quintic
 from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 BASE = 6
 BACK = (0.4, 0.5)  # s of the way back, at least and at most
@@ -27,7 +29,7 @@ class Rejoining:
             robot: A robot with a free base.
             speed: (nv,) largest speeds.
         """
-        self._model, self._speed, self._slowest = robot.model, speed[BASE:], float(np.min(speed[BASE:], initial=np.inf))
+        self._model, self._speed = robot.model, speed
         self.restart()
 
     def restart(self) -> None:
@@ -42,15 +44,14 @@ class Rejoining:
             rate: (nv,) velocity from the sample before to this one.
             gap: Time between both [s].
         """
-        fast = np.abs(rate[BASE:])
-        fastest = float(fast.max(initial=0.0))
+        fastest, fast = compile_where_possible(count_fast)(rate, BASE, self._speed, 1.0)
         if fastest == 0.0:
             self._still += gap
             return False
         thawed, self._still = self._still >= FROZEN, 0.0
         if thawed:
             return True
-        return fastest > self._slowest and int(np.count_nonzero(fast > self._speed)) >= max(MANY * len(fast), 2.0)
+        return bool(fast >= max(MANY * (len(rate) - BASE), 2.0))
 
     def begin(self, q: Vector, sample: Vector) -> bool:
         """Set out for the stream; return whether there is a way to go.

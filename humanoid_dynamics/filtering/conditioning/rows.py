@@ -42,9 +42,7 @@ class Rows:
         Args:
             row: The row.
         """
-        self._make_room(1)
-        self._table[self.end - self.first] = row
-        self.end += 1
+        self.room(1)[0] = row
 
     def extend(self, rows: Matrix) -> None:
         """Put some rows at the end.
@@ -54,15 +52,20 @@ class Rows:
         """
         for k in range(0, len(rows), KEPT):
             part = rows[k : k + KEPT]
-            self._make_room(len(part))
-            self._table[self.end - self.first : self.end - self.first + len(part)] = part
-            self.end += len(part)
+            self.room(len(part))[:] = part
 
-    def _make_room(self, count: int) -> None:
-        """Forget old rows where memory is full."""
-        if self.end - self.first + count > ROOM:
-            self._table[:KEPT] = self._table[self.end - self.first - KEPT : self.end - self.first]
-            self.first = self.end - KEPT
+    def room(self, count: int) -> Matrix:
+        """Return rows at the end to write to, a view; old rows are forgotten where memory is full.
+
+        Args:
+            count: How many, at most ``KEPT``.
+        """
+        filled = self.end - self.first
+        if filled + count > ROOM:
+            self._table[:KEPT] = self._table[filled - KEPT : filled]
+            self.first, filled = self.end - KEPT, KEPT
+        self.end += count
+        return self._table[filled : filled + count]
 
     def between(self, start: int, stop: int) -> Matrix:
         """Return rows, a view; before the oldest one the oldest is repeated.
@@ -72,6 +75,6 @@ class Rows:
             stop: Index after the last; not beyond the end.
         """
         if start < self.first:
-            missing = np.repeat(self._table[:1], self.first - start, axis=0)
-            return np.concatenate((missing, self._table[: stop - self.first]))
+            missing = np.repeat(self._table[:1], min(self.first, stop) - start, axis=0)
+            return np.concatenate((missing, self._table[: max(stop - self.first, 0)]))
         return self._table[start - self.first : stop - self.first]

@@ -85,18 +85,16 @@ class SolePlanner:
         count = len(soles[0])
         places, turns = np.empty((count + 2, 3)), np.empty((count + 2, 3, 3))
         labels = [state.stands, *window.labels[: count + 1, foot].tolist()]  # row 0 is the one before the next
-        at, turn = state.at, state.at.turn()
-        for row, stands in enumerate(labels):
-            found = next((p[2] for p in prints if p[0] <= row - 1 < p[1]), at) if stands and row else at
-            if found is not at:
-                at, turn = found, found.turn()
-            places[row], turns[row] = at.place, turn
+        places[:], turns[:] = state.at.place, state.at.turn()
+        for first, _, at in prints:
+            if at is not state.at and first <= count:
+                places[first + 1 :], turns[first + 1 :] = at.place, at.turn()
         for roll in (self._rolls[foot], self._rolling.heels[foot]):
             if roll is None:
                 continue
             on = next((p[2] for p in prints if p[0] <= max(roll.first, 0) < p[1]), state.at)
             self._rolling.write(roll, foot, on, slice(max(roll.start + 1, 0), min(roll.after + 1, count + 2)), (places, turns))
-        for first, after, stands in runs(np.array(labels)):
+        for first, after, stands in runs(np.array(labels)) if not all(labels) else ():
             if not stands:
                 self._fill_swing(window, (foot, state), prints, (first, after), (places, turns))
         soles[0][:, foot], soles[1][:, foot] = places[1:-1], turns[1:-1]

@@ -9,7 +9,7 @@ from humanoid_dynamics.filtering.conditioning.centre_kernels import find_moves, 
 from humanoid_dynamics.filtering.conditioning.outline_kernel import outline
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.motion.schedule import runs
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible, functions_of
 
 PARTS = tuple(part for part in functions_of(outline_kernel) if part is not outline)
@@ -79,23 +79,6 @@ class Support:
             (n, 2) points [m].
         """
         return points + self.moves(points, share)
-
-
-def phases_of(labels: Labels, edges: Indices | None = None) -> list[tuple[int, tuple[bool, bool]]]:
-    """Return at which row which feet begin to stand, or to stand on something else.
-
-    Args:
-        labels: (n, 2) labels.
-        edges: (n, 2) what soles stand on; all of them where None.
-
-    Returns:
-        (first row, labels) of each phase, in order.
-    """
-    code = labels[:, 0] + 2 * labels[:, 1]
-    if edges is not None and len(edges):
-        code = code + 4 * (edges[:, 0] % 3) + 12 * (edges[:, 1] % 3)
-    starts = [0, *(np.flatnonzero(np.diff(code)) + 1).tolist()]
-    return [(row, (bool(labels[row, 0]), bool(labels[row, 1]))) for row in starts]
 
 
 def stance_runs(labels: Labels) -> list[tuple[int, int]]:

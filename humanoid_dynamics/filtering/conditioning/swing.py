@@ -73,7 +73,8 @@ def go_on(state: Matrix, goal: Matrix, duration: float, times: Vector) -> Matrix
         state: (3, k) place, rate and second rate now.
         goal: (3, k) the same in the end.
         duration: When [s].
-        times: (n,) instants from now on [s]; beyond the duration it stays at the place of the goal.
+        times: (n,) instants from now on [s]; beyond the duration it stays at the place of the goal.  Where that is soon, before
+            now it was as its rates say.
 
     Returns:
         (n, 3, k) states on the way.

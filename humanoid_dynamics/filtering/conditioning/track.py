@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.conditioning.rows import Rows
-from humanoid_dynamics.filtering.conditioning.track_kernels import sample_cubic, see_legs
+from humanoid_dynamics.filtering.conditioning.rows import KEPT, Rows
+from humanoid_dynamics.filtering.conditioning.track_kernels import make_unit, sample_cubic, see_legs, smooth_rows
 from humanoid_dynamics.filtering.conditioning.windows import flat_kernel
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.formats.columns import unit_blocks
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 SAME = 1e-9  # s; instants this near are one
@@ -25,6 +25,7 @@ class Track:
 
     Attributes:
         q: Smooth configurations.
+        rate: Mean velocities since the row before.
         com: Centres of mass [m].
         spin: Angular momenta about the centre of mass [N·m·s].
         place: Origins of both soles [m].
@@ -41,18 +42,23 @@ class Track:
             proportions: Its measures.
             settings: Times.
         """
-        self._model, self._data, self._proportions = robot.model, robot.data(), proportions
+        self._model, self._data = robot.model, robot.data()
         self._dt = settings.dt
         half = round(min(settings.smoothing, 0.25 * settings.lookahead) * settings.rate)
         hips, ankles, p = proportions.hips, proportions.ankles, proportions
-        self._frames = (*p.soles, *(point.frame for point in (*hips, *ankles)))
-        self._points = np.array((*p.centres, *(point.p_F for point in (*hips, *ankles))))
+        frames = [robot.model.frames[k] for k in (*p.soles, *p.soles, *(point.frame for point in (*hips, *ankles)))]
+        points = (np.zeros(3), np.zeros(3), *p.centres, *(point.p_F for point in (*hips, *ankles)))
+        points_J = np.array([frame.placement.act(np.asarray(point)) for frame, point in zip(frames, points, strict=True)])
+        joints = [self._data.oMi[frame.parentJoint] for frame in (*frames[:2], *frames[4:])]
+        self._joints = tuple(joint.rotation for joint in joints), tuple(joint.translation for joint in joints)  # pinocchio writes there
+        self._seen = points_J, np.array([frame.placement.rotation for frame in frames[:2]]), proportions.leg
         self._kernel = flat_kernel(half)
         self._half = len(self._kernel) // 2
         self._eager = settings.lookahead < 0.1
-        self._units = unit_blocks(robot)
+        units = [(block.start, block.stop) for block in unit_blocks(robot)]
+        self._units: Indices = np.array(units, dtype=np.intp).reshape(-1, 2)
         self._raw = Rows(robot.nq)
-        self.q, self.com, self.spin = Rows(robot.nq), Rows(3), Rows(3)
+        self.q, self.rate, self.com, self.spin = Rows(robot.nq), Rows(robot.nv), Rows(3), Rows(3)
         self.place, self.turn, self.centre, self.stretch = Rows(2, 3), Rows(2, 3, 3), Rows(2, 3), Rows(2)
         self._samples: list[tuple[float, Vector]] = []
         self.start = 0.0
@@ -103,39 +109,28 @@ class Track:
             end += 1
         rows = np.empty((end - first, len(q_0)))
         times = (first * self._dt + self.start, self._dt)
-        compile_where_possible(sample_cubic)((t_0, t_1), (q_0, m_0, q_1, m_1), times, rows)
-        self._raw.extend(self._unit(rows))
-
-    def _unit(self, q: Matrix) -> Matrix:
-        """Make quaternions in rows (n, nq) unit, in place; return the rows."""
-        for block in self._units:
-            part = q[:, block]
-            part /= np.sqrt((part * part).sum(axis=1))[:, None]
-        return q
+        compile_where_possible(sample_cubic, (make_unit,))((t_0, t_1), (q_0, m_0, q_1, m_1), times, self._units, rows)
+        self._raw.extend(rows)
 
     def _smooth(self) -> None:
         """Append smooth rows as far as raw ones allow, and what is seen in them."""
-        first, window = self.q.end, 2 * self._half
-        count = max(self._raw.end - window - first, 0)
-        if count == 0:
-            return
-        raw = self._raw.between(first, first + count + window)
-        q = np.empty((count, raw.shape[1]))
-        for row in range(count):
-            np.dot(self._kernel, raw[row : row + window + 1], q[row])
-        before = self.q.between(first - 1, first)[0] if first else None
-        self.q.extend(self._unit(q))
-        self._measure(q, q[0] if before is None else before)
+        window = 2 * self._half
+        while (count := min(self._raw.end - window - self.q.end, KEPT)) > 0:
+            first = self.q.end
+            q = self.q.room(count)
+            raw = self._raw.between(first, first + count + window)
+            compile_where_possible(smooth_rows, (make_unit,))(raw, self._kernel, self._units, q)
+            self._measure(q, self.q.between(first - 1, first)[0] if first else q[0])
 
     def _measure(self, q: Matrix, before: Vector) -> None:
         model, data, count = self._model, self._data, len(q)
-        com, spin = np.empty((count, 3)), np.empty((count, 3))
-        seen = np.empty((count, 2, 3)), np.empty((count, 2, 3, 3)), np.empty((count, 2, 3)), np.empty((count, 2))
-        see, leg = compile_where_possible(see_legs), self._proportions.leg
-        for row in range(count):
-            pin.computeCentroidalMomentum(model, data, q[row], pin.difference(model, before, q[row]) / self._dt)  # places joints as well
-            com[row], spin[row] = data.com[0], data.hg.angular
-            see(tuple([pin.updateFramePlacement(model, data, k).homogeneous for k in self._frames]), self._points, leg, row, seen)
-            before = q[row]
-        for rows, values in zip((self.com, self.spin, self.place, self.turn, self.centre, self.stretch), (com, spin, *seen), strict=True):
-            rows.extend(values)
+        rate, com, spin = self.rate.room(count), self.com.room(count), self.spin.room(count)
+        seen = self.place.room(count), self.turn.room(count), self.centre.room(count), self.stretch.room(count)
+        centre, momentum = data.com[0], data.hg.angular  # views: pinocchio writes there
+        see = compile_where_possible(see_legs)
+        for row, now in enumerate(q):
+            v = rate[row] = pin.difference(model, before, now) / self._dt
+            pin.computeCentroidalMomentum(model, data, now, v)  # places joints as well
+            com[row], spin[row] = centre, momentum
+            see(self._joints, self._seen, row, seen)
+            before = now

@@ -57,7 +57,7 @@ class Window:
         com: (n, 3) centres of mass, heights repaired, strides scaled [m].
         place: (n, 2, 3) soles, likewise, and not too far apart [m].
         turn: (n, 2, 3, 3) their orientations.
-        heading: (n, 2) their headings [rad].
+        heading: (n, 2) their headings, from the next row on [rad].
         path: (n, 2) smooth path of the base, from the next row on [m].
         height: (n, 2) heights of their middles over the ground [m].
         speed: (n, 2) speeds of their middles [m/s].
@@ -107,13 +107,13 @@ def look(track: Track, settings: Settings, row: int, gravity: float) -> Window:
     end = min(track.end, row + round(settings.lookahead * rate) + 1)
     centre, turn = track.centre.between(start, end), track.turn.between(start, end)
     com, place = track.com.between(start, end).copy(), track.place.between(start, end).copy()
-    aloft = find_flights(com[:, 2], centre[:, :, 2].min(axis=1), dt, gravity)
+    aloft = find_flights(com[:, 2], np.minimum(centre[:, 0, 2], centre[:, 1, 2]), dt, gravity)
     path = smooth_columns(track.q.between(start, end)[:, :2], bell_kernel(settings.stride_smoothing * rate), end - row)
     ground = np.zeros(end - start)
     if settings.repair_height:
         ground = find_ground(centre[:, :, 2], settings.drift_smoothing * rate, aloft if settings.flights else None)
     n = len(com)
-    heading, height, speed, shift = np.empty((n, 2)), np.empty((n, 2)), np.empty((n, 2)), np.zeros((n, 3))
+    heading, height, speed, shift = np.empty((end - row, 2)), np.empty((n, 2)), np.empty((n, 2)), np.zeros((n, 3))
     compile_where_possible(put_on_ground)((centre, turn, ground), dt, (com, place), (heading, height, speed, shift))
     return Window(start, row - start, com, place, turn, heading, path, height, speed, shift, aloft)
 

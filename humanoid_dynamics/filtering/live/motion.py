@@ -14,7 +14,7 @@ from humanoid_dynamics.filtering.live.command import STATUSES, Beat, Command, Tr
 from humanoid_dynamics.filtering.live.state import LiveState
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.slope import Slope
-from humanoid_dynamics.filtering.ticks.tick import RUNGS
+from humanoid_dynamics.filtering.ticks.step import RUNGS
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 

@@ -143,27 +143,6 @@ class ControlPoint:
         G.ravel()[::7] += SOFT * float(G.trace())
         return np.asarray(X.dot(lapack.dposv(G, missing)[1]) * self._gains.share)
 
-    def look(
-        self, kinematics: Kinematics, reference: tuple[Vector, Vector, Vector]
-    ) -> tuple[Matrix, Matrix, Vector, Matrix, Vector, Vector]:
-        """Return where the point is and should be.
-
-        Args:
-            kinematics: After ``weigh``.
-            reference: Configuration, velocity and acceleration that are wanted.
-
-        Returns:
-            Pose (4, 4), Jacobian (6, nv) and drift (6,) less gravity; pose, velocity and acceleration in the reference, axes of the world.
-        """
-        model, data, frame = kinematics.model, kinematics.data, self.frame
-        J = pin.getFrameJacobian(model, data, frame, _AXES)
-        drift = pin.getFrameClassicalAcceleration(model, data, frame, _AXES).vector
-        X = pin.updateFramePlacement(model, data, frame).homogeneous
-        pin.forwardKinematics(model, self._data, *reference)
-        X_ref = pin.updateFramePlacement(model, self._data, frame).homogeneous
-        V_ref = pin.getFrameVelocity(model, self._data, frame, _AXES).vector
-        return X, J, drift, X_ref, V_ref, pin.getFrameClassicalAcceleration(model, self._data, frame, _AXES).vector
-
     def _want(self, X_WP: pin.SE3, V: Vector, reference: tuple[Vector, Vector, Vector]) -> Vector:
         """Return the wanted acceleration of the point [DF, eq. 4]; the left side printed there as that of theta is that of r."""
         model, data, gains = self._model, self._data, self._gains

@@ -25,7 +25,7 @@ from humanoid_dynamics.filtering.paper.contacts import DRIFT_RATE, MOMENT_ARM, H
 from humanoid_dynamics.filtering.paper.feedback import ControlPoint, JointFeedback, PaperReference
 from humanoid_dynamics.filtering.paper.frame import STATUSES, PaperCertificate, PaperFrame, least_margins
 from humanoid_dynamics.filtering.paper.ground import Ground, Slope
-from humanoid_dynamics.filtering.paper.quick_tick import Costs, Quick, QuickTick
+from humanoid_dynamics.filtering.paper.quick_tick import Costs, Quick, QuickTick, is_known
 from humanoid_dynamics.filtering.paper.rows import Instant
 from humanoid_dynamics.filtering.paper.style import PaperStyle
 from humanoid_dynamics.model.robot import RobotModel
@@ -161,8 +161,7 @@ class PaperFilter:
         """
         wanted_motion, fault = self._read(reference)
         if self._quick is not None and not len(self.mechanism.constraints):
-            kinematics, lasting = self.mechanism.kinematics, self._lasting()
-            found = self._quick.ask(kinematics, self.q, self.v, wanted_motion, reference.contacts, pushes=lasting)
+            found = self._quick.ask(self.q, self.v, wanted_motion, reference.contacts, pushes=self._lasting())
             if found is not None:
                 return self._follow(found, fault)
         q, v = self.q, self.v
@@ -183,7 +182,7 @@ class PaperFilter:
         """Prepare the compiled tick for what it knows."""
         style = self.style
         known = style.solver == "structured" and style.contacts == "procedure" and style.unilateral
-        if not known or not self._soles or not isinstance(self._ground, Slope):
+        if not known or not self._soles or not isinstance(self._ground, Slope) or not is_known(self.robot):
             return None
         costs = Costs(self._weight, STANDING * self.robot.mass, COLLIDES)
         return QuickTick(self.robot, self._soles, self._point, style, self._ground, costs=costs)

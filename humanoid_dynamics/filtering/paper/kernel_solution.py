@@ -10,6 +10,7 @@ import numpy as np
 
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
+APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
 SOFT = 1e-13  # share of the diagonal by which dependent rows yield
 SERIES = 1e-5  # how much H may differ from the unit matrix
 CORRECTIONS = 5
@@ -18,10 +19,9 @@ SMALL = 1e-6  # share of the answer; each correction is smaller than the last by
 
 def mirror(upper: Matrix, M: Matrix) -> None:
     """Write a full symmetric matrix from its upper triangle."""
-    for i in range(len(M)):
-        for k in range(i, len(M)):
-            M[i, k] = upper[i, k]
-            M[k, i] = upper[i, k]
+    for k in range(len(M)):
+        for i in range(k + 1):  # down a column: so it lies in memory
+            M[k, i] = M[i, k] = upper[i, k]
 
 
 def factor(A: Matrix) -> bool:

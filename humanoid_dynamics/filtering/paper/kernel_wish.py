@@ -10,12 +10,14 @@ from typing import TypeAlias
 
 import numpy as np
 
-from humanoid_dynamics.filtering.paper.kernel_solution import add_square, apply, expand, factor, raise_diagonal, reduce, resolve
+from humanoid_dynamics.filtering.paper.kernel_frames import Motion, move_point, read_rows
+from humanoid_dynamics.filtering.paper.kernel_solution import apply, factor, resolve
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
-Point: TypeAlias = tuple[Matrix, Matrix, Vector, Matrix, Vector, Vector]
+Point: TypeAlias = tuple[Matrix, Vector, Matrix, Vector, Matrix]
 
-JOINT_P, JOINT_D, POINT_P, POINT_D, SHARE, FREE, COST = range(7)
+APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
+JOINT_P, JOINT_D, POINT_P, POINT_D, SHARE, FREE, COST, WEIGHTS = 0, 1, 2, 3, 4, 5, 6, 7
 SOFT = 1e-12  # share of the trace that bounds the pseudo-inverse
 TINY = 1e-12  # rad
 WIDEST = 3.0  # rad; beyond it a logarithm needs more care than it gets here
@@ -72,28 +74,35 @@ def find_turn(A: Matrix, B: Matrix, w: Vector) -> bool:
     return True
 
 
-def correct(tree: tuple[Matrix, Vector, Vector, Matrix], point: Point, lift: Vector, robot: tuple[Indices, Vector], wanted: Vector) -> bool:
+def correct(
+    tree: tuple[Matrix, Vector, Vector, Matrix, Matrix],
+    wish: tuple[Vector, Vector, Vector, Point],
+    robot: tuple[Indices, Indices, Vector],
+    wanted: Vector,
+) -> bool:
     """Add to the wanted acceleration what the control point needs [DF, eq. 4-6], in the metric M + cost J' J by the factors of M.
 
     Args:
-        tree: U and D with M = U D U', velocity, rows of the soles that stand.
-        point: Pose, Jacobian and drift; pose, velocity and acceleration in the reference.
-        lift: (6,) what is to be added to drifts.
-        robot: Size of the subtree of each coordinate; gains.
+        tree: U and D with M = U D U', velocity, joint Jacobian, rows of the soles that stand.
+        wish: As in ``kernels``.
+        robot: Size of the subtree of each coordinate; way to the point; gains.
         wanted: (nv,) changed.
 
     Returns:
         Whether it could be found.
     """
-    U, D, v, J = tree
-    subtree, gains = robot
+    U, D, v, joints, J = tree
+    _, v_ref, a_ref, (R, p, R_ref, p_ref, joints_ref) = wish
+    subtree, way, gains = robot
     nv, k = len(v), len(J)
-    y = np.empty(6)
-    if not miss_point(point, lift, (v, wanted), gains, y):
+    y, w = np.empty(6), np.empty(3)
+    if not find_turn(R_ref, R, w):
         return False
-    Z = np.empty((nv, 6 + k))
-    turn_over(point[1], 0, Z)
-    turn_over(J, 6, Z)
+    miss_point((joints, v, wanted), (joints_ref, v_ref, a_ref), way, (p, p_ref, w, gains), y)
+    rows, Z = np.zeros((6 + k, nv)), np.empty((nv, 6 + k))
+    read_rows(joints, way, p, rows[k:])
+    rows[:k] = J
+    turn_over(rows, Z)
     root, x = np.empty(nv), np.empty(6 + k)
     if not reduce_tree(U, D, subtree, Z, root) or not weigh_point(Z, gains, y, x):
         return False
@@ -108,28 +117,22 @@ def correct(tree: tuple[Matrix, Vector, Vector, Matrix], point: Point, lift: Vec
     return True
 
 
-def turn_over(J: Matrix, first: int, Z: Matrix) -> None:
-    """Write J' into the columns of Z from the first on."""
-    for r in range(len(J)):
-        for i in range(len(Z)):
-            Z[i, first + r] = J[r, i]
+def turn_over(J: Matrix, Z: Matrix) -> None:
+    """Write J' into Z."""
+    for i in range(len(Z)):
+        for r in range(len(J)):
+            Z[i, r] = J[r, i]
 
 
-def miss_point(point: Point, lift: Vector, motion: tuple[Vector, Vector], gains: Vector, y: Vector) -> bool:
-    """Write what the acceleration of the point misses of what it should be [DF, eq. 4]; return False where it is turned too far."""
-    X, J, drift, X_ref, V_ref, A_ref = point
-    v, wanted = motion
-    w = np.empty(3)
-    if not find_turn(X_ref, X, w):
-        return False
+def miss_point(motion: Motion, reference: Motion, way: Indices, off: tuple[Vector, Vector, Vector, Vector], y: Vector) -> None:
+    """Write what the acceleration of the point misses of what it should be [DF, eq. 4]; its turn is found already."""
+    p, p_ref, w, gains = off
+    V, A, V_ref = np.empty(6), np.empty(6), np.empty(6)
+    move_point(motion, way, p, V, A)
+    move_point(reference, way, p_ref, V_ref, y)
     for i in range(6):
-        speed, given = 0.0, 0.0
-        for k in range(len(v)):
-            speed += J[i, k] * v[k]
-            given += J[i, k] * wanted[k]
-        off = X_ref[i, 3] - X[i, 3] if i < 3 else w[i - 3]
-        y[i] = A_ref[i] + gains[POINT_D] * (V_ref[i] - speed) + gains[POINT_P] * off - given - drift[i] - lift[i]
-    return True
+        miss = p_ref[i] - p[i] if i < 3 else w[i - 3]
+        y[i] += gains[POINT_D] * (V_ref[i] - V[i]) + gains[POINT_P] * miss - A[i]
 
 
 def reduce_tree(U: Matrix, D: Vector, subtree: Indices, Z: Matrix, root: Vector) -> bool:
@@ -154,39 +157,28 @@ def reduce_tree(U: Matrix, D: Vector, subtree: Indices, Z: Matrix, root: Vector)
 
 
 def weigh_point(Z: Matrix, gains: Vector, y: Vector, x: Vector) -> bool:
-    """Write x with change = U'^-1 D^-1/2 Z x: the forces at the point that give it y, less what soles that stand take of them."""
+    """Write x with change = U'^-1 D^-1/2 Z x: the forces at the point that give it y, and what soles that stand take of them."""
     m = Z.shape[1]
-    k = m - 6
-    T = np.zeros((m, m))
+    T, trace = np.zeros((m, m)), 0.0
     square_columns(Z, T)
-    T_ss, V, G = T[6:, 6:].copy(), T[6:, :6].copy(), T[:6, :6].copy()
-    raise_diagonal(T_ss, 1.0 / gains[COST])
-    if not factor(T_ss):
-        return False
-    reduce(T_ss, V)
-    add_square(V, -1.0, G)
-    trace = 0.0
-    for r in range(6):
-        trace += G[r, r]
-    raise_diagonal(G, SOFT * trace)
-    if not factor(G):
-        return False
-    resolve(G, y)
-    taken = np.empty((k, 1))
-    apply(V, y, taken[:, 0])
-    expand(T_ss, taken)
+    for r in range(m - 6, m):
+        trace += T[r, r]
     for r in range(m):
-        x[r] = y[r] if r < 6 else -taken[r - 6, 0]
+        T[r, r] += 1.0 / gains[COST] if r < m - 6 else SOFT * trace
+        x[r] = 0.0 if r < m - 6 else y[r - m + 6]
+    if not factor(T):
+        return False
+    resolve(T, x)
     return True
 
 
 def square_columns(Z: Matrix, T: Matrix) -> None:
-    """Add Z' Z to T; most of Z is zero."""
+    """Add the lower triangle of Z' Z to T; most of Z is zero."""
     for i in range(len(Z)):
         for r in range(len(T)):
             share = Z[i, r]
             if share != 0.0:
-                for c in range(len(T)):
+                for c in range(r + 1):
                     T[r, c] += share * Z[i, c]
 
 

@@ -5,15 +5,14 @@ tip) it leaves to that: it answers ``OTHERWISE`` and has changed nothing.
 
 Arguments come in five groups:
 
-* tree: inertia of which the upper triangle counts, bias, its factors U and D in M = U D U', velocity.
-* soles: pose (4, 4), Jacobian (6, nv) and drift (6,) of each, gravity still to be added to drifts.
-* wish: difference of configurations, velocity and acceleration of the reference; of the control point pose, Jacobian and drift, then pose,
-  velocity and acceleration in the reference, axes of the world.
+* tree: inertia of which the upper triangle counts, bias, its factors U and D in M = U D U', velocity, joint Jacobian.
+* soles: orientation and origin of each.
+* wish: difference of configurations, velocity and acceleration of the reference; of the control point orientation and place, then both in
+  the reference, and the joint Jacobian there.
 * robot: what stays: corners of the soles, their number, their edges (outward normal, distance) and friction; coordinates with a motor and
-  without, size of the subtree of each, torque limits; and ``numbers``, see below.
-* place: for each sole the corners that touched, as bits, whether it may touch, and what is written: the corners that touch; arms, gaps and
-  rates of rise of the corners, spins, misses, Jacobians, drifts, orientations; and what is
-  answered: acceleration, torques, wrenches, figures.
+  without, size of the subtree of each, torque limits; ways to the soles and to the control point; and ``numbers``, see below.
+* place: for each sole the corners that touched, as bits, whether it may touch, and the corners that touch, written; and what is answered:
+  acceleration, torques, wrenches, orientations of the soles, figures.
 """
 
 from __future__ import annotations
@@ -22,19 +21,21 @@ from typing import TypeAlias
 
 import numpy as np
 
+from humanoid_dynamics.filtering.paper.kernel_frames import move_point, read_rows
 from humanoid_dynamics.filtering.paper.kernel_solution import find_motion, mirror
-from humanoid_dynamics.filtering.paper.kernel_wish import correct, want
+from humanoid_dynamics.filtering.paper.kernel_wish import SHARE, WEIGHTS, Point, correct, want
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
-Tree: TypeAlias = tuple[Matrix, Vector, Matrix, Vector, Vector]
-Soles: TypeAlias = tuple[tuple[Matrix, ...], tuple[Matrix, ...], tuple[Vector, ...], Vector]
-Point: TypeAlias = tuple[Matrix, Matrix, Vector, Matrix, Vector, Vector]
+Tree: TypeAlias = tuple[Matrix, Vector, Matrix, Vector, Vector, Matrix]
+Soles: TypeAlias = tuple[tuple[Matrix, Vector], ...]
 Wish: TypeAlias = tuple[Vector, Vector, Vector, Point]
-Robot: TypeAlias = tuple[Matrix, Indices, Matrix, Vector, Indices, Indices, Indices, Vector, Vector]
-Watched: TypeAlias = tuple[Indices, Indices, Indices, Matrix, Matrix, Matrix, Matrix, Matrix, Matrix, Matrix, Matrix]
-Answers: TypeAlias = tuple[Vector, Vector, Matrix, Vector]
+Robot: TypeAlias = tuple[Matrix, Indices, Matrix, Vector, Indices, Indices, Indices, Vector, tuple[Indices, ...], Indices, Vector]
+Watched: TypeAlias = tuple[Indices, Indices, Indices]
+Answers: TypeAlias = tuple[Vector, Vector, Matrix, Matrix, Vector]
 Place: TypeAlias = tuple[Watched, Answers]
+Rows: TypeAlias = tuple[Matrix, Vector, Vector]
 
+APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
 OTHERWISE, WELL = 0, 1
 NORMAL, HEIGHT, ENTER, LEAVE, MEETS, SEPARATING, RETURNING, DT, COLLIDES = 0, 3, 4, 5, 6, 7, 8, 9, 10  # places in ``numbers``
 RATE, SPRING, PULL, BESIDE, WEIGHT, ARM, LAST = 11, 12, 13, 14, 15, 16, 17
@@ -54,73 +55,80 @@ def quick_tick(tree: Tree, soles: Soles, wish: Wish, robot: Robot, place: Place)
     Returns:
         ``WELL``, or ``OTHERWISE`` where this is not for loops.
     """
-    standing = watch(tree[4], soles, robot, place[0])
+    v, numbers = tree[4], robot[10]
+    nv, most = len(v), 6 * len(robot[1])
+    J, gamma, unit = np.zeros((most, nv)), np.empty(most), np.empty(most)
+    standing = watch(tree, soles, robot, place, (J, gamma, unit))
     if standing < 0:
         return OTHERWISE
-    nv = len(tree[1])
-    J, gamma, unit = np.empty((6 * standing, nv)), np.empty(6 * standing), np.empty(6 * standing)
-    stack(tree[4], robot, place[0], (J, gamma, unit))
-    M = np.empty((nv, nv))
+    k = 6 * standing
+    J, gamma, unit = J[:k], gamma[:k], unit[:k]
+    M, wanted, lam = np.empty((nv, nv)), np.empty(nv), np.empty(k)
     mirror(tree[0], M)
-    wanted = np.empty(nv)
-    numbers = robot[8]
-    want(tree[4], wish, numbers[LAST:], wanted)
-    if numbers[LAST + 4] > 0.0 and not correct((tree[2], tree[3], tree[4], J), wish[3], soles[3], (robot[6], numbers[LAST:]), wanted):
+    gains = numbers[LAST:]
+    want(v, wish, gains, wanted)
+    if gains[SHARE] > 0.0 and not correct((tree[2], tree[3], v, tree[5], J), wish, (robot[6], robot[9], gains), wanted):
         return OTHERWISE
     a, tau = place[1][0], place[1][1]
-    lam = np.empty(6 * standing)
-    if not find_motion((M, tree[1], J, gamma, unit), wanted, (robot[4], robot[5], numbers[LAST + 7 :]), a, lam):
+    if not find_motion((M, tree[1], J, gamma, unit), wanted, (robot[4], robot[5], gains[WEIGHTS:]), a, lam):
         return OTHERWISE
     carry(lam, place)
     if not is_carried(robot, place):
         return OTHERWISE
-    certify((M, tree[1], J, lam), a, tau, robot, place[1][3])
+    certify((M, tree[1], J, lam), a, tau, robot, place[1][4])
     return WELL
 
 
-def watch(v: Vector, soles: Soles, robot: Robot, watched: Watched) -> int:
-    """Find the corners that touch.
+def watch(tree: Tree, soles: Soles, robot: Robot, place: Place, rows: Rows) -> int:
+    """Find the corners that touch, and write Jacobian, drift and units of the soles that stand.
 
     Args:
-        v: (nv,) velocity.
+        tree: The tree.
         soles: The soles.
         robot: What stays.
-        watched: What is remembered and written of the soles.
+        place: What is remembered and written of the soles.
+        rows: Jacobian, drift with what brings the soles back, and units; written as far as soles stand.
 
     Returns:
         How many soles stand; minus one where one stands on less than a face, or comes down.
     """
-    poses, jacobians, drifts, lift = soles
-    corners, counts, numbers = robot[0], robot[1], robot[8]
-    before, _, now, arms, gap, rise, spins, sunk, seen, lifted, turned = watched
-    standing = 0
+    corners, counts, ways, numbers, (before, _, now), figures = robot[0], robot[1], robot[8], robot[10], place[0], place[1][4]
+    most = corners.shape[1]
+    arms, gap, rise, twist, still = np.empty((most, 3)), np.empty(most), np.empty(most), np.empty((2, 6)), np.zeros(len(tree[4]))
+    standing, figures[DEPTH] = 0, -np.inf
     for s in range(len(counts)):
-        place_corners(poses[s], corners[s], numbers, arms[s], gap[s])
-        copy(poses[s], turned[s])
+        R, p = soles[s]
+        copy(R, place[1][3][s])
+        place_corners((R, p), corners[s], numbers, arms, gap)
         now[s] = 0
-        if find_least(gap[s]) >= (numbers[LEAVE] if before[s] else numbers[ENTER]):
+        if find_least(gap) >= (numbers[LEAVE] if before[s] else numbers[ENTER]):
             continue
-        copy(jacobians[s], seen[s])
-        add(drifts[s], lift, lifted[s])
-        move_corners(jacobians[s], v, numbers, (arms[s], rise[s], spins[s]))
-        touching = count_touching(s, counts[s], numbers, watched)
+        move_point((tree[5], tree[4], still), ways[s], p, twist[0], twist[1])
+        move_corners(twist[0], numbers, arms, rise)
+        touching = count_touching(s, counts[s], (gap, rise), numbers, place[0])
         if touching < 0 or touching == 1 or touching == 2:
             return -1
         if touching:
+            first, after = 6 * standing, 6 * standing + 6
+            read_rows(tree[5], ways[s], p, rows[0][first:after])
+            bring_back(R, (arms[0], gap[0], twist), numbers, (rows[1][first:after], rows[2][first:after]))
+            figures[DEPTH] = max(figures[DEPTH], -find_least(gap))
             standing += 1
-        miss(poses[s], numbers, arms[s, 0], gap[s, 0], sunk[s])
+    if standing == 0:
+        figures[DEPTH] = 0.0
     return standing
 
 
-def count_touching(s: int, corners: int, numbers: Vector, watched: Watched) -> int:
+def count_touching(s: int, corners: int, heights: tuple[Vector, Vector], numbers: Vector, watched: Watched) -> int:
     """Write which corners of a sole touch and return how many; minus one where one comes down."""
-    before, may, now, gap, rise = watched[0], watched[1], watched[2], watched[4], watched[5]
+    before, may, now = watched
+    gap, rise = heights
     touching = 0
     for c in range(corners):
-        if touches(gap[s, c], rise[s, c], (before[s] >> c) & 1, may[s], numbers):
+        if touches(gap[c], rise[c], (before[s] >> c) & 1, may[s], numbers):
             now[s] += 1 << c
             touching += 1
-            if rise[s, c] < -numbers[COLLIDES]:
+            if rise[c] < -numbers[COLLIDES]:
                 return -1
     return touching
 
@@ -133,12 +141,6 @@ def find_least(x: Vector) -> float:
     return float(least)
 
 
-def add(x: Vector, y: Vector, total: Vector) -> None:
-    """Write x + y."""
-    for i in range(len(x)):
-        total[i] = x[i] + y[i]
-
-
 def copy(A: Matrix, B: Matrix) -> None:
     """Write the first rows and columns of A into B."""
     for i in range(len(B)):
@@ -146,31 +148,23 @@ def copy(A: Matrix, B: Matrix) -> None:
             B[i, k] = A[i, k]
 
 
-def place_corners(X: Matrix, corners: Matrix, numbers: Vector, arms: Matrix, gap: Vector) -> None:
+def place_corners(sole: tuple[Matrix, Vector], corners: Matrix, numbers: Vector, arms: Matrix, gap: Vector) -> None:
     """Write the corners seen from the origin of a sole, axes of the world, and their distances from the ground."""
+    R, p = sole
     for c in range(len(corners)):
         gap[c] = -numbers[HEIGHT]
         for i in range(3):
-            arms[c, i] = X[i, 0] * corners[c, 0] + X[i, 1] * corners[c, 1] + X[i, 2] * corners[c, 2]
-            gap[c] += numbers[NORMAL + i] * (arms[c, i] + X[i, 3])
+            arms[c, i] = R[i, 0] * corners[c, 0] + R[i, 1] * corners[c, 1] + R[i, 2] * corners[c, 2]
+            gap[c] += numbers[NORMAL + i] * (arms[c, i] + p[i])
 
 
-def move_corners(J: Matrix, v: Vector, numbers: Vector, sole: tuple[Matrix, Vector, Vector]) -> None:
-    """Write how fast the corners rise, and the angular velocity."""
-    arms, rise, spin = sole
-    up = 0.0
-    for i in range(3):
-        linear, angular = 0.0, 0.0
-        for k in range(len(v)):
-            linear += J[i, k] * v[k]
-            angular += J[3 + i, k] * v[k]
-        up += numbers[NORMAL + i] * linear
-        spin[i] = angular
+def move_corners(V: Vector, numbers: Vector, arms: Matrix, rise: Vector) -> None:
+    """Write how fast the corners rise."""
     for c in range(len(arms)):
-        rise[c] = up
+        rise[c] = 0.0
         for i in range(3):
             j, k = (i + 1) % 3, (i + 2) % 3
-            rise[c] += arms[c, i] * (numbers[NORMAL + j] * spin[k] - numbers[NORMAL + k] * spin[j])
+            rise[c] += numbers[NORMAL + i] * (V[i] + V[3 + j] * arms[c, k] - V[3 + k] * arms[c, j])
 
 
 def touches(gap: float, rise: float, held: int, may: int, numbers: Vector) -> bool:
@@ -181,37 +175,23 @@ def touches(gap: float, rise: float, held: int, may: int, numbers: Vector) -> bo
     return near and meets and (may != 0 or rise < -numbers[SEPARATING])
 
 
-def miss(X: Matrix, numbers: Vector, arm: Vector, gap: float, sunk: Vector) -> None:
-    """Write how far a sole is off the ground, and how tilted."""
-    off = gap
+def bring_back(R: Matrix, sole: tuple[Vector, float, Matrix], numbers: Vector, rows: tuple[Vector, Vector]) -> None:
+    """Write the drift of a sole with what brings it back where it is off the ground, tilted or moving, and its units."""
+    arm, off, twist = sole
+    gamma, unit = rows
     for i in range(3):
         off -= arm[i] * numbers[NORMAL + i]
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
-        sunk[i] = numbers[NORMAL + i] * off
-        sunk[3 + i] = numbers[NORMAL + j] * X[k, 2] - numbers[NORMAL + k] * X[j, 2]
-
-
-def stack(v: Vector, robot: Robot, watched: Watched, rows: tuple[Matrix, Vector, Vector]) -> None:
-    """Write Jacobian, drift with what brings the sole back, and units of the soles that stand."""
-    J, gamma, unit = rows
-    numbers, row = robot[8], 0
-    for s in range(len(robot[1])):
-        if not watched[2][s]:
-            continue
-        for i in range(6):
-            speed = 0.0
-            for k in range(len(v)):
-                J[row, k] = watched[8][s, i, k]
-                speed += J[row, k] * v[k]
-            gamma[row] = watched[9][s, i] + numbers[SPRING] * watched[7][s, i] + numbers[RATE] * speed
-            unit[row] = numbers[WEIGHT] * (1.0 if i < 3 else numbers[ARM])
-            row += 1
+        tilt = numbers[NORMAL + j] * R[k, 2] - numbers[NORMAL + k] * R[j, 2]
+        gamma[i] = twist[1, i] + numbers[SPRING] * numbers[NORMAL + i] * off + numbers[RATE] * twist[0, i]
+        gamma[3 + i] = twist[1, 3 + i] + numbers[SPRING] * tilt + numbers[RATE] * twist[0, 3 + i]
+        unit[i], unit[3 + i] = numbers[WEIGHT], numbers[WEIGHT] * numbers[ARM]
 
 
 def carry(lam: Vector, place: Place) -> None:
     """Write the wrenches of the soles in their own axes."""
-    wrenches, turned, row = place[1][2], place[0][10], 0
+    wrenches, turned, row = place[1][2], place[1][3], 0
     for s in range(len(wrenches)):
         for i in range(6):
             wrenches[s, i] = 0.0
@@ -225,11 +205,10 @@ def carry(lam: Vector, place: Place) -> None:
 
 def is_carried(robot: Robot, place: Place) -> bool:
     """Write the margins; return whether no sole pulls or tips."""
-    counts, edges, friction, numbers = robot[1], robot[2], robot[3], robot[8]
-    wrenches, figures = place[1][2], place[1][3]
-    gap, now = place[0][4], place[0][2]
-    figures[PUSH], figures[INSIDE], figures[FRICTION], figures[DEPTH] = np.inf, np.inf, np.inf, -np.inf
-    for s in range(len(counts)):
+    edges, friction, numbers = robot[2], robot[3], robot[10]
+    now, wrenches, figures = place[0][2], place[1][2], place[1][4]
+    figures[PUSH], figures[INSIDE], figures[FRICTION] = np.inf, np.inf, np.inf
+    for s in range(len(now)):
         if not now[s]:
             continue
         w = wrenches[s]
@@ -240,10 +219,6 @@ def is_carried(robot: Robot, place: Place) -> bool:
             figures[INSIDE] = min(figures[INSIDE], inside)
         figures[PUSH] = min(figures[PUSH], w[2])
         figures[FRICTION] = min(figures[FRICTION], friction[s] * w[2] - (w[0] * w[0] + w[1] * w[1]) ** 0.5)
-        for c in range(counts[s]):
-            figures[DEPTH] = max(figures[DEPTH], -gap[s, c])
-    if figures[DEPTH] == -np.inf:
-        figures[DEPTH] = 0.0
     return bool(figures[INSIDE] >= -numbers[BESIDE])
 
 
@@ -271,4 +246,4 @@ def certify(balance: tuple[Matrix, Vector, Matrix, Vector], a: Vector, tau: Vect
     figures[RESIDUAL], figures[TORQUE] = worst, 1.0 - used
 
 
-PIECES = (copy, add, find_least, count_touching, watch, place_corners, move_corners, touches, miss, stack, carry, is_carried, certify)
+PIECES = (copy, find_least, count_touching, watch, place_corners, move_corners, touches, bring_back, carry, is_carried, certify)

@@ -6,9 +6,9 @@ import numpy as np
 
 from humanoid_dynamics.filtering.paper.filter import PaperFilter, PaperReference
 from humanoid_dynamics.filtering.paper.style import PaperStyle
+from humanoid_dynamics.filtering.ticks.step import Step
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.filtering.ticks.terms import BASE
-from humanoid_dynamics.filtering.ticks.tick import Step
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -36,6 +36,9 @@ class LiteralTick:
     def landings(self) -> list[tuple[int, Vector, Matrix]]:
         """Return none: soles stand where they find ground, and the conditioning is not told."""
         return []
+
+    def prepare(self, q: Vector, v: Vector) -> None:
+        """Nothing can be known before the target is."""
 
     def step(self, target: Target, q: Vector, v: Vector, dt: float, *, measured: bool = False) -> Step:
         """Answer one tick; nothing raises.

@@ -9,15 +9,15 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.constraints.kinematics import Kinematics
 from humanoid_dynamics.filtering.paper import contact_procedure as paper_contact_procedure
 from humanoid_dynamics.filtering.paper import contacts as paper_contacts
 from humanoid_dynamics.filtering.paper.contacts import Held, Sole
 from humanoid_dynamics.filtering.paper.feedback import ControlPoint
 from humanoid_dynamics.filtering.paper.ground import Slope
+from humanoid_dynamics.filtering.paper.kernel_frames import FRAMES
 from humanoid_dynamics.filtering.paper.kernel_solution import SOLUTION
-from humanoid_dynamics.filtering.paper.kernel_wish import WISHES
-from humanoid_dynamics.filtering.paper.kernels import FIGURES, FRICTION, OTHERWISE, PIECES, TORQUE, Point, quick_tick
+from humanoid_dynamics.filtering.paper.kernel_wish import WISHES, Point
+from humanoid_dynamics.filtering.paper.kernels import FIGURES, FRICTION, OTHERWISE, PIECES, TORQUE, quick_tick
 from humanoid_dynamics.filtering.paper.style import PaperStyle
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
@@ -25,6 +25,7 @@ from humanoid_dynamics.spatial.compiling import compile_kernel
 from humanoid_dynamics.spatial.polygon import ON_THE_EDGE
 
 _AXES = pin.LOCAL_WORLD_ALIGNED
+RIDING = {"JointModelFreeFlyer", "JointModelPlanar", "JointModelSpherical", "JointModelTranslation"}  # kinds with more than one axis
 
 
 @dataclass(frozen=True)
@@ -78,39 +79,35 @@ class QuickTick:
             ground: The ground.
             costs: What else counts.
         """
-        self._soles, self._point, self._style = soles, point, style
+        self._soles, self._style = soles, style
         self._frames = [sole.surface.frame for sole in soles]
         self._names = [sole.surface.name for sole in soles]
         self._model, self._motors = robot.model, len(robot.actuated_v)
-        most = max(len(sole.corners) for sole in soles)
+        self._data, self._wished = robot.data(), robot.data()
         self._held: list[Held | None] = [None for _ in soles]
         self._bits, self._flagged = [0 for _ in soles], False
         self._corners: list[Held] = [() for _ in soles]
-        self._before, self._may = np.zeros(len(soles), dtype=np.intp), np.ones(len(soles), dtype=np.intp)
-        self._now = np.zeros(len(soles), dtype=np.intp)
-        self._arms, self._gap, self._rise = np.zeros((len(soles), most, 3)), np.zeros((len(soles), most)), np.zeros((len(soles), most))
-        self._spins, self._sunk = np.zeros((len(soles), 3)), np.zeros((len(soles), 6))
-        self._seen = np.zeros((len(soles), 6, robot.nv)), np.zeros((len(soles), 6)), np.zeros((len(soles), 3, 3))
-        places = (self._arms, self._gap, self._rise, self._spins, self._sunk)
-        self._watched = (self._before, self._may, self._now, *places, *self._seen)
-        self._views = [self._view(k) for k in range(len(soles))]
-        self._lift = np.array(robot.model.gravity.vector)
-        self._normal = np.array(ground.normal[0])
-        self._robot = (*_shape(soles, most), *_motors(robot), _numbers(robot, style, ground, costs, shared=point is not None))
+        self._watched = np.zeros(len(soles), dtype=np.intp), np.ones(len(soles), dtype=np.intp), np.zeros(len(soles), dtype=np.intp)
+        self._before, self._may, self._now = self._watched
+        self._guided = point.frame if point is not None else None
+        data, wished, guided = self._data, self._wished, 0 if point is None else point.frame
+        self._tree = data.M, data.U, data.D, data.J
+        self._standing = tuple([(data.oMf[frame].rotation, data.oMf[frame].translation) for frame in self._frames])
+        place, wished_place = data.oMf[guided], wished.oMf[guided]
+        self._seen: Point = (place.rotation, place.translation, wished_place.rotation, wished_place.translation, wished.J)
+        ways = tuple([find_way(robot, frame) for frame in self._frames]), find_way(robot, guided)
+        self._robot = (*_shape(soles), *_motors(robot), *ways, _numbers(robot, style, ground, costs, shared=point is not None))
+        self._kernel = compile_kernel(quick_tick, (*SOLUTION, *FRAMES, *WISHES, *PIECES))
         still = np.zeros(robot.nv)
-        self._no_point: Point = (np.eye(4), np.zeros((6, robot.nv)), np.zeros(6), np.eye(4), np.zeros(6), np.zeros(6))
-        self._kernel = compile_kernel(quick_tick, (*SOLUTION, *WISHES, *PIECES))
-        kinematics = Kinematics(robot)
-        self.ask(kinematics, robot.posture, still, (robot.posture, still, still), None, pushes=())
+        self.ask(robot.posture, still, (robot.posture, still, still), None, pushes=())
 
     def ask(
-        self, kinematics: Kinematics, q: Vector, v: Vector, reference: tuple[Vector, Vector, Vector],
-        flags: Mapping[str, bool] | None, *, pushes: Sequence[tuple[int, Vector, float]],
+        self, q: Vector, v: Vector, reference: tuple[Vector, Vector, Vector], flags: Mapping[str, bool] | None,
+        *, pushes: Sequence[tuple[int, Vector, float]],
     ) -> Quick | None:  # fmt: skip
         """Answer one tick, where it can; soles are as they were where it cannot.
 
         Args:
-            kinematics: Work space.
             q: (nq,) configuration.
             v: (nv,) velocity.
             reference: Configuration, velocity and acceleration that are wanted.
@@ -120,27 +117,29 @@ class QuickTick:
         Returns:
             The answer, or None.
         """
-        model, data = self._model, kinematics.data
-        M, h = kinematics.weigh(q, v)
-        wish = (pin.difference(model, q, reference[0]), reference[1], reference[2])
-        point, U, D = self._no_point, M, v
-        poses = tuple([pin.updateFramePlacement(model, data, frame).homogeneous for frame in self._frames])
-        jacobians = tuple([pin.getFrameJacobian(model, data, frame, _AXES) for frame in self._frames])
-        drifts = tuple([pin.getFrameClassicalAcceleration(model, data, frame, _AXES).vector for frame in self._frames])
-        if self._point is not None:
-            U = pin.cholesky.decompose(model, data)
-            D = data.D
-            point = self._point.look(kinematics, reference)
+        model, data = self._model, self._data
+        h = pin.nonLinearEffects(model, data, q, v)
+        pin.crba(model, data, q, pin.Convention.WORLD)  # leaves joint Jacobians behind
+        for frame in self._frames:
+            pin.updateFramePlacement(model, data, frame)
+        if self._guided is not None:
+            pin.cholesky.decompose(model, data)
+            pin.updateFramePlacement(model, data, self._guided)
+            pin.computeJointJacobians(model, self._wished, reference[0])
+            pin.updateFramePlacement(model, self._wished, self._guided)
         for frame, force, _ in pushes:
             h = h - pin.getFrameJacobian(model, data, frame, _AXES)[:3].T.dot(force)
         self._remember(flags)
-        count, nv = len(self._frames), len(v)
-        a, tau, wrenches, figures = np.empty(nv), np.empty(self._motors), np.empty((count, 6)), np.empty(FIGURES)
-        tree, soles = (M, h, U, D, v), (poses, jacobians, drifts, self._lift)
-        found = self._kernel(tree, soles, (*wish, point), self._robot, (self._watched, (a, tau, wrenches, figures)))
+        M, U, D, J = self._tree
+        wish = pin.difference(model, q, reference[0]), reference[1], reference[2], self._seen
+        count = len(self._frames)
+        a, tau, figures = np.empty(len(v)), np.empty(self._motors), np.empty(FIGURES)
+        wrenches, orientations = np.empty((count, 6)), np.empty((count, 3, 3))
+        answers = a, tau, wrenches, orientations, figures
+        found = self._kernel((M, h, U, D, v, J), self._standing, wish, self._robot, (self._watched, answers))
         if found == OTHERWISE or self._is_refused(figures):
             return None
-        return Quick(a, tau, wrenches, self._seen[2].copy(), self._show(), figures.tolist())
+        return Quick(a, tau, wrenches, orientations, self._show(), figures.tolist())
 
     def _is_refused(self, figures: Vector) -> bool:
         """Return whether the style wants more than a report of what is wrong."""
@@ -158,28 +157,38 @@ class QuickTick:
         self._flagged = flags is not None
 
     def _show(self) -> tuple[Held, ...]:
-        """Tell the soles what was seen; what they are told is overwritten at the next tick."""
-        for k, (sole, bits, views) in enumerate(zip(self._soles, self._now.tolist(), self._views, strict=True)):
+        """Tell the soles which corners touch."""
+        for k, (sole, bits) in enumerate(zip(self._soles, self._now.tolist(), strict=True)):
             if bits != self._bits[k]:
                 self._bits[k] = bits
                 self._corners[k] = tuple(c for c in range(len(sole.corners)) if bits >> c & 1)
             sole.touching = self._corners[k]
-            if sole.gap is not views[0]:
-                sole.gap, sole.arms, sole.rise, sole.spin, sole.sunk, sole.J, sole.drift, sole.R = views
-                sole.normal = self._normal
         return tuple(self._corners)
 
-    def _view(self, k: int) -> tuple[Vector, Matrix, Vector, Vector, Vector, Matrix, Vector, Matrix]:
-        """Return what a sole is told, as parts of the buffers."""
-        count = len(self._soles[k].corners)
-        J, drifts, R = self._seen
-        return (
-            self._gap[k, :count], self._arms[k, :count], self._rise[k, :count], self._spins[k], self._sunk[k], J[k], drifts[k], R[k]
-        )  # fmt: skip
+
+def is_known(robot: RobotModel) -> bool:
+    """Return whether every joint of a robot moves along axes that ride on it, as ``kernel_frames`` takes for granted."""
+    return all(joint.nv < 2 or joint.shortname() in RIDING for joint in robot.model.joints)
 
 
-def _shape(soles: Sequence[Sole], most: int) -> tuple[Matrix, Indices, Matrix, Vector]:
+def find_way(robot: RobotModel, frame: int) -> Indices:
+    """Return first coordinate and number of coordinates of each joint that moves a frame, from the root.
+
+    Args:
+        robot: The robot.
+        frame: The frame.
+
+    Returns:
+        (n, 2) numbers.
+    """
+    model = robot.model
+    joints = [model.joints[k] for k in model.supports[model.frames[frame].parentJoint] if k]
+    return np.array([(joint.idx_v, joint.nv) for joint in joints], dtype=np.intp).reshape(-1, 2)
+
+
+def _shape(soles: Sequence[Sole]) -> tuple[Matrix, Indices, Matrix, Vector]:
     """Return corners, their number, edges and friction; what there is less of is repeated."""
+    most = max(len(sole.corners) for sole in soles)
     corners = np.array([sole.corners[np.minimum(np.arange(most), len(sole.corners) - 1)] for sole in soles])
     counts = np.array([len(sole.corners) for sole in soles], dtype=np.intp)
     edges = np.zeros((len(soles), most, 3))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from humanoid_dynamics.filtering.certificate import FrameCertificate
-from humanoid_dynamics.filtering.ticks.tick import RUNGS
+from humanoid_dynamics.filtering.ticks.step import RUNGS
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 STATUSES = {

@@ -8,13 +8,13 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.poses import clearance_kernels
-from humanoid_dynamics.filtering.poses.clearance_kernels import find_gaps, find_near, write_rows
+from humanoid_dynamics.filtering.poses.clearance_kernels import Seen, find_gaps, find_near, place_bodies, write_rows
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import SIDES, Body, find_body, find_soles
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible, functions_of
 
-GAPS = tuple(part for part in functions_of(clearance_kernels) if part not in {find_gaps, find_near, write_rows})
+GAPS = tuple(part for part in functions_of(clearance_kernels) if part not in {place_bodies, find_gaps, find_near, write_rows})
 ROWS = GAPS
 KEPT = 0.02  # m; distance that is kept between surfaces
 SEEN = 0.08  # m; surfaces nearer than this are watched
@@ -80,17 +80,25 @@ class Clearance:
         self._find, self._write = compile_where_possible(find_gaps, GAPS), compile_where_possible(write_rows, GAPS)
         self._select, self._near = compile_where_possible(find_near), np.zeros(len(self.pairs), dtype=np.intp)
         self._kept = np.zeros(len(self.pairs))
+        self._place, self._data = compile_where_possible(place_bodies), data
+        self._seen = self._watch(data)
         resting = self._measure(data)
         self._kept = np.minimum(KEPT, resting - LESS)
         self.rows, self.lower = np.zeros((MOST, robot.nv)), np.zeros(MOST)
         self.count, self.distance = 0, np.inf
         self.over: Vector = resting - self._kept
 
+    def _watch(self, data: pin.Data) -> Seen:
+        """Return orientations, places and accelerations of the bodies: views, pinocchio writes there."""
+        placed, accelerations = [data.oMi[joint] for joint in self._moved], [data.a_gf[joint] for joint in self._moved]
+        return tuple(X.rotation for X in placed), tuple(X.translation for X in placed), tuple(a.vector for a in accelerations)
+
     def _measure(self, data: pin.Data) -> Vector:
-        poses, placed, over = self._poses, data.oMi, self._kept.copy()
-        for k, joint in enumerate(self._moved):
-            poses[k] = placed[joint].homogeneous
-        self._find(poses, self._capsules, self._pairs, self._points, over)
+        if data is not self._data:
+            self._data, self._seen = data, self._watch(data)
+        poses, over = self._poses, self._kept.copy()
+        self._place(self._seen, poses, self._drifts)
+        self.distance = float(self._find(poses, self._capsules, self._pairs, self._points, over))
         return over
 
     def update(self, data: pin.Data, v: Vector) -> None:
@@ -103,13 +111,10 @@ class Clearance:
         over = self.over = self._measure(data)
         count = self._select(over, SEEN, MOST, self._near)
         near = self._near[:count]
-        self.distance, self.count = float(over.min(initial=np.inf)), 0
+        self.count = 0
         if count == 0:
             return
-        drifts = data.a_gf  # gravity is the same on both sides
-        for k in set(self._ends[near].ravel().tolist()):
-            self._drifts[k] = drifts[self._moved[k]].vector
-        bodies = self._poses, self._drifts, data.J, self._carried
+        bodies = self._poses, self._drifts, data.J, self._carried  # gravity is the same on both sides
         self.count = self._write(bodies, near, (self._ends, self._points, over), self._numbers, v, self.rows, self.lower)
 
 

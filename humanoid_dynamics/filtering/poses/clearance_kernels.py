@@ -12,10 +12,28 @@ SEEN, BRAKING, HARDEST = range(3)  # places in the numbers
 
 Bodies = tuple[Matrix, Matrix, Matrix, Matrix]
 Pairs = tuple[Indices, Matrix, Vector]
+Seen = tuple[tuple[Matrix, ...], tuple[Vector, ...], tuple[Vector, ...]]
 
 
-def find_gaps(poses: Matrix, capsules: Matrix, pairs: Indices, points: Matrix, over: Vector) -> None:
-    """Write how far capsules are apart, and the nearest points of their middle lines.
+def place_bodies(seen: Seen, poses: Matrix, drifts: Matrix) -> None:
+    """Write where bodies are and how they accelerate.
+
+    Args:
+        seen: Orientations (3, 3), places (3,) [m] and accelerations (6,) of the bodies.
+        poses: (m, 4, 4) poses; their first three rows are overwritten.
+        drifts: (m, 6) accelerations; overwritten.
+    """
+    turns, places, accelerations = seen
+    for k in range(len(poses)):
+        for i in range(3):
+            poses[k, i, 3] = places[k][i]
+            drifts[k, i], drifts[k, 3 + i] = accelerations[k][i], accelerations[k][3 + i]
+            for j in range(3):
+                poses[k, i, j] = turns[k][i, j]
+
+
+def find_gaps(poses: Matrix, capsules: Matrix, pairs: Indices, points: Matrix, over: Vector) -> float:
+    """Write how far capsules are apart, and the nearest points of their middle lines; return the smallest distance.
 
     Args:
         poses: (m, 4, 4) poses of the bodies.
@@ -24,6 +42,7 @@ def find_gaps(poses: Matrix, capsules: Matrix, pairs: Indices, points: Matrix, o
         points: (n, 2, 3) nearest points of middle lines [m]; overwritten.
         over: (n,) distances that are kept [m]; by how much the surfaces are farther apart is written there.
     """
+    smallest = math.inf
     for k in range(len(pairs)):
         p, d = _line_of(poses, capsules[pairs[k, 0]])
         r, e = _line_of(poses, capsules[pairs[k, 1]])
@@ -33,6 +52,8 @@ def find_gaps(poses: Matrix, capsules: Matrix, pairs: Indices, points: Matrix, o
             points[k, 0, i], points[k, 1, i] = p[i] + s * d[i], r[i] + t * e[i]
             square += (points[k, 1, i] - points[k, 0, i]) ** 2
         over[k] = math.sqrt(square) - over[k] - capsules[pairs[k, 0], 7] - capsules[pairs[k, 1], 7]
+        smallest = min(smallest, over[k])
+    return smallest
 
 
 def find_near(over: Vector, seen: float, most: int, near: Indices) -> int:

@@ -74,7 +74,7 @@ class LedFeet:
                 return 1 - foot
         return -1
 
-    def update(self, heights: Vector, terms: BodyTerms, stands: list[bool], dt: float) -> None:
+    def update(self, heights: Vector, terms: BodyTerms, stands: tuple[bool, bool], dt: float) -> None:
         """Go on for one tick.
 
         Args:
@@ -90,7 +90,7 @@ class LedFeet:
             self._timer[foot] += dt
             self._go_on(foot, asked, terms, stands)
 
-    def _go_on(self, foot: int, asked: bool, terms: BodyTerms, stands: list[bool]) -> None:
+    def _go_on(self, foot: int, asked: bool, terms: BodyTerms, stands: tuple[bool, bool]) -> None:
         match self.phase[foot]:
             case "stand":
                 if asked:

@@ -71,6 +71,23 @@ def turn_by(x: float, y: float, z: float, R: Matrix) -> None:
         R[2, j] = 2.0 * (x * z - w * y) * a + 2.0 * (y * z + w * x) * b + (1.0 - 2.0 * (x * x + y * y)) * c
 
 
+def coast(time: float, decay: float, p: Vector, R: Matrix, rate: Vector) -> None:
+    """Let a pose go on at its velocity, which decays, in place.
+
+    Args:
+        time: For how long [s].
+        decay: What share of the velocity is left.
+        p: (3,) place [m].
+        R: (3, 3) orientation.
+        rate: (6,) velocity, linear then angular, axes of the world.
+    """
+    turn_by(time * rate[3], time * rate[4], time * rate[5], R)
+    for i in range(3):
+        p[i] += time * rate[i]
+    for i in range(6):
+        rate[i] *= decay
+
+
 def write_law(  # noqa: PLR0917
     goals: Poses, seconds: Matrix, poses: Poses, law: tuple[float, float, float, float], wish: Matrix, left: Matrix
 ) -> None:

@@ -10,7 +10,7 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from humanoid_dynamics.filtering.poses.gate import PoseGate
-from humanoid_dynamics.filtering.poses.pose_kernels import turn_by
+from humanoid_dynamics.filtering.poses.pose_kernels import coast, turn_by
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
@@ -142,10 +142,9 @@ class PoseStream:
         """
         coasting = min(max(2.0 * self.period, COASTING[0]), COASTING[1])
         decay = math.exp(-min(max(now - self._time, 0.0) / coasting, 50.0))
-        on, R = coasting * (1.0 - decay), self._R.copy()
-        way = on * self._rate
-        compile_where_possible(turn_by)(way[3], way[4], way[5], R)
-        return Goal(self._p + way[:3], R, decay * self._rate)
+        p, R, rate = self._p.copy(), self._R.copy(), self._rate.copy()
+        compile_where_possible(coast, (turn_by,))(coasting * (1.0 - decay), decay, p, R, rate)
+        return Goal(p, R, rate)
 
     def advance(self, now: float, dt: float, *, engaged: bool = True) -> None:
         """Let the share follow what is known of the frame.

@@ -89,6 +89,15 @@ class Teleoperation:
         self._body = LedBody(robot, self.frames, self._poses, self._tick, proportions)
         self._judge, self._height = FrameJudge(robot, proportions), proportions.pelvis
         self.restart()
+        self._rehearse()
+
+    def _rehearse(self) -> None:
+        """Follow poses for two ticks, so that no tick that counts has to wait until its kernels are compiled or read."""
+        for now in (0.0, self.dt):
+            for name in self.names:
+                self.observe(name, now, self.pose(name), now)
+            self.tick(now)
+        self.restart()
 
     def restart(self, q: Vector | None = None) -> None:
         """Forget all streams, and start at rest.
@@ -196,7 +205,8 @@ class Teleoperation:
             status = name_status(step.rung, gave_way=tick.gave_way)
         streams = self._report(time)
         self.q, self.v = q_after, after
-        gone = not (math.isfinite(q_after.dot(q_after)) and float(np.abs(after).max()) < FASTEST)
+        slow = after.dot(after) < FASTEST**2 or float(np.abs(after).max()) < FASTEST
+        gone = not (math.isfinite(q_after.dot(q_after)) and slow)
         if gone or (measured is None and has_fallen(q_after, self._height)):
             self._rest(np.array(self.robot.posture), np.zeros(self.robot.nv))
             status = "restarted"

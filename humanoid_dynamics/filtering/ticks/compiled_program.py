@@ -6,7 +6,7 @@ import numpy as np
 
 from humanoid_dynamics.filtering.ticks import nearest_kernels, program_kernels
 from humanoid_dynamics.filtering.ticks.joint_room import JointRoom
-from humanoid_dynamics.filtering.ticks.nearest_kernels import FOUND, HOPELESS, KNOWN, STEPS
+from humanoid_dynamics.filtering.ticks.nearest_kernels import CHANGE, FOUND, HOPELESS, STEPS
 from humanoid_dynamics.filtering.ticks.program import CORNERS, NEAR, WRENCH, Choice, ReducedProgram, Weights
 from humanoid_dynamics.filtering.ticks.program_kernels import solve_program
 from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
@@ -20,6 +20,7 @@ MODULES = (small, nearest_kernels, program_kernels)
 PARTS = tuple(part for module in MODULES for part in functions_of(module) if part is not solve_program)
 BOTH = 12
 VECTORS = 4  # of the length of an active set
+CHANGES = 12  # of soles that are told apart, at most
 
 
 class CompiledProgram:
@@ -38,7 +39,7 @@ class CompiledProgram:
         na, feet, w = len(effort), plain.feet, weights
         two = len(feet) > 1
         n = na + (WRENCH if two else 0)
-        numbers = (w.com, w.height, w.base, w.swing, w.landing, w.swing_turn, w.joints, w.force, NEAR)
+        numbers = (w.com, w.height, w.base, w.swing, w.landing, w.swing_turn, w.joints, w.force, NEAR, plain.hair)
         plan: Indices = np.array((feet[0], feet[1] if two else -1, plain.free), dtype=np.intp)
         units = np.concatenate(plain.units)
         second = cones[feet[1]] if two else np.zeros((0, WRENCH))
@@ -54,12 +55,12 @@ class CompiledProgram:
         vectors = np.zeros((5, WRENCH)), np.zeros((6, n)), np.zeros((3 * BASE, na)), np.zeros((na, BASE)), np.zeros(always)
         self._reduced = (np.zeros((2 * BASE, na)), np.zeros((WRENCH, n)), *vectors)
         most = always + n + 1
-        tags: Indices = np.zeros((2, most), dtype=np.intp)
-        state: Indices = np.zeros(4, dtype=np.intp)
+        tags: Indices = np.zeros((2 + CHANGES, most), dtype=np.intp)
+        state: Indices = np.zeros(CHANGE + len(tags), dtype=np.intp)
         self._work = np.zeros((most + 1, n)), np.zeros((most + 1, most + 1)), np.zeros((VECTORS, most + 1)), tags, state
         self._size = BASE + na, na
         self._kernel = compile_kernel(solve_program, PARTS)
-        self._begun: dict[tuple[int, ...], Indices] = {}
+        self._changes: dict[tuple[int, ...], int] = {}
 
     def begin(self, before: tuple[int, ...]) -> None:
         """Begin the next time with the rows that were active when soles changed like this the last time.
@@ -67,17 +68,7 @@ class CompiledProgram:
         Args:
             before: Soles that stood until now.
         """
-        tags, state = self._work[3], self._work[4]
-        known = self._begun.get(before, tags[1, :0])
-        tags[1, : len(known)], state[KNOWN] = known, len(known)
-
-    def remember(self, before: tuple[int, ...]) -> None:
-        """Remember the rows that are active now, after soles changed.
-
-        Args:
-            before: Soles that stood until then.
-        """
-        self._begun[before] = self._work[3][1, : self._work[4][KNOWN]].copy()
+        self._work[4][CHANGE] = self._changes.setdefault(before, len(self._changes) + 2)
 
     def solve(self, terms: BodyTerms, wishes: Wishes, room: JointRoom) -> Choice:
         """Choose accelerations, wrenches and torques; see ``ReducedProgram.solve``."""

@@ -6,9 +6,39 @@ import math
 
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
-WRENCH = 6
+BASE = WRENCH = 6
 LEAST = 1e-9  # of the square of a cosine
 OFF = 1e-6  # m; pressure that is nearer to an edge is on it
+
+
+Given = tuple[Matrix, tuple[tuple[Matrix, Vector], tuple[Matrix, Vector]], float]
+
+
+def judge_forces(J: tuple[Matrix, Matrix], v: Vector, answer: tuple[Matrix, Vector], given: Given, miss: Vector, found: Matrix) -> float:  # noqa: PLR0917
+    """Take torques and pushes on both soles off what the equation of motion misses, and measure them.
+
+    Args:
+        J: (6, nv) Jacobians of the soles.
+        v: (nv,) velocity.
+        answer: (2, 6) wrenches of the ground on the soles, and torques.
+        given: (2, 3) middles of their corners [m], normals of the edges of their outlines with how far out they are, and the least push
+            that counts [N].
+        miss: (nv,) what the equation misses; changed.
+        found: (2, 10) what ``judge_sole`` finds; overwritten.
+
+    Returns:
+        The largest entry of what is missed.
+    """
+    for i in range(len(answer[1])):
+        miss[BASE + i] -= answer[1][i]
+    judge_sole(J[0], answer[0][0], v, given[0][0], given[1][0], given[2], miss, found[0])
+    judge_sole(J[1], answer[0][1], v, given[0][1], given[1][1], given[2], miss, found[1])
+    largest = 0.0
+    for i in range(len(miss)):
+        if math.isnan(miss[i]):
+            return math.nan
+        largest = max(largest, abs(miss[i]))
+    return largest
 
 
 def judge_sole(  # noqa: PLR0917

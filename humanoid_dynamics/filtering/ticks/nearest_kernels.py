@@ -20,7 +20,8 @@ KEPT = 1e-7  # and what may be left in the end, of the larger of one and the poi
 DEPENDENT = 1e-13  # share of the square of a normal that counts as none
 UPPER, LOWER = 1, -1
 TOGETHER = 4  # rows
-COUNT, START, KNOWN, STEPS = range(4)  # places in the state: active rows, those that never leave, known ones of last time, steps
+COUNT, START, KNOWN, STEPS, CHANGE = range(5)  # places in the state: active rows, those that never leave, known ones of last time, steps,
+# and the row of the tags that begins and is remembered instead of those of last time, where one does; then how many are in each row
 
 Always = tuple[Matrix, Vector]
 Limits = tuple[Matrix, Vector, Vector, Vector]
@@ -62,6 +63,26 @@ def find_nearest(always: Always, soft: int, limits: Limits, bounds: Matrix, y: V
             break
     state[KNOWN] = 0
     return HOPELESS if ended == HOPELESS else LOST
+
+
+def recall_rows(work: Work) -> None:
+    """Begin with the rows that were active after the same change the last time, where one is told."""
+    tags, state = work[3], work[4]
+    change = state[CHANGE]
+    if change:
+        state[KNOWN] = state[CHANGE + change]
+        for i in range(state[KNOWN]):
+            tags[1, i] = tags[change, i]
+
+
+def remember_rows(work: Work) -> None:
+    """Remember the rows that are active now, after a change."""
+    tags, state = work[3], work[4]
+    change = state[CHANGE]
+    if change:
+        state[CHANGE], state[CHANGE + change] = 0, state[KNOWN]
+        for i in range(state[KNOWN]):
+            tags[change, i] = tags[1, i]
 
 
 def _press(tag: int, excess: float, y: Vector, work: Work) -> int:

@@ -15,12 +15,14 @@ import numpy as np
 from humanoid_dynamics.filtering.ticks.joint_room import JointRoom
 from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
 from humanoid_dynamics.filtering.ticks.wishes import Wishes
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 from humanoid_dynamics.spatial.quadratic import QpStatus, QpWorkspace
 
 WRENCH = 6
 CORNERS = 4  # of a sole, that stay above the ground
 NEAR = 0.06  # m; a sole lower than this is near the ground
+HAIR = 5e-7  # of the weight: push that limits of a contact do not count on; more than rounding breaks them by, less than counts as load
+PUSH = read_only([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 SIZE = 10.0  # of unknowns, rad/s^2 and N
 
 
@@ -82,7 +84,7 @@ class ReducedProgram:
 
         Args:
             feet: Soles that stand: none, one or both.
-            cones: Rows of what each sole can carry, cone @ wrench <= 0.
+            cones: Rows of what each sole can carry, cone @ wrench <= 0, of which it keeps a hair inside.
             effort: (na,) largest torques; infinite where there is no limit.
             weights: What deviations cost.
             weight: That of the robot [N].
@@ -95,7 +97,7 @@ class ReducedProgram:
         self._held, self._equal = held, len(held) * max(len(feet) - 1, 0)
         self._limited = np.flatnonzero(np.isfinite(effort))
         self._effort = effort[self._limited]
-        self._cones = cones
+        self._cones, self.hair = cones, HAIR * weight
         swinging = tuple(foot for foot in (0, 1) if foot not in feet)
         self._swinging = swinging
         rows = self._equal + na + len(self._limited) + sum(len(cones[foot]) for foot in feet) + CORNERS * len(swinging) + len(feet)
@@ -121,7 +123,7 @@ class ReducedProgram:
             self._under.append(rows)
             if k:
                 self.qp.A[rows, na:] = self._cones[foot] * self.units[1]
-            self.qp.upper[rows] = 0.0
+            self.qp.upper[rows] = self.hair * self._cones[foot][:, 2]
         self._above = slice(start, start + CORNERS * len(self._swinging))
         self._load = self._above.stop
         if len(self.feet) > 1:
@@ -174,7 +176,7 @@ class ReducedProgram:
         if self.feet:
             cone = self._cones[self.feet[0]]
             np.dot(cone, S, qp.A[self._under[0]])
-            np.dot(cone, -s, qp.upper[self._under[0]])
+            np.dot(cone, self.hair * PUSH - s, qp.upper[self._under[0]])
             qp.A[self._load] = S[2]
             qp.upper[self._load] = wishes.load[self.feet[0]] - s[2]
         if len(self.feet) > 1:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 
-from humanoid_dynamics.filtering.ticks.nearest_kernels import Always, Limits, Work, find_nearest
+from humanoid_dynamics.filtering.ticks.nearest_kernels import Always, Limits, Work, find_nearest, recall_rows, remember_rows
 from humanoid_dynamics.resolution.small import dot_row, dot_rows, factor_cholesky, solve_transposed, solve_upper
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 BASE = WRENCH = 6
 CORNERS = 4
 NAN = float("nan")
-COM, HEIGHT, TURN, SWING, LANDING, SWING_TURN, JOINTS, FORCE, NEAR = range(9)  # places in the weights
+COM, HEIGHT, TURN, SWING, LANDING, SWING_TURN, JOINTS, FORCE, NEAR, HAIR = range(10)  # places in the weights
 FIRST, SECOND, FREE = range(3)  # places in the plan: soles that stand, and the motion of the second one that is free, or minus one
 
 State = tuple[Matrix, Vector, Matrix, Matrix, Matrix, Matrix, Vector]
@@ -54,7 +54,9 @@ def solve_program(  # noqa: PLR0917
     root, w, bounds, y = reduced[3][0], reduced[3][1], reduced[3][2:4, :na], reduced[3][4]
     for i in range(na):
         bounds[0, i], bounds[1, i] = (room[0, i] - w[i]) / root[i], (room[1, i] - w[i]) / root[i]
+    recall_rows(work)
     ended = find_nearest(always, soft, limits, bounds, y[:n], work)
+    remember_rows(work)
     _read(given, reduced, limits, out)
     return ended
 
@@ -251,7 +253,8 @@ def _write_limits(wish: Wish, given: Given, extra: Extra, reduced: Reduced, limi
     na, row = reduced[0].shape[1], reduced[0].shape[1]
     for i in range(na):
         lower[i], upper[i] = -effort[i] - rest[i], effort[i] - rest[i]
-    row = _write_cone(given[2], S, s, limits, row)
+    hair = given[5][HAIR]
+    row = _write_cone(given[2], S, s, hair, limits, row)
     set_row(A, row, S, 2, A.shape[1])
     lower[row], upper[row] = -math.inf, wish[7][plan[FIRST]] - s[2]
     row += 1
@@ -260,7 +263,7 @@ def _write_limits(wish: Wish, given: Given, extra: Extra, reduced: Reduced, limi
             set_row(A, row, S, 0, 0)
             for j in range(WRENCH):
                 A[row, na + j] = given[3][k, j] * units[WRENCH + j]
-            lower[row], upper[row] = -math.inf, 0.0
+            lower[row], upper[row] = -math.inf, hair * given[3][k, 2]
             row += 1
         set_row(A, row, S, 2, 0)
         A[row, na + 2] = units[WRENCH + 2]
@@ -275,14 +278,14 @@ def _write_limits(wish: Wish, given: Given, extra: Extra, reduced: Reduced, limi
     _scale_limits(limits, reduced[3], na)
 
 
-def _write_cone(cone: Matrix, S: Matrix, s: Vector, limits: Limits, row: int) -> int:
-    """Write what the first sole can carry; return the next row."""
+def _write_cone(cone: Matrix, S: Matrix, s: Vector, hair: float, limits: Limits, row: int) -> int:  # noqa: PLR0917
+    """Write what the first sole can carry with a hair less push than it has; return the next row."""
     A, lower, upper, n = limits[0], limits[1], limits[2], S.shape[1]
     for k in range(len(cone)):
         for j in range(n):
             A[row, j] = 0.0
         add_products(A, row, cone, k, S, n)
-        lower[row], upper[row] = -math.inf, -dot_row(cone, k, s, WRENCH)
+        lower[row], upper[row] = -math.inf, hair * cone[k, 2] - dot_row(cone, k, s, WRENCH)
         row += 1
     return row
 

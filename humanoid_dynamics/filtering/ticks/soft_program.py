@@ -1,6 +1,6 @@
 """The program that always has an answer: standing soles may give way, never the laws of motion, the contacts or the motors.
 
-No push and no torque is inside all limits, and then the robot falls freely: so an answer exists.
+A hair of push and no torque are inside all limits, and then the robot falls as good as freely: so an answer exists.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import numpy as np
 
 from humanoid_dynamics.filtering.ticks.edge_kernels import ABOUT
 from humanoid_dynamics.filtering.ticks.joint_room import JointRoom
-from humanoid_dynamics.filtering.ticks.program import SIZE, WRENCH, Choice, Weights
+from humanoid_dynamics.filtering.ticks.program import HAIR, SIZE, WRENCH, Choice, Weights
 from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
 from humanoid_dynamics.filtering.ticks.wishes import Wishes
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -66,7 +66,7 @@ class SoftProgram:
             rows_k = slice(start, start + len(cones[foot]))
             start = rows_k.stop
             self.qp.A[rows_k, nv + WRENCH * k : nv + WRENCH * (k + 1)] = cones[foot] * self._units[WRENCH * k : WRENCH * (k + 1)]
-            self.qp.upper[rows_k] = 0.0
+            self.qp.upper[rows_k] = HAIR * weight * cones[foot][:, 2]
 
     def solve(self, terms: BodyTerms, wishes: Wishes, room: JointRoom) -> Choice:
         """Choose accelerations, wrenches and torques.

@@ -68,7 +68,8 @@ class BodyTerms:
         self.J_com: Matrix = np.zeros((3, nv))
         self._kernel = compile_kernel(read_terms, PARTS) if compiled else None
         frames = [robot.model.frames[sole] for sole in self._soles]
-        self._joints = [int(frame.parentJoint) for frame in frames]
+        accelerations = [self._data.a_gf[int(frame.parentJoint)].vector for frame in frames]  # views: pinocchio writes there
+        self._seen = list(zip(self._soles, accelerations, strict=True))
         self._fixed = np.array([frame.placement.homogeneous for frame in frames]), np.array([*self._gravity, self._per_mass])
         motion = (self.drift, self.twist, self.to_base, self.place, self.turn, self.R_WB)
         self._written = (self.M, self.h, self.J, *motion, self.com, self.com_rate, self.J_com, self.com_drift)
@@ -116,13 +117,8 @@ class BodyTerms:
         """Do the same with a kernel, from fewer calls of pinocchio."""
         model, data = self._model, self._data
         upper, bias = pin.crba(model, data, q, WORLD), pin.nonLinearEffects(model, data, q, v)  # the first places joints and Jacobians
-        accelerations = data.a_gf
         soles = [
-            (
-                pin.getFrameJacobian(model, data, frame, LOCAL),
-                pin.updateFramePlacement(model, data, frame).homogeneous,
-                accelerations[joint].vector,
-            )
-            for frame, joint in zip(self._soles, self._joints, strict=True)
+            (pin.getFrameJacobian(model, data, frame, LOCAL), pin.updateFramePlacement(model, data, frame).homogeneous, acceleration)
+            for frame, acceleration in self._seen
         ]
         return bool(self._kernel(q, v, (upper, bias, *soles), self._fixed, self._written)) if self._kernel is not None else False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 import numpy as np
 
@@ -12,10 +11,12 @@ from humanoid_dynamics.filtering.proportions import Proportions, inner_rectangle
 from humanoid_dynamics.filtering.sole_edges import TOE, find_edges
 from humanoid_dynamics.filtering.ticks.compiled_program import CompiledProgram
 from humanoid_dynamics.filtering.ticks.edges import EdgeProgram, EdgeSeat, build_edge_cone
-from humanoid_dynamics.filtering.ticks.footing import FIRST_LOAD, Footing
+from humanoid_dynamics.filtering.ticks.footing import Footing
 from humanoid_dynamics.filtering.ticks.joint_room import EMERGENCY, JointRoom
 from humanoid_dynamics.filtering.ticks.program import Choice, ReducedProgram, Weights
 from humanoid_dynamics.filtering.ticks.soft_program import SoftProgram
+from humanoid_dynamics.filtering.ticks.stance_kernels import FIRST_LOAD
+from humanoid_dynamics.filtering.ticks.step import RUNGS, Step
 from humanoid_dynamics.filtering.ticks.target import Target, stand_still
 from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
 from humanoid_dynamics.filtering.ticks.wishes import Gains, Wishes
@@ -25,57 +26,9 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import choose_compiler
 from humanoid_dynamics.spatial.quadratic import QpStatus
 
-RUNGS = ("all", "hard_braking", "soles_give_way", "joints_give_way", "free", "fallen")
 FREE = RUNGS.index("free")
 COMMON = 0.005  # s between ticks, for a first one that nobody needs
 EFFORT_KEPT = 1.0 - 1e-6  # share of the torque limits that the programs use
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Step:
-    """What one tick answers.
-
-    Attributes:
-        vdot: (nv,) acceleration.
-        tau: (na,) torques of all coordinates but those of the base.
-        wrenches: (2, 6) wrenches of the ground on the left and the right sole, in axes of each, force before moment.
-        stands: Whether each sole bears load.
-        rung: Place in ``RUNGS``: 0 where all limits were kept and standing soles stand.
-        v: (nv,) velocity the answer belongs to, where a collision changed it; None where none did.
-        edges: (2,) what standing soles stand on: 0 all of it, 1 the front edge, -1 the rear edge.
-    """
-
-    vdot: Vector
-    tau: Vector
-    wrenches: Matrix
-    stands: tuple[bool, bool]
-    rung: int
-    v: Vector | None = None
-    edges: tuple[int, int] = (0, 0)
-
-
-class Tick(Protocol):
-    """What a mode of the filter must offer."""
-
-    def step(self, target: Target, q: Vector, v: Vector, dt: float, *, measured: bool = False) -> Step:
-        """Answer one tick; nothing raises.
-
-        Args:
-            target: What is wanted.
-            q: (nq,) configuration.
-            v: (nv,) velocity.
-            dt: Time until the next tick [s].
-            measured: Whether the state comes from a robot and not from the filter itself.
-        """
-        ...
-
-    def restart(self) -> None:
-        """Forget what was."""
-        ...
-
-    def landings(self) -> list[tuple[int, Vector, Matrix]]:
-        """Return the soles that touched down at the last step, with place and orientation."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -137,6 +90,7 @@ class BalancedTick:
             for feet, program in plain.items()
         }
         self._leaps = False
+        self._prepared: tuple[Vector, Vector] | None = None  # state whose terms are known
         firm = replace(settings.weights, height=settings.weights.com)
         leaping = self._build_program((0, 1), cones, effort, firm, weight)
         self._leaping = CompiledProgram(leaping, cones, effort, firm) if compiled else leaping
@@ -190,6 +144,8 @@ class BalancedTick:
         q, v = np.array(robot.posture), np.zeros(robot.nv)
         self.terms.update(q, v)
         target = stand_still(q, robot.nv, self.terms.com, self.terms.place, self.terms.turn)
+        self.footing.update(target, self.terms, COMMON)
+        self.footing.restart()
         self._wishes.update(target, q, v, self.terms)
         self._room.update(q, v, COMMON)
         for feet in ((0,), (0, 1), (1,), (0, 1)):
@@ -201,13 +157,23 @@ class BalancedTick:
             self._edges.seat(0, TOE, target, self.terms, self._wishes, flat, 1.0)
             self._edges.read(0, TOE, np.zeros(BASE))
 
+    def prepare(self, q: Vector, v: Vector) -> None:
+        """Compute beforehand what a step in this state needs, whatever is wanted.
+
+        Args:
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+        """
+        self.terms.update(q, v)
+        self._prepared = q.copy(), v.copy()
+
     def restart(self) -> None:
         """Forget where soles stand."""
         self.footing.restart()
 
     def landings(self) -> list[tuple[int, Vector, Matrix]]:
-        """Return the soles that touched down at the last step, with place and orientation."""
-        return [(foot, self.footing.place[foot], self.footing.turn[foot]) for foot in self.footing.landed]
+        """Return the soles that touched down since this was asked the last time, with place and orientation."""
+        return self.footing.landings()
 
     def step(self, target: Target, q: Vector, v: Vector, dt: float, *, measured: bool = False) -> Step:
         """Answer one tick; nothing raises.
@@ -222,7 +188,9 @@ class BalancedTick:
         Returns:
             The answer.
         """
-        self.terms.update(q, v)
+        ready, self._prepared = self._prepared, None
+        if ready is None or not (np.array_equal(ready[0], q) and np.array_equal(ready[1], v)):
+            self.terms.update(q, v)
         self.footing.update(target, self.terms, dt, measured=measured)
         pull = 0.0 if measured else 1.0
         self._wishes.update(target, q, v, self.terms, pull=pull)
@@ -248,9 +216,7 @@ class BalancedTick:
             return program.solve(self.terms, self._wishes, self._room)
         self._feet = feet
         program.begin(before)
-        choice = program.solve(self.terms, self._wishes, self._room)
-        program.remember(before)
-        return choice
+        return program.solve(self.terms, self._wishes, self._room)
 
     def _descend(self, feet: tuple[int, ...], q: Vector, v: Vector, dt: float, measured: bool) -> tuple[Choice, int]:
         """Go down the ladder; a robot's joints have stops, so there they give way before soles do."""

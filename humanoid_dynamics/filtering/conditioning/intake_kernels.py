@@ -1,0 +1,56 @@
+"""The door of the stream as loops that numba compiles: samples inside their limits, and how different one is from the last."""
+
+from __future__ import annotations
+
+import math
+
+from humanoid_dynamics.spatial.arrays import Vector
+
+TURN = slice(3, 7)  # the quaternion of a base
+
+
+def let_in(sample: Vector, lower: Vector, upper: Vector) -> None:
+    """Give the quaternion of a sample unit length, and move it into its limits, in place.
+
+    Args:
+        sample: (nq,) configuration.
+        lower: (nq,) least values.
+        upper: (nq,) largest values.
+    """
+    square = 0.0
+    for i in range(TURN.start, TURN.stop):
+        square += sample[i] * sample[i]
+    for i in range(TURN.start, TURN.stop):
+        sample[i] /= math.sqrt(square)
+    for i in range(len(sample)):
+        sample[i] = min(max(sample[i], lower[i]), upper[i])
+
+
+def count_fast(way: Vector, first: int, speed: Vector, time: float) -> tuple[float, int]:
+    """Return the longest of some ways, and how many are longer than can be gone in a time.
+
+    Args:
+        way: (nv,) ways.
+        first: The first that counts.
+        speed: (nv,) largest speeds.
+        time: The time [s].
+    """
+    longest, count = 0.0, 0
+    for i in range(first, len(way)):
+        longest = max(longest, abs(way[i]))
+        if abs(way[i]) > speed[i] * time:
+            count += 1
+    return longest, count
+
+
+def add_changes(one: Vector, other: Vector) -> float:
+    """Return the sum of by how much numbers changed.
+
+    Args:
+        one: (n,) numbers.
+        other: (n,) numbers.
+    """
+    total = 0.0
+    for i in range(len(one)):
+        total += abs(one[i] - other[i])
+    return total

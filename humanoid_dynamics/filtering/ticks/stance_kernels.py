@@ -1,0 +1,152 @@
+"""Which soles bear load and where they stand, as loops that numba compiles: how ``Footing`` decides."""
+
+from __future__ import annotations
+
+import math
+
+from humanoid_dynamics.filtering.ticks.footing_kernels import find_lowest, stop_sole, turn_level
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+
+STANDS, TORN, EDGE, LANDED = range(4)  # rows of the marks
+LATE, AGE = range(2)  # rows of the times
+TOUCH = (0.003, 0.0005)  # m; a sole that is to stand does so once it is this near to the ground; the second where it is measured
+TORN_OFF = (0.008, 0.06)  # m and rad; a measured sole that is higher or steeper than this does not stand
+TAKEN = 0.1  # s after touch-down, in which a sole may still be steep
+RAMP = 0.04  # s; time in which a sole takes its load, and in which it gives it away
+FIRST_LOAD = 0.05  # weights of the robot, at touch-down
+TILT = (0.2, 0.6)  # rad; and this level; the second where it is late
+TOO_LATE = 0.03  # s
+STOPPING = 0.025  # s; way a sole still goes after touch-down, in times of its speed
+REACHING = 0.004  # m; a sole that is late aims this far below the ground
+LYING = (0.02, 1.0)  # rad and rad/s; a sole on an edge that is this level and turns this slowly lies flat
+
+Pair = tuple[bool, bool]
+Asked = tuple[Pair, tuple[int, int]]
+Wanted = tuple[Vector, Vector, Vector, Matrix, Matrix, Matrix, Matrix, Matrix]
+Body = tuple[Matrix, Matrix, Matrix]
+Soles = tuple[tuple[Matrix, Matrix], Matrix]
+Held = tuple[Indices, Matrix, Matrix, Matrix]
+
+
+def follow_feet(asked: Asked, wanted: Wanted, body: Body, soles: Soles, held: Held, when: tuple[float, bool]) -> None:  # noqa: PLR0917
+    """Decide which soles bear load in a state, and write that into what is wanted.
+
+    Args:
+        asked: Which soles should bear load, and what they should stand on.
+        wanted: until, load, ground, normal, sole_place, sole_turn, sole_rate and sole_acceleration of the target; what standing soles
+            cannot choose is changed.
+        body: place, turn and twist of the soles.
+        soles: Corners of both, and (2, 2, 3) the middles of their front and rear edges [m]; none where soles have no width.
+        held: Marks and times, places and orientations where soles stand; changed.
+        when: Time until the next tick [s], and whether the state comes from a robot.
+    """
+    marks, times = held[0], held[1]
+    stood = marks[STANDS, 0] != 0, marks[STANDS, 1] != 0
+    left, right = _bears(0, asked, wanted, body, soles, held, when[1]), _bears(1, asked, wanted, body, soles, held, when[1])
+    if not (left or right) and (asked[0][0] or asked[0][1]):
+        left, right = stood  # nobody has taken over: who stands goes on standing
+    down = left, right
+    for foot in range(2):
+        marks[EDGE, foot] = _choose_edge(foot, (down[foot], down[1 - foot]), asked, wanted, body, marks)
+    for foot in range(2):
+        if down[foot] and not stood[foot]:
+            _latch(foot, stood[1 - foot], asked, wanted, body, soles, held)
+        times[LATE, foot] = times[LATE, foot] + when[0] if asked[0][foot] and not down[foot] else 0.0
+        if down[foot]:
+            _stay(foot, wanted, held)
+        elif asked[0][foot]:
+            _reach(foot, wanted)
+        fresh = 0.0 if stood[0] or stood[1] else math.inf  # who bears all load from the start has it already
+        times[AGE, foot] = times[AGE, foot] + when[0] if down[foot] and stood[foot] else fresh
+        marks[STANDS, foot] = down[foot]
+    if left and right:
+        _share_load(wanted, times)
+
+
+def _bears(foot: int, asked: Asked, wanted: Wanted, body: Body, soles: Soles, held: Held, measured: bool) -> bool:  # noqa: PLR0917
+    marks, times = held[0], held[1]
+    if not asked[0][foot]:
+        return False
+    if marks[STANDS, foot] and marks[EDGE, foot]:
+        return True
+    if marks[STANDS, foot]:
+        torn = measured and marks[STANDS, 1 - foot] != 0 and times[AGE, foot] > TAKEN
+        if torn:
+            at = held[2]
+            level, lowest = _find_lowest(foot, wanted, body, soles, (at[foot, 0], at[foot, 1], at[foot, 2]))
+            torn = level < math.cos(TORN_OFF[1]) or lowest > TORN_OFF[0]
+        marks[TORN, foot] = torn
+        return not torn
+    level, lowest = _find_lowest(foot, wanted, body, soles, _ground(foot, wanted))
+    tilt = TILT[1] if times[LATE, foot] > TOO_LATE or asked[1][foot] != 0 else TILT[0]
+    if marks[TORN, foot]:
+        tilt = TORN_OFF[1]
+    return level > math.cos(tilt) and lowest <= (TOUCH[1] if measured else TOUCH[0])
+
+
+def _find_lowest(foot: int, wanted: Wanted, body: Body, soles: Soles, ground: tuple[float, float, float]) -> tuple[float, float]:
+    """Return the cosine of the tilt of a sole, and how high its lowest corner is over a plane through a point of the ground."""
+    return find_lowest(body[0][foot], body[1][foot], soles[0][foot], wanted[3][foot], ground)
+
+
+def _ground(foot: int, wanted: Wanted) -> tuple[float, float, float]:
+    """Return the point of the ground under a sole."""
+    return wanted[4][foot, 0], wanted[4][foot, 1], wanted[2][foot]
+
+
+def _choose_edge(foot: int, down: Pair, asked: Asked, wanted: Wanted, body: Body, marks: Indices) -> int:  # noqa: PLR0917
+    """Let a standing sole turn about an edge where it is asked to and the other one stands, until it lies flat again."""
+    edge, wish = int(marks[EDGE, foot]), asked[1][foot]
+    if not down[0]:
+        return 0
+    if wish != 0 and (down[1] or edge != 0):
+        return wish
+    if edge != 0:
+        R, spin, n = body[1][foot], body[2][foot], wanted[3][foot]
+        level = R[0, 2] * n[0] + R[1, 2] * n[1] + R[2, 2] * n[2]
+        if level > math.cos(LYING[0]) and spin[3] * spin[3] + spin[4] * spin[4] + spin[5] * spin[5] < LYING[1] ** 2:
+            return 0
+    return edge
+
+
+def _latch(foot: int, other: bool, asked: Asked, wanted: Wanted, body: Body, soles: Soles, held: Held) -> None:  # noqa: PLR0917
+    """Let a sole stand where it comes to rest, or on the edge it comes down with where the other one stands."""
+    marks, _, place, turn = held
+    n, ground, out = wanted[3][foot], _ground(foot, wanted), place[foot]
+    turn_level(body[1][foot], n, turn[foot])
+    marks[LANDED, foot] = 1
+    if asked[1][foot] == 0 or not other or len(soles[1]) == 0:
+        stop_sole((body[0][foot], body[1][foot], body[2][foot]), n, ground, STOPPING, out)
+        return
+    point, R, E, off = soles[1][foot, 0 if asked[1][foot] > 0 else 1], body[1][foot], turn[foot], 0.0
+    for i in range(3):
+        out[i] = body[0][foot, i] + R[i, 0] * point[0] + R[i, 1] * point[1] + R[i, 2] * point[2]
+        off += (out[i] - ground[i]) * n[i]
+    for i in range(3):
+        out[i] -= off * n[i] + E[i, 0] * point[0] + E[i, 1] * point[1] + E[i, 2] * point[2]
+
+
+def _stay(foot: int, wanted: Wanted, held: Held) -> None:
+    """Write where a sole stands; one on an edge turns as the target has it."""
+    for i in range(3):
+        wanted[4][foot, i] = held[2][foot, i]
+        if not held[0][EDGE, foot]:
+            for j in range(3):
+                wanted[5][foot, i, j] = held[3][foot, i, j]
+
+
+def _reach(foot: int, wanted: Wanted) -> None:
+    """Let a sole that is late go straight on to the ground."""
+    for i in range(3):
+        wanted[4][foot, i] -= REACHING * wanted[3][foot, i]
+    for i in range(6):
+        wanted[6][foot, i] = wanted[7][foot, i] = 0.0
+
+
+def _share_load(wanted: Wanted, times: Matrix) -> None:
+    """Let a sole that came down, or is about to be lifted, take no more than its part of the load."""
+    leaps = wanted[0][0] == wanted[0][1]  # nobody takes over
+    for foot in range(2):
+        left = math.inf if leaps else max(wanted[0][foot], 0.0)
+        share = min(times[AGE, foot], left) / RAMP
+        wanted[1][foot] = FIRST_LOAD + share if share < 1.0 else math.inf
