@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from humanoid_dynamics.benchmarks import (
+    balanced_filter,
     closed_chain,
     closed_chain_forward,
     filter_stream,
@@ -19,7 +20,7 @@ from humanoid_dynamics.benchmarks import (
     snake,
 )
 from humanoid_dynamics.benchmarks.floors import FLOOR_ID
-from humanoid_dynamics.benchmarks.goals import GOAL_ROBOT, GOALS, NOT_BUILT, Goal
+from humanoid_dynamics.benchmarks.goals import GOAL_ROBOT, GOALS, NOT_HERE, ON_TOPICS, Goal
 from humanoid_dynamics.benchmarks.interleave import Timing, interleave
 from humanoid_dynamics.benchmarks.machine import describe_machine
 from humanoid_dynamics.benchmarks.peers import AWAY, Peers, open_peers
@@ -29,8 +30,17 @@ from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError, U
 from humanoid_dynamics.program import BLAS_VARIABLES
 
 FALLBACK = "human28"
-OURS = MappingProxyType({inverse_dynamics.PATH: "minimum_torque", limits.PATH: limits.RULE})  # what peers are compared with
+OURS = MappingProxyType(  # what peers are compared with, by goal
+    {
+        "inverse_dynamics.tsid": "minimum_torque",
+        "inverse_dynamics.placo": "minimum_torque",
+        "inverse_dynamics_limits.tsid": limits.RULE,
+        "filter.tsid": paper_filter.TICK,
+        "filter.balanced_tsid": balanced_filter.BOTH,
+    }
+)
 RECORDED = MappingProxyType({"tsid": 109.5 / 5.8, "placo": 80.6 / 5.8})  # a tick on two soles of GOAL_ROBOT over floor_ID, one machine
+ON_ROS = ("ros", "lockstep", "real_time.node")  # paths and goals of the graph on topics
 WARM_UP_SHARE, LEAST_WARM_UP = 10, 20
 ROBOT_RACES: Mapping[str, Callable[[Stand], Race]] = {
     inverse_dynamics.PATH: inverse_dynamics.build_inverse_dynamics,
@@ -91,8 +101,9 @@ def run_bench(
     paths = {_path_of(goal.name) for goal in goals}
     robot, stand, notes = _load(robot, needed=not paths.isdisjoint((*ROBOT_RACES, *simulation.PATHS)))
     races, missing = _build(paths, stand)
-    with open_peers(pythons, stand if not paths.isdisjoint(OURS) else None) as peers:
-        races = [_join(race, peers) if race.name in OURS else race for race in races]
+    compared = {_path_of(name) for name in OURS}
+    with open_peers(pythons, stand if not paths.isdisjoint(compared) else None) as peers:
+        races = [_join(race, peers) if race.name in compared else race for race in races]
         times = _time(races, repeat, progress or (lambda _: None))
     measured: dict[str, Measurement] = {}
     for race in races:
@@ -180,18 +191,26 @@ def _join(race: Race, peers: Peers) -> Race:
 def _compare_peers(path: str, times: Mapping[str, Timing], peers: Peers) -> dict[str, Measurement]:
     """Return what was measured against peers in other interpreters."""
     found = {}
-    for peer in peers.contenders if path in OURS else ():
-        note = f"{peer} {peers.versions[peer]} in an interpreter of its own; its tick also chooses the accelerations"
-        found[f"{path}.{peer}"] = compare(times[OURS[path]], times[peer], None, note)
+    for name, ours in OURS.items():
+        peer = _peer_of(name)
+        if _path_of(name) == path and peer in peers.contenders:
+            note = f"{peer} {peers.versions[peer]} in an interpreter of its own; its tick also chooses the accelerations"
+            found[name] = compare(times[ours], times[peer], None, note)
     return found
 
 
 def _obstacle(goal: Goal, times: Mapping[str, Mapping[str, Timing]], peers: Peers) -> str:
     """Say why a goal has no number: a peer is not there, or our side is not; and what the peer took elsewhere."""
-    path, peer = _path_of(goal.name), goal.name.rpartition(".")[2]
-    ours = OURS.get(path)
-    if ours is None or peer not in AWAY:
-        return NOT_BUILT
+    ours = OURS.get(goal.name)
+    if ours is None:
+        return ON_TOPICS if goal.name in ON_ROS or _path_of(goal.name) in ON_ROS else NOT_HERE
+    peer, race = _peer_of(goal.name), times[_path_of(goal.name)]
     missing = f"{peer} {peers.problems.get(peer, 'is in no --peer-python')}"
-    ratio = times[path][ours].median / times[path][FLOOR_ID].median
+    if FLOOR_ID not in race:
+        return missing
+    ratio = race[ours].median / race[FLOOR_ID].median
     return f"{missing}; recorded elsewhere at {RECORDED[peer]:.1f} x floor_ID, of which ours at {ratio:.2f} is {ratio / RECORDED[peer]:.3f}"
+
+
+def _peer_of(name: str) -> str:
+    return next(peer for peer in AWAY if name.endswith(peer))

@@ -13,7 +13,7 @@ from humanoid_dynamics.benchmarks.floors import FLOOR_ID, build_floor_id
 from humanoid_dynamics.benchmarks.goals import GOALS
 from humanoid_dynamics.benchmarks.interleave import Contender, Timing
 from humanoid_dynamics.benchmarks.mujoco_step import build_inverse
-from humanoid_dynamics.benchmarks.rows import Measurement, Race, compare, compare_faster
+from humanoid_dynamics.benchmarks.rows import Measurement, Race, build_warm_race, compare, compare_faster
 from humanoid_dynamics.benchmarks.stand import Stand
 from humanoid_dynamics.contact.wrench import wrench_basis
 from humanoid_dynamics.errors import MissingExtraError, UnsupportedRobotError
@@ -51,7 +51,7 @@ def build_inverse_dynamics(stand: Stand) -> Race:
         rows[f"{PATH}.pinv"] = compare_faster(times[SAME_ANSWER], times[LITERAL], error)
         return rows
 
-    return Race(PATH, contenders, measure, stand.use)
+    return build_warm_race(PATH, contenders, measure, stand.use)
 
 
 def build_tick(stand: Stand, rule: str) -> Callable[[], Answer]:

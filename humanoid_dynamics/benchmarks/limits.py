@@ -12,7 +12,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.benchmarks.floors import FLOOR_ID, build_floor_id
 from humanoid_dynamics.benchmarks.interleave import MICROSECOND, Contender, Timing, no_collection, one_core
-from humanoid_dynamics.benchmarks.rows import Measurement, Race, compare, compare_faster
+from humanoid_dynamics.benchmarks.rows import Measurement, Race, build_warm_race, compare, compare_faster
 from humanoid_dynamics.benchmarks.stand import POSTURE_SPREAD, SPEED, Motion, Stand
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.resolution.answer import Answer
@@ -48,22 +48,9 @@ def build_limits(stand: Stand) -> Race:
     motions = build_sway(robot, STATES)
     solver, q, v, a = InverseDynamics(robot, rule=RULE), stand.q, stand.v, stand.a
 
-    now = 0
-
     def use(number: int) -> None:
-        nonlocal now
-        now, motion = number, motions[number % len(motions)]
+        motion = motions[number % len(motions)]
         q[:], v[:], a[:] = motion.q, motion.v, motion.a
-
-    def after_another(name: str, call: Callable[[], object]) -> Contender:
-        """Time a call after one about another motion, which does not count: whose turn it was before must not matter."""
-
-        def call_about_another() -> None:
-            use(now + 1)
-            call()
-            use(now - 1)
-
-        return Contender(name, call, call_about_another)
 
     def tick() -> Answer:
         return solver.tick(q, v, a)
@@ -88,8 +75,7 @@ def build_limits(stand: Stand) -> Race:
             **rate_worst(spent, note),
         }
 
-    routes = (FLOOR_ID, build_floor_id(stand).call), (RULE, tick), (REFERENCE, reference)
-    return Race(PATH, [after_another(*route) for route in routes], measure, use)
+    return build_warm_race(PATH, [build_floor_id(stand), Contender(RULE, tick), Contender(REFERENCE, reference)], measure, use)
 
 
 def build_reference(robot: RobotModel, stand: Stand) -> Callable[[], Vector | None]:

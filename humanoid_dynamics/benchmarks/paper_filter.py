@@ -11,7 +11,7 @@ import pinocchio as pin
 from humanoid_dynamics.benchmarks import balanced_filter
 from humanoid_dynamics.benchmarks.floors import FLOOR_DYN, build_floor_dyn
 from humanoid_dynamics.benchmarks.interleave import Contender, Timing
-from humanoid_dynamics.benchmarks.rows import Measurement, Race, compare, compare_faster
+from humanoid_dynamics.benchmarks.rows import Measurement, Race, build_warm_race, compare, compare_faster
 from humanoid_dynamics.benchmarks.stand import SEED, Stand
 from humanoid_dynamics.filtering.paper.feedback import Gains, PaperReference
 from humanoid_dynamics.filtering.paper.filter import PaperFilter
@@ -83,7 +83,7 @@ def build_paper_filter(stand: Stand) -> Race:
         }
 
     contenders = [build_floor_dyn(stand), *(contend(name) for name in tools), *balanced_filter.build_balanced(stand)]
-    return Race(PATH, contenders, measure, use)
+    return build_warm_race(PATH, contenders, measure, use)
 
 
 def record_moments(robot: RobotModel) -> list[Moment]:

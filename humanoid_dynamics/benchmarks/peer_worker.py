@@ -69,12 +69,14 @@ def build_tsid(order: dict[str, Any], path: str) -> Tick:
     q, v = (np.array(part) for part in order["motions"][0])
     formulation.computeProblemData(0.0, q, v)
     data = formulation.data()
+    contacts = []
     for sole in order["soles"]:
         x, y = sole["length"] / 2.0, sole["width"] / 2.0
         corners = np.array([[-x, -x, x, x], [-y, y, -y, y], [0.0] * 4])
         contact = tsid.Contact6d(sole["link"], robot, sole["link"], corners, np.array([0.0, 0.0, 1.0]), sole["friction"], 1.0, 1e4)
         contact.setReference(robot.framePosition(data, model.getFrameId(sole["link"])))
         formulation.addRigidContact(contact, 1e-5)
+        contacts.append(contact)
     com, posture = tsid.TaskComEquality("com", robot), tsid.TaskJointPosture("posture", robot)
     formulation.addMotionTask(com, 1.0, 1, 0.0)
     formulation.addMotionTask(posture, 1e-2, 1, 0.0)
@@ -86,8 +88,9 @@ def build_tsid(order: dict[str, Any], path: str) -> Tick:
     posture.setReference(tsid.TrajectoryEuclidianConstant("posture", q[7:]).computeNext())
     solver = tsid.SolverHQuadProgFast("solver")
     solver.resize(formulation.nVar, formulation.nEq, formulation.nIn)
+    alive = (robot, contacts, com, posture, bounds)  # the formulation only points at them
 
-    def tick(q: Any, v: Any) -> object:
+    def tick(q: Any, v: Any, _alive: object = alive) -> object:
         solution = solver.solve(formulation.computeProblemData(0.0, q, v))
         return formulation.getActuatorForces(solution)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-from humanoid_dynamics.benchmarks.goals import NOT_BUILT, Goal
+from humanoid_dynamics.benchmarks.goals import NOT_HERE, Goal
 from humanoid_dynamics.benchmarks.interleave import Contender, Timing
 
 
@@ -44,6 +45,43 @@ class Race:
     contenders: Sequence[Contender]
     measure: Callable[[Mapping[str, Timing]], Mapping[str, Measurement]]
     before_round: Callable[[int], object] | None = None
+
+
+def build_warm_race(
+    name: str,
+    contenders: Sequence[Contender],
+    measure: Callable[[Mapping[str, Timing]], Mapping[str, Measurement]],
+    use: Callable[[int], object],
+) -> Race:
+    """Return a race in which every call comes after one about another motion, which does not count.
+
+    Whose turn it was before must not matter: a large program empties the caches of whoever comes next.
+
+    Args:
+        name: Path of the goals it measures.
+        contenders: What is timed.
+        measure: From times by contender to measurements by goal.
+        use: Puts the motion of a number where all contenders read it.
+
+    Returns:
+        The race.
+    """
+    now = 0
+
+    def begin(number: int) -> None:
+        nonlocal now
+        now = number
+        use(number)
+
+    def warm(each: Contender) -> None:
+        ready = each.before or (lambda: None)
+        use(now + 1)
+        ready()
+        each.call()
+        use(now)
+        ready()
+
+    return Race(name, [replace(each, before=partial(warm, each)) for each in contenders], measure, begin)
 
 
 @dataclass(frozen=True)
@@ -92,7 +130,7 @@ class Row:
         }
 
 
-def build_row(goal: Goal, measured: Measurement | None, *, judged: bool, note: str = NOT_BUILT) -> Row:
+def build_row(goal: Goal, measured: Measurement | None, *, judged: bool, note: str = NOT_HERE) -> Row:
     """Return the row of a goal.
 
     Args:

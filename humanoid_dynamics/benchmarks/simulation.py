@@ -2,7 +2,8 @@
 
 The robot is that of MuJoCo: it has neither damping nor dry friction in its joints, and no limits.  Every step is a whole one, as
 ``World.step`` takes it: detection, impacts, certificate, the books of energy and the report.  Beside others a step is timed alone, each in
-turn; simulated over real time is measured as a simulation goes, many steps one after the other.
+turn; that which slides has to be put back to its state before every call, and so is the one that sticks, which it is compared with.
+Simulated over real time is measured as a simulation goes, many steps one after the other.
 """
 
 from __future__ import annotations
@@ -62,13 +63,13 @@ def build_simulation(stand: Stand, names: Collection[str] = PATHS) -> tuple[list
     if not compiled:
         notes.append("numba is not installed: no compiled step is timed")
     rigid, points = (_stand_still(stand.robot, law, compiled=compiled) for law in ("paper", "friction"))
-    contenders += [Contender(RIGID, _steps(rigid))]
-    contenders += [Contender(ARRAYS, _steps(_stand_still(stand.robot, "friction", compiled=False)))]
-    contenders += [Contender(POINTS, _steps(points))]
-    glide, rounds = _glide(_stand_still(stand.robot, "friction", compiled=compiled))
-    contenders.append(glide)
+    arrays, sliding = (_stand_still(stand.robot, "friction", compiled=choice) for choice in (False, compiled))
+    _glide(sliding)
+    contenders += [Contender(RIGID, _steps(rigid)), Contender(ARRAYS, _steps(arrays))]
+    contenders += [Contender(name, _steps(world), _put_back(world)) for name, world in ((POINTS, points), (SLIDING, sliding))]
     runs = [Contender(POINTS_RUN, _run(points)), Contender(RIGID_RUN, _run(rigid))]
-    return [Race("simulation", contenders, lambda times: _measure(times, rounds)), Race("real_time", runs, _measure_runs)], tuple(notes)
+    steps = Race("simulation", contenders, lambda times: _measure(times, float(sliding.tables.numbers[ROUNDS])))
+    return [steps, Race("real_time", runs, _measure_runs)], tuple(notes)
 
 
 def list_corners(robot: RobotModel) -> tuple[TouchPoint, ...]:
@@ -100,6 +101,12 @@ def _steps(world: World) -> Callable[[], object]:
     return lambda: world.step(TIME_STEP)
 
 
+def _put_back(world: World) -> Callable[[], object]:
+    """Return what puts a world back to where it is now."""
+    start = world.keep()
+    return lambda: world.restore(start)
+
+
 def _run(world: World) -> Callable[[], object]:
     def run() -> None:
         for _ in range(RUN):
@@ -108,16 +115,13 @@ def _run(world: World) -> Callable[[], object]:
     return run
 
 
-def _glide(world: World) -> tuple[Contender, Callable[[], float]]:
-    """Return a step in which the soles slide, always from the same state and without a guess, and how many systems it solves."""
-    tables = world.tables
+def _glide(world: World) -> None:
+    """Let the soles slide, and leave nothing that tells the forces of the next step: it solves several systems."""
     v = np.array(world.v)
     v[0] += GLIDE
     world.set_velocity(v)
     world.step(TIME_STEP)
-    tables.memory[:, M_P:] = 0.0
-    start = world.keep()
-    return Contender(SLIDING, _steps(world), lambda: world.restore(start)), lambda: float(tables.numbers[ROUNDS])
+    world.tables.memory[:, M_P:] = 0.0
 
 
 def _measure_runs(times: Mapping[str, Timing]) -> dict[str, Measurement]:
@@ -129,11 +133,10 @@ def _compare_with_time(run: Timing) -> Measurement:
     return Measurement(1e6 * TIME_STEP / step, step, note=f"{RUN} steps one after the other")
 
 
-def _measure(times: Mapping[str, Timing], rounds: Callable[[], float]) -> dict[str, Measurement]:
+def _measure(times: Mapping[str, Timing], solved: float) -> dict[str, Measurement]:
     measured = {
         "simulation_rigid.compiled": compare(times[RIGID], times[PEER], note="ours with detection, drives, books and report"),
     }
-    solved = rounds()
     if solved > 1.0:  # one system more costs as much as another
         more = (times[SLIDING].median - times[POINTS].median) * min(1.0, (FOUR - 1.0) / (solved - 1.0))
         value = 1.0 + more / times[POINTS].median

@@ -86,11 +86,10 @@ class TestCommand:
         assert all(name in out for name in ("closed_chain.floor", "closed_chain.difference", "floor_ID", "not judged", "median [us]"))
         assert "snake" not in out
 
-    @pytest.mark.parametrize("name", ["filter_limits", "ros"])
-    def test_what_is_not_built_takes_no_robot(self, call, name):
-        code, out, err = call("--only", name, "--robot", "nobody")
+    def test_what_is_measured_on_topics_takes_no_robot(self, call):
+        code, out, err = call("--only", "ros", "--robot", "nobody")
         assert (code, err) == (0, "")
-        assert "not built yet" in out
+        assert "bench --ros" in out
 
     @pytest.mark.parametrize(
         ("arguments", "texts"),
