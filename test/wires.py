@@ -27,7 +27,7 @@ class Wires:
         self.probe = Node(f"probe_of_{self.node.get_name()}")
         self.statuses = list(self.node.interface.statuses)
         self.changed = threading.Condition()
-        self.heard, self.counts, self.out = {}, {}, {}
+        self.heard, self.counts, self.out, self.clients = {}, {}, {}, {}
         self.status, self.reason = "", ""
         name = self.node.get_name()
         self.probe.create_subscription(UInt8, f"/{name}/status", self._on_status, make_qos(Topic("", "in", "", "latched", "")))
@@ -50,6 +50,11 @@ class Wires:
             elif topic.way == "in":
                 for of in self.node.names(placeholder):
                     self._connect(topic, f"{head}{of}{tail}")
+        # Clients are there from the start: an answer to one that the node has not found yet is lost.
+        for service in self.node.interface.services:
+            if "<" not in service.name:
+                kind, name = find_type(service.kind, "srv"), service.name
+                self.clients[name] = self.probe.create_client(kind, f"/{self.node.get_name()}/{name}")
         self.thread.start()
         self.wait(lambda: all(publisher.get_subscription_count() for publisher in self.out.values()), "every topic is heard")
         return self
@@ -100,6 +105,14 @@ class Wires:
         self.out[name].publish(message)
         self.wait(lambda: self.counts[answer] > before, f"{answer} comes")
         return self.heard[answer]
+
+    def call(self, name, **fields):
+        """Ask one of the node's services, and return what it answers."""
+        client = self.clients[name]
+        assert client.wait_for_service(5.0)
+        future = client.call_async(client.srv_type.Request(**fields))
+        self.wait(future.done, f"{name} answers")
+        return future.result()
 
     def now(self, shift=0.0):
         t = self.node.get_clock().now().nanoseconds + round(shift * 1e9)

@@ -18,7 +18,6 @@ from geometry_msgs.msg import WrenchStamped  # noqa: E402
 from rclpy.node import Node  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
-from std_srvs.srv import SetBool, Trigger  # noqa: E402
 from wires import Wires  # noqa: E402
 
 from humanoid_dynamics.model.load import load_robot  # noqa: E402
@@ -173,15 +172,6 @@ def command(wires, effort=None, names=None):
     return message
 
 
-def call(wires, name, kind=Trigger, **fields):
-    client = wires.probe.create_client(kind, f"/simulator/{name}")
-    assert client.wait_for_service(5.0)
-    future = client.call_async(kind.Request(**fields))
-    wires.wait(future.done, f"{name} answers")
-    wires.probe.destroy_client(client)
-    return future.result()
-
-
 def step(wires):
     """Let the node take a period, and return the state it shows."""
     before = wires.counts["joint_states"]
@@ -191,7 +181,7 @@ def step(wires):
 
 
 def restart(wires):
-    assert call(wires, "reset").success
+    assert wires.call("reset").success
     wires.expect("waiting")
     wires.out["joint_torque_commands"].publish(command(wires))
     wires.wait(lambda: wires.node._live.begun, "the command has come")
@@ -200,7 +190,7 @@ def restart(wires):
 
 
 def test_before_a_command_it_shows_where_it_is(wires):
-    call(wires, "reset")
+    wires.call("reset")
     state = step(wires)
     assert not np.any(state.velocity)
     wires.wait(lambda: "robot_description" in wires.heard, "the robot is described")
@@ -252,13 +242,13 @@ def test_a_push_that_makes_no_sense_is_passed_over(wires, force, frame):
 
 def test_pause_step_and_go_on(wires):
     restart(wires)
-    assert call(wires, "pause", SetBool, data=True).success
+    assert wires.call("pause", data=True).success
     t = wires.node._live.world.t
     state = step(wires)
     wires.expect("paused")
     assert not np.any(state.velocity)
     assert wires.node._live.world.t == t
-    assert call(wires, "step").success
+    assert wires.call("step").success
     assert wires.node._live.world.t == pytest.approx(t + 0.02)
-    assert call(wires, "pause", SetBool, data=False).success
-    assert not call(wires, "step").success
+    assert wires.call("pause", data=False).success
+    assert not wires.call("step").success

@@ -8,7 +8,6 @@ rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_
 
 from geometry_msgs.msg import PoseStamped  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
-from std_srvs.srv import Trigger  # noqa: E402
 from wires import Wires  # noqa: E402
 
 from humanoid_dynamics.nodes.dynamics_filter import DynamicsFilterNode  # noqa: E402
@@ -69,15 +68,6 @@ def shown(wires, status, reason=""):
     assert wires.node.status == status, (wires.node.status, wires.node.reason)
     assert reason in wires.node.reason
     wires.expect(status)
-
-
-def call(wires, name):
-    client = wires.probe.create_client(Trigger, f"/dynamics_filter/{name}")
-    assert client.wait_for_service(5.0)
-    future = client.call_async(Trigger.Request())
-    wires.wait(future.done, f"{name} answers")
-    wires.probe.destroy_client(client)
-    return future.result()
 
 
 # A reference.
@@ -241,12 +231,12 @@ def test_a_clock_that_stands_sends_nothing(motion):
 
 def test_hold_and_engage(motion):
     follow(motion)
-    assert call(motion, "hold").success
+    assert motion.call("hold").success
     shown(motion, "holding")
     take(motion, "joints", joints(motion, positions=both(motion, 0.3)))
     motion.clock.run(150)
     assert np.abs(np.array(motion.heard[OUT].points[0].positions) - motion.posture).max() < 0.1
-    assert call(motion, "engage").success
+    assert motion.call("engage").success
     motion.clock.run(80)
     motion.expect("following")
 
@@ -439,10 +429,10 @@ def test_out_of_reach(poses):
 
 def test_clutch(poses):
     engaged(poses)
-    assert call(poses, "hold").success
+    assert poses.call("hold").success
     lead(poses, 2)
     shown(poses, "holding")
-    assert call(poses, "engage").success
+    assert poses.call("engage").success
     lead(poses, 5)
     poses.expect("following")
 

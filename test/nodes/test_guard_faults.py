@@ -12,7 +12,6 @@ from lifecycle_msgs.msg import Transition  # noqa: E402
 from lifecycle_msgs.srv import ChangeState  # noqa: E402
 from rcl_interfaces.srv import DescribeParameters  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
-from std_srvs.srv import Trigger  # noqa: E402
 from wires import Wires  # noqa: E402
 
 from humanoid_dynamics.nodes.effort_guard import EffortGuardNode  # noqa: E402
@@ -51,18 +50,9 @@ def command(wires, effort=GOOD, names=NAMES, shift=0.0):
     return message
 
 
-def call(wires, name):
-    client = wires.probe.create_client(Trigger, f"/effort_guard/{name}")
-    assert client.wait_for_service(5.0)
-    future = client.call_async(Trigger.Request())
-    wires.wait(future.done, f"{name} answers")
-    wires.probe.destroy_client(client)
-    return future.result()
-
-
 def arm(wires):
     """Bring the guard to where commands go through."""
-    assert call(wires, "rearm").success
+    assert wires.call("rearm").success
     wires.exchange("joint_torque_commands", command(wires), OUT)
     sent = wires.exchange("joint_torque_commands", command(wires), OUT)
     assert list(sent.effort) == GOOD
@@ -117,7 +107,7 @@ def test_too_large_is_cut_and_goes_on(wires, effort, expected):
     arm(wires)
     assert list(wires.exchange("joint_torque_commands", command(wires, effort), OUT).effort) == expected
     wires.expect("limited")
-    assert list(wires.heard["effort_commands"].data) == expected or wires.counts["effort_commands"]
+    assert list(wires.heard["effort_commands"].data) == expected
 
 
 def test_commands_that_stop(wires):
@@ -132,7 +122,7 @@ def test_two_nodes_that_send(wires):
     arm(wires)
     other = wires.probe.create_publisher(JointState, "joint_torque_commands", 1)
     wires.wait(lambda: wires.node.tick() or wires.status == "duplicate_publisher", "the other one is noticed")
-    refused = call(wires, "rearm")
+    refused = wires.call("rearm")
     assert not refused.success
     assert "2 nodes" in refused.message
     wires.probe.destroy_publisher(other)
@@ -143,7 +133,7 @@ def test_two_nodes_that_send(wires):
 
 def test_stop_by_service(wires):
     arm(wires)
-    assert call(wires, "stop").success
+    assert wires.call("stop").success
     wires.expect("stopped")
     arm(wires)
 
@@ -154,7 +144,7 @@ def test_stop_by_service(wires):
 def test_bad_states_change_nothing_of_the_safe_output(wires, state):
     arm(wires)
     move(wires, [1.0, 1.0, 1.0])
-    call(wires, "stop")
+    wires.call("stop")
     fields = {"name": NAMES, "position": [0.0] * 3, "velocity": [0.0] * 3} | state
     wires.out["joint_states"].publish(JointState(**fields))
     sent = wires.exchange("joint_torque_commands", command(wires), OUT)

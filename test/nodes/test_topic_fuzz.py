@@ -23,6 +23,7 @@ from humanoid_dynamics.nodes.simulator import SimulatorNode  # noqa: E402
 from humanoid_dynamics.nodes.snake_driver import SnakeDriverNode  # noqa: E402
 
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "1.5"))
+FEWEST = 20  # messages, however slow the machine
 SPOILT = 0.1  # share of the messages whose bytes are none
 NODES = {
     "effort_guard": (EffortGuardNode, "human28", {}),
@@ -52,7 +53,7 @@ def test_nothing_that_comes_ends_a_node_or_leaves_it_unlimited(name):
     topics = sorted(kinds)
     end, count = monotonic() + SECONDS, 0
     try:
-        while monotonic() < end:
+        while monotonic() < end or count <= FEWEST:
             topic = topics[int(rng.integers(len(topics)))] if topics else ""
             if topic:
                 message = fuzzer.message(kinds[topic])
@@ -64,7 +65,6 @@ def test_nothing_that_comes_ends_a_node_or_leaves_it_unlimited(name):
                 wires.node._rearm(None)
             count += 1
         assert wires.thread.is_alive(), "a handler raised, and the node would have ended"
-        assert count > 20
         assert worst.share <= 1.0 + 1e-9, (worst.share, worst.joint)
         assert worst.broken == []
     finally:
