@@ -87,8 +87,8 @@ def _print(facts: dict[str, Any], console: Console) -> None:
 
     console.print(f"[bold]{facts['clip']}[/]  {facts['seconds']:.2f} s, {facts['frames']} frames, on {facts['robot']}", highlight=False)
     alarms = facts["false_alarms"]
-    beside = "no consistent walk could be made to compare with" if alarms is None else f"{100 * alarms:.1f} % of a consistent walk is, too"
-    console.print(f"{100 * facts['impossible']:.1f} % of the frames are impossible; false alarms: {beside}")
+    beside = "no consistent walk could be made to compare with" if alarms is None else f"{100 * alarms:.1f} % of a consistent walk"
+    console.print(f"no forces within the limits make {100 * facts['impossible']:.1f} % of the frames; false alarms: {beside}")
     rows = [(KINDS[kind], f"{100 * share:.1f} %") for kind, share in facts["shares"].items() if share > 0.0]
     if rows:
         console.print()

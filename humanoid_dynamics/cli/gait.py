@@ -23,13 +23,22 @@ if TYPE_CHECKING:
 UNSET = float("nan")
 WRITTEN = (".npz", ".csv")
 StepsOption = Annotated[int, typer.Option("--steps", help="Number of steps; the last one brings the feet together.")]
-SpeedOption = Annotated[float, typer.Option("--speed", help="Speed [m/s], negative backwards; by the legs where not given.")]
+SpeedOption = Annotated[
+    float, typer.Option("--speed", help="Speed [m/s], negative backwards; by the legs where not given.", show_default=False)
+]
 TurnOption = Annotated[float, typer.Option("--turn", help="Turn to the left over the whole walk [rad].")]
 SlopeOption = Annotated[float, typer.Option("--slope", help="Slope of the ground, uphill along x [rad].")]
 RateOption = Annotated[float, typer.Option("--rate", help="Samples per second [Hz].")]
-StopOption = Annotated[float, typer.Option("--stop", help="Double support after the last step, until it stands [s].")]
+StopOption = Annotated[
+    float,
+    typer.Option(
+        "--stop", help="Double support after the last step, until it stands [s]; by the legs where not given.", show_default=False
+    ),
+]
 HeadingOption = Annotated[float, typer.Option("--heading", help="Let the walk, once made, go on in another heading, to the left [rad].")]
-AtOption = Annotated[float, typer.Option("--heading-at", help="When it begins to turn there [s]; in the middle where not given.")]
+AtOption = Annotated[
+    float, typer.Option("--heading-at", help="When it begins to turn there [s]; in the middle where not given.", show_default=False)
+]
 OverOption = Annotated[float, typer.Option("--heading-over", help="How long that takes [s].")]
 ThenOption = Annotated[str, typer.Option("--then", help="Go over into this motion file at the end.")]
 BlendOption = Annotated[float, typer.Option("--blend", help="How long going over takes [s].")]

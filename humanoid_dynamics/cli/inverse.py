@@ -15,7 +15,7 @@ from humanoid_dynamics.cli.names import RULES
 from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RootOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import fixed, make_console, make_table
-from humanoid_dynamics.errors import ClipError, HumanoidDynamicsError
+from humanoid_dynamics.errors import HumanoidDynamicsError
 
 if TYPE_CHECKING:
     from humanoid_dynamics.motion.motion_torques import MotionTorques
@@ -46,7 +46,7 @@ RuleOption = Annotated[str, typer.Option("--rule", help=f"Rule for contacts that
 OutOption = Annotated[
     str,
     typer.Option(
-        "--out", help="Write torques into this CSV, npz or mcap file, a bag with wrenches and certificates; - writes CSV to the output."
+        "--out", help="Write torques into this .csv, .npz or .mcap file, a bag with wrenches and certificates; - writes CSV to the output."
     ),
 ]
 RemapOption = Annotated[
@@ -194,8 +194,10 @@ def _read_links(pairs: Iterable[str]) -> dict[str, str]:
 def _check_out(out: str, as_json: bool) -> None:
     if out == STDOUT and as_json:
         raise HumanoidDynamicsError("--out: received - together with --json, expected one of them: both write to the output")
-    if out and out != STDOUT and not Path(out).absolute().parent.is_dir():
-        raise ClipError(out, "cannot be written: there is no such folder")
+    if out and out != STDOUT:
+        from humanoid_dynamics.motion.measured.torque_file import check_torque_file
+
+        check_torque_file(Path(out))
 
 
 def _path(text: str) -> Path | None:

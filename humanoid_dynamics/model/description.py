@@ -17,7 +17,7 @@ Every key is optional:
       rod: {kind: spherical, a: {link: rod, xyz: [0, 0, 0.1]}, b: {link: foot, xyz: [0.05, 0, 0]}}
     wheels: {wheel1: {link: link1, xyz: [0, 0, 0]}}   # x rolls, y is the axle
     aliases: {l_ankle: l_foot, gaze: point:head}      # REP-120 name -> link, surface:<name> or point:<name>
-    armature: {left_knee: 0.01}    # kg·m²; likewise friction [N·m], damping [N·m·s/rad], effort [N·m]; 0 is no limit
+    armature: {left_knee: 0.01}    # kg·m²; likewise friction [N·m], damping [N·m·s/rad], effort [N·m], positive
 
 The keys of example-parallel-robots (``closed_loop``, ``type``, ``name_mot``, ``joint_name``, ``joint_type``) are read as they are.
 """

@@ -34,6 +34,8 @@ BLOCK, BLOCKS = 1.0, 4  # s and number of blocks of each, in turn
 SETTLED = 0.02  # s until the last answer has come
 LOCK_STEP = 4.0  # s of simulated time
 SETTLED_CLOCK = 0.5  # s of simulated time before lock-step counts
+STANDING = {GOAL_ROBOT: "talos_drop"}  # scene in which a robot is held up by drives of its own
+FASTEST = 100.0  # times real time a simulator is asked for, which it does not reach
 
 
 class EchoNode(Node):
@@ -120,7 +122,7 @@ def measure() -> list[Measured]:
     executor.add_node(prober)
     threading.Thread(target=spin, args=(executor,), daemon=True).start()
     try:
-        return [*_measure_latency(prober), *_measure_lock_step(prober, run)]
+        return [*_measure_latency(prober), *_measure_lock_step(prober, run), _measure_free_run(prober)]
     finally:
         executor.shutdown()
 
@@ -181,9 +183,7 @@ def _measure_lock_step(prober: Prober, run_one: LockStepRun) -> list[Measured]:
     ]
     try:
         wait_until(lambda: prober.clock > SETTLED_CLOCK, "lock-step in two processes runs")
-        begin, at = monotonic(), prober.clock
-        threading.Event().wait(BLOCK * BLOCKS)
-        factor = (prober.clock - at) / (monotonic() - begin)
+        factor = _watch_pace(prober)
     finally:
         end_nodes(processes)
     return [
@@ -191,6 +191,27 @@ def _measure_lock_step(prober: Prober, run_one: LockStepRun) -> list[Measured]:
         Measured("  by processor time alone", run_one.seconds / run_one.cpu, "x real time", "beside it", True),
         Measured("lock-step at 1 kHz, two processes", factor, "x real time", ">= 3 x", factor >= 3.0),
     ]
+
+
+def _measure_free_run(prober: Prober) -> Measured:
+    """Let a simulator run as fast as it can, a state for every step, with a robot that its own drives hold up."""
+    prober.clock = 0.0
+    prober.watch("/free/audit")
+    scene = STANDING.get(_find_robot(), "standing")
+    processes = [start_node("simulator", "/free", scene=scene, rate=1000.0, speed=FASTEST, wait_for_command=False)]
+    try:
+        wait_until(lambda: prober.clock > SETTLED_CLOCK, "a free simulator runs")
+        factor = _watch_pace(prober)
+    finally:
+        end_nodes(processes)
+    return Measured("simulator alone at 1 kHz, standing", factor, "x real time", ">= 8 x", factor >= 8.0)
+
+
+def _watch_pace(prober: Prober) -> float:
+    """Return how many times faster than real time a world is for a while."""
+    begin, at = monotonic(), prober.clock
+    threading.Event().wait(BLOCK * BLOCKS)
+    return (prober.clock - at) / (monotonic() - begin)
 
 
 def _after(seconds: float) -> threading.Event:

@@ -15,7 +15,6 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.cli import app, demo, describe, main, mobility
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = "from humanoid_dynamics.cli import main; main()"
 ESCAPE = "\x1b"
 MASSIVE = '<inertial><mass value="4"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 SLIDER = f"""<robot name="slider"><link name="base">{MASSIVE}</link><link name="table">{MASSIVE}</link>
@@ -211,7 +210,7 @@ class TestManners:
         mother, daughter = pty.openpty()
         settings = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "COLUMNS", "FORCE_COLOR"}}
         settings |= {"TERM": "xterm-256color", "PYTHONPATH": str(ROOT)} | environment
-        with subprocess.Popen([sys.executable, "-c", PROGRAM, "describe", "fourbar"], stdout=daughter, env=settings) as process:
+        with subprocess.Popen([sys.executable, "-m", "humanoid_dynamics", "describe", "fourbar"], stdout=daughter, env=settings) as process:
             os.close(daughter)
             said = b""
             while True:
@@ -235,7 +234,7 @@ class TestManners:
 
     def test_terminal_without_our_letters(self):
         result = subprocess.run(
-            [sys.executable, "-c", PROGRAM, "demo"],
+            [sys.executable, "-m", "humanoid_dynamics", "demo"],
             env=os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONPATH": str(ROOT)},
             capture_output=True,
             check=False,
@@ -247,7 +246,7 @@ class TestManners:
     def test_reader_that_goes_away(self, arguments):
         """As with ``| head -1``."""
         environment = os.environ | {"PYTHONPATH": str(ROOT)}
-        command = [sys.executable, "-c", PROGRAM, *arguments]
+        command = [sys.executable, "-m", "humanoid_dynamics", *arguments]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
             process.stdout.close()
             assert process.stderr.read() == b""

@@ -188,3 +188,33 @@ def test_the_measured_walk(call, tmp_path):
     found = np.genfromtxt(tmp_path / "tau.csv", delimiter=",", names=True)["ankle_r_r1__ankle_angle_r"]
     reference = np.genfromtxt(DATA / "gait2392_walk_osim_id.csv", delimiter=",", names=True)["ankle_angle_r_moment"]
     assert np.sqrt(np.mean((found - reference) ** 2)) < 0.05
+
+
+def test_unknown_ending_is_refused(call, files):
+    code, out, err = call(*arguments(files[0], "--out", files[0] / "x.foo"))
+    assert (code, out) == (2, "")
+    assert "ends in '.foo', expected .csv, .npz or .mcap" in " ".join(err.split())
+    assert not (files[0] / "x.foo").exists()
+
+
+def test_archive_of_instants_t_and_configurations_q(call, files):
+    folder, (times, q, _, _) = files
+    bare = ("legs12", "--json", "--rule", "transition", "--motion")
+    np.savez(folder / "t.npz", t=times, q=q)
+    code, out, err = call(*bare, folder / "t.npz")
+    assert code == 0, err
+    np.testing.assert_allclose(json.loads(out)["time"], times)
+    np.savez(folder / "none.npz", q=q)
+    code, _, err = call(*bare, folder / "none.npz")
+    assert code == 2
+    assert "has no instants, expected one of the keys times, time, t, fps" in " ".join(err.split())
+
+
+def test_number_that_is_none_in_an_archive_is_named_by_its_column(call, files):
+    folder, (times, q, _, _) = files
+    q = q.copy()
+    q[3, 9] = np.nan
+    np.savez(folder / "nan.npz", t=times, q=q)
+    code, _, err = call("legs12", "--motion", folder / "nan.npz")
+    assert code == 2
+    assert "row 3, column 'q[9]': received nan" in " ".join(err.split())

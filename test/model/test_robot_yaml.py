@@ -144,6 +144,11 @@ BROKEN = {
     "type": ("closed_loop: [[a, b]]\ntype: ['7d']", r"type\[0\]: holds '7d', expected one of 6d, 3d"),
     "joint_type": ("joint_name: [a]\njoint_type: [BALL]", r"joint_type\[0\]: holds 'BALL', expected one of SPHERICAL, UJOINT_XY"),
     "joint_type count": ("joint_name: [a]\njoint_type: []", r"joint_type: holds \[\], expected 1 kinds for 1 joints"),
+    "effort of zero": (
+        "effort: {elbow: 0}",
+        r"effort\.elbow: holds 0, expected a positive number; .*without a motor is named under `passive`",
+    ),
+    "effort below zero": ("effort: {elbow: -2}", r"effort\.elbow: holds -2, expected a positive number"),
     "two ways to name motors": ("motors: [a]\nname_mot: [b]", "motors: is given twice, also by the keys of example-parallel-robots"),
 }
 

@@ -166,7 +166,7 @@ def test_hostile_archives(tmp_path):
         ({"time": [0.0, 0.1], "a": [1.0, np.nan]}, r"row 1, column 'a': received nan"),
         ({"time": [0.0, 0.1], "a": [1.0, 2.0], "b": [1.0]}, r"column 'b': has 1 rows, others have 2"),
         ({"time": [0.0, 0.1], "F": np.zeros((2, 4))}, r"F has shape \(2, 4\), expected one row per instant, columns Fx, Fy, Fz"),
-        ({"a": [0.0, 0.1]}, "has no fps"),
+        ({"a": [0.0, 0.1]}, "has no instants"),
         ({"time": [0.0, 0.1], "joint_vel": np.zeros((2, 3))}, "no list of names for joint_vel"),
     ):
         np.savez(path, **arrays)

@@ -116,7 +116,7 @@ def archive(tmp_path, **changes):
     [
         ({"fps": np.array(0.0)}, "received fps 0.0, expected one positive number"),
         ({"fps": np.array(np.nan)}, "received fps nan"),
-        ({"fps": None}, "has no fps; its keys are base_pos"),
+        ({"fps": None}, "has no instants, expected one of the keys times, time, t, fps; its keys are base_pos"),
         ({"joint_names": np.array(["left_knee"])}, r"joint_pos has shape \(4, 2\), but joint_names has 1 names"),
         ({"joint_names": np.array(["left_knee", "left_knee"])}, "column 'left_knee': comes twice"),
         ({"joint_names": None}, "has no list of names joint_names"),

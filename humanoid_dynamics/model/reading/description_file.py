@@ -165,6 +165,12 @@ class _Reader:
             raise self.fail(key, value, "a number that is not negative")
         return number
 
+    def strength(self, value: object, key: str) -> float:
+        number = self.number(value, key)
+        if number <= 0.0:
+            raise self.fail(key, value, "a positive number; a joint without a motor is named under `passive`")
+        return number
+
     def choice(self, value: object, key: str, choices: tuple[str, ...]) -> str:
         if not isinstance(value, str) or value not in choices:
             raise self.fail(key, value, f"one of {', '.join(choices)}")
@@ -239,7 +245,7 @@ KEYS: Mapping[str, Any] = {
     "armature": _each(_Reader.positive),
     "friction": _each(_Reader.positive),
     "damping": _each(_Reader.positive),
-    "effort": _each(_Reader.positive),
+    "effort": _each(_Reader.strength),
 }
 PARALLEL_KEYS = ("closed_loop", "type", "name_mot", "joint_name", "joint_type")
 

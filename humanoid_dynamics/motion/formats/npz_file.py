@@ -1,6 +1,6 @@
 """Motions as numpy archives.
 
-    fps            samples per second, or `times` (n,); both are written, and `times` wins
+    fps            samples per second, or `times`, `time` or `t` (n,); `fps` and `times` are written, and instants win
     base_pos       (n, 3) and base_quat_xyzw (n, 4): pose of the root link in the world
     joint_pos      (n, k) with joint_names (k,)
     base_vel       (n, 6) in axes of the base, linear first, and joint_vel (n, r) with rate_names (r,), by default the joint names;
@@ -29,6 +29,7 @@ from humanoid_dynamics.motion.formats.recording import Recording
 from humanoid_dynamics.motion.poses import PoseStream
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
+INSTANTS = ("times", TIME, "t")
 CONTACT = "contact_"
 POSITION, TURN = "_pos", "_quat_xyzw"
 READ = (
@@ -176,7 +177,7 @@ def _positions(arrays: Arrays, origin: str) -> tuple[tuple[str, ...], Matrix]:
 
 
 def _is_column(name: str, array: NDArray[np.generic]) -> bool:
-    return array.ndim == 1 and array.dtype.kind in "fiu" and name not in {*READ, TIME} and not name.startswith((CONTACT, LABEL))
+    return array.ndim == 1 and array.dtype.kind in "fiu" and name not in {*READ, *INSTANTS} and not name.startswith((CONTACT, LABEL))
 
 
 def _columns(arrays: Arrays, names: tuple[str, ...], origin: str) -> Matrix:
@@ -209,7 +210,7 @@ def _split_rates(rates: tuple[str, ...], table: Matrix, suffix: str) -> dict[str
 
 
 def read_times(arrays: Arrays, n: int, origin: str) -> Vector:
-    """Return the instants of an archive: ``times``, ``time``, or as many as ``fps`` says.
+    """Return the instants of an archive: ``times``, ``time``, ``t``, or as many as ``fps`` says.
 
     Args:
         arrays: Its arrays.
@@ -222,12 +223,14 @@ def read_times(arrays: Arrays, n: int, origin: str) -> Vector:
     Raises:
         ClipError: If there are none, or another number.
     """
-    found = next((name for name in ("times", TIME) if name in arrays), "")
+    found = next((name for name in INSTANTS if name in arrays), "")
     if found:
         times = _numbers(arrays, found, origin)
         if times.shape != (n,):
             raise ClipError(origin, f"{found} has shape {times.shape}, expected ({n},)")
         return times
+    if "fps" not in arrays:
+        raise ClipError(origin, f"has no instants, expected one of the keys {', '.join(INSTANTS)}, fps; its keys are {', '.join(arrays)}")
     fps = _numbers(arrays, "fps", origin)
     if fps.size != 1 or not (np.isfinite(fps).all() and float(fps.reshape(-1)[0]) > 0.0):
         raise ClipError(origin, f"received fps {fps}, expected one positive number")

@@ -54,7 +54,7 @@ class Recording:
         check_names(self.rates, self.origin)
         object.__setattr__(self, "times", check_times(self.times, self.origin))
         values = np.array(self.values, dtype=np.float64)
-        names = self.columns or tuple(str(index) for index in range(values.shape[-1] if values.ndim else 0))
+        names = self.columns or tuple(f"q[{index}]" for index in range(values.shape[-1] if values.ndim else 0))
         table = np.array(check_table(values, (len(self.times), len(names)), names, self.origin, "positions"))
         for block in find_quaternions(self.columns):
             normalize_rows(table, block, names, self.origin)
@@ -63,7 +63,7 @@ class Recording:
         for name in ("velocities", "accelerations"):
             given = getattr(self, name)
             if given is not None:
-                rates = self.rates or tuple(str(index) for index in range(np.shape(given)[-1] if np.ndim(given) else 0))
+                rates = self.rates or tuple(f"{name[0]}[{index}]" for index in range(np.shape(given)[-1] if np.ndim(given) else 0))
                 object.__setattr__(self, name, check_table(given, (len(self.times), len(rates)), rates, self.origin, name))
         object.__setattr__(self, "contacts", MappingProxyType(dict(self.contacts)))
         object.__setattr__(self, "extras", MappingProxyType(dict(self.extras)))

@@ -11,7 +11,22 @@ from humanoid_dynamics.motion.formats.csv_file import TIME
 from humanoid_dynamics.motion.measured.torque_bag import write_torque_bag
 from humanoid_dynamics.motion.motion_torques import MotionTorques
 
-ARCHIVE, BAG = ".npz", ".mcap"
+TABLE, ARCHIVE, BAG = ".csv", ".npz", ".mcap"
+
+
+def check_torque_file(path: Path) -> None:
+    """Refuse a path that torques cannot be written to, before they are computed.
+
+    Args:
+        path: The file.
+
+    Raises:
+        ClipError: If its ending is unknown, or its folder does not exist.
+    """
+    if path.suffix not in {TABLE, ARCHIVE, BAG}:
+        raise ClipError(str(path), f"ends in {path.suffix!r}, expected {TABLE}, {ARCHIVE} or {BAG}")
+    if not path.absolute().parent.is_dir():
+        raise ClipError(str(path), "cannot be written: there is no such folder")
 
 
 def write_torques(torques: MotionTorques, path: Path) -> None:
@@ -19,11 +34,12 @@ def write_torques(torques: MotionTorques, path: Path) -> None:
 
     Args:
         torques: The torques.
-        path: The file; one that ends in ``.npz`` is an archive, one that ends in ``.mcap`` a bag.
+        path: The file; one that ends in ``.csv`` is a table, in ``.npz`` an archive, in ``.mcap`` a bag.
 
     Raises:
-        ClipError: If the file cannot be written.
+        ClipError: If the ending is another one, or the file cannot be written.
     """
+    check_torque_file(path)
     if path.suffix == BAG:
         write_torque_bag(torques, path)
         return
