@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from humanoid_dynamics.cli.options import JsonOption
 from humanoid_dynamics.cli.progress import show_progress
-from humanoid_dynamics.cli.tables import make_console, make_table
+from humanoid_dynamics.cli.tables import make_console, print_table
 
 FAILED = 1
 EXAMPLES = """\b
@@ -53,6 +53,6 @@ def audit(as_json: JsonOption = False) -> None:
             for finding in findings
         ]
         console = make_console()
-        console.print(make_table("audit of the world, steps of 1 ms", ("what", "measured", "exact", "error", "allowed", ""), table))
+        print_table(console, "audit of the world, steps of 1 ms", ("what", "measured", "exact", "error", "allowed", ""), table)
     if not passed:
         raise typer.Exit(FAILED)

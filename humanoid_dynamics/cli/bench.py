@@ -16,7 +16,7 @@ from rich.console import Console
 from humanoid_dynamics.cli.names import GOAL_ROBOT
 from humanoid_dynamics.cli.options import JsonOption
 from humanoid_dynamics.cli.progress import show_progress
-from humanoid_dynamics.cli.tables import make_console, make_table
+from humanoid_dynamics.cli.tables import make_console, print_table
 from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError
 from humanoid_dynamics.graphs.supervisor import PROGRAMS, local_environment
 
@@ -108,7 +108,7 @@ def print_graph_rows(rows: list[dict[str, Any]], as_json: bool) -> None:
         )
         for row in rows
     ]
-    make_console().print(make_table("the graph on topics", ("what", "measured", "goal", "ok"), cells))
+    print_table(make_console(), "the graph on topics", ("what", "measured", "goal", "ok"), cells)
 
 
 def report_facts(report: "BenchReport") -> dict[str, Any]:
@@ -127,12 +127,12 @@ def print_report(report: "BenchReport", console: Console) -> None:
     for note in report.notes:
         console.print(f"note: {note}", markup=False)
     columns = ("path", "ratio", "goal", "ok", r"ours \[us]", r"against \[us]")
-    console.print(make_table(f"{report.robot}: ratios of medians", columns, [_cells(row) for row in report.rows]))
+    print_table(console, f"{report.robot}: ratios of medians", columns, [_cells(row) for row in report.rows])
     shown = [row for row in report.rows if row.measured is not None]
     if shown:
         console.print()
         entries = [(f"{row.goal.name}: {row.goal.path} against {row.goal.against}", _error(row)) for row in shown]
-        console.print(make_table("what was compared", ("path", "answers differ by"), entries))
+        print_table(console, "what was compared", ("path", "answers differ by"), entries)
     times = [
         (f"{path}: {timing.name}", f"{timing.median:.2f}", f"{timing.p99:.2f}")
         for path, timings in report.times.items()
@@ -140,7 +140,7 @@ def print_report(report: "BenchReport", console: Console) -> None:
     ]
     if times:
         console.print()
-        console.print(make_table("times", ("contender", r"median \[us]", r"p99 \[us]"), times))
+        print_table(console, "times", ("contender", r"median \[us]", r"p99 \[us]"), times)
     for row in shown:
         if row.note:
             console.print(f"note: {row.goal.name}: {row.note}", markup=False)

@@ -13,7 +13,7 @@ from rich.console import Console
 from humanoid_dynamics.cli.names import CUTOFF
 from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RobotArgument
 from humanoid_dynamics.cli.progress import show_progress
-from humanoid_dynamics.cli.tables import make_console, make_table
+from humanoid_dynamics.cli.tables import make_console, print_table
 from humanoid_dynamics.errors import ClipError, HumanoidDynamicsError
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _print(facts: dict[str, Any], console: Console) -> None:
     rows = [(KINDS[kind], f"{100 * share:.1f} %") for kind, share in facts["shares"].items() if share > 0.0]
     if rows:
         console.print()
-        console.print(make_table("what is wrong", ("", "share of the frames"), rows))
+        print_table(console, "what is wrong", ("", "share of the frames"), rows)
         console.print()
     kinds = {kind: [f for f in facts["findings"] if f["kind"] == kind] for kind in KINDS}
     for found in kinds.values():

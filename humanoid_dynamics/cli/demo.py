@@ -11,7 +11,7 @@ from rich.console import Console
 from humanoid_dynamics.cli.describe import print_facts
 from humanoid_dynamics.cli.names import RULES
 from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RootOption
-from humanoid_dynamics.cli.tables import fixed, make_console, make_table
+from humanoid_dynamics.cli.tables import fixed, make_console, print_table
 
 if TYPE_CHECKING:
     from humanoid_dynamics.model.robot import RobotModel
@@ -73,11 +73,11 @@ def print_answer(robot: "RobotModel", answer: "Answer", console: Console) -> Non
 
     if robot.actuated:
         console.print()
-        console.print(make_table("torques that hold it still", ("joint", "torque", "limit", "used"), _torque_rows(robot, answer)))
+        print_table(console, "torques that hold it still", ("joint", "torque", "limit", "used"), _torque_rows(robot, answer))
     if answer.wrenches:
         console.print()
         columns = ("surface", "normal", "friction", "centre of pressure", "inside by")
-        console.print(make_table("contact forces", columns, _wrench_rows(answer)))
+        print_table(console, "contact forces", columns, _wrench_rows(answer))
         total = sum(w.normal_force for w in answer.wrenches.values())
         console.print(f"sum of normal forces {total:.9f} N, weight {robot.mass * np.linalg.norm(robot.model.gravity.linear):.9f} N")
     elif robot.root != "fixed":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RobotArgument, RootOption
-from humanoid_dynamics.cli.tables import fixed, make_console, make_table, span
+from humanoid_dynamics.cli.tables import fixed, make_console, print_table, span
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,10 +47,10 @@ def print_facts(facts: dict[str, Any], console: "Console") -> None:
     rows = _joint_rows(facts)
     if rows:
         console.print()
-        console.print(make_table(r"joints  \[rad, m, s, N·m, N]", ("name", "kind", "position", "velocity", "effort", "rests at"), rows))
+        print_table(console, r"joints  \[rad, m, s, N·m, N]", ("name", "kind", "position", "velocity", "effort", "rests at"), rows)
     if facts["surfaces"]:
         console.print()
-        console.print(make_table("contact surfaces", ("name", "link", "kind", "size x, y", "friction", "height"), _surface_rows(facts)))
+        print_table(console, "contact surfaces", ("name", "link", "kind", "size x, y", "friction", "height"), _surface_rows(facts))
     _print_loops(facts, console)
     if facts["aliases"]:
         console.print("\n[bold]REP-120 frames[/]  " + ", ".join(f"{alias} = {link}" for alias, link in facts["aliases"].items()))
@@ -121,8 +121,8 @@ def _print_loops(facts: dict[str, Any], console: "Console") -> None:
     if facts["loops"]:
         console.print()
         rows = [(loop["name"], loop["kind"], loop["a"], loop["b"]) for loop in facts["loops"]]
-        console.print(make_table("loops", ("name", "cut joint", "link A", "link B"), rows))
+        print_table(console, "loops", ("name", "cut joint", "link A", "link B"), rows)
     if facts["mimics"]:
         followers = [(m["joint"], m["leader"], f"{m['ratio']:g}", f"{m['offset']:g}") for m in facts["mimics"]]
         console.print()
-        console.print(make_table("mimic joints", ("follower", "leader", "ratio", "offset"), followers))
+        print_table(console, "mimic joints", ("follower", "leader", "ratio", "offset"), followers)

@@ -12,7 +12,7 @@ from rich.console import Console
 from humanoid_dynamics.cli.experiments import EXPERIMENTS, Effort, Outcome, find_experiment, outcome_facts, write_sheets
 from humanoid_dynamics.cli.options import JsonOption
 from humanoid_dynamics.cli.progress import show_progress
-from humanoid_dynamics.cli.tables import make_console, make_table
+from humanoid_dynamics.cli.tables import make_console, print_table
 from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError
 
 LONGEST = 600.0
@@ -67,6 +67,6 @@ def _print(outcome: Outcome, console: Console) -> None:
     for sheet in outcome.sheets:
         console.print()
         columns = [column.replace("[", r"\[") for column in sheet.heads or sheet.columns]
-        console.print(make_table(sheet.title.replace("[", r"\["), columns, sheet.texts()))
+        print_table(console, sheet.title.replace("[", r"\["), columns, sheet.texts())
         for note in sheet.notes:
             console.print(note, markup=False)

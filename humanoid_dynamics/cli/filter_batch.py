@@ -13,7 +13,7 @@ from rich.console import Console
 from humanoid_dynamics.cli.filter_table import HEADS, figures
 from humanoid_dynamics.cli.interrupt import hear_interrupt
 from humanoid_dynamics.cli.progress import show_progress
-from humanoid_dynamics.cli.tables import make_console, make_table
+from humanoid_dynamics.cli.tables import make_console, print_table
 from humanoid_dynamics.errors import HumanoidDynamicsError
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _print(robot: str, outcomes: "Sequence[Outcome]", seconds: float, console: C
     shown = [o for o in outcomes if len(outcomes) <= SHOWN or name_state(o) != STATES[0]]
     good = [(o.task.name, *figures(o.facts)) for o in shown if not o.problem]
     if good:
-        console.print(make_table(robot, HEADS, good))
+        print_table(console, robot, HEADS, good)
     for outcome in shown:
         if outcome.problem:
             console.print(f"{outcome.task.name}: {outcome.problem}", style="red", markup=False, highlight=False, soft_wrap=True)

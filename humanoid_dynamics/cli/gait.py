@@ -12,7 +12,7 @@ from rich.console import Console
 
 from humanoid_dynamics.cli.options import JsonOption, RobotArgument
 from humanoid_dynamics.cli.progress import show_progress
-from humanoid_dynamics.cli.tables import make_console, make_table
+from humanoid_dynamics.cli.tables import make_console, print_table
 from humanoid_dynamics.errors import HumanoidDynamicsError
 
 if TYPE_CHECKING:
@@ -162,4 +162,4 @@ def _print(facts: dict[str, Any], console: Console) -> None:
     )
     rows = [(p["name"], f"{p['from']:.3f}", f"{p['to']:.3f}", ", ".join(p["surfaces"])) for p in facts["phases"]]
     console.print()
-    console.print(make_table(r"phases \[s]", ("phase", "from", "to", "stands on"), rows))
+    print_table(console, r"phases \[s]", ("phase", "from", "to", "stands on"), rows)

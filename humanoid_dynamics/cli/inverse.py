@@ -14,7 +14,7 @@ from humanoid_dynamics.cli.choices import read_choices
 from humanoid_dynamics.cli.names import RULES
 from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RootOption
 from humanoid_dynamics.cli.progress import show_progress
-from humanoid_dynamics.cli.tables import fixed, make_console, make_table
+from humanoid_dynamics.cli.tables import fixed, make_console, print_table
 from humanoid_dynamics.errors import HumanoidDynamicsError
 
 if TYPE_CHECKING:
@@ -146,12 +146,12 @@ def print_facts(facts: dict[str, Any], console: Console) -> None:
         console.print(f"first {facts['first_fault']}", style="yellow", markup=False)
     if facts["residual"]:
         console.print()
-        console.print(make_table("residual at the base", ("", "rms", "largest", "at"), _rows(facts["residual"])))
+        print_table(console, "residual at the base", ("", "rms", "largest", "at"), _rows(facts["residual"]))
         console.print(f"weight {facts['weight']:.1f} N; axes of the world, moment about the origin of the base")
     if facts["lacking"]:
         console.print(f"joints lack up to {facts['lacking']:.4g} N·m or N")
     console.print()
-    console.print(make_table("torques", ("joint", "rms", "largest", "at"), _rows(facts["torques"])))
+    print_table(console, "torques", ("joint", "rms", "largest", "at"), _rows(facts["torques"]))
 
 
 def _series(torques: "MotionTorques") -> dict[str, Any]:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.padding import Padding
 
 from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RobotArgument, RootOption
-from humanoid_dynamics.cli.tables import make_console, make_table
+from humanoid_dynamics.cli.tables import make_console, print_table
 from humanoid_dynamics.errors import SourceError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def print_report(report: "MobilityReport", console: Console) -> None:
     if report.constraints:
         rows = [(b.name, b.kind, str(b.rows), str(b.rank), f"{b.error:.1e} m") for b in report.constraints]
         console.print()
-        console.print(make_table("constraints", ("name", "kind", "rows", "rank", "open by"), rows))
+        print_table(console, "constraints", ("name", "kind", "rows", "rank", "open by"), rows)
         console.print(f"\n[bold]singular values[/]  {_numbers(report)}")
         console.print(f"{report.rank} of {report.rows} rows count (above {report.tolerance:.0e} of the largest)")
     _print_names("generalized coordinates", report.generalized, console)

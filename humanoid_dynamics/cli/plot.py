@@ -12,7 +12,7 @@ from rich.markup import escape
 from humanoid_dynamics.cli.names import SHEETS
 from humanoid_dynamics.cli.options import JsonOption
 from humanoid_dynamics.cli.progress import show_progress
-from humanoid_dynamics.cli.tables import make_console, make_table
+from humanoid_dynamics.cli.tables import make_console, print_table
 from humanoid_dynamics.errors import HumanoidDynamicsError
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _print(facts: dict[str, Any], numbers: dict[str, Any]) -> None:
             for curve, entry in curves.items()
         ]
         console.print()
-        console.print(make_table(name, ("", "smallest", "largest", "at the end", "unit"), rows))
+        print_table(console, name, ("", "smallest", "largest", "at the end", "unit"), rows)
     console.print()
     for path in facts["files"]:
         console.print(f"drawn: {path}", markup=False, highlight=False, soft_wrap=True)

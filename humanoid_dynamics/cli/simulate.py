@@ -13,7 +13,7 @@ from rich.console import Console
 
 from humanoid_dynamics.cli.options import JsonOption
 from humanoid_dynamics.cli.progress import show_progress
-from humanoid_dynamics.cli.tables import fixed, make_console, make_table
+from humanoid_dynamics.cli.tables import fixed, make_console, print_table
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.simulation.scenes.names import scene_names
 
@@ -150,13 +150,13 @@ def _print(facts: dict[str, Any], console: Console) -> None:
         for p in facts["phases"]
     ]
     console.print()
-    console.print(make_table("structure", ("phase", "from", "freedoms", "energy change", "velocity jump"), rows))
+    print_table(console, "structure", ("phase", "from", "freedoms", "energy change", "velocity jump"), rows)
     energy = facts["energy"]
     entries = [("at the start", fixed(energy["start"], 4))]
     entries += [(name, fixed(work, 4)) for name, work in energy["work"].items() if work]
     entries += [("from nowhere", f"{energy['missing']:.2e}"), ("at the end", fixed(energy["end"], 4))]
     console.print()
-    console.print(make_table(r"energy \[J]", ("", ""), entries))
+    print_table(console, r"energy \[J]", ("", ""), entries)
     console.print()
     console.print(
         f"contacts: residual {facts['contact_residual']:.1e} m/s, outside the cone {facts['cone_violation']:.1e} N·s, "

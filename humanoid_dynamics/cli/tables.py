@@ -5,13 +5,19 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions
+from rich.measure import Measurement
+from rich.segment import Segment
 from rich.table import Table
+from rich.text import Text
 
 FILE_WIDTH = 160  # columns where the output goes to a file or another program
-LEAST_WIDTH = 72  # columns every table has, so that a narrower terminal breaks lines and loses nothing
+LEAST_WIDTH = 72  # columns, so that a narrower terminal breaks lines
+FOLDED = 24  # columns a first column of long names has at least, where there is no room for more
 
 
 def make_console(error: bool = False) -> Console:
@@ -27,14 +33,33 @@ def make_console(error: bool = False) -> Console:
     return Console(highlight=False, width=width, stderr=error)
 
 
-def make_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """Return a table whose first column is left-aligned and folds where there is no room; the others are right-aligned and whole."""
+def print_table(console: Console, title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table whole: a terminal that is too narrow for it breaks its lines, and no cell loses anything.
+
+    The first column is left-aligned and folds where there is no room; the others are right-aligned.
+    """
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for i, column in enumerate(columns):
         table.add_column(column, justify="left" if i == 0 else "right", no_wrap=i > 0, overflow="fold")
+    names = [columns[0]]
     for row in rows:
         table.add_row(*row)
-    return table
+        names.append(row[0])
+    whole = Measurement.get(console, console.options.update(max_width=10_000), table).maximum
+    longest = max(cell_len(Text.from_markup(name).plain) for name in names)
+    least = whole - longest + min(longest, FOLDED)
+    console.print(_Wide(table, least) if least > console.width else table, crop=least <= console.width)
+
+
+@dataclass(frozen=True)
+class _Wide:
+    """A table that is given more columns than the console has."""
+
+    table: Table
+    width: int
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        yield from console.render(self.table, options.update(max_width=self.width))
 
 
 def span(lower: float | None, upper: float | None) -> str:

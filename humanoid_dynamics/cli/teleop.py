@@ -11,7 +11,7 @@ import typer
 
 from humanoid_dynamics.cli.options import JsonOption, RobotArgument
 from humanoid_dynamics.cli.progress import show_progress
-from humanoid_dynamics.cli.tables import make_console, make_table
+from humanoid_dynamics.cli.tables import make_console, print_table
 from humanoid_dynamics.errors import HumanoidDynamicsError
 
 if TYPE_CHECKING:
@@ -151,6 +151,6 @@ def _print(facts: dict[str, Any]) -> None:
         )
         for name, one in facts["frames"].items()
     ]
-    console.print(make_table("led frames", ("frame", "followed", "rms error", "largest error", "ticks"), rows))
+    print_table(console, "led frames", ("frame", "followed", "rms error", "largest error", "ticks"), rows)
     if facts["file"]:
         console.print(f"wrote {facts['file']}", highlight=False, markup=False)

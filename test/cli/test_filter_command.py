@@ -64,12 +64,18 @@ def test_slope_is_told(tmp_path):
     assert json.loads(level.output[level.output.index("{") :])["clips"][0]["after"]["joint_rms"] > 0.01
 
 
-def test_table_is_printed(tmp_path):
+@pytest.mark.parametrize("columns", ["", "60", "80"])
+def test_table_is_printed_whole(tmp_path, monkeypatch, columns):
+    """On a terminal that is too narrow lines break, and no figure loses its end."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns:
+        monkeypatch.setenv("COLUMNS", columns)
     write_standing(tmp_path / "stand.npz")
     answer = call("human28", str(tmp_path / "stand.npz"))
     assert answer.exit_code == 0, answer.output
     assert "yes" in answer.output
     assert "100.0 %" in answer.output
+    assert "0 % (0 % false alarm)" in answer.output
 
 
 ASLANT = (("--slope", "1.2"), ("--slope", "nan"), ("--slope", "0.1", "--uphill", "7"), ("--uphill", "1"))
