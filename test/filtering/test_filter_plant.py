@@ -61,13 +61,13 @@ def test_push_is_caught(impulse):
     """On 33 kg, at the pelvis: forward and back by a step, sideways by the sole that still bears load."""
     fell, away = bear(impulse, 0)
     assert fell is None
-    assert away < 5.0
+    assert away < 10.0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("impulse", [(15.0, 0.0), (-15.0, 0.0), (0.0, 20.0), (0.0, -20.0)])
 def test_push_is_caught_under_noise(impulse):
-    assert [bear(impulse, seed)[0] for seed in range(1, 5)] == [None] * 4
+    assert [bear(impulse, seed)[0] for seed in range(1, 8)] == [None] * 7
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 STANDS, TORN, EDGE, LANDED = range(4)  # rows of the marks
 LATE, AGE = range(2)  # rows of the times
 TOUCH = (0.003, 0.0005)  # m; a sole that is to stand does so once it is this near to the ground; the second where it is measured
+STRUCK = (0.05, -0.003)  # m/s and m; a measured sole is on the ground where that has stopped it, or where it is this deep
 TORN_OFF = (0.008, 0.06)  # m and rad; a measured sole that is higher or steeper than this does not stand
 TAKEN = 0.1  # s after touch-down, in which a sole may still be steep
 RAMP = 0.04  # s; time in which a sole takes its load, and in which it gives it away
@@ -18,6 +19,8 @@ TILT = (0.2, 0.6)  # rad; and this level; the second where it is late
 TOO_LATE = 0.03  # s
 STOPPING = 0.025  # s; way a sole still goes after touch-down, in times of its speed
 REACHING = 0.004  # m; a sole that is late aims this far below the ground
+LANDING = 0.01  # m; a sole that is to come down and is planned to be lower than this is about to land
+DEEPER = 0.008  # m; so much lower it then takes the ground to be, where it is measured: the ground stops it
 LYING = (0.02, 1.0)  # rad and rad/s; a sole on an edge that is this level and turns this slowly lies flat
 
 Pair = tuple[bool, bool]
@@ -54,8 +57,8 @@ def follow_feet(asked: Asked, wanted: Wanted, body: Body, soles: Soles, held: He
         times[LATE, foot] = times[LATE, foot] + when[0] if asked[0][foot] and not down[foot] else 0.0
         if down[foot]:
             _stay(foot, wanted, held)
-        elif asked[0][foot]:
-            _reach(foot, wanted)
+        else:
+            _reach(foot, asked[0][foot], wanted, when[1])
         fresh = 0.0 if stood[0] or stood[1] else math.inf  # who bears all load from the start has it already
         times[AGE, foot] = times[AGE, foot] + when[0] if down[foot] and stood[foot] else fresh
         marks[STANDS, foot] = down[foot]
@@ -65,8 +68,8 @@ def follow_feet(asked: Asked, wanted: Wanted, body: Body, soles: Soles, held: He
 
 def _bears(foot: int, asked: Asked, wanted: Wanted, body: Body, soles: Soles, held: Held, measured: bool) -> bool:  # noqa: PLR0917
     marks, times = held[0], held[1]
-    if not asked[0][foot]:
-        return False
+    if not asked[0][foot]:  # nobody leaves before who came down has taken its load
+        return measured and marks[STANDS, foot] != 0 and marks[STANDS, 1 - foot] != 0 and times[AGE, 1 - foot] < RAMP
     if marks[STANDS, foot] and marks[EDGE, foot]:
         return True
     if marks[STANDS, foot]:
@@ -81,7 +84,18 @@ def _bears(foot: int, asked: Asked, wanted: Wanted, body: Body, soles: Soles, he
     tilt = TILT[1] if times[LATE, foot] > TOO_LATE or asked[1][foot] != 0 else TILT[0]
     if marks[TORN, foot]:
         tilt = TORN_OFF[1]
-    return level > math.cos(tilt) and lowest <= (TOUCH[1] if measured else TOUCH[0])
+    if level <= math.cos(tilt) or lowest > (TOUCH[1] if measured else TOUCH[0]):
+        return False
+    return not measured or lowest < STRUCK[1] or _sinks(foot, wanted, body) < STRUCK[0]
+
+
+def _sinks(foot: int, wanted: Wanted, body: Body) -> float:
+    """Return how fast a sole moves towards the ground [m/s]."""
+    n, R, twist, speed = wanted[3][foot], body[1][foot], body[2][foot], 0.0
+    for i in range(3):
+        for j in range(3):
+            speed -= n[i] * R[i, j] * twist[j]
+    return speed
 
 
 def _find_lowest(foot: int, wanted: Wanted, body: Body, soles: Soles, ground: tuple[float, float, float]) -> tuple[float, float]:
@@ -135,8 +149,22 @@ def _stay(foot: int, wanted: Wanted, held: Held) -> None:
                 wanted[5][foot, i, j] = held[3][foot, i, j]
 
 
-def _reach(foot: int, wanted: Wanted) -> None:
-    """Let a sole that is late go straight on to the ground."""
+def _lands(foot: int, wanted: Wanted) -> bool:
+    """Return whether the plan has a sole close above the ground, and coming down."""
+    n, place, rate, height, rise = wanted[3][foot], wanted[4][foot], wanted[6][foot], 0.0, 0.0
+    ground = _ground(foot, wanted)
+    for i in range(3):
+        height += n[i] * (place[i] - ground[i])
+        rise += n[i] * rate[i]
+    return height < LANDING and rise < 0.0
+
+
+def _reach(foot: int, late: bool, wanted: Wanted, measured: bool) -> None:
+    """Let a sole that is late go straight on to the ground, and a measured one come down until the ground stops it."""
+    if measured and (late or _lands(foot, wanted)):
+        wanted[2][foot] -= DEEPER
+    if not late:
+        return
     for i in range(3):
         wanted[4][foot, i] -= REACHING * wanted[3][foot, i]
     for i in range(6):

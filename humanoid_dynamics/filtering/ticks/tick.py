@@ -225,13 +225,14 @@ class BalancedTick:
         choice = self._solve_first(feet)
         if choice.status is QpStatus.OPTIMAL:
             return choice, 0
-        wishes.load[:] = np.inf
         room.update(q, v, dt, EMERGENCY)
         rungs: list[tuple[int, ReducedProgram | CompiledProgram | SoftProgram]]
-        rungs = [(1, self._first(feet)), (2, self._soft[feet]), (3, self._softest[feet])]
-        if measured:
+        if measured:  # where a sole that came down is still in the air, its ankle would spin under more than its part of the load
             room.open()
             rungs = [(3, self._first(feet)), (3, self._softest[feet])]
+        else:
+            wishes.load[:] = np.inf
+            rungs = [(1, self._first(feet)), (2, self._soft[feet]), (3, self._softest[feet])]
         for rung, program in rungs:
             choice = program.solve(terms, wishes, room)
             if choice.status is QpStatus.OPTIMAL:

@@ -1,0 +1,83 @@
+"""Which soles bear load where a robot tells its state: what the ground has stopped, and not what noise has brought near to it."""
+
+import numpy as np
+import pytest
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.filtering.proportions import measure_proportions
+from humanoid_dynamics.filtering.ticks.footing import Footing
+from humanoid_dynamics.filtering.ticks.stance_kernels import DEEPER, RAMP
+from humanoid_dynamics.filtering.ticks.target import stand_still
+from humanoid_dynamics.filtering.ticks.terms import BodyTerms
+
+DT = 0.005  # s
+LEFT_ALONE, BOTH, RIGHT_ALONE = (True, False), (True, True), (False, True)
+
+
+class Steps:
+    """A robot on its left sole, whose right one comes down."""
+
+    def __init__(self):
+        robot = hd.load_robot("human28")
+        proportions = measure_proportions(robot)
+        self.footing, self.terms = Footing(proportions), BodyTerms(robot, proportions)
+        self.terms.update(robot.posture, np.zeros(robot.nv))
+        self.robot, self.flat = robot, self.terms.place.copy()
+        self.place([0.0, 0.05], 0.0)
+        self.ask(LEFT_ALONE)
+
+    def place(self, heights, sinks):
+        """Put soles so high over the ground, the right one on its way down."""
+        self.terms.place[:] = self.flat
+        self.terms.place[:, 2] += heights
+        self.terms.twist[1, :3] = self.terms.turn[1].T @ (0.0, 0.0, -sinks)
+
+    def ask(self, touches, *, measured=True, plan=None):
+        """Return which soles stand, and the target that is left."""
+        target = stand_still(self.robot.posture, self.robot.nv, self.terms.com.copy(), self.flat.copy(), self.terms.turn.copy())
+        target.touches = touches
+        if plan is not None:
+            target.sole_place[1, 2] += plan
+            target.sole_rate[1, 2] = -0.2
+        self.footing.update(target, self.terms, DT, measured=measured)
+        return self.footing.stands, target
+
+
+@pytest.mark.parametrize(
+    ("height", "sinks", "stands"),
+    [
+        (0.0003, 0.12, False),  # noise of a millimetre has brought it there, and it is still in the air
+        (0.0003, 0.02, True),  # the ground has stopped it
+        (-0.004, 0.12, True),  # so deep it is on the ground whatever its speed
+        (0.002, 0.0, False),  # stopped above the ground
+    ],
+)
+def test_measured_sole_stands_where_the_ground_stopped_it(height, sinks, stands):
+    steps = Steps()
+    steps.place([0.0, height], sinks)
+    assert steps.ask(BOTH)[0] == (True, stands)
+
+
+def test_sole_of_the_filter_itself_stands_where_it_is_near():
+    steps = Steps()
+    steps.place([0.0, 0.002], 0.12)
+    assert steps.ask(BOTH, measured=False)[0] == BOTH
+
+
+def test_measured_sole_is_drawn_below_the_ground_when_it_is_about_to_land_and_no_sooner():
+    """Swinging low is not landing: a toe that is drawn into the ground there trips the robot."""
+    steps = Steps()
+    lowered = [steps.ask(LEFT_ALONE, plan=plan)[1].ground[1] - steps.flat[1, 2] for plan in (0.03, 0.005)]
+    np.testing.assert_allclose(lowered, (0.0, -DEEPER), atol=1e-12)
+    assert steps.ask(LEFT_ALONE, measured=False, plan=0.005)[1].ground[1] == steps.flat[1, 2]
+
+
+def test_nobody_leaves_before_the_sole_that_came_down_has_taken_its_load():
+    steps = Steps()
+    steps.place([0.0, -0.0005], 0.0)
+    assert steps.ask(BOTH)[0] == BOTH
+    waited = 0
+    while steps.ask(RIGHT_ALONE)[0] == BOTH:
+        waited += 1
+        assert waited < 100
+    assert waited * DT == pytest.approx(RAMP, abs=2 * DT)
