@@ -188,6 +188,15 @@ class FrictionContacts:
         self._touching = touch_nothing(None)
         self.commit(dt)
 
+    def go_back(self, touching: Touching) -> None:
+        """Say what touched in a step to which the tables went back.
+
+        Args:
+            touching: What touched in it.
+        """
+        self._pending = self._pushed = None
+        self._touching = touching
+
     def solve_impact(self, terms: Terms, q: Vector, v: Vector, z: Vector) -> tuple[Vector, float]:
         """Return the whitened velocity after an impact and the change of kinetic energy [J].
 
@@ -205,7 +214,7 @@ class FrictionContacts:
             return z, 0.0
         B = terms.restrain(terms.whiten(rows.J.T))
         before = rows.J.dot(v)
-        answer, after, change = find_rebound(self.law, rows, B.T.dot(B), before, e, 0.5 * float(z.dot(z)))
+        answer, after, change = find_rebound(self.law, rows, B.T.dot(B), before, e, kinetic=0.5 * float(z.dot(z)))
         self._keep(rows, answer, after)
         self._memory.rebound(rows, after)
         self._note()

@@ -30,7 +30,7 @@ class Rebound(NamedTuple):
     change: float
 
 
-def find_rebound(law: ContactLaw, rows: Rows, G: Matrix, before: Vector, e: Vector, kinetic: float) -> Rebound:
+def find_rebound(law: ContactLaw, rows: Rows, G: Matrix, before: Vector, e: Vector, *, kinetic: float) -> Rebound:
     """Find an impact with restitution.
 
     Several contacts with friction can create energy with the restitution they ask for.  The same share of it is taken from all of them
