@@ -54,12 +54,13 @@ def apply_events(mechanism: Mechanism, state: State, events: Sequence[Event], re
         UnknownNameError: If an event names what is not there.
         HumanoidDynamicsError: If a connection of that name exists already.
     """
-    before = tuple(mechanism.constraints)
+    before, change = tuple(mechanism.constraints), None
     try:
-        return _apply(mechanism, state, events, restitution)
-    except Exception:
-        mechanism.constraints.reset(before)
-        raise
+        change = _apply(mechanism, state, events, restitution)
+    finally:
+        if change is None:
+            mechanism.constraints.reset(before)
+    return change
 
 
 def _apply(mechanism: Mechanism, state: State, events: Sequence[Event], restitution: Mapping[str, float] | None) -> Change:
