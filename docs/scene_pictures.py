@@ -114,6 +114,7 @@ LOOKS: dict[str, Look] = {
     "highbar": Look(show_energy, 15.0),
     "ropes": Look(show_energy, 30.0),
     "standing": Look(show_load, 40.0),
+    "closed_legs": Look(show_load, 40.0),
     "pushed": Look(show_load, 40.0, instants=(0.4, 0.8, 1.6, 2.15, 2.6, 3.8)),
     "falling": Look(show_load, 25.0, instants=(0.1, 0.5, 0.8, 1.1, 1.5, 3.8)),
     "talos_drop": Look(show_load, 40.0, instants=(0.0, 0.1, 0.16, 0.3, 0.8, 2.8)),

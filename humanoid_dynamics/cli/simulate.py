@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 LONGEST = 3600.0
+STOPPED = 1
 SceneArgument = Annotated[str, typer.Argument(help=f"One of {', '.join(scene_names())}, or path of a scene file.", metavar="SCENE")]
 HeadingOption = Annotated[
     float | None, typer.Option("--heading", help="Where the snake goes from beginning to end [rad]; as the scene says where not given.")
@@ -54,7 +55,7 @@ def simulate(
     setting: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Run a scene and tell what happened, with the books of energy and the certificate of the contacts."""
+    """Run a scene and tell what happened and whether it can be believed; the exit code is 1 where the world stopped."""
     from humanoid_dynamics.series.files import open_sink
     from humanoid_dynamics.simulation.recorder import Recorder, describe_run
     from humanoid_dynamics.simulation.scenes.file import load_scene
@@ -77,6 +78,8 @@ def simulate(
         typer.echo(json.dumps(facts, indent=2, allow_nan=False))
     else:
         _print(facts, make_console())
+    if world.reason:
+        raise typer.Exit(STOPPED)
 
 
 def split_settings(settings: list[str]) -> dict[str, str]:
@@ -102,10 +105,12 @@ def scene_facts(scene: "Scene", world: "World", summary: "Summary", recorder: "R
     import numpy as np
     import pinocchio as pin
 
+    from humanoid_dynamics.simulation.scenes.judge import judge_run
     from humanoid_dynamics.simulation.scenes.snake_pilot import SnakePilot
 
     com = pin.centerOfMass(world.robot.model, world.robot.data(), world.q)
     force = world.ground_force()
+    checks = judge_run(summary, world.books)
     return {
         "scene": scene.name,
         "title": scene.title,
@@ -119,7 +124,10 @@ def scene_facts(scene: "Scene", world: "World", summary: "Summary", recorder: "R
             for p in summary.phases
         ],
         "impacts": summary.impacts,
+        "passed": all(check.passed for check in checks),
+        "checks": [{"name": c.name, "unit": c.unit, "figure": c.figure, "allowed": c.allowed, "passed": c.passed} for c in checks],
         "contact_residual": summary.residual,
+        "complementarity": summary.complementarity,
         "cone_violation": summary.cone,
         "depth": summary.depth,
         "closure": summary.closure,
@@ -158,10 +166,7 @@ def _print(facts: dict[str, Any], console: Console) -> None:
     console.print()
     print_table(console, r"energy \[J]", ("", ""), entries)
     console.print()
-    console.print(
-        f"contacts: residual {facts['contact_residual']:.1e} m/s, outside the cone {facts['cone_violation']:.1e} N·s, "
-        f"depth {1e3 * facts['depth']:.4f} mm, {facts['impacts']} impacts; closure {facts['closure']:.1e} m"
-    )
+    _print_checks(facts, console)
     x, y, z = facts["centre_of_mass"]
     console.print(f"at the end: centre of mass ({x:.3f}, {y:.3f}, {z:.3f}) m")
     console.print(f"ground force {facts['ground_force'][2]:.1f} N, weight {facts['weight']:.1f} N")
@@ -170,6 +175,16 @@ def _print(facts: dict[str, Any], console: Console) -> None:
     console.print(f"sha256 of the record {facts['digest']}")
     if "record" in facts:
         console.print(f"record: {facts['record']}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _print_checks(facts: dict[str, Any], console: Console) -> None:
+    rows = [
+        (c["name"], f"{c['figure']:.1e} {c['unit']}".strip(), f"{c['allowed']:.1e}", "pass" if c["passed"] else "FAIL")
+        for c in facts["checks"]
+    ]
+    print_table(console, f"the run: {'pass' if facts['passed'] else 'FAIL'}", ("what", "largest", "allowed", ""), rows)
+    console.print()
+    console.print(f"contacts: depth {1e3 * facts['depth']:.4f} mm, {facts['impacts']} impacts; closure {facts['closure']:.1e} m")
 
 
 def _print_snake(snake: dict[str, Any], console: Console) -> None:

@@ -151,6 +151,15 @@ class ConstraintSet:
         self._changed()
         return self._blocks.pop(name)
 
+    def reset(self, blocks: Iterable[ConstraintBlock]) -> None:
+        """Put back blocks that were there before.
+
+        Args:
+            blocks: All of them, in order.
+        """
+        self._blocks = {block.name: block for block in blocks}
+        self._changed()
+
     def rows_of(self, name: str) -> slice:
         """Return which rows belong to a block.
 

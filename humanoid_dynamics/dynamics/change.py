@@ -39,6 +39,8 @@ def apply_events(mechanism: Mechanism, state: State, events: Sequence[Event], re
     First all of them edit the constraints, then ONE impact is solved with all rows, old and new: solving one after the other leaves
     earlier connections violated and depends on the order.  Cuts alone change no velocity.
 
+    A batch that is refused changes nothing.
+
     Args:
         mechanism: The mechanism; its constraints are edited.
         state: Configuration and velocity before.
@@ -52,6 +54,16 @@ def apply_events(mechanism: Mechanism, state: State, events: Sequence[Event], re
         UnknownNameError: If an event names what is not there.
         HumanoidDynamicsError: If a connection of that name exists already.
     """
+    before, change = tuple(mechanism.constraints), None
+    try:
+        change = _apply(mechanism, state, events, restitution)
+    finally:
+        if change is None:
+            mechanism.constraints.reset(before)
+    return change
+
+
+def _apply(mechanism: Mechanism, state: State, events: Sequence[Event], restitution: Mapping[str, float] | None) -> Change:
     for event in events:
         if isinstance(event, Break):
             mechanism, state = _break(mechanism, state, event)

@@ -121,7 +121,31 @@ def measure_energy(model: pin.Model, data: pin.Data, q: Vector, v: Vector, forgo
         forgotten: (nv,) from ``find_forgotten_rotors``, or none.
     """
     energy: float = pin.computeMechanicalEnergy(model, data, q, v)
-    return energy + 0.5 * float((forgotten * v).dot(v)) if len(forgotten) else energy
+    return energy + measure_rotors(v, forgotten)
+
+
+def measure_kinetic(model: pin.Model, data: pin.Data, q: Vector, v: Vector, forgotten: Vector) -> float:
+    """Return the kinetic energy, rotors included [J]; the work space is as after ``measure_energy``.
+
+    Args:
+        model: The model.
+        data: Its work space.
+        q: (nq,) configuration.
+        v: (nv,) velocity.
+        forgotten: (nv,) from ``find_forgotten_rotors``, or none.
+    """
+    energy: float = pin.computeKineticEnergy(model, data, q, v)
+    return energy + measure_rotors(v, forgotten)
+
+
+def measure_rotors(v: Vector, forgotten: Vector) -> float:
+    """Return the kinetic energy of rotors that Pinocchio leaves out [J].
+
+    Args:
+        v: (nv,) velocity.
+        forgotten: (nv,) from ``find_forgotten_rotors``, or none.
+    """
+    return 0.5 * float((forgotten * v).dot(v)) if len(forgotten) else 0.0
 
 
 def find_forgotten_rotors(model: pin.Model) -> Vector:

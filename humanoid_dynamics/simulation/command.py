@@ -51,7 +51,7 @@ def read_torque(names: Sequence[str], effort: Vector, given: Vector | Mapping[st
         raise ShapeError("tau", f"shape {tau.shape}", f"({len(names)},)")
     size = np.abs(tau)
     if (size <= effort).all():
-        return Torque(tau)
+        return Torque(read_only(tau))
     wrong = np.flatnonzero(~np.isfinite(tau))
     if len(wrong):
         usable = np.clip(np.where(np.isfinite(tau), tau, 0.0), -effort, effort)

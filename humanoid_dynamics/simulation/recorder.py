@@ -26,7 +26,7 @@ from humanoid_dynamics.series.files import save_record
 from humanoid_dynamics.series.layout import WRENCH, BodyPlace, JointPlace, Layout
 from humanoid_dynamics.series.record import Record
 from humanoid_dynamics.series.sink import MemorySink, Sink
-from humanoid_dynamics.simulation.books import ENTRIES
+from humanoid_dynamics.simulation.books import ENTRIES, find_forgotten_rotors, measure_kinetic
 from humanoid_dynamics.simulation.contacts.contact_wrenches import ContactWrenches
 from humanoid_dynamics.simulation.drive_torques import DriveTorques
 from humanoid_dynamics.simulation.scenes.scene import Scene
@@ -116,6 +116,7 @@ class Recorder:
         """Take note of a tree of bodies that is new."""
         self._robot, self._data = world.robot, world.robot.data()
         self._drives.follow(world.robot)
+        self._forgotten = find_forgotten_rotors(world.robot.model)
         self._wrenches = ContactWrenches(world.robot, world.setup.points, world.point_names)
         layout = build_layout(world, self._wrenches)
         self._total.update(layout.dump().encode())
@@ -124,7 +125,8 @@ class Recorder:
 
     def _measure(self, world: World) -> dict[str, Vector]:
         model, data, books, answer = world.robot.model, self._data, world.books, world.touching.answer
-        kinetic, potential = pin.computeKineticEnergy(model, data, world.q, world.v), pin.computePotentialEnergy(model, data)
+        kinetic = measure_kinetic(model, data, world.q, world.v, self._forgotten)
+        potential = pin.computePotentialEnergy(model, data)
         h = pin.computeCentroidalMomentum(model, data)
         forces, motors = world.point_forces(), np.zeros(world.robot.nv)
         motors[world.mechanism.actuated] = world.tau

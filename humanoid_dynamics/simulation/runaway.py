@@ -8,16 +8,27 @@ import numpy as np
 
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.simulation.contacts.contact_rows import Touching
-from humanoid_dynamics.simulation.setup import fastest_coordinate
-from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 
-def describe_runaway(robot: RobotModel, v: Vector, touching: Touching, points: Sequence[str], rows: tuple[Sequence[str], Vector]) -> str:
-    """Return in words where a velocity is absurd.
+def find_weakest(M: Matrix) -> int:
+    """Return the index of the coordinate along which an inertia is least, or that of the first row that is not finite.
+
+    Args:
+        M: (nv, nv) inertia, of which the upper triangle counts.
+    """
+    wrong = np.flatnonzero(~np.isfinite(np.triu(M)).all(axis=1))
+    if len(wrong):
+        return int(wrong[0])
+    return int(np.argmax(np.abs(np.linalg.eigh(M, UPLO="U")[1][:, 0])))
+
+
+def describe_runaway(robot: RobotModel, index: int, touching: Touching, points: Sequence[str], rows: tuple[Sequence[str], Vector]) -> str:
+    """Return in words where a motion went wrong.
 
     Args:
         robot: The robot.
-        v: (nv,) the velocity.
+        index: The coordinate.
         touching: What touched.
         points: Names of the touch points.
         rows: Labels of the bilateral rows and their forces.
@@ -25,7 +36,6 @@ def describe_runaway(robot: RobotModel, v: Vector, touching: Touching, points: S
     Returns:
         Body, coordinate, and the contact or row that pulled hardest.
     """
-    index = fastest_coordinate(v)
     joint = next(joint for joint in robot.joints if joint.v.start <= index < joint.v.stop)
     row, (labels, lam) = "", rows
     if len(touching.point):

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from humanoid_dynamics.constraints.block import ConstraintBlock
+from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.simulation.books import Books
+from humanoid_dynamics.simulation.contacts.contact_rows import Touching
 from humanoid_dynamics.simulation.push import Push
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
@@ -30,6 +33,9 @@ class Snapshot:
         span: Length of the last part of the last step [s].
         tau: (na,) torques of the last step.
         lam: (k,) mean force of each bilateral row in it.
+        closure: Largest position error of the bilateral rows after it [m].
+        touching: What touched in the last part of it.
+        structure: Tree and bilateral constraints it belongs to.
     """
 
     q: Vector
@@ -44,6 +50,19 @@ class Snapshot:
     span: float
     tau: Vector
     lam: Vector
+    closure: float
+    touching: Touching
+    structure: tuple[Mechanism, tuple[ConstraintBlock, ...]]
+
+    def fits(self, stepper: Stepper) -> bool:
+        """Return whether the structure of a stepper is still the same.
+
+        Args:
+            stepper: The stepper.
+        """
+        mechanism, blocks = self.structure
+        now = tuple(stepper.mechanism.constraints)
+        return mechanism is stepper.mechanism and len(now) == len(blocks) and all(a is b for a, b in zip(now, blocks, strict=True))
 
 
 def take_snapshot(stepper: Stepper) -> Snapshot:
@@ -52,7 +71,7 @@ def take_snapshot(stepper: Stepper) -> Snapshot:
     Args:
         stepper: The stepper.
     """
-    tables, books = stepper.engine.tables, stepper.books
+    tables, books, touching = stepper.engine.tables, stepper.books, stepper.touching
     kept = (tables.dofs.copy(), tables.numbers.copy(), tables.memory.copy(), tables.limits.copy())
     return Snapshot(
         q=stepper.q.copy(),
@@ -67,6 +86,9 @@ def take_snapshot(stepper: Stepper) -> Snapshot:
         span=stepper.span,
         tau=stepper.tau.copy(),
         lam=stepper.lam.copy(),
+        closure=stepper.closure,
+        touching=touching._replace(place=touching.place.copy(), impulse=touching.impulse.copy()),
+        structure=(stepper.mechanism, tuple(stepper.mechanism.constraints)),
     )
 
 
@@ -80,8 +102,10 @@ def go_back(stepper: Stepper, snapshot: Snapshot) -> None:
     stepper.q, stepper.v = snapshot.q.copy(), snapshot.v.copy()
     stepper.t, stepper.owed = snapshot.t
     stepper.books, stepper.pushes = snapshot.books.copy(), list(snapshot.pushes)
+    stepper.closure = snapshot.closure
     stepper.reason, stepper.fresh, stepper.span = snapshot.reason, snapshot.fresh, snapshot.span
     (stepper.parts, stepper.swing), stepper.tau, stepper.lam = snapshot.fine, snapshot.tau.copy(), snapshot.lam.copy()
     tables = stepper.engine.tables
     for table, values in zip((tables.dofs, tables.numbers, tables.memory, tables.limits), snapshot.tables, strict=True):
         table[:] = values
+    stepper.engine.contacts.go_back(snapshot.touching)

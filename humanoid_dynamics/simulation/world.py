@@ -16,7 +16,7 @@ from humanoid_dynamics.constraints.block import ConstraintBlock
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
 from humanoid_dynamics.dynamics.change import Change, apply_events
 from humanoid_dynamics.dynamics.mechanism import Mechanism
-from humanoid_dynamics.errors import ShapeError, UnknownNameError
+from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError, UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.command import read_torque
@@ -146,7 +146,7 @@ class World(ObservedWorld):
 
         Raises:
             UnknownNameError: If an event names what is not there.
-            HumanoidDynamicsError: If what is to be connected is apart.
+            HumanoidDynamicsError: If what is to be connected is apart.  What is refused changes nothing.
         """
         check_reach(self.mechanism, self.q, events)
         old, before = self._stepper, self._stepper.measure_energy()
@@ -200,7 +200,14 @@ class World(ObservedWorld):
 
         Args:
             snapshot: From ``keep``.
+
+        Raises:
+            HumanoidDynamicsError: If the structure has changed since.
         """
+        if not snapshot.fits(self._stepper):
+            raise HumanoidDynamicsError(
+                "the structure has changed since this was kept; a world goes back only to where it had the same one"
+            )
         go_back(self._stepper, snapshot)
 
     def try_step(self, dt: float, tau: Vector | Mapping[str, float] | None = None) -> StepReport:

@@ -34,6 +34,12 @@ def test_simulate_tells_what_happened_and_records_it(call, tmp_path):
     assert facts["statuses"] == {"ok": 1000}
     assert facts["energy"]["work"]["contacts"] == pytest.approx(-8.0, abs=1e-3)
     assert abs(facts["energy"]["missing"]) < 1e-6
+    assert 0.0 < facts["complementarity"] < 1e-9
+    assert facts["passed"]
+    figures = {check["name"]: check for check in facts["checks"]}
+    assert all(check["figure"] <= check["allowed"] and check["passed"] for check in figures.values())
+    assert set(figures) >= {"complementarity", "closure", "penetration", "energy from nowhere"}
+    assert figures["penetration"]["figure"] == facts["depth"]
     with np.load(tmp_path / "run.npz") as record:
         assert record["q"].shape == (1001, 7)
         assert record["t"][-1] == pytest.approx(1.0)
@@ -42,7 +48,7 @@ def test_simulate_tells_what_happened_and_records_it(call, tmp_path):
 def test_simulate_for_people(call):
     code, out, err = call("simulate", "standing", "--seconds", "0.05")
     assert (code, err) == (0, "")
-    for words in ("times real time", "freedoms", "from nowhere", "weight 637.6 N", "sha256"):
+    for words in ("times real time", "freedoms", "from nowhere", "weight 637.6 N", "sha256", "the run: pass", "penetration"):
         assert words in out
 
 
@@ -112,8 +118,10 @@ def test_a_run_that_stops_is_told_with_finite_numbers(call, tmp_path, scene, sec
     path = tmp_path / "scene.yaml"
     path.write_text(scene)
     code, out, err = call("simulate", path, "--json")
-    assert (code, err) == (0, "")
     facts = json.loads(out)
+    stopped = "stopped" in facts["statuses"]
+    assert (code, err) == (int(stopped), "")
+    assert not facts["passed"]
     if seconds is not None:
         assert facts["statuses"] == {"ok": 10, "stopped": 1}
         assert facts["seconds"] == seconds

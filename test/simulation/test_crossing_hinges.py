@@ -6,6 +6,7 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.simulation import world as world_module
+from humanoid_dynamics.simulation.recorder import Recorder
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.steps.rotors import SHARE
 from humanoid_dynamics.simulation.world import World
@@ -56,3 +57,25 @@ def test_rotors_are_small_and_only_where_links_have_no_mass():
     assert model.armature[2] == 0.0
     assert not robot.model.armature.any()
     assert not World(hd.load_robot("human28"), Setup()).robot.model.armature.any()
+
+
+@pytest.mark.parametrize("coordinate", [1, 2])
+def test_a_world_without_inertia_says_along_which_coordinate(coordinate):
+    world = World(build_neck(9.0), Setup(compiled=False), hd.State(np.array([0.1, 0.4, 0.2]), np.zeros(3)))
+    world.robot.model.armature[coordinate] = -50.0
+    report = world.step(1e-3)
+    assert report.status == "stopped"
+    assert "the inertia is not positive definite" in report.reason
+    assert f"coordinate {world.robot.coordinates[coordinate]!r}" in report.reason
+
+
+def test_the_record_and_the_books_tell_the_same_energy():
+    """A hinge about a tilted axis has a rotor that Pinocchio's kinetic energy leaves out."""
+    axis, link = '<axis xyz="0.6 0 0.8"/>', f'<link name="base"/><link name="head"><inertial>{BODY}</inertial></link>'
+    hinge = f'<joint name="z" type="continuous"><parent link="base"/><child link="head"/>{axis}</joint>'
+    robot = hd.load_robot(f'<robot name="tilted">{link}{hinge}</robot>', root="fixed")
+    robot.model.armature[0] = 0.7
+    world = World(robot, Setup(compiled=False), hd.State(np.array([1.0, 0.0]), np.array([3.0])))
+    energy = Recorder(world).record().table("energy")
+    assert energy.column("kinetic")[0] + energy.column("potential")[0] == pytest.approx(world.books.energy, rel=1e-12)
+    assert energy.column("kinetic")[0] > 0.5 * 0.7 * 9.0

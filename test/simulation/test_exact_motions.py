@@ -69,6 +69,26 @@ def test_top_that_cannot_precess_steadily_is_refused(spin):
         analytic.spinning_top(spin=spin, mass=0.4, arm=0.05, tilt=0.3)
 
 
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"rate": 6.0}, "rate"),
+        ({"rate": -9.0}, "rate"),
+        ({"rate": np.nan}, "rate"),
+        ({"width": 0.0}, "width"),
+        ({"height": -1.0}, "height"),
+    ],
+)
+def test_box_that_does_not_stay_on_its_edge_is_refused(changes, field):
+    with pytest.raises(ShapeError, match=f"{field}: received"):
+        analytic.falling_over(**changes)
+
+
+@pytest.mark.parametrize("options", [{"width": 0.5, "height": 0.5, "rate": 4.0}, {"width": 0.4, "height": 0.5, "rate": 3.5}])
+def test_box_that_falls_onto_its_other_face_is_watched_until_then(options):
+    check(analytic.falling_over(**options))
+
+
 def test_slow_precession_solves_its_equation_where_the_square_term_vanishes_too():
     for spin, lean in ((60.0, 2e-4), (60.0, 0.0), (60.0, -3e-4), (-60.0, 2e-4), (0.0, -3e-4)):
         slow = analytic.find_slow_precession(spin, 2e-3, lean, 0.2)

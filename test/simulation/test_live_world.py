@@ -14,10 +14,13 @@ from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.compiling import compile_kernel
 
 
-def test_surfaces_feel_the_forces_on_their_points():
+@pytest.mark.parametrize("compiled", [False, True])
+def test_surfaces_feel_the_forces_on_their_points(compiled):
     """Against the sum over all points, moment and all, in the axes of each surface."""
+    if compiled:
+        pytest.importorskip("numba", reason="numba is not installed")
     robot = hd.load_robot("human28")
-    live = LiveWorld.of_robot(robot)
+    live = LiveWorld.of_robot(robot, compiled=compiled)
     tau = hd.inverse_dynamics(robot, hd.State.at_rest(robot), np.zeros(robot.nv)).tau
     live.command(robot.actuated, tau)
     live.push("torso", np.array([30.0, 20.0, 0.0]), np.zeros(3), 1.0)

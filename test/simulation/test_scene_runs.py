@@ -37,6 +37,19 @@ def test_pushed_human_stays_on_its_feet():
     assert summary.cone < 1e-9
 
 
+def test_legs_with_closed_loops_stand():
+    """Thigh, shank, foot and rod are a loop on each side; ankles without a motor follow their knees."""
+    scene, world, summary = run("closed_legs", 0.5)
+    assert world.count_freedoms() == 16
+    assert not {"legs/left_ankle_pitch", "legs/right_ankle_pitch"} & set(world.actuated)
+    assert set(summary.statuses) == {"ok"}
+    assert 0.0 < summary.closure < 1e-9
+    assert world.ground_force()[2] == pytest.approx(scene.robot.mass * 9.81, rel=0.01)
+    ankles = [world.robot.coordinates.index(f"legs/{side}_ankle_pitch") for side in ("left", "right")]
+    assert np.abs(world.v).max() < 0.1
+    assert not world.setup.drive.kp[ankles].any()
+
+
 @pytest.mark.slow
 def test_falling_human_comes_to_rest_on_the_ground():
     scene, world, summary = run("falling")

@@ -12,6 +12,7 @@ from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.loop import LoopClosure
 from humanoid_dynamics.model.state import State
+from humanoid_dynamics.simulation.audit.edge import check_edge
 from humanoid_dynamics.simulation.audit.setting import (
     GRAVITY,
     HERE,
@@ -33,7 +34,8 @@ from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.structure.events import Connect
 
-NEARLY_FLAT = 0.03  # rad; a box that comes back to its face still stands on one edge alone here
+NEARLY_FLAT = 0.03  # rad; a box that comes to a face still stands on one edge alone here
+GRIP = 5.0  # Coulomb coefficient of boxes that turn about an edge
 
 
 def free_fall(dt: float = STEP, *, mass: float = 3.0, seconds: float = 1.0, speed: float = 2.0) -> tuple[Finding, ...]:
@@ -120,7 +122,7 @@ def tipping(dt: float = STEP, *, mass: float = 5.0, width: float = 0.3, height: 
     found = []
     size, limit = (width, width, height), mass * GRAVITY * width / height
     for case, pull in (("tips", share * limit), ("stands", limit / share)):
-        world = World(build_crate(mass, size), Setup(terrain=(build_plane(),), points=list_corners(size, 5.0)), build_state(z=height / 2))
+        world = World(build_crate(mass, size), Setup(terrain=(build_plane(),), points=list_corners(size, GRIP)), build_state(z=height / 2))
         world.push("body", (pull, 0.0, 0.0), 1.0)
         run_world(world, 0.1, dt)
         arm = np.hypot(width, height) / 2
@@ -135,15 +137,19 @@ def falling_over(dt: float = STEP, *, mass: float = 5.0, width: float = 0.2, hei
     """Let a box on its edge fall over, or back where it is too slow, until it lies nearly flat again.
 
     Half omega^2 of its moment is the weight of what its middle has lost in height.
+
+    Raises:
+        ShapeError: If it is so fast that it leaves its edge, or slips there.
     """
     size, start = (width, width, height), 0.1
+    check_edge((width, height), start, rate, 0.5, gravity=GRAVITY, friction=GRIP)
     edge = np.array([width / 2, 0.0, -height / 2])
     R = pin.exp3(np.array([0.0, start, 0.0]))
     p = -R @ edge
     q = np.concatenate((p, pin.Quaternion(R).coeffs()))
     v = np.concatenate((-np.cross(np.array([0.0, rate, 0.0]), edge), [0.0, rate, 0.0]))
-    world = World(build_crate(mass, size), Setup(terrain=(build_plane(),), points=list_corners(size, 5.0)), State(q, v))
-    run_world(world, 0.5, dt, lambda: pin.log3(pin.Quaternion(world.q[3:7]).matrix())[1] > NEARLY_FLAT)
+    world = World(build_crate(mass, size), Setup(terrain=(build_plane(),), points=list_corners(size, GRIP)), State(q, v))
+    run_world(world, 0.5, dt, lambda: NEARLY_FLAT < pin.log3(pin.Quaternion(world.q[3:7]).matrix())[1] < 0.5 * np.pi - NEARLY_FLAT)
     moment = mass * (width**2 + height**2) / 12 + mass * float(edge @ edge)
     speed = np.sqrt(max(0.0, rate**2 + 2 * mass * GRAVITY * (p[2] - world.q[2]) / moment))
     exact = float(np.copysign(speed, world.v[4]))

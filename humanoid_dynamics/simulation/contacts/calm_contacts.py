@@ -70,6 +70,15 @@ class CalmContacts(FrictionContacts):
         self._standing = None
         super().rest(dt)
 
+    def go_back(self, touching: Touching) -> None:
+        """Say what touched in a step to which the tables went back.
+
+        Args:
+            touching: What touched in it.
+        """
+        self._standing = None
+        super().go_back(touching)
+
     def may_stand(self, q_M: Vector, v: Vector, dt: float) -> bool:
         """Return whether all that took part in the last step, as long as this one, stood on a plane, and no limit is near.
 

@@ -68,6 +68,15 @@ class CompiledContacts(FrictionContacts):
         self._terms = None
         super().commit(dt)
 
+    def go_back(self, touching: Touching) -> None:
+        """Say what touched in a step to which the tables went back.
+
+        Args:
+            touching: What touched in it.
+        """
+        self._terms = None
+        super().go_back(touching)
+
     def look(self, terms: Terms, dt: float) -> None:
         """Find the points near the ground where the terms were evaluated.
 

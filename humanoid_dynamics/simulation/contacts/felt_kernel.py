@@ -32,8 +32,8 @@ def sum_wrenches(near: Matrix, chosen: Indices, answer: Matrix, numbers: Vector,
             f = answer[A_P, i] * normal + answer[A_P, count + i] * first + answer[A_P, count + m + i] * second
             a, b = (j + 1) % 3, (j + 2) % 3
             sums[surface, j] += f
-            sums[surface, 3 + b] += row[N_PLACE + a] * f
-            sums[surface, 3 + a] -= row[N_PLACE + b] * f
+            sums[surface, 3 + a] += row[N_PLACE + b] * f
+            sums[surface, 3 + b] -= row[N_PLACE + a] * f
 
 
 def turn_wrenches(sums: Matrix, places: tuple[Indices, Matrix, Matrix], poses: Matrix, span: float) -> None:

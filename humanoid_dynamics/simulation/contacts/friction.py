@@ -18,6 +18,7 @@ from humanoid_dynamics.simulation.contacts.joint_limits import LimitTable, NearL
 from humanoid_dynamics.simulation.contacts.law import ContactLaw
 from humanoid_dynamics.simulation.contacts.moving_shapes import BoundShape
 from humanoid_dynamics.simulation.contacts.near import Near
+from humanoid_dynamics.simulation.contacts.rebound import find_rebound
 from humanoid_dynamics.simulation.contacts.taking_part import choose_hitting, choose_touching, find_hit, note_diving
 from humanoid_dynamics.simulation.contacts.terrain import Terrain
 from humanoid_dynamics.simulation.contacts.thresholds import (
@@ -26,7 +27,6 @@ from humanoid_dynamics.simulation.contacts.thresholds import (
     NEAR,
     PUSH_OUT,
     SLOP,
-    SLOWEST_IMPACT,
     slowest_impact,
 )
 from humanoid_dynamics.simulation.contacts.touch_points import PointTable
@@ -188,10 +188,19 @@ class FrictionContacts:
         self._touching = touch_nothing(None)
         self.commit(dt)
 
+    def go_back(self, touching: Touching) -> None:
+        """Say what touched in a step to which the tables went back.
+
+        Args:
+            touching: What touched in it.
+        """
+        self._pending = self._pushed = None
+        self._touching = touching
+
     def solve_impact(self, terms: Terms, q: Vector, v: Vector, z: Vector) -> tuple[Vector, float]:
         """Return the whitened velocity after an impact and the change of kinetic energy [J].
 
-        Restitution is Newton's; where that would create energy, as it can with friction, the impact is plastic.
+        Restitution is Newton's, and as much of it as creates no energy where that would create some, as it can with friction.
 
         Args:
             terms: Evaluated at q, without implicit forces.
@@ -205,17 +214,7 @@ class FrictionContacts:
             return z, 0.0
         B = terms.restrain(terms.whiten(rows.J.T))
         before = rows.J.dot(v)
-        m = len(rows.point)
-        bounce = np.zeros(len(before))
-        bounce[:m] = e * np.minimum(before[:m], 0.0) * (before[:m] < -SLOWEST_IMPACT)
-        G = B.T.dot(B)
-        answer = self.law.solve_twice(self.law.pose(rows, G, before + bounce), rows)
-        change = 0.5 * float(answer.p.dot(before + answer.u - bounce))
-        if change > 0.0:
-            bounce[:] = 0.0
-            answer = self.law.solve_twice(self.law.pose(rows, G, before), rows)
-            change = 0.5 * float(answer.p.dot(before + answer.u))
-        after = answer.u - bounce
+        answer, after, change = find_rebound(self.law, rows, B.T.dot(B), before, e, kinetic=0.5 * float(z.dot(z)))
         self._keep(rows, answer, after)
         self._memory.rebound(rows, after)
         self._note()

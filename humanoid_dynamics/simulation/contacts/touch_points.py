@@ -9,17 +9,19 @@ from pathlib import Path
 import numpy as np
 
 from humanoid_dynamics.constraints.kinematics import attach
-from humanoid_dynamics.errors import UnknownNameError, UrdfError
+from humanoid_dynamics.errors import ShapeError, UnknownNameError, UrdfError
 from humanoid_dynamics.model.reading.urdf_file import read_urdf
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.shape import Geometry
 from humanoid_dynamics.model.standing.footprint import shape_points
 from humanoid_dynamics.model.surface import DEFAULT_FRICTION
 from humanoid_dynamics.simulation.contacts.moving_shapes import figure_of
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, check_vector, read_only
 
 ABOVE_SOLE = 0.02  # shapes nearer to the plane of a surface than this are the surface [m]
 RIM = 8
+REAL = (float, int, np.floating, np.integer)
+FINITE = float(np.finfo(np.float64).max)
 CORNERS = read_only([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 UP = read_only([0.0, 0.0, 1.0])
 
@@ -91,7 +93,10 @@ def bind_points(robot: RobotModel, points: Sequence[TouchPoint]) -> PointTable:
 
     Raises:
         UnknownNameError: If a link does not exist.
+        ShapeError: If a number of a point makes no sense.
     """
+    for point in points:
+        _check_point(point)
     frames = [attach(robot, point.link) for point in points]
     moving = [(point, frame) for point, frame in zip(points, frames, strict=True) if frame.joint]
     joints = tuple(sorted({frame.joint for _, frame in moving}))
@@ -111,6 +116,16 @@ def bind_points(robot: RobotModel, points: Sequence[TouchPoint]) -> PointTable:
         np.array([groups.get(figure_of(point.link), 0) for point, _ in moving], dtype=np.intp),
         groups,
     )
+
+
+def _check_point(point: TouchPoint) -> None:
+    """Refuse a point with a number that makes no sense."""
+    check_vector(f"p_L of touch point {point.name!r}", point.p_L, 3)
+    for field, most in (("radius", FINITE), ("friction", FINITE), ("restitution", 1.0)):
+        value = getattr(point, field)
+        if not (isinstance(value, REAL) and 0.0 <= value <= most):
+            expected = "a finite number of at least zero" if most == FINITE else f"a number from 0 to {most:g}"
+            raise ShapeError(f"{field} of touch point {point.name!r}", f"{value!r:.60}", expected)
 
 
 def list_support(robot: RobotModel) -> Matrix:

@@ -59,6 +59,7 @@ class Summary:
         statuses: How many steps ended with which status.
         reason: The first thing that was wrong; empty where nothing was.
         residual: Largest distance of contact impulses from a solution, as a velocity [m/s].
+        complementarity: Largest product of a normal impulse and the velocity along it [J].
         cone: Largest force outside its cone, as an impulse [N·s].
         depth: Largest depth in the ground [m].
         closure: Largest position error of the bilateral rows [m].
@@ -71,6 +72,7 @@ class Summary:
     statuses: dict[str, int] = field(default_factory=dict)
     reason: str = ""
     residual: float = 0.0
+    complementarity: float = 0.0
     cone: float = 0.0
     depth: float = 0.0
     closure: float = 0.0
@@ -82,6 +84,7 @@ class Summary:
         self.statuses[report.status] = self.statuses.get(report.status, 0) + 1
         self.reason = self.reason or report.reason
         self.residual, self.cone = max(self.residual, report.residual), max(self.cone, report.cone)
+        self.complementarity = max(self.complementarity, report.complementarity)
         self.depth, self.closure = max(self.depth, report.depth), max(self.closure, report.closure)
         self.impacts += report.impacts
 

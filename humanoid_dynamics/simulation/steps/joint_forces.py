@@ -112,11 +112,14 @@ class JointForces:
         Args:
             robot: The robot.
             drive: Its drive.
+
+        Raises:
+            ShapeError: If the drive does not fit, or a gain is negative.
         """
-        self.drive = drive
+        self.drive = None if drive is None else _check_drive(robot, drive)
         self._robot = robot
         self._dry = bool(robot.friction.any())
-        self.idle = drive is None and not self._dry and not robot.damping.any()
+        self.idle = self.drive is None and not self._dry and not robot.damping.any()
         self._most = robot.limits.effort
         self._steady: Vector | None = None  # length of the steps that are resisted as the last one was
         self._sag, self._resists = np.zeros(robot.nv), np.zeros(robot.nv)
@@ -200,6 +203,17 @@ class JointForces:
         after = np.where(cut == 0.0, np.where(over, np.sign(wanted), 0.0), np.where(cut * wanted < limit, 0.0, cut))
         numbers[OVERLOADED] = bool((after != cut).any())
         cut[:] = after
+
+
+def _check_drive(robot: RobotModel, drive: Drive) -> Drive:
+    """Return a drive that fits a robot."""
+    gains = []
+    for field, given in (("drive.kp", drive.kp), ("drive.kd", drive.kd)):
+        gain = check_vector(field, given, robot.nv)
+        for index in np.flatnonzero(gain < 0.0)[:1]:
+            raise ShapeError(f"{field}.{robot.coordinates[index]}", f"{gain[index]}", "a finite number of at least zero")
+        gains.append(gain)
+    return Drive(gains[0], gains[1], check_vector("drive.q_ref", drive.q_ref, robot.nq))
 
 
 def _spread(robot: RobotModel, field: str, gain: float | Mapping[str, float]) -> Vector:

@@ -16,11 +16,13 @@ from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.contacts.contact_rows import Touching
 from humanoid_dynamics.simulation.contacts.thresholds import RUNAWAY
 from humanoid_dynamics.simulation.push import Push, sum_pushes
-from humanoid_dynamics.simulation.runaway import describe_runaway
+from humanoid_dynamics.simulation.runaway import describe_runaway, find_weakest
+from humanoid_dynamics.simulation.setup import fastest_coordinate
 from humanoid_dynamics.simulation.steps.engine import Engine
 from humanoid_dynamics.simulation.steps.fine_motion import keep_energy
 from humanoid_dynamics.simulation.steps.rows import (
     AUDIT,
+    EXTRA,
     FASTEST,
     FORESEEN,
     LOWEST,
@@ -146,7 +148,7 @@ class Phases:
         if well and self.fresh:
             well = self.engine.foresee()
         if not well:
-            self.stop("the inertia is not positive definite", self.v)
+            self._stop_without_inertia(q_M)
         return not self.reason
 
     def _find_forces(self, dt: float) -> bool:
@@ -155,8 +157,9 @@ class Phases:
         engine.find_forces()
         if self.swings():  # once more in the middle of what was found
             dofs[V_MIDDLE] = 0.5 * (dofs[V] + dofs[V_END])
-            if not engine.evaluate(pin.integrate(self.robot.model, self.q, (0.5 * dt) * dofs[V_MIDDLE])):
-                self.stop("the inertia is not positive definite", self.v)
+            q_M = pin.integrate(self.robot.model, self.q, (0.5 * dt) * dofs[V_MIDDLE])
+            if not engine.evaluate(q_M):
+                self._stop_without_inertia(q_M)
                 return False
             engine.find_forces()
         for _ in range(MOST_CUTS):
@@ -239,13 +242,22 @@ class Phases:
             self.stop("the motion ran away", v_next)
         self._run("after_impact")
 
-    def stop(self, what: str, v: Vector) -> None:
+    def _stop_without_inertia(self, q: Vector) -> None:
+        """Stop where the inertia cannot be factored, and say along which coordinate."""
+        weakest = None
+        if np.isfinite(q).all():
+            weakest = find_weakest(pin.crba(self.robot.model, self.robot.data(), q) + np.diag(self._dofs[EXTRA]))
+        self.stop("the inertia is not positive definite", self.v, weakest)
+
+    def stop(self, what: str, v: Vector, index: int | None = None) -> None:
         """Say which body and which row, and take no more steps.
 
         Args:
             what: What went wrong.
             v: (nv,) velocity it went wrong with.
+            index: The coordinate that is to blame; the fastest where left out.
         """
         names, labels = self.engine.contacts.table.names, self.mechanism.constraints.labels
-        where = describe_runaway(self.robot, v, self.touching, names, (labels, self.lam))
+        worst = fastest_coordinate(v) if index is None else index
+        where = describe_runaway(self.robot, worst, self.touching, names, (labels, self.lam))
         self.reason = f"{what}: {where}, at t = {self.t:.6g} s"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.contacts.thresholds import RUNAWAY, WILD
 from humanoid_dynamics.simulation.snapshot import go_back, take_snapshot
 from humanoid_dynamics.simulation.steps.fine_motion import fly
@@ -81,19 +82,40 @@ class Stepper(Phases):
     def _take(self, dt: float, halvings: int) -> int:
         """Take a step; where something is so fast that it makes energy out of nothing or runs away, in two halves of it instead."""
         before, entries, quality = (self.q, self.v, self.t), self.books.account.copy(), self._numbers[RESIDUAL : MISSING + 1].copy()
-        wild = self.audit and halvings > 0 and self._numbers[FASTEST] > WILD
+        wild = halvings > 0 and self._numbers[FASTEST] > WILD
         kept = take_snapshot(self) if wild else None
-        impacts = self._advance(dt)
-        if not self.reason:
-            self._tick(dt)
-            self._close()
-        if kept is not None and (self.reason or self._is_off(self.books.missing - kept.books.missing)):
+        impacts, off = self._watch(dt) if wild else (self._try(dt), False)
+        if kept is not None and off:
             go_back(self, kept)
             return sum(self._take(0.5 * dt, halvings - 1) for _ in range(2) if not self.reason)
         if self.reason:
             self.q, self.v, self.t = before
             self._fall_silent(dt, entries, quality)
         return impacts
+
+    def _try(self, dt: float) -> int:
+        """Take a step, whatever comes of it; return the number of impacts."""
+        impacts = self._advance(dt)
+        if not self.reason:
+            self._tick(dt)
+            self._close()
+        return impacts
+
+    def _watch(self, dt: float) -> tuple[int, bool]:
+        """Take a step with books of energy; return the number of impacts, and whether it failed or missed energy."""
+        own, missing = self.books, self.books.missing
+        if self.audit:
+            impacts = self._try(dt)
+            return impacts, bool(self.reason) or self._is_off(own.missing - missing)
+        self.books = passing = Books(self.measure_energy())
+        self.audit = True
+        try:
+            impacts = self._try(dt)
+        finally:
+            self.books, self.audit, self._numbers[MISSING] = own, False, 0.0
+        for name in ("impacts", "corrections"):
+            own.enter(name, passing.work[name])
+        return impacts, bool(self.reason) or self._is_off(passing.missing)
 
     def _fall_silent(self, dt: float, entries: Vector, quality: Vector) -> None:
         """Leave no force of a step that failed behind, and say what the last good step said."""

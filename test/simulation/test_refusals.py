@@ -1,0 +1,94 @@
+"""What a world refuses, and that what it refuses changes nothing."""
+
+import numpy as np
+import pytest
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError, UnknownNameError
+from humanoid_dynamics.simulation.audit.setting import build_body, build_state
+from humanoid_dynamics.simulation.contacts.terrain import build_plane
+from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint
+from humanoid_dynamics.simulation.scenes.file import load_scene
+from humanoid_dynamics.simulation.scenes.run import build_world
+from humanoid_dynamics.simulation.setup import Setup
+from humanoid_dynamics.simulation.steps.joint_forces import Drive
+from humanoid_dynamics.simulation.world import World
+from humanoid_dynamics.structure.events import Break, Connect, Cut
+
+NAN = float("nan")
+
+
+@pytest.fixture(scope="module")
+def human():
+    return hd.load_robot("human28")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"friction": NAN}, "friction of touch point 'p'"),
+        ({"friction": -1.0}, "friction of touch point 'p'"),
+        ({"restitution": 5.0}, "restitution of touch point 'p'"),
+        ({"restitution": NAN}, "restitution of touch point 'p'"),
+        ({"radius": -0.1}, "radius of touch point 'p'"),
+        ({"p_L": np.full(3, NAN)}, "p_L of touch point 'p'"),
+        ({"p_L": np.zeros(2)}, "p_L of touch point 'p'"),
+    ],
+)
+def test_touch_points_that_make_no_sense_are_refused_by_name(changes, said):
+    point = TouchPoint(**({"name": "p", "link": "body", "p_L": np.zeros(3)} | changes))
+    with pytest.raises(ShapeError, match=said):
+        World(build_body(1.0, (1.0,) * 3), Setup(terrain=(build_plane(),), points=(point,)), build_state(z=0.1))
+
+
+def test_drives_that_do_not_fit_are_refused_by_name(human):
+    zero, negative = np.zeros(human.nv), np.zeros(human.nv)
+    negative[9] = -1.0
+    for drive, said in (
+        (Drive(np.zeros(3), zero, human.posture), "drive.kp"),
+        (Drive(zero, np.full(human.nv, NAN), human.posture), "drive.kd"),
+        (Drive(negative, zero, human.posture), human.coordinates[9]),
+        (Drive(zero, zero, zero[:4]), "drive.q_ref"),
+    ):
+        with pytest.raises(ShapeError, match=said):
+            World(human, Setup(drive=drive))
+
+
+@pytest.mark.parametrize("second", [Cut("nope"), "right_hand", Break("nope")])
+def test_a_batch_that_is_refused_changes_nothing(second):
+    scene = load_scene("swing")
+    world, same = build_world(scene), build_world(scene)
+    events = [Cut("left_hand"), Connect(scene.connections[second]) if isinstance(second, str) else second]
+    before = tuple(world.mechanism.constraints)
+    with pytest.raises(HumanoidDynamicsError):
+        world.apply(events)
+    assert tuple(world.mechanism.constraints) == before
+    world.step(1e-3)
+    same.step(1e-3)
+    np.testing.assert_array_equal(world.q, same.q)
+    np.testing.assert_array_equal(world.lam, same.lam)
+
+
+def test_a_world_does_not_go_back_to_another_structure():
+    world = build_world(load_scene("swing"))
+    kept = world.keep()
+    with pytest.raises(UnknownNameError):
+        world.apply([Cut("nope")])
+    world.step(1e-3)
+    world.restore(kept)
+    world.apply([Cut("left_hand")])
+    q = world.q.copy()
+    with pytest.raises(HumanoidDynamicsError, match="the structure has changed"):
+        world.restore(kept)
+    np.testing.assert_array_equal(world.q, q)
+
+
+def test_torques_are_copied(human):
+    world, tau = World(human, Setup(compiled=False)), np.zeros(len(human.actuated))
+    seen = tau.view()
+    seen.flags.writeable = False
+    world.step(1e-3, seen)
+    tau[0] = 7.0
+    assert world.tau[0] == 0.0
+    world.step(1e-3, seen)
+    assert world.tau[0] == 7.0
