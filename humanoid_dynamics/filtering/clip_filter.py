@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.filtering.fallen import FALLEN, has_fallen
-from humanoid_dynamics.filtering.filter import DynamicsFilter, Frame
+from humanoid_dynamics.filtering.filter import DynamicsFilter
+from humanoid_dynamics.filtering.frame import Frame
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.slope import Slope
 from humanoid_dynamics.filtering.ticks.tick import TickSettings

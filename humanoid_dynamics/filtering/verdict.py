@@ -11,7 +11,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.filtering.certificate import COP, FRICTION, PULL, SHARE, FrameCertificate
 from humanoid_dynamics.filtering.fallen import has_fallen
-from humanoid_dynamics.filtering.filter import Frame
+from humanoid_dynamics.filtering.frame import Frame
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.sole_edges import FLAT, find_edges
 from humanoid_dynamics.filtering.strides import measure_stride

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from humanoid_dynamics.control.reference import Reference
 from humanoid_dynamics.filtering.fallen import FALLEN
-from humanoid_dynamics.filtering.filter import DynamicsFilter, Frame
+from humanoid_dynamics.filtering.filter import DynamicsFilter
+from humanoid_dynamics.filtering.frame import Frame
 from humanoid_dynamics.filtering.live.command import STATUSES, Beat, Command, Troubles
 from humanoid_dynamics.filtering.live.state import LiveState
 from humanoid_dynamics.filtering.settings import Settings
