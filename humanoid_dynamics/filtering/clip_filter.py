@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from humanoid_dynamics.errors import ClipError
-from humanoid_dynamics.filtering.fallen import FALLEN, has_fallen
+from humanoid_dynamics.filtering.clip_feed import HOLD, HOLD_RATE, feed_clip
 from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.frame import Frame
 from humanoid_dynamics.filtering.settings import Settings
@@ -20,11 +19,9 @@ from humanoid_dynamics.filtering.verdict import Verdict, judge_clip
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.motion.clip import Clip
-from humanoid_dynamics.motion.resampling import align_signs, sample_configurations
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.motion.resampling import sample_configurations
+from humanoid_dynamics.spatial.arrays import Matrix
 
-HOLD = 1.0  # s the reference stands still before and after a clip
-HOLD_RATE = 50.0  # Hz
 GROUNDED = "on the ground"  # an attempt without the flights of the one before
 
 
@@ -108,7 +105,7 @@ def filter_clip(
         The clip after the filter.
 
     Raises:
-        ClipError: If the clip is shorter than one tick.
+        ClipError: If the clip is shorter than one tick, or nothing comes of it: then it names the first row that was refused, and why.
         ShapeError: If the normal is no direction of ground.
     """
     if normal is not None:
@@ -126,7 +123,7 @@ def filter_clip(
         attempt = attempts.pop(0)
         frames, verdict = _attempt(robot, clip, mode, (settings, tick, attempt), watch)
         verdicts[attempt.name] = verdict
-        good = verdict.finished and not (verdict.flown and verdict.all_limits < 1.0)
+        good = verdict.finished and not (verdict.flown and verdict.all_limits is not None and verdict.all_limits < 1.0)
         if best is None or good or len(frames) / attempt.slower > len(best[1]) / best[0].slower:
             best = (attempt, frames)
         if good:
@@ -154,25 +151,6 @@ def build_clip_of(robot: RobotModel, frames: Sequence[Frame], origin: str) -> Cl
     return Clip(robot, times, q, np.array([f.v for f in frames]), np.array([f.vdot for f in frames]), contacts, f"{origin}, filtered")
 
 
-def samples_with_holds(clip: Clip) -> Iterator[tuple[float, Vector]]:
-    """Return the samples of a clip, standing still for a second before and after it.
-
-    Args:
-        clip: The clip.
-
-    Yields:
-        Time from the beginning of the hold [s], and (nq,) configuration.
-    """
-    q = align_signs(clip.robot, clip.q)
-    for k in range(round(HOLD * HOLD_RATE)):
-        yield k / HOLD_RATE, q[0]
-    for time, row in zip(clip.times - clip.times[0] + HOLD, q, strict=True):
-        yield float(time), row
-    end = HOLD + clip.duration
-    for k in range(1, round(HOLD * HOLD_RATE) + 1):
-        yield end + k / HOLD_RATE, q[-1]
-
-
 def _attempt(
     robot: RobotModel,
     clip: Clip,
@@ -185,36 +163,23 @@ def _attempt(
     times = clip.times[0] + attempt.slower * (clip.times - clip.times[0])
     paced = clip if attempt.slower == 1.0 else clip.change(times=times, v=None, a=None)
     flow = DynamicsFilter(robot, mode, settings=settings, tick=tick)
-    length = paced.duration + 2.0 * HOLD
-    frames: list[Frame] = []
-    began = perf_counter()
-    for time, q in samples_with_holds(paced):
-        flow.push(time, q)
-        if not _drain(flow, frames):
-            break
-        if watch is not None:
-            watch(time / length)
-    else:
-        flow.finish()
-        _drain(flow, frames)
-    spent = 1e6 * (perf_counter() - began) / max(len(frames), 1)
-    wanted = _wanted(paced, frames)
-    notices = clip.notices
+    feed = feed_clip(flow, paced, watch)
+    feed.check()
+    notices = (*clip.notices, *feed.notices)
     if flow.doubtful:
         notices = (*notices, f"limits differ between left and right and are not kept: {', '.join(flow.doubtful)}")
-    lost = flow.status == "fallen"
-    return frames, judge_clip(robot, flow.proportions, frames, wanted, microseconds=spent, notices=notices, lost=lost)
-
-
-def _drain(flow: DynamicsFilter, frames: list[Frame]) -> bool:
-    """Take all frames that are ready; return whether the robot is on its feet."""
-    while (frame := flow.tick()) is not None:
-        if frame.rung == FALLEN and frames:
-            return False
-        frames.append(frame)
-        if has_fallen(frame.q, flow.proportions.pelvis):
-            return False
-    return True
+    verdict = judge_clip(
+        robot,
+        flow.proportions,
+        feed.frames,
+        _wanted(paced, feed.frames),
+        microseconds=feed.microseconds,
+        notices=notices,
+        lost=flow.status == "fallen",
+    )
+    longest = max(float(np.max(np.diff(paced.times))), 1.0 / HOLD_RATE)
+    verdict = replace(verdict, delay=flow.delay_at(1.0 / longest))
+    return feed.frames, verdict.without_limits() if flow.doubtful else verdict
 
 
 def _wanted(clip: Clip, frames: Sequence[Frame]) -> Matrix:

@@ -237,9 +237,9 @@ class Teleoperation:
             if led.kind == "foot" and self._body.feet.refused[led.foot]:
                 status, reason = "refused", REASONS[self._body.feet.refused[led.foot]]
             place, turn = left[k]
-            reports[name] = StreamReport(
-                status, reason or STATUSES[status], float(poses.shares[k]), float(place), float(turn), stream.age(now), stream.gate.refused
-            )
+            share, reason = float(poses.shares[k]), reason or STATUSES[status]
+            away = math.dist(self._tick.points.p[k].tolist(), poses.asked[k].tolist())
+            reports[name] = StreamReport(status, reason, share, float(place), float(turn), stream.age(now), stream.gate.refused, away)
         return reports
 
 
