@@ -109,8 +109,10 @@ def replay_facts(replay: "Replay") -> dict[str, Any]:
         "frames": {
             name: {
                 "followed": replay.statuses[name].get("tracking", 0) / len(replay.frames),
-                **{"rms": _rms(errors), "largest": _largest(errors)},
-                **{"rms_to_operator": _rms(replay.misses[name]), "largest_to_operator": _largest(replay.misses[name])},
+                "rms": _rms(errors),
+                "largest": _largest(errors),
+                "rms_to_operator": _rms(replay.misses[name]),
+                "largest_to_operator": _largest(replay.misses[name]),
                 "statuses": replay.statuses[name],
             }
             for name, errors in replay.errors.items()

@@ -162,6 +162,19 @@ def test_measured_state_that_is_nearly_of_unit_length_is_scaled(flow, robot):
     assert np.linalg.norm(frame.q[3:7]) == pytest.approx(1.0, abs=1e-12)
 
 
+@pytest.mark.parametrize("mode", ["balanced", "paper"])
+def test_frame_that_breaks_a_limit_is_not_ok(robot, mode):
+    flow = DynamicsFilter(robot, mode, lookahead=0.3)
+    for k in range(40):
+        flow.push(k / RATE, robot.posture)
+    joint, beyond = robot.joints[-1].q.start, np.array(flow.tick().q)
+    assert flow.status == "ok"
+    beyond[joint] = robot.limits.upper[joint] + 0.5
+    frame = flow.tick((beyond, np.zeros(robot.nv)))
+    assert not frame.certificate.holds
+    assert flow.status.split()[0] in {"outside", "rung"}
+
+
 def test_every_status_of_a_sample_has_a_reason():
     assert set(REASONS) >= TAKEN - {"ok"}
 

@@ -29,7 +29,7 @@ TAKEN = frozenset({"ok", "retimed", "moved", "jumped", "limited", "noisy"})  # w
 REASONS = {
     "retimed": "stamps run on elsewhere, and time goes on from where it was",
     "moved": "the reference jumped to another place",
-    "jumped": "the posture jumped, had frozen or is all noise; it is held, and led back to",
+    "jumped": "the posture of the reference jumped, had frozen or is all noise; it is held, and led back to",
     "limited": "the reference is faster than the robot",
     "noisy": "the reference goes to and fro; noise is taken out",
     "wrong_shape": "not as many numbers as the robot has coordinates",

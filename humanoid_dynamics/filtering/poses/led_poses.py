@@ -28,7 +28,7 @@ class LedPoses:
         shares: (k,) how far each frame is led.
         followers: Smooth goals of all frames.
         goals: (k, 3) places the followers go to [m].
-        asked: (k, 3) places the operator asks for, in the robot's world, before they are brought into reach; no numbers until they are known [m].
+        asked: (k, 3) places the operator asks for in the robot's world, in reach or not; no numbers until they are known [m].
         shoulders: (k, 3) where the shoulders of led arms are while the body rests [m].
     """
 
