@@ -116,22 +116,7 @@ def filter_clip(
     settings = settings or Settings()
     if clip.duration < settings.dt:
         raise ClipError(clip.origin, f"lasts {clip.duration:.4g} s, less than one tick of {settings.dt:.4g} s")
-    verdicts: dict[str, Verdict] = {}
-    best: tuple[Attempt, list[Frame]] | None = None
-    attempts = list(ladder or LADDER[:1])
-    while attempts:
-        attempt = attempts.pop(0)
-        frames, verdict = _attempt(robot, clip, mode, (settings, tick, attempt), watch)
-        verdicts[attempt.name] = verdict
-        good = verdict.finished and not (verdict.flown and verdict.all_limits is not None and verdict.all_limits < 1.0)
-        if best is None or good or len(frames) / attempt.slower > len(best[1]) / best[0].slower:
-            best = (attempt, frames)
-        if good:
-            break
-        if verdict.flown:
-            attempts.insert(0, replace(attempt, name=f"{attempt.name}, {GROUNDED}", flights=False))
-    kept = best if best is not None else (LADDER[0], [])
-    return FilteredClip(build_clip_of(robot, kept[1], clip.origin), tuple(kept[1]), verdicts[kept[0].name], kept[0], verdicts)
+    return _climb(robot, clip, mode, (settings, tick, ladder or LADDER[:1]), watch)
 
 
 def build_clip_of(robot: RobotModel, frames: Sequence[Frame], origin: str) -> Clip:
@@ -149,6 +134,40 @@ def build_clip_of(robot: RobotModel, frames: Sequence[Frame], origin: str) -> Cl
     contacts = {sole.name: np.array([frame.stands[foot] for frame in frames]) for foot, sole in enumerate(find_soles(robot))}
     q = np.array([frame.q for frame in frames])
     return Clip(robot, times, q, np.array([f.v for f in frames]), np.array([f.vdot for f in frames]), contacts, f"{origin}, filtered")
+
+
+def _climb(
+    robot: RobotModel,
+    clip: Clip,
+    mode: str,
+    how: tuple[Settings, TickSettings | None, Sequence[Attempt]],
+    watch: Callable[[float], None] | None,
+) -> FilteredClip:
+    """Make one attempt after the other, until the robot stays on its feet."""
+    settings, tick, ladder = how
+    verdicts: dict[str, Verdict] = {}
+    best: tuple[Attempt, list[Frame]] | None = None
+    problem: ClipError | None = None
+    attempts = list(ladder)
+    while attempts:
+        attempt = attempts.pop(0)
+        try:
+            frames, verdict = _attempt(robot, clip, mode, (settings, tick, attempt), watch)
+        except ClipError as nothing:
+            problem = problem or nothing
+            continue
+        verdicts[attempt.name] = verdict
+        good = verdict.finished and not (verdict.flown and verdict.all_limits is not None and verdict.all_limits < 1.0)
+        if best is None or good or len(frames) / attempt.slower > len(best[1]) / best[0].slower:
+            best = (attempt, frames)
+        if good:
+            break
+        if verdict.flown:
+            attempts.insert(0, replace(attempt, name=f"{attempt.name}, {GROUNDED}", flights=False))
+    if best is None:
+        raise problem or ClipError(clip.origin, "nothing came of any attempt")
+    kept, frames = best
+    return FilteredClip(build_clip_of(robot, frames, clip.origin), tuple(frames), verdicts[kept.name], kept, verdicts)
 
 
 def _attempt(

@@ -54,6 +54,17 @@ def test_clip_that_falls_at_once_says_so(robot):
         feed.check()
 
 
+def test_attempt_nothing_comes_of_is_followed_by_the_next(robot, monkeypatch):
+    fed = []
+
+    def feed_after_the_first(flow, clip, watch):
+        fed.append(clip)
+        return Feed(clip) if len(fed) == 1 else feed_clip(flow, clip, watch)
+
+    monkeypatch.setattr("humanoid_dynamics.filtering.clip_filter.feed_clip", feed_after_the_first)
+    assert filter_clip(robot, standing(robot), ladder=LADDER[:2]).attempt is LADDER[1]
+
+
 def test_samples_that_are_refused_or_changed_are_counted(robot):
     def leave(q):
         q[:, 0] += 5.0
