@@ -75,11 +75,12 @@ def test_silence_inside_the_bound_is_no_change_of_the_clock():
     assert [clock.read(t) for t in (0.0, 0.1, 0.1 + AHEAD)] == [0.0, 0.1, 0.1 + AHEAD]
 
 
-def test_time_does_not_wait_for_samples_that_were_refused(robot):
-    intake, upside_down = Intake(robot), np.array(robot.posture)
-    upside_down[3:7] = 1.0, 0.0, 0.0, 0.0
+@pytest.mark.parametrize(("value", "said"), [([1.0, 0.0, 0.0, 0.0], "leaning"), (np.nan, "not_finite"), (1e12, "not_finite")])
+def test_time_does_not_wait_for_samples_that_were_refused(robot, value, said):
+    intake, bad = Intake(robot), np.array(robot.posture)
+    bad[3:7] = value
     assert intake.take(0.0, robot.posture) == "ok"
-    assert {intake.take(k, upside_down) for k in range(1, 100)} == {"leaning"}
+    assert {intake.take(k, bad) for k in range(1, 100)} == {said}
     assert intake.take(100.0, robot.posture) == "retimed"
     assert intake.time == pytest.approx(AHEAD)
 

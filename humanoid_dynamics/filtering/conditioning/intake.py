@@ -17,6 +17,7 @@ from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 BASE = 6
 HOLD_STEP, LONGEST_HOLD = 0.02, 1.5  # s; between samples that are held, and how long at a time
+FARTHEST = 1e9  # m or rad; no coordinate is beyond
 JUMP = 0.15  # m; beyond what the base can run, a longer way from sample to sample is another place, and the stream goes on where it was
 TURN = 1.0  # rad; likewise for the heading
 FASTEST_BASE = (4.0, 12.0)  # m/s and rad/s
@@ -33,7 +34,7 @@ REASONS = {
     "limited": "the reference is faster than the robot",
     "noisy": "the reference goes to and fro; noise is taken out",
     "wrong_shape": "not as many numbers as the robot has coordinates",
-    "not_finite": "a number, or the time, is not finite",
+    "not_finite": "a number, or the time, is not finite, or beyond all bounds",
     "not_unit": "a quaternion is not of unit length",
     "late": "it is not later than the one before",
     "ahead": f"it is more than {AHEAD:g} s later than the one before",
@@ -93,14 +94,12 @@ class Intake:
             why it was left out: ``wrong_shape``, ``not_finite``, ``late``, ``ahead``, ``not_unit``, ``leaning``.
         """
         sample, stamp = read_vector(q), read_number(time)
+        read = self._clock.read(stamp) if math.isfinite(stamp) else "not_finite"  # also where the rest is no sample: time goes on
         if sample is None or sample.shape != (self._model.nq,):
             return "wrong_shape"
-        if not (math.isfinite(stamp) and math.isfinite(sample.dot(sample))):
-            return "not_finite"
-        read = self._clock.read(stamp)
-        fault = read if isinstance(read, str) else self._fault(sample)
+        fault = self._fault(sample)
         if fault or isinstance(read, str):
-            return fault
+            return fault or str(read)
         self._given = np.array(sample)
         return self._accept(read, sample)
 
@@ -153,6 +152,8 @@ class Intake:
         return self._rejoining.lead(sample, gap), share, status
 
     def _fault(self, sample: Vector) -> str:
+        if not float(np.abs(sample).max()) < FARTHEST:
+            return "not_finite"
         length = _length(sample[3:7])
         if abs(length - 1.0) > NORMAL or not pin.isNormalized(self._model, sample, NORMAL):
             return "not_unit"
