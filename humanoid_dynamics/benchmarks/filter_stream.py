@@ -11,7 +11,7 @@ import numpy as np
 from humanoid_dynamics.benchmarks.interleave import MICROSECOND, Contender, Timing
 from humanoid_dynamics.benchmarks.rows import Measurement, Race
 from humanoid_dynamics.benchmarks.stand import Stand
-from humanoid_dynamics.filtering.clip_filter import samples_with_holds
+from humanoid_dynamics.filtering.clip_feed import samples_with_holds
 from humanoid_dynamics.filtering.filter import ROWS_AT_A_TIME, DynamicsFilter
 from humanoid_dynamics.filtering.poses.teleoperation import Teleoperation
 from humanoid_dynamics.model.robot import RobotModel

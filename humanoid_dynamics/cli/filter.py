@@ -115,7 +115,7 @@ def _check_slope(slope: float, uphill: float) -> "Vector | None":
 
 def _about(mode: str, settings: "Settings", normal: "Vector | None") -> dict[str, Any]:
     ground = [0.0, 0.0, 1.0] if normal is None else normal.tolist()
-    return {"mode": mode, "lookahead": settings.lookahead, "delay": settings.lookahead, "edges": settings.edges, "normal": ground}
+    return {"mode": mode, "lookahead": settings.lookahead, "edges": settings.edges, "normal": ground}
 
 
 def _filter_one(
@@ -126,9 +126,9 @@ def _filter_one(
     from humanoid_dynamics.filtering.batches.task import Outcome, Task
     from humanoid_dynamics.filtering.clip_facts import clip_facts
     from humanoid_dynamics.filtering.clip_filter import LADDER, filter_clip
+    from humanoid_dynamics.filtering.filtered_recording import build_filtered_recording
     from humanoid_dynamics.filtering.slope import Slope
     from humanoid_dynamics.model.load import load_robot
-    from humanoid_dynamics.motion.formats.mapping import build_recording
     from humanoid_dynamics.motion.formats.npz_file import write_npz
     from humanoid_dynamics.motion.load import load_clip
 
@@ -144,16 +144,16 @@ def _filter_one(
     draw_pictures(pictures, clip, found, slope)
     if out:
         Path(out).mkdir(parents=True, exist_ok=True)
-        write_npz(build_recording(found.clip), Path(out) / f"{result}.npz")
+        write_npz(build_filtered_recording(found), Path(out) / f"{result}.npz")
     outcome = Outcome(Task(path.stem, path, ""), clip_facts(str(path), clip, found, slope))
-    tell([outcome], options, {"robot": model.name, **_about(mode, settings, normal), **pictures._asdict()}, monotonic() - began)
-    if not options.as_json:
-        typer.echo(_tell_where(pictures, robot, str(Path(out) / f"{result}.npz") if out else ""), nl=False)
+    about = {"robot": model.name, **_about(mode, settings, normal), **pictures._asdict()}
+    where = "" if options.as_json else _tell_where(pictures, robot, str(Path(out) / f"{result}.npz") if out else "")
+    tell([outcome], options, about, monotonic() - began, where=where)
 
 
 def _tell_where(pictures: Pictures, robot: str, written: str) -> str:
-    """Say which pictures there are, and how to see the motion itself."""
-    lines = [f"wrote {path}\n" for path in pictures if path]
+    """Say which files there are, and how to see the motion itself."""
+    lines = [f"wrote {path}\n" for path in (written, *pictures) if path]
     if written:
         lines.append(f"to see it in a browser: humanoid-dynamics view {shlex.quote(written)} --robot {shlex.quote(robot)}\n")
     return "".join(lines)

@@ -66,11 +66,12 @@ def filter_many(job: "FilterJob", sources: Sequence[str], options: BatchOptions)
     return outcomes, monotonic() - began
 
 
-def tell(outcomes: "Sequence[Outcome]", options: BatchOptions, facts: dict[str, Any], seconds: float) -> None:
-    """Print and write what became of clips, and exit with 1 where one fell or failed."""
+def tell(outcomes: "Sequence[Outcome]", options: BatchOptions, facts: dict[str, Any], seconds: float, *, where: str = "") -> None:
+    """Print and write what became of clips and where they are, and exit with 1 where one fell or failed."""
     from humanoid_dynamics.filtering.batches.table import STATES, name_state, tell_outcome, write_table
 
-    answer = {**facts, "counts": _count(outcomes), "clips": [tell_outcome(outcome) for outcome in outcomes]}
+    delay = max((outcome.facts["after"].get("delay", 0.0) for outcome in outcomes if not outcome.problem), default=None)
+    answer = {**facts, "delay": delay, "counts": _count(outcomes), "clips": [tell_outcome(outcome) for outcome in outcomes]}
     if options.report.endswith(".csv"):
         write_table(outcomes, Path(options.report))
     elif options.report:
@@ -79,6 +80,7 @@ def tell(outcomes: "Sequence[Outcome]", options: BatchOptions, facts: dict[str, 
         typer.echo(json.dumps(answer, indent=2, allow_nan=False))
     else:
         _print(str(facts["robot"]), outcomes, seconds, make_console())
+        typer.echo(where, nl=False)
     if any(name_state(outcome) != STATES[0] for outcome in outcomes):
         raise typer.Exit(SOME_FAILED)
 

@@ -19,7 +19,7 @@ def figures(facts: dict[str, Any]) -> tuple[str, ...]:
     return (
         finished,
         f"{100 * facts['before']['impossible']:.0f} % ({100 * facts['false_alarms']['impossible']:.0f} % false alarm)",
-        f"{100 * after['all_limits']:.1f} %",
+        "not judged" if after["all_limits"] is None else f"{100 * after['all_limits']:.1f} %",
         f"{after['residual']:.0e}",
         f"{np.rad2deg(after['joint_rms']):.1f} deg",
         f"{100 * after['com_rms']:.1f} cm",

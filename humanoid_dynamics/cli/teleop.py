@@ -17,6 +17,7 @@ from humanoid_dynamics.errors import HumanoidDynamicsError
 if TYPE_CHECKING:
     from humanoid_dynamics.filtering.poses.replay import Replay
     from humanoid_dynamics.motion.poses import PoseStream
+    from humanoid_dynamics.spatial.arrays import Vector
 
 
 PosesArgument = Annotated[str, typer.Argument(help="A .npz file with pairs NAME_pos and NAME_quat_xyzw.", metavar="POSES")]
@@ -31,6 +32,12 @@ JitterOption = Annotated[float, typer.Option("--jitter", help="Mean of what come
 LossOption = Annotated[float, typer.Option("--loss", help="Share of poses that never come.")]
 SeedOption = Annotated[int, typer.Option("--seed", help="Of what happens at random.")]
 OutOption = Annotated[str, typer.Option("--out", help="Write the motion of the robot into this .npz file.")]
+ERRORS = {
+    "rms": "rms to goal in reach",
+    "largest": "largest",
+    "rms_to_operator": "rms to operator",
+    "largest_to_operator": "largest to operator",
+}
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics teleop g1 hand.npz --frame right_hand --scale 0.25
@@ -102,8 +109,10 @@ def replay_facts(replay: "Replay") -> dict[str, Any]:
         "frames": {
             name: {
                 "followed": replay.statuses[name].get("tracking", 0) / len(replay.frames),
-                "rms": float(np.sqrt(np.mean(errors**2))) if len(errors) else None,
-                "largest": float(errors.max()) if len(errors) else None,
+                "rms": _rms(errors),
+                "largest": _largest(errors),
+                "rms_to_operator": _rms(replay.misses[name]),
+                "largest_to_operator": _largest(replay.misses[name]),
                 "statuses": replay.statuses[name],
             }
             for name, errors in replay.errors.items()
@@ -127,6 +136,14 @@ def _choose(streams: "tuple[PoseStream, ...]", frames: list[str]) -> "dict[str, 
     return chosen
 
 
+def _rms(errors: "Vector") -> float | None:
+    return float((errors @ errors / len(errors)) ** 0.5) if len(errors) else None
+
+
+def _largest(errors: "Vector") -> float | None:
+    return float(errors.max()) if len(errors) else None
+
+
 def _finite(value: float) -> float | None:
     import numpy as np
 
@@ -145,12 +162,11 @@ def _print(facts: dict[str, Any]) -> None:
         (
             name,
             f"{100.0 * one['followed']:.0f} %",
-            "-" if one["rms"] is None else f"{100.0 * one['rms']:.1f} cm",
-            "-" if one["largest"] is None else f"{100.0 * one['largest']:.1f} cm",
+            *("-" if one[key] is None else f"{100.0 * one[key]:.1f} cm" for key in ERRORS),
             ", ".join(f"{status.replace('_', ' ')} {count}" for status, count in one["statuses"].items()),
         )
         for name, one in facts["frames"].items()
     ]
-    print_table(console, "led frames", ("frame", "followed", "rms error", "largest error", "ticks"), rows)
+    print_table(console, "led frames", ("frame", "followed", *ERRORS.values(), "ticks"), rows)
     if facts["file"]:
         console.print(f"wrote {facts['file']}", highlight=False, markup=False)

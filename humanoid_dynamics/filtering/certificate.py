@@ -76,7 +76,7 @@ class FrameJudge:
         Args:
             robot: The robot.
             proportions: Its measures.
-            trust_limits: Whether joints have the limits their description says; torques and positions are not judged otherwise.
+            trust_limits: Whether joints have the limits their description says; where not, frames count as inside them.
             compiled: Whether a kernel of numba does part of the work; where None, if numba is installed.
         """
         self._trust = trust_limits

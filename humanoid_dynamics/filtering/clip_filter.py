@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from humanoid_dynamics.errors import ClipError
-from humanoid_dynamics.filtering.fallen import FALLEN, has_fallen
-from humanoid_dynamics.filtering.filter import DynamicsFilter, Frame
+from humanoid_dynamics.filtering.clip_feed import HOLD, HOLD_RATE, feed_clip
+from humanoid_dynamics.filtering.filter import DynamicsFilter
+from humanoid_dynamics.filtering.frame import Frame
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.slope import Slope
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
@@ -19,11 +19,9 @@ from humanoid_dynamics.filtering.verdict import Verdict, judge_clip
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.motion.clip import Clip
-from humanoid_dynamics.motion.resampling import align_signs, sample_configurations
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.motion.resampling import sample_configurations
+from humanoid_dynamics.spatial.arrays import Matrix
 
-HOLD = 1.0  # s the reference stands still before and after a clip
-HOLD_RATE = 50.0  # Hz
 GROUNDED = "on the ground"  # an attempt without the flights of the one before
 
 
@@ -107,7 +105,7 @@ def filter_clip(
         The clip after the filter.
 
     Raises:
-        ClipError: If the clip is shorter than one tick.
+        ClipError: If the clip is shorter than one tick, or nothing comes of it: then it names the first row that was refused, and why.
         ShapeError: If the normal is no direction of ground.
     """
     if normal is not None:
@@ -118,22 +116,7 @@ def filter_clip(
     settings = settings or Settings()
     if clip.duration < settings.dt:
         raise ClipError(clip.origin, f"lasts {clip.duration:.4g} s, less than one tick of {settings.dt:.4g} s")
-    verdicts: dict[str, Verdict] = {}
-    best: tuple[Attempt, list[Frame]] | None = None
-    attempts = list(ladder or LADDER[:1])
-    while attempts:
-        attempt = attempts.pop(0)
-        frames, verdict = _attempt(robot, clip, mode, (settings, tick, attempt), watch)
-        verdicts[attempt.name] = verdict
-        good = verdict.finished and not (verdict.flown and verdict.all_limits < 1.0)
-        if best is None or good or len(frames) / attempt.slower > len(best[1]) / best[0].slower:
-            best = (attempt, frames)
-        if good:
-            break
-        if verdict.flown:
-            attempts.insert(0, replace(attempt, name=f"{attempt.name}, {GROUNDED}", flights=False))
-    kept = best if best is not None else (LADDER[0], [])
-    return FilteredClip(build_clip_of(robot, kept[1], clip.origin), tuple(kept[1]), verdicts[kept[0].name], kept[0], verdicts)
+    return _climb(robot, clip, mode, (settings, tick, ladder or LADDER[:1]), watch)
 
 
 def build_clip_of(robot: RobotModel, frames: Sequence[Frame], origin: str) -> Clip:
@@ -153,23 +136,38 @@ def build_clip_of(robot: RobotModel, frames: Sequence[Frame], origin: str) -> Cl
     return Clip(robot, times, q, np.array([f.v for f in frames]), np.array([f.vdot for f in frames]), contacts, f"{origin}, filtered")
 
 
-def samples_with_holds(clip: Clip) -> Iterator[tuple[float, Vector]]:
-    """Return the samples of a clip, standing still for a second before and after it.
-
-    Args:
-        clip: The clip.
-
-    Yields:
-        Time from the beginning of the hold [s], and (nq,) configuration.
-    """
-    q = align_signs(clip.robot, clip.q)
-    for k in range(round(HOLD * HOLD_RATE)):
-        yield k / HOLD_RATE, q[0]
-    for time, row in zip(clip.times - clip.times[0] + HOLD, q, strict=True):
-        yield float(time), row
-    end = HOLD + clip.duration
-    for k in range(1, round(HOLD * HOLD_RATE) + 1):
-        yield end + k / HOLD_RATE, q[-1]
+def _climb(
+    robot: RobotModel,
+    clip: Clip,
+    mode: str,
+    how: tuple[Settings, TickSettings | None, Sequence[Attempt]],
+    watch: Callable[[float], None] | None,
+) -> FilteredClip:
+    """Make one attempt after the other, until the robot stays on its feet."""
+    settings, tick, ladder = how
+    verdicts: dict[str, Verdict] = {}
+    best: tuple[Attempt, list[Frame]] | None = None
+    problem: ClipError | None = None
+    attempts = list(ladder)
+    while attempts:
+        attempt = attempts.pop(0)
+        try:
+            frames, verdict = _attempt(robot, clip, mode, (settings, tick, attempt), watch)
+        except ClipError as nothing:
+            problem = problem or nothing
+            continue
+        verdicts[attempt.name] = verdict
+        good = verdict.finished and not (verdict.flown and verdict.all_limits is not None and verdict.all_limits < 1.0)
+        if best is None or good or len(frames) / attempt.slower > len(best[1]) / best[0].slower:
+            best = (attempt, frames)
+        if good:
+            break
+        if verdict.flown:
+            attempts.insert(0, replace(attempt, name=f"{attempt.name}, {GROUNDED}", flights=False))
+    if best is None:
+        raise problem or ClipError(clip.origin, "nothing came of any attempt")
+    kept, frames = best
+    return FilteredClip(build_clip_of(robot, frames, clip.origin), tuple(frames), verdicts[kept.name], kept, verdicts)
 
 
 def _attempt(
@@ -184,36 +182,23 @@ def _attempt(
     times = clip.times[0] + attempt.slower * (clip.times - clip.times[0])
     paced = clip if attempt.slower == 1.0 else clip.change(times=times, v=None, a=None)
     flow = DynamicsFilter(robot, mode, settings=settings, tick=tick)
-    length = paced.duration + 2.0 * HOLD
-    frames: list[Frame] = []
-    began = perf_counter()
-    for time, q in samples_with_holds(paced):
-        flow.push(time, q)
-        if not _drain(flow, frames):
-            break
-        if watch is not None:
-            watch(time / length)
-    else:
-        flow.finish()
-        _drain(flow, frames)
-    spent = 1e6 * (perf_counter() - began) / max(len(frames), 1)
-    wanted = _wanted(paced, frames)
-    notices = clip.notices
+    feed = feed_clip(flow, paced, watch)
+    feed.check()
+    notices = (*clip.notices, *feed.notices)
     if flow.doubtful:
         notices = (*notices, f"limits differ between left and right and are not kept: {', '.join(flow.doubtful)}")
-    lost = flow.status == "fallen"
-    return frames, judge_clip(robot, flow.proportions, frames, wanted, microseconds=spent, notices=notices, lost=lost)
-
-
-def _drain(flow: DynamicsFilter, frames: list[Frame]) -> bool:
-    """Take all frames that are ready; return whether the robot is on its feet."""
-    while (frame := flow.tick()) is not None:
-        if frame.rung == FALLEN and frames:
-            return False
-        frames.append(frame)
-        if has_fallen(frame.q, flow.proportions.pelvis):
-            return False
-    return True
+    verdict = judge_clip(
+        robot,
+        flow.proportions,
+        feed.frames,
+        _wanted(paced, feed.frames),
+        microseconds=feed.microseconds,
+        notices=notices,
+        lost=flow.status == "fallen",
+    )
+    longest = max(float(np.max(np.diff(paced.times))), 1.0 / HOLD_RATE)
+    verdict = replace(verdict, delay=flow.delay_at(1.0 / longest))
+    return feed.frames, verdict.without_limits() if flow.doubtful else verdict
 
 
 def _wanted(clip: Clip, frames: Sequence[Frame]) -> Matrix:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.filtering.certificate import FrameCertificate, FrameJudge
-from humanoid_dynamics.filtering.conditioning.intake import TAKEN, Intake
+from humanoid_dynamics.filtering.conditioning.intake import TAKEN, Intake, steps_of_hold
 from humanoid_dynamics.filtering.conditioning.planner import Planner
 from humanoid_dynamics.filtering.conditioning.rehearsal import rehearse
 from humanoid_dynamics.filtering.conditioning.track import Track
 from humanoid_dynamics.filtering.doubt import doubtful_limits
 from humanoid_dynamics.filtering.fallen import FALLEN, FASTEST, Recovery, has_fallen
+from humanoid_dynamics.filtering.frame import Frame
+from humanoid_dynamics.filtering.measured import read_state
 from humanoid_dynamics.filtering.modes import build_tick
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.settings import Settings
@@ -27,49 +29,8 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 
 ROWS_AT_A_TIME = 8
-MARGIN = 3  # rows beyond those that are planned
+NEEDED = ROWS_AT_A_TIME + 3  # rows that a plan needs at least
 BASE = 6
-STATUSES = {
-    "waiting": "the look-ahead is not there yet",
-    "ok": "all limits are kept",
-    "rung": "a limit gives way; the number says which of ``step.RUNGS``",
-    "state_not_finite": "the measured state is no state; the last one that was is used",
-    "fallen": "the robot fell; its posture is held until the reference stands on both soles, then it goes back there and on",
-    "ended": "nothing is left",
-}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Frame:
-    """One frame of consistent motion.
-
-    Attributes:
-        time: Its instant, evenly from the start of the reference on [s].
-        reference: Instant of the reference it belongs to [s]; behind where time had to stand still before a foot was lifted.
-        q: (nq,) configuration.
-        v: (nv,) velocity.
-        vdot: (nv,) acceleration with which motion goes on.
-        tau: (na,) torques of all coordinates but those of the base.
-        wrenches: (2, 6) wrenches of the ground on the soles, in axes of each.
-        stands: Whether each sole bears load.
-        rung: Place on the ladder of the tick: 0 where all limits were kept.
-        certificate: How consistent it is.
-        target: What was wanted.
-        edges: What each standing sole stands on: 0 all of it, 1 the front edge, -1 the rear edge.
-    """
-
-    time: float
-    reference: float
-    q: Vector
-    v: Vector
-    vdot: Vector
-    tau: Vector
-    wrenches: Vector
-    stands: tuple[bool, bool]
-    rung: int
-    certificate: FrameCertificate
-    target: Target
-    edges: tuple[int, int] = (0, 0)
 
 
 class DynamicsFilter:
@@ -78,7 +39,7 @@ class DynamicsFilter:
     Attributes:
         q: (nq,) configuration now.
         v: (nv,) velocity now.
-        delay: By how much a frame is later than the newest sample that it needs [s].
+        delay: By how much a frame is later than the newest sample, at most, where samples come as often as ticks; see ``delay_at`` [s].
         status: What the last tick had to say: a word of ``STATUSES``, the rung with its number.
         proportions: Measures of the robot.
         doubtful: Joints whose limits cannot be meant; where there are any no joint and torque limits are kept.
@@ -121,11 +82,11 @@ class DynamicsFilter:
         self.tick_settings = tick
         self._tick = build_tick(mode, robot, self.proportions, tick)
         self._judge = FrameJudge(robot, self.proportions, trust_limits=not self.doubtful, compiled=tick.compiled)
-        self.delay = self.settings.lookahead
         self._bound = mode == "balanced" and tick.joint_limits and tick.torque_limits and tick.unilateral
         self._recovery = Recovery(robot, self.settings.dt, keep_limits=tick.joint_limits)
         rehearse(robot, self.proportions, self.settings)
         self.restart()
+        self.delay = self.delay_at(self.settings.rate)
 
     def restart(self) -> None:
         """Forget the stream and the state, and a fall."""
@@ -139,6 +100,24 @@ class DynamicsFilter:
         self.v: Vector = np.zeros(self.robot.nv)
         self._row, self._started, self._ended, self._measured = 0, False, False, False
         self.status = "waiting"
+
+    @property
+    def _ahead(self) -> int:
+        """How many rows are known before the next ones are planned."""
+        return max(round(self.settings.lookahead * self.settings.rate), NEEDED)
+
+    def delay_at(self, rate: float) -> float:
+        """Return by how much a frame is later than the newest sample, at most, where these come evenly.
+
+        The look-ahead, half the window that smooths, and the time until the samples behind it have come.
+
+        Args:
+            rate: Samples per second [Hz].
+
+        Returns:
+            The bound, which frames that come when they are due keep [s].
+        """
+        return (self._ahead + self._track.half - 1) * self.settings.dt + self._track.samples_behind / rate
 
     def push(self, time: float, q: Vector) -> str:
         """Take one sample of the reference; nothing raises.
@@ -156,6 +135,17 @@ class DynamicsFilter:
             self._prepare()
         return status
 
+    def hold(self, duration: float) -> None:
+        """Let the reference stand still for some time where its sender is silent, so that ticks have an answer; samples may follow.
+
+        Args:
+            duration: The time, 1.5 s at most; 0.1 s are enough for the next tick [s].
+        """
+        for step in steps_of_hold(duration):
+            if self._intake.wait(step) and self._intake.q is not None:
+                self._track.add(self._intake.time, self._intake.q)
+                self._prepare()
+
     def finish(self) -> None:
         """Say that no sample will follow: what is left comes out, and the reference stands still after its end."""
         self._track.finish()
@@ -168,29 +158,19 @@ class DynamicsFilter:
             measured: Configuration and velocity of a robot; the filter's own where None.
 
         Returns:
-            The frame; None where the look-ahead is not there yet, or nothing is left.
+            The frame; None where the look-ahead is not there, or nothing is left: the status says which.
         """
         target = self._next_target()
         if target is None:
-            self.status = "ended" if self._ended else "waiting"
+            self.status = "ended" if self._ended else "silent" if self._started else "waiting"
             return None
-        believed = measured is None or self._take_state(measured)
+        state = None if measured is None else read_state(self.robot.model, measured)
+        if state is not None:
+            self.q, self.v = state
         self._started, self._measured = True, measured is not None
         frame = self._advance(target, measured is not None)
-        if frame.rung == FALLEN:
-            self.status = "fallen"
-        else:
-            self.status = "ok" if frame.rung == 0 else f"rung {frame.rung}"
-            self.status = self.status if believed else "state_not_finite"
+        self.status = _name_status(frame, believed=measured is None or state is not None)
         return frame
-
-    def _take_state(self, measured: tuple[Vector, Vector]) -> bool:
-        """Take the state of a robot; return whether it is one."""
-        q, v = np.array(measured[0], dtype=np.float64), np.array(measured[1], dtype=np.float64)
-        if q.shape != self.q.shape or v.shape != self.v.shape or not (np.isfinite(q).all() and np.isfinite(v).all()):
-            return False
-        self.q, self.v = q, v
-        return True
 
     def _next_target(self) -> Target | None:
         self._prepare()
@@ -201,8 +181,7 @@ class DynamicsFilter:
         if self._targets:
             return
         ready = self._track.end - self._planner.now
-        needed = 0 if self._ended else round(self.settings.lookahead * self.settings.rate)
-        if ready >= max(needed, ROWS_AT_A_TIME + MARGIN):
+        if ready >= (NEEDED if self._ended else self._ahead):
             for foot, place, turn in self._tick.landings():
                 self._planner.landed(foot, place, turn)
             self._targets = self._planner.plan(ROWS_AT_A_TIME, self._centre() if self._started and not self._recovery.active else None)
@@ -290,3 +269,14 @@ class DynamicsFilter:
         self._row += 1
         reference = self._track.start + target.time
         return Frame(time, reference, q, v, step.vdot, step.tau, step.wrenches, step.stands, step.rung, certificate, target, step.edges)
+
+
+def _name_status(frame: Frame, *, believed: bool) -> str:
+    """Return a word of ``STATUSES``."""
+    if frame.rung == FALLEN:
+        return "fallen"
+    if not believed:
+        return "state_not_finite"
+    if frame.rung:
+        return f"rung {frame.rung}"
+    return "ok" if frame.certificate.holds else "outside"

@@ -16,7 +16,7 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 if TYPE_CHECKING:
     from humanoid_dynamics.filtering.clip_filter import FilteredClip
-    from humanoid_dynamics.filtering.filter import Frame
+    from humanoid_dynamics.filtering.frame import Frame
 
 STEEPEST = 0.5  # least upward part of a normal that is ground
 STEEPEST_SLOPE = 1.0  # rad

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.filter import Frame
+from humanoid_dynamics.filtering.frame import Frame
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.schedule import runs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.filtering.certificate import COP, FRICTION, PULL, SHARE, FrameCertificate
 from humanoid_dynamics.filtering.fallen import has_fallen
-from humanoid_dynamics.filtering.filter import Frame
+from humanoid_dynamics.filtering.frame import Frame
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.sole_edges import FLAT, find_edges
 from humanoid_dynamics.filtering.strides import measure_stride
@@ -25,7 +25,7 @@ LANDING = 0.06  # s after touch-down from which a sole counts as standing
 
 @dataclass(frozen=True)
 class Verdict:
-    """The certificate of a clip.
+    """The certificate of a clip; what was not judged is None: limits of joints and motors that cannot be meant.
 
     Attributes:
         finished: Whether the robot was on its feet to the end.
@@ -49,8 +49,9 @@ class Verdict:
         flight_replaced: Time in which the reference flies and the robot stands instead [s].
         flown: Time in which the reference flies, and the robot too [s].
         rungs: Rung of the ladder -> frames.
-        microseconds: Time per frame [us].
-        notices: What was assumed.
+        microseconds: Time per frame, what is compiled first not counted [us].
+        notices: What was assumed, and what became of samples that were not simply taken.
+        delay: By how much a frame of a stream would be later than the newest sample, at most [s].
     """
 
     finished: bool
@@ -59,11 +60,11 @@ class Verdict:
     residual: float
     cop: float
     friction: float
-    torque: float
-    joints: float
-    all_limits: float
-    worst_torque: float
-    joint_margin: float
+    torque: float | None
+    joints: float | None
+    all_limits: float | None
+    worst_torque: float | None
+    joint_margin: float | None
     joint_rms: float
     joint_max: float
     com_rms: float
@@ -76,6 +77,11 @@ class Verdict:
     rungs: dict[str, int]
     microseconds: float
     notices: tuple[str, ...] = ()
+    delay: float = 0.0
+
+    def without_limits(self) -> Verdict:
+        """Return the verdict without what limits of joints and motors say."""
+        return replace(self, torque=None, joints=None, all_limits=None, worst_torque=None, joint_margin=None)
 
 
 class _Consistency(NamedTuple):

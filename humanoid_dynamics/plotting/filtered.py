@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.clip_filter import HOLD, FilteredClip
+from humanoid_dynamics.filtering.clip_feed import HOLD
+from humanoid_dynamics.filtering.clip_filter import FilteredClip
 from humanoid_dynamics.filtering.scoring import CUTOFF
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles

@@ -39,6 +39,31 @@ def test_clip_is_filtered_written_and_reported(tmp_path):
     assert written.duration > 2.0
 
 
+def test_file_is_told_where_the_robot_falls_too(tmp_path, monkeypatch):
+    monkeypatch.setattr("humanoid_dynamics.filtering.batches.table.name_state", lambda outcome: "fell")
+    write_standing(tmp_path / "stand.npz")
+    answer = call("human28", str(tmp_path / "stand.npz"), "--out", str(tmp_path / "out"))
+    assert answer.exit_code == 1
+    assert "wrote " in answer.output
+    assert "humanoid-dynamics view" in answer.output
+
+
+def test_clip_nothing_comes_of_names_file_row_and_reason(tmp_path):
+    robot = hd.load_robot("human28")
+    times, q = np.arange(0.0, 0.5, 1.0 / 30.0), np.tile(robot.posture, (15, 1))
+    q[:, 3:7] = 1.0, 0.0, 0.0, 0.0  # w first
+    write_npz(build_recording(Clip(robot, times, q)), tmp_path / "w_first.npz")
+    answer = call("human28", str(tmp_path / "w_first.npz"))
+    assert answer.exit_code != 0
+    assert "w_first.npz: row 0: leaning: the base leans" in str(answer.exception)
+
+
+def test_delay_in_the_report_is_no_less_than_that_of_the_stream(tmp_path):
+    write_standing(tmp_path / "stand.npz")
+    facts = json.loads(call("human28", str(tmp_path / "stand.npz"), "--lookahead", "0.3", "--json").output)
+    assert facts["delay"] == pytest.approx(0.37 + 2.0 / 30.0)
+
+
 def write_slope(path, slope):
     robot = hd.load_robot("human28")
     times = np.arange(0.0, 0.3, 1.0 / 30.0)

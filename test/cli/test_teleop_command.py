@@ -47,6 +47,17 @@ def test_table_is_printed_and_losses_are_told(hand):
     assert "gap" in answer.output
 
 
+def test_distance_to_the_operator_is_told_beside_that_to_the_goal_in_reach(hand):
+    """A motion eight times as large leaves the reach: the goal is met, the operator's own pose is not."""
+    facts = json.loads(call("human28", hand, *HAND, "--scale", "8", "--json").output)["frames"]["right_hand"]
+    assert facts["statuses"]["out_of_reach"] > 100
+    assert facts["rms"] < 0.05
+    assert facts["rms_to_operator"] > 0.3
+    assert facts["largest_to_operator"] >= facts["rms_to_operator"]
+    near = json.loads(call("human28", hand, *HAND, "--json").output)["frames"]["right_hand"]
+    assert near["rms_to_operator"] == pytest.approx(near["rms"], abs=1e-3)
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [

@@ -12,7 +12,7 @@ from recordings import find_recording
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import DynamicsFilter
-from humanoid_dynamics.filtering.filter import Frame
+from humanoid_dynamics.filtering.frame import Frame
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.gait import build_walk
 from humanoid_dynamics.motion.load import load_clip

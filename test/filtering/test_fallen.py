@@ -9,7 +9,7 @@ import pytest
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import DynamicsFilter
 from humanoid_dynamics.filtering.fallen import FALLEN
-from humanoid_dynamics.filtering.filter import STATUSES
+from humanoid_dynamics.filtering.frame import STATUSES
 from humanoid_dynamics.filtering.live.motion import LiveMotion
 from humanoid_dynamics.filtering.ticks.step import RUNGS
 

@@ -12,7 +12,8 @@ pytest.importorskip("mujoco", reason="MuJoCo is not installed")
 
 from plant import replay, run_closed_loop
 
-from humanoid_dynamics.filtering.clip_filter import LADDER, filter_clip, samples_with_holds
+from humanoid_dynamics.filtering.clip_feed import samples_with_holds
+from humanoid_dynamics.filtering.clip_filter import LADDER, filter_clip
 
 CLIPS = (
     "g1_asap/squat_level1.npz",

@@ -1,5 +1,7 @@
 """The small functions of the filter: each does one thing, and these are the laws it keeps."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -18,6 +20,7 @@ from humanoid_dynamics.filtering.conditioning.windows import flat_kernel, smooth
 from humanoid_dynamics.filtering.doubt import doubtful_limits
 from humanoid_dynamics.filtering.proportions import inner_rectangle, measure_proportions
 from humanoid_dynamics.filtering.ticks.joint_room import EMERGENCY, JointRoom
+from humanoid_dynamics.spatial.compiling import choose_compiler
 from humanoid_dynamics.spatial.polygon import margin_inside
 
 DT = 0.005
@@ -116,6 +119,24 @@ def test_joint_that_keeps_its_room_never_leaves_its_range():
         assert (q[index] >= low - 1e-3).all()
         assert (q[index] <= high + 1e-3).all()
         assert (np.abs(v[6:]) <= robot.limits.velocity[6:] * (1.0 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("keeps", ["lower", "upper"])
+def test_joint_with_one_limit_alone_is_limited(keeps):
+    human = hd.load_robot("human28")
+    place, lost = human.joints[-1].q.start, "upper" if keeps == "lower" else "lower"
+    open_end = np.array(getattr(human.limits, lost))
+    open_end[place] = np.inf if lost == "upper" else -np.inf
+    robot = replace(human, limits=replace(human.limits, **{lost: open_end}))
+    end = getattr(robot.limits, keeps)[place]
+    q, v, row = np.array(robot.posture), np.zeros(robot.nv), human.joints[-1].v.start - 6
+    q[place] = end
+    for compiled in (False, bool(choose_compiler(None))):
+        room = JointRoom(robot, compiled=compiled)
+        room.update(q, v, DT)
+        assert place in room.ranges[0]
+        assert np.isfinite(room.bounds).all()
+        assert (room.lower[row] > 0.0) if keeps == "lower" else (room.upper[row] < 0.0)
 
 
 def test_short_swings_and_contacts_are_none():

@@ -18,12 +18,13 @@ from humanoid_dynamics.filtering.batches.task import Facts, Task
 from humanoid_dynamics.filtering.clip_facts import clip_facts
 from humanoid_dynamics.filtering.clip_filter import LADDER, filter_clip
 from humanoid_dynamics.filtering.filter import DynamicsFilter
+from humanoid_dynamics.filtering.filtered_recording import build_filtered_recording
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.slope import Slope
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.motion.formats.mapping import JointMap, build_recording
+from humanoid_dynamics.motion.formats.mapping import JointMap
 from humanoid_dynamics.motion.formats.npz_file import write_npz
 from humanoid_dynamics.motion.load import load_clip
 
@@ -67,7 +68,7 @@ class FilterJob:
         ladder = LADDER if self.offline else LADDER[:1]
         found = filter_clip(robot, motion, self.mode, settings=self.settings, ladder=ladder, normal=self.normal)
         if out is not None:
-            write_npz(build_recording(found.clip), out)
+            write_npz(build_filtered_recording(found), out)
         return clip_facts(str(clip), motion, found, Slope(robot, self.normal) if self.normal else None)
 
     @property

@@ -29,6 +29,7 @@ FIGURES = (
     "flight_replaced",
     "flown",
     "microseconds",
+    "delay",
 )
 COLUMNS = (
     *("name", "clip", "state", "problem", "seconds", "fell", "impossible_before", "false_alarms", "attempt"),
@@ -79,7 +80,7 @@ def build_row(outcome: Outcome) -> dict[str, Any]:
     if outcome.problem:
         return {**row, "false_alarms": ""}
     after = told["after"]
-    row |= {name: after[name] for name in (*FIGURES, "fell")}
+    row |= {name: after.get(name) for name in (*FIGURES, "fell")}
     row |= {"impossible_before": told["before"]["impossible"], "false_alarms": told["false_alarms"]["impossible"]}
     row |= {"rungs": " ".join(f"{name}:{count}" for name, count in after["rungs"].items()), "notices": "; ".join(after["notices"])}
     return {column: "" if value is None else value for column, value in row.items()}

@@ -9,12 +9,15 @@ import pinocchio as pin
 
 from humanoid_dynamics.filtering.conditioning.intake_kernels import add_changes, count_fast, let_in
 from humanoid_dynamics.filtering.conditioning.rejoining import Rejoining
+from humanoid_dynamics.filtering.conditioning.sample_clock import AHEAD, SampleClock
+from humanoid_dynamics.filtering.measured import NORMAL, read_number, read_vector
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 BASE = 6
-NORMAL = 0.05  # how far the length of a quaternion may be from one
+HOLD_STEP, LONGEST_HOLD = 0.02, 1.5  # s; between samples that are held, and how long at a time
+FARTHEST = 1e9  # m or rad; no coordinate is beyond
 JUMP = 0.15  # m; beyond what the base can run, a longer way from sample to sample is another place, and the stream goes on where it was
 TURN = 1.0  # rad; likewise for the heading
 FASTEST_BASE = (4.0, 12.0)  # m/s and rad/s
@@ -23,7 +26,20 @@ LONGEST_GAP = 0.5  # s; after a longer silence time does not wait for what was m
 REMEMBERED = 0.3  # weight of a new sample in what is known about noise
 NOISY = (0.02, 80.0)  # rad and rad/s^2; differences of steps that are larger, over all joints, are no motion but noise
 LOUD = 2.5  # times of that; a step that is so different from the last one is not taken at all
-TAKEN = frozenset({"ok", "moved", "jumped", "limited", "noisy"})  # what may become of a sample that is taken
+TAKEN = frozenset({"ok", "retimed", "moved", "jumped", "limited", "noisy"})  # what may become of a sample that is taken
+REASONS = {
+    "retimed": "stamps run on elsewhere, and time goes on from where it was",
+    "moved": "the reference jumped to another place",
+    "jumped": "the posture of the reference jumped, had frozen or is all noise; it is held, and led back to",
+    "limited": "the reference is faster than the robot",
+    "noisy": "the reference goes to and fro; noise is taken out",
+    "wrong_shape": "not as many numbers as the robot has coordinates",
+    "not_finite": "a number, or the time, is not finite, or beyond all bounds",
+    "not_unit": "a quaternion is not of unit length",
+    "late": "it is not later than the one before",
+    "ahead": f"it is more than {AHEAD:g} s later than the one before",
+    "leaning": "the base leans by more than 75 deg, or its quaternion is not in the order x y z w",
+}
 UPRIGHT = math.cos(math.radians(75.0))  # how far a base may lean; a robot on its feet cannot follow further
 
 
@@ -56,8 +72,9 @@ class Intake:
 
     def restart(self) -> None:
         """Forget the stream."""
-        self.time = -np.inf
+        self.time, self._clock = -np.inf, SampleClock()
         self.q: Vector | None = None
+        self._given: Vector | None = None
         self._origin, self._moved = pin.SE3.Identity(), False
         self._rejoining.restart()
         self._raw: Vector | None = None
@@ -72,14 +89,36 @@ class Intake:
             q: (nq,) configuration.
 
         Returns:
-            ``ok``; ``moved`` where it jumped to another place, ``jumped`` where its posture did, had frozen or is nothing but noise,
-            ``limited`` where it is faster than the robot, ``noisy`` where noise is taken out; or why it was left out:
-            ``wrong_shape``, ``not_finite``, ``not_unit``, ``late``, ``leaning``.
+            ``ok``; ``retimed`` where its clock is another one, ``moved`` where it jumped to another place, ``jumped`` where its posture
+            did, had frozen or is nothing but noise, ``limited`` where it is faster than the robot, ``noisy`` where noise is taken out; or
+            why it was left out: ``wrong_shape``, ``not_finite``, ``late``, ``ahead``, ``not_unit``, ``leaning``.
         """
-        sample = np.array(q, dtype=np.float64)
-        fault = self._fault(time, sample)
-        if fault:
-            return fault
+        sample, stamp = read_vector(q), read_number(time)
+        read = self._clock.read(stamp) if math.isfinite(stamp) else "not_finite"  # also where the rest is no sample: time goes on
+        if sample is None or sample.shape != (self._model.nq,):
+            return "wrong_shape"
+        fault = self._fault(sample)
+        if fault or isinstance(read, str):
+            return fault or str(read)
+        self._given = np.array(sample)
+        return self._accept(read, sample)
+
+    def wait(self, time: float) -> bool:
+        """Go on for some time with the last sample as it came; return whether there is one.
+
+        Args:
+            time: For how long [s].
+        """
+        if self._given is None:
+            return False
+        self._accept(self._clock.wait(time), np.array(self._given))
+        return True
+
+    def _accept(self, time: float, sample: Vector) -> str:
+        """Take a sample that is one; return what became of it."""
+        if time - self.time > AHEAD and self.q is not None:  # what came in between was left out
+            self._clock.skip(time - self.time - AHEAD)
+            time = self._clock.newest
         compile_where_possible(let_in)(sample, self._lower, self._upper)
         if self.q is None:
             self.time, self.q = time, sample
@@ -98,7 +137,7 @@ class Intake:
         if float(sample[3:7] @ self.q[3:7]) < 0.0:
             sample[3:7] *= -1.0
         self.time, self.q = time, sample
-        return status
+        return "retimed" if self._clock.changed else status
 
     def _join(self, q: Vector, sample: Vector, gap: float) -> tuple[Vector, float, str]:
         """Return where a sample leads to from where one is, what share of the step is taken, and what became of it."""
@@ -112,16 +151,12 @@ class Intake:
                 status = "jumped"
         return self._rejoining.lead(sample, gap), share, status
 
-    def _fault(self, time: float, sample: Vector) -> str:
-        if sample.shape != (self._model.nq,):
-            return "wrong_shape"
-        if not (math.isfinite(time) and math.isfinite(sample.dot(sample))):
+    def _fault(self, sample: Vector) -> str:
+        if not float(np.abs(sample).max()) < FARTHEST:
             return "not_finite"
         length = _length(sample[3:7])
         if abs(length - 1.0) > NORMAL or not pin.isNormalized(self._model, sample, NORMAL):
             return "not_unit"
-        if time <= self.time:
-            return "late"
         x, y = float(sample[3]) / length, float(sample[4]) / length
         return "leaning" if 1.0 - 2.0 * (x * x + y * y) < UPRIGHT else ""
 
@@ -160,6 +195,18 @@ class Intake:
         place = last[:3] - turn @ now.translation
         self._origin, self._moved = pin.SE3(turn, place) * self._origin, True
         return self._placed(given)
+
+
+def steps_of_hold(duration: float) -> list[float]:
+    """Return the times between samples while none comes [s].
+
+    Args:
+        duration: For how long they are to last [s].
+    """
+    given = read_number(duration)
+    total = min(max(given, 0.0), LONGEST_HOLD) if math.isfinite(given) else 0.0
+    count = math.ceil(total / HOLD_STEP - 1e-9)
+    return [total / count] * count if count > 0 else []
 
 
 def _heading_between(q: Vector, other: Vector) -> float:

@@ -24,6 +24,7 @@ class Track:
     Row k belongs to time k dt after the start.  Rows appear as far as samples allow.
 
     Attributes:
+        half: Rows to either side that smoothing looks at.
         q: Smooth configurations.
         rate: Mean velocities since the row before.
         com: Centres of mass [m].
@@ -53,7 +54,7 @@ class Track:
         self._joints = tuple(joint.rotation for joint in joints), tuple(joint.translation for joint in joints)  # pinocchio writes there
         self._seen = points_J, np.array([frame.placement.rotation for frame in frames[:2]]), proportions.leg
         self._kernel = flat_kernel(half)
-        self._half = len(self._kernel) // 2
+        self.half = len(self._kernel) // 2
         self._eager = settings.lookahead < 0.1
         units = [(block.start, block.stop) for block in unit_blocks(robot)]
         self._units: Indices = np.array(units, dtype=np.intp).reshape(-1, 2)
@@ -68,6 +69,11 @@ class Track:
         """Index after the newest row that is complete."""
         return self.spin.end
 
+    @property
+    def samples_behind(self) -> int:
+        """How many samples must have come after an instant, at most, before rows reach it."""
+        return 1 if self._eager else 2
+
     def add(self, time: float, q: Vector) -> None:
         """Append a sample.
 
@@ -78,7 +84,7 @@ class Track:
         if not self._samples:
             self.start = time
             self._raw.append(q)
-            for _ in range(self._half):  # before its start the reference stands still
+            for _ in range(self.half):  # before its start the reference stands still
                 self._raw.append(q)
         self._samples = [*self._samples[-3:], (time, np.array(q))]
         self._resample(last=self._eager)
@@ -88,7 +94,7 @@ class Track:
         """Let the reference stand still after its last sample, long enough for all windows."""
         self._resample(last=True)
         if self._samples:
-            for _ in range(2 * self._half + 2):
+            for _ in range(2 * self.half + 2):
                 self._raw.append(self._samples[-1][1])
         self._smooth()
 
@@ -103,7 +109,7 @@ class Track:
         after = self._samples[k + 2] if k + 2 < count else None
         m_0 = (q_1 - before[1]) / (t_1 - before[0]) if before else (q_1 - q_0) / (t_1 - t_0)
         m_1 = (after[1] - q_0) / (after[0] - t_0) if after else (q_1 - q_0) / (t_1 - t_0)
-        first = self._raw.end - self._half
+        first = self._raw.end - self.half
         end = max(int((t_1 + SAME - self.start) / self._dt) - 1, first)
         while end * self._dt + self.start <= t_1 + SAME:
             end += 1
@@ -114,7 +120,7 @@ class Track:
 
     def _smooth(self) -> None:
         """Append smooth rows as far as raw ones allow, and what is seen in them."""
-        window = 2 * self._half
+        window = 2 * self.half
         while (count := min(self._raw.end - window - self.q.end, KEPT)) > 0:
             first = self.q.end
             q = self.q.room(count)

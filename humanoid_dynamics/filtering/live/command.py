@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from humanoid_dynamics.filtering.filter import Frame
+from humanoid_dynamics.filtering.frame import Frame
 from humanoid_dynamics.filtering.poses.answer import TeleoperationFrame
 from humanoid_dynamics.spatial.arrays import Vector
 

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from humanoid_dynamics.control.reference import Reference
+from humanoid_dynamics.filtering.conditioning.intake import REASONS, TAKEN
 from humanoid_dynamics.filtering.fallen import FALLEN
-from humanoid_dynamics.filtering.filter import DynamicsFilter, Frame
+from humanoid_dynamics.filtering.filter import DynamicsFilter
+from humanoid_dynamics.filtering.frame import Frame
 from humanoid_dynamics.filtering.live.command import STATUSES, Beat, Command, Troubles
 from humanoid_dynamics.filtering.live.state import LiveState
 from humanoid_dynamics.filtering.settings import Settings
@@ -24,12 +26,6 @@ AT_ONCE = 1e-9  # s; jumps are the business of the filter, not of what reads the
 PATIENCE = 0.1  # s; how long the end of a reference waits for the next piece before it is held
 ALONE = 0.2  # s; joints that are not joined by a base for so long go without
 FAREST = 600.0  # s; a piece that begins later is not meant
-LIMITED = {
-    "moved": "the reference jumped to another place",
-    "jumped": "the posture of the reference jumped, had frozen or is all noise; it is held, and led back to",
-    "limited": "the reference is faster than the robot",
-    "noisy": "the reference goes to and fro; noise is taken out",
-}
 
 
 class LiveMotion:
@@ -184,9 +180,9 @@ class LiveMotion:
                 self._last = asked
             asked = self._last if self._slope is None else self._slope.to_ground(self._last)
             became = self.filter.push(self._cursor - self._origin, asked)
-            if became in LIMITED:
-                self._troubles.put("limited", LIMITED[became], now)
-            elif became != "ok":
+            if became in TAKEN and became != "ok":
+                self._troubles.put("limited", REASONS[became], now)
+            elif became not in TAKEN:
                 self._troubles.put("reference_refused", f"a posture of the reference was left out: {became}", now)
 
     def _produce(self, now: float, beats: int) -> list[Command]:

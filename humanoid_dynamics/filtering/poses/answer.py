@@ -32,6 +32,7 @@ class StreamReport:
         turn_error: Angle between the two [rad].
         age: Time since the last pose that was believed [s].
         refused: How many poses were refused.
+        operator_error: Distance of the frame from where the operator has it, in reach or not; no number until that is known [m].
     """
 
     status: str
@@ -41,6 +42,7 @@ class StreamReport:
     turn_error: float
     age: float
     refused: int
+    operator_error: float = float("nan")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

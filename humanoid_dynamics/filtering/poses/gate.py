@@ -8,6 +8,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
+from humanoid_dynamics.filtering.measured import read_vector
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 NUMBERS = 7  # x y z and quaternion x y z w
@@ -52,11 +53,8 @@ def read_pose(pose: ArrayLike | pin.SE3) -> tuple[Vector, Matrix] | str:
     """
     if isinstance(pose, pin.SE3):
         pose = pin.SE3ToXYZQUAT(pose)
-    try:
-        x = np.array(pose, dtype=np.float64)
-    except (TypeError, ValueError):
-        return "not_a_pose"
-    if x.shape != (NUMBERS,):
+    x = read_vector(pose)
+    if x is None or x.shape != (NUMBERS,):
         return "not_a_pose"
     if not np.isfinite(x).all():
         return "not_finite"

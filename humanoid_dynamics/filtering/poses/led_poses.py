@@ -28,6 +28,7 @@ class LedPoses:
         shares: (k,) how far each frame is led.
         followers: Smooth goals of all frames.
         goals: (k, 3) places the followers go to [m].
+        asked: (k, 3) places the operator asks for in the robot's world, in reach or not; no numbers until they are known [m].
         shoulders: (k, 3) where the shoulders of led arms are while the body rests [m].
     """
 
@@ -59,6 +60,7 @@ class LedPoses:
         self.engaged = [not self._relative] * count
         self.shares = np.zeros(count)
         self._cut = [False] * count
+        self.asked = np.full((count, 3), np.nan)
         self._origin: list[tuple[Goal, Vector, Matrix, int] | None] = [None] * count
 
     def engage(self, k: int, *, closed: bool) -> None:
@@ -91,6 +93,7 @@ class LedPoses:
             self._cut[k] = False
             if self.engaged[k]:
                 goal = self._map(k, stream, stream.goal(now))
+                self.asked[k] = goal.p
                 self._cut[k] = self._bound(k, goal, place_shoulder(self._frames[k], terms, model), floor)
                 self.goals[k], self._turns[k], self._rates[k] = goal.p, goal.R, goal.rate
 

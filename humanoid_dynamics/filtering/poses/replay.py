@@ -49,7 +49,8 @@ class Replay:
 
     Attributes:
         frames: All commands.
-        errors: Led frame -> (n,) how far it was from its goal, while that was known and in reach [m].
+        errors: Led frame -> (n,) how far it was from its goal, while that was known; the goal is brought to where the limb reaches [m].
+        misses: Led frame -> (n,) at the same instants, how far it was from where the operator had it, in reach or not [m].
         statuses: Led frame -> how many ticks it had each status.
         seconds: (n,) time each tick took [s].
         fell: Whether the robot was on the ground.
@@ -57,6 +58,7 @@ class Replay:
 
     frames: tuple[TeleoperationFrame, ...]
     errors: dict[str, Vector]
+    misses: dict[str, Vector]
     statuses: dict[str, dict[str, int]]
     seconds: Vector
     fell: bool
@@ -94,10 +96,12 @@ def replay_poses(
         if watch is not None:
             watch(now / length)
     fell = any(has_fallen(frame.q, proportions.pelvis) for frame in frames[:: max(round(0.1 / tele.dt), 1)] + frames[-1:])
-    followed = {name: [frame.streams[name] for frame in frames if frame.time > SETTLED] for name in streams}
-    errors = {name: np.array([report.place_error for report in reports if report.status in FOLLOWED]) for name, reports in followed.items()}
+    reports = {name: [frame.streams[name] for frame in frames if frame.time > SETTLED] for name in streams}
+    followed = {name: [report for report in several if report.status in FOLLOWED] for name, several in reports.items()}
+    errors = {name: np.array([report.place_error for report in several]) for name, several in followed.items()}
+    misses = {name: np.array([report.operator_error for report in several]) for name, several in followed.items()}
     statuses = {name: dict(Counter(frame.streams[name].status for frame in frames)) for name in streams}
-    return Replay(tuple(frames), errors, statuses, np.array(seconds), fell)
+    return Replay(tuple(frames), errors, misses, statuses, np.array(seconds), fell)
 
 
 def move_to_robot(tele: Teleoperation, stream: PoseStream, name: str, scale: float = 1.0) -> PoseStream:

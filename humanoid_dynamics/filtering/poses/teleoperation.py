@@ -14,6 +14,7 @@ from humanoid_dynamics.errors import ShapeError, UnknownNameError, UnsupportedRo
 from humanoid_dynamics.filtering.certificate import FrameJudge
 from humanoid_dynamics.filtering.doubt import doubtful_limits
 from humanoid_dynamics.filtering.fallen import has_fallen
+from humanoid_dynamics.filtering.measured import read_number, read_state
 from humanoid_dynamics.filtering.poses.answer import StreamReport, TeleoperationFrame, name_status
 from humanoid_dynamics.filtering.poses.led_body import BODY_PACE, LedBody
 from humanoid_dynamics.filtering.poses.led_feet import REASONS
@@ -172,7 +173,7 @@ class Teleoperation:
         k = self.names.index(name)
         partner = self.frames[k].partner
         streams = self._poses.streams
-        return streams[k].observe(float(stamp), pose, self._time(now), streams[partner] if partner >= 0 else None)
+        return streams[k].observe(read_number(stamp), pose, self._time(read_number(now)), streams[partner] if partner >= 0 else None)
 
     def _time(self, now: float) -> float:
         """Return our time, which goes on as the clock does, and never back."""
@@ -192,7 +193,7 @@ class Teleoperation:
         Returns:
             The command.
         """
-        time, status = self._time(now), "ok"
+        time, status = self._time(read_number(now)), "ok"
         if measured is not None:
             status = self._take_state(measured)
         q, v, tick = self.q, self.v, self._tick
@@ -216,9 +217,10 @@ class Teleoperation:
         )
 
     def _take_state(self, measured: tuple[Vector, Vector]) -> str:
-        q, v = np.array(measured[0], dtype=np.float64), np.array(measured[1], dtype=np.float64)
-        if q.shape != self.q.shape or v.shape != self.v.shape or not (np.isfinite(q).all() and np.isfinite(v).all()):
+        state = read_state(self.robot.model, measured)
+        if state is None:
             return "state_not_finite"
+        q, v = state
         if self._started:
             self.q, self.v = q, v
         else:
@@ -235,9 +237,9 @@ class Teleoperation:
             if led.kind == "foot" and self._body.feet.refused[led.foot]:
                 status, reason = "refused", REASONS[self._body.feet.refused[led.foot]]
             place, turn = left[k]
-            reports[name] = StreamReport(
-                status, reason or STATUSES[status], float(poses.shares[k]), float(place), float(turn), stream.age(now), stream.gate.refused
-            )
+            share, reason = float(poses.shares[k]), reason or STATUSES[status]
+            away = math.dist(self._tick.points.p[k].tolist(), poses.asked[k].tolist())
+            reports[name] = StreamReport(status, reason, share, float(place), float(turn), stream.age(now), stream.gate.refused, away)
         return reports
 
 

@@ -91,12 +91,17 @@ def limited_positions(robot: RobotModel) -> tuple[Indices, Vector, Vector]:
     return index, np.array(robot.limits.lower[index]), np.array(robot.limits.upper[index])
 
 
+def _is_limited(robot: RobotModel, place: slice) -> bool:
+    """Whether a joint of one freedom has a lower or an upper limit."""
+    return bool(np.isfinite([robot.limits.lower[place][0], robot.limits.upper[place][0]]).any())
+
+
 def _one_freedom(robot: RobotModel) -> tuple[Indices, Indices]:
     """Return, in the configuration and behind the base in the velocity, the joints with one limited freedom."""
     pairs = [
         (joint.q.start, joint.v.start - BASE)
         for joint in robot.joints
-        if joint.q.stop - joint.q.start == joint.v.stop - joint.v.start == 1 and np.isfinite(robot.limits.upper[joint.q][0])
+        if joint.q.stop - joint.q.start == joint.v.stop - joint.v.start == 1 and _is_limited(robot, joint.q)
     ]
     table = np.array(pairs, dtype=np.intp).reshape(-1, 2)
     return table[:, 0], table[:, 1]

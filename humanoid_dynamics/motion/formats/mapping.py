@@ -174,7 +174,10 @@ def _find_sources(recording: Recording, robot: RobotModel, joint_map: JointMap) 
     unknown = [name for name in recording.columns if name not in used]
     if unknown:
         known = ", ".join(name for name in wanted if name not in sources) or "none"
-        problem = f"robot {robot.name!r} has no joints for the columns {', '.join(unknown)}; its joints without a column: {known}"
+        problem = f"robot {robot.name!r} has no joints for the columns {', '.join(unknown)}; its joints without a column: {known}; "
+        problem += (
+            f"to leave columns out, or say which joint they are, give a mapping file (--map) with ignore: [{', '.join(unknown)}] or joints:"
+        )
         raise ClipError(recording.origin, problem, line=recording.header)
     return sources
 

@@ -1,0 +1,149 @@
+"""A whole clip as a stream: what is fed, what became of every sample, and how long frames took."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import numpy as np
+
+from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.filtering.conditioning.intake import REASONS, TAKEN
+from humanoid_dynamics.filtering.fallen import FALLEN, has_fallen
+from humanoid_dynamics.filtering.filter import DynamicsFilter
+from humanoid_dynamics.filtering.frame import Frame
+from humanoid_dynamics.motion.clip import FEWEST_FRAMES, Clip
+from humanoid_dynamics.motion.resampling import align_signs, sample_configurations
+from humanoid_dynamics.spatial.arrays import Vector
+
+HOLD = 1.0  # s the reference stands still before and after a clip
+HOLD_RATE = 50.0  # Hz
+LONGEST_STEP = 1.0  # s; a longer one between samples is filled
+SAME = 1e-9  # s
+SPIKE = 100.0  # times as long as usual a frame takes where something is compiled first
+
+
+@dataclass(slots=True, eq=False)
+class Feed:
+    """What became of a clip that was fed to a filter.
+
+    Attributes:
+        clip: The clip.
+        frames: All frames.
+        told: Status -> how many samples of the clip had it.
+        rows: Status -> the first row that had it.
+        spent: Time each frame took, the samples before it included [s].
+    """
+
+    clip: Clip
+    frames: list[Frame] = field(default_factory=list)
+    told: Counter[str] = field(default_factory=Counter)
+    rows: dict[str, int] = field(default_factory=dict)
+    spent: list[float] = field(default_factory=list)
+
+    @property
+    def microseconds(self) -> float:
+        """Time per frame, without those in which something was compiled [us]."""
+        usual = SPIKE * float(np.median(self.spent)) if self.spent else 0.0
+        return 1e6 * float(np.mean([time for time in self.spent if time <= usual])) if self.spent else 0.0
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What became of samples that were not simply taken, in words."""
+        said = []
+        for status, count in self.told.items():
+            if status != "ok":
+                what = f"{status}" if status in TAKEN else f"refused, {status}"
+                said.append(f"{count} of {len(self.clip)} samples {what}, the first in row {self.rows[status]}: {REASONS[status]}")
+        return tuple(said)
+
+    def check(self) -> None:
+        """Refuse a clip nothing came of.
+
+        Raises:
+            ClipError: Naming the row of the first sample that was refused, and why.
+        """
+        if len(self.frames) >= FEWEST_FRAMES:
+            return
+        refused = [status for status in self.told if status not in TAKEN]
+        notices = "".join(f"; {notice}" for notice in self.clip.notices)
+        if not refused:
+            problem = f"the robot falls at once: {len(self.frames)} frames, at least {FEWEST_FRAMES} are needed"
+            raise ClipError(self.clip.origin, problem + "".join(f"; {notice}" for notice in self.notices) + notices, row=0)
+        first = min(refused, key=lambda status: self.rows[status])
+        counts = ", ".join(f"{self.told[status]} {status}" for status in refused)
+        problem = f"{first}: {REASONS[first]}; refused of {len(self.clip)} samples: {counts}"
+        raise ClipError(self.clip.origin, problem + notices, row=self.rows[first])
+
+
+def feed_clip(flow: DynamicsFilter, clip: Clip, watch: Callable[[float], None] | None = None) -> Feed:
+    """Feed a clip to a filter, standing still before and after it, until it ends or the robot falls.
+
+    Args:
+        flow: The filter, to which nothing was fed.
+        clip: The clip.
+        watch: Told the share that is done.
+
+    Returns:
+        What became of it.
+    """
+    feed, length = Feed(clip), clip.duration + 2.0 * HOLD
+    instants = clip.times - clip.times[0] + HOLD
+    began = perf_counter()
+    for time, q in samples_with_holds(clip):
+        status = flow.push(time, q)
+        row = int(np.searchsorted(instants, time - SAME))
+        if row < len(clip) and abs(instants[row] - time) <= SAME:
+            feed.told[status] += 1
+            feed.rows.setdefault(status, row)
+        stands = _drain(flow, feed, began)
+        if not stands:
+            return feed
+        began = perf_counter()
+        if watch is not None:
+            watch(time / length)
+    flow.finish()
+    _drain(flow, feed, began)
+    return feed
+
+
+def samples_with_holds(clip: Clip) -> Iterator[tuple[float, Vector]]:
+    """Return the samples of a clip, standing still for a second before and after it; long steps are filled.
+
+    Args:
+        clip: The clip.
+
+    Yields:
+        Time from the beginning of the hold [s], and (nq,) configuration.
+    """
+    q = align_signs(clip.robot, clip.q)
+    for k in range(round(HOLD * HOLD_RATE)):
+        yield k / HOLD_RATE, q[0]
+    start = float(clip.times[0]) - HOLD
+    for k, time in enumerate(clip.times):
+        step = float(time - clip.times[k - 1]) if k else 0.0
+        if step > LONGEST_STEP:
+            between = np.linspace(clip.times[k - 1], time, int(step * HOLD_RATE) + 1)[1:-1]
+            for instant, row in zip(between, sample_configurations(clip, between), strict=True):
+                yield float(instant) - start, row
+        yield float(time) - start, q[k]
+    end = HOLD + clip.duration
+    for k in range(1, round(HOLD * HOLD_RATE) + 1):
+        yield end + k / HOLD_RATE, q[-1]
+
+
+def _drain(flow: DynamicsFilter, feed: Feed, began: float) -> bool:
+    """Take all frames that are ready; return whether the robot is on its feet."""
+    frames = feed.frames
+    while (frame := flow.tick()) is not None:
+        if frame.rung == FALLEN and frames:
+            return False
+        frames.append(frame)
+        now = perf_counter()
+        feed.spent.append(now - began)
+        began = now
+        if has_fallen(frame.q, flow.proportions.pelvis):
+            return False
+    return True

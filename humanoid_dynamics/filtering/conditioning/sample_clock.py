@@ -1,0 +1,80 @@
+"""From the stamps of a sender to a time that goes on, whatever its clock does."""
+
+from __future__ import annotations
+
+import numpy as np
+
+AHEAD = 1.5  # s; a stamp that is farther beyond the newest is not believed
+FARTHEST = 1e10  # s; no clock has run for so long
+SETTLED = 0.15  # s; stamps that run on elsewhere for so long are those of another clock
+FEWEST = 3  # samples; likewise
+STEP = (0.002, 0.1)  # s; how much time passes where a clock changes, at least and at most
+
+
+class SampleClock:
+    """Reads stamps: those in order are taken, single ones that are elsewhere are refused, a run of these is another clock.
+
+    Time goes on from where it was when the clock changes, and does not wait for what was missed.
+
+    Attributes:
+        newest: The newest time that was read [s].
+        changed: Whether the last stamp that was read belongs to another clock than the one before.
+    """
+
+    def __init__(self) -> None:
+        """Prepare; no sample has come."""
+        self.newest, self.changed = -np.inf, False
+        self._offset, self._step = 0.0, STEP[0]
+        self._first = self._last = np.nan  # of the run of stamps that are elsewhere
+        self._count = 0
+
+    def read(self, stamp: float) -> float | str:
+        """Return the time of a sample.
+
+        Args:
+            stamp: What its sender says [s].
+
+        Returns:
+            The time, later than all before [s]; or ``late`` or ``ahead``.
+        """
+        self.changed = False
+        if abs(stamp) > FARTHEST:
+            return "ahead"
+        time = stamp + self._offset
+        begun = np.isfinite(self.newest)
+        if begun and not 0.0 < time - self.newest <= AHEAD:
+            if not self._is_other(stamp):
+                return "late" if time <= self.newest else "ahead"
+            time = self.newest + self._step + (stamp - self._first)
+            self._offset, self.changed = time - stamp, True
+        elif begun:
+            self._step = min(max(time - self.newest, STEP[0]), STEP[1])
+        self.newest, self._count = time, 0
+        return time
+
+    def wait(self, time: float) -> float:
+        """Let time go on without a sample; return the time then.
+
+        Args:
+            time: For how long [s].
+        """
+        self.newest += time
+        self.changed = False
+        return self.newest
+
+    def skip(self, time: float) -> None:
+        """Leave out some time.
+
+        Args:
+            time: How much [s].
+        """
+        self._offset -= time
+        self.newest -= time
+        self.changed = True
+
+    def _is_other(self, stamp: float) -> bool:
+        """Whether stamps have run on elsewhere for long enough."""
+        if self._count == 0 or not 0.0 < stamp - self._last <= AHEAD:
+            self._first, self._count = stamp, 0
+        self._last, self._count = stamp, self._count + 1
+        return self._count >= FEWEST and stamp - self._first >= SETTLED

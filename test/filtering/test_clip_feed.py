@@ -1,0 +1,117 @@
+"""Whole clips that are wrong in part or as a whole: what became of samples is told, and why nothing came of it."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.filtering import DynamicsFilter, filter_clip
+from humanoid_dynamics.filtering.clip_feed import LONGEST_STEP, Feed, feed_clip, samples_with_holds
+from humanoid_dynamics.filtering.clip_filter import LADDER
+from humanoid_dynamics.filtering.filtered_recording import build_filtered_recording
+from humanoid_dynamics.motion.body_points import find_soles
+from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.formats.mapping import build_clip
+from humanoid_dynamics.motion.formats.npz_file import load_arrays, read_npz, write_npz
+
+RATE = 30.0  # Hz
+FIRST = LADDER[:1]
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return hd.load_robot("human28")
+
+
+def standing(robot, count=12):
+    return Clip(robot, np.arange(count) / RATE, np.tile(robot.posture, (count, 1)), origin="stand.npz")
+
+
+def spoilt(clip, change, rows=slice(None)):
+    q = np.array(clip.q)
+    change(q[rows])
+    return clip.change(q=q)
+
+
+def turn_over(q):
+    q[:, 3:7] = 1.0, 0.0, 0.0, 0.0
+
+
+def lean(q):
+    q[:, 3:7] = 0.0, np.sin(0.7), 0.0, np.cos(0.7)
+
+
+def test_clip_that_is_refused_as_a_whole_names_file_row_and_reason(robot):
+    with pytest.raises(ClipError, match=r"stand.npz: row 0: leaning: the base leans by more than 75 deg.*x y z w.*12 leaning"):
+        filter_clip(robot, spoilt(standing(robot), turn_over))
+
+
+def test_clip_that_falls_at_once_says_so(robot):
+    feed = Feed(standing(robot).change(notices=("knee turns as far as 57 rad; if the file holds degrees, convert them",)))
+    feed.told["limited"], feed.rows["limited"] = 3, 1
+    with pytest.raises(ClipError, match=r"stand.npz: row 0: the robot falls at once: 0 frames.*3 of 12 samples limited.*degrees"):
+        feed.check()
+
+
+def test_attempt_nothing_comes_of_is_followed_by_the_next(robot, monkeypatch):
+    fed = []
+
+    def feed_after_the_first(flow, clip, watch):
+        fed.append(clip)
+        return Feed(clip) if len(fed) == 1 else feed_clip(flow, clip, watch)
+
+    monkeypatch.setattr("humanoid_dynamics.filtering.clip_filter.feed_clip", feed_after_the_first)
+    assert filter_clip(robot, standing(robot), ladder=LADDER[:2]).attempt is LADDER[1]
+
+
+def test_samples_that_are_refused_or_changed_are_counted(robot):
+    def leave(q):
+        q[:, 0] += 5.0
+
+    clip = spoilt(spoilt(standing(robot), lean, slice(4, 6)), leave, slice(8, 12))
+    notices = feed_clip(DynamicsFilter(robot), clip).notices
+    assert notices == (
+        "2 of 12 samples refused, leaning, the first in row 4: the base leans by more than 75 deg, "
+        "or its quaternion is not in the order x y z w",
+        "1 of 12 samples moved, the first in row 8: the reference jumped to another place",
+    )
+
+
+def test_notices_and_delay_are_in_the_verdict_and_what_is_written_can_be_judged_again(robot, tmp_path):
+    found = filter_clip(robot, spoilt(standing(robot), lean, slice(4, 6)), ladder=FIRST)
+    assert "2 of 12 samples refused, leaning" in found.verdict.notices[0]
+    assert found.verdict.delay == pytest.approx(0.895 + 2.0 / RATE)
+    path = tmp_path / "written.npz"
+    write_npz(build_filtered_recording(found), path)
+    written, arrays = build_clip(read_npz(path), robot), load_arrays(path)
+    data = robot.data()
+    for k in range(0, len(written), 20):
+        pushed = pin.rnea(robot.model, data, written.q[k], written.v[k], written.a[k])
+        pin.computeJointJacobians(robot.model, data, written.q[k])
+        for sole in find_soles(robot):
+            pushed -= pin.getFrameJacobian(robot.model, data, sole.frame, pin.LOCAL).T @ arrays[f"wrench_{sole.name}"][k]
+        np.testing.assert_allclose(pushed[6:], arrays["tau"][k], atol=1e-6)
+        np.testing.assert_allclose(pushed[:6], 0.0, atol=1e-6)
+    assert not arrays["rung"].any()
+    np.testing.assert_array_equal(arrays["certificate_torque"], [frame.certificate.torque for frame in found.frames])
+    assert len(arrays["tau_names"]) == arrays["tau"].shape[1]
+
+
+def test_long_steps_are_filled(robot):
+    clip = standing(robot, 4).change(times=np.array([0.0, 0.1, 0.1 + 4.0 * LONGEST_STEP, 5.0]))
+    times = np.array([time for time, _ in samples_with_holds(clip)])
+    assert np.diff(times).min() > 0.0
+    assert np.diff(times).max() <= LONGEST_STEP
+
+
+def test_frames_in_which_something_is_compiled_do_not_count(robot):
+    feed = Feed(standing(robot), spent=[1e-4] * 1000 + [5.0])
+    assert feed.microseconds == pytest.approx(100.0)
+
+
+def test_limits_that_cannot_be_meant_are_not_judged(robot):
+    found = filter_clip(robot, standing(robot), ladder=FIRST)
+    verdict = found.verdict.without_limits()
+    assert verdict.all_limits is verdict.torque is verdict.joints is None
+    assert verdict.cop == 1.0

@@ -1,0 +1,196 @@
+"""Stamps that jump, and what is no sample or state at all: always a status, soon a motion again, never a wait."""
+
+from time import perf_counter
+
+import numpy as np
+import pytest
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.filtering import DynamicsFilter, Teleoperation
+from humanoid_dynamics.filtering.conditioning.intake import REASONS, TAKEN, Intake
+from humanoid_dynamics.filtering.conditioning.sample_clock import AHEAD, FEWEST, SETTLED, SampleClock
+
+RATE = 30.0  # Hz
+BROKEN = 40  # the sample at which stamps go wrong
+SAMPLES = 80
+CLOCKS = {
+    "one in the future": lambda k: k / RATE + 5.0 * (k == BROKEN),
+    "earlier for good": lambda k: k / RATE - 10.0 * (k >= BROKEN),
+    "an hour later for good": lambda k: k / RATE + 3600.0 * (k >= BROKEN),
+    "zero, then the epoch": lambda k: k / RATE + 1.7e9 * (k >= BROKEN),
+    "nanoseconds once": lambda k: k / RATE * (1e9 if k == BROKEN else 1.0),
+    "the first one in the future": lambda k: k / RATE + 1e6 * (k == 0),
+}
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return hd.load_robot("human28")
+
+
+@pytest.fixture(scope="module")
+def flow(robot):
+    return DynamicsFilter(robot, lookahead=0.3)
+
+
+@pytest.fixture(scope="module")
+def tele(robot):
+    return Teleoperation(robot, ("right_hand",), rate=100.0)
+
+
+@pytest.mark.parametrize("name", CLOCKS)
+def test_time_goes_on_whatever_the_clock_of_the_sender_does(flow, robot, name):
+    flow.restart()
+    frames, said, longest = [], [], 0.0
+    for k in range(SAMPLES):
+        began = perf_counter()
+        said.append(flow.push(CLOCKS[name](k), robot.posture))
+        longest = max(longest, perf_counter() - began)
+        while (frame := flow.tick()) is not None:
+            frames.append(frame)
+    times = np.array([frame.time for frame in frames])
+    assert times[-1] - times[0] > SAMPLES / RATE - flow.delay_at(RATE) - 2.0 / RATE
+    assert len(frames) < SAMPLES / RATE / flow.settings.dt
+    assert sum(word not in TAKEN for word in said) <= SETTLED * RATE + 2
+    assert said.count("retimed") == (name not in {"one in the future", "nanoseconds once"})
+    assert {"late", "ahead"} & set(said)
+    assert longest < 1.0
+
+
+def test_clock_changes_only_after_a_run_of_stamps_that_agree():
+    clock = SampleClock()
+    assert clock.read(0.0) == 0.0
+    for k in range(1, 100):  # a second sender in between is never believed
+        assert clock.read(0.02 * k) == pytest.approx(0.02 * k)
+        assert clock.read(0.02 * k - 10.0) == "late"
+    assert [clock.read(50.0 - 0.02 * k) for k in range(30)] == ["ahead"] * 30  # nor is a clock that runs back
+    read = [clock.read(100.0 + 0.1 * k) for k in range(4)]
+    assert read[: FEWEST - 1] == ["ahead"] * (FEWEST - 1)
+    assert clock.read(100.4) - read[-1] == pytest.approx(0.1)
+    assert read[-1] < 1.98 + 0.5
+
+
+def test_silence_inside_the_bound_is_no_change_of_the_clock():
+    clock = SampleClock()
+    assert [clock.read(t) for t in (0.0, 0.1, 0.1 + AHEAD)] == [0.0, 0.1, 0.1 + AHEAD]
+
+
+@pytest.mark.parametrize(("value", "said"), [([1.0, 0.0, 0.0, 0.0], "leaning"), (np.nan, "not_finite"), (1e12, "not_finite")])
+def test_time_does_not_wait_for_samples_that_were_refused(robot, value, said):
+    intake, bad = Intake(robot), np.array(robot.posture)
+    bad[3:7] = value
+    assert intake.take(0.0, robot.posture) == "ok"
+    assert {intake.take(k, bad) for k in range(1, 100)} == {said}
+    assert intake.take(100.0, robot.posture) == "retimed"
+    assert intake.time == pytest.approx(AHEAD)
+
+
+def test_silence_has_a_reason_and_holding_gives_commands(flow, robot):
+    flow.restart()
+    assert flow.tick() is None
+    assert flow.status == "waiting"
+    for k in range(30):
+        flow.push(k / RATE, robot.posture)
+    while flow.tick() is not None:
+        pass
+    assert flow.status == "silent"
+    for _ in range(60):  # 0.3 s
+        frame = flow.tick()
+        if frame is None:
+            flow.hold(0.1)
+            frame = flow.tick()
+        assert frame is not None
+        assert flow.status == "ok"
+    assert [flow.push(k / RATE, robot.posture) for k in range(31, 60)][-1] == "ok"
+
+
+@pytest.mark.parametrize("duration", [np.nan, None, -1.0, 1e9])
+def test_holding_for_no_time_or_for_ever_takes_no_time(flow, robot, duration):
+    flow.restart()
+    flow.push(0.0, robot.posture)
+    began = perf_counter()
+    flow.hold(duration)
+    assert perf_counter() - began < 1.0
+
+
+@pytest.mark.parametrize("sample", [None, "abc", [1.0, [2.0]], 3, np.zeros(3), [object()], [10**400]])
+def test_what_is_no_configuration_is_told(flow, sample):
+    assert flow.push(0.0, sample) == "wrong_shape"
+
+
+@pytest.mark.parametrize("time", [None, "soon", np.nan, [1.0, 2.0], 10**400])
+def test_what_is_no_time_is_told(flow, robot, time):
+    assert flow.push(time, robot.posture) == "not_finite"
+
+
+def bad_states(robot):
+    q, v = np.array(robot.posture), np.zeros(robot.nv)
+    untwisted = np.array(q)
+    untwisted[3:7] = 0.0
+    return [("a", "b"), (q,), 3, (q, v, v), (None, v), (q, "abc"), (untwisted, v), (q, np.full(robot.nv, np.nan)), (q[:-1], v)]
+
+
+def test_what_is_no_state_is_told_by_the_filter(flow, robot):
+    flow.restart()
+    for k in range(40):
+        flow.push(k / RATE, robot.posture)
+    for measured in bad_states(robot):
+        before = np.array(flow.q)
+        frame = flow.tick(measured)
+        assert flow.status == "state_not_finite"
+        assert frame.certificate.holds
+        if flow.q is not frame.q:
+            np.testing.assert_allclose(frame.q, before, atol=0.1)
+
+
+def test_what_is_no_state_or_time_is_told_by_teleoperation(tele, robot):
+    tele.restart()
+    for measured in bad_states(robot):
+        assert tele.tick(0.0, measured).status == "state_not_finite"
+    assert tele.observe("right_hand", None, tele.pose("right_hand"), 0.0) == "not_finite"
+    assert tele.observe("right_hand", 1.0, "abc", None) == "not_a_pose"
+    assert tele.tick(None).status == "ok"
+
+
+def test_measured_state_that_is_nearly_of_unit_length_is_scaled(flow, robot):
+    flow.restart()
+    for k in range(40):
+        flow.push(k / RATE, robot.posture)
+    rounded = np.array(flow.tick().q)
+    rounded[3:7] *= 1.001
+    frame = flow.tick((rounded, np.zeros(robot.nv)))
+    assert flow.status == "ok"
+    assert np.linalg.norm(frame.q[3:7]) == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("mode", ["balanced", "paper"])
+def test_frame_that_breaks_a_limit_is_not_ok(robot, mode):
+    flow = DynamicsFilter(robot, mode, lookahead=0.3)
+    for k in range(40):
+        flow.push(k / RATE, robot.posture)
+    joint, beyond = robot.joints[-1].q.start, np.array(flow.tick().q)
+    assert flow.status == "ok"
+    beyond[joint] = robot.limits.upper[joint] + 0.5
+    frame = flow.tick((beyond, np.zeros(robot.nv)))
+    assert not frame.certificate.holds
+    assert flow.status.split()[0] in {"outside", "rung"}
+
+
+def test_every_status_of_a_sample_has_a_reason():
+    assert set(REASONS) >= TAKEN - {"ok"}
+
+
+@pytest.mark.parametrize("lookahead", [0.02, 0.1, 0.3, 0.8])
+def test_delay_that_is_told_is_the_largest_that_is_measured(robot, lookahead):
+    flow, largest = DynamicsFilter(robot, lookahead=lookahead), {}
+    for rate in (200.0, 37.0, 30.0):
+        flow.restart()
+        delays = []
+        for k in range(int(2.0 * rate)):
+            flow.push(k / rate, robot.posture)
+            while (frame := flow.tick()) is not None:
+                delays.append(k / rate - frame.time)
+        largest[rate] = max(delays)
+        assert largest[rate] <= flow.delay_at(rate) + 1e-9
+        assert largest[rate] > flow.delay_at(rate) - 1.1 / rate - 1e-9
+    assert largest[200.0] <= flow.delay
