@@ -7,7 +7,7 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.contact.cone import build_wrench_cone
-from humanoid_dynamics.contact.wrench import wrench_basis
+from humanoid_dynamics.contact.wrench import reference_point, wrench_basis
 from humanoid_dynamics.model.description import Description, FrameSpec, SurfaceSpec
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.objectives import TorqueObjective
@@ -76,17 +76,45 @@ def weights_of(robot, names, rule="minimum_torque"):
     return np.ones(dynamics.size) if rule == "pseudo_inverse" else np.diag(TorqueObjective(dynamics, WRENCH_WEIGHT).H_x)
 
 
-def dense_optimum(robot, state, a, names, rule="minimum_torque"):
-    """Least squares in the null space of the six equations, by orthogonal factors of numpy; the same small weights."""
+def dense_optimum(robot, state, a, names, rule="minimum_torque", scale=1.0):
+    """Least squares in the null space of the six equations, by orthogonal factors of numpy; the same small weights, or a part of them."""
     tau_0, J = stack(robot, state, a, names)
     A, b = J[:, :6].T, tau_0[:6]
     x_0 = np.linalg.lstsq(A, b, rcond=None)[0]
     N = np.linalg.svd(A)[2][6:].T
-    root = np.diag(np.sqrt(weights_of(robot, names, rule)))
+    root = np.diag(np.sqrt(scale * weights_of(robot, names, rule)))
     B = np.vstack((J[:, 6:].T, root))
     target = np.concatenate((tau_0[6:], np.zeros(len(root)))) - B @ x_0
     x = x_0 + N @ np.linalg.lstsq(B @ N, target, rcond=None)[0]
     return tau_0[6:] - J[:, 6:].T @ x
+
+
+def dense_transition(robot, state, a, names, shares):
+    """Forces are shares of the whole; moments by the same shares, least squares that meet the equation of motion: faces bear."""
+    tau_0, J = stack(robot, state, a, names)
+    sizes = [wrench_basis(robot.surfaces[name]).shape[1] for name in names]
+    x, root = np.zeros(len(J)), np.zeros(len(J))
+    for name, share, at, size in zip(names, shares, np.cumsum([0, *sizes]), sizes, strict=False):
+        x[at : at + 3] = share * J[at : at + 3, :3] @ tau_0[:3]
+        root[at + 3 : at + size] = np.sqrt(share)
+        if size == 5:
+            along, across, _ = reference_point(robot.surfaces[name])
+            x[at + 4] = across * x[at] - along * x[at + 1]
+    A = J[:, :6].T * root
+    x += root * np.linalg.lstsq(A, tau_0[:6] - J[:, :6].T @ x, rcond=1e-9)[0]
+    return tau_0[6:] - J[:, 6:].T @ x
+
+
+def check_transition(robot, rng, names):
+    """Three contacts or more, for which both rules of shares are one."""
+    state, a = question(robot, rng, 0.3)
+    shares = rng.uniform(0.2, 1.0, len(names))
+    shares /= shares.sum()
+    expected = dense_transition(robot, state, a, names, shares)
+    for rule in ("transition", "procedure_4", "recommended_transition"):
+        for compiled in (None, False):
+            answer = hd.InverseDynamics(robot, names, rule, compiled=compiled).tick(state.q, state.v, a, shares)
+            np.testing.assert_allclose(answer.tau, expected, atol=1e-9 * (1.0 + np.abs(expected).max()), err_msg=rule)
 
 
 def check_equality(robot, rng, names):
@@ -140,6 +168,7 @@ def test_random_trees_on_patches_of_any_kind(seed):
     rng = np.random.default_rng(seed)
     robot = random_tree(rng)
     check_equality(robot, rng, tuple(robot.surfaces))
+    check_transition(robot, rng, tuple(robot.surfaces))
 
 
 def test_random_trees_inside_limits():
@@ -185,4 +214,20 @@ def test_robots_in_double_support_with_a_hand_on_a_rail(name):
     assert len(rail.actuated) == rail.nv - 6
     assert arm_joints(rail, HANDS[name]) >= 4
     check_equality(rail, rng, names)
+    check_transition(rail, rng, names)
     assert check_limited(rail, rng, names, 0.05) > 0
+
+
+@pytest.mark.parametrize(("more", "least", "most"), [((), 1e-5, 2e-4), (("right_palm",), 1e-5, 2e-3)])
+def test_what_the_weight_of_wrenches_takes_from_least_torques(more, least, most):
+    """As docs/torques.md has it: against least squares of torques alone, near the resting posture."""
+    robot, rng = hd.load_robot("human28"), np.random.default_rng(3)
+    names = (*robot.stance, *more)
+    solver, off, dearer = hd.InverseDynamics(robot, names, compiled=False), [], []
+    for _ in range(50):
+        state, a = question(robot, rng, 0.2)
+        ours, alone = solver.tick(state.q, state.v, a).tau, dense_optimum(robot, state, a, names, scale=0.0)
+        off.append(np.abs(ours - alone).max())
+        dearer.append(ours @ ours / (alone @ alone) - 1.0)
+    assert least < max(off) < most
+    assert -1e-12 < max(dearer) < 1e-8

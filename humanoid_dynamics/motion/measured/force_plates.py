@@ -94,9 +94,9 @@ def load_force_plates(path: str | Path, robot: RobotModel, links: Mapping[str, s
             problem = str(UnknownNameError("force plate", plate, plates))
             raise ClipError(series.origin, problem, column=plate + FIRST, line=series.lines[0] - 1 if series.lines else None)
     left_out = [plate for plate in plates if links and plate not in links and plate not in (*robot.links, *robot.aliases)]
-    plates = tuple(plate for plate in plates if plate not in left_out)
-    targets = tuple(_find_link(plate, robot, links, series) for plate in plates)
-    wrenches = [_wrench(series, plate) for plate in plates]
+    used = [plate for plate in plates if plate not in left_out]
+    targets = tuple(_find_link(plate, robot, links, series) for plate in used)
+    wrenches = [_wrench(series, plate) for plate in used]
     notices = (f"plates {', '.join(turned)}: y is up in the file, as in OpenSim; turned to z",) if turned else ()
     notices += (f"plates not used: {', '.join(left_out)}; no link was named for them",) if left_out else ()
     return MeasuredWrenches(series.origin, series.times, targets, np.stack(wrenches, axis=1), notices)
