@@ -97,7 +97,7 @@ def load_force_plates(path: str | Path, robot: RobotModel, links: Mapping[str, s
     used = [plate for plate in plates if plate not in left_out]
     targets = tuple(_find_link(plate, robot, links, series) for plate in used)
     wrenches = [_wrench(series, plate) for plate in used]
-    notices = (f"plates {', '.join(turned)}: y is up in the file, as in OpenSim; turned to z",) if turned else ()
+    notices: tuple[str, ...] = (f"plates {', '.join(turned)}: y is up in the file, as in OpenSim; turned to z",) if turned else ()
     notices += (f"plates not used: {', '.join(left_out)}; no link was named for them",) if left_out else ()
     return MeasuredWrenches(series.origin, series.times, targets, np.stack(wrenches, axis=1), notices)
 
