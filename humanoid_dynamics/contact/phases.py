@@ -71,7 +71,7 @@ class PhaseManager:
         Args:
             surface: The surface.
             closed: Whether it touches.
-            t: Time [s].
+            t: Time [s]; one that is not a number is the last one.
 
         Raises:
             UnknownNameError: If the surface is not scheduled.
@@ -86,7 +86,7 @@ class PhaseManager:
             self._start_early(surface)
         elif closed and surface in self._lost:
             self._lost[surface] = t
-        elif not closed and now is not None and now.value(self._now, self.schedule.profile) > 0.0:
+        elif not closed and now is not None and now.start < self._now and now.value(self._now, self.schedule.profile) > 0.0:
             self._lost[surface] = np.inf
 
     def phase(self, t: float) -> Phase:
@@ -95,9 +95,9 @@ class PhaseManager:
         Args:
             t: Time, never before the last one [s].
         """
-        target = self._now + max(t - self._clock, 0.0)
+        target = self._now + max(0.0, t - self._clock)
         if target < self._until:
-            self._clock, self._now = max(t, self._clock), target
+            self._clock, self._now = max(self._clock, t), target
             return Phase(*self._resting, target)
         waited = self._advance(t)
         loads = self.schedule.loads(self._now)
@@ -122,8 +122,8 @@ class PhaseManager:
 
     def _advance(self, t: float) -> str:
         """Move the schedule on, at most to the next touch-down that is observed and has not happened; return who is waited for."""
-        target = self._now + max(t - self._clock, 0.0)
-        self._clock = max(t, self._clock)
+        target = self._now + max(0.0, t - self._clock)  # no number is no time that went by
+        self._clock = max(self._clock, t)
         for interval in sorted(self.schedule.intervals, key=lambda i: i.start):
             if self._now <= interval.start < target and self._closed.get(interval.surface) is False:
                 self._now = interval.start
@@ -132,12 +132,14 @@ class PhaseManager:
         return ""
 
     def _interval_at(self, surface: str) -> ContactInterval | None:
+        """Return the closing of a surface that is on; a touch-down that is waited for belongs to it."""
         for interval in self.schedule.intervals:
-            if interval.surface == surface and interval.start < self._now <= interval.end:
+            if interval.surface == surface and interval.start <= self._now <= interval.end:
                 return interval
         return None
 
     def _start_early(self, surface: str) -> None:
+        """Move the next touch-down of a surface to now; no closing of the surface is on, so that none is met."""
         ahead = [i for i in self.schedule.intervals if i.surface == surface and i.start > self._now]
         if ahead:
             self.schedule = self.schedule.starting_at(min(ahead, key=lambda i: i.start), self._now)

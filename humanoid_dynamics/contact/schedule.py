@@ -179,9 +179,12 @@ class ContactSchedule:
 
         Args:
             interval: One of its intervals.
-            start: The new touch-down [s].
+            start: The new touch-down [s], after the last lift-off of the surface.
         """
-        moved = replace(interval, start=start, load=max(interval.start + interval.load - start, 0.0))
+        load, most = interval.start + interval.load - start, interval.end - interval.unload
+        if start + load > most:  # by round-off
+            load = most - start - 4.0 * float(np.spacing(max(abs(most), abs(start), load)))
+        moved = replace(interval, start=start, load=max(load, 0.0))
         return ContactSchedule(tuple(moved if i is interval else i for i in self.intervals), self.profile)
 
 

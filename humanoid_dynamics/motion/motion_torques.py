@@ -75,7 +75,8 @@ def solve_motion(
     """Find the torques of every frame of a motion.
 
     Measured wrenches act as they are.  A rule finds those of surfaces whose link was not measured, or not at that time.  Without a rule
-    nothing else pushes, and what is missing stays at the base.
+    nothing else pushes, and what is missing stays at the base.  Where measured wrenches leave no contact to a
+    rule it is not asked.
 
     Args:
         clip: The motion; velocities and accelerations it does not have are differentiated.
@@ -103,8 +104,12 @@ def solve_motion(
         clip = clip.change(notices=(*clip.notices, *measured.notices, *told, *find_plate_doubts(clip, measured)))
     if measured is not None and rule is None:
         return _pack(clip, free - forces, free - forces)
+    chosen = find_rule("minimum_torque" if rule is None else rule)
     found = find_open_contacts(clip, free - forces, () if measured is None else measured.links, covered)
-    return _resolve(clip, find_rule("minimum_torque" if rule is None else rule), forces, found, watch)
+    if covered.all() and not found.shares.any():
+        told = (f"no contact is left for rule {chosen.name}: those that touch were measured",)
+        return _pack(clip.change(notices=(*clip.notices, *told)), free - forces, free - forces)
+    return _resolve(clip, chosen, forces, found, watch)
 
 
 def _outside(clip: Clip, measured: MeasuredWrenches, row: int) -> ClipError:

@@ -8,16 +8,13 @@ A tick returns what is wrong first.
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 from humanoid_dynamics.resolution.inside import FAILED, HARD, choose_inside
 from humanoid_dynamics.resolution.memory import BROKEN, MOST_USED, TIGHT, TOLERANCE, Memory, open_memory
+from humanoid_dynamics.resolution.parallel import Question, add_twist, fill_shares, fill_targets
 from humanoid_dynamics.resolution.rows import highest, rows_of, write_excess
 from humanoid_dynamics.resolution.small import BLOCK, add_block, dot, factor_cholesky, solve_transposed, solve_upper
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import borrow
-
-Question: TypeAlias = tuple[Matrix, Vector, Vector, Vector, Vector, Vector]
 
 APART: tuple[str, ...] = ("judge",)  # of the parts of kernels here, those that are not copied to where they are called
 SINGULAR, MISSING, CONTACT, MOTOR, ALL_WELL, VERDICTS = range(6)
@@ -199,38 +196,6 @@ def fill_distance(J: Matrix, x: Vector, M: Memory) -> None:
             M.H[i, j] = M.U[i, j] = 1.0 if i == j else 0.0
         for k in range(M.sizes.m):
             M.Z[i, k] = J[i, M.bearing[k]]
-
-
-def fill_targets(question: Question, M: Memory, soft: Vector) -> None:
-    """Write C, and the forces by shares into the push."""
-    J, tau_0, shares, x, first = question[0], question[1], question[2], question[3], M.sizes.first
-    for i in range(len(x)):
-        share = shares[M.owner[i]] if M.owner[i] >= 0 else 1.0
-        soft[i] = M.softness[i] * share
-        x[i] = 0.0
-        if M.softness[i] < 1.0:
-            for k in range(first, first + M.sizes.linear):
-                x[i] += share * J[i, k] * tau_0[k]
-
-
-def add_twist(x: Vector, twist: Matrix) -> None:
-    """Write the moments about their normals that edges have for their forces: two rows after those forces."""
-    for i in range(4, len(x)):
-        if twist[i, 0] != 0.0 or twist[i, 1] != 0.0:
-            x[i] = twist[i, 0] * x[i - 4] + twist[i, 1] * x[i - 3]
-
-
-def fill_shares(J: Matrix, bearing: Indices, soft: Vector, K: Matrix) -> None:
-    """Write the upper triangle of J_u' C J_u into K."""
-    m = len(bearing)
-    for i in range(m):
-        for j in range(i, m):
-            K[i, j] = 0.0
-    for k in range(len(J)):
-        for i in range(m):
-            weighted = soft[k] * J[k, bearing[i]]
-            for j in range(i, m):
-                K[i, j] += weighted * J[k, bearing[j]]
 
 
 def judge(question: Question, F: Vector, I: Indices, limited: bool) -> int:  # noqa: E741

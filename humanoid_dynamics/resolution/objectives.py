@@ -13,12 +13,13 @@ from humanoid_dynamics.contact.wrench import reference_point
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.kernels import share_tick, share_tick_inside, torque_tick, torque_tick_inside
+from humanoid_dynamics.resolution.parallel import FACE, stiffen
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import Kernel
 
 TYPICAL_TORQUE = 100.0  # N·m; what a wrench is weighed against, so that weights have no unit
 TYPICAL_LEVER = 0.1  # m; half a foot, turns the moments of a wrench into forces
-RIGID_LEVER = 1e4  # m; forces follow their shares this much more stiffly than moments
+RIGID_LEVER = 1e4  # m; forces follow their shares this much more stiffly than moments where no face bears, see ``stiffen``
 GEAR_WEIGHT = 1e-6
 LOOP_WEIGHT = 1e-9  # as small as a well conditioned program allows: loops bear what they have to
 LOOP_SOFTNESS = 1e4  # against the moments of contacts
@@ -184,6 +185,8 @@ class ShareObjective(Objective):
         super().__init__(dynamics)
         n, contacts = dynamics.size, len(dynamics.parts)
         self._to_forces, self._to_compliance = np.zeros((n, contacts)), np.zeros((n, contacts))
+        self._to_faces = np.array([float(part.stop - part.start == FACE) for part in dynamics.parts])
+        self._forces = np.zeros(n, dtype=bool)
         self._twist = np.zeros((n, 2))
         for surface, part in zip(dynamics.surfaces, dynamics.parts, strict=True):
             if surface.kind == "edge":
@@ -198,6 +201,7 @@ class ShareObjective(Objective):
             self._to_forces[forces, k] = 1.0
             self._to_compliance[part, k] = 1.0
             self._to_compliance[forces, k] = RIGID_LEVER**-2
+            self._forces[forces] = True
         np.fill_diagonal(self.H, 1.0)
 
     def write(self, shares: Vector) -> None:
@@ -221,6 +225,7 @@ class ShareObjective(Objective):
         if not J_u.shape[1]:
             return x
         compliance = self._to_compliance.dot(shares)
+        compliance[self._forces] *= stiffen(self._to_faces.dot(shares), J_u.shape[1], dynamics.base_linear.stop)
         compliance += self._gears
         yielding = J_u * compliance[:, None]
         missing = dynamics.free[dynamics.bearing] - x.dot(J_u)

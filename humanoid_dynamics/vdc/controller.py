@@ -10,8 +10,9 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from humanoid_dynamics.errors import ShapeError
-from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
+from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError
+from humanoid_dynamics.model.state import State
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
 from humanoid_dynamics.spatial.records import Sealed
 from humanoid_dynamics.vdc.adaptation import ParameterBounds, update_parameters
 from humanoid_dynamics.vdc.decomposition import Decomposition
@@ -68,7 +69,9 @@ class AdaptiveAnswer(Sealed):
         link_parameters: (n, 10) estimates the torques were made with.
         joint_parameters: (nv, 5) the same of the joints.
         missing_power: (V_r - V)'K(V_r - V) summed over links, the rate at which the error is worked off [W].
-        status: ``ok``, or ``invalid_input`` where a number was not finite: torques are then zero and nothing is learnt.
+        status: ``ok``, or ``invalid_input`` where a number, size, quaternion or contact made no sense, or numbers are too large to compute
+            with: torques are then zero and nothing is learnt.
+        reason: What made no sense; empty where all did.
     """
 
     tau: Vector
@@ -76,6 +79,7 @@ class AdaptiveAnswer(Sealed):
     joint_parameters: Matrix
     missing_power: float
     status: str = "ok"
+    reason: str = ""
 
 
 class AdaptiveController:
@@ -127,21 +131,46 @@ class AdaptiveController:
         return read_only(self._links)
 
     def tick(self, q: Vector, v: Vector, desired: Desired, dt: float, contacts: Contacts = NO_CONTACTS) -> AdaptiveAnswer:
-        """Send torques for one instant, then learn for the time until the next.
+        """Send torques for one instant, then learn for the time until the next; input that makes no sense is a status, no exception.
 
         Args:
             q: (nq,) measured configuration.
             v: (nv,) measured velocity.
             desired: What is to be tracked.
-            dt: Time until the next tick [s].
+            dt: Time until the next tick, not negative [s].
             contacts: Required contact wrenches, as in ``solve_subsystems``; or a function that finds them from the required wrenches of
                 the robot without contacts, such as one that shares between two feet what ``build_double_support`` leaves open.
 
         Returns:
             Torques and estimates.
         """
-        if not all(np.isfinite(values).all() for values in (q, v, desired.q, desired.v, desired.a, dt)):
-            return AdaptiveAnswer(read_only(np.zeros(self._model.nv)), self.link_parameters, read_only(self._joints), 0.0, "invalid_input")
+        try:
+            self._check(q, v, desired, dt)
+            with np.errstate(all="ignore"):
+                answer, links, joints = self._answer(np.asarray(q), np.asarray(v), desired, dt, contacts)
+        except HumanoidDynamicsError as fault:
+            return self._refuse(str(fault))
+        if not all(np.isfinite(values).all() for values in (answer.tau, answer.missing_power, links, joints)):
+            return self._refuse("numbers are too large to compute with")
+        self._links, self._joints = links, joints
+        return answer
+
+    def _check(self, q: Vector, v: Vector, desired: Desired, dt: float) -> None:
+        robot = self._body.robot
+        State(q, v).check(robot)
+        if not isinstance(desired, Desired):
+            raise ShapeError("desired", type(desired).__name__, Desired.__name__)
+        State(desired.q, desired.v).check(robot)
+        check_vector("desired.a", desired.a, robot.nv)
+        if not check_vector("dt", [dt], 1)[0] >= 0.0:
+            raise ShapeError("dt", f"{dt} s", "a time that is not negative")
+
+    def _refuse(self, reason: str) -> AdaptiveAnswer:
+        nothing = read_only(np.zeros(self._model.nv))
+        return AdaptiveAnswer(nothing, read_only(self._links), read_only(self._joints), 0.0, "invalid_input", reason)
+
+    def _answer(self, q: Vector, v: Vector, desired: Desired, dt: float, contacts: Contacts) -> tuple[AdaptiveAnswer, Matrix, Matrix]:
+        """Return the answer, and the estimates of links and joints for the next tick."""
         body, gains = self._body, self._gains
         v_r, a_r = self._require(q, v, desired)
         frames = self._frames.at(q)
@@ -153,16 +182,11 @@ class AdaptiveController:
         net = (Y @ self._links[..., None])[..., 0] + gains.link * error
         own = np.sum(Y_joint * self._joints, axis=1) + gains.joint * rate_error
         tau = own + self._compute_loads(frames, required, net, contacts)
-        answer = AdaptiveAnswer(
-            read_only(tau),
-            read_only(self._links),
-            read_only(self._joints),
-            float(np.sum(gains.link * error**2) + gains.joint @ rate_error**2),
-        )
-        drive = np.einsum("nij,ni->nj", Y, error)
-        self._links = update_parameters(self._links, drive, gains.link_learning, self._link_bounds, dt)
-        self._joints = update_parameters(self._joints, Y_joint * rate_error[:, None], gains.joint_learning, self._joint_bounds, dt)
-        return answer
+        power = float(np.sum(gains.link * error**2) + gains.joint @ rate_error**2)
+        answer = AdaptiveAnswer(read_only(tau), read_only(self._links), read_only(self._joints), power)
+        links = update_parameters(self._links, np.einsum("nij,ni->nj", Y, error), gains.link_learning, self._link_bounds, dt)
+        drive = Y_joint * rate_error[:, None]
+        return answer, links, update_parameters(self._joints, drive, gains.joint_learning, self._joint_bounds, dt)
 
     def _compute_loads(self, frames: Frames, required: LinkMotion, net: Matrix, contacts: Contacts) -> Vector:
         """Return z'f_r of all joints, after contacts have taken their part."""
@@ -170,6 +194,8 @@ class AdaptiveController:
         f = compute_cut_wrenches(body, frames, net)
         loads = compute_loads(body, frames, f)
         chosen = contacts(SubsystemAnswer(body, frames, required, net, f, loads)) if callable(contacts) else contacts
+        if not isinstance(chosen, Mapping):
+            raise ShapeError("contacts", type(chosen).__name__, "a wrench for each name")
         if not chosen:
             return loads
         return compute_loads(body, frames, compute_cut_wrenches(body, frames, net, shift_contacts(body, frames, chosen)))

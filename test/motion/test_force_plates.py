@@ -53,6 +53,17 @@ def test_force_point_and_moment_become_a_wrench_about_the_origin(tmp_path):
     assert load_force_plates(plates(tmp_path, ["time", *named_as_links]), ROBOT, {}).links == (LINK,)
 
 
+def test_plates_that_are_not_named_are_left_out_and_told(tmp_path):
+    two = [*NAMES, *(name.replace("L_", "R_") for name in NAMES)]
+    path = plates(tmp_path, ["time", *two], [[*row, *row[1:]] for row in ROWS])
+    found = load_force_plates(path, ROBOT, {"L": LINK})
+    assert found.links == (LINK,)
+    assert found.notices == ("plates not used: R; no link was named for them",)
+    assert load_force_plates(path, ROBOT, {"L": LINK, "R": ROBOT.surfaces["right_foot"].link}).notices == ()
+    with pytest.raises(hd.ClipError, match="no link was given for plate 'L'"):
+        load_force_plates(path, ROBOT, {})
+
+
 @pytest.mark.parametrize("kind", ["columns", "triples"])
 def test_archives_say_the_same(tmp_path, kind):
     table = np.array(ROWS)

@@ -173,6 +173,18 @@ def test_one_plate_measured_the_other_foot_by_a_rule():
     assert np.abs(later.tau[-1] - expected).max() < 1e-9
 
 
+def test_rule_is_not_asked_where_all_contacts_were_measured():
+    clip = standing_clip(contacts={name: np.ones(30, dtype=bool) for name in FEET_NAMES})
+    parts = np.zeros((30, 2, 9))
+    parts[:, :, 2] = 0.4 * ROBOT.mass * 9.81
+    measured = MeasuredWrenches("plates", clip.times, FEET, about_origin(parts))
+    alone, found = solve_motion(clip, measured), solve_motion(clip, measured, "transition")
+    np.testing.assert_array_equal(found.tau, alone.tau)
+    np.testing.assert_array_equal(found.residual, alone.residual)
+    assert (found.rule, found.statuses, found.first_fault) == ("", {}, "")
+    assert found.clip.notices[-1] == "no contact is left for rule transition: those that touch were measured"
+
+
 def test_the_foot_that_was_not_measured_bears_what_is_missing():
     """Half the weight, then all of it, was measured under the left foot: the lifted right one bears the rest, then none."""
     clip = standing_clip(n=40)

@@ -1,5 +1,8 @@
 """The biped paper, section 3.1: Euler-Lagrange equations and their reductions; one test for each item, misprints as negative controls."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -351,6 +354,12 @@ def test_remark_5_every_method_gives_the_same(seed):
         assert report.constraint_error < 1e-9
         assert report.condition >= 1.0
         assert report.time > 0.0
+
+
+def test_remark_5_is_told_for_every_method():
+    page = (Path(__file__).parents[2] / "docs" / "torques.md").read_text(encoding="utf-8")
+    table = page.split("## Without multipliers")[1].split("\n## ")[0]
+    assert tuple(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == METHODS
 
 
 def test_forward_of_inverse_is_identity():

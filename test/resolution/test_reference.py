@@ -1,16 +1,18 @@
 """Any tree on any contacts: equality rules against a dense solve, limited rules against another solver on the same limits."""
 
+import daqp
 import numpy as np
 import pinocchio as pin
 import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.contact.cone import build_wrench_cone
-from humanoid_dynamics.contact.wrench import wrench_basis
+from humanoid_dynamics.contact.wrench import reference_point, wrench_basis
 from humanoid_dynamics.model.description import Description, FrameSpec, SurfaceSpec
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.objectives import TorqueObjective
 from humanoid_dynamics.resolution.rules import WRENCH_WEIGHT
+from humanoid_dynamics.spatial.quadratic import EQUALITY
 
 PATCHES = {
     "face": [[0.1, 0.05, 0.0], [-0.1, 0.05, 0.0], [-0.1, -0.05, 0.0], [0.1, -0.05, 0.0]],
@@ -69,34 +71,63 @@ def stack(robot, state, a, names):
     return pin.rnea(robot.model, robot.data(), state.q, state.v, a), np.vstack(rows)
 
 
-def weights_of(robot, names):
-    return np.diag(TorqueObjective(ContactDynamics(robot, names), WRENCH_WEIGHT).H_x)
+def weights_of(robot, names, rule="minimum_torque"):
+    dynamics = ContactDynamics(robot, names)
+    return np.ones(dynamics.size) if rule == "pseudo_inverse" else np.diag(TorqueObjective(dynamics, WRENCH_WEIGHT).H_x)
 
 
-def dense_optimum(robot, state, a, names):
-    """Least squares in the null space of the six equations, by orthogonal factors of numpy; the same small weights."""
+def dense_optimum(robot, state, a, names, rule="minimum_torque", scale=1.0):
+    """Least squares in the null space of the six equations, by orthogonal factors of numpy; the same small weights, or a part of them."""
     tau_0, J = stack(robot, state, a, names)
     A, b = J[:, :6].T, tau_0[:6]
     x_0 = np.linalg.lstsq(A, b, rcond=None)[0]
     N = np.linalg.svd(A)[2][6:].T
-    root = np.diag(np.sqrt(weights_of(robot, names)))
+    root = np.diag(np.sqrt(scale * weights_of(robot, names, rule)))
     B = np.vstack((J[:, 6:].T, root))
     target = np.concatenate((tau_0[6:], np.zeros(len(root)))) - B @ x_0
     x = x_0 + N @ np.linalg.lstsq(B @ N, target, rcond=None)[0]
     return tau_0[6:] - J[:, 6:].T @ x
 
 
+def dense_transition(robot, state, a, names, shares):
+    """Forces are shares of the whole; moments by the same shares, least squares that meet the equation of motion: faces bear."""
+    tau_0, J = stack(robot, state, a, names)
+    sizes = [wrench_basis(robot.surfaces[name]).shape[1] for name in names]
+    x, root = np.zeros(len(J)), np.zeros(len(J))
+    for name, share, at, size in zip(names, shares, np.cumsum([0, *sizes]), sizes, strict=False):
+        x[at : at + 3] = share * J[at : at + 3, :3] @ tau_0[:3]
+        root[at + 3 : at + size] = np.sqrt(share)
+        if size == 5:
+            along, across, _ = reference_point(robot.surfaces[name])
+            x[at + 4] = across * x[at] - along * x[at + 1]
+    A = J[:, :6].T * root
+    x += root * np.linalg.lstsq(A, tau_0[:6] - J[:, :6].T @ x, rcond=1e-9)[0]
+    return tau_0[6:] - J[:, 6:].T @ x
+
+
+def check_transition(robot, rng, names):
+    """Three contacts or more, for which both rules of shares are one."""
+    state, a = question(robot, rng, 0.3)
+    shares = rng.uniform(0.2, 1.0, len(names))
+    shares /= shares.sum()
+    expected = dense_transition(robot, state, a, names, shares)
+    for rule in ("transition", "procedure_4", "recommended_transition"):
+        for compiled in (None, False):
+            answer = hd.InverseDynamics(robot, names, rule, compiled=compiled).tick(state.q, state.v, a, shares)
+            np.testing.assert_allclose(answer.tau, expected, atol=1e-9 * (1.0 + np.abs(expected).max()), err_msg=rule)
+
+
 def check_equality(robot, rng, names):
     state, a = question(robot, rng, 0.5)
-    expected = dense_optimum(robot, state, a, names)
-    for compiled in (None, False):
-        answer = hd.InverseDynamics(robot, names, compiled=compiled).tick(state.q, state.v, a)
-        np.testing.assert_allclose(answer.tau, expected, atol=1e-9 * (1.0 + np.abs(expected).max()))
+    for rule in ("minimum_torque", "pseudo_inverse"):
+        expected = dense_optimum(robot, state, a, names, rule)
+        for compiled in (None, False):
+            answer = hd.InverseDynamics(robot, names, rule, compiled=compiled).tick(state.q, state.v, a)
+            np.testing.assert_allclose(answer.tau, expected, atol=1e-9 * (1.0 + np.abs(expected).max()))
 
 
 def check_limited(robot, rng, names, spread=0.2):
     """Where another solver finds a push inside all limits, ours is one as well, and no dearer."""
-    quadprog = pytest.importorskip("quadprog")
     solver = hd.InverseDynamics(robot, names, "minimum_torque_limited")
     found = 0
     for _ in range(8):
@@ -107,11 +138,11 @@ def check_limited(robot, rng, names, spread=0.2):
         cones = [build_wrench_cone(robot.surfaces[name]) for name in names]
         at = np.cumsum([0, *(cone.A.shape[1] for cone in cones)])
         A = np.vstack([np.pad(cone.A, ((0, 0), (at[k], at[-1] - at[k + 1]))) for k, cone in enumerate(cones)])
-        rows = np.vstack((J[:, :6].T, -A, J[:, 6:].T, -J[:, 6:].T))
-        bounds = np.concatenate((tau_0[:6], -np.concatenate([cone.b for cone in cones]), tau_0[6:] - effort, -tau_0[6:] - effort))
-        try:
-            x, value, *_ = quadprog.solve_qp(H, g, rows.T, bounds, 6)
-        except ValueError:
+        rows = np.vstack((J[:, :6].T, A, J[:, 6:].T))
+        upper = np.concatenate((tau_0[:6], *(cone.b for cone in cones), tau_0[6:] + effort))
+        lower = np.concatenate((tau_0[:6], np.full(len(A), -np.inf), tau_0[6:] - effort))
+        x, value, flag, _ = daqp.solve(H, -g, rows, upper, lower, np.array([EQUALITY] * 6 + [0] * (len(rows) - 6), dtype=np.intc))
+        if flag != 1:
             continue
         answer = solver.tick(state.q, state.v, a)
         assert answer.certificate.status == "ok", answer.certificate.reasons
@@ -137,6 +168,7 @@ def test_random_trees_on_patches_of_any_kind(seed):
     rng = np.random.default_rng(seed)
     robot = random_tree(rng)
     check_equality(robot, rng, tuple(robot.surfaces))
+    check_transition(robot, rng, tuple(robot.surfaces))
 
 
 def test_random_trees_inside_limits():
@@ -159,6 +191,9 @@ def test_many_random_trees():
     assert found > 500
 
 
+HANDS = {"talos_reduced": "arm_right_7_link", "g1": "right_rubber_hand", "romeo": "r_wrist", "sr1": "r_wrist", "human28": "right_hand"}
+
+
 def with_rail(robot, link):
     """The robot with a hand of its own on a rail: a patch in a plane that is inclined."""
     surfaces = {n: SurfaceSpec(FrameSpec(s.link, s.X_LC), s.vertices, friction=s.friction) for n, s in robot.surfaces.items()}
@@ -166,12 +201,33 @@ def with_rail(robot, link):
     return hd.load_robot(robot.urdf, description=Description(surfaces=surfaces))
 
 
-@pytest.mark.parametrize("name", ["talos_reduced", "g1", "romeo", "alexander", "sr1"])
-def test_third_party_robots_in_double_support_with_a_hand_on_a_rail(name):
+def arm_joints(robot, link):
+    """How many joints lead from the base to a link."""
+    return len(robot.model.supports[robot.model.frames[robot.link_frame(link)].parentJoint]) - 2
+
+
+@pytest.mark.parametrize("name", HANDS)
+def test_robots_in_double_support_with_a_hand_on_a_rail(name):
     robot, rng = third_party(name), np.random.default_rng(7)
-    hand = robot.model.frames[[f for f in range(len(robot.model.frames)) if robot.model.frames[f].name in robot.links][-1]].name
-    rail = with_rail(robot, hand)
+    rail = with_rail(robot, HANDS[name])
     names = (*robot.stance, "rail")
-    if len(rail.actuated) == rail.nv - 6:
-        check_equality(rail, rng, names)
-        check_limited(rail, rng, names, 0.05)
+    assert len(rail.actuated) == rail.nv - 6
+    assert arm_joints(rail, HANDS[name]) >= 4
+    check_equality(rail, rng, names)
+    check_transition(rail, rng, names)
+    assert check_limited(rail, rng, names, 0.05) > 0
+
+
+@pytest.mark.parametrize(("more", "least", "most"), [((), 1e-5, 2e-4), (("right_palm",), 1e-5, 2e-3)])
+def test_what_the_weight_of_wrenches_takes_from_least_torques(more, least, most):
+    """As docs/torques.md has it: against least squares of torques alone, near the resting posture."""
+    robot, rng = hd.load_robot("human28"), np.random.default_rng(3)
+    names = (*robot.stance, *more)
+    solver, off, dearer = hd.InverseDynamics(robot, names, compiled=False), [], []
+    for _ in range(50):
+        state, a = question(robot, rng, 0.2)
+        ours, alone = solver.tick(state.q, state.v, a).tau, dense_optimum(robot, state, a, names, scale=0.0)
+        off.append(np.abs(ours - alone).max())
+        dearer.append(ours @ ours / (alone @ alone) - 1.0)
+    assert least < max(off) < most
+    assert -1e-12 < max(dearer) < 1e-8

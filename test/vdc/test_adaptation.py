@@ -181,3 +181,46 @@ def test_bounds_that_are_refused():
         ParameterBounds(np.array([np.nan]), np.ones(1))
     with pytest.raises(ShapeError, match="that of lower"):
         ParameterBounds(np.ones(2), np.ones(3))
+
+
+BAD = {
+    "nan": lambda q, v, d: (np.full_like(q, np.nan), v, d, STEP, {}),
+    "quaternion of zero": lambda q, v, d: (np.zeros_like(q), v, d, STEP, {}),
+    "quaternion of zero, desired": lambda q, v, d: (q, v, Desired(np.zeros_like(q), v, v), STEP, {}),
+    "too fast": lambda q, v, d: (q, np.full_like(v, 1e200), d, STEP, {}),
+    "too fast, desired": lambda q, v, d: (q, v, Desired(q, np.full_like(v, 1e200), v), STEP, {}),
+    "time back": lambda q, v, d: (q, v, d, -1.0, {}),
+    "no time": lambda q, v, d: (q, v, d, None, {}),
+    "short q": lambda q, v, d: (q[:-1], v, d, STEP, {}),
+    "short v": lambda q, v, d: (q, v[:-1], d, STEP, {}),
+    "short a": lambda q, v, d: (q, v, Desired(q, v, v[:-1]), STEP, {}),
+    "no q": lambda q, v, d: (None, v, d, STEP, {}),
+    "no v": lambda q, v, d: (q, None, d, STEP, {}),
+    "nothing desired": lambda q, v, d: (q, v, None, STEP, {}),
+    "contact of nan": lambda q, v, d: (q, v, d, STEP, {"left_foot": np.full(6, np.nan)}),
+    "unknown contact": lambda q, v, d: (q, v, d, STEP, {"third_foot": np.zeros(6)}),
+    "contact too large": lambda q, v, d: (q, v, d, STEP, {"left_foot": np.full(6, 1e308)}),
+    "short contact": lambda q, v, d: (q, v, d, STEP, {"left_foot": np.zeros(3)}),
+    "no contacts": lambda q, v, d: (q, v, d, STEP, None),
+    "nobody chooses contacts": lambda q, v, d: (q, v, d, STEP, lambda answer: None),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_input_that_makes_no_sense_is_a_status_and_teaches_nothing(kind):
+    robot = hd.load_robot("legs12")
+    body = decompose(robot)
+    pull = AdaptiveGains(np.full(robot.nv, 10.0), np.full(6, 5.0), np.full(robot.nv, 2.0), 1.0)
+    controller = AdaptiveController(body, pull, ParameterBounds.around(body.link_parameters(), 0.1))
+    q, v = np.array(robot.posture), np.zeros(robot.nv)
+    goal = Desired(q, v, np.full(robot.nv, 0.1))
+    before = np.array(controller.link_parameters)
+    answer = controller.tick(*BAD[kind](q, v, goal))
+    assert answer.status == "invalid_input"
+    assert answer.reason
+    assert answer.tau.shape == (robot.nv,)
+    assert not answer.tau.any()
+    np.testing.assert_array_equal(controller.link_parameters, before)
+    after = controller.tick(q, v, goal, STEP)
+    assert (after.status, after.reason) == ("ok", "")
+    assert np.isfinite(after.tau).all()

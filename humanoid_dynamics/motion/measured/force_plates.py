@@ -76,10 +76,11 @@ def load_force_plates(path: str | Path, robot: RobotModel, links: Mapping[str, s
     Args:
         path: A table of text, of OpenSim too, or a numpy archive.
         robot: The robot.
-        links: Plate -> link of the robot it acts on; a plate that is not named here has the name of its link.
+        links: Plate -> link of the robot it acts on; a plate that is not named here has the name of its link.  Where some are named, a
+            plate that is neither is left out.
 
     Returns:
-        The wrenches.
+        The wrenches, with a notice of the plates that were left out.
 
     Raises:
         ClipError: If a plate, a column or a number is missing or wrong, naming file, line and column.
@@ -92,9 +93,12 @@ def load_force_plates(path: str | Path, robot: RobotModel, links: Mapping[str, s
         if plate not in plates:
             problem = str(UnknownNameError("force plate", plate, plates))
             raise ClipError(series.origin, problem, column=plate + FIRST, line=series.lines[0] - 1 if series.lines else None)
-    targets = tuple(_find_link(plate, robot, links, series) for plate in plates)
-    wrenches = [_wrench(series, plate) for plate in plates]
-    notices = (f"plates {', '.join(turned)}: y is up in the file, as in OpenSim; turned to z",) if turned else ()
+    left_out = [plate for plate in plates if links and plate not in links and plate not in (*robot.links, *robot.aliases)]
+    used = [plate for plate in plates if plate not in left_out]
+    targets = tuple(_find_link(plate, robot, links, series) for plate in used)
+    wrenches = [_wrench(series, plate) for plate in used]
+    notices: tuple[str, ...] = (f"plates {', '.join(turned)}: y is up in the file, as in OpenSim; turned to z",) if turned else ()
+    notices += (f"plates not used: {', '.join(left_out)}; no link was named for them",) if left_out else ()
     return MeasuredWrenches(series.origin, series.times, targets, np.stack(wrenches, axis=1), notices)
 
 
