@@ -17,7 +17,7 @@ from rich.text import Text
 
 FILE_WIDTH = 160  # columns where the output goes to a file or another program
 LEAST_WIDTH = 72  # columns, so that a narrower terminal breaks lines
-FOLDED = 24  # columns a first column of long names has at least, where there is no room for more
+FOLDED = 16  # columns a first column of long names has at least, where there is no room for more
 
 
 def make_console(error: bool = False) -> Console:
