@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from humanoid_dynamics.resolution.inside import FAILED, HARD, choose_inside
 from humanoid_dynamics.resolution.memory import BROKEN, LIGHT, MOST_USED, TIGHT, TOLERANCE, Memory, open_memory
-from humanoid_dynamics.resolution.parallel import Question, add_twist, fill_shares, fill_targets
+from humanoid_dynamics.resolution.parallel import Question, fill_shares, fill_targets
 from humanoid_dynamics.resolution.rows import highest, rows_of, write_excess
 from humanoid_dynamics.resolution.settling import CLEAR, factor_weighted, settle
 from humanoid_dynamics.resolution.small import BLOCK, add_block, dot, factor_cholesky, solve_transposed, solve_upper
@@ -180,7 +180,6 @@ def press_by_shares(question: Question, M: Memory, limited: bool) -> int:
     J, tau_0, x = question[0], question[1], question[3]
     n, m, soft, K, d = M.sizes.n, M.sizes.m, M.work[: M.sizes.n], M.S, M.d
     fill_targets(question, M, soft)
-    add_twist(x, M.twist)
     fill_shares(J, M.bearing, soft, K)
     for i in range(m):
         d[i] = tau_0[M.bearing[i]]

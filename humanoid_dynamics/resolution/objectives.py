@@ -256,7 +256,14 @@ class ShareObjective(Objective):
         self.g[:] = self.target(shares) if choice is None else choice
 
     def target(self, shares: Vector) -> Vector:
-        """Return the forces by shares, without moments about the normals through the origins, (size,)."""
+        """Return the forces by shares, without moments about the normals through the origins, (size,).
+
+        Args:
+            shares: (contacts,) shares; where more numbers follow, these are the push, (size,).
+        """
+        contacts = len(self.dynamics.parts)
+        if len(shares) > contacts:
+            return np.array(shares[contacts:])
         linear = self.dynamics.base_linear
         force: Vector = self.dynamics.J[:, linear].dot(self.dynamics.free[linear])  # the total force, in the axes of each contact
         force *= self._to_forces.dot(shares)
@@ -268,6 +275,7 @@ class ShareObjective(Objective):
         """Return the push by shares; None where the moments of these contacts cannot make up what is left."""
         dynamics = self.dynamics
         x, J_u = self.target(shares), dynamics.J[:, dynamics.bearing]
+        shares = shares[: len(dynamics.parts)]
         if not J_u.shape[1]:
             return x
         compliance = self._to_compliance.dot(shares)
