@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from humanoid_dynamics.contact.transfer import two_segment_share
 from humanoid_dynamics.errors import ShapeError
 
 
@@ -112,20 +113,6 @@ def find_balanced_share(zmp: float, points: FootPoints) -> float:
         (z - x_toe_rear) / (x_heel_front - x_toe_rear), within 0 and 1 if the zero moment point lies between the feet.
     """
     return (zmp - points.toe_rear) / (points.heel_front - points.toe_rear)
-
-
-def two_segment_share(t: float, times: tuple[float, float, float], balanced: float) -> float:
-    """Return a share that rises to s* at t1 and to 1 at t2, quintic in both parts.
-
-    Args:
-        t: Time [s].
-        times: t0, t1, t2 [s].
-        balanced: s* [-].
-    """
-    t0, t1, t2 = times
-    _check_order(t0, t1)
-    _check_order(t1, t2)
-    return balanced * quintic((t - t0) / (t1 - t0)) + (1.0 - balanced) * quintic((t - t1) / (t2 - t1))
 
 
 def find_interval(zmp: float, points: FootPoints, phase: str) -> ShareInterval:

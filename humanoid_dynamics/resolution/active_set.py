@@ -7,14 +7,15 @@ U N are orthonormal: a row a is the normal N'a in the plain coordinates z, and o
 
 from __future__ import annotations
 
-from humanoid_dynamics.resolution.memory import open_memory
-from humanoid_dynamics.resolution.rows import bend_row, rows_of, worst_row
+from humanoid_dynamics.resolution.memory import Memory, open_memory
+from humanoid_dynamics.resolution.rows import Rows, bend_row, rows_of, worst_row
 from humanoid_dynamics.resolution.small import FOUR, add, add_row, add_rows, dot_row, square
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 APART: tuple[str, ...] = ("walk",)  # of the parts of kernels here, those that are not copied to where they are called
 FOUND, HOPELESS, LOST = range(3)
 MOST_STEPS = 200
+MOST_RETURNS = 2  # to the active rows, which a push drifts off by round-off
 DEPENDENT = 1e-18  # share of the square of a normal that counts as none; the soft program spans nine decades
 SHRUNK = 1e-3  # share of the square of a normal, of which what is left has lost digits: made orthogonal once more
 
@@ -39,7 +40,7 @@ def walk(x: Vector, F: Vector, I: Indices, freedoms: int, torques: int, exact: f
     count, row, pressed, excess, steep = 0, -1, 0.0, 0.0, 0.0
     for _ in range(MOST_STEPS):
         if row < 0:
-            row, excess = worst_row(x, rows, torques, exact)
+            row, excess = next_row(x, rows, M, d, count, width, torques, exact)
             if row < 0:
                 return FOUND
             pressed = 0.0
@@ -66,6 +67,37 @@ def walk(x: Vector, F: Vector, I: Indices, freedoms: int, torques: int, exact: f
         u[count], active[count] = pressed, row
         count, row = count + 1, -1
     return LOST
+
+
+def next_row(x: Vector, rows: Rows, M: Memory, d: Vector, count: int, width: int, torques: int, exact: float) -> tuple[int, float]:  # noqa: PLR0917
+    """Return the row to lean on next and by how much it is broken, minus one where none is with the push on its active rows."""
+    row, excess = -1, 0.0
+    for turn in range(MOST_RETURNS + 1):
+        row, excess = worst_row(x, rows, torques, exact)
+        if row >= 0 or turn == MOST_RETURNS or not return_to(x, rows, M, d, count, width, torques, exact):
+            break
+    return row, excess
+
+
+def return_to(x: Vector, rows: Rows, M: Memory, d: Vector, count: int, width: int, torques: int, exact: float) -> bool:  # noqa: PLR0917
+    """Move the push back onto the active rows where it has drifted off their inner side; return whether it had."""
+    worst = 0.0
+    for j in range(count):
+        row, size = M.active[j], len(rows.b)
+        d[j] = -rows.y[row] if row < size else -rows.z[(row - size) % 2 * torques + (row - size) // 2]
+        worst = max(worst, d[j])
+    if not worst > exact:
+        return False
+    for j in range(count):
+        for i in range(j):
+            d[j] -= M.R[j, i] * d[i]
+        d[j] *= M.R[j, j]
+    rest = M.work[2 * len(d) : 3 * len(d)]
+    for k in range(width):
+        rest[k] = 0.0
+    add_rows(rest, d, M.Q, 0, count, width)
+    move(x, M.N, rest, -1.0, width)
+    return True
 
 
 def fours(size: int) -> int:

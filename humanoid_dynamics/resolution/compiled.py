@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.resolution import active_set, corner_forces, free_ways, inside, kernels, memory, parallel, rows, small
+from humanoid_dynamics.resolution import active_set, corner_forces, free_ways, inside, kernels, memory, parallel, rows, settling, small
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.inside import AS_IT_IS, FAILED, HARD, SOFT
 from humanoid_dynamics.resolution.kernels import MISSING, SINGULAR, VERDICTS
@@ -15,7 +15,7 @@ from humanoid_dynamics.spatial.arrays import Indices, Vector
 from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel, functions_of
 
 EXACT = 1e-10  # of the weight of the robot: what a row of a limited push may be broken by
-MODULES = (small, memory, rows, active_set, corner_forces, free_ways, inside, parallel, kernels)
+MODULES = (small, memory, rows, active_set, corner_forces, free_ways, inside, parallel, settling, kernels)
 PARTS: tuple[Kernel, ...] = tuple(part for module in MODULES for part in functions_of(module) if "_tick" not in part.__name__)
 
 
@@ -87,7 +87,8 @@ def _fill(dynamics: ContactDynamics, contacts: ContactRows, fast: Fast, toleranc
         torques=len(limited),
         linear=dynamics.base_linear.stop,
     )
-    settings = (tolerances[0], contacts.tight, contacts.broken, tolerances[1], EXACT, CHOICE_WEIGHT, CHOICE_FLOOR, dynamics.unit_force)
+    of_soft = (EXACT, CHOICE_WEIGHT, CHOICE_FLOOR, dynamics.unit_force)
+    settings = (tolerances[0], contacts.tight, contacts.broken, tolerances[1], *of_soft, float(fast.light), 1.0)
     of_body = (dynamics.bearing_v, dynamics.undriven_v, dynamics.driven_v, limited)
     indices = (*of_body, *of_contacts.indices, of_contacts.corner_ends, fast.owner)
     weights = (fast.push_weights, fast.torque_weights, fast.softness, fast.twist)

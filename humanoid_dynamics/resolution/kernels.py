@@ -9,9 +9,10 @@ A tick returns what is wrong first.
 from __future__ import annotations
 
 from humanoid_dynamics.resolution.inside import FAILED, HARD, choose_inside
-from humanoid_dynamics.resolution.memory import BROKEN, MOST_USED, TIGHT, TOLERANCE, Memory, open_memory
-from humanoid_dynamics.resolution.parallel import Question, add_twist, fill_shares, fill_targets
+from humanoid_dynamics.resolution.memory import BROKEN, LIGHT, MOST_USED, TIGHT, TOLERANCE, Memory, open_memory
+from humanoid_dynamics.resolution.parallel import Question, fill_shares, fill_targets
 from humanoid_dynamics.resolution.rows import highest, rows_of, write_excess
+from humanoid_dynamics.resolution.settling import CLEAR, factor_weighted, settle
 from humanoid_dynamics.resolution.small import BLOCK, add_block, dot, factor_cholesky, solve_transposed, solve_upper
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import borrow
@@ -112,8 +113,21 @@ def keep_limits(question: Question, M: Memory, verdict: int) -> int:
 
 
 def press_by_torques(question: Question, M: Memory, limited: bool) -> int:
-    """Push so that x'Hx/2 - g'x is least under J_u'x = free_u, H = J W J' + H_x, g = J W free; then judge."""
-    J, tau_0, x = question[0], question[1], question[3]
+    """Push so that x'Hx/2 - g'x is least under J_u'x = free_u, H = J W J' + H_x, g = J W free; then judge.
+
+    Where weights of pushes only keep these bounded, H_x counts by as much as is needed, and least torques are met all the same.
+    """
+    fill_torques(question[0], question[1], M)
+    pivot = factor_weighted(M)
+    if pivot < 0.0 or not solve_under_equations(question[0], question[1], question[3], M):
+        return SINGULAR
+    if pivot < CLEAR and M.settings[LIGHT] > 0.0:
+        settle(question, M.numbers, M.places)
+    return judge(question, M.numbers, M.places, limited)
+
+
+def fill_torques(J: Matrix, tau_0: Vector, M: Memory) -> None:
+    """Write J W J' and J W free; what no coordinate feels weighs itself."""
     n, width, first = M.sizes.n, M.sizes.width, M.sizes.first
     free, weighted = tau_0[first : first + width], M.work[:width]
     for i in range(n):
@@ -122,17 +136,13 @@ def press_by_torques(question: Question, M: Memory, limited: bool) -> int:
         M.g[i] = dot(weighted, free, width)
         for j in range(i, n):
             M.H[i, j] = dot(weighted, J[j, first : first + width], width)
-        M.H[i, i] += M.h_x[i]
-    if not solve_under_equations(J, tau_0, x, M):
-        return SINGULAR
-    return judge(question, M.numbers, M.places, limited)
+        if M.H[i, i] == 0.0:
+            M.H[i, i] = M.h_x[i]
 
 
 def solve_under_equations(J: Matrix, tau_0: Vector, x: Vector, M: Memory) -> bool:
     """Write the push of least cost with J_u'x = free_u; H = U'U, Z = U'^-1 J_u and the multipliers with Z'Z mu = free_u - Z'U'^-1 g."""
     n, m, Z, K, d = M.sizes.n, M.sizes.m, M.Z, M.S, M.d
-    if not factor_cholesky(M.H, M.U, n):
-        return False
     for i in range(n):
         for k in range(m):
             Z[i, k] = J[i, M.bearing[k]]
@@ -170,7 +180,6 @@ def press_by_shares(question: Question, M: Memory, limited: bool) -> int:
     J, tau_0, x = question[0], question[1], question[3]
     n, m, soft, K, d = M.sizes.n, M.sizes.m, M.work[: M.sizes.n], M.S, M.d
     fill_targets(question, M, soft)
-    add_twist(x, M.twist)
     fill_shares(J, M.bearing, soft, K)
     for i in range(m):
         d[i] = tau_0[M.bearing[i]]

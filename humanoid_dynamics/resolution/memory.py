@@ -18,8 +18,8 @@ from humanoid_dynamics.spatial.compiling import as_matrix, borrow
 APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
 WRENCH = 6
 COUNTS, INDICES, NUMBERS = 10, 10, 31  # entries of the sizes, arrays of indices, arrays of numbers
-SETTINGS = ("tolerance", "tight", "broken", "most_used", "exact", "choice", "floor", "unit_force")
-TOLERANCE, TIGHT, BROKEN, MOST_USED, EXACT, CHOICE, FLOOR, UNIT_FORCE = range(len(SETTINGS))
+SETTINGS = ("tolerance", "tight", "broken", "most_used", "exact", "choice", "floor", "unit_force", "light", "part")
+TOLERANCE, TIGHT, BROKEN, MOST_USED, EXACT, CHOICE, FLOOR, UNIT_FORCE, LIGHT, PART = range(len(SETTINGS))
 
 
 class Sizes(NamedTuple):
@@ -80,7 +80,7 @@ class Memory(NamedTuple):
         load: (contacts,) largest normal forces.
         effort: Limits of the limited torques.
         misses: (m,) weights of what the equations miss.
-        settings: (8,) tolerances, see ``SETTINGS``.
+        settings: (10,) tolerances, see ``SETTINGS``.
         K: (n, n) work space.
         S: (8, 8) equations for the multipliers.
         d: (8,) their right-hand side, the multipliers then.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.kernels import share_tick, share_tick_inside, torque_tick, torque_tick_inside
 from humanoid_dynamics.resolution.parallel import FACE, stiffen
+from humanoid_dynamics.resolution.settling import CLEAR, MOST_PASSES, SETTLED, weigh
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import Kernel
 
@@ -37,6 +39,7 @@ class Fast:
         softness: (size,) how much of what is left each part of the push takes for a share of one, below 1 for a force.
         twist: (size, 2) how the moment of an edge about its normal follows from the two forces along it, zero elsewhere [m].
         owner: (size,) the contact that each part of the push belongs to, minus one for a gear.
+        light: Whether weights of the push only keep it bounded, see ``settling``.
     """
 
     kernels: tuple[Kernel, Kernel]
@@ -46,6 +49,7 @@ class Fast:
     softness: Vector
     twist: Matrix
     owner: Indices
+    light: bool = False
 
 
 class Objective(ABC):
@@ -101,13 +105,26 @@ class Objective(ABC):
         del shares
         return None
 
+    def settle(self, x: Vector, solve: Callable[[Vector], Vector]) -> Vector:
+        """Return the push that is meant where ``H`` and ``g`` are only near to what is, and move ``g`` with it.
+
+        Args:
+            x: (size,) push of least cost by ``H`` and ``g`` under the equation of motion.
+            solve: From another linear term to the push of least cost that moves no coordinate without motor.
+        """
+        del solve
+        return x
+
     def fast(self) -> Fast | None:
         """Return the kernel that answers for this objective, or None."""
         return None
 
 
 class TorqueObjective(Objective):
-    """Squared torques plus weighted, squared pushes [BP, eq. 27 and 65].
+    """Squared torques [BP, eq. 65], or these plus weighted, squared pushes [BP, eq. 27].
+
+    Least torques have weights of pushes too, because a straight leg carries load without torque.  They only keep pushes bounded: they count
+    by as much as is needed, and ``settle`` gives back what they take from torques.
 
     Attributes:
         H_x: (size, size) weights of the pushes.
@@ -121,10 +138,10 @@ class TorqueObjective(Objective):
 
         Args:
             dynamics: What is asked.
-            wrench_weight: Weight of a push of body weight against ``TYPICAL_TORQUE`` [-], never zero, because a straight leg carries load
-                without torque; with ``unit_wrench`` the weight of 1 N and 1 N·m.
+            wrench_weight: Largest weight of a push of body weight against ``TYPICAL_TORQUE`` [-], which keeps it bounded; with
+                ``unit_wrench`` the weight of 1 N and 1 N·m.
             torque_weights: (na,) weights of the squared torques, positive; 1 where None.
-            unit_wrench: Whether pushes weigh by their bare numbers in N and N·m.
+            unit_wrench: Whether pushes count beside torques, by their bare numbers in N and N·m.
 
         Raises:
             ShapeError: If a weight is not positive and finite, or there is not one for each motor.
@@ -140,6 +157,7 @@ class TorqueObjective(Objective):
             weights[part.start : part.start + 3] = force
         weights[dynamics.held] = LOOP_WEIGHT
         self.H_x: Matrix = np.diag(weights)
+        self._light, self._pivot = not unit_wrench, 0.0
         self.span_weights: Vector | None = None
         if torque_weights is not None:
             every = np.ones(dynamics.robot.nv)
@@ -154,16 +172,44 @@ class TorqueObjective(Objective):
         """
         del shares
         J, free = self.dynamics.J, self.dynamics.free
-        weighted = J if self.span_weights is None else J * self.span_weights
-        np.add(weighted.dot(J.T), self.H_x, self.H)
+        weighted = self._weigh(J)
+        self.H[:] = weighted.dot(J.T)
         weighted.dot(free, self.g)
+        self._pivot = self._find_pivot() if self._light else 0.0
+        self.H += weigh(self._pivot) * self.H_x
+
+    def settle(self, x: Vector, solve: Callable[[Vector], Vector]) -> Vector:
+        """Return the push of least torques, the least one where these leave a choice; see ``settling``."""
+        if not self._light or self._pivot >= CLEAR:
+            return x
+        J = self.dynamics.J
+        left, whole, last = self.dynamics.free - x.dot(J), float(self.dynamics.tau_0.dot(self.dynamics.tau_0)), x
+        for _ in range(MOST_PASSES):
+            last, way = x, solve(self._weigh(J).dot(left))
+            x, change = x + way, way.dot(J)
+            left -= change
+            if not change.dot(change) > SETTLED * whole:
+                break
+        self.g += weigh(self._pivot) * self.H_x.dot(last)
+        return x
 
     def fast(self) -> Fast:
         """Return the kernel of least torques."""
         n, width = self.dynamics.J.shape
         weights = np.ones(width) if self.span_weights is None else self.span_weights
-        kernels = (torque_tick, torque_tick_inside)
-        return Fast(kernels, "kkt", np.diag(self.H_x).copy(), weights, np.ones(n), np.zeros((n, 2)), np.zeros(n, dtype=np.intp))
+        of_push = (np.ones(n), np.zeros((n, 2)), np.zeros(n, dtype=np.intp))
+        return Fast((torque_tick, torque_tick_inside), "kkt", np.diag(self.H_x).copy(), weights, *of_push, self._light)
+
+    def _weigh(self, J: Matrix) -> Matrix:
+        return J if self.span_weights is None else J * self.span_weights
+
+    def _find_pivot(self) -> float:
+        """Return the least pivot of ``H`` as a share of its diagonal; what no coordinate feels weighs itself."""
+        diagonal = self.H.diagonal()
+        unfelt = np.flatnonzero(diagonal == 0.0)
+        self.H[unfelt, unfelt] = self.H_x[unfelt, unfelt]
+        factor, info = lapack.dpotrf(self.H)
+        return 0.0 if info else float(np.min(factor.diagonal() ** 2 / diagonal, initial=1.0))
 
 
 class ShareObjective(Objective):
@@ -210,7 +256,14 @@ class ShareObjective(Objective):
         self.g[:] = self.target(shares) if choice is None else choice
 
     def target(self, shares: Vector) -> Vector:
-        """Return the forces by shares, without moments about the normals through the origins, (size,)."""
+        """Return the forces by shares, without moments about the normals through the origins, (size,).
+
+        Args:
+            shares: (contacts,) shares; where more numbers follow, these are the push, (size,).
+        """
+        contacts = len(self.dynamics.parts)
+        if len(shares) > contacts:
+            return np.array(shares[contacts:])
         linear = self.dynamics.base_linear
         force: Vector = self.dynamics.J[:, linear].dot(self.dynamics.free[linear])  # the total force, in the axes of each contact
         force *= self._to_forces.dot(shares)
@@ -222,6 +275,7 @@ class ShareObjective(Objective):
         """Return the push by shares; None where the moments of these contacts cannot make up what is left."""
         dynamics = self.dynamics
         x, J_u = self.target(shares), dynamics.J[:, dynamics.bearing]
+        shares = shares[: len(dynamics.parts)]
         if not J_u.shape[1]:
             return x
         compliance = self._to_compliance.dot(shares)

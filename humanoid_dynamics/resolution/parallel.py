@@ -15,9 +15,9 @@ FACE_STIFFNESS = 1e10  # how much stiffer forces are, once more, with all of the
 
 
 def fill_targets(question: Question, M: Memory, soft: Vector) -> None:
-    """Write C, and the forces by shares into the push."""
+    """Write C, and the forces by shares into the push, or the push itself where that follows the shares."""
     J, tau_0, shares, x, first = question[0], question[1], question[2], question[3], M.sizes.first
-    on_faces = 0.0
+    told, on_faces = len(shares) > M.sizes.contacts, 0.0
     for i in range(FACE - 1, len(x)):
         if M.owner[i] >= 0 and M.owner[i] == M.owner[i - FACE + 1]:
             on_faces += shares[M.owner[i]]
@@ -25,11 +25,13 @@ def fill_targets(question: Question, M: Memory, soft: Vector) -> None:
     for i in range(len(x)):
         share = shares[M.owner[i]] if M.owner[i] >= 0 else 1.0
         soft[i] = M.softness[i] * share
-        x[i] = 0.0
+        x[i] = shares[M.sizes.contacts + i] if told else 0.0
         if M.softness[i] < 1.0:
             soft[i] *= stiff
-            for k in range(first, first + M.sizes.linear):
+            for k in range(first, first + M.sizes.linear if not told else first):
                 x[i] += share * J[i, k] * tau_0[k]
+    if not told:
+        add_twist(x, M.twist)
 
 
 def stiffen(on_faces: float, rows: int, linear: int) -> float:

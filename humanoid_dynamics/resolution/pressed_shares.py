@@ -4,6 +4,10 @@ With 1 - s on one contact and s on the other, pressures at p_1 and p_2 add up to
 kept where p_1 and p_2 can lie within their contacts.  While a step rolls over, which is while one of them is a face and the other an edge,
 or in the plane an edge and a point, s rises in two parts, and passes at half time the one share for which both press where they face each
 other: there contacts may change from heel to sole and from sole to toe, and no torque has a step.
+
+With three contacts or more the push is the nearest one to that of ``transition`` whose forces press inside all contacts that are ground,
+see ``pressed_corners``; shares and centres of pressure give way together.  A contact with a small share fades, see ``fading``: the push
+is the mean of the one without it and the one in which it counts fully, so that contacts come and go without a step, down to two and one.
 """
 
 from __future__ import annotations
@@ -11,12 +15,14 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_dynamics.contact.transfer import find_profile, switch_share
+from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
+from humanoid_dynamics.resolution.fading import fade_of, split_shares
 from humanoid_dynamics.resolution.objectives import ShareObjective
+from humanoid_dynamics.resolution.pressed_corners import PressedCorners, shrink
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 
 FLOATING = ("free_flyer", "planar")
 EASED = 0.05  # share from which on it counts fully where pressure may be; below, less and less: contacts come and go without a step
-INSIDE = 0.97  # of a face that stands flat, as seen from its middle; two soles that are turned a little press a little beside the line
 UPRIGHT = 0.9  # cosine between a normal and the vertical from which on a contact is ground
 SAME = 1e-9  # m; what is nearer is one place
 RISE = find_profile("quintic")
@@ -25,19 +31,31 @@ ALONG, ACROSS = read_only(np.eye(2))
 
 
 class PressedShareObjective(ShareObjective):
-    """``ShareObjective`` with the shares of two contacts on the ground moved to where both can press; others are as they were asked for.
+    """``ShareObjective`` with shares, and pressures of three contacts or more, moved to where contacts on the ground can press.
 
     Heights may differ: places are counted along the total force, which bears on the same line wherever it is met.
     """
 
+    def __init__(self, dynamics: ContactDynamics) -> None:
+        """Prepare.
+
+        Args:
+            dynamics: What is asked.
+        """
+        super().__init__(dynamics)
+        self._corners = PressedCorners(dynamics.surfaces, dynamics.size)
+        self._tilts = [row for part in dynamics.parts for row in range(part.start + 3, part.stop - 1)]
+
     @np.errstate(all="ignore")  # what is not finite leaves shares as they are
     def adapt(self, shares: Vector) -> Vector:
-        """Return the shares that are taken.
+        """Return the shares that are taken, with three contacts or more followed by the push, see ``ShareObjective.target``.
 
         Args:
             shares: (contacts,) part of the load that each contact is to take, of sum 1.
         """
         loaded = np.flatnonzero(shares)
+        if len(loaded) > 2:
+            return self._adapt_many(shares)
         ground = self._find_ground(loaded) if len(loaded) == 2 else None
         if ground is None:
             return shares
@@ -46,6 +64,47 @@ class PressedShareObjective(ShareObjective):
         share = press_share(asked, *ground, rolls)
         moved[loaded] = 1.0 - share, share
         return moved if 0.0 <= share <= 1.0 else shares
+
+    def _adapt_many(self, shares: Vector) -> Vector:
+        """Return shares and push, the mean over contacts that fade; shares as they were asked for where there is no such push."""
+        taken = np.zeros(len(shares) + self.dynamics.size)
+        for weight, some in split_shares(shares, fade_of(len(shares))):
+            moved = self.adapt(some) if np.count_nonzero(some) <= 2 else self._press(some)
+            x = self.choose(moved)
+            if x is None or not np.isfinite(x).all():
+                return shares
+            taken += weight * np.concatenate((moved[: len(shares)], x))
+        return taken
+
+    def _press(self, shares: Vector) -> Vector:
+        """Return shares and push nearest to those of three contacts or more by shares alone; these where nothing presses."""
+        dynamics, gravity, x = self.dynamics, self.dynamics.robot.model.gravity.linear, self.choose(shares)
+        if x is None or dynamics.robot.root not in FLOATING or not gravity.any():
+            return shares
+        up, places = -gravity / np.linalg.norm(gravity), [dynamics.place(k) for k in range(len(shares))]
+        p_WB, force, moment = dynamics.total_wrench()
+        pressing = float(up @ force)
+        if not pressing > 0.0:
+            return shares
+        plane = np.linalg.svd(up[None])[2][1:].T
+        plane[:, 1] = _turn(up, plane[:, 0])
+        flat, allowed = plane - np.outer(up, force @ plane / pressing), []
+        zmp = np.array((-plane[:, 1] @ moment, plane[:, 0] @ moment)) / pressing
+        points = [
+            np.vstack((c, m)) @ R.T + (p - p_WB) for c, m, (R, p) in zip(self._corners.corners, self._corners.middles, places, strict=True)
+        ]
+        for share, of_surface, (R, _) in zip(shares, points, places, strict=True):
+            most = np.full(len(of_surface), np.inf if share > 0.0 else 0.0)
+            most[slice(-1, None) if float(up @ R[:, 2]) > UPRIGHT else slice(0, -1)] = 0.0  # at corners on the ground, else at the middle
+            allowed.append(most)
+        forces = np.array([R.T @ force for R, _ in places])
+        found = self._corners.press(x, forces, (np.vstack(points) @ flat).T, zmp, np.concatenate(allowed))
+        if found is None:
+            return shares
+        moved, push = found
+        target = self.target(moved)
+        target[self._tilts] = push[self._tilts]
+        return np.concatenate((moved, target))
 
     def _find_ground(self, loaded: Indices) -> tuple[Vector, Matrix, Matrix] | None:
         """Return the zero-moment point (2,) and the corners of two contacts (k, 2), from one to the other and across [m].
@@ -86,7 +145,7 @@ def press_share(asked: float, zmp: Vector, one: Matrix, other: Matrix, rolls: bo
         middle = switch_share(float(zmp[0]), toe, heel)
         wanted = middle * RISE(2.0 * asked) + (1.0 - middle) * RISE(2.0 * asked - 1.0)
     if not rolls:
-        one, other = (c.mean(axis=0) + INSIDE * (c - c.mean(axis=0)) for c in (one, other))
+        one, other = shrink(one), shrink(other)
     low, high = find_pressed_shares(zmp, one, other)
     pressed = min(max(wanted, low), high) if low <= high else min(max(0.5 * (low + high), 0.0), 1.0)
     return wanted + (pressed - wanted) * min(1.0, asked / EASED, (1.0 - asked) / EASED)

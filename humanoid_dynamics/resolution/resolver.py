@@ -153,8 +153,12 @@ class Resolver:
         self._objective.write(shares)
         self._G[:] = self._dynamics.J[:, self._dynamics.bearing].T
         self._b[:] = self._dynamics.free[self._dynamics.bearing]
-        _, _, solution, info = lapack.dsysv(self._K, self._rhs, lower=1)
-        return self._choose_carefully(shares) if info else (solution[: self._n], "kkt", self._m)
+        factors, pivots, solution, info = lapack.dsysv(self._K, self._rhs, lower=1)
+        if info:
+            return self._choose_carefully(shares)
+        nothing = np.zeros(self._m)
+        solve = lambda g: lapack.dsytrs(factors, pivots, np.concatenate((g, nothing)), lower=1)[0][: self._n]  # noqa: E731
+        return self._objective.settle(solution[: self._n], solve), "kkt", self._m
 
     def _choose_carefully(self, shares: Vector) -> tuple[Vector, str, int]:
         """Choose a push that fulfils the equation of motion as well as can be, whatever its rank."""
@@ -168,7 +172,11 @@ class Resolver:
         self._objective.write(shares)
         self._is_written = True
         chosen = solve_constrained(self._objective.H, self._objective.g, J_u.T, free)
-        return (chosen.x, chosen.path, chosen.rank) if x is None else (x, "closed", chosen.rank)
+        if x is not None:
+            return x, "closed", chosen.rank
+        nothing = np.zeros(len(free))
+        x = self._objective.settle(chosen.x, lambda g: solve_constrained(self._objective.H, g, J_u.T, nothing).x)
+        return x, chosen.path, chosen.rank
 
     def _holds(self, forces: Vector) -> bool:
         return not self._misses(forces[self._dynamics.undriven])

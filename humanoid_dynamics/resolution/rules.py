@@ -102,7 +102,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
                 PressedShareObjective,
                 False,
                 True,
-                "`transition` with shares of two contacts kept where both press inside themselves, in two parts where a step rolls over",
+                "`transition` kept where contacts press inside themselves, in two parts where a step of two contacts rolls over",
                 "[BP, eq. 28-29, assumption 2]",
             ),
             Rule(

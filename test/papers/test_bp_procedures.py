@@ -14,8 +14,8 @@ from humanoid_dynamics.biped.step import compute_torques, find_points
 from humanoid_dynamics.biped.transition import (
     linear_share,
     recommend_share,
-    two_segment_share,
 )
+from humanoid_dynamics.contact.transfer import two_segment_share
 from humanoid_dynamics.errors import ShapeError
 
 SPLITS = (0.0, 0.25, 0.5, 1.0)

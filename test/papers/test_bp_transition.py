@@ -34,9 +34,9 @@ from humanoid_dynamics.biped.transition import (
     recommend_share,
     share_from_durations,
     smooth_share,
-    two_segment_share,
 )
 from humanoid_dynamics.contact.rolling_transfer import RollingTransfer
+from humanoid_dynamics.contact.transfer import two_segment_share
 from humanoid_dynamics.errors import ShapeError
 
 # BP-8, BP-9: transition of forces (28)-(29)

@@ -7,6 +7,7 @@ from scipy.optimize import linprog
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.contact.transfer import feasible_shares, switch_share
+from humanoid_dynamics.model.description import Description, FrameSpec, SurfaceSpec
 from humanoid_dynamics.motion.walking.gait_r1 import GaitR1
 from humanoid_dynamics.motion.walking.rolling_step import CONTACTS, build_planar_step, build_spatial_step
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
@@ -152,10 +153,86 @@ def test_stairs_count_along_the_total_force(human28):
     assert moved > 5
 
 
-def test_other_contacts_are_as_asked_for(human28):
-    """With a hand on a rail, and hanging by the hands, shares are those of `transition`."""
-    rest = np.zeros(human28.nv)
-    for names, shares in ((("left_foot", "right_foot", "right_palm"), (0.5, 0.3, 0.2)), (("left_palm", "right_palm"), (0.9, 0.1))):
-        solver = InverseDynamics(human28, names, RULE, compiled=False)
-        mine = solver.tick(human28.posture, rest, rest, np.array(shares))
-        np.testing.assert_array_equal(mine.tau, solver.also("transition").tau)
+def test_hands_alone_are_as_asked_for(human28):
+    rest, names, shares = np.zeros(human28.nv), ("left_palm", "right_palm"), np.array((0.9, 0.1))
+    solver = InverseDynamics(human28, names, RULE, compiled=False)
+    np.testing.assert_array_equal(solver.tick(human28.posture, rest, rest, shares).tau, solver.also("transition").tau)
+
+
+RAIL = (*FEET, "right_palm")
+
+
+def at_rest(solver, q, shares):
+    rest = np.zeros(solver.dynamics.robot.nv)
+    return solver.tick(q, rest, rest, np.array(shares))
+
+
+@pytest.mark.parametrize("compiled", [False, None])
+def test_with_a_hand_on_a_rail_both_feet_press_inside(human28, compiled):
+    """A palm that is no ground pushes at its middle; feet take what is left, which tips them by shares alone."""
+    rng, tipped = np.random.default_rng(4), 0
+    solver = InverseDynamics(human28, RAIL, RULE, compiled=compiled)
+    for _ in range(30):
+        q = pin.integrate(human28.model, human28.posture, 0.03 * rng.standard_normal(human28.nv))
+        asked = rng.dirichlet((4.0, 4.0, 1.0))
+        mine = at_rest(solver, q, asked)
+        plain = solver.also("transition")
+        margins, before = ([answer.wrenches[name].cop_margin for name in FEET] for answer in (mine, plain))
+        tipped += min(before) < -1e-3
+        assert min(margins) > -1e-3
+        assert mine.certificate.residual < 1e-8 * human28.mass * 9.81
+        assert np.abs(np.cross(mine.wrenches["left_foot"].f_W, mine.wrenches["right_foot"].f_W)).max() < 1e-6 * human28.mass**2
+    assert tipped > 5
+
+
+def test_three_contacts_on_the_ground_are_as_asked_for_until_one_would_tip():
+    """A sole, and heel and toe of the other as two patches: nothing moves where all press inside, and never farther than it must."""
+    robot = split_sole(hd.load_robot("legs12"))
+    names = ("left_foot", "right_heel", "right_toe")
+    solver = InverseDynamics(robot, names, RULE, compiled=False)
+    inside, moved = 0, 0
+    for asked in np.random.default_rng(5).dirichlet((4.0, 2.0, 2.0), 80):
+        mine = at_rest(solver, robot.posture, asked)
+        plain = solver.also("transition")
+        assert mine.certificate.cop_margin > -1e-4
+        if plain.certificate.cop_margin > 2e-3 and asked.min() > 0.1:
+            inside += 1
+            np.testing.assert_allclose(mine.tau, plain.tau, atol=1e-3)
+        elif plain.certificate.cop_margin < -1e-3:
+            moved += 1
+            assert np.abs(mine.tau - plain.tau).max() > 1e-3
+    assert inside > 3
+    assert moved > 3
+
+
+def split_sole(legs):
+    """legs12 with the right sole as two faces, one for the heel and one for the toe, and the left one whole."""
+    left, right = legs.surfaces["left_foot"], legs.surfaces["right_foot"]
+    patches = {}
+    for name, ahead in (("right_heel", False), ("right_toe", True)):
+        x = np.sort(np.unique(right.vertices[:, 0].round(9)))
+        middle = 0.5 * (x[0] + x[-1])
+        corners = np.array(right.vertices)
+        corners[:, 0] = np.where((corners[:, 0] > middle) == ahead, corners[:, 0], middle)
+        centre = np.append(corners[:, :2].mean(axis=0), 0.0)
+        patches[name] = SurfaceSpec(FrameSpec(right.link, right.X_LC * pin.SE3(np.eye(3), centre)), corners - centre)
+    posture = {j.name: float(legs.posture[j.q][0]) for j in legs.joints if j.kind == "revolute"}
+    surfaces = {"left_foot": SurfaceSpec(FrameSpec(left.link, left.X_LC), left.vertices)} | patches
+    return hd.load_robot(legs.urdf, description=Description(surfaces=surfaces, posture=posture))
+
+
+@pytest.mark.parametrize("compiled", [False, None])
+def test_a_third_contact_comes_and_goes_without_a_step(human28, compiled):
+    """From two contacts to three and four, past every share at which one begins to count fully, and where feet are at their rims."""
+    solver, rng = InverseDynamics(human28, (*RAIL, "left_palm"), RULE, compiled=compiled), np.random.default_rng(6)
+    for start in ((0.6, 0.4, 0.0, 0.0), (0.85, 0.15, 0.0, 0.0), (0.5, 0.4, 0.1, 0.0), (0.45, 0.35, 0.1, 0.1), (0.0, 0.9, 0.1, 0.0)):
+        q = pin.integrate(human28.model, human28.posture, 0.05 * rng.standard_normal(human28.nv))
+        for change in ((-1.0, 0.0, 1.0, 0.0), (-0.5, -0.5, 0.5, 0.5)):
+            taus = []
+            for h in (0.0, 1e-9, 1e-6, 1e-3):
+                shares = np.maximum(np.array(start) + h * np.array(change), 0.0)
+                taus.append(at_rest(solver, q, shares / shares.sum()).tau)
+            steps = [np.abs(tau - taus[0]).max() for tau in taus[1:]]
+            assert steps[0] < 1e-5
+            assert steps[1] < 1e-2
+            assert steps[2] < 2.0

@@ -1,5 +1,7 @@
 """Any tree on any contacts: equality rules against a dense solve, limited rules against another solver on the same limits."""
 
+from itertools import cycle
+
 import daqp
 import numpy as np
 import pinocchio as pin
@@ -14,6 +16,7 @@ from humanoid_dynamics.resolution.objectives import TorqueObjective
 from humanoid_dynamics.resolution.rules import WRENCH_WEIGHT
 from humanoid_dynamics.spatial.quadratic import EQUALITY
 
+UNBOUND = "minimum_torque_limited"
 PATCHES = {
     "face": [[0.1, 0.05, 0.0], [-0.1, 0.05, 0.0], [-0.1, -0.05, 0.0], [0.1, -0.05, 0.0]],
     "edge": [[0.1, 0.0, 0.0], [-0.1, 0.02, 0.0]],
@@ -71,22 +74,20 @@ def stack(robot, state, a, names):
     return pin.rnea(robot.model, robot.data(), state.q, state.v, a), np.vstack(rows)
 
 
-def weights_of(robot, names, rule="minimum_torque"):
-    dynamics = ContactDynamics(robot, names)
-    return np.ones(dynamics.size) if rule == "pseudo_inverse" else np.diag(TorqueObjective(dynamics, WRENCH_WEIGHT).H_x)
+CLEAR, NONE = 1e-3, 1e-10  # shares of the largest singular value: what is between them is next to a straight leg
 
 
-def dense_optimum(robot, state, a, names, rule="minimum_torque", scale=1.0):
-    """Least squares in the null space of the six equations, by orthogonal factors of numpy; the same small weights, or a part of them."""
+def dense_optimum(robot, state, a, names, wrench_weight=0.0):
+    """Least squares in the null space of the six equations, by orthogonal factors of numpy; None next to where pushes are free."""
     tau_0, J = stack(robot, state, a, names)
     A, b = J[:, :6].T, tau_0[:6]
     x_0 = np.linalg.lstsq(A, b, rcond=None)[0]
     N = np.linalg.svd(A)[2][6:].T
-    root = np.diag(np.sqrt(scale * weights_of(robot, names, rule)))
-    B = np.vstack((J[:, 6:].T, root))
-    target = np.concatenate((tau_0[6:], np.zeros(len(root)))) - B @ x_0
-    x = x_0 + N @ np.linalg.lstsq(B @ N, target, rcond=None)[0]
-    return tau_0[6:] - J[:, 6:].T @ x
+    B = np.vstack((J[:, 6:].T, np.sqrt(wrench_weight) * np.eye(len(J))))
+    target = np.concatenate((tau_0[6:], np.zeros(len(J)))) - B @ x_0
+    y, _, _, sigma = np.linalg.lstsq(B @ N, target, rcond=NONE)
+    x = x_0 + N @ y
+    return tau_0[6:] - J[:, 6:].T @ x if not np.any((sigma < CLEAR * sigma[0]) & (sigma > NONE * sigma[0])) else None
 
 
 def dense_transition(robot, state, a, names, shares):
@@ -117,31 +118,38 @@ def check_transition(robot, rng, names):
             np.testing.assert_allclose(answer.tau, expected, atol=1e-9 * (1.0 + np.abs(expected).max()), err_msg=rule)
 
 
-def check_equality(robot, rng, names):
-    state, a = question(robot, rng, 0.5)
-    for rule in ("minimum_torque", "pseudo_inverse"):
-        expected = dense_optimum(robot, state, a, names, rule)
-        for compiled in (None, False):
+def check_equality(robot, rng, names, spread=0.5):
+    """Whether there was something to compare; the rule with limits is the same where none of them matters."""
+    state, a = question(robot, rng, spread)
+    least = dense_optimum(robot, state, a, names)
+    for rule, expected in (("pseudo_inverse", dense_optimum(robot, state, a, names, 1.0)), ("minimum_torque", least), (UNBOUND, least)):
+        for compiled in (None, False) if expected is not None else ():
             answer = hd.InverseDynamics(robot, names, rule, compiled=compiled).tick(state.q, state.v, a)
-            np.testing.assert_allclose(answer.tau, expected, atol=1e-9 * (1.0 + np.abs(expected).max()))
+            if rule != UNBOUND or answer.certificate.path in {"kkt", "svd"}:
+                np.testing.assert_allclose(answer.tau, expected, rtol=0.0, atol=1e-9 * (1.0 + np.abs(expected).max()))
+    return least is not None
 
 
 def check_limited(robot, rng, names, spread=0.2):
-    """Where another solver finds a push inside all limits, ours is one as well, and no dearer."""
-    solver = hd.InverseDynamics(robot, names, "minimum_torque_limited")
+    """Where another solver finds a push inside all limits, ours is one as well, and no dearer than any can be.
+
+    The other solver's multipliers bound from below what a push inside the limits may cost, however well its own push keeps them.
+    """
+    solver = hd.InverseDynamics(robot, names, UNBOUND)
     found = 0
     for _ in range(8):
         state, a = question(robot, rng, spread)
         tau_0, J = stack(robot, state, a, names)
-        H = J @ J.T + np.diag(weights_of(robot, names))
-        g, effort = J @ tau_0, robot.limits.effort[6:]
+        g, effort, free = J @ tau_0, robot.limits.effort[6:], is_free(J)
+        H = J @ J.T + free * np.diag(weights_of(robot, names))
         cones = [build_wrench_cone(robot.surfaces[name]) for name in names]
         at = np.cumsum([0, *(cone.A.shape[1] for cone in cones)])
         A = np.vstack([np.pad(cone.A, ((0, 0), (at[k], at[-1] - at[k + 1]))) for k, cone in enumerate(cones)])
         rows = np.vstack((J[:, :6].T, A, J[:, 6:].T))
         upper = np.concatenate((tau_0[:6], *(cone.b for cone in cones), tau_0[6:] + effort))
         lower = np.concatenate((tau_0[:6], np.full(len(A), -np.inf), tau_0[6:] - effort))
-        x, value, flag, _ = daqp.solve(H, -g, rows, upper, lower, np.array([EQUALITY] * 6 + [0] * (len(rows) - 6), dtype=np.intc))
+        kinds = np.array([EQUALITY] * 6 + [0] * (len(rows) - 6), dtype=np.intc)
+        x, _, flag, told = daqp.solve(H, -g, rows, upper, lower, kinds)
         if flag != 1:
             continue
         answer = solver.tick(state.q, state.v, a)
@@ -150,10 +158,33 @@ def check_limited(robot, rng, names, spread=0.2):
         wrenches = np.concatenate(
             [np.linalg.lstsq(cone.basis, local(robot, state, answer, n), rcond=None)[0] for cone, n in zip(cones, names, strict=True)]
         )
-        ours = 0.5 * wrenches @ H @ wrenches - g @ wrenches
-        assert ours <= value + 1e-9 * (1.0 + abs(value) + tau_0 @ tau_0)
-        np.testing.assert_allclose(answer.tau, tau_0[6:] - J[:, 6:].T @ x, atol=1e-4)
+        ours, least = 0.5 * wrenches @ H @ wrenches - g @ wrenches, dual_value(H, g, rows, (lower, upper), told["lam"])
+        assert ours <= least + 1e-9 * (1.0 + abs(least) + tau_0 @ tau_0)
+        if not free:
+            np.testing.assert_allclose(answer.tau, tau_0[6:] - J[:, 6:].T @ x, atol=1e-4)
     return found
+
+
+def is_free(J):
+    """Whether torques alone do not choose the push, or next to it: then small weights of pushes do."""
+    H = J @ J.T
+    try:
+        return bool(np.min(np.diag(np.linalg.cholesky(H)) ** 2 / np.diag(H)) < 1e-6)
+    except np.linalg.LinAlgError:
+        return True
+
+
+def weights_of(robot, names):
+    return np.diag(TorqueObjective(ContactDynamics(robot, names), WRENCH_WEIGHT).H_x)
+
+
+def dual_value(H, g, rows, bounds, multipliers):
+    """What no x with lower <= rows x <= upper can cost less than, for multipliers of any size: the least of the Lagrangian."""
+    lower, upper = bounds
+    multipliers = np.where((multipliers < 0.0) & ~np.isfinite(lower), 0.0, multipliers)
+    bound = np.where(multipliers < 0.0, lower, upper)
+    left = g - rows.T @ multipliers
+    return -0.5 * left @ np.linalg.solve(H, left) - multipliers @ np.where(multipliers == 0.0, 0.0, bound)
 
 
 def local(robot, state, answer, name):
@@ -167,7 +198,7 @@ def local(robot, state, answer, name):
 def test_random_trees_on_patches_of_any_kind(seed):
     rng = np.random.default_rng(seed)
     robot = random_tree(rng)
-    check_equality(robot, rng, tuple(robot.surfaces))
+    assert check_equality(robot, rng, tuple(robot.surfaces))
     check_transition(robot, rng, tuple(robot.surfaces))
 
 
@@ -182,21 +213,32 @@ def test_random_trees_inside_limits():
 
 @pytest.mark.slow
 def test_many_random_trees():
-    found = 0
+    found, equal = 0, 0
     for seed in range(300):
         rng = np.random.default_rng(1000 + seed)
         robot = random_tree(rng)
-        check_equality(robot, rng, tuple(robot.surfaces))
+        equal += check_equality(robot, rng, tuple(robot.surfaces))
         found += check_limited(robot, rng, tuple(robot.surfaces))
     assert found > 500
+    assert equal > 280
+
+
+def test_a_push_that_drifts_off_its_limits_returns_to_them():
+    """A tree on which a thousandth of the cost was lost: a row that decides was left by a few millionths."""
+    rng = np.random.default_rng(1078)
+    robot = random_tree(rng)
+    question(robot, rng, 0.5)
+    assert check_limited(robot, rng, tuple(robot.surfaces)) > 0
 
 
 HANDS = {"talos_reduced": "arm_right_7_link", "g1": "right_rubber_hand", "romeo": "r_wrist", "sr1": "r_wrist", "human28": "right_hand"}
 
 
-def with_rail(robot, link):
-    """The robot with a hand of its own on a rail: a patch in a plane that is inclined."""
-    surfaces = {n: SurfaceSpec(FrameSpec(s.link, s.X_LC), s.vertices, friction=s.friction) for n, s in robot.surfaces.items()}
+def with_rail(robot, link, tilt=0.0):
+    """The robot with a hand of its own on a rail: a patch in a plane that is inclined, as the soles may be."""
+    turns = [pin.SE3(pin.rpy.rpyToMatrix(tilt, sign * tilt, 0.0), np.zeros(3)) for sign in (1.0, -1.0)]
+    places = {n: s.X_LC * turn for (n, s), turn in zip(robot.surfaces.items(), cycle(turns), strict=False)}
+    surfaces = {n: SurfaceSpec(FrameSpec(s.link, places[n]), s.vertices, friction=s.friction) for n, s in robot.surfaces.items()}
     surfaces["rail"] = SurfaceSpec(FrameSpec(link, pin.SE3(pin.rpy.rpyToMatrix(0.3, -0.5, 0.0), np.zeros(3))), np.array(PATCHES["edge"]))
     return hd.load_robot(robot.urdf, description=Description(surfaces=surfaces))
 
@@ -213,21 +255,39 @@ def test_robots_in_double_support_with_a_hand_on_a_rail(name):
     names = (*robot.stance, "rail")
     assert len(rail.actuated) == rail.nv - 6
     assert arm_joints(rail, HANDS[name]) >= 4
-    check_equality(rail, rng, names)
     check_transition(rail, rng, names)
     assert check_limited(rail, rng, names, 0.05) > 0
+    inclined = with_rail(robot, HANDS[name], 0.3)
+    for spread in (0.0, 0.05, 0.5):
+        assert check_equality(rail, rng, names, spread)
+        assert check_equality(inclined, rng, names, spread)
 
 
-@pytest.mark.parametrize(("more", "least", "most"), [((), 1e-5, 2e-4), (("right_palm",), 1e-5, 2e-3)])
-def test_what_the_weight_of_wrenches_takes_from_least_torques(more, least, most):
-    """As docs/torques.md has it: against least squares of torques alone, near the resting posture."""
-    robot, rng = hd.load_robot("human28"), np.random.default_rng(3)
-    names = (*robot.stance, *more)
-    solver, off, dearer = hd.InverseDynamics(robot, names, compiled=False), [], []
-    for _ in range(50):
-        state, a = question(robot, rng, 0.2)
-        ours, alone = solver.tick(state.q, state.v, a).tau, dense_optimum(robot, state, a, names, scale=0.0)
-        off.append(np.abs(ours - alone).max())
-        dearer.append(ours @ ours / (alone @ alone) - 1.0)
-    assert least < max(off) < most
-    assert -1e-12 < max(dearer) < 1e-8
+PALMS = ("left_palm", "right_palm")
+
+
+def stretched(robot, elbow):
+    """Both arms stretched out sideways, but for the elbows: what one palm pushes against the other goes through all joints of both."""
+    q = np.array(robot.posture)
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        for joint, angle in {"shoulder_pitch": 0.0, "shoulder_roll": sign * np.pi / 2, "shoulder_yaw": 0.0, "elbow": elbow}.items():
+            q[robot.joint(f"{side}_{joint}").q] = angle
+    return q
+
+
+@pytest.mark.parametrize("compiled", [False, None])
+def test_next_to_straight_limbs_pushes_stay_bounded_and_torques_continuous(compiled):
+    """Where torques alone leave a push free: bounded on the way there, no step as fine as one looks, and at it the least there is."""
+    robot = hd.load_robot("human28")
+    solver = hd.InverseDynamics(robot, (*robot.stance, *PALMS), compiled=compiled)
+    rest = np.zeros(robot.nv)
+    steps = []
+    for h in (1e-5, 1e-6, 1e-7):
+        answers = [solver.tick(stretched(robot, x), rest, rest) for x in 6.4e-5 + h * np.arange(-50, 51)]
+        taus = np.array([answer.tau for answer in answers])
+        steps.append(np.abs(np.diff(taus, axis=0)).max())
+        assert max(np.abs(w.f_W).max() for answer in answers for w in answer.wrenches.values()) < 1e5
+    assert steps[0] < 0.3
+    assert max(steps[1] / steps[0], steps[2] / steps[1]) < 0.3
+    expected = dense_optimum(robot, hd.State(stretched(robot, 0.0), rest), rest, solver.contacts)
+    np.testing.assert_allclose(solver.tick(stretched(robot, 0.0), rest, rest).tau, expected, atol=1e-9)
