@@ -110,7 +110,7 @@ def scene_facts(scene: "Scene", world: "World", summary: "Summary", recorder: "R
 
     com = pin.centerOfMass(world.robot.model, world.robot.data(), world.q)
     force = world.ground_force()
-    checks = judge_run(summary, world.books)
+    checks = judge_run(summary, world)
     return {
         "scene": scene.name,
         "title": scene.title,
@@ -131,6 +131,9 @@ def scene_facts(scene: "Scene", world: "World", summary: "Summary", recorder: "R
         "cone_violation": summary.cone,
         "depth": summary.depth,
         "closure": summary.closure,
+        "impact_law": summary.rebound,
+        "momentum": {"largest": summary.momentum, "missing": world.books.leaked[:3].tolist()},
+        "spin": {"largest": summary.spin, "missing": world.books.leaked[3:].tolist()},
         "energy": {"start": world.books.start, "end": world.books.energy, "missing": world.books.missing, "work": dict(world.books.work)},
         "centre_of_mass": com.tolist(),
         "ground_force": force.tolist(),
