@@ -1,13 +1,34 @@
-"""Books of energy: what came in, what friction took, and what is missing, step by step."""
+"""Books of energy and momentum: what came in, what friction took, and what is missing, step by step."""
 
 from __future__ import annotations
 
 from copy import copy
+from math import sqrt
 
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.simulation.steps.rows import ACCOUNT, BEFORE, ENERGY, LARGEST, START, SUMS, TOTAL, W_LOOPS, W_MOTORS
+from humanoid_dynamics.simulation.steps.momentum_kernel import Numbers, close_motion, report_motion, turn_about
+from humanoid_dynamics.simulation.steps.rows import (
+    ACCOUNT,
+    BEFORE,
+    ENERGY,
+    FLYING,
+    GRAVITY,
+    IMPULSE,
+    LARGEST,
+    LEAKED,
+    MOMENTUM,
+    MOTION,
+    SPIN,
+    START,
+    SUMS,
+    TOTAL,
+    TURNED,
+    UNGIVEN,
+    W_LOOPS,
+    W_MOTORS,
+)
 from humanoid_dynamics.spatial.arrays import Vector
 
 ENTRIES = ("motors", "pushes", "drive", "losses", "contacts", "loops", "impacts", "corrections")
@@ -15,7 +36,7 @@ FIRST, LAST = W_MOTORS, W_LOOPS + 1  # the first six, in this order, are entered
 
 
 class Books:
-    """Work since the start, by who did it, and what is missing [J].
+    """Work since the start, by who did it, and what is missing [J]; momentum of the bodies that fly, and what of it nobody gave.
 
     Attributes:
         account: (ACCOUNT,) all numbers, as compiled steps enter them.
@@ -60,6 +81,89 @@ class Books:
         account = self.account
         return float(account[ENERGY] - account[START] - account[TOTAL])
 
+    @property
+    def leaked(self) -> Vector:
+        """(6,) momentum that nobody gave since the start: linear [N·s], and about the centre of mass [N·m·s]."""
+        return self.account[LEAKED:TURNED].copy()
+
+    @property
+    def turned(self) -> Vector:
+        """(2,) momentum at the start and all its changes since, linear [N·s] and about the centre of mass [N·m·s]."""
+        return self.account[TURNED:].copy()
+
+    def begin_motion(self, mass: float, gravity: Vector, motion: Vector) -> None:
+        """Take the momentum as it is, at the start or after a change that is no step.
+
+        Args:
+            mass: Mass of what flies; zero for no audit [kg].
+            gravity: (3,) gravity [m/s²].
+            motion: (9,) its momentum, linear and angular about the origin of the world, and its mass times centre of mass.
+        """
+        account = self.account
+        account[FLYING], account[GRAVITY:MOTION] = mass, gravity
+        before, account[MOTION:IMPULSE], account[IMPULSE:LEAKED] = account[MOTION:IMPULSE].copy(), motion, 0.0
+        if mass > 0.0:
+            change: Numbers = (motion - before)[:6]
+            account[TURNED] += float(np.linalg.norm(change[:3]))
+            account[TURNED + 1] += turn_about(account, -1, tuple(change), tuple(motion[6:] / mass))
+
+    def give(self, impulse: Vector) -> None:
+        """Enter an impulse on what flies.
+
+        Args:
+            impulse: (6,) impulse, and its moment about the origin of the world.
+        """
+        self.account[IMPULSE:UNGIVEN] += impulse
+
+    def close_motion(self, motion: Vector, dt: float) -> None:
+        """Enter the momentum after a part of a step.
+
+        Args:
+            motion: (9,) as for ``begin_motion``.
+            dt: Length of the part [s].
+        """
+        entries = self.account.tolist()
+        close_motion(entries, motion.tolist(), dt)
+        self.account[:] = entries
+
+    def close_calmly(self, motion: Vector, dt: float, numbers: Vector) -> None:
+        """Enter the momentum after a step in one part, and say what nobody gave: as the other two do, in half the time.
+
+        Args:
+            motion: (9,) as for ``begin_motion``.
+            dt: Length of the step [s].
+            numbers: Numbers in and out.
+        """
+        account = self.account
+        change = motion - account[MOTION:IMPULSE]
+        left = change[:6] - account[IMPULSE:UNGIVEN]
+        mass, g_x, g_y, g_z, p_x, p_y, p_z, _, _, _, c_x, c_y, c_z = account[FLYING:IMPULSE].tolist()
+        a, b, c, x, y, z = left.tolist()
+        d, e, f, u, v, w, s_x, s_y, s_z = change.tolist()
+        half, share = 0.5 * dt, 1.0 / mass
+        m_x, m_y, m_z = dt * (c_x + half * p_x), dt * (c_y + half * p_y), dt * (c_z + half * p_z)
+        r_x, r_y, r_z = share * (c_x + s_x), share * (c_y + s_y), share * (c_z + s_z)
+        impulse = dt * mass
+        a, b, c = a - impulse * g_x, b - impulse * g_y, c - impulse * g_z
+        x -= m_y * g_z - m_z * g_y + r_y * c - r_z * b
+        y -= m_z * g_x - m_x * g_z + r_z * a - r_x * c
+        z -= m_x * g_y - m_y * g_x + r_x * b - r_y * a
+        u, v, w = u - (r_y * f - r_z * e), v - (r_z * d - r_x * f), w - (r_x * e - r_y * d)
+        account[LEAKED:] += (a, b, c, x, y, z, sqrt(d * d + e * e + f * f), sqrt(u * u + v * v + w * w))
+        account[MOTION:IMPULSE] = motion
+        account[IMPULSE:UNGIVEN] = 0.0
+        numbers[MOMENTUM], numbers[SPIN] = sqrt(a * a + b * b + c * c), sqrt(x * x + y * y + z * z)
+
+    def report_motion(self, numbers: Vector) -> None:
+        """Say what momentum nobody gave in a step, and begin the next one.
+
+        Args:
+            numbers: Numbers in and out.
+        """
+        entries = self.account.tolist()
+        report_motion(entries, numbers)
+        self.account[:] = entries
+
     def enter(self, name: str, work: float) -> None:
         """Enter work.
 
@@ -87,7 +191,7 @@ class Books:
             energy: The energy [J].
         """
         account = self.account
-        total, before, start, _, largest = account[TOTAL:].tolist()
+        total, before, start, _, largest = account[TOTAL:FLYING].tolist()
         missing = float(energy - start - total)
         account[BEFORE], account[ENERGY], account[LARGEST] = missing, energy, max(largest, missing - before)
         return missing

@@ -11,6 +11,7 @@ from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.contacts.contact_rows import Touching
 from humanoid_dynamics.simulation.reading import list_forces
 from humanoid_dynamics.simulation.setup import PointForce
+from humanoid_dynamics.simulation.steps.rows import MOMENTUM, SPIN
 from humanoid_dynamics.simulation.steps.stepper import Stepper
 from humanoid_dynamics.simulation.steps.tables import Tables
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
@@ -50,6 +51,11 @@ class ObservedWorld:
     def books(self) -> Books:
         """Energy since the start."""
         return self._stepper.books
+
+    @property
+    def unexplained(self) -> Vector:
+        """(2,) momentum of what flies that nobody gave in the last step, linear [N·s] and about its centre of mass [N·m·s]."""
+        return self._stepper.engine.tables.numbers[MOMENTUM : SPIN + 1].copy()
 
     @property
     def touching(self) -> Touching:

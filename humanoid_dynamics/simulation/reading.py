@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from humanoid_dynamics.simulation.contacts.cones import CLOSE
 from humanoid_dynamics.simulation.setup import PointForce, StepReport
-from humanoid_dynamics.simulation.steps.rows import MISSING, RESIDUAL
+from humanoid_dynamics.simulation.steps.rows import RESIDUAL, SPIN
 from humanoid_dynamics.simulation.steps.stepper import Stepper
 from humanoid_dynamics.spatial.arrays import read_only
 
@@ -18,10 +18,11 @@ def read_report(stepper: Stepper, status: str, reason: str, impacts: int) -> Ste
         reason: Why, in words.
         impacts: Number of impacts in it.
     """
-    residual, complementarity, cone, _, depth, touching, missing = stepper.engine.tables.numbers[RESIDUAL : MISSING + 1].tolist()
+    numbers = stepper.engine.tables.numbers[RESIDUAL : SPIN + 1].tolist()
+    residual, complementarity, cone, _, depth, touching, missing, momentum, spin = numbers
     if residual > CLOSE and status == "ok":
         status, reason = "inexact", f"contact impulses are a velocity of {residual:.1e} m/s away from a solution"
-    quality = (residual, complementarity, cone, depth, stepper.closure, missing)
+    quality = (residual, complementarity, cone, depth, stepper.closure, missing, momentum, spin, stepper.strayed, stepper.created)
     return StepReport(stepper.t, status, reason, int(touching), impacts, *quality)
 
 

@@ -4,7 +4,7 @@
     tau       torque of each motor and its drive [N·m, N]
     wrench    force and moment of each contact, in its frame at its origin [N, N·m]: contact surfaces, and links that touch otherwise
     energy    kinetic, potential, and work since the start by who did it; what is ``missing`` came from nowhere [J]
-    audit     depth, closure and certificate of the contacts
+    audit     depth, closure and certificate of the contacts, points that carry force, momentum that nobody gave in a step
     balance   centre of mass [m], momentum [kg·m/s], spin about the centre of mass [kg·m²/s], force of what stands still [N]
 
 and what the gauges of the world read.  Contact forces are means over the last part of a step, which an impact may have cut.
@@ -34,7 +34,7 @@ from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.arrays import Vector
 
 ENERGY = ("kinetic", "potential", *ENTRIES, "missing")
-AUDIT = ("depth", "closure", "residual", "complementarity", "cone", "touching")
+AUDIT = ("depth", "closure", "residual", "complementarity", "cone", "touching", "momentum", "spin")
 BALANCE = tuple(f"{what}_{axis}" for what in ("com", "momentum", "spin", "force") for axis in "xyz")
 
 
@@ -139,7 +139,7 @@ class Recorder:
             "tau": torques[world.mechanism.actuated],
             "wrench": self._wrenches.measure(data, forces, world.touching),
             "energy": np.array([kinetic, potential, *(books.work[name] for name in ENTRIES), books.missing]),
-            "audit": np.array([world.touching.depth, world._stepper.closure, *certificate, touching]),
+            "audit": np.array([world.touching.depth, world._stepper.closure, *certificate, touching, *world.unexplained]),
             "balance": np.concatenate((data.com[0], h.linear, h.angular, world.ground_force())),
             **{name: gauge.read() for name, gauge in world.gauges.items()},
         }

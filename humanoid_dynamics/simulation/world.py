@@ -21,6 +21,7 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.command import read_torque
 from humanoid_dynamics.simulation.contacts.touch_points import choose_points
+from humanoid_dynamics.simulation.door import check_start
 from humanoid_dynamics.simulation.gauge import Gauge
 from humanoid_dynamics.simulation.observed import ObservedWorld
 from humanoid_dynamics.simulation.push import Push
@@ -65,7 +66,7 @@ class World(ObservedWorld):
 
         Raises:
             UnknownNameError: If the setup names what does not exist.
-            ShapeError: If the state does not fit.
+            ShapeError: If the state does not fit, or starts with a joint beyond its limits, a body inside another or a loop that is open.
             SingularInertiaError: If a link moves without inertia.
         """
         self.setup = setup or Setup()
@@ -90,6 +91,7 @@ class World(ObservedWorld):
         rows = ConstraintSet.of(own, connections)
         mechanism = Mechanism(own, rows, actuated=[name for name in own.actuated if name not in passive])
         self._stepper = self._build_stepper(mechanism, JointForces(own, self.setup.drive), start)
+        check_start(self._stepper, limits=self.setup.limits)
 
     def warm_up(self) -> None:
         """Compile, or load, what a step calls only at impacts and events; the state stays as it is."""
@@ -185,10 +187,15 @@ class World(ObservedWorld):
             state: Configuration and velocity.
 
         Raises:
-            ShapeError: If they do not fit.
+            ShapeError: If they do not fit, or are none to start with; the world stays where it is then.
         """
         checked = state.check(self.robot)
-        self._stepper.q = np.array(checked.q)
+        before, self._stepper.q = self._stepper.q, np.array(checked.q)
+        try:
+            check_start(self._stepper, limits=self.setup.limits)
+        except ShapeError:
+            self._stepper.q = before
+            raise
         self.set_velocity(checked.v)
 
     def keep(self) -> Snapshot:

@@ -91,3 +91,10 @@ def test_the_compiled_solver_finds_the_same(redundant):
             np.testing.assert_allclose(answer.u, expected.u, atol=1e-6 * max(1.0, np.abs(problem.b).max()))
             assert answer.cone <= 1e-9
     assert exact >= 57
+
+
+@pytest.mark.skipif(not is_compiler_installed(), reason="needs numba")
+@pytest.mark.parametrize("seed", [1384, 1541, 1978, 2031, 2441, 3087, 4151, 4643, 5546])
+def test_where_newtons_method_gets_stuck_sweeps_begin_afresh(seed):
+    problem = random_problem(np.random.default_rng(seed), 4 + seed % 6, 0, True)
+    assert CompiledCones(compile_step().solve_cones)(problem, None).exact

@@ -1,14 +1,17 @@
 """What a world refuses, and that what it refuses changes nothing."""
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 import humanoid_dynamics as hd
+from humanoid_dynamics.constraints.loop import build_loop
 from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError, UnknownNameError
+from humanoid_dynamics.model.loop import LoopClosure
 from humanoid_dynamics.simulation.audit.setting import build_body, build_state
 from humanoid_dynamics.simulation.contacts.terrain import build_plane
 from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint
-from humanoid_dynamics.simulation.scenes.file import load_scene
+from humanoid_dynamics.simulation.scenes.file import load_scene, read_scene
 from humanoid_dynamics.simulation.scenes.run import build_world
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.steps.joint_forces import Drive
@@ -92,3 +95,40 @@ def test_torques_are_copied(human):
     assert world.tau[0] == 0.0
     world.step(1e-3, seen)
     assert world.tau[0] == 7.0
+
+
+def test_a_joint_that_starts_beyond_its_limits_is_refused(human):
+    q = np.array(human.posture)
+    knee = next(joint for joint in human.joints if joint.name == "left_knee")
+    q[knee.q.start] = 9.0
+    with pytest.raises(ShapeError, match=r"q: received joint 'left_knee' at 9, expected a start within its limits, .* to "):
+        World(human, state=hd.State(q, np.zeros(human.nv)))
+    world = World(human)
+    before = world.q.copy()
+    with pytest.raises(ShapeError, match="left_knee"):
+        world.set_state(hd.State(q, np.zeros(human.nv)))
+    np.testing.assert_array_equal(world.q, before)
+    assert World(human, Setup(limits=False), hd.State(q, np.zeros(human.nv))).q[knee.q.start] == 9.0
+
+
+@pytest.mark.parametrize(
+    ("objects", "said"),
+    [
+        ({"crate": {"mass": 5, "box": [1, 1, 1], "xyz": [0, 0, 0.2]}}, r"of link '.*' 0\.3 m inside the ground"),
+        (
+            {"a": {"mass": 5, "box": [1, 1, 1], "xyz": [0, 0, 0.5]}, "b": {"mass": 5, "box": [0.5, 0.5, 0.5], "xyz": [0.1, 0, 1.15]}},
+            r"of link 'b/body' 0\.1 m inside a",
+        ),
+    ],
+)
+def test_a_body_that_starts_inside_another_is_refused(objects, said):
+    scene = read_scene({"objects": objects, "terrain": [{"plane": {}}]})
+    with pytest.raises(ShapeError, match=said):
+        build_world(scene)
+
+
+def test_a_loop_that_starts_open_is_refused(human):
+    far = pin.SE3(np.eye(3), np.array([0.0, 0.0, 9.0]))
+    grip = build_loop(human, LoopClosure("grip", "spherical", "left_hand", pin.SE3.Identity(), "world", far))
+    with pytest.raises(ShapeError, match=r"row 'grip.* is open by .*, expected connections that are closed to 0.005"):
+        World(human, connections=[grip])

@@ -14,12 +14,12 @@ from humanoid_dynamics.simulation.contacts.cone_newton import (
     project,
     size_steps,
 )
-from humanoid_dynamics.simulation.contacts.cones import COMPLIANCE, EXACT, SWEEPS
+from humanoid_dynamics.simulation.contacts.cones import AFRESH, COMPLIANCE, EXACT, SWEEPS
 from humanoid_dynamics.simulation.contacts.small_systems import multiply, solve_symmetric
 from humanoid_dynamics.simulation.contacts.sweep import sweep
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
-ROUND_1, ROUND_2, ROUND_3, ROUND_4 = SWEEPS
+ROUND_1, ROUND_2, ROUND_3, ROUND_4, ROUND_5, ROUND_6 = SWEEPS
 
 
 def is_inside(p: Vector, mu: Vector, count: int) -> bool:
@@ -136,9 +136,9 @@ def search(cones: Cones, p: Vector, u: Vector) -> tuple[float, int]:
         Residual as a velocity [m/s], and the number of systems solved.
     """
     size_steps(cones)
-    best, least, rounds = p.copy(), np.inf, 1
+    best, swept, least, rounds = p.copy(), p.copy(), np.inf, 1
     careful = False
-    for sweeps in (ROUND_1, ROUND_2, ROUND_3, ROUND_4):
+    for turn, sweeps in enumerate((ROUND_1, ROUND_2, ROUND_3, ROUND_4, ROUND_5, ROUND_6)):
         residual, used = iterate(cones, p, careful)
         careful = not careful
         rounds += used
@@ -147,8 +147,12 @@ def search(cones: Cones, p: Vector, u: Vector) -> tuple[float, int]:
             best[:] = p
         if least <= EXACT:
             break
-        p[:] = best
-        sweep(cones.G, cones.b, cones.mu, p, sweeps)
+        if turn < AFRESH:
+            p[:] = best
+            sweep(cones.G, cones.b, cones.mu, p, sweeps)
+        else:
+            sweep(cones.G, cones.b, cones.mu, swept, sweeps)
+            p[:] = swept
     project(best, cones.mu, cones.normals, p)
     multiply(cones.G, p, cones.b, u)
     for i in range(len(p)):

@@ -24,7 +24,8 @@ COMPLIANCE = 1e-5  # share of the diagonal of G: what makes impulses of redundan
 EXACT = 1e-9  # residual that ends the search, as a share of the largest impulse
 CLOSE = 1e-6  # error in velocity that still passes [m/s]
 NEWTON = 12
-SWEEPS = (60, 200, 600, 0)  # of Gauss-Seidel after each round of Newton
+SWEEPS = (60, 200, 600, 600, 600, 0)  # of Gauss-Seidel after each round of Newton, from the best it found,
+AFRESH = 3  # and from this round on from the guess: where Newton's method got stuck, they would lead back there
 HALVINGS = 6
 ENOUGH = 0.1  # share of the promised gain that a step of Newton, cut short, has to bring
 
@@ -99,6 +100,7 @@ def solve_cones(problem: ConeProblem, guess: Vector | None = None) -> ConeAnswer
     step = _step_sizes(G, problem)
     best, least, rounds = np.zeros_like(b), np.inf, 1
     p = best if guess is None else guess
+    swept = np.array(p)
     for turn, sweeps in enumerate(SWEEPS):
         p, residual, used = _newton(G, problem, step, p, careful=turn % 2 == 1)
         rounds += used
@@ -106,8 +108,9 @@ def solve_cones(problem: ConeProblem, guess: Vector | None = None) -> ConeAnswer
             best, least = p, residual
         if least <= EXACT:
             break
-        p = np.array(best)
+        p = swept if turn >= AFRESH else np.array(best)
         sweep(G, b, problem.mu, p, sweeps)
+        p = np.array(p)
     best = _project(best, problem)
     error = np.abs(best - _project(best - step * (G.dot(best) + b), problem)) / step
     return _report(problem, G, best, float(error.max()), rounds)

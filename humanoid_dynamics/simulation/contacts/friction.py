@@ -18,7 +18,7 @@ from humanoid_dynamics.simulation.contacts.joint_limits import LimitTable, NearL
 from humanoid_dynamics.simulation.contacts.law import ContactLaw
 from humanoid_dynamics.simulation.contacts.moving_shapes import BoundShape
 from humanoid_dynamics.simulation.contacts.near import Near
-from humanoid_dynamics.simulation.contacts.rebound import find_rebound
+from humanoid_dynamics.simulation.contacts.rebound import Rebound, find_rebound
 from humanoid_dynamics.simulation.contacts.taking_part import choose_hitting, choose_touching, find_hit, note_diving
 from humanoid_dynamics.simulation.contacts.terrain import Terrain
 from humanoid_dynamics.simulation.contacts.thresholds import (
@@ -58,6 +58,8 @@ class FrictionContacts:
         touching: What touched in the last part of the last step.
         law: Law of contact.
         movers: Shapes that move.
+        impact: What the last impact did, None where nothing hit.
+        normals: (N, nv) its rows along normals and of limits.
     """
 
     def __init__(
@@ -92,6 +94,8 @@ class FrictionContacts:
         self._touching = touch_nothing(None)
         self._memory = ContactMemory(tables)
         self._pushed: tuple[Matrix, Vector] | None = None
+        self.impact: Rebound | None = None
+        self.normals: Matrix = np.zeros((0, 0))
         self._pending: tuple[Rows, ConeAnswer, Vector] | None = None
 
     def sum_wrenches(self, owner: Indices, sums: Matrix) -> None:
@@ -209,16 +213,18 @@ class FrictionContacts:
             z: (nv,) the same, whitened.
         """
         rows, e = self._select_impact(q, v)
+        self.impact = None
         if rows is None:
             self._touching = touch_nothing(self._near)
             return z, 0.0
         B = terms.restrain(terms.whiten(rows.J.T))
         before = rows.J.dot(v)
-        answer, after, change = find_rebound(self.law, rows, B.T.dot(B), before, e, kinetic=0.5 * float(z.dot(z)))
-        self._keep(rows, answer, after)
-        self._memory.rebound(rows, after)
+        self.impact = rebound = find_rebound(self.law, rows, B.T.dot(B), before, e, kinetic=0.5 * float(z.dot(z)))
+        self.normals = rows.J[: len(rows.gap)]
+        self._keep(rows, rebound.answer, rebound.after)
+        self._memory.rebound(rows, rebound.after)
         self._note()
-        return z + B.dot(answer.p), change
+        return z + B.dot(rebound.answer.p), rebound.change
 
     def push_out(self) -> Vector | None:
         """Return the whitened displacement (nv,) that takes some of the depth of the last step away; None where there is nothing to do."""

@@ -9,7 +9,7 @@ import numpy as np
 from humanoid_dynamics.simulation.contacts.cones import ConeAnswer
 from humanoid_dynamics.simulation.contacts.contact_rows import Rows
 from humanoid_dynamics.simulation.contacts.law import ContactLaw
-from humanoid_dynamics.simulation.contacts.thresholds import SLOWEST_IMPACT
+from humanoid_dynamics.simulation.contacts.thresholds import CARRIES, SLOWEST_IMPACT
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 ROUND_OFF = 1e-9  # created energy below this share of the kinetic energy is round-off
@@ -23,11 +23,22 @@ class Rebound(NamedTuple):
         answer: Its impulses.
         after: (k,) velocity of each row after it.
         change: What it changed in kinetic energy [J].
+        wanted: (N,) velocity that normals and limits are to part with.
     """
 
     answer: ConeAnswer
     after: Vector
     change: float
+    wanted: Vector
+
+    def miss(self, after: Vector) -> float:
+        """Return by how much velocities after the impact miss its law: wanted where an impulse acts, at least that elsewhere [m/s].
+
+        Args:
+            after: (N,) velocity of normals and limits.
+        """
+        left = after - self.wanted
+        return float(np.where(self.answer.p[: len(left)] > CARRIES, np.abs(left), np.maximum(-left, 0.0)).max(initial=0.0))
 
 
 def find_rebound(law: ContactLaw, rows: Rows, G: Matrix, before: Vector, e: Vector, *, kinetic: float) -> Rebound:
@@ -64,4 +75,4 @@ def find_rebound(law: ContactLaw, rows: Rows, G: Matrix, before: Vector, e: Vect
 def _collide(law: ContactLaw, rows: Rows, G: Matrix, before: Vector, bounce: Vector) -> Rebound:
     """Find an impact after which rows part with what they are to bounce by."""
     answer = law.solve_twice(law.pose(rows, G, before + bounce), rows)
-    return Rebound(answer, answer.u - bounce, 0.5 * float(answer.p.dot(before + answer.u - bounce)))
+    return Rebound(answer, answer.u - bounce, 0.5 * float(answer.p.dot(before + answer.u - bounce)), -bounce[: len(rows.gap)])

@@ -126,6 +126,10 @@ class StandingPoints:
         """
         return 0.5 * float(self._p.dot(self._before) + self.impulse.dot(z))
 
+    def sum_impulses(self) -> Vector:
+        """Return (6,) the impulse, and its moment about the origin of the world."""
+        return np.asarray(self._p.dot(self._forces))
+
     def remember(self, memory: Matrix, numbers: Vector) -> None:
         """Keep what was found; all of these points carry, as they did before.
 

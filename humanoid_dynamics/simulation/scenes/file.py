@@ -26,6 +26,7 @@
     watches:                       # a connection is cut when a point leaves a rectangle, found to 10 us
       - {cut: left_slot, link: figure/left_thigh, xyz: [0, 0, -0.2], plate: {link: swing/swing, xyz: [0, 0, -1.8]}, half: [0.15, 0.3]}
     gait: {rule: minimum_torque, kp: 600, kd: 12}    # drives the planar biped through a step
+    tolerated: {penetration: {limit: 2e-3, why: It lands hard.}}   # a figure of the run that may be larger than a step promises
     parameters: {release: 0.8}     # `$release` elsewhere stands for the value, which may be given when the scene is run
 
 A connection with `here: true` is closed where its links are; so is one that an event closes by `grasp`.  With a single figure names
@@ -55,7 +56,7 @@ from humanoid_dynamics.simulation.scenes.names import scene_folder, scene_names
 from humanoid_dynamics.simulation.scenes.order import check_order
 from humanoid_dynamics.simulation.scenes.parameters import fill_parameters
 from humanoid_dynamics.simulation.scenes.reader import SceneReader
-from humanoid_dynamics.simulation.scenes.scene import Scene
+from humanoid_dynamics.simulation.scenes.scene import CHECKS, Scene, Tolerated
 from humanoid_dynamics.simulation.scenes.several import join_figures
 from humanoid_dynamics.simulation.scenes.snake_pilot import Driving
 from humanoid_dynamics.simulation.scenes.terrain import read_shapes
@@ -78,6 +79,7 @@ KEYS = (
     "watches",
     "gait",
     "snake",
+    "tolerated",
 )
 DRIVING_KEYS = ("heading", "friction", "turn_rate", "speed", "swing", "period", "speed_gain", "stiffness", "damping", "largest_torque")
 LONGEST = 3600.0
@@ -159,6 +161,7 @@ def read_scene(content: object, origin: str = "scene", name: str = "scene", para
         watches,
         driver,
         _read_driving(reader, table["snake"], whole.robot) if "snake" in table else None,
+        _read_tolerated(reader, table.get("tolerated", {})),
     )
 
 
@@ -211,6 +214,15 @@ def _read_driver(reader: SceneReader, table: Mapping[str, Any], robot: RobotMode
         return GaitDriver(robot, rule, **gains)
     except HumanoidDynamicsError as cause:
         raise reader.refuse("gait", str(cause)) from cause
+
+
+def _read_tolerated(reader: SceneReader, content: object) -> dict[str, Tolerated]:
+    found = {}
+    for name, entry in reader.table(content, "tolerated", CHECKS).items():
+        table = reader.table(entry, f"tolerated.{name}", ("limit", "why"))
+        limit = reader.number(table.get("limit"), f"tolerated.{name}.limit", 0.0)
+        found[name] = Tolerated(limit, reader.word(table.get("why"), f"tolerated.{name}.why"))
+    return found
 
 
 def _read_driving(reader: SceneReader, content: object, robot: RobotModel) -> Driving:

@@ -1,19 +1,27 @@
-"""Whether a run can be believed: its certificate, closure, depth and energy beside what is allowed."""
+"""Whether a run can be believed: its certificate, closure, depth, impacts, energy and momentum beside what a step promises."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-from humanoid_dynamics.simulation.books import Books
-from humanoid_dynamics.simulation.scenes.run import Summary
+import numpy as np
 
-RESIDUAL = 1e-3  # [m/s]
-COMPLEMENTARITY = 1e-5  # [J]
+from humanoid_dynamics.simulation.contacts.cones import CLOSE
+from humanoid_dynamics.simulation.contacts.rebound import ROUND_OFF
+from humanoid_dynamics.simulation.scenes.run import Summary, find_reach
+from humanoid_dynamics.simulation.scenes.scene import Tolerated
+from humanoid_dynamics.simulation.world import World
+
+RESIDUAL = CLOSE  # a step that misses more is inexact [m/s]
+COMPLEMENTARITY = 1e-6  # [J]
 CONE = 1e-9  # [N·s]
 DEPTH = 1e-3  # [m]
 CLOSURE = 1e-9  # [m]
 ENERGY = 1e-3  # of all energy there was at the start or came and went since
-NONE = 1e-6  # energy that may be missing where there is none [J]
+MOMENTUM = 1e-3  # likewise
+NONE = 1e-6  # what may be missing where there is none [J, N·s, N·m·s]
+REBOUND = 1e-6  # [m/s]
 
 
 @dataclass(frozen=True)
@@ -25,12 +33,14 @@ class Check:
         unit: Its unit.
         figure: The figure.
         allowed: The largest that passes.
+        why: Why a scene allows more than others; empty where it does not.
     """
 
     name: str
     unit: str
     figure: float
     allowed: float
+    why: str = ""
 
     @property
     def passed(self) -> bool:
@@ -38,20 +48,37 @@ class Check:
         return self.figure <= self.allowed
 
 
-def judge_run(summary: Summary, books: Books) -> tuple[Check, ...]:
+def judge_run(summary: Summary, world: World, exceptions: Mapping[str, Tolerated] | None = None) -> tuple[Check, ...]:
     """Return the checks of a run.
 
     Args:
         summary: What it showed.
-        books: Its energy.
+        world: Its world, at the end.
+        exceptions: Name of a check -> what its scene allows instead.
     """
-    turned = abs(books.start) + sum(abs(work) for work in books.work.values())
+    own = exceptions or {}
+    return tuple(
+        replace(check, allowed=own[check.name].limit, why=own[check.name].why) if check.name in own else check
+        for check in _list_checks(summary, world)
+    )
+
+
+def _list_checks(summary: Summary, world: World) -> tuple[Check, ...]:
+    """Return the checks of a run by what every step promises."""
+    books = world.books
+    came = abs(books.start) + sum(abs(work) for work in books.work.values())
+    missing, (linear, angular) = books.leaked, books.turned.tolist()
+    turning = angular + max(summary.reach, find_reach(world)) * linear
     return (
         Check("contact residual", "m/s", summary.residual, RESIDUAL),
         Check("complementarity", "J", summary.complementarity, COMPLEMENTARITY),
         Check("outside the cone", "N·s", summary.cone, CONE),
         Check("penetration", "m", summary.depth, DEPTH),
         Check("closure", "m", summary.closure, CLOSURE),
-        Check("energy from nowhere", "J", abs(books.missing), ENERGY * turned + NONE),
+        Check("impacts beside their law", "m/s", summary.rebound, REBOUND),
+        Check("energy made by an impact", "J", summary.created, ROUND_OFF * came + NONE * ROUND_OFF),
+        Check("energy from nowhere", "J", abs(books.missing), ENERGY * came + NONE),
+        Check("momentum from nowhere", "N·s", float(np.linalg.norm(missing[:3])), MOMENTUM * linear + NONE),
+        Check("spin from nowhere", "N·m·s", float(np.linalg.norm(missing[3:])), MOMENTUM * turning + NONE),
         Check("steps that stopped", "", float(summary.statuses.get("stopped", 0)), 0.0),
     )

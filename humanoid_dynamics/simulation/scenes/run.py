@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 import numpy as np
+import pinocchio as pin
 
 from humanoid_dynamics.constraints.block import ConstraintBlock
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
@@ -64,6 +65,11 @@ class Summary:
         depth: Largest depth in the ground [m].
         closure: Largest position error of the bilateral rows [m].
         impacts: Number of impacts.
+        momentum: Largest momentum of what flies that nobody gave in a step [N·s].
+        spin: The same about its centre of mass [N·m·s].
+        rebound: Largest velocity by which an impact missed its law [m/s].
+        created: Largest energy that an impact made [J].
+        reach: Radius of gyration of all bodies at the start [m].
     """
 
     phases: list[Phase] = field(default_factory=list)
@@ -77,6 +83,11 @@ class Summary:
     depth: float = 0.0
     closure: float = 0.0
     impacts: int = 0
+    momentum: float = 0.0
+    spin: float = 0.0
+    rebound: float = 0.0
+    created: float = 0.0
+    reach: float = 0.0
 
     def enter(self, report: StepReport) -> None:
         """Enter the report of a step."""
@@ -87,6 +98,8 @@ class Summary:
         self.complementarity = max(self.complementarity, report.complementarity)
         self.depth, self.closure = max(self.depth, report.depth), max(self.closure, report.closure)
         self.impacts += report.impacts
+        self.momentum, self.spin = max(self.momentum, report.momentum), max(self.spin, report.spin)
+        self.rebound, self.created = max(self.rebound, report.rebound), max(self.created, report.created)
 
 
 def build_world(scene: Scene) -> World:
@@ -138,6 +151,7 @@ def run_scene(scene: Scene, world: World, seconds: float | None = None, watch: C
     """
     length = scene.seconds if seconds is None else seconds
     summary = Summary([Phase(0.0, "start", world.count_freedoms())])
+    summary.reach = find_reach(world)
     pending, watches = list(scene.moments), list(scene.watches)
     world.warm_up()
     began, late = perf_counter(), 0
@@ -153,6 +167,17 @@ def run_scene(scene: Scene, world: World, seconds: float | None = None, watch: C
             watch(world.t)
     summary.pace = (perf_counter() - began) / max(summary.steps - late, 1)
     return summary
+
+
+def find_reach(world: World) -> float:
+    """Return the radius of gyration of all bodies about their common centre of mass: the lever by which momentum makes spin [m].
+
+    Args:
+        world: The world.
+    """
+    data = world.robot.data()
+    pin.ccrba(world.robot.model, data, world.q, world.v)
+    return float(np.sqrt(0.5 * np.trace(data.Ig.inertia) / data.Ig.mass))
 
 
 def step_scene(scene: Scene, world: World, watches: list[Watch], summary: Summary) -> None:

@@ -16,6 +16,20 @@ from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.structure.events import Event
 
+CHECKS = (
+    "contact residual",
+    "complementarity",
+    "outside the cone",
+    "penetration",
+    "closure",
+    "impacts beside their law",
+    "energy made by an impact",
+    "energy from nowhere",
+    "momentum from nowhere",
+    "spin from nowhere",
+    "steps that stopped",
+)
+
 
 @dataclass(frozen=True, eq=False)
 class TimedPush:
@@ -57,6 +71,19 @@ class Moment:
     heading: float | None = None
 
 
+@dataclass(frozen=True)
+class Tolerated:
+    """What a scene allows of a figure, where that is more than a step promises.
+
+    Attributes:
+        limit: The largest that passes.
+        why: Why.
+    """
+
+    limit: float
+    why: str
+
+
 @dataclass(frozen=True, eq=False)
 class Scene:
     """A scene, ready to run.
@@ -75,6 +102,7 @@ class Scene:
         watches: Conditions that cut a connection.
         driver: What gives torques; none where None.
         driving: How its snake is driven; None without one.
+        tolerated: Name of a check -> what is allowed instead of what a step promises.
     """
 
     name: str
@@ -90,6 +118,7 @@ class Scene:
     watches: tuple[Watch, ...] = ()
     driver: GaitDriver | None = None
     driving: Driving | None = None
+    tolerated: Mapping[str, Tolerated] = field(default_factory=dict)
 
     def push_into(self, world: World, moment: Moment) -> None:
         """Let the pushes of a moment begin, and its snake take the new heading.

@@ -11,6 +11,7 @@ import pinocchio as pin
 from humanoid_dynamics.simulation.steps.joint_kinds import (
     B_AXIS,
     B_C,
+    B_FLIES,
     B_I,
     B_MASS,
     B_R,
@@ -91,7 +92,21 @@ def list_bodies(model: pin.Model, parents: Indices) -> BodyTable | None:
         joints[k] = KINDS[kind], model.parents[k], joint.idx_q, joint.idx_v, joint.nv, plain
         S = pin.getJointJacobian(model, data, k, pin.LOCAL).reshape(6, -1)[:, joint.idx_v : joint.idx_v + joint.nv]
         bodies[k] = _describe_body(placement, S, model.inertias[k])
+    bodies[:, B_FLIES] = find_flying(model)
     return BodyTable(joints, bodies, list_chains(parents), np.array(model.gravity.linear), np.array(model.armature))
+
+
+def find_flying(model: pin.Model) -> Vector:
+    """Return (nj,) one for each joint that a free joint at the root carries, itself included, and zero for the others.
+
+    Args:
+        model: The model.
+    """
+    flies: Vector = np.zeros(model.njoints)
+    for k in range(1, model.njoints):
+        above = int(model.parents[k])
+        flies[k] = flies[above] if above else float(model.joints[k].shortname() == "JointModelFreeFlyer")
+    return flies
 
 
 def list_chains(parents: Indices) -> Indices:
@@ -120,7 +135,7 @@ def _describe_body(placement: pin.SE3, S: Matrix, inertia: pin.Inertia) -> Vecto
     if S.shape[1] == 1:
         row[B_AXIS:B_MASS] = S[:3, 0] + S[3:, 0]
     row[B_MASS], row[B_C:B_I] = inertia.mass, inertia.lever
-    row[B_I:] = inertia.inertia[(0, 0, 1, 0, 1, 2), (0, 1, 1, 2, 2, 2)]
+    row[B_I:B_FLIES] = inertia.inertia[(0, 0, 1, 0, 1, 2), (0, 1, 1, 2, 2, 2)]
     return row
 
 

@@ -13,8 +13,10 @@ from humanoid_dynamics.simulation.steps.engine import Engine
 from humanoid_dynamics.simulation.steps.rows import (
     AUDIT,
     CUT,
+    DT,
     EXTRA,
     FASTEST,
+    FLYING,
     MISSING,
     MOTOR,
     OFFSET,
@@ -96,6 +98,10 @@ class CalmEngine(Engine):
         deep = self.contacts.remain(points)
         if numbers[AUDIT]:
             books.enter_step(numbers)
+            if books.account[FLYING]:
+                books.give(points.sum_impulses())
             if not deep:
                 numbers[MISSING] = books.close_step(self.measure_energy(q, self._rows[V_END]))
+                if books.account[FLYING]:
+                    books.close_calmly(self.flying.read(), float(numbers[DT]), numbers)
         return DEEP if deep else DONE

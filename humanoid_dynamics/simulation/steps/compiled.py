@@ -24,6 +24,7 @@ from humanoid_dynamics.simulation.steps import (
     body_table,
     branches,
     joint_kernel,
+    momentum_kernel,
     motion_kernel,
     step_kernel,
     tree_kernels,
@@ -48,6 +49,7 @@ class StepKernels(NamedTuple):
         find_velocity: Velocity from its whitened form.
         find_momentum: The other way round.
         measure_energy: Kinetic and potential energy.
+        measure_motion: The same, and the momentum of what flies.
         solve_cones: A contact problem by itself, of an impact or of what is to be pushed out.
     """
 
@@ -63,6 +65,7 @@ class StepKernels(NamedTuple):
     find_velocity: Kernel
     find_momentum: Kernel
     measure_energy: Kernel
+    measure_motion: Kernel
     solve_cones: Kernel
 
 
@@ -79,6 +82,7 @@ PLAIN = StepKernels(
     branches.find_velocity,
     branches.find_momentum,
     motion_kernel.measure_energy,
+    motion_kernel.measure_motion,
     cone_kernel.solve_problem,
 )
 
@@ -96,6 +100,7 @@ def compile_step() -> StepKernels:
         joint_kernel,
         body_kernel,
         motion_kernel,
+        momentum_kernel,
         branches,
         tree_kernels,
         probe_kernel,

@@ -11,6 +11,7 @@ from humanoid_dynamics.simulation.steps.branch_terms import BranchTerms
 from humanoid_dynamics.simulation.steps.compiled import StepKernels
 from humanoid_dynamics.simulation.steps.engine import Engine
 from humanoid_dynamics.simulation.steps.joint_forces import JointForces
+from humanoid_dynamics.simulation.steps.motion_kernel import MOTIONS
 from humanoid_dynamics.simulation.steps.rows import DT, HIT, PAPER, Q_HELD, Q_MIDDLE, ROUNDS
 from humanoid_dynamics.simulation.steps.step_kernel import UNDONE
 from humanoid_dynamics.simulation.steps.tables import Tables
@@ -84,6 +85,19 @@ class CompiledEngine(Engine):
         """
         body = self.terms.body
         return super().measure_energy(q, v) if body is None else float(self._kernels.measure_energy(body, q, v))
+
+    def measure_motion(self, q: Vector, v: Vector) -> Vector:
+        """Return (9,) momentum of what flies, linear and angular about the origin of the world, and its mass times centre of mass.
+
+        Args:
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+        """
+        body, motion = self.terms.body, np.empty(MOTIONS)
+        if body is None:
+            return super().measure_motion(q, v)
+        self._kernels.measure_motion(body, q, v, motion)
+        return motion
 
     def weigh(self) -> bool:
         """Factor the inertia and find the velocity without contacts; return whether the inertia is positive definite."""

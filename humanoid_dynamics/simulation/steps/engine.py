@@ -8,6 +8,7 @@ import pinocchio as pin
 from humanoid_dynamics.simulation.books import Books, find_forgotten_rotors, measure_energy
 from humanoid_dynamics.simulation.contacts.friction import FrictionContacts
 from humanoid_dynamics.simulation.contacts.thresholds import FASTEST_APPROACH, NEAR, slowest_impact
+from humanoid_dynamics.simulation.steps.flying import Flying
 from humanoid_dynamics.simulation.steps.joint_forces import JointForces
 from humanoid_dynamics.simulation.steps.rows import (
     ALL_SLOW,
@@ -47,6 +48,7 @@ class Engine:
         contacts: Contacts and limits.
         joints: What joints do by themselves.
         tables: Tables of the step.
+        flying: The trees that fly.
     """
 
     def __init__(self, terms: Terms, contacts: FrictionContacts, joints: JointForces, tables: Tables) -> None:
@@ -66,6 +68,7 @@ class Engine:
         self._dt, self._half = read_only(0.0), read_only(0.5)  # as arrays, by which numpy multiplies twice as fast as by numbers
         self._per_dt = self._dt
         self._energy, self._forgotten = terms.model.createData(), find_forgotten_rotors(terms.model)
+        self.flying = Flying(terms.model, self._energy, contacts)
 
     def set_step(self, dt: float, v: Vector, *, all_slow: bool) -> None:
         """Begin a step.
@@ -103,6 +106,15 @@ class Engine:
             v: (nv,) velocity.
         """
         return measure_energy(self.terms.model, self._energy, q, v, self._forgotten)
+
+    def measure_motion(self, q: Vector, v: Vector) -> Vector:
+        """Return (9,) momentum of what flies, linear and angular about the origin of the world, and its mass times centre of mass.
+
+        Args:
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+        """
+        return self.flying.measure(q, v)
 
     def evaluate(self, q_M: Vector) -> bool:
         """Compute poses, inertia, bias and the way of the drives; return whether the inertia is positive definite.

@@ -27,4 +27,5 @@ B_AXIS: Final = 12  # of a hinge or slider, three columns
 B_MASS: Final = 15
 B_C: Final = 16  # centre of mass, three columns
 B_I: Final = 19  # inertia about it: xx, xy, yy, xz, yz, zz
-BODY_COLUMNS: Final = 25
+B_FLIES: Final = 25  # one where nothing but contacts and loops ties it to the world, zero elsewhere
+BODY_COLUMNS: Final = 26

@@ -10,6 +10,7 @@ from humanoid_dynamics.simulation.steps.joint_kinds import (
     ABOVE,
     B_AXIS,
     B_C,
+    B_FLIES,
     B_I,
     B_MASS,
     BALL,
@@ -24,6 +25,7 @@ from humanoid_dynamics.simulation.steps.joint_kinds import (
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 SMALL = 1e-4  # angle below which series are as exact as what they stand for [rad]
+MOTIONS: int = 9
 START: int = 12  # column of the table of poses where velocities begin
 
 
@@ -138,6 +140,18 @@ def measure_energy(table: Body, q: Vector, v: Vector) -> float:
         q: (nq,) configuration.
         v: (nv,) velocity.
     """
+    return measure_motion(table, q, v, np.empty(MOTIONS))
+
+
+def measure_motion(table: Body, q: Vector, v: Vector, motion: Vector) -> float:
+    """Return kinetic and potential energy, rotors included [J], and write the motion of all that flies.
+
+    Args:
+        table: The tree, in the order of ``BodyTable``.
+        q: (nq,) configuration.
+        v: (nv,) velocity.
+        motion: (9,) momentum, linear and angular about the origin of the world, and mass times centre of mass; overwritten.
+    """
     body = BodyTable(*table)
     joints, bodies, rotors = body.joints, body.bodies, body.rotors
     gravity = (body.gravity[0], body.gravity[1], body.gravity[2])
@@ -148,8 +162,9 @@ def measure_energy(table: Body, q: Vector, v: Vector) -> float:
     place_bodies(joints, bodies, q, poses)
     carry_velocities(joints, bodies, v, poses)
     energy = 0.0
+    motion[:] = 0.0
     for i in range(1, len(joints)):
-        energy += measure_body(bodies, poses, i, gravity)
+        energy += measure_body(bodies, poses, (i, gravity), motion)
     for k in range(len(v)):
         energy += 0.5 * rotors[k] * v[k] * v[k]
     return energy
@@ -185,15 +200,16 @@ def carry_velocities(joints: Indices, bodies: Matrix, v: Vector, poses: Matrix) 
         poses[i, 14] = poses[above, 14] + a * y - b * x + poses[i, 2] * l_x + poses[i, 5] * l_y + poses[i, 8] * l_z
 
 
-def measure_body(bodies: Matrix, poses: Matrix, i: int, gravity: tuple[float, float, float]) -> float:
-    """Return kinetic and potential energy of a body [J].
+def measure_body(bodies: Matrix, poses: Matrix, which: tuple[int, tuple[float, float, float]], motion: Vector) -> float:
+    """Return kinetic and potential energy of a body [J], and add its motion where it flies.
 
     Args:
         bodies: Table of bodies.
         poses: (nj, 18) poses and velocities.
-        i: Its joint.
-        gravity: Three numbers [m/s²].
+        which: Its joint, and three numbers of gravity [m/s²].
+        motion: (9,) momentum, linear and angular about the origin of the world, and mass times centre of mass.
     """
+    i, gravity = which
     m, c_x, c_y, c_z = bodies[i, B_MASS], bodies[i, B_C], bodies[i, B_C + 1], bodies[i, B_C + 2]
     x = poses[i, 0] * c_x + poses[i, 3] * c_y + poses[i, 6] * c_z
     y = poses[i, 1] * c_x + poses[i, 4] * c_y + poses[i, 7] * c_z
@@ -205,9 +221,22 @@ def measure_body(bodies: Matrix, poses: Matrix, i: int, gravity: tuple[float, fl
     w_z = poses[i, 6] * a + poses[i, 7] * b + poses[i, 8] * c
     xx, xy, yy = bodies[i, B_I], bodies[i, B_I + 1], bodies[i, B_I + 2]
     xz, yz, zz = bodies[i, B_I + 3], bodies[i, B_I + 4], bodies[i, B_I + 5]
-    turning = xx * w_x * w_x + yy * w_y * w_y + zz * w_z * w_z + 2.0 * (xy * w_x * w_y + xz * w_x * w_z + yz * w_y * w_z)
-    height = gravity[0] * (x + poses[i, 9]) + gravity[1] * (y + poses[i, 10]) + gravity[2] * (z + poses[i, 11])
+    s_x, s_y, s_z = xx * w_x + xy * w_y + xz * w_z, xy * w_x + yy * w_y + yz * w_z, xz * w_x + yz * w_y + zz * w_z
+    x, y, z = x + poses[i, 9], y + poses[i, 10], z + poses[i, 11]
+    if bodies[i, B_FLIES] > 0.0:
+        p_x, p_y, p_z = m * v_x, m * v_y, m * v_z
+        motion[0] += p_x
+        motion[1] += p_y
+        motion[2] += p_z
+        motion[3] += y * p_z - z * p_y + poses[i, 0] * s_x + poses[i, 3] * s_y + poses[i, 6] * s_z
+        motion[4] += z * p_x - x * p_z + poses[i, 1] * s_x + poses[i, 4] * s_y + poses[i, 7] * s_z
+        motion[5] += x * p_y - y * p_x + poses[i, 2] * s_x + poses[i, 5] * s_y + poses[i, 8] * s_z
+        motion[6] += m * x
+        motion[7] += m * y
+        motion[8] += m * z
+    turning = s_x * w_x + s_y * w_y + s_z * w_z
+    height = gravity[0] * x + gravity[1] * y + gravity[2] * z
     return float(0.5 * (m * (v_x * v_x + v_y * v_y + v_z * v_z) + turning) - m * height)
 
 
-PARTS = (turn_ball, shift_free, move_configuration, find_offsets, carry_velocities, measure_body, measure_energy)
+PARTS = (turn_ball, shift_free, move_configuration, find_offsets, carry_velocities, measure_body, measure_motion, measure_energy)

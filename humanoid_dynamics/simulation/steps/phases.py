@@ -20,10 +20,12 @@ from humanoid_dynamics.simulation.runaway import describe_runaway, find_weakest
 from humanoid_dynamics.simulation.setup import fastest_coordinate
 from humanoid_dynamics.simulation.steps.engine import Engine
 from humanoid_dynamics.simulation.steps.fine_motion import keep_energy
+from humanoid_dynamics.simulation.steps.motion_kernel import MOTIONS
 from humanoid_dynamics.simulation.steps.rows import (
     AUDIT,
     EXTRA,
     FASTEST,
+    FLYING,
     FORESEEN,
     LOWEST,
     OVERLOADED,
@@ -65,6 +67,8 @@ class Phases:
         lam: (k,) mean force of each bilateral row in it.
         closure: Largest position error of the bilateral rows [m].
         reason: Why nothing moves any more; empty while it does.
+        strayed: Largest velocity by which an impact of the last step missed its law [m/s].
+        created: Largest energy that one made [J].
     """
 
     def __init__(
@@ -84,16 +88,17 @@ class Phases:
         self.mechanism, self.robot, self.engine = mechanism, robot, engine
         self.q, self.v = np.array(state.q), np.array(state.v)
         self.t, self.reason, self.span, self.closure, self.audit, self.accurate = 0.0, "", 1.0, 0.0, audit, accurate
+        self.strayed = self.created = 0.0
         self.tau = np.zeros(len(mechanism.actuated))
         self.pushes: list[Push] = []
-        self.lam: Vector = np.zeros(mechanism.constraints.size)
+        self.lam: Vector
         self._run, self.parts, self.swing, self.fresh = run, 1, 0.0, True
         self._data = robot.data()
         self._dofs, self._numbers = engine.tables.dofs, engine.tables.numbers
         self._numbers[AUDIT] = audit
         engine.joints.enter(self._dofs)
-        self.forget()
         self.books = Books(self.measure_energy())
+        self.forget()
 
     @property
     def touching(self) -> Touching:
@@ -108,6 +113,24 @@ class Phases:
         """Forget the last step, after a change of structure or of velocity."""
         self.engine.contacts.forget()
         self._dofs[V_MIDDLE], self.fresh = self.v, True
+        self.lam = np.zeros(self.mechanism.constraints.size)
+        self.begin_motion(self.books)
+
+    def begin_motion(self, books: Books) -> None:
+        """Let books take the momentum as it is.
+
+        Args:
+            books: The books.
+        """
+        flying = self.engine.flying
+        mass = flying.mass if self.audit and not flying.is_held(self._dofs) else 0.0
+        motion = self.engine.measure_motion(self.q, self.v) if mass else np.zeros(MOTIONS)
+        books.begin_motion(mass, self.robot.model.gravity.linear, motion)
+
+    @property
+    def weighs(self) -> bool:
+        """Whether the momentum of what flies is audited."""
+        return bool(self.audit and self.books.account[FLYING] > 0.0)
 
     def advance_smoothly(self, dt: float, *, stop_at_impact: bool = False, all_slow: bool = False) -> float | None:
         """Go on without impacts: terms, detection, contact and constraint forces, motion, closing.
@@ -135,6 +158,7 @@ class Phases:
         self._integrate(dt)
         self._run("after_integrate")
         self.correct()
+        self.close_motion(dt)
         return None
 
     def _evaluate(self, dt: float) -> bool:
@@ -185,11 +209,43 @@ class Phases:
         engine, dofs = self.engine, self._dofs
         if self.mechanism.constraints.size:
             engine.share_work()
-            self.lam = engine.terms.multipliers(engine.terms.Q.T.dot(dofs[Z_END] - dofs[Z_FREE])) / dt
+            self.lam = self._find_loops(dofs[Z_END] - dofs[Z_FREE]) / dt
         if self.audit:
             self.books.enter_step(self._numbers)
+        if self.weighs:
+            self.books.give(engine.flying.sum_contacts(self.touching))
+            self._give(dt * (dofs[PUSH] + self.lam.dot(engine.terms.rows) if len(self.lam) else dofs[PUSH]))
         self.q = pin.integrate(self.robot.model, self.q, dofs[WAY])
         self.v, self.span, self.fresh = dofs[V_END].copy(), dt, False
+
+    def _find_loops(self, change: Vector) -> Vector:
+        """Return impulses of the bilateral rows (k,), which hold against contacts too.
+
+        Args:
+            change: (nv,) of the whitened velocity by both.
+        """
+        terms, contacts = self.engine.terms, np.zeros(len(change))
+        if len(self.touching.answer.p if self.touching.answer else ()):
+            contacts = terms.whiten(self.engine.flying.spread_contacts(self.touching, terms.data.J))
+        return terms.multipliers(terms.Q.T.dot(change - contacts))
+
+    def _give(self, impulse: Vector) -> None:
+        """Enter a generalized impulse into the books of momentum.
+
+        Args:
+            impulse: (nv,) the impulse.
+        """
+        if impulse.any():
+            self.books.give(self.engine.flying.sum_generalized(impulse, self.engine.terms.data.J))
+
+    def close_motion(self, dt: float) -> None:
+        """Enter the momentum after a part of a step.
+
+        Args:
+            dt: Length of the part [s].
+        """
+        if self.weighs:
+            self.books.close_motion(self.engine.measure_motion(self.q, self.v), dt)
 
     def correct(self) -> None:
         """Push out what is too deep, and close what came apart."""
@@ -223,6 +279,8 @@ class Phases:
             self.q = pin.integrate(self.robot.model, self.q, way)
         bound = terms.restrain(z)
         self.v = terms.velocity(keep_energy(z, bound, lifted) if keep else bound)
+        if self.weighs:
+            self._give(terms.multipliers(terms.Q.T.dot(bound - z)).dot(terms.rows))
         terms.release()
 
     def let_collide(self) -> None:
@@ -231,8 +289,16 @@ class Phases:
         terms.evaluate(self.q)
         terms.hold(self.q)
         contacts.look(terms, 0.0)
-        z, change = contacts.solve_impact(terms, self.q, self.v, terms.momentum(self.v))
+        before = terms.momentum(self.v)
+        z, change = contacts.solve_impact(terms, self.q, self.v, before)
         v_next = terms.velocity(z)
+        if contacts.impact is not None:
+            self.strayed = max(self.strayed, contacts.impact.miss(contacts.normals.dot(v_next)))
+            self.created = max(self.created, 0.5 * float((z + before).dot(z - before)))
+        if self.weighs:
+            self.books.give(self.engine.flying.sum_contacts(self.touching))
+            if self.mechanism.constraints.size:
+                self._give(self._find_loops(np.zeros(len(z))).dot(terms.rows))
         terms.release()
         if np.abs(v_next).max(initial=0.0) < RUNAWAY:
             self.v = self._dofs[V_MIDDLE] = v_next
@@ -240,6 +306,7 @@ class Phases:
             self.books.enter("impacts", change)
         else:
             self.stop("the motion ran away", v_next)
+        self.close_motion(0.0)
         self._run("after_impact")
 
     def _stop_without_inertia(self, q: Vector) -> None:

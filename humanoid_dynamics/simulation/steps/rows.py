@@ -40,14 +40,21 @@ Q_END: Final = 1  # at its end
 Q_HELD: Final = 2  # which drives hold
 Q_ROWS: Final = 3
 
-# account of energy
+# account of energy and momentum
 SUMS: Final = 0  # work by entry, eight numbers
 TOTAL: Final = 8  # their sum
 BEFORE: Final = 9  # what was missing after the last step
 START: Final = 10  # energy at the start
 ENERGY: Final = 11  # energy now
 LARGEST: Final = 12  # largest energy that a step created out of nothing
-ACCOUNT: Final = 13
+FLYING: Final = 13  # mass of the bodies whose momentum is audited, zero for none [kg]
+GRAVITY: Final = 14  # three numbers [m/s²]
+MOTION: Final = 17  # their momentum, linear and angular about the origin of the world, then mass times centre of mass; nine numbers
+IMPULSE: Final = 26  # impulses entered since, six numbers
+UNGIVEN: Final = 32  # momentum that nobody gave since the last report, linear and about the centre of mass
+LEAKED: Final = 38  # the same since the start
+TURNED: Final = 44  # length of the way of both momenta, from zero
+ACCOUNT: Final = 46
 
 # one row per touch point
 P_X: Final = 0  # position in its joint, three columns
@@ -108,17 +115,19 @@ ROUNDS: Final = 13
 DEPTH: Final = 14
 TOUCHING: Final = 15
 MISSING: Final = 16  # energy that nobody brought, after the last step
-W_MOTORS: Final = 17
-W_PUSHES: Final = 18
-W_DRIVE: Final = 19
-W_LOSSES: Final = 20
-W_CONTACTS: Final = 21
-W_LOOPS: Final = 22
-OVERLOADED: Final = 23  # one where a drive crossed its limit in either direction
-COUNT: Final = 24  # number of near points
-POINTS: Final = 25  # number of points that take part
-NORMALS: Final = 26  # number of points and limits that do
-PASSED: Final = 27  # how far a joint is beyond its limit
-PAPER: Final = 28  # one where what touches holds without a bound on friction
-AUDIT: Final = 29  # one where the books of energy are kept
-NUMBERS: Final = 30
+MOMENTUM: Final = 17  # momentum that nobody gave in the last step, its size [N·s]
+SPIN: Final = 18  # the same about the centre of mass [N·m·s]
+W_MOTORS: Final = 19
+W_PUSHES: Final = 20
+W_DRIVE: Final = 21
+W_LOSSES: Final = 22
+W_CONTACTS: Final = 23
+W_LOOPS: Final = 24
+OVERLOADED: Final = 25  # one where a drive crossed its limit in either direction
+COUNT: Final = 26  # number of near points
+POINTS: Final = 27  # number of points that take part
+NORMALS: Final = 28  # number of points and limits that do
+PASSED: Final = 29  # how far a joint is beyond its limit
+PAPER: Final = 30  # one where what touches holds without a bound on friction
+AUDIT: Final = 31  # one where the books of energy are kept
+NUMBERS: Final = 32

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
 from humanoid_dynamics.simulation.contacts.contact_kernel import remember, solve_contacts
 from humanoid_dynamics.simulation.contacts.detect_kernel import detect
 from humanoid_dynamics.simulation.contacts.thresholds import RUNAWAY, SLOP, WILD
@@ -11,7 +13,8 @@ from humanoid_dynamics.simulation.steps.bench import Bench, Tables, open_bench
 from humanoid_dynamics.simulation.steps.body_kernel import sweep_bodies
 from humanoid_dynamics.simulation.steps.body_table import Body, lend_body
 from humanoid_dynamics.simulation.steps.lending import lend
-from humanoid_dynamics.simulation.steps.motion_kernel import find_offsets, measure_energy, move_configuration
+from humanoid_dynamics.simulation.steps.momentum_kernel import close_motion, enter_contacts, report_motion
+from humanoid_dynamics.simulation.steps.motion_kernel import MOTIONS, find_offsets, measure_motion, move_configuration
 from humanoid_dynamics.simulation.steps.rows import (
     ALL_SLOW,
     AUDIT,
@@ -21,6 +24,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     DT,
     ENERGY,
     FASTEST,
+    FLYING,
     FORESEEN,
     HIT,
     KEPT_CUT,
@@ -90,10 +94,11 @@ def take_step(
     move_configuration(joints, q, (dofs[WAY], 1.0), configurations[Q_END])
     if audit:
         enter_work(numbers, account)
+        enter_contacts(bench, tree[1], account)
     if numbers[DEPTH] > SLOP or numbers[PASSED] > SLOP:
         return DEEP
     if audit:
-        close_account(numbers, account, measure_energy(tree, configurations[Q_END], dofs[V_END]))
+        close_books(tree, (configurations[Q_END], dofs[V_END]), numbers, account)
     return DONE
 
 
@@ -165,6 +170,22 @@ def enter_work(numbers: Vector, account: Vector) -> None:
         account[TOTAL] += numbers[W_MOTORS + k]
 
 
+def close_books(tree: Body, state: tuple[Vector, Vector], numbers: Vector, account: Vector) -> None:
+    """Enter energy and momentum after a step.
+
+    Args:
+        tree: The tree, in the order of ``BodyTable``.
+        state: Configuration (nq,) and velocity (nv,) at its end.
+        numbers: Numbers in and out.
+        account: Account of energy and momentum.
+    """
+    motion = np.empty(MOTIONS)
+    close_account(numbers, account, measure_motion(tree, state[0], state[1], motion))
+    if account[FLYING] > 0.0:
+        close_motion(account, motion, numbers[DT])
+        report_motion(account, numbers)
+
+
 def close_account(numbers: Vector, account: Vector, energy: float) -> None:
     """Enter the energy after a step.
 
@@ -178,4 +199,4 @@ def close_account(numbers: Vector, account: Vector, energy: float) -> None:
     account[BEFORE] = numbers[MISSING] = missing
 
 
-PARTS = (evaluate, detect, solve_contacts, arrive, remember, keep_guess, find_end, enter_work, close_account)
+PARTS = (evaluate, detect, solve_contacts, arrive, remember, keep_guess, find_end, enter_work, close_account, close_books)

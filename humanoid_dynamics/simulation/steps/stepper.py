@@ -16,6 +16,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     MOTOR,
     Q_END,
     RESIDUAL,
+    SPIN,
     TOUCHING,
     V_END,
     V_MIDDLE,
@@ -51,6 +52,7 @@ class Stepper(Phases):
         """
         if tau is not self.tau or tau.flags.writeable:
             self.tau = self._dofs[MOTOR, self.mechanism.actuated] = tau
+        self.strayed = self.created = 0.0
         if undisturbed and not (self.fresh or self.pushes or self.accurate) and self._leap(dt):
             return 0
         return self._take(dt, HALVINGS)
@@ -65,6 +67,7 @@ class Stepper(Phases):
         self._tick(dt)
         if came == DEEP:
             self.correct()
+            self.close_motion(dt)
             self._close()
         return True
 
@@ -75,18 +78,21 @@ class Stepper(Phases):
         self.owed = way - (self.t - t)
 
     def _close(self) -> None:
-        """Measure the energy after a step."""
+        """Measure the energy after a step, and say what momentum nobody gave."""
         if self.audit:
             self._numbers[MISSING] = self.books.close_step(self.measure_energy())
+        if self.weighs:
+            self.books.report_motion(self._numbers)
 
     def _take(self, dt: float, halvings: int) -> int:
         """Take a step; where something is so fast that it makes energy out of nothing or runs away, in two halves of it instead."""
-        before, entries, quality = (self.q, self.v, self.t), self.books.account.copy(), self._numbers[RESIDUAL : MISSING + 1].copy()
+        before, entries, quality = (self.q, self.v, self.t), self.books.account.copy(), self._numbers[RESIDUAL : SPIN + 1].copy()
         wild = halvings > 0 and self._numbers[FASTEST] > WILD
-        kept = take_snapshot(self) if wild else None
+        kept, law = take_snapshot(self) if wild else None, (self.strayed, self.created)
         impacts, off = self._watch(dt) if wild else (self._try(dt), False)
         if kept is not None and off:
             go_back(self, kept)
+            self.strayed, self.created = law
             return sum(self._take(0.5 * dt, halvings - 1) for _ in range(2) if not self.reason)
         if self.reason:
             self.q, self.v, self.t = before
@@ -120,8 +126,9 @@ class Stepper(Phases):
     def _fall_silent(self, dt: float, entries: Vector, quality: Vector) -> None:
         """Leave no force of a step that failed behind, and say what the last good step said."""
         self.engine.contacts.rest(dt)
+        self.strayed = self.created = 0.0
         self.span, self.lam, self.books.account[:] = dt, np.zeros_like(self.lam), entries
-        self._numbers[RESIDUAL : MISSING + 1] = quality
+        self._numbers[RESIDUAL : SPIN + 1] = quality
         self._numbers[TOUCHING] = 0.0
 
     def _is_off(self, change: float) -> bool:
@@ -190,6 +197,10 @@ class Stepper(Phases):
         self.books.enter("motors", work)
         self.engine.contacts.rest(dt)
         self._run("after_integrate")
+        if self.mechanism.constraints.size:  # what loops gave on the way, stage by stage, is in no book
+            self.begin_motion(self.books)
+        else:
+            self.close_motion(dt)
 
     def _fly_part(self, dt: float) -> float:
         """Take a part of a smooth step; return the work of the motors."""

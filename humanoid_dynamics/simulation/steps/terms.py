@@ -23,6 +23,7 @@ class Terms:
         h: (nv,) Coriolis, centrifugal and gravity forces.
         U: (nv, nv) upper factor of M plus what is implicit.
         Q: (nv, r) basis of the bilateral rows in z.
+        rows: (k, nv) the bilateral rows themselves, since the last ``hold``.
         ok: Whether the inertia could be factored.
     """
 
@@ -36,6 +37,7 @@ class Terms:
         self.M: Matrix = self.data.M
         self.h: Vector = self.data.nle
         self.Q: Matrix = np.zeros((nv, 0))
+        self.rows: Matrix = np.zeros((0, nv))
         self.ok = True
         self._R, self._order, self._scale = np.zeros((0, 0)), np.zeros(0, dtype=np.intp), np.zeros(0)
         self._placements = Placements(self.model, self.data)
@@ -114,7 +116,7 @@ class Terms:
 
     def hold_here(self) -> None:
         """Take the bilateral rows, where the kinematics are, into the basis Q."""
-        J = self.constraints.jacobian(self.kinematics)
+        J = self.rows = self.constraints.jacobian(self.kinematics)
         self._scale = self.constraints.scale
         B = self.whiten((self._scale[:, None] * J).T)
         nv, k = B.shape

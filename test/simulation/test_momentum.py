@@ -1,0 +1,178 @@
+"""The audit of momentum and of impacts: it passes where the physics is right, in every way a step is taken, and fails where it is not."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.model.loop import LoopClosure
+from humanoid_dynamics.simulation.audit.setting import build_body, build_state
+from humanoid_dynamics.simulation.books import Books, measure_momentum
+from humanoid_dynamics.simulation.contacts import friction
+from humanoid_dynamics.simulation.contacts.terrain import build_plane
+from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint
+from humanoid_dynamics.simulation.scenes.judge import judge_run
+from humanoid_dynamics.simulation.scenes.run import Summary
+from humanoid_dynamics.simulation.setup import Setup
+from humanoid_dynamics.simulation.steps.body_table import list_bodies
+from humanoid_dynamics.simulation.steps.joint_forces import build_drive
+from humanoid_dynamics.simulation.steps.motion_kernel import measure_motion
+from humanoid_dynamics.simulation.steps.rows import AUDIT, LEAKED, MOMENTUM, NUMBERS, SPIN
+from humanoid_dynamics.simulation.steps.tables import list_parents
+from humanoid_dynamics.simulation.world import World
+from humanoid_dynamics.structure.events import Connect, Cut
+
+
+@pytest.fixture(scope="module")
+def human():
+    return hd.load_robot("human28")
+
+
+def build(human, *, hooked=False, **options):
+    options = {"compiled": False, "drive": build_drive(human, 3000.0, 60.0), **options}
+    world = World(human, Setup(terrain=(build_plane(),), **options))
+    if hooked:  # a step goes through its phases where somebody looks in
+        world.add_hook("after_forces", lambda _: None)
+    return world
+
+
+def run(world, steps, summary=None, dt=1e-3):
+    summary = summary or Summary()
+    for _ in range(steps):
+        summary.enter(world.step(dt))
+    return summary
+
+
+def failed(summary, world):
+    return {check.name for check in judge_run(summary, world) if not check.passed}
+
+
+def drop(e=0.5, **options):
+    ball = TouchPoint("ball", "body", np.zeros(3), 0.1, 0.5, e)
+    setup = Setup(terrain=(build_plane(),), points=(ball,), compiled=False, **options)
+    return World(build_body(2.0, (0.01, 0.01, 0.01)), setup, build_state(z=0.12, v=(0.5, 0.0, -1.0, 0.0, 2.0, 0.0)))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"hooked": True},
+        {"contact": "paper"},
+        {"compiled": True},
+        {"compiled": True, "hooked": True},
+        {"compiled": True, "contact": "paper"},
+    ],
+    ids=["arrays, calm", "arrays", "arrays, rigid", "compiled", "compiled, by phases", "compiled, rigid"],
+)
+def test_impulses_of_contacts_and_gravity_explain_the_momentum_of_every_step(human, options):
+    world = build(human, **options)
+    run(world, 5)
+    summary = run(world, 40)
+    assert 0.0 < summary.momentum < 1e-5
+    assert 0.0 < summary.spin < 1e-6
+    assert not failed(summary, world)
+
+
+def test_a_push_and_a_hand_that_is_held_give_what_they_give(human):
+    """Loops hold against contacts too: what the hand carries, the soles do not."""
+    world = build(human)
+    place = world.robot.data()
+    pin.framesForwardKinematics(world.robot.model, place, world.q)
+    hand = place.oMf[world.robot.model.getFrameId("left_hand")]
+    world.apply([Connect(LoopClosure("grip", "spherical", "left_hand", pin.SE3.Identity(), "world", hand))])
+    world.push("torso", (60.0, 0.0, 20.0), 0.02)
+    summary = run(world, 60)
+    assert summary.momentum < 2e-4
+    assert np.linalg.norm(world.lam) > 1.0
+    assert not failed(summary, world)
+    world.apply([Cut("grip")])
+    assert len(world.lam) == 0
+    assert run(world, 20).momentum < 2e-4
+
+
+def test_a_velocity_that_comes_from_nowhere_fails_the_audit(human):
+    world = build(human)
+    world.add_hook("after_integrate", lambda world: world._stepper.v.__setitem__(0, world._stepper.v[0] + 1e-4))
+    summary = run(world, 20)
+    assert summary.momentum == pytest.approx(1e-4 * human.mass, rel=0.01)
+    assert "momentum from nowhere" in failed(summary, world)
+
+
+def test_a_spin_that_comes_from_nowhere_fails_the_audit():
+    world = World(build_body(2.0, (0.1, 0.2, 0.25)), Setup(gravity=(0.0, 0.0, 0.0)), build_state(v=(0.0, 0.0, 0.0, 1.0, 0.0, 0.0)))
+    world.add_hook("after_integrate", lambda world: world._stepper.v.__setitem__(3, 0.999 * world._stepper.v[3]))
+    summary = run(world, 20)
+    assert summary.momentum < 1e-12
+    assert {"spin from nowhere", "energy from nowhere"} <= failed(summary, world)
+
+
+def test_contact_forces_that_are_told_wrong_fail_the_audit(human, monkeypatch):
+    world = build(human, hooked=True)
+    run(world, 5)
+    told = type(world._stepper.engine.contacts).touching.fget
+    monkeypatch.setattr(
+        type(world._stepper.engine.contacts),
+        "touching",
+        property(lambda contacts: told(contacts)._replace(impulse=1.01 * told(contacts).impulse)),
+    )
+    summary = run(world, 20)
+    assert summary.momentum == pytest.approx(0.01 * human.mass * 9.81e-3, rel=0.1)
+    assert "momentum from nowhere" in failed(summary, world)
+
+
+def test_an_impact_keeps_its_law():
+    world = drop()
+    summary = run(world, 60)
+    assert summary.impacts == 1
+    assert summary.rebound < 1e-8
+    assert summary.created == 0.0
+    assert not failed(summary, world)
+
+
+def test_an_impact_that_bounces_more_than_its_law_fails_the_audit(monkeypatch):
+    right = friction.find_rebound
+
+    def wrong(law, rows, G, before, e, *, kinetic):
+        return right(law, rows, G, before, 4.0 * e, kinetic=np.inf)._replace(wanted=right(law, rows, G, before, e, kinetic=kinetic).wanted)
+
+    monkeypatch.setattr(friction, "find_rebound", wrong)
+    world = drop()
+    summary = run(world, 60)
+    assert summary.rebound > 1.0
+    assert summary.created > 1.0
+    assert {"impacts beside their law", "energy made by an impact"} <= failed(summary, world)
+
+
+def test_nothing_is_measured_without_an_audit(human, monkeypatch):
+    world = build(human, audit=False)
+    monkeypatch.setattr(type(world._stepper.engine), "measure_motion", lambda *_: pytest.fail("was measured"))
+    summary = run(world, 5)
+    assert world.tables.numbers[AUDIT] == 0.0
+    assert (summary.momentum, summary.spin) == (0.0, 0.0)
+    assert not world.books.leaked.any()
+
+
+def test_books_agree_however_they_are_kept():
+    rng = np.random.default_rng(1)
+    books, numbers = [Books(0.0), Books(0.0)], [np.zeros(NUMBERS), np.zeros(NUMBERS)]
+    first, motion, impulse = rng.normal(size=(3, 9))
+    for own in books:
+        own.begin_motion(3.0, np.array([0.1, 0.2, -9.81]), first)
+        own.give(impulse[:6])
+    books[0].close_motion(motion, 0.01)
+    books[0].report_motion(numbers[0])
+    books[1].close_calmly(motion, 0.01, numbers[1])
+    np.testing.assert_allclose(books[0].account, books[1].account, atol=1e-14)
+    np.testing.assert_allclose(numbers[0], numbers[1], atol=1e-14)
+    assert numbers[0][MOMENTUM] == pytest.approx(np.linalg.norm(books[0].account[LEAKED : LEAKED + 3]))
+    assert numbers[0][SPIN] > 0.0
+
+
+def test_motion_of_sweeps_is_that_of_the_library(human):
+    rng, model = np.random.default_rng(2), human.model
+    q, v = pin.integrate(model, human.posture, rng.normal(size=model.nv)), rng.normal(size=model.nv)
+    motion, data = np.zeros(9), model.createData()
+    measure_motion(tuple(list_bodies(model, list_parents(model))), q, v, motion)
+    np.testing.assert_allclose(motion[:6], measure_momentum(model, data, q, v), rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(motion[6:], human.mass * pin.centerOfMass(model, data, q), rtol=1e-12)
