@@ -12,6 +12,7 @@ from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.filtering.certificate import FrameCertificate, FrameJudge
 from humanoid_dynamics.filtering.conditioning.intake import TAKEN, Intake, steps_of_hold
 from humanoid_dynamics.filtering.conditioning.planner import Planner
+from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
 from humanoid_dynamics.filtering.conditioning.rehearsal import rehearse
 from humanoid_dynamics.filtering.conditioning.track import Track
 from humanoid_dynamics.filtering.doubt import doubtful_limits
@@ -91,7 +92,8 @@ class DynamicsFilter:
     def restart(self) -> None:
         """Forget the stream and the state, and a fall."""
         self._recovery.restart()
-        self._intake = Intake(self.robot, keep_limits=self.tick_settings.joint_limits)
+        bound = PostureBound(self.robot, self.proportions, leaps=self.settings.flights)
+        self._intake = Intake(self.robot, keep_limits=self.tick_settings.joint_limits, bound=bound)
         self._track = Track(self.robot, self.proportions, self.settings)
         self._planner = Planner(self.proportions, self.settings, self._track)
         self._targets: list[Target] = []

@@ -8,6 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.conditioning.intake_kernels import add_changes, count_fast, let_in
+from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
 from humanoid_dynamics.filtering.conditioning.rejoining import Rejoining
 from humanoid_dynamics.filtering.conditioning.sample_clock import AHEAD, SampleClock
 from humanoid_dynamics.filtering.measured import NORMAL, read_number, read_vector
@@ -26,11 +27,12 @@ LONGEST_GAP = 0.5  # s; after a longer silence time does not wait for what was m
 REMEMBERED = 0.3  # weight of a new sample in what is known about noise
 NOISY = (0.02, 80.0)  # rad and rad/s^2; differences of steps that are larger, over all joints, are no motion but noise
 LOUD = 2.5  # times of that; a step that is so different from the last one is not taken at all
-TAKEN = frozenset({"ok", "retimed", "moved", "jumped", "limited", "noisy"})  # what may become of a sample that is taken
+TAKEN = frozenset({"ok", "retimed", "moved", "jumped", "bounded", "limited", "noisy"})  # what may become of a sample that is taken
 REASONS = {
     "retimed": "stamps run on elsewhere, and time goes on from where it was",
     "moved": "the reference jumped to another place",
     "jumped": "the posture of the reference jumped, had frozen or is all noise; it is held, and led back to",
+    "bounded": "the reference leans or sinks farther or faster than a robot can, or its weight is far from its feet; it is held back",
     "limited": "the reference is faster than the robot",
     "noisy": "the reference goes to and fro; noise is taken out",
     "wrong_shape": "not as many numbers as the robot has coordinates",
@@ -48,16 +50,19 @@ class Intake:
 
     A new place or heading from one sample to the next is taken as a new origin of the reference, not as a motion.  Where the whole posture
     jumps, had frozen or is nothing but noise, the reference is held, and led back to as soon as samples agree with each other.  A single
-    coordinate that jumps follows as fast as the robot can.
+    coordinate that jumps follows as fast as the robot can.  Where a bound of postures is given, samples that cannot be balanced are led
+    toward the resting posture, and those that lean or sink too fast are held and led back to as well.
     """
 
-    def __init__(self, robot: RobotModel, *, keep_limits: bool = True) -> None:
+    def __init__(self, robot: RobotModel, *, keep_limits: bool = True, bound: PostureBound | None = None) -> None:
         """Prepare.
 
         Args:
             robot: A robot with a free base.
             keep_limits: Whether samples are moved into the position and speed limits of joints.
+            bound: What postures may ask; none where None.
         """
+        self._bound = bound
         self._model = robot.model
         known = np.isfinite(robot.limits.velocity) & keep_limits
         speed = np.where(known, robot.limits.velocity, FASTEST_JOINT)
@@ -77,6 +82,8 @@ class Intake:
         self._given: Vector | None = None
         self._origin, self._moved = pin.SE3.Identity(), False
         self._rejoining.restart()
+        if self._bound is not None:
+            self._bound.restart()
         self._raw: Vector | None = None
         self._last_rate: Vector | None = None
         self._noise = 0.0
@@ -90,8 +97,9 @@ class Intake:
 
         Returns:
             ``ok``; ``retimed`` where its clock is another one, ``moved`` where it jumped to another place, ``jumped`` where its posture
-            did, had frozen or is nothing but noise, ``limited`` where it is faster than the robot, ``noisy`` where noise is taken out; or
-            why it was left out: ``wrong_shape``, ``not_finite``, ``late``, ``ahead``, ``not_unit``, ``leaning``.
+            did, had frozen or is nothing but noise, ``bounded`` where nobody could balance it, ``limited`` where it is faster than the
+            robot, ``noisy`` where noise is taken out; or why it was left out: ``wrong_shape``, ``not_finite``, ``late``, ``ahead``,
+            ``not_unit``, ``leaning``.
         """
         sample, stamp = read_vector(q), read_number(time)
         read = self._clock.read(stamp) if math.isfinite(stamp) else "not_finite"  # also where the rest is no sample: time goes on
@@ -120,11 +128,13 @@ class Intake:
             self._clock.skip(time - self.time - AHEAD)
             time = self._clock.newest
         compile_where_possible(let_in)(sample, self._lower, self._upper)
+        sample, led = self._bound.lead(sample) if self._bound else (sample, False)
         if self.q is None:
             self.time, self.q = time, sample
-            return "ok"
+            return "bounded" if led else "ok"
         gap = min(time - self.time, LONGEST_GAP)
         sample, share, status = self._join(self.q, sample, gap)
+        status = "bounded" if led and status == "ok" else status
         step = pin.difference(self._model, self.q, sample)
         if share < 1.0:
             step, status = share * step, "noisy" if status == "ok" else status
@@ -145,10 +155,15 @@ class Intake:
         if self._jumps(sample, gap):
             sample, status = self._move_origin(given, sample), "moved"
         share, wild = self._share_of(sample, gap)
+        runs = self._bound is not None and self._bound.runs(gap)
         if wild:
             sample = self._raw = self._move_origin(given, sample)
-            if self._rejoining.begin(q, sample) and status == "ok":
-                status = "jumped"
+        if (
+            (wild or runs)
+            and self._rejoining.begin(q, sample, self._bound.time_between(q, sample) if self._bound else 0.0)
+            and status == "ok"
+        ):
+            status = "jumped" if wild else "bounded"
         return self._rejoining.lead(sample, gap), share, status
 
     def _fault(self, sample: Vector) -> str:
@@ -182,7 +197,8 @@ class Intake:
         return placed
 
     def _jumps(self, sample: Vector, gap: float) -> bool:
-        last = self.q if self.q is not None else sample
+        last = self._raw if self._rejoining.leads else self.q  # what is led back is elsewhere for a while
+        last = sample if last is None else last
         way = math.dist(sample[:3].tolist(), last[:3].tolist())
         turn = abs(_heading_between(last, sample))
         return way > JUMP + FASTEST_BASE[0] * gap or turn > TURN + FASTEST_BASE[1] * gap

@@ -53,19 +53,25 @@ class Rejoining:
             return True
         return bool(fast >= max(MANY * (len(rate) - BASE), 2.0))
 
-    def begin(self, q: Vector, sample: Vector) -> bool:
+    def begin(self, q: Vector, sample: Vector, least: float = 0.0) -> bool:
         """Set out for the stream; return whether there is a way to go.
 
         Args:
             q: (nq,) where one is.
             sample: (nq,) where the stream is.
+            least: How long the way takes at least [s].
         """
         offset = np.asarray(pin.difference(self._model, sample, q))
         if float(np.max(np.abs(offset))) < SMALLEST:
             return False
         farthest = float(np.max(np.abs(offset[BASE:]), initial=0.0))
-        self._offset, self._since, self._lasts = offset, 0.0, min(max(farthest / PACE, BACK[0]), BACK[1])
+        self._offset, self._since, self._lasts = offset, 0.0, max(min(max(farthest / PACE, BACK[0]), BACK[1]), least)
         return True
+
+    @property
+    def leads(self) -> bool:
+        """Whether one is elsewhere than the stream."""
+        return self._since < self._lasts
 
     def lead(self, sample: Vector, gap: float) -> Vector:
         """Return where to be instead of at a sample.
@@ -74,7 +80,7 @@ class Rejoining:
             sample: (nq,) the sample.
             gap: Time since the last one [s].
         """
-        if self._since >= self._lasts:
+        if not self.leads:
             return sample
         share = 1.0 - float(quintic(self._since / self._lasts))
         self._since += gap

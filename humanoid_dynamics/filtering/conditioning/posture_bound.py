@@ -1,0 +1,191 @@
+"""What a reference may ask of a robot on its feet: how far it leans, sinks and is off its soles, and how fast."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_dynamics.filtering.proportions import Proportions
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+STEEPEST = math.radians(55.0)  # lean of the base
+LOWEST = 0.62  # height of the base over the lower sole, of that in the resting posture
+FARTHEST = 0.25  # how far the centre of mass may be from the line between both soles, seen from above, of its height in the resting posture
+HALVINGS = 10  # of the share of the way from the resting posture to a sample
+FASTEST = (2.0, 0.33)  # rad/s of the lean; speed of the height, of sqrt(g height)
+SPARE = (0.2, 0.06)  # rad, and share of the height; by this much a reference may run ahead of that
+PACE = (1.7, 0.2, 0.07)  # likewise, and of the centre of mass over the soles, in the mean: how fast a posture is led back to
+FALLS = (0.37, 0.2)  # the same share of the height for the point the robot falls to while both soles go slower than that, of sqrt(g height)
+SPAN = 0.03  # s; over so long at least that is looked at
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """What counts of a posture.
+
+    Attributes:
+        up: (3,) direction upward, in axes of the base.
+        height: Height of the base over the lower sole [m].
+        bears: (2,) the point that bears the robot, seen from above [m].
+        soles: (2, 2) middles of the soles, likewise.
+    """
+
+    up: Vector
+    height: float
+    bears: Vector
+    soles: Matrix
+
+    @property
+    def far(self) -> float:
+        """Distance of the point that bears the robot from the line between its soles [m]."""
+        return self.distance_of(self.bears)
+
+    @property
+    def lean(self) -> float:
+        """How far the base leans [rad]."""
+        return math.acos(min(max(float(self.up[2]), -1.0), 1.0))
+
+    def distance_of(self, point: Vector) -> float:
+        """Return the distance of a point from the line between the soles [m].
+
+        Args:
+            point: (2,) the point, seen from above [m].
+        """
+        left, across = self.soles[0], self.soles[1] - self.soles[0]
+        share = min(max(float((point - left) @ across) / max(float(across @ across), 1e-9), 0.0), 1.0)
+        return math.dist(point, left + share * across)
+
+    def way_to(self, other: Seen) -> tuple[float, float, float]:
+        """Return by how much the lean [rad], the height and the place over the soles [m] change to those of another posture.
+
+        Args:
+            other: That posture.
+        """
+        turned = math.acos(min(max(float(self.up @ other.up), -1.0), 1.0))
+        over = math.dist(self.bears - self.soles.mean(axis=0), other.bears - other.soles.mean(axis=0))
+        return turned, abs(other.height - self.height), over
+
+
+class PostureBound:
+    """Leads postures that nobody can balance toward the resting posture, and tells those that are reached too fast.
+
+    A posture is possible where the base does not lean too far, is not too low, and the centre of mass is near the soles.  One that is not
+    is replaced by the last one on the way to it, from the resting posture at its place and heading, that is.
+    """
+
+    def __init__(self, robot: RobotModel, proportions: Proportions, *, leaps: bool = False) -> None:
+        """Prepare.
+
+        Args:
+            robot: A robot with a free base.
+            proportions: Its measures.
+            leaps: Whether it leaps where the reference does: then its height may change at any speed.
+        """
+        self._model, self._data, self._p = robot.model, robot.data(), proportions
+        self._rest = np.array(robot.posture)
+        speed = math.sqrt(proportions.gravity * proportions.height)
+        self._fastest = FASTEST[0], math.inf if leaps else FASTEST[1] * speed
+        self._pace = PACE[0], PACE[1] * speed, PACE[2] * speed
+        self._falls = FALLS[0] * proportions.height, FALLS[1] * speed
+        self._spare = SPARE[0], SPARE[1] * proportions.height
+        rest = self.see(self._rest)  # what a resting posture asks is possible
+        self._lowest = min(LOWEST * proportions.pelvis, rest.height)
+        self._steepest, self._farthest = max(STEEPEST, rest.lean), max(FARTHEST * proportions.height, rest.far)
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget the stream."""
+        self._last: Seen | None = None
+        self._left = self._spare
+        self._past: Seen | None = None
+        self._age, self._falling = 0.0, False
+
+    def see(self, q: Vector) -> Seen:
+        """Return what counts of a posture.
+
+        Args:
+            q: (nq,) configuration.
+        """
+        model, data = self._model, self._data
+        com = pin.centerOfMass(model, data, q)[:2] + self._p.lean
+        middles = [
+            pin.updateFramePlacement(model, data, sole).act(middle) for sole, middle in zip(self._p.soles, self._p.centres, strict=True)
+        ]
+        x, y, z, w = q[3:7].tolist()
+        up = np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
+        return Seen(up, float(q[2]) - min(float(p[2]) for p in middles), com, np.array([p[:2] for p in middles]))
+
+    def lead(self, q: Vector) -> tuple[Vector, bool]:
+        """Return a sample that can be balanced, and whether it is another one.
+
+        Args:
+            q: (nq,) the sample.
+        """
+        seen = self.see(q)
+        possible = self._is_possible(seen)
+        if not possible:
+            q, seen = self._toward_rest(q)
+        self._now = seen
+        return q, not possible
+
+    def runs(self, gap: float) -> bool:
+        """Return whether the reference leans, sinks or falls over faster than a robot on its feet; to be asked once for each sample led.
+
+        Args:
+            gap: Time since the sample before [s].
+        """
+        last, self._last = self._last, self._now
+        if last is None:
+            self._past = self._now
+            return False
+        ways = last.way_to(self._now)[:2]
+        left = [
+            min(left, spare) + fastest * gap - way
+            for left, spare, fastest, way in zip(self._left, self._spare, self._fastest, ways, strict=True)
+        ]
+        self._left = max(left[0], 0.0), max(left[1], 0.0)
+        return min(left) < 0.0 or self._falls_over(gap)
+
+    def _falls_over(self, gap: float) -> bool:
+        """Return whether the point the robot falls to is far from soles that hardly move."""
+        self._age += gap
+        past = self._past
+        if past is not None and self._age >= SPAN:
+            now, age = self._now, self._age
+            slow = max(math.dist(a, b) for a, b in zip(past.soles, now.soles, strict=True)) < self._falls[1] * age
+            falls_to = now.bears + (now.bears - past.bears) / (age * self._p.pendulum)
+            self._falling = slow and now.distance_of(falls_to) > self._falls[0]
+            self._past, self._age = now, 0.0
+        return self._falling
+
+    def time_between(self, q: Vector, other: Vector) -> float:
+        """Return how long a way from one posture to another must take at least [s].
+
+        Args:
+            q: (nq,) configuration.
+            other: (nq,) likewise.
+        """
+        return max(way / pace for way, pace in zip(self.see(q).way_to(self.see(other)), self._pace, strict=True))
+
+    def _is_possible(self, seen: Seen) -> bool:
+        return seen.lean <= self._steepest and seen.height >= self._lowest and seen.far <= self._farthest
+
+    def _toward_rest(self, q: Vector) -> tuple[Vector, Seen]:
+        """Return the last posture on the way from rest that is possible."""
+        rest = np.array(self._rest)
+        x, y, z, w = q[3:7].tolist()
+        half = 0.5 * math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+        turn = pin.Quaternion(math.cos(half), 0.0, 0.0, math.sin(half)) * pin.Quaternion(rest[3:7])
+        rest[:2], rest[3:7] = q[:2], turn.coeffs()
+        way = pin.difference(self._model, rest, q)
+        share, step = 0.0, 0.5
+        for _ in range(HALVINGS):
+            if self._is_possible(self.see(pin.integrate(self._model, rest, (share + step) * way))):
+                share += step
+            step *= 0.5
+        found = np.asarray(pin.integrate(self._model, rest, share * way))
+        return found, self.see(found)
