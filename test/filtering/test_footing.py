@@ -7,7 +7,7 @@ import pytest
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.ticks.footing import Footing
-from humanoid_dynamics.filtering.ticks.stance_kernels import DEEPER, RAMP, SLIDING_LOAD
+from humanoid_dynamics.filtering.ticks.stance_kernels import DEEPER, RAMP, RESTS, SLIDING_LOAD
 from humanoid_dynamics.filtering.ticks.target import stand_still
 from humanoid_dynamics.filtering.ticks.terms import BodyTerms
 from humanoid_dynamics.filtering.ticks.tick import BalancedTick
@@ -110,15 +110,17 @@ def test_sole_that_came_down_is_stopped_in_three_ticks():
     right = find_soles(robot)[1].frame
     v[robot.joint("right_hip_pitch").v] = 0.4
     J = pin.computeFrameJacobian(robot.model, robot.data(), q, right, pin.ReferenceFrame.LOCAL)
-    assert np.linalg.norm((J @ v)[:3]) > 0.2
+    speed = np.linalg.norm((J @ v)[:3])
+    assert speed > 0.2
     for touches in (LEFT_ALONE, *3 * (BOTH,)):
         target = stand_still(q, robot.nv, *places)
         target.touches = touches
         step = tick.step(target, q, v, DT)
         if touches == BOTH:
             assert step.rung == 0
-            assert step.wrenches[1, 2] < 0.01 * proportions.mass * proportions.gravity
+            assert step.wrenches[1, 2] < 0.01 * proportions.mass * proportions.gravity or speed < RESTS[0]
             v = v + DT * step.vdot
             q = pin.integrate(robot.model, q, DT * v)
-    J = pin.computeFrameJacobian(robot.model, robot.data(), q, right, pin.ReferenceFrame.LOCAL)
-    assert np.linalg.norm((J @ v)[:3]) < 0.02
+            J = pin.computeFrameJacobian(robot.model, robot.data(), q, right, pin.ReferenceFrame.LOCAL)
+            speed = np.linalg.norm((J @ v)[:3])
+    assert speed < RESTS[0]
