@@ -22,6 +22,8 @@ from humanoid_dynamics.spatial.rotation import skew
 
 FOUND, MEASURED = 10, 4  # numbers that the kernel writes for a sole, and those of them that are read
 LOADED = 1e-6  # of the weight: a sole that bears less has no centre of pressure
+BEARS = 0.01  # of the weight: a sole that bears more must not slide
+SLIDE = 0.2  # m/s: a millimetre in a tick; a sole that bears load and is faster slides
 EOM, PULL, COP, FRICTION, SHARE = 1e-8, 1e-6, 1e-6, 1e-6, 1e-6  # of the weight, twice; m; of the friction coefficient; of a limit
 
 
@@ -38,7 +40,7 @@ class FrameCertificate:
         torque: Largest share of a torque limit [-].
         joint: Smallest distance to a position limit [rad or m]; negative outside.
         speed: Largest share of a speed limit [-].
-        slip: Largest speed of a corner of a standing sole [m/s].
+        slip: Largest speed along the ground, after the step, of the middle of a sole that bears load, or of the edge it stands on [m/s].
     """
 
     residual: float
@@ -62,9 +64,14 @@ class FrameCertificate:
         return self.torque <= 1.0 + SHARE and self.joint >= -SHARE and self.speed <= 1.0 + SHARE
 
     @property
+    def soles_rest(self) -> bool:
+        """Whether no sole slides that bears load."""
+        return self.slip <= SLIDE
+
+    @property
     def holds(self) -> bool:
         """Whether all is well."""
-        return self.forces_hold and self.limits_hold
+        return self.forces_hold and self.soles_rest and self.limits_hold
 
 
 class FrameJudge:
@@ -130,13 +137,13 @@ class FrameJudge:
         miss = pin.rnea(model, data, q, v, step.vdot)
         pin.computeJointJacobians(model, data, q)
         J = pin.getFrameJacobian(model, data, self._soles[0], LOCAL), pin.getFrameJacobian(model, data, self._soles[1], LOCAL)
-        largest, soles = self._judge_forces(J, v, (step.wrenches, step.tau), miss)
+        largest, soles = self._judge_forces(J, after[1], (step.wrenches, step.tau), miss)
         cop, friction, pull, slip = np.inf, 0.0, 0.0, 0.0
         for foot in (0, 1):
             if not step.stands[foot]:
                 continue
-            speed, margin, pulled, push = self._judge_edge(foot, step, J[foot], v) if step.edges[foot] else soles[foot]
-            slip = max(slip, speed)
+            speed, margin, pulled, push = self._judge_edge(foot, step, J[foot], after[1]) if step.edges[foot] else soles[foot]
+            slip = max(slip, speed) if push > BEARS * self._weight else slip
             pull = max(pull, -push / self._weight)
             if push > LOADED * self._weight:
                 cop = min(cop, margin)
@@ -167,13 +174,13 @@ class FrameJudge:
         return float(np.abs(miss).max()), soles
 
     def _judge_sole(self, foot: int, twist: Vector, w: Vector) -> list[float]:
-        """Return speed of a sole, how far the pressure is inside, tangential and normal force."""
+        """Return speed along a sole, how far the pressure is inside, tangential and normal force."""
         moving = twist[:3] - self._arms[foot] @ twist[3:]
         margin = self._margin(foot, np.array([-w[4], w[3]]) / w[2]) if w[2] > LOADED * self._weight else np.inf
-        return [float(moving @ moving) ** 0.5, margin, float(np.hypot(w[0], w[1])), float(w[2])]
+        return [float(np.hypot(moving[0], moving[1])), margin, float(np.hypot(w[0], w[1])), float(w[2])]
 
     def _judge_edge(self, foot: int, step: Step, J: Matrix, v: Vector) -> list[float]:
-        """Return speed of an edge, how far the pressure is from its ends or off it, tangential and normal force to the ground."""
+        """Return speed of an edge along the ground, how far pressure is inside its ends or off it, tangential and normal force."""
         turn = pin.updateFramePlacement(self._model, self._data, self._soles[foot]).rotation
         loaded = LOADED * self._weight
         self._edge(step.wrenches[foot], np.dot(J, v), turn, self._rims[foot, step.edges[foot]], loaded, self._found[foot])

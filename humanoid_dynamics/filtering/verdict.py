@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.certificate import COP, FRICTION, PULL, SHARE, FrameCertificate
+from humanoid_dynamics.filtering.certificate import BEARS, COP, FRICTION, PULL, SHARE, FrameCertificate
 from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.frame import Frame
 from humanoid_dynamics.filtering.proportions import Proportions
@@ -19,8 +19,6 @@ from humanoid_dynamics.filtering.ticks.step import RUNGS
 from humanoid_dynamics.filtering.ticks.terms import BASE
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-
-LANDING = 0.06  # s after touch-down from which a sole counts as standing
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class Verdict:
         joint_max: Largest of these [rad].
         com_rms: Root mean square of what the centre of mass differs from its reference, strides scaled, slides corrected [m].
         base_max: Largest way of the base from its reference, likewise [m].
-        slip: Longest way a standing sole moves [m].
+        slip: Longest way a standing sole moves, from the first frame on in which it bears load [m].
         stride: Share of the strides of the reference that feet go; one where it makes no steps [-].
         rolled: Share of time in which a sole stands on an edge.
         flight_replaced: Time in which the reference flies and the robot stands instead [s].
@@ -184,7 +182,7 @@ def _measure_flight(frames: Sequence[Frame]) -> tuple[float, float]:
 
 
 def measure_slip(robot: RobotModel, proportions: Proportions, frames: Sequence[Frame]) -> float:
-    """Return the longest way a sole moves from where it stands, from a moment after its touch-down to its lift-off.
+    """Return the longest way a sole moves from where it stands, from the first frame in which it bears load to its lift-off.
 
     Args:
         robot: The robot.
@@ -196,17 +194,17 @@ def measure_slip(robot: RobotModel, proportions: Proportions, frames: Sequence[F
     """
     data, worst = robot.data(), 0.0
     settled: list[Vector | None] = [None, None]
-    since, on = [0.0, 0.0], [FLAT, FLAT]
+    on, least = [FLAT, FLAT], BEARS * proportions.mass * proportions.gravity
     rims = [find_edges(corners) if len(corners) > 2 else None for corners in proportions.corners]
     for frame in frames:
         pin.forwardKinematics(robot.model, data, frame.q)
         for foot, sole in enumerate(proportions.soles):
             if not frame.stands[foot]:
-                settled[foot], since[foot], on[foot] = None, frame.time, FLAT
+                settled[foot], on[foot] = None, FLAT
                 continue
             if frame.edges[foot] != on[foot]:
                 settled[foot], on[foot] = None, frame.edges[foot]
-            if frame.time - since[foot] < LANDING and frame is not frames[0]:
+            if settled[foot] is None and frame.wrenches[foot, 2] <= least:
                 continue
             rim = rims[foot]
             point = proportions.centres[foot] if rim is None or not on[foot] else rim.middle(on[foot])

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-KINDS = ("motion", "pull", "friction", "pressure", "torque", "joint", "speed", "path")
+KINDS = ("motion", "pull", "friction", "pressure", "torque", "joint", "speed", "slide", "path")
+SLIDE, BEARS = 0.2, 0.01  # m/s, along the sole, of a corner of one that bears more than this share of the weight
 MOTION, PULL, FRICTION, PRESSURE, LIMIT, PATH = 1e-8, 1e-6, 1e-6, 1e-6, 1e-6, 1e-9  # of the weight, twice; of the push; m; rad; of a step
 
 
@@ -37,8 +38,8 @@ class Scorer:
         single = [j for j in range(2, self.model.njoints) if self.model.joints[j].nq == self.model.joints[j].nv == 1]
         self.places = np.array([self.model.joints[j].idx_q for j in single])
 
-    def faults(self, moment):
-        """Return the kinds of what is impossible in a frame."""
+    def faults(self, moment, dt=0.0):
+        """Return the kinds of what is impossible in a frame, whose velocity goes on for dt with its acceleration."""
         model, data = self.model, self.data
         M = np.array(pin.crba(model, data, moment.q))
         M = np.triu(M) + np.triu(M, 1).T
@@ -52,6 +53,8 @@ class Scorer:
             J = pin.getFrameJacobian(model, data, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
             missing -= J.T @ np.concatenate((R @ wrench[:3], R @ wrench[3:]))
             found |= self._faults_of_sole(wrench, corners, mu)
+            if wrench[2] > BEARS * self.weight and fastest_corner(R, J @ (moment.v + dt * moment.vdot), corners) > SLIDE:
+                found.add("slide")
         if not np.isfinite(missing).all() or np.max(np.abs(missing)) > MOTION * self.weight:
             found.add("motion")
         return found | self._faults_of_joints(moment)
@@ -82,7 +85,7 @@ class Scorer:
 
     def score(self, moments, dt=None):
         """Return the share of frames with each kind of fault; where dt is given, paths that do not follow from velocities count too."""
-        table = [self.faults(moment) for moment in moments]
+        table = [self.faults(moment, dt or 0.0) for moment in moments]
         if dt is not None:
             for k, (here, there) in enumerate(itertools.pairwise(moments)):
                 v = here.v + dt * here.vdot
@@ -91,6 +94,11 @@ class Scorer:
                     table[k].add("path")
         shares = {kind: sum(kind in row for row in table) / len(table) for kind in KINDS}
         return shares | {"any": sum(bool(row) for row in table) / len(table)}
+
+
+def fastest_corner(R, twist, corners):
+    """Return the largest speed of the corners of a sole along it, from its twist in axes of the world."""
+    return max(float(np.linalg.norm((R.T @ (twist[:3] + np.cross(twist[3:], R @ corner)))[:2])) for corner in corners)
 
 
 def distance_outside(corners, point):

@@ -1,14 +1,17 @@
 """Which soles bear load where a robot tells its state: what the ground has stopped, and not what noise has brought near to it."""
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.ticks.footing import Footing
-from humanoid_dynamics.filtering.ticks.stance_kernels import DEEPER, RAMP
+from humanoid_dynamics.filtering.ticks.stance_kernels import DEEPER, RAMP, RESTS, SLIDING_LOAD
 from humanoid_dynamics.filtering.ticks.target import stand_still
 from humanoid_dynamics.filtering.ticks.terms import BodyTerms
+from humanoid_dynamics.filtering.ticks.tick import BalancedTick
+from humanoid_dynamics.motion.body_points import find_soles
 
 DT = 0.005  # s
 LEFT_ALONE, BOTH, RIGHT_ALONE = (True, False), (True, True), (False, True)
@@ -81,3 +84,43 @@ def test_nobody_leaves_before_the_sole_that_came_down_has_taken_its_load():
         waited += 1
         assert waited < 100
     assert waited * DT == pytest.approx(RAMP, abs=2 * DT)
+
+
+def test_sole_that_slides_bears_nothing_until_it_rests():
+    """The filter stops its own soles; what bears load while it slides would be dragged over the ground."""
+    steps, loads = Steps(), []
+    steps.place([0.0, 0.002], 0.0)
+    for speed in (0.2, 0.2, 0.2, *np.zeros(10)):
+        steps.terms.twist[1, :3] = speed, 0.0, 0.0
+        stands, target = steps.ask(BOTH, measured=False)
+        assert stands == BOTH
+        loads.append(target.load[1])
+    np.testing.assert_allclose(loads[:3], SLIDING_LOAD)
+    assert loads[3] > 0.1
+    assert np.isinf(loads[-1])
+
+
+def test_sole_that_came_down_is_stopped_in_three_ticks():
+    robot = hd.load_robot("human28")
+    proportions = measure_proportions(robot)
+    tick, v = BalancedTick(robot, None, proportions), np.zeros(robot.nv)
+    q = np.array(robot.posture)
+    tick.terms.update(q, v)
+    places = tick.terms.com.copy(), tick.terms.place.copy(), tick.terms.turn.copy()
+    right = find_soles(robot)[1].frame
+    v[robot.joint("right_hip_pitch").v] = 0.4
+    J = pin.computeFrameJacobian(robot.model, robot.data(), q, right, pin.ReferenceFrame.LOCAL)
+    speed = np.linalg.norm((J @ v)[:3])
+    assert speed > 0.2
+    for touches in (LEFT_ALONE, *3 * (BOTH,)):
+        target = stand_still(q, robot.nv, *places)
+        target.touches = touches
+        step = tick.step(target, q, v, DT)
+        if touches == BOTH:
+            assert step.rung == 0
+            assert step.wrenches[1, 2] < 0.01 * proportions.mass * proportions.gravity or speed < RESTS[0]
+            v = v + DT * step.vdot
+            q = pin.integrate(robot.model, q, DT * v)
+            J = pin.computeFrameJacobian(robot.model, robot.data(), q, right, pin.ReferenceFrame.LOCAL)
+            speed = np.linalg.norm((J @ v)[:3])
+    assert speed < RESTS[0]

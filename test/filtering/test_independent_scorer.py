@@ -49,6 +49,9 @@ def possible_moment(robot, scorer, rng):
             force = np.array([pulled * np.cos(way), pulled * np.sin(way), push])
             wrenches[foot] += np.concatenate((force, np.cross(corner, force)))
     pin.computeJointJacobians(model, scorer.data, q)
+    J = np.vstack([pin.getFrameJacobian(model, scorer.data, frame, pin.ReferenceFrame.LOCAL) for frame in scorer.frames])
+    v = v - np.linalg.lstsq(J, J @ v, rcond=None)[0]  # soles rest
+    v *= min(1.0, 1.0 / np.max(np.abs(v[6:]) / model.velocityLimit[6:]))
     pushed = sum(
         pin.getFrameJacobian(model, scorer.data, frame, pin.ReferenceFrame.LOCAL).T @ wrench
         for frame, wrench in zip(scorer.frames, wrenches, strict=True)
@@ -74,8 +77,9 @@ def spoil(kind, moment, scorer, model):
         parts["tau"][limited] = 1.001 * model.effortLimit[6 + limited]
     elif kind == "joint":
         parts["q"][scorer.places[0]] = model.upperPositionLimit[scorer.places[0]] + 1e-3
-    elif kind == "speed":
-        parts["v"][6] = 1.001 * model.velocityLimit[6]
+    elif kind in ("speed", "slide"):
+        place, rate = {"speed": (6, 1.001 * model.velocityLimit[6]), "slide": (0, parts["v"][0] + 0.3)}[kind]
+        parts["v"][place] = rate
     return Moment(**parts)
 
 

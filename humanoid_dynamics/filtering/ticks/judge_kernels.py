@@ -19,7 +19,7 @@ def judge_forces(J: tuple[Matrix, Matrix], v: Vector, answer: tuple[Matrix, Vect
 
     Args:
         J: (6, nv) Jacobians of the soles.
-        v: (nv,) velocity.
+        v: (nv,) velocity with which the soles move.
         answer: (2, 6) wrenches of the ground on the soles, and torques.
         given: (2, 3) middles of their corners [m], normals of the edges of their outlines with how far out they are, and the least push
             that counts [N].
@@ -54,7 +54,7 @@ def judge_sole(  # noqa: PLR0917
         edges: Normals of the edges of its outline, and how far out they are.
         loaded: Least push that counts [N].
         miss: (nv,) what the equation misses; changed.
-        found: (10,) speed of its middle, how far the pressure is inside, tangential and normal force, and its twist; overwritten.
+        found: (10,) speed of its middle along it, how far the pressure is inside, tangential and normal force, and its twist; overwritten.
     """
     A, b = edges
     twist = found[4:10]
@@ -65,8 +65,7 @@ def judge_sole(  # noqa: PLR0917
             miss[j] -= w[i] * J[i, j]
     x = twist[0] + twist[4] * middle[2] - twist[5] * middle[1]
     y = twist[1] + twist[5] * middle[0] - twist[3] * middle[2]
-    z = twist[2] + twist[3] * middle[1] - twist[4] * middle[0]
-    found[0], found[1] = math.sqrt(x * x + y * y + z * z), math.inf
+    found[0], found[1] = math.hypot(x, y), math.inf
     if w[2] > loaded:
         for k in range(len(b)):
             found[1] = min(found[1], b[k] + (A[k, 0] * w[4] - A[k, 1] * w[3]) / w[2])
@@ -82,8 +81,8 @@ def judge_edge(w: Vector, twist: Vector, R: Matrix, edge: Vector, loaded: float,
         R: (3, 3) its orientation.
         edge: (4,) middle of the edge, which is along y, and half its width [m].
         loaded: Least push that counts [N].
-        found: (10,) speed of the edge, how far the pressure is from its ends, or off it and then negative, tangential and normal force; the
-            first four are overwritten.
+        found: (10,) speed of the edge along the ground, how far the pressure is from its ends, or off it and then negative, tangential and
+            normal force; the first four are overwritten.
     """
     nx, ny, nz, px, py, pz = R[2, 0], R[2, 1], R[2, 2], edge[0], edge[1], edge[2]
     x = twist[0] + twist[4] * pz - twist[5] * py
@@ -91,7 +90,8 @@ def judge_edge(w: Vector, twist: Vector, R: Matrix, edge: Vector, loaded: float,
     z = twist[2] + twist[3] * py - twist[4] * px
     push = w[0] * nx + w[1] * ny + w[2] * nz
     across, up, along = w[0] - push * nx, w[1] - push * ny, w[2] - push * nz
-    found[0], found[1] = math.sqrt(x * x + y * y + z * z), math.inf
+    rise = x * nx + y * ny + z * nz
+    found[0], found[1] = math.sqrt(max(x * x + y * y + z * z - rise * rise, 0.0)), math.inf
     found[2], found[3] = math.sqrt(across * across + up * up + along * along), push
     if push <= loaded:
         return

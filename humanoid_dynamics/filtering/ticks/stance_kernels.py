@@ -14,10 +14,12 @@ STRUCK = (0.05, -0.003)  # m/s and m; a measured sole is on the ground where tha
 TORN_OFF = (0.008, 0.06)  # m and rad; a measured sole that is higher or steeper than this does not stand
 TAKEN = 0.1  # s after touch-down, in which a sole may still be steep
 RAMP = 0.04  # s; time in which a sole takes its load, and in which it gives it away
-FIRST_LOAD = 0.05  # weights of the robot, at touch-down
+FIRST_LOAD = 0.05  # weights of the robot, at touch-down of a measured sole: the ground stops it
+SLIDING_LOAD = 0.005  # the same of a sole that is not measured, until it rests
+RESTS = (0.03, 0.3)  # m/s and rad/s; a sole that is slower than this rests
 TILT = (0.2, 0.6)  # rad; and this level; the second where it is late
 TOO_LATE = 0.03  # s
-STOPPING = 0.025  # s; way a sole still goes after touch-down, in times of its speed
+STOPPING = 0.002  # s; way a sole still goes after touch-down, in times of its speed
 REACHING = 0.004  # m; a sole that is late aims this far below the ground
 LANDING = 0.01  # m; a sole that is to come down and is planned to be lower than this is about to land
 DEEPER = 0.008  # m; so much lower it then takes the ground to be, where it is measured: the ground stops it
@@ -59,17 +61,17 @@ def follow_feet(asked: Asked, wanted: Wanted, body: Body, soles: Soles, held: He
             _stay(foot, wanted, held)
         else:
             _reach(foot, asked[0][foot], wanted, when[1])
-        fresh = 0.0 if stood[0] or stood[1] else math.inf  # who bears all load from the start has it already
-        times[AGE, foot] = times[AGE, foot] + when[0] if down[foot] and stood[foot] else fresh
+        times[AGE, foot] = _age(foot, (down[foot], stood), body, held, when)
         marks[STANDS, foot] = down[foot]
     if left and right:
-        _share_load(wanted, times)
+        _share_load(wanted, times, when[1])
 
 
 def _bears(foot: int, asked: Asked, wanted: Wanted, body: Body, soles: Soles, held: Held, measured: bool) -> bool:  # noqa: PLR0917
     marks, times = held[0], held[1]
-    if not asked[0][foot]:  # nobody leaves before who came down has taken its load
-        return measured and marks[STANDS, foot] != 0 and marks[STANDS, 1 - foot] != 0 and times[AGE, 1 - foot] < RAMP
+    if not asked[0][foot]:  # nobody leaves before who came down has taken its load, or, where nothing is measured, can take it
+        both = marks[STANDS, foot] != 0 and marks[STANDS, 1 - foot] != 0
+        return both and (times[AGE, 1 - foot] < RAMP if measured else times[AGE, 1 - foot] == 0.0)
     if marks[STANDS, foot] and marks[EDGE, foot]:
         return True
     if marks[STANDS, foot]:
@@ -171,10 +173,29 @@ def _reach(foot: int, late: bool, wanted: Wanted, measured: bool) -> None:
         wanted[6][foot, i] = wanted[7][foot, i] = 0.0
 
 
-def _share_load(wanted: Wanted, times: Matrix) -> None:
-    """Let a sole that came down, or is about to be lifted, take no more than its part of the load."""
+def _age(foot: int, stands: tuple[bool, Pair], body: Body, held: Held, when: tuple[float, bool]) -> float:
+    """Return for how long a sole has been taking load: since it came down, or, where nothing is measured, since it has stopped."""
+    down, stood = stands
+    age: float = held[1][AGE, foot]
+    if not (down and stood[foot]):
+        return 0.0 if stood[0] or stood[1] else math.inf  # who bears all load from the start has it already
+    begins = when[1] or age > 0.0 or held[0][EDGE, foot] != 0 or _rests(body[2][foot])
+    return age + when[0] if begins else age
+
+
+def _rests(twist: Vector) -> bool:
+    """Return whether a sole that came down has stopped."""
+    along = twist[0] * twist[0] + twist[1] * twist[1] + twist[2] * twist[2]
+    turning = twist[3] * twist[3] + twist[4] * twist[4] + twist[5] * twist[5]
+    return along < RESTS[0] ** 2 and turning < RESTS[1] ** 2
+
+
+def _share_load(wanted: Wanted, times: Matrix, measured: bool) -> None:
+    """Let a sole that came down, or is about to be lifted, take no more than its part of the load, and next to none while it slides."""
     leaps = wanted[0][0] == wanted[0][1]  # nobody takes over
+    first = FIRST_LOAD if measured else SLIDING_LOAD
     for foot in range(2):
-        left = math.inf if leaps else max(wanted[0][foot], 0.0)
+        alone = not measured and times[AGE, 1 - foot] == 0.0
+        left = math.inf if leaps or alone else max(wanted[0][foot], 0.0)
         share = min(times[AGE, foot], left) / RAMP
-        wanted[1][foot] = FIRST_LOAD + share if share < 1.0 else math.inf
+        wanted[1][foot] = first + share if share < 1.0 else math.inf

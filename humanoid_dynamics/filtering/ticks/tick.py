@@ -28,6 +28,7 @@ from humanoid_dynamics.spatial.quadratic import QpStatus
 
 FREE = RUNGS.index("free")
 COMMON = 0.005  # s between ticks, for a first one that nobody needs
+LEAPING = 0.27  # share of the stiffness that holds standing soles before a leap: its legs are there to push
 EFFORT_KEPT = 1.0 - 1e-6  # share of the torque limits that the programs use
 
 
@@ -192,7 +193,7 @@ class BalancedTick:
         if ready is None or not (np.array_equal(ready[0], q) and np.array_equal(ready[1], v)):
             self.terms.update(q, v)
         self.footing.update(target, self.terms, dt, measured=measured)
-        pull = 0.0 if measured else 1.0
+        pull = 0.0 if measured else self._hold_soles(dt, leaps=target.leaps and np.isfinite(target.until).all())
         self._wishes.update(target, q, v, self.terms, pull=pull)
         feet, edges = self._seat(target, pull)
         np.copyto(self._wishes.load, target.load * self._weight)
@@ -202,6 +203,10 @@ class BalancedTick:
         if self._edges is not None:
             self._edges.read_all(edges, choice.wrenches)
         return Step(choice.vdot, choice.tau, choice.wrenches, target.touches, rung, edges=edges)
+
+    def _hold_soles(self, dt: float, *, leaps: bool) -> float:
+        """Return the share of the stiffness that holds standing soles: no more than stops them in one tick."""
+        return min(LEAPING if leaps else 1.0, 1.0 / (self._settings.gains.stance[1] * dt))
 
     def _add_wishes(self, target: Target, q: Vector, v: Vector) -> None:
         """Add to the wishes of a tick; here nothing."""

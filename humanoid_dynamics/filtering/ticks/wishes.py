@@ -21,11 +21,11 @@ SMALLEST = 0.02  # m; feet nearer to each other, or a centre of mass lower, have
 TARGET = 65  # numbers of a target beside its velocities and accelerations
 CUSHION = 40.0  # 1/s; how a swinging sole comes to rest above the ground
 DEPTH = 0.002  # m; it may go this far below
-MEASURED_DAMPING = 0.3  # share of the damping of standing soles that is left where the state is measured: the ground does the rest
+MEASURED_DAMPING = 0.08  # share of the damping of standing soles that is left where the state is measured: the ground does the rest
 CAPTURE = (1.3, 0.03)  # the pivot is asked to go so many times as far as the capture point is off, or so far [m], sideways on two soles
 EDGE = (0.01, 0.02)  # m; forward it is asked to stay so far inside the soles, or to go so far beyond the capture point
 HARDEST_RISE = 60.0  # m/s^2
-HARDEST_LANDING = 40.0  # m/s^2; how fast a standing sole is brought to rest at most
+HARDEST_LANDING = 120.0  # m/s^2; how fast a standing sole is brought to rest at most
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Gains:
     base: tuple[float, float] = (80.0, 18.0)
     swing: tuple[float, float] = (400.0, 40.0)
     joints: tuple[float, float] = (60.0, 15.0)
-    stance: tuple[float, float] = (400.0, 40.0)
+    stance: tuple[float, float] = (900.0, 150.0)
 
 
 class Wishes:
