@@ -32,6 +32,7 @@ from humanoid_dynamics.simulation.steps.rows import (
 from humanoid_dynamics.spatial.arrays import Vector
 
 ENTRIES = ("motors", "pushes", "drive", "losses", "contacts", "loops", "impacts", "corrections")
+BRINGERS = 3  # of these, the first, bring energy from outside
 FIRST, LAST = W_MOTORS, W_LOOPS + 1  # the first six, in this order, are entered by every step
 
 
@@ -76,10 +77,22 @@ class Books:
         return dict(zip(ENTRIES, self.account[SUMS:TOTAL].tolist(), strict=True))
 
     @property
+    def brought(self) -> float:
+        """Work of motors, pushes and drives, which alone can bring energy [J]."""
+        return float(sum(self.account[SUMS : SUMS + BRINGERS]))
+
+    @property
     def missing(self) -> float:
         """Energy that nobody brought: what integration in time does not keep [J]."""
-        account = self.account
-        return float(account[ENERGY] - account[START] - account[TOTAL])
+        return self.find_missing(self.energy)
+
+    def find_missing(self, energy: float) -> float:
+        """Return what is missing if there is some energy now [J].
+
+        Args:
+            energy: The energy [J].
+        """
+        return float(energy - self.account[START] - self.account[TOTAL])
 
     @property
     def leaked(self) -> Vector:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from humanoid_dynamics.simulation.contacts.cones import CLOSE
+from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE
 from humanoid_dynamics.simulation.setup import PointForce, StepReport
 from humanoid_dynamics.simulation.steps.rows import RESIDUAL, SPIN
 from humanoid_dynamics.simulation.steps.stepper import Stepper

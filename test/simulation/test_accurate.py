@@ -16,8 +16,9 @@ from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint
 from humanoid_dynamics.simulation.scenes.file import load_scene
 from humanoid_dynamics.simulation.scenes.run import build_world
 from humanoid_dynamics.simulation.setup import Setup
-from humanoid_dynamics.simulation.steps.fine_motion import fly, keep_energy
+from humanoid_dynamics.simulation.steps.fine_motion import fly
 from humanoid_dynamics.simulation.steps.joint_forces import build_drive
+from humanoid_dynamics.simulation.steps.kept_energy import keep_energy
 from humanoid_dynamics.simulation.steps.rows import PULL, SAG, V_END
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.structure.join import join

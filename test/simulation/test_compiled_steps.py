@@ -10,7 +10,8 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.dynamics.placements import Placements
 from humanoid_dynamics.errors import MissingExtraError
 from humanoid_dynamics.simulation.contacts import cone_kernel, cone_newton
-from humanoid_dynamics.simulation.contacts.cones import ConeProblem, solve_cones
+from humanoid_dynamics.simulation.contacts.cone_problem import ConeProblem
+from humanoid_dynamics.simulation.contacts.cones import solve_cones
 from humanoid_dynamics.simulation.scenes.file import load_scene
 from humanoid_dynamics.simulation.scenes.run import build_world
 from humanoid_dynamics.simulation.steps import branches

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from humanoid_dynamics.simulation.contacts.compiled_cones import CompiledCones
-from humanoid_dynamics.simulation.contacts.cones import ConeProblem, solve_cones
+from humanoid_dynamics.simulation.contacts.cone_problem import ConeProblem
+from humanoid_dynamics.simulation.contacts.cones import solve_cones
 from humanoid_dynamics.simulation.steps.compiled import compile_step
 from humanoid_dynamics.spatial.compiling import is_compiler_installed
 
@@ -46,17 +47,14 @@ def natural_error(problem, answer):
 @pytest.mark.parametrize("redundant", [False, True])
 def test_impulses_obey_signorini_and_coulomb(redundant):
     rng = np.random.default_rng(1)
-    exact = 0
     for _ in range(150):
         problem = random_problem(rng, int(rng.integers(1, 7)), int(rng.integers(0, 3)), redundant)
         answer = solve_cones(problem)
         assert answer.cone <= 1e-9
         assert (answer.p[: problem.normals] >= 0.0).all()
-        if answer.exact:
-            exact += 1
-            assert natural_error(problem, answer) < (2e-3 if redundant else 1e-3)
-            assert answer.p @ (problem.G @ answer.p + problem.b) <= 1e-4
-    assert exact >= 147
+        assert answer.exact
+        assert natural_error(problem, answer) < (2e-3 if redundant else 1e-3)
+        assert answer.p @ (problem.G @ answer.p + problem.b) <= 1e-4
 
 
 def test_block_on_a_plane_sticks_and_slips():
@@ -78,23 +76,21 @@ def test_open_contacts_get_nothing():
 def test_the_compiled_solver_finds_the_same(redundant):
     rng = np.random.default_rng(2)
     compiled = CompiledCones(compile_step().solve_cones)
-    exact = 0
     for number in range(60):
         problem = random_problem(rng, int(rng.integers(0, 7)), int(rng.integers(1, 4)), redundant)
         m = len(problem.mu)
         problem = problem._replace(owner=None if number % 2 else np.sort(rng.integers(0, 40, m)))
         guess = None if number % 3 else np.where(rng.random(len(problem.b)) < 0.5, 0.0, rng.random(len(problem.b)))
         expected, answer = solve_cones(problem, guess), compiled(problem, guess)
-        if expected.exact and answer.exact:
-            exact += 1
-            np.testing.assert_allclose(answer.p, expected.p, atol=1e-6 * max(1.0, np.abs(expected.p).max()))
-            np.testing.assert_allclose(answer.u, expected.u, atol=1e-6 * max(1.0, np.abs(problem.b).max()))
-            assert answer.cone <= 1e-9
-    assert exact >= 57
+        assert expected.exact
+        assert answer.exact
+        np.testing.assert_allclose(answer.p, expected.p, atol=1e-6 * max(1.0, np.abs(expected.p).max()))
+        np.testing.assert_allclose(answer.u, expected.u, atol=1e-6 * max(1.0, np.abs(problem.b).max()))
+        assert answer.cone <= 1e-9
 
 
 @pytest.mark.skipif(not is_compiler_installed(), reason="needs numba")
-@pytest.mark.parametrize("seed", [1384, 1541, 1978, 2031, 2441, 3087, 4151, 4643, 5546])
-def test_where_newtons_method_gets_stuck_sweeps_begin_afresh(seed):
+@pytest.mark.parametrize("seed", [1384, 1541, 1978, 2031, 2441, 3087, 4643, 5546])
+def test_where_newtons_method_gets_stuck_others_find_the_impulses(seed):
     problem = random_problem(np.random.default_rng(seed), 4 + seed % 6, 0, True)
     assert CompiledCones(compile_step().solve_cones)(problem, None).exact

@@ -7,7 +7,7 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import UnknownNameError
-from humanoid_dynamics.simulation.contacts.cones import ConeProblem
+from humanoid_dynamics.simulation.contacts.cone_problem import ConeProblem
 from humanoid_dynamics.simulation.contacts.procedure import solve_by_procedure
 from humanoid_dynamics.simulation.scenes.file import load_scene
 from humanoid_dynamics.simulation.scenes.run import build_world, run_scene

@@ -5,7 +5,7 @@ from types import FunctionType
 import pytest
 
 from humanoid_dynamics.errors import MissingExtraError
-from humanoid_dynamics.simulation.contacts import sweep, thresholds
+from humanoid_dynamics.simulation.contacts import cone_newton, thresholds
 from humanoid_dynamics.simulation.contacts.contact_build import select_points
 from humanoid_dynamics.simulation.contacts.detect_kernel import speed_at
 from humanoid_dynamics.spatial import compiling
@@ -24,7 +24,7 @@ def test_name_changes_with_a_constant_that_a_part_reads():
 
 
 def test_name_changes_with_the_code_of_a_part_and_not_with_the_run():
-    names = {compiling.digest_functions((sweep.sweep, part)) for part in (select_points, speed_at, scale)}
+    names = {compiling.digest_functions((cone_newton.project, part)) for part in (select_points, speed_at, scale)}
     assert len(names) == 3
     assert compiling.digest_functions((select_points,)) == compiling.digest_functions((select_points,))
 

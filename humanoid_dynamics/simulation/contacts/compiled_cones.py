@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from humanoid_dynamics.simulation.contacts.cones import CLOSE, ConeAnswer, ConeProblem
+from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, ConeAnswer, ConeProblem
 from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.spatial.compiling import Kernel
 

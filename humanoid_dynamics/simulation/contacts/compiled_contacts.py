@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.simulation.contacts.cones import CLOSE, ConeAnswer, ConeProblem
+from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, ConeAnswer, ConeProblem
 from humanoid_dynamics.simulation.contacts.contact_rows import Touching, touch_nothing
 from humanoid_dynamics.simulation.contacts.felt_kernel import sum_wrenches
 from humanoid_dynamics.simulation.contacts.friction import FrictionContacts

@@ -1,5 +1,6 @@
-"""The contact problem of ``cones.py``, written so that numba can compile it: all sticking first, then Newton's method, then sweeps.
+"""The contact problem of ``cones.py``, written so that numba can compile it.
 
+All sticking is tried first, then Newton's method, then Newton's method on problems in which impulses resist their own change.
 Both find the same solution; the order of their arithmetic differs, so their answers agree to round-off.
 """
 
@@ -14,12 +15,10 @@ from humanoid_dynamics.simulation.contacts.cone_newton import (
     project,
     size_steps,
 )
-from humanoid_dynamics.simulation.contacts.cones import AFRESH, COMPLIANCE, EXACT, SWEEPS
+from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, EXACT, FINEST
+from humanoid_dynamics.simulation.contacts.cones import COMPLIANCE, EASING, FIRMER, LEAST_RESISTANCE, MOST_EASINGS, RESISTANCE
 from humanoid_dynamics.simulation.contacts.small_systems import multiply, solve_symmetric
-from humanoid_dynamics.simulation.contacts.sweep import sweep
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
-
-ROUND_1, ROUND_2, ROUND_3, ROUND_4, ROUND_5, ROUND_6 = SWEEPS
 
 
 def is_inside(p: Vector, mu: Vector, count: int) -> bool:
@@ -124,8 +123,65 @@ def leaves(u: Vector, guess: Vector, count: int) -> bool:
     return least >= 0.0
 
 
+def measure_error(cones: Cones, p: Vector, inside: Vector) -> float:
+    """Return how far impulses are from a solution once they are put inside their cones, as a velocity of the worst row [m/s].
+
+    Args:
+        cones: The problem.
+        p: (k,) impulses.
+        inside: (k,) the same inside their cones, overwritten.
+    """
+    u = np.empty(len(p))
+    project(p, cones.mu, cones.normals, inside)
+    multiply(cones.G, inside, cones.b, u)
+    for i in range(len(p)):
+        u[i] = inside[i] - cones.step[i] * u[i]
+    project(u, cones.mu, cones.normals, u)
+    error = 0.0
+    for i in range(len(p)):
+        miss = abs(inside[i] - u[i]) / cones.step[i]
+        if not miss <= error:
+            error = miss
+    return error
+
+
+def approach(cones: Cones, p: Vector) -> int:
+    """Come near a solution by problems whose impulses resist their change, less and less; return how many systems it took.
+
+    Args:
+        cones: The problem.
+        p: (k,) impulses, overwritten with the nearest that were found.
+    """
+    size = len(p)
+    firm = Cones(cones.G.copy(), np.empty(size), cones.mu, np.empty(size), cones.normals)
+    start, here, inside, least, rounds, share = p.copy(), np.empty(size), np.empty(size), np.inf, 0, RESISTANCE
+    for _ in range(MOST_EASINGS):
+        for i in range(size):
+            resistance = share / cones.step[i]
+            firm.G[i, i], firm.b[i] = cones.G[i, i] + resistance, cones.b[i] - resistance * start[i]
+        size_steps(firm)
+        here[:] = start
+        residual, used = iterate(firm, here, FINEST, False)
+        rounds += used
+        if residual > EXACT:
+            residual, used = iterate(firm, here, FINEST, True)
+            rounds += used
+        error = measure_error(cones, here, inside)
+        if error < least:
+            least = error
+            p[:] = here
+        if least <= 0.1 * CLOSE:
+            break
+        if residual > EXACT:
+            share *= FIRMER
+        else:
+            start[:] = here
+            share = max(EASING * share, LEAST_RESISTANCE)
+    return rounds
+
+
 def search(cones: Cones, p: Vector, u: Vector) -> tuple[float, int]:
-    """Find impulses by Newton's method between sweeps.
+    """Find impulses by Newton's method.
 
     Args:
         cones: The problem.
@@ -136,32 +192,17 @@ def search(cones: Cones, p: Vector, u: Vector) -> tuple[float, int]:
         Residual as a velocity [m/s], and the number of systems solved.
     """
     size_steps(cones)
-    best, swept, least, rounds = p.copy(), p.copy(), np.inf, 1
-    careful = False
-    for turn, sweeps in enumerate((ROUND_1, ROUND_2, ROUND_3, ROUND_4, ROUND_5, ROUND_6)):
-        residual, used = iterate(cones, p, careful)
-        careful = not careful
-        rounds += used
-        if residual < least:
-            least = residual
-            best[:] = p
-        if least <= EXACT:
-            break
-        if turn < AFRESH:
-            p[:] = best
-            sweep(cones.G, cones.b, cones.mu, p, sweeps)
-        else:
-            sweep(cones.G, cones.b, cones.mu, swept, sweeps)
-            p[:] = swept
-    project(best, cones.mu, cones.normals, p)
+    found, inside = p.copy(), np.empty(len(p))
+    residual, rounds = iterate(cones, found, EXACT, False)
+    error = measure_error(cones, found, inside)
+    if residual > EXACT or error > CLOSE:
+        found[:] = p
+        used = approach(cones, found)
+        _, more = iterate(cones, found, FINEST, True)
+        error, rounds = measure_error(cones, found, inside), rounds + used + more
+    p[:] = inside
     multiply(cones.G, p, cones.b, u)
-    for i in range(len(p)):
-        best[i] = p[i] - cones.step[i] * u[i]
-    project(best, cones.mu, cones.normals, best)
-    error = 0.0
-    for i in range(len(p)):
-        error = max(error, abs(p[i] - best[i]) / cones.step[i])
-    return error, rounds
+    return error, rounds + 1
 
 
 def soften(cones: Cones, guess: Vector, owners: Indices) -> None:
@@ -244,4 +285,4 @@ def solve_problem(
     return residual, rounds, complementarity, cone
 
 
-PARTS = (sweep, is_inside, choose_rows, gather, leaves, stick, search, soften, settle, certify)
+PARTS = (measure_error, approach, is_inside, choose_rows, gather, leaves, stick, search, soften, settle, certify)

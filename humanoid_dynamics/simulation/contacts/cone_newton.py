@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from humanoid_dynamics.simulation.contacts.cones import ENOUGH, EXACT, HALVINGS, NEWTON
+from humanoid_dynamics.simulation.contacts.array_newton import ENOUGH, HALVINGS, NEWTON
 from humanoid_dynamics.simulation.contacts.small_systems import multiply, solve_general
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
@@ -212,12 +212,13 @@ def measure_miss(cones: Cones, p: Vector, s: Vector, q: Vector) -> float:
     return measure_distance(p, q)
 
 
-def iterate(cones: Cones, p: Vector, careful: bool) -> tuple[float, int]:
+def iterate(cones: Cones, p: Vector, enough: float, careful: bool) -> tuple[float, int]:
     """Iterate by Newton's method from p, which is left at the best impulses found.
 
     Args:
         cones: The problem.
         p: (k,) impulses, overwritten.
+        enough: Residual that ends the search.
         careful: Whether steps are cut short where they lead away.
 
     Returns:
@@ -233,7 +234,7 @@ def iterate(cones: Cones, p: Vector, careful: bool) -> tuple[float, int]:
         if residual < least:
             least = residual
             p[:] = here
-        if least <= EXACT or used == most or not residual <= LOST:
+        if least <= enough or used == most or not residual <= LOST:
             break
         if not step_on(cones, s, unknowns, room, whole):
             break

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_dynamics.simulation.contacts.cones import ConeAnswer
+from humanoid_dynamics.simulation.contacts.cone_problem import ConeAnswer
 from humanoid_dynamics.simulation.contacts.joint_limits import NearLimits
 from humanoid_dynamics.simulation.contacts.near import Near
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector

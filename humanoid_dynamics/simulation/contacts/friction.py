@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from humanoid_dynamics.simulation.contacts.cones import ConeAnswer, ConeProblem, Solver, solve_cones
+from humanoid_dynamics.simulation.contacts.cone_problem import ConeAnswer, ConeProblem, Solver
+from humanoid_dynamics.simulation.contacts.cones import solve_cones
 from humanoid_dynamics.simulation.contacts.contact_memory import ContactMemory
 from humanoid_dynamics.simulation.contacts.contact_rows import NOBODY, Rows, Touching, stack_rows, touch_nothing
 from humanoid_dynamics.simulation.contacts.detection import Detector

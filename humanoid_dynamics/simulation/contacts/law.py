@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.simulation.contacts.cones import ConeAnswer, ConeProblem, Solver, solve_cones, spread_softness
+from humanoid_dynamics.simulation.contacts.cone_problem import ConeAnswer, ConeProblem, Solver
+from humanoid_dynamics.simulation.contacts.cones import solve_cones, spread_softness
 from humanoid_dynamics.simulation.contacts.contact_rows import Rows
 from humanoid_dynamics.simulation.contacts.procedure import solve_by_procedure
 from humanoid_dynamics.simulation.contacts.touch_points import PointTable

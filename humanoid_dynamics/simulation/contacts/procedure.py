@@ -17,7 +17,8 @@ from scipy.linalg import lapack
 from scipy.optimize import nnls
 
 from humanoid_dynamics.contact.demotion import stay_held
-from humanoid_dynamics.simulation.contacts.cones import ConeAnswer, ConeProblem, Solver, measure_softness, solve_cones
+from humanoid_dynamics.simulation.contacts.cone_problem import ConeAnswer, ConeProblem, Solver
+from humanoid_dynamics.simulation.contacts.cones import measure_softness, solve_cones
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 MOST_SOLVES = 4

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from humanoid_dynamics.simulation.contacts.cones import ConeAnswer
+from humanoid_dynamics.simulation.contacts.cone_problem import ConeAnswer
 from humanoid_dynamics.simulation.contacts.contact_rows import Rows
 from humanoid_dynamics.simulation.contacts.law import ContactLaw
 from humanoid_dynamics.simulation.contacts.thresholds import CARRIES, SLOWEST_IMPACT

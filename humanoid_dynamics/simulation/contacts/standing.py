@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack
 
-from humanoid_dynamics.simulation.contacts.cones import ConeAnswer, spread_softness
+from humanoid_dynamics.simulation.contacts.cone_problem import ConeAnswer
+from humanoid_dynamics.simulation.contacts.cones import spread_softness
 from humanoid_dynamics.simulation.contacts.contact_rows import Touching
 from humanoid_dynamics.simulation.contacts.level_ground import LevelGround
 from humanoid_dynamics.simulation.contacts.thresholds import CARRIES, NEAR

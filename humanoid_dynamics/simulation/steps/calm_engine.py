@@ -8,7 +8,7 @@ import pinocchio as pin
 from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.contacts.calm_contacts import CalmContacts
 from humanoid_dynamics.simulation.contacts.standing import StandingPoints
-from humanoid_dynamics.simulation.contacts.thresholds import RUNAWAY, WILD
+from humanoid_dynamics.simulation.contacts.thresholds import WILD
 from humanoid_dynamics.simulation.steps.engine import Engine
 from humanoid_dynamics.simulation.steps.rows import (
     AUDIT,
@@ -64,7 +64,7 @@ class CalmEngine(Engine):
         middle, z_end = rows[V_MIDDLE].copy(), rows[Z_END]
         np.add(z, points.impulse, z_end)
         self.move()
-        if numbers[OVERLOADED] or not numbers[FASTEST] < RUNAWAY:
+        if numbers[OVERLOADED] or not numbers[FASTEST] <= WILD:
             rows[V_MIDDLE][:], numbers[FASTEST], rows[CUT][:] = middle, fast, 0.0
             return UNDONE
         numbers[W_CONTACTS] = points.measure_work(z_end)

@@ -132,6 +132,10 @@ class Engine:
         if terms.Q.shape[1]:
             z = z - terms.Q.dot(terms.Q.T.dot(z + dofs[Z_START]))
         dofs[V_MIDDLE] = 0.5 * (dofs[V] + terms.velocity(z))
+        return self.evaluate_again()
+
+    def evaluate_again(self) -> bool:
+        """Evaluate for another velocity in the middle; return as ``evaluate`` does."""
         return self.evaluate(self._q_M)
 
     def weigh(self) -> bool:

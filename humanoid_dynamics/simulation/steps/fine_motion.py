@@ -17,9 +17,6 @@ from humanoid_dynamics.spatial.arrays import Vector
 STAGES = ((0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0))  # where in the step, and weight times six
 
 
-LARGEST_GIFT = 1e-4  # of the kinetic energy, in a step
-
-
 @dataclass(frozen=True, eq=False)
 class Flight:
     """A step of smooth motion.
@@ -64,21 +61,6 @@ def fly(terms: Terms, q: Vector, v: Vector, force: Vector, dt: float) -> Flight 
         turned, gained = turned + weight / 6.0 * rate, gained + weight / 6.0 * a
         way, lam = way + weight / 6.0 * dt * v_here, lam + weight / 6.0 * pull
     return Flight(pin.integrate(model, q, dt * turned), v + dt * gained, way, lam)
-
-
-def keep_energy(z: Vector, bound: Vector, lifted: float) -> Vector:
-    """Return a whitened velocity that was bound to rows which take no energy, as fast as it has to be to have lost none.
-
-    Args:
-        z: (nv,) whitened velocity before it was bound.
-        bound: (nv,) the same afterwards.
-        lifted: Potential energy that closing positions has brought [J].
-    """
-    before, after = float(z.dot(z)) - 2.0 * lifted, float(bound.dot(bound))
-    if after <= 0.0:
-        return bound
-    kept: Vector = bound * np.sqrt(min(max(before / after, 1.0 - LARGEST_GIFT), 1.0 + LARGEST_GIFT))
-    return kept
 
 
 def accelerate(terms: Terms, q: Vector, v: Vector, force: Vector) -> tuple[Vector, Vector] | None:

@@ -14,12 +14,12 @@ from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.contacts.contact_rows import Touching
-from humanoid_dynamics.simulation.contacts.thresholds import RUNAWAY
+from humanoid_dynamics.simulation.contacts.thresholds import RUNAWAY, WILD
 from humanoid_dynamics.simulation.push import Push, sum_pushes
 from humanoid_dynamics.simulation.runaway import describe_runaway, find_weakest
 from humanoid_dynamics.simulation.setup import fastest_coordinate
 from humanoid_dynamics.simulation.steps.engine import Engine
-from humanoid_dynamics.simulation.steps.fine_motion import keep_energy
+from humanoid_dynamics.simulation.steps.kept_energy import keep_energy
 from humanoid_dynamics.simulation.steps.motion_kernel import MOTIONS
 from humanoid_dynamics.simulation.steps.rows import (
     AUDIT,
@@ -184,6 +184,12 @@ class Phases:
             q_M = pin.integrate(self.robot.model, self.q, (0.5 * dt) * dofs[V_MIDDLE])
             if not engine.evaluate(q_M):
                 self._stop_without_inertia(q_M)
+                return False
+            engine.find_forces()
+        elif numbers[FASTEST] > WILD:  # once more with the velocity that was found, where the last step tells it badly
+            dofs[V_MIDDLE] = 0.5 * (dofs[V] + dofs[V_END])
+            if not engine.evaluate_again():
+                self._stop_without_inertia(self.q)
                 return False
             engine.find_forces()
         for _ in range(MOST_CUTS):

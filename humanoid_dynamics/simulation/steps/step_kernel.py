@@ -89,7 +89,7 @@ def take_step(
     find_offsets(joints, q_M, configurations[Q_HELD], dofs[OFFSET])
     if not find_end(bench, (M, h, poses), q_M):
         dofs[V_MIDDLE], dofs[CUT] = dofs[KEPT_MIDDLE], dofs[KEPT_CUT]
-        numbers[FASTEST] = fastest
+        numbers[FASTEST] = max(fastest, numbers[FASTEST]) if numbers[FASTEST] < RUNAWAY else fastest
         return UNDONE
     move_configuration(joints, q, (dofs[WAY], 1.0), configurations[Q_END])
     if audit:
@@ -134,7 +134,7 @@ def keep_guess(dofs: Matrix, v: Vector) -> None:
 
 
 def find_end(bench: Bench, equation: tuple[Matrix, Vector, Matrix], q: Vector) -> bool:
-    """Find the velocity at the end of a step; return whether nothing hits, is let go of, is beyond its limit or runs away.
+    """Find the velocity at the end of a step; return whether nothing hits, is let go of, is beyond its limit or wild.
 
     Args:
         bench: All tables.
@@ -152,7 +152,7 @@ def find_end(bench: Bench, equation: tuple[Matrix, Vector, Matrix], q: Vector) -
     if numbers[ROUNDS] < 0.0:
         return False
     arrive(bench.parents, bench.L, dofs, numbers)
-    if numbers[OVERLOADED] > 0.0 or not numbers[FASTEST] < RUNAWAY:
+    if numbers[OVERLOADED] > 0.0 or not numbers[FASTEST] <= WILD:
         return False
     remember(bench)
     return True

@@ -9,9 +9,11 @@ from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.contacts.thresholds import RUNAWAY, WILD
 from humanoid_dynamics.simulation.snapshot import go_back, take_snapshot
 from humanoid_dynamics.simulation.steps.fine_motion import fly
+from humanoid_dynamics.simulation.steps.kept_energy import take_back
 from humanoid_dynamics.simulation.steps.phases import Phases
 from humanoid_dynamics.simulation.steps.rows import (
     FASTEST,
+    FLYING,
     MISSING,
     MOTOR,
     Q_END,
@@ -30,7 +32,8 @@ SWING_PARTS = 2  # of a step in which only loops and gravity act, and no energy 
 FINE = 1e-9  # energy a smooth step may miss, as a share of the largest kinetic energy so far
 MOST_PARTS = 16
 TINY = 1e-12
-OFF = 2e-3  # share of the kinetic energy that such a step may miss
+OFF = 3e-4  # share of the kinetic energy that such a step may miss
+ALWAYS = ("impacts", "corrections")  # entries that are made without an audit too
 HALVINGS = 5  # how often it may be halved
 
 
@@ -87,10 +90,10 @@ class Stepper(Phases):
     def _take(self, dt: float, halvings: int) -> int:
         """Take a step; where something is so fast that it makes energy out of nothing or runs away, in two halves of it instead."""
         before, entries, quality = (self.q, self.v, self.t), self.books.account.copy(), self._numbers[RESIDUAL : SPIN + 1].copy()
-        wild = halvings > 0 and self._numbers[FASTEST] > WILD
-        kept, law = take_snapshot(self) if wild else None, (self.strayed, self.created)
-        impacts, off = self._watch(dt) if wild else (self._try(dt), False)
-        if kept is not None and off:
+        wild = self._numbers[FASTEST] > WILD
+        kept, law = take_snapshot(self) if wild and halvings else None, (self.strayed, self.created)
+        impacts, off = self._watch(dt, patient=kept is not None) if wild else (self._try(dt), False)
+        if kept is not None and (off or self.reason):
             go_back(self, kept)
             self.strayed, self.created = law
             return sum(self._take(0.5 * dt, halvings - 1) for _ in range(2) if not self.reason)
@@ -107,21 +110,48 @@ class Stepper(Phases):
             self._close()
         return impacts
 
-    def _watch(self, dt: float) -> tuple[int, bool]:
-        """Take a step with books of energy; return the number of impacts, and whether it failed or missed energy."""
-        own, missing = self.books, self.books.missing
-        if self.audit:
-            impacts = self._try(dt)
-            return impacts, bool(self.reason) or self._is_off(own.missing - missing)
-        self.books = passing = Books(self.measure_energy())
-        self.audit = True
+    def _watch(self, dt: float, *, patient: bool) -> tuple[int, bool]:
+        """Take a step, and take back what energy it made out of nothing.
+
+        Args:
+            dt: Its length [s].
+            patient: Whether it can be taken in halves.
+
+        Returns:
+            The number of impacts, and whether it missed so much that it is to be taken in halves.
+        """
+        own, audit, passing = self.books, self.audit, Books(self.measure_energy())
+        passing.account[FLYING:] = own.account[FLYING:]
+        self.books, self.audit = passing, True
         try:
-            impacts = self._try(dt)
+            impacts = self._advance(dt)
         finally:
-            self.books, self.audit, self._numbers[MISSING] = own, False, 0.0
-        for name in ("impacts", "corrections"):
-            own.enter(name, passing.work[name])
-        return impacts, bool(self.reason) or self._is_off(passing.missing)
+            self.books, self.audit = own, audit
+            own.account[FLYING:] = passing.account[FLYING:]
+        if self.reason:
+            return impacts, False
+        self._tick(dt)
+        energy, z = self.measure_energy(), self._dofs[Z_END]
+        created, kinetic = passing.find_missing(energy), 0.5 * float(z.dot(z))
+        if patient and not abs(created) < OFF * kinetic + TINY:
+            return impacts, True
+        rise = max(created, energy - passing.start - passing.brought)
+        if rise > FINE * kinetic:
+            energy -= self._take_back(rise)
+        for name, work in passing.work.items():
+            if audit or name in ALWAYS:
+                own.enter(name, work)
+        self._numbers[MISSING] = own.close_step(energy) if audit else 0.0
+        if self.weighs:
+            self.close_motion(0.0)
+            own.report_motion(self._numbers)
+        return impacts, False
+
+    def _take_back(self, rise: float) -> float:
+        """Slow down by what nobody brought, without a change of momentum where nothing holds; return how much that took [J]."""
+        free = not (self._numbers[TOUCHING] or self.mechanism.constraints.size)
+        self.v, taken = take_back(self.robot, self._data, (self.q, self.v), rise, keep_momentum=free)
+        return taken
 
     def _fall_silent(self, dt: float, entries: Vector, quality: Vector) -> None:
         """Leave no force of a step that failed behind, and say what the last good step said."""
@@ -130,15 +160,6 @@ class Stepper(Phases):
         self.span, self.lam, self.books.account[:] = dt, np.zeros_like(self.lam), entries
         self._numbers[RESIDUAL : SPIN + 1] = quality
         self._numbers[TOUCHING] = 0.0
-
-    def _is_off(self, change: float) -> bool:
-        """Return whether a step missed more energy than it should.
-
-        Args:
-            change: What it added to the energy that is missing [J].
-        """
-        z = self._dofs[Z_END]
-        return not abs(change) < OFF * 0.5 * float(z.dot(z)) + TINY
 
     def _advance(self, dt: float) -> int:
         """Go through a step; return the number of impacts."""

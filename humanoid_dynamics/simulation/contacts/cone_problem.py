@@ -1,0 +1,57 @@
+"""A contact problem and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+
+EXACT = 1e-9  # residual that ends the search, as a share of the largest impulse
+FINEST = 1e-12  # the same where that leaves the velocity of something light in doubt
+CLOSE = 1e-6  # error in velocity that still passes [m/s]
+
+
+class ConeProblem(NamedTuple):
+    """Rows, sizes and coefficients of one instant.
+
+    Attributes:
+        G: (k, k) velocity of each row per unit of impulse [1/kg, ...]; k = N + 2m.
+        b: (k,) velocity of each row without impulses, shifted by what it should be.
+        mu: (m,) Coulomb coefficients of the first m normal rows.
+        normals: Number N of normal rows.
+        owner: (m,) body of each contact, whose contacts yield alike; each contact is one where left out.
+        yielding: (k, k) from ``spread_softness``, which is the same for all problems with these rows; found anew where left out.
+    """
+
+    G: Matrix
+    b: Vector
+    mu: Vector
+    normals: int
+    owner: Indices | None = None
+    yielding: Matrix | None = None
+
+
+class ConeAnswer(NamedTuple):
+    """Impulses and how right they are.
+
+    Attributes:
+        p: (k,) impulses.
+        u: (k,) velocities of the rows with them.
+        residual: Distance from a solution, as a velocity of the worst row [m/s].
+        complementarity: Largest p_n |u_n| [J].
+        cone: Largest |p_t| - mu p_n, zero inside [N·s].
+        rounds: Linear systems solved.
+        exact: Whether the residual passes.
+    """
+
+    p: Vector
+    u: Vector
+    residual: float
+    complementarity: float
+    cone: float
+    rounds: int
+    exact: bool
+
+
+Solver = Callable[[ConeProblem, Vector | None], ConeAnswer]
