@@ -41,6 +41,7 @@ class PressedCorners:
     Attributes:
         middles: The surfaces' reference points, (contacts, 3), surface frames [m].
         corners: Corners of each surface, those of faces a little inside, (k, 3) [m].
+        weights: (size,) how much each part of the push counts, squared; nothing for the moment about a normal.
     """
 
     def __init__(self, surfaces: Sequence[ContactSurface], size: int) -> None:
@@ -52,15 +53,15 @@ class PressedCorners:
         """
         self.middles = np.array([reference_point(surface) for surface in surfaces])
         self.corners = [shrink(s.vertices) if s.kind == "face" else np.asarray(s.vertices) for s in surfaces]
-        self._per_force, self._weights = [], np.zeros(size)
+        self._per_force, self.weights = [], np.zeros(size)
         ends, places = [0], [0]
         for surface, corners, middle in zip(surfaces, self.corners, self.middles, strict=True):
             wrenches = np.hstack([np.vstack((np.eye(3), pin.skew(p))) for p in (*corners, middle)])
             pushes = np.linalg.lstsq(wrench_basis(surface), wrenches, rcond=None)[0]
             dimension = DIMENSION[surface.kind]
             self._per_force.append(pushes.reshape(dimension, len(corners) + 1, 3))
-            self._weights[places[-1] : places[-1] + 3] = 1.0
-            self._weights[places[-1] + 3 : places[-1] + dimension - 1] = LEVER**-2  # but for the moment about the normal
+            self.weights[places[-1] : places[-1] + 3] = 1.0
+            self.weights[places[-1] + 3 : places[-1] + dimension - 1] = LEVER**-2  # but for the moment about the normal
             ends.append(ends[-1] + len(corners) + 1)
             places.append(places[-1] + dimension)
         self.of_contact = [slice(a, b) for a, b in pairwise(ends)]
@@ -87,7 +88,7 @@ class PressedCorners:
         for part, corners, per_force, force in zip(self._parts, self.of_contact, self._per_force, forces, strict=True):
             pushes[part, corners] = per_force @ force
         strength = max(float(np.linalg.norm(forces[0])), 1e-9)
-        weighted, program = pushes.T * (self._weights / strength**2), self._program
+        weighted, program = pushes.T * (self.weights / strength**2), self._program
         program.H[:] = weighted @ pushes + (BALANCE / LEVER**2) * flat.T @ flat + LEAST * np.eye(len(allowed))
         program.f[:] = -(weighted @ x) - (BALANCE / LEVER**2) * (zmp @ flat)
         program.upper[1:] = allowed

@@ -6,17 +6,20 @@ or in the plane an edge and a point, s rises in two parts, and passes at half ti
 other: there contacts may change from heel to sole and from sole to toe, and no torque has a step.
 
 With three contacts or more the push is the nearest one to that of ``transition`` whose forces press inside all contacts that are ground,
-see ``pressed_corners``; shares and centres of pressure give way together.  A contact with a small share fades, see ``fading``: the push
-is the mean of the one without it and the one in which it counts fully, so that contacts come and go without a step, down to two and one.
+see ``pressed_corners``; shares and centres of pressure give way together.  A contact with a small share fades: the push is the mean of
+those with and without it, see ``split_contacts``, so that contacts come and go without a step, down to two and one.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
 
 import numpy as np
 
 from humanoid_dynamics.contact.transfer import find_profile, switch_share
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
-from humanoid_dynamics.resolution.fading import fade_of, split_shares
+from humanoid_dynamics.resolution.fading import fade_of
 from humanoid_dynamics.resolution.objectives import ShareObjective
 from humanoid_dynamics.resolution.pressed_corners import PressedCorners, shrink
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
@@ -34,6 +37,9 @@ class PressedShareObjective(ShareObjective):
     """``ShareObjective`` with shares, and pressures of three contacts or more, moved to where contacts on the ground can press.
 
     Heights may differ: places are counted along the total force, which bears on the same line wherever it is met.
+
+    Attributes:
+        tilts: Parts of the push that move centres of pressure.
     """
 
     def __init__(self, dynamics: ContactDynamics) -> None:
@@ -44,7 +50,7 @@ class PressedShareObjective(ShareObjective):
         """
         super().__init__(dynamics)
         self._corners = PressedCorners(dynamics.surfaces, dynamics.size)
-        self._tilts = [row for part in dynamics.parts for row in range(part.start + 3, part.stop - 1)]
+        self.tilts = [row for part in dynamics.parts for row in range(part.start + 3, part.stop - 1)]
 
     @np.errstate(all="ignore")  # what is not finite leaves shares as they are
     def adapt(self, shares: Vector) -> Vector:
@@ -68,16 +74,41 @@ class PressedShareObjective(ShareObjective):
     def _adapt_many(self, shares: Vector) -> Vector:
         """Return shares and push, the mean over contacts that fade; shares as they were asked for where there is no such push."""
         taken = np.zeros(len(shares) + self.dynamics.size)
-        for weight, some in split_shares(shares, fade_of(len(shares))):
-            moved = self.adapt(some) if np.count_nonzero(some) <= 2 else self._press(some)
+        for weight, some in split_contacts(shares):
+            moved = self.take(some) if self.balances(some) else shares  # for a set that does not, shares alone stand
             x = self.choose(moved)
             if x is None or not np.isfinite(x).all():
                 return shares
             taken += weight * np.concatenate((moved[: len(shares)], x))
         return taken
 
-    def _press(self, shares: Vector) -> Vector:
-        """Return shares and push nearest to those of three contacts or more by shares alone; these where nothing presses."""
+    def take(self, shares: Vector) -> Vector:
+        """Return what is taken where no contact fades: shares of two, shares and the target of the push of more.
+
+        Args:
+            shares: (contacts,) part of the load that each contact is to take, of sum 1.
+        """
+        return self.press(shares) if np.count_nonzero(shares) > 2 else self.adapt(shares)
+
+    def balances(self, shares: Vector) -> bool:
+        """Whether the contacts that have shares can hold a body whatever its motion: two points cannot.
+
+        Args:
+            shares: (contacts,) shares.
+        """
+        kinds = [surface.kind for surface, share in zip(self.dynamics.surfaces, shares, strict=True) if share > 0.0]
+        return len(kinds) > 2 or any(kind != "point" for kind in kinds)
+
+    def scale(self) -> Vector:
+        """Return what a push is multiplied with to tell how far another one is, in forces, (size,)."""
+        return np.sqrt(self._corners.weights)
+
+    def press(self, shares: Vector) -> Vector:
+        """Return shares, and the target of the push after them, nearest to those of three contacts or more by shares alone.
+
+        Args:
+            shares: (contacts,) part of the load that each contact is to take, of sum 1; returned as they are where nothing presses.
+        """
         dynamics, gravity, x = self.dynamics, self.dynamics.robot.model.gravity.linear, self.choose(shares)
         if x is None or dynamics.robot.root not in FLOATING or not gravity.any():
             return shares
@@ -103,7 +134,7 @@ class PressedShareObjective(ShareObjective):
             return shares
         moved, push = found
         target = self.target(moved)
-        target[self._tilts] = push[self._tilts]
+        target[self.tilts] = push[self.tilts]
         return np.concatenate((moved, target))
 
     def _find_ground(self, loaded: Indices) -> tuple[Vector, Matrix, Matrix] | None:
@@ -125,6 +156,32 @@ class PressedShareObjective(ShareObjective):
         flat = plane - np.outer(up, force @ plane / pressing)  # along the total force to the height of the root
         zmp = np.array((-plane[:, 1] @ moment, plane[:, 0] @ moment)) / pressing
         return zmp, corners[0] @ flat, corners[1] @ flat
+
+
+def split_contacts(shares: Vector) -> Iterator[tuple[float, Vector]]:
+    """Return the sets of contacts whose answers are mixed, as shares, with their weights.
+
+    The third largest share tells how much three contacts count against two, the fourth how much four against three: fully from ``fade`` on.
+    Sets of one size count by the product of their shares.  So a contact that leaves takes all sets that it is in along, and what
+    is left is the rule of the others.
+
+    Args:
+        shares: (contacts,) shares of sum one, two of them or more positive.
+
+    Yields:
+        A positive weight, all of sum one, and shares of sum one, zero outside the set.
+    """
+    loaded = np.flatnonzero(shares)
+    parts = np.minimum(np.sort(shares[loaded])[::-1] / fade_of(len(shares)), 1.0)
+    parts[:2] = 1.0
+    for size, weight in enumerate(parts - np.append(parts[1:], 0.0), start=1):
+        if weight > 0.0:
+            sets = [list(some) for some in combinations(loaded, size)]
+            products = np.array([np.prod(shares[some]) for some in sets])
+            for some, part in zip(sets, products / products.sum(), strict=True):
+                taken = np.zeros(len(shares))
+                taken[some] = shares[some] / shares[some].sum()
+                yield float(weight * part), taken
 
 
 def press_share(asked: float, zmp: Vector, one: Matrix, other: Matrix, rolls: bool) -> float:

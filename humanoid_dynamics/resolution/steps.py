@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 from humanoid_dynamics.contact.schedule import ContactSchedule
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
-from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
+from humanoid_dynamics.resolution.contact_dynamics import FREE_BASE, ContactDynamics
 from humanoid_dynamics.resolution.fading import fade_of
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
 from humanoid_dynamics.resolution.objectives import ShareObjective
 from humanoid_dynamics.resolution.pressed_shares import STEEPEST, PressedShareObjective
 from humanoid_dynamics.resolution.rules import RULES, Rule, find_rule
+from humanoid_dynamics.resolution.share_bounds import bound_share_step
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
 
 INSTANT = 1e-9  # s; what lies between just before and just after
@@ -71,7 +72,14 @@ def measure_switch_steps(
 
 
 def bound_torque_step(  # noqa: PLR0917
-    robot: RobotModel, state: State, a: ArrayLike, contacts: Iterable[str], share_steps: ArrayLike, rule: str | Rule = "transition"
+    robot: RobotModel,
+    state: State,
+    a: ArrayLike,
+    contacts: Iterable[str],
+    share_steps: ArrayLike,
+    rule: str | Rule = "transition",
+    *,
+    shares: ArrayLike | None = None,
 ) -> Vector:
     """Bound, before any load passes, the torque step that passing it can make under a continuous rule.
 
@@ -83,8 +91,10 @@ def bound_torque_step(  # noqa: PLR0917
     neither moves farther than what it is nearest to.  Where contacts fade it is a mean of such pushes, whose weights change by
     ds_k / fade, and a motor has at most its limit on either side.
 
-    The recommended transition moves the shares of two contacts, by no more than ``STEEPEST`` times what is asked; a third contact that
-    leaves may make it begin to, with a step.
+    The recommended transition moves the shares of two contacts, by no more than ``STEEPEST`` times what is asked.
+
+    With edges, points, and the recommended transition on three contacts or more, how far torques move depends on who bears: what leaves may
+    be all that does.  Shares before the step, which a schedule tells beforehand as well, give a bound there, see ``share_bounds``.
 
     Args:
         robot: The robot, with a free base and no other coordinate without motor.
@@ -93,10 +103,12 @@ def bound_torque_step(  # noqa: PLR0917
         contacts: Names of the surfaces among which load passes; faces.
         share_steps: (contacts,) largest change of each share, such as ``schedule.share_rates() * dt``.
         rule: The rule.
+        shares: (contacts,) shares before the step, such as ``schedule.shares(t)``; any shares where None.
 
     Returns:
-        (na,) bound of the step of each torque [N·m or N]; infinite where the contacts are not faces, the base is not all that has no
-        motor, or the rule is not continuous or not one of shares; for the recommended transition also where there are not two contacts.
+        (na,) bound of the step of each torque [N·m or N]; infinite where the base is not all that has no motor, the rule is not continuous
+        or not one of shares, or what leaves may be all that bears.  Without shares it is infinite for edges and points as well, and for
+        the recommended transition where there are not two contacts.
 
     Raises:
         ShapeError: If a size is wrong or an entry is not finite.
@@ -109,6 +121,8 @@ def bound_torque_step(  # noqa: PLR0917
     if steps.shape != (len(dynamics.parts),):
         check_vector("share_steps", steps, len(dynamics.parts))
     dynamics.update(state.q, state.v, a)
+    if shares is not None:
+        return read_only(_bound_known(dynamics, check_vector("shares", shares, len(steps)), steps, rule))
     faces = all(surface.kind == "face" for surface in dynamics.surfaces)
     steepest = _find_steepest(rule, len(steps))
     if not (dynamics.full_rank and faces and rule.continuous and np.isfinite(steepest)):
@@ -119,6 +133,17 @@ def bound_torque_step(  # noqa: PLR0917
     bound = np.zeros(robot.nv)
     bound[dynamics.span] = steps @ _farthest(_push_rates(dynamics) @ dynamics.J)
     return read_only(bound[dynamics.driven_v])
+
+
+def _bound_known(dynamics: ContactDynamics, shares: Vector, steps: Vector, rule: Rule) -> Vector:
+    """Bound the steps of torques, (na,), from shares that are known; a motor within limits has at most its limit on either side."""
+    driven = dynamics.driven_v
+    if rule.limited:
+        return 2.0 * np.asarray(dynamics.robot.limits.effort[driven]) if rule.continuous else np.full(len(driven), np.inf)
+    asks_shares = rule.objective in {ShareObjective, PressedShareObjective}
+    if not asks_shares or len(dynamics.undriven_v) != FREE_BASE or dynamics.robot.root != "free_flyer":
+        return np.full(len(driven), np.inf)
+    return bound_share_step(dynamics, shares, steps, rule.objective is PressedShareObjective)[driven]
 
 
 def _find_steepest(rule: Rule, contacts: int) -> float:

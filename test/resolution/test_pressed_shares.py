@@ -174,7 +174,7 @@ def test_with_a_hand_on_a_rail_both_feet_press_inside(human28, compiled):
     solver = InverseDynamics(human28, RAIL, RULE, compiled=compiled)
     for _ in range(30):
         q = pin.integrate(human28.model, human28.posture, 0.03 * rng.standard_normal(human28.nv))
-        asked = rng.dirichlet((4.0, 4.0, 1.0))
+        asked = np.append(0.85 * rng.dirichlet((4.0, 4.0)), 0.15)
         mine = at_rest(solver, q, asked)
         plain = solver.also("transition")
         margins, before = ([answer.wrenches[name].cop_margin for name in FEET] for answer in (mine, plain))
@@ -191,11 +191,12 @@ def test_three_contacts_on_the_ground_are_as_asked_for_until_one_would_tip():
     names = ("left_foot", "right_heel", "right_toe")
     solver = InverseDynamics(robot, names, RULE, compiled=False)
     inside, moved = 0, 0
-    for asked in np.random.default_rng(5).dirichlet((4.0, 2.0, 2.0), 80):
+    for free in np.random.default_rng(5).dirichlet((1.0, 1.0, 1.0), 80):
+        asked = 0.1 + 0.7 * free  # below a tenth a contact fades
         mine = at_rest(solver, robot.posture, asked)
         plain = solver.also("transition")
         assert mine.certificate.cop_margin > -1e-4
-        if plain.certificate.cop_margin > 2e-3 and asked.min() > 0.1:
+        if plain.certificate.cop_margin > 2e-3:
             inside += 1
             np.testing.assert_allclose(mine.tau, plain.tau, atol=1e-3)
         elif plain.certificate.cop_margin < -1e-3:
@@ -225,7 +226,16 @@ def split_sole(legs):
 def test_a_third_contact_comes_and_goes_without_a_step(human28, compiled):
     """From two contacts to three and four, past every share at which one begins to count fully, and where feet are at their rims."""
     solver, rng = InverseDynamics(human28, (*RAIL, "left_palm"), RULE, compiled=compiled), np.random.default_rng(6)
-    for start in ((0.6, 0.4, 0.0, 0.0), (0.85, 0.15, 0.0, 0.0), (0.5, 0.4, 0.1, 0.0), (0.45, 0.35, 0.1, 0.1), (0.0, 0.9, 0.1, 0.0)):
+    for start in (
+        (0.6, 0.4, 0.0, 0.0),
+        (0.96, 0.04, 0.0, 0.0),
+        (0.9, 0.05, 0.05, 0.0),
+        (1.0, 0.0, 0.0, 0.0),
+        (0.85, 0.15, 0.0, 0.0),
+        (0.5, 0.4, 0.1, 0.0),
+        (0.45, 0.35, 0.1, 0.1),
+        (0.0, 0.9, 0.1, 0.0),
+    ):
         q = pin.integrate(human28.model, human28.posture, 0.05 * rng.standard_normal(human28.nv))
         for change in ((-1.0, 0.0, 1.0, 0.0), (-0.5, -0.5, 0.5, 0.5)):
             taus = []

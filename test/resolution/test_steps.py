@@ -3,6 +3,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
+from test_reference import random_tree
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.contact.schedule import ContactInterval, ContactSchedule
@@ -100,6 +101,64 @@ def test_the_recommended_transition_between_two_feet_keeps_its_bound(human28):
     assert max(used) > 0.1, "a bound that nothing comes near says nothing"
     third = bound_torque_step(human28, hd.State.at_rest(human28), np.zeros(human28.nv), FOUR[:3], [0.1, 0.1, 0.0], solver.rule)
     assert np.isinf(third).all()
+
+
+def pass_load(rng, contacts):
+    """Shares before and after a small or a large step; some contacts come or go."""
+    shares = rng.dirichlet(np.ones(contacts)) * (rng.random(contacts) < 0.8)
+    shares = shares / shares.sum() if shares.any() else np.full(contacts, 1.0 / contacts)
+    after = np.maximum(shares + 10.0 ** rng.uniform(-6.0, -2.0) * rng.uniform(-1.0, 1.0, contacts), 0.0)
+    return shares, after / after.sum()
+
+
+def check_known_shares(robot, names, rule, rng, count):
+    """Pass load between contacts of any kind in random motions; return how much of the bounds is used, nothing where there is none."""
+    solver, used = hd.InverseDynamics(robot, names, rule, compiled=False), []
+    for _ in range(count):
+        q, v, a = motion_of(robot, rng)
+        shares, after = pass_load(rng, len(names))
+        bound = bound_torque_step(robot, hd.State(q, 0.1 * v), 0.1 * a, names, np.abs(after - shares), rule, shares=shares)
+        one, other = (solver.tick(q, 0.1 * v, 0.1 * a, s).tau for s in (shares, after))
+        step = np.abs(other - one)
+        assert np.all(step <= bound + 1e-6), f"{rule}: step {step.max()} from {shares} to {after}"
+        used += [float(np.max(step / np.maximum(bound, 1e-6)))] if np.isfinite(bound).all() else []
+    return used
+
+
+@pytest.mark.parametrize(
+    ("rule", "finite", "least"), [("transition", 0.8, 0.9), ("recommended_transition", 0.3, 0.1), ("transition_limited", 1.0, 0.0)]
+)
+def test_contacts_of_any_kind_keep_their_bounds_from_shares_that_are_known(rule, finite, least):
+    used, asked = [], 0
+    for seed in range(12):
+        robot = random_tree(np.random.default_rng(seed))
+        used += check_known_shares(robot, tuple(robot.surfaces)[:4], rule, np.random.default_rng(seed), 5)
+        asked += 5
+    assert len(used) >= finite * asked
+    assert max(used) > least, "a bound that nothing comes near says nothing"
+
+
+def test_four_faces_under_the_recommended_transition_keep_their_bound(human28):
+    used = check_known_shares(human28, FOUR, "recommended_transition", np.random.default_rng(8), 40)
+    assert len(used) > 35
+    assert max(used) > 0.02, "a bound that nothing comes near says nothing"
+
+
+def test_there_is_no_bound_where_all_that_bears_may_leave():
+    robot = random_tree(np.random.default_rng(3))
+    shares = np.eye(len(robot.surfaces))[0]
+    steps = np.append(1.0, np.ones(len(shares) - 1))
+    zero = np.zeros(robot.nv)
+    assert np.isinf(bound_torque_step(robot, hd.State.at_rest(robot), zero, robot.surfaces, steps, shares=shares)).all()
+    assert np.isinf(bound_torque_step(robot, hd.State.at_rest(robot), zero, robot.surfaces, steps, "minimum_torque", shares=shares)).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", ["transition", "recommended_transition", "transition_limited"])
+def test_ten_thousand_steps_on_contacts_of_any_kind_keep_their_bounds(rule):
+    for seed in range(500):
+        robot = random_tree(np.random.default_rng(seed))
+        check_known_shares(robot, tuple(robot.surfaces)[:4], rule, np.random.default_rng(seed), 20)
 
 
 @pytest.mark.slow
