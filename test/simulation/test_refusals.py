@@ -123,7 +123,7 @@ def test_a_joint_that_starts_beyond_its_limits_is_refused(human):
 )
 def test_a_body_that_starts_inside_another_is_refused(objects, said):
     scene = read_scene({"objects": objects, "terrain": [{"plane": {}}]})
-    with pytest.raises(ShapeError, match=said):
+    with pytest.raises(HumanoidDynamicsError, match=rf"^scene 'scene': q: received point .* {said}"):
         build_world(scene)
 
 
