@@ -177,7 +177,7 @@ def _print(facts: dict[str, Any], console: Console) -> None:
     console.print(f"ground force {facts['ground_force'][2]:.1f} N, weight {facts['weight']:.1f} N")
     if "snake" in facts:
         _print_snake(facts["snake"], console)
-    console.print(f"sha256 of the record {facts['digest']}")
+    console.print(f"sha256 of the run {facts['digest']}")
     if "record" in facts:
         console.print(f"record: {facts['record']}", markup=False, highlight=False, soft_wrap=True)
 

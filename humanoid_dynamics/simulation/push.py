@@ -37,6 +37,10 @@ class Push:
         overlap = min(t + dt, self.start + self.duration) - max(t, self.start)
         return max(0.0, overlap) / dt
 
+    def acts(self, t: float) -> bool:
+        """Return whether it acts at a time."""
+        return self.start <= t < self.start + self.duration
+
     def over(self, t: float) -> bool:
         """Return whether it has ended."""
         return t >= self.start + self.duration

@@ -8,6 +8,8 @@ import numpy as np
 
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.simulation.contacts.contact_rows import Touching
+from humanoid_dynamics.simulation.push import Push
+from humanoid_dynamics.simulation.steps.bench import L_IMPULSE, L_V
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 
@@ -34,13 +36,31 @@ def describe_runaway(robot: RobotModel, index: int, touching: Touching, points: 
         rows: Labels of the bilateral rows and their forces.
 
     Returns:
-        Body, coordinate, and the contact or row that pulled hardest.
+        Body, coordinate, and the contact and the row that pulled hardest.
     """
     joint = next(joint for joint in robot.joints if joint.v.start <= index < joint.v.stop)
     row, (labels, lam) = "", rows
     if len(touching.point):
         strongest = int(np.argmax(np.abs(touching.impulse).max(axis=1)))
         row = f", contact {points[touching.point[strongest]]!r}"
-    elif len(lam) and len(labels) == len(lam):
-        row = f", row {labels[int(np.argmax(np.abs(lam)))]!r}"
+    if len(lam) and len(labels) == len(lam):
+        row += f", row {labels[int(np.argmax(np.abs(lam)))]!r}"
     return f"body {joint.child!r}, coordinate {robot.coordinates[index]!r}{row}"
+
+
+def describe_causes(robot: RobotModel, limits: Matrix, pushes: Sequence[Push]) -> str:
+    """Return in words which limit pushed hardest and which push acts; empty where none does.
+
+    Args:
+        robot: The robot.
+        limits: Table of limits.
+        pushes: Pushes that act.
+    """
+    said = ""
+    if len(limits) and limits[:, L_IMPULSE].any():
+        strongest = int(limits[int(np.argmax(np.abs(limits[:, L_IMPULSE]))), L_V])
+        said += f", limit of {robot.coordinates[strongest]!r}"
+    if pushes:
+        hardest = max(pushes, key=lambda push: float(np.linalg.norm(push.force) + np.linalg.norm(push.moment)))
+        said += f", push on {hardest.link!r} with {np.linalg.norm(hardest.force):.3g} N and {np.linalg.norm(hardest.moment):.3g} N·m"
+    return said

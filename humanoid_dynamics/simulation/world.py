@@ -88,6 +88,7 @@ class World(ObservedWorld):
         self._points = choose_points(own, self.setup.points)
         self._hooks: dict[str, list[Hook]] = {name: [] for name in HOOKS}
         self._undisturbed, self._hooked = True, False
+        self._within = ""
         rows = ConstraintSet.of(own, connections)
         mechanism = Mechanism(own, rows, actuated=[name for name in own.actuated if name not in passive])
         self._stepper = self._build_stepper(mechanism, JointForces(own, self.setup.drive), start)
@@ -101,8 +102,11 @@ class World(ObservedWorld):
     def add_hook(self, name: str, hook: Hook) -> None:
         """Let a function be called in every step.
 
+        A hook may look at everything.  It may change the world, by events, pushes or another state, in ``before_step`` and ``after_step``
+        alone; between the phases of a step that is refused, for a phase may be taken again.  No hook steps.
+
         Args:
-            name: When; one of ``HOOKS``, which are called in this order.
+            name: When; one of ``HOOKS``, which are called in this order, several of one name in the order they were added.
             hook: The function; it gets the world.
 
         Raises:
@@ -128,7 +132,9 @@ class World(ObservedWorld):
         Raises:
             UnknownNameError: If there is no such link.
             ShapeError: If a number is not finite, or the duration negative.
+            HumanoidDynamicsError: If a hook between the phases of a step asks for it.
         """
+        self._check_between_steps("push")
         self.robot.link_frame(link)
         lasting = float(check_vector("duration", [duration], 1)[0])
         if lasting < 0.0:
@@ -148,8 +154,10 @@ class World(ObservedWorld):
 
         Raises:
             UnknownNameError: If an event names what is not there.
-            HumanoidDynamicsError: If what is to be connected is apart.  What is refused changes nothing.
+            HumanoidDynamicsError: If what is to be connected is apart, or a hook between the phases of a step asks for it.  What is
+                refused changes nothing.
         """
+        self._check_between_steps("apply")
         check_reach(self.mechanism, self.q, events)
         old, before = self._stepper, self._stepper.measure_energy()
         change = apply_events(self.mechanism, self.state, events)
@@ -174,7 +182,9 @@ class World(ObservedWorld):
 
         Raises:
             ShapeError: If it does not fit.
+            HumanoidDynamicsError: If a hook between the phases of a step asks for it.
         """
+        self._check_between_steps("set_velocity")
         stepper = self._stepper
         stepper.v = np.array(check_vector("v", v, self.robot.nv))
         stepper.forget()
@@ -188,7 +198,9 @@ class World(ObservedWorld):
 
         Raises:
             ShapeError: If they do not fit, or are none to start with; the world stays where it is then.
+            HumanoidDynamicsError: If a hook between the phases of a step asks for it.
         """
+        self._check_between_steps("set_state")
         checked = state.check(self.robot)
         before, self._stepper.q = self._stepper.q, np.array(checked.q)
         try:
@@ -209,8 +221,9 @@ class World(ObservedWorld):
             snapshot: From ``keep``.
 
         Raises:
-            HumanoidDynamicsError: If the structure has changed since.
+            HumanoidDynamicsError: If the structure has changed since, or a hook between the phases of a step asks for it.
         """
+        self._check_between_steps("restore")
         if not snapshot.fits(self._stepper):
             raise HumanoidDynamicsError(
                 "the structure has changed since this was kept; a world goes back only to where it had the same one"
@@ -235,7 +248,11 @@ class World(ObservedWorld):
             self._hooks, self._undisturbed = hooks, undisturbed
 
     def step(self, dt: float, tau: Vector | Mapping[str, float] | None = None) -> StepReport:
-        """Advance by one step.
+        """Advance by one step: terms in its middle, detect, impact, forces, integrate, re-close, audit.
+
+        Hooks are called in this order: ``before_step``; ``after_terms``, ``after_detect``, ``after_impact`` where something hit,
+        ``after_forces``, ``after_integrate``, for each part of the step that an impact or loops cut, and again where a wild step is taken
+        again in halves; ``after_step``.  A world that has stopped, or a step of no sensible length, calls none.
 
         Args:
             dt: Its length [s]; from a nanosecond to 20 ms.
@@ -248,7 +265,10 @@ class World(ObservedWorld):
         Raises:
             ShapeError: If there are too many or too few torques.
             UnknownNameError: If a coordinate has no motor.
+            HumanoidDynamicsError: If a hook asks for it.
         """
+        if self._within:
+            raise HumanoidDynamicsError(f"hook {self._within!r}: a hook cannot step the world that calls it")
         stepper = self._stepper
         if stepper.reason:
             return read_report(stepper, "stopped", stepper.reason, 0)
@@ -259,6 +279,7 @@ class World(ObservedWorld):
             stepper = self._stepper
         if tau is None and self.pilot is not None:
             tau = self.pilot(self)
+            stepper = self._stepper
         command = self._no_torque if tau is None else read_torque(self.actuated, self._effort, tau)
         impacts = stepper.step(dt, command.tau, undisturbed=self._undisturbed)
         if self._stepper.reason:
@@ -276,5 +297,18 @@ class World(ObservedWorld):
         return Stepper(mechanism, engine, state, self._run, audit=self.setup.audit, accurate=self.setup.integrator == "accurate")
 
     def _run(self, name: str) -> None:
-        for hook in self._hooks[name]:
-            hook(self)
+        hooks = self._hooks[name]
+        if not hooks:
+            return
+        self._within = name
+        try:
+            for hook in hooks:
+                hook(self)
+        finally:
+            self._within = ""
+
+    def _check_between_steps(self, what: str) -> None:
+        """Refuse what changes the world while a step goes through its phases."""
+        if self._within in HOOKS[1:-1]:
+            said = f"between the phases of a step the world does not change; call {what} in {HOOKS[0]!r} or {HOOKS[-1]!r}"
+            raise HumanoidDynamicsError(f"hook {self._within!r}: {said}")

@@ -108,3 +108,17 @@ def test_a_recorder_that_streams_has_nothing_in_memory():
     world.step(1e-3)
     assert len(recorder) == len(kept) == 2
     assert recorder.digest() == kept.digest()  # whether or not anybody keeps them
+
+
+def test_a_digest_is_the_same_whoever_keeps_the_samples(monkeypatch):
+    """Nothing but time, state, torques and books goes into it, so nothing is measured where nobody keeps samples."""
+    digests = []
+    for sinks in (None, []):
+        world = build_world(load_scene("standing"))
+        recorder = Recorder(world, sinks=sinks)
+        if sinks is not None:
+            monkeypatch.setattr(recorder, "_measure", lambda _: pytest.fail("was measured"))
+        for _ in range(20):
+            world.step(1e-3)
+        digests.append(recorder.digest())
+    assert digests[0] == digests[1]

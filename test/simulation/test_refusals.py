@@ -13,7 +13,7 @@ from humanoid_dynamics.simulation.contacts.terrain import build_plane
 from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint
 from humanoid_dynamics.simulation.scenes.file import load_scene, read_scene
 from humanoid_dynamics.simulation.scenes.run import build_world
-from humanoid_dynamics.simulation.setup import Setup
+from humanoid_dynamics.simulation.setup import HOOKS, Setup
 from humanoid_dynamics.simulation.steps.joint_forces import Drive
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.structure.events import Break, Connect, Cut
@@ -123,7 +123,7 @@ def test_a_joint_that_starts_beyond_its_limits_is_refused(human):
 )
 def test_a_body_that_starts_inside_another_is_refused(objects, said):
     scene = read_scene({"objects": objects, "terrain": [{"plane": {}}]})
-    with pytest.raises(ShapeError, match=said):
+    with pytest.raises(HumanoidDynamicsError, match=rf"^scene 'scene': q: received point .* {said}"):
         build_world(scene)
 
 
@@ -132,3 +132,51 @@ def test_a_loop_that_starts_open_is_refused(human):
     grip = build_loop(human, LoopClosure("grip", "spherical", "left_hand", pin.SE3.Identity(), "world", far))
     with pytest.raises(ShapeError, match=r"row 'grip.* is open by .*, expected connections that are closed to 0.005"):
         World(human, connections=[grip])
+
+
+@pytest.mark.parametrize("name", HOOKS[1:-1])
+@pytest.mark.parametrize("what", ["apply", "push", "set_velocity", "set_state", "restore"])
+def test_a_hook_between_the_phases_changes_nothing(name, what):
+    world = drop_ball()
+    kept = world.keep()
+    calls = {
+        "apply": lambda world: world.apply([]),
+        "push": lambda world: world.push("body", (1.0, 0.0, 0.0), 0.1),
+        "set_velocity": lambda world: world.set_velocity(np.zeros(6)),
+        "set_state": lambda world: world.set_state(world.state),
+        "restore": lambda world: world.restore(kept),
+    }
+    world.add_hook(name, calls[what])
+    with pytest.raises(HumanoidDynamicsError, match=f"hook '{name}': between the phases .* call {what} in 'before_step' or 'after_step'"):
+        run(world, 10)
+
+
+def test_hooks_around_a_step_may_change_the_world_and_none_may_step():
+    world = drop_ball()
+    world.add_hook("before_step", lambda world: world.push("body", (0.0, 0.0, 40.0), 1e-3))
+    world.step(1e-3)
+    assert world.v[2] == pytest.approx(-1.0 + (20.0 - 9.81) * 1e-3)
+    world.add_hook("after_step", lambda world: world.step(1e-3))
+    with pytest.raises(HumanoidDynamicsError, match="hook 'after_step': a hook cannot step the world that calls it"):
+        world.step(1e-3)
+
+
+def test_a_world_that_stops_says_body_row_and_push():
+    world = drop_ball()
+    world.push("body", (1e18, 0.0, 0.0), 0.1)
+    report = world.step(1e-3)
+    assert report.status == "stopped"
+    assert "ran away: body 'body', coordinate" in report.reason
+    assert "push on 'body' with 1e+18 N and 0 N·m, at t = 0" in report.reason
+    assert np.isfinite(world.q).all()
+
+
+def run(world, steps):
+    for _ in range(steps):
+        world.step(1e-3)
+
+
+def drop_ball():
+    ball = TouchPoint("ball", "body", np.zeros(3), 0.1, 0.5, 0.5)
+    setup = Setup(terrain=(build_plane(),), points=(ball,), compiled=False)
+    return World(build_body(2.0, (0.01, 0.01, 0.01)), setup, build_state(z=0.104, v=(0.0, 0.0, -1.0, 0.0, 0.0, 0.0)))

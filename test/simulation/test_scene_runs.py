@@ -165,3 +165,31 @@ def test_connections_that_cannot_close_are_refused():
 def test_unknown_scene_names_those_that_exist():
     with pytest.raises(UnknownNameError, match="standing"):
         load_scene("standin")
+
+
+@pytest.mark.parametrize(("at", "when"), [(0.0104, 0.010), (0.0106, 0.011), (0.0110, 0.011)])
+def test_an_event_comes_at_the_step_nearest_to_its_time(at, when):
+    pin = {"kind": "spherical", "here": True, "a": {"link": "body"}, "b": {"link": "world", "xyz": [0, 0, 1]}}
+    ball = {"ball": 0.1, "xyz": [0, 0, 1]}
+    scene = read_scene({"objects": {"a": ball}, "connections": {"pin": pin}, "events": [{"at": at, "cut": "pin"}], "seconds": 0.02})
+    summary = run_scene(scene, build_world(scene))
+    assert [phase.label for phase in summary.phases] == ["start", "cut pin"]
+    assert summary.phases[1].t == pytest.approx(when, abs=1e-12)
+
+
+@pytest.mark.parametrize("dt", [1e-3, 4e-3])
+def test_a_watch_finds_its_time_whatever_the_step(dt):
+    """A body that slides off a plate falls when its middle is over the edge, 0.1 m on at 1 m/s."""
+    slot = {
+        "kind": "prismatic",
+        "here": True,
+        "a": {"link": "body", "rpy": [0, 1.5707963267948966, 0]},
+        "b": {"link": "world", "xyz": [0, 0, 1]},
+    }
+    slot["b"]["rpy"] = slot["a"]["rpy"]
+    watch = {"cut": "slot", "link": "body", "plate": {"link": "world", "xyz": [0, 0, 1]}, "half": [0.1, 0.3]}
+    ball = {"ball": 0.1, "xyz": [0, 0, 1], "velocity": [1, 0, 0, 0, 0, 0]}
+    scene = read_scene({"objects": {"a": ball}, "connections": {"slot": slot}, "watches": [watch], "dt": dt, "seconds": 0.15})
+    summary = run_scene(scene, build_world(scene))
+    assert [phase.label for phase in summary.phases] == ["start", "slot leaves"]
+    assert summary.phases[1].t == pytest.approx(0.1, abs=2e-5)

@@ -189,7 +189,7 @@ class TestWhatItRefuses:
             if report.status == "stopped":
                 break
         assert report.status == "stopped"
-        assert re.search(r"body '\w+', coordinate '\w+', at t =", report.reason)
+        assert re.search(r"body '\w+', coordinate '\w+', push on 'head' with 1e\+09 N and 0 N·m, at t =", report.reason)
         np.testing.assert_array_equal(world.q, q)
         assert np.isfinite(world.v).all()
         assert world.step(1e-3).status == "stopped"

@@ -15,7 +15,7 @@ from humanoid_dynamics.constraints.loop import build_loop
 from humanoid_dynamics.dynamics.closure import close_position
 from humanoid_dynamics.dynamics.impact import project_velocity
 from humanoid_dynamics.dynamics.mechanism import Mechanism
-from humanoid_dynamics.errors import HumanoidDynamicsError
+from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.scenes.anchors import place_here
 from humanoid_dynamics.simulation.scenes.scene import Moment, Scene
@@ -112,14 +112,17 @@ def build_world(scene: Scene) -> World:
         The world.
 
     Raises:
-        HumanoidDynamicsError: If the connections cannot be closed.
+        HumanoidDynamicsError: If the connections cannot be closed, or bodies begin inside one another or with joints beyond their limits.
     """
     blocks: list[ConstraintBlock] = [build_loop(scene.robot, loop) for loop in scene.connections.values()]
     q, v = _close(scene, blocks)
     if scene.here:
         blocks += [build_loop(scene.robot, place_here(scene.robot, q, loop)) for loop in scene.here.values()]
         q, v = _close(replace(scene, state=State(q, v)), blocks)
-    world = World(scene.robot, scene.setup, State(q, v), blocks)
+    try:
+        world = World(scene.robot, scene.setup, State(q, v), blocks)
+    except ShapeError as cause:
+        raise HumanoidDynamicsError(f"scene {scene.name!r}: {cause}") from cause
     if scene.driving is not None:
         SnakePilot(world, scene.driving)
     return world

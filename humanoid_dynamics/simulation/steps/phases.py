@@ -16,7 +16,7 @@ from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.contacts.contact_rows import Touching
 from humanoid_dynamics.simulation.contacts.thresholds import RUNAWAY, WILD
 from humanoid_dynamics.simulation.push import Push, sum_pushes
-from humanoid_dynamics.simulation.runaway import describe_runaway, find_weakest
+from humanoid_dynamics.simulation.runaway import describe_causes, describe_runaway, find_weakest
 from humanoid_dynamics.simulation.setup import fastest_coordinate
 from humanoid_dynamics.simulation.steps.engine import Engine
 from humanoid_dynamics.simulation.steps.kept_energy import keep_energy
@@ -333,4 +333,5 @@ class Phases:
         names, labels = self.engine.contacts.table.names, self.mechanism.constraints.labels
         worst = fastest_coordinate(v) if index is None else index
         where = describe_runaway(self.robot, worst, self.touching, names, (labels, self.lam))
+        where += describe_causes(self.robot, self.engine.tables.limits, [push for push in self.pushes if push.acts(self.t)])
         self.reason = f"{what}: {where}, at t = {self.t:.6g} s"
