@@ -43,7 +43,8 @@ class Recovery:
 
     Attributes:
         active: Whether the robot has fallen and is not back yet.
-        due: Whether it sets out at the next tick.
+        due: Whether it looks for where to stand from the next tick on.
+        looks: Whether it does.
     """
 
     def __init__(self, robot: RobotModel, dt: float, *, keep_limits: bool) -> None:
@@ -65,7 +66,7 @@ class Recovery:
 
     def restart(self) -> None:
         """Forget the fall."""
-        self.active, self.due, self._waited = False, False, 0.0
+        self.active, self.due, self.looks, self._waited = False, False, False, 0.0
         self._start: Vector | None = None
         self._way: Vector = np.zeros(0)
         self._row, self._rows = 0, 0
@@ -109,7 +110,7 @@ class Recovery:
             q: (nq,) configuration now.
             goal: (nq,) configuration on both soles.
         """
-        self.due = False
+        self.due = self.looks = False
         self._start, self._way = np.array(q), np.asarray(pin.difference(self._model, q, goal))
         longest = max(SHORTEST, PEAK * float(np.max(np.abs(self._way) / self._pace)))
         self._row, self._rows = 0, max(round(longest / self._dt), 1)

@@ -22,7 +22,7 @@ from humanoid_dynamics.filtering.measured import read_state
 from humanoid_dynamics.filtering.modes import build_tick
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.settings import Settings
-from humanoid_dynamics.filtering.start import place_robot
+from humanoid_dynamics.filtering.start import Placer
 from humanoid_dynamics.filtering.ticks.step import Step
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
@@ -30,6 +30,7 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 
 ROWS_AT_A_TIME = 8
+SEARCHED = 2  # iterations of a tick that looks for where to stand
 NEEDED = ROWS_AT_A_TIME + 3  # rows that a plan needs at least
 BASE = 6
 
@@ -84,6 +85,7 @@ class DynamicsFilter:
         self._tick = build_tick(mode, robot, self.proportions, tick)
         self._judge = FrameJudge(robot, self.proportions, trust_limits=not self.doubtful, compiled=tick.compiled)
         self._bound = mode == "balanced" and tick.joint_limits and tick.torque_limits and tick.unilateral
+        self._placer = Placer(robot, keep_limits=tick.joint_limits)
         self._recovery = Recovery(robot, self.settings.dt, keep_limits=tick.joint_limits)
         rehearse(robot, self.proportions, self.settings)
         self.restart()
@@ -188,7 +190,7 @@ class DynamicsFilter:
                 self._planner.landed(foot, place, turn)
             self._targets = self._planner.plan(ROWS_AT_A_TIME, self._centre() if self._started and not self._recovery.active else None)
             if not self._started:
-                self.q = place_robot(self.robot, self._targets[0], keep_limits=self.tick_settings.joint_limits)
+                self.q = self._placer.place(self._targets[0])
             if not (self._measured or self._recovery.active):
                 self._tick.prepare(self.q, self.v)
 
@@ -242,8 +244,8 @@ class DynamicsFilter:
         may_return = recovery.may_return(target)
         if recovery.returning and not may_return:
             recovery.begin(q)
-        elif recovery.due:  # the first target of a plan that knows nothing of the fall
-            recovery.go(q, place_robot(self.robot, target, keep_limits=self.tick_settings.joint_limits))
+        elif recovery.due or recovery.looks:
+            self._look_where_to_stand(target)
         elif not recovery.returning and not self._targets and may_return:
             self._planner.restart()
             recovery.due = True
@@ -255,6 +257,15 @@ class DynamicsFilter:
             self._tick.restart()
             recovery.restart()
         return frame
+
+    def _look_where_to_stand(self, target: Target) -> None:
+        """Look for it, a little at every tick, and set out once it is found."""
+        if self._recovery.due:  # the first target of a plan that knows nothing of the fall
+            self._placer.begin(target)
+            self._recovery.due, self._recovery.looks = False, True
+        self._placer.advance(SEARCHED)
+        if self._placer.done:
+            self._recovery.go(self.q, self._placer.q)
 
     def _start_again(self) -> None:
         """Go on as if motion began here; what is planned already, eight rows at most, passes first."""

@@ -10,55 +10,91 @@ from humanoid_dynamics.filtering.ticks.terms import BASE
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_body, find_soles
 from humanoid_dynamics.motion.inverse_kinematics import COM, InverseKinematics, Task
-from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 UPRIGHT, REST = 3.0, 0.3  # weights of the base's orientation and of the joints of the target, per radian
 SAME = 1e-12
-MOST = 60  # iterations of a search
-REACHED = 1e-6  # m or rad
+TRIED = 8  # iterations after which a search that can succeed is near its goal
+MOST = 40  # iterations of a search that is
+NEAR, REACHED = 1e-4, 1e-8  # m or rad
 LOWERINGS, LOWERING = 12, 0.01  # times, m
 
 
-def place_robot(robot: RobotModel, target: Target, *, keep_limits: bool = True) -> Vector:
-    """Return the configuration nearest to a target that stands on its soles, with the centre of mass where it should be.
+class Placer:
+    """Finds where a robot stands on its soles with its centre of mass where it should be, a few iterations at a time.
 
-    Args:
-        robot: The robot.
-        target: What is wanted.
-        keep_limits: Whether joints stay inside their position limits.
-
-    Returns:
-        (nq,) configuration.
+    Attributes:
+        q: (nq,) the configuration found so far.
+        done: Whether it is the one looked for, or the best there is.
     """
-    soles = find_soles(robot)
-    base = find_body(robot).pelvis
-    data = robot.data()
-    pin.framesForwardKinematics(robot.model, data, target.q)
-    tasks = [Task("com", COM, place=1.0, hard=True)]
-    tasks += [Task(sole.name, sole.frame, place=1.0, turn=1.0, hard=True) for sole in soles]
-    tasks.append(Task("base", base, turn=UPRIGHT))
-    weight = np.full(robot.nv, REST)
-    weight[:BASE] = 0.0
-    search = InverseKinematics(robot, tasks, weight, keep_limits=keep_limits)
-    places = np.vstack((target.com, target.sole_place, np.zeros(3)))
-    turns = np.array([np.eye(3), *target.sole_turn, data.oMf[base].rotation])
-    if _is_there(robot, target, soles[0].frame, soles[1].frame):
-        return np.array(target.q)
-    found = search.solve(target.q, places, turns, rest=target.q, most=MOST)
-    for _ in range(LOWERINGS):  # legs that do not reach: lower down
-        if found.hard_error < REACHED:
-            break
-        places[0, 2] -= LOWERING
-        found = search.solve(target.q, places, turns, rest=target.q, most=MOST)
-    return np.array(found.q)
 
+    def __init__(self, robot: RobotModel, *, keep_limits: bool = True) -> None:
+        """Prepare.
 
-def _is_there(robot: RobotModel, target: Target, left: int, right: int) -> bool:
-    """Whether the target's own configuration already is what is looked for."""
-    data = robot.data()
-    pin.framesForwardKinematics(robot.model, data, target.q)
-    com = pin.centerOfMass(robot.model, data, target.q)
-    misses = [com - target.com]
-    for foot, frame in enumerate((left, right)):
-        misses += [data.oMf[frame].translation - target.sole_place[foot], (data.oMf[frame].rotation - target.sole_turn[foot]).ravel()]
-    return bool(np.max(np.abs(np.concatenate(misses))) < SAME)
+        Args:
+            robot: The robot.
+            keep_limits: Whether joints stay inside their position limits.
+        """
+        self._robot, self._data = robot, robot.data()
+        soles, self._base = find_soles(robot), find_body(robot).pelvis
+        self._soles = [sole.frame for sole in soles]
+        tasks = [Task("com", COM, place=1.0, hard=True)]
+        tasks += [Task(sole.name, sole.frame, place=1.0, turn=1.0, hard=True) for sole in soles]
+        tasks.append(Task("base", self._base, turn=UPRIGHT))
+        weight = np.full(robot.nv, REST)
+        weight[:BASE] = 0.0
+        self._search = InverseKinematics(robot, tasks, weight, keep_limits=keep_limits)
+        self.q, self.done = np.array(robot.posture), True
+
+    def begin(self, target: Target) -> None:
+        """Look for the configuration nearest to a target.
+
+        Args:
+            target: What is wanted.
+        """
+        pin.framesForwardKinematics(self._robot.model, self._data, target.q)
+        self._rest = np.array(target.q)
+        self._places: Matrix = np.vstack((target.com, target.sole_place, np.zeros(3)))
+        self._turns: Matrix = np.array([np.eye(3), *target.sole_turn, self._data.oMf[self._base].rotation])
+        self._count, self._lowered = 0, 0
+        self.q, self.done = np.array(target.q), self._is_there(target)
+
+    def advance(self, most: int) -> None:
+        """Go on.
+
+        Args:
+            most: Iterations, at most.
+        """
+        if self.done:
+            return
+        found = self._search.solve(self.q, self._places, self._turns, rest=self._rest, tolerance=REACHED, most=most)
+        self.q, self._count = np.array(found.q), self._count + most
+        self.done = found.hard_error < REACHED
+        if not self.done and self._count >= (TRIED if found.hard_error > NEAR else MOST):
+            self._lower()
+
+    def _lower(self) -> None:
+        """Look lower down: legs do not reach."""
+        self.done = self._lowered == LOWERINGS
+        self._places[0, 2] -= LOWERING
+        self._count, self._lowered = 0, self._lowered + 1
+
+    def _is_there(self, target: Target) -> bool:
+        """Whether the target's own configuration already is what is looked for; its frames are known."""
+        com = pin.centerOfMass(self._robot.model, self._data, target.q)
+        misses = [com - target.com]
+        for foot, frame in enumerate(self._soles):
+            X = self._data.oMf[frame]
+            misses += [X.translation - target.sole_place[foot], (X.rotation - target.sole_turn[foot]).ravel()]
+        return bool(np.max(np.abs(np.concatenate(misses))) < SAME)
+
+    def place(self, target: Target) -> Vector:
+        """Return the configuration nearest to a target, all at once.
+
+        Args:
+            target: What is wanted.
+        """
+        self.begin(target)
+        while not self.done:
+            self.advance(TRIED)
+        return np.array(self.q)

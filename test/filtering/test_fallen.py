@@ -9,9 +9,14 @@ import pytest
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import DynamicsFilter
 from humanoid_dynamics.filtering.fallen import FALLEN
+from humanoid_dynamics.filtering.filter import SEARCHED
 from humanoid_dynamics.filtering.frame import STATUSES
 from humanoid_dynamics.filtering.live.motion import LiveMotion
+from humanoid_dynamics.filtering.proportions import measure_proportions
+from humanoid_dynamics.filtering.start import Placer
 from humanoid_dynamics.filtering.ticks.step import RUNGS
+from humanoid_dynamics.filtering.ticks.target import stand_still
+from humanoid_dynamics.motion.inverse_kinematics import InverseKinematics
 
 DT = 0.005
 THROWN = 1.0  # s
@@ -146,3 +151,61 @@ def test_filter_that_runs_along_says_it():
         said.add(live.status)
     assert {"fallen", "following"} <= said
     assert "fallen" in RUNGS
+
+
+def leaning(robot):
+    """Return the resting posture leaning forward a little, so that soles have to be sought."""
+    q = np.array(robot.posture)
+    q[3:7] = (pin.Quaternion(q[3:7]) * pin.Quaternion(pin.exp3(np.array([0.0, 0.08, 0.0])))).coeffs()
+    return q
+
+
+def test_no_tick_searches_for_long(monkeypatch):
+    robot, searched = hd.load_robot("human28"), []
+    solve = InverseKinematics.solve
+
+    def count(self, *args, most=30, **rest):
+        searched.append(most)
+        return solve(self, *args, most=most, **rest)
+
+    monkeypatch.setattr(InverseKinematics, "solve", count)
+    flow, frames, asked = DynamicsFilter(robot), [], leaning(robot)
+    for k in range(200):
+        flow.push(k / 50, asked)
+        while True:
+            if len(frames) == round(THROWN / DT):
+                flow.v = flow.v + np.array([2.5, 0.0, 0.0, 0.0, 3.0, 0.0, *np.zeros(robot.nv - 6)])
+            searched.clear()
+            frame = flow.tick()
+            assert sum(searched) <= SEARCHED
+            if frame is None:
+                break
+            frames.append(frame)
+    assert any(frame.rung == FALLEN for frame in frames)
+    assert frames[-1].rung == 0
+    assert frames[-1].certificate.holds
+
+
+@pytest.mark.parametrize("angle", [0.08, -0.05])
+def test_search_in_pieces_finds_what_it_finds_at_once(angle):
+    robot = hd.load_robot("human28")
+    p, data = measure_proportions(robot), robot.data()
+    q = leaning(robot)
+    pin.framesForwardKinematics(robot.model, data, robot.posture)
+    soles = [data.oMf[frame] for frame in p.soles]
+    com = pin.centerOfMass(robot.model, data, robot.posture) + np.array([angle, 0.0, 0.03])  # legs do not reach that
+    pin.framesForwardKinematics(robot.model, data, robot.posture)
+    places, turns = np.array([X.translation for X in soles]), np.array([X.rotation for X in soles])
+    target = stand_still(q, robot.nv, com, places, turns)
+    placer, other = Placer(robot), Placer(robot)
+    whole = placer.place(target)
+    other.begin(target)
+    for _ in range(300):
+        other.advance(2)
+    assert other.done
+    assert 0.0 < com[2] - pin.centerOfMass(robot.model, data, whole)[2] <= 0.12 + 1e-6
+    for found in (whole, other.q):
+        pin.framesForwardKinematics(robot.model, data, found)
+        np.testing.assert_allclose([data.oMf[frame].translation for frame in p.soles], places, atol=1e-7)
+        np.testing.assert_allclose(pin.centerOfMass(robot.model, data, found)[:2], com[:2], atol=1e-7)
+    np.testing.assert_allclose(other.q, whole, atol=0.05)
