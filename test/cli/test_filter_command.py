@@ -137,7 +137,11 @@ def test_one_clip_is_compared_before_and_after_with_every_margin():
     after = {
         **dict.fromkeys(("all_limits", "stride", "worst_friction"), 1.0),
         **dict.fromkeys(("joint_rms", "joint_max", "com_rms", "base_max", "slip", "microseconds", "residual"), 0.01),
-        **{"finished": True, "cop_margin": 0.001, "worst_torque": None, "joint_margin": None, "rungs": {"all": 7}},
+        "finished": True,
+        "cop_margin": 0.001,
+        "worst_torque": None,
+        "joint_margin": None,
+        "rungs": {"all": 7},
     }
     facts = {"before": score, "false_alarms": dict.fromkeys(score, 0.0), "after": after, "attempt": "as it is"}
     table = {row[0].strip(): row[1:] for row in compare(facts)}
