@@ -25,7 +25,7 @@ DESCRIPTIONS = ("", ".urdf", ".xacro", ".xml")  # how names and files of robots 
 ClipArgument = Annotated[str, typer.Argument(help="Motion file of any known format.", metavar="CLIP")]
 CutoffOption = Annotated[float, typer.Option("--cutoff", help="Low-pass before velocities are taken, where the clip has none [Hz].")]
 RateOption = Annotated[float, typer.Option("--rate", help="Samples per second of a table without times [Hz]; told by the file where 0.")]
-ControlOption = Annotated[bool, typer.Option("--control/--no-control", help="Whether to measure false alarms on a consistent walk.")]
+ControlOption = Annotated[bool, typer.Option("--control/--no-control", help="Whether to measure false alarms on walks that are possible.")]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics check g1 walk.npz
@@ -77,6 +77,7 @@ def report_facts(report: "ClipReport") -> dict[str, Any]:
         "cutoff": report.smoothed,
         "impossible": report.impossible,
         "false_alarms": report.false_alarms,
+        "alarms": report.alarms,
         "shares": report.shares,
         "findings": [asdict(finding) for finding in report.findings],
     }
@@ -86,8 +87,8 @@ def _print(facts: dict[str, Any], console: Console) -> None:
     from humanoid_dynamics.motion.checking.findings import KINDS
 
     console.print(f"[bold]{facts['clip']}[/]  {facts['seconds']:.2f} s, {facts['frames']} frames, on {facts['robot']}", highlight=False)
-    alarms = facts["false_alarms"]
-    beside = "no consistent walk could be made to compare with" if alarms is None else f"{100 * alarms:.1f} % of a consistent walk"
+    alarms = ", ".join(f"{100 * share:.1f} % of a possible {kind}" for kind, share in facts["alarms"].items())
+    beside = alarms or "not measured, or no walk could be made to compare with"
     console.print(f"no forces within the limits make {100 * facts['impossible']:.1f} % of the frames; false alarms: {beside}")
     rows = [(KINDS[kind], f"{100 * share:.1f} %") for kind, share in facts["shares"].items() if share > 0.0]
     if rows:

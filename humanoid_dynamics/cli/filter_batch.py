@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 from rich.console import Console
 
-from humanoid_dynamics.cli.filter_table import HEADS, figures
+from humanoid_dynamics.cli.filter_table import BESIDE, HEADS, compare, figures
 from humanoid_dynamics.cli.interrupt import hear_interrupt
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, print_table
@@ -103,7 +103,10 @@ def _print(robot: str, outcomes: "Sequence[Outcome]", seconds: float, console: C
 
     shown = [o for o in outcomes if len(outcomes) <= SHOWN or name_state(o) != STATES[0]]
     good = [(o.task.name, *figures(o.facts)) for o in shown if not o.problem]
-    if good:
+    if len(good) == 1:
+        facts = next(o.facts for o in shown if not o.problem)
+        print_table(console, f"{good[0][0]} on {robot}", BESIDE, compare(facts))
+    elif good:
         print_table(console, robot, HEADS, good)
     for outcome in shown:
         if outcome.problem:

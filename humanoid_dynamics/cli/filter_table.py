@@ -1,30 +1,89 @@
-"""What the filter did to a clip, as a row that people read."""
+"""What the filter did to clips, as people read it: one clip before and after, many as rows."""
 
 from __future__ import annotations
 
+from math import degrees
 from typing import Any
 
-HEADS = ("clip", "finished", "impossible before", "in limits", "residual", "joint rms", "CoM rms", "slip", "stride kept", "rungs", "us")
+BESIDE = ("", "before", "after")
+HEADS = (
+    *("clip", "finished", "impossible before", "in limits", "residual", "CoP", "friction", "torque", "joint margin"),
+    *("joint rms", "CoM rms", "base", "slip", "stride kept", "rungs", "us"),
+)
+UNKNOWN = "not judged"
 
 
 def figures(facts: dict[str, Any]) -> tuple[str, ...]:
     """Write what ``clip_facts`` tells, below all ``HEADS`` but the first."""
-    import numpy as np
+    after = facts["after"]
+    return (
+        _finished(facts),
+        f"{_percent(facts['before']['impossible'])} ({_percent(facts['false_alarms']['impossible'])} false alarm)",
+        UNKNOWN if after["all_limits"] is None else f"{100 * after['all_limits']:.1f} %",
+        f"{after['residual']:.0e}",
+        _millimetres(after["cop_margin"]),
+        _percent(after["worst_friction"]),
+        _percent(after["worst_torque"]),
+        _margin(after["joint_margin"]),
+        _degrees(after["joint_rms"]),
+        f"{100 * after['com_rms']:.1f} cm",
+        f"{100 * after['base_max']:.0f} cm",
+        _millimetres(after["slip"]),
+        _percent(after["stride"]),
+        _rungs(after),
+        f"{after['microseconds']:.0f}",
+    )
 
+
+def compare(facts: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Write what ``clip_facts`` tells of one clip below ``BESIDE``; nothing where a side has no such figure."""
+    before, alarms, after = facts["before"], facts["false_alarms"], facts["after"]
+    inside = UNKNOWN if after["all_limits"] is None else f"{100 * after['all_limits']:.1f} %"
+    return [
+        ("finished", "", _finished(facts)),
+        ("samples that look impossible", _percent(before["impossible"]), f"{_percent(alarms['impossible'])}, false alarms"),
+        ("  zero-moment point outside", _percent(before["outside"]), _percent(alarms["outside"])),
+        ("  more friction than there is", _percent(before["slippery"]), _percent(alarms["slippery"])),
+        ("  ground would pull", _percent(before["pulled"]), _percent(alarms["pulled"])),
+        ("frames inside all limits", "", inside),
+        ("residual of the equation of motion, over the weight", "", f"{after['residual']:.0e}"),
+        ("centre of pressure, least margin", "", _millimetres(after["cop_margin"])),
+        ("friction, most used", "", _percent(after["worst_friction"])),
+        ("torque, most used", "", _percent(after["worst_torque"])),
+        ("joints, least margin", _margin(-before["joint_excess"] or None, "inside"), _margin(after["joint_margin"])),
+        ("joints, error", "", f"{_degrees(after['joint_rms'])} rms, {_degrees(after['joint_max'])} at most"),
+        ("centre of mass, error", "", f"{100 * after['com_rms']:.1f} cm rms"),
+        ("base, error", "", f"{100 * after['base_max']:.0f} cm at most"),
+        ("slip of soles that bear load", "", _millimetres(after["slip"])),
+        ("stride kept", "", _percent(after["stride"])),
+        ("rungs of the ladder", "", _rungs(after)),
+        ("time per frame", "", f"{after['microseconds']:.0f} us"),
+    ]
+
+
+def _finished(facts: dict[str, Any]) -> str:
     from humanoid_dynamics.filtering.clip_filter import LADDER
 
     after = facts["after"]
     finished = "yes" if after["finished"] else f"fell at {after['fell']:.2f} s"
-    finished += "" if facts["attempt"] == LADDER[0].name else f" ({facts['attempt']})"
-    return (
-        finished,
-        f"{100 * facts['before']['impossible']:.0f} % ({100 * facts['false_alarms']['impossible']:.0f} % false alarm)",
-        "not judged" if after["all_limits"] is None else f"{100 * after['all_limits']:.1f} %",
-        f"{after['residual']:.0e}",
-        f"{np.rad2deg(after['joint_rms']):.1f} deg",
-        f"{100 * after['com_rms']:.1f} cm",
-        f"{1e3 * after['slip']:.0f} mm",
-        f"{100 * after['stride']:.0f} %",
-        ", ".join(f"{name} {count}" for name, count in after["rungs"].items()),
-        f"{after['microseconds']:.0f}",
-    )
+    return finished + ("" if facts["attempt"] == LADDER[0].name else f" ({facts['attempt']})")
+
+
+def _rungs(after: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in after["rungs"].items())
+
+
+def _percent(share: float | None) -> str:
+    return UNKNOWN if share is None else f"{100 * share:.0f} %"
+
+
+def _millimetres(length: float | None) -> str:
+    return UNKNOWN if length is None else f"{1e3 * length:.0f} mm"
+
+
+def _degrees(angle: float) -> str:
+    return f"{degrees(angle):.1f} deg"
+
+
+def _margin(room: float | None, otherwise: str = UNKNOWN) -> str:
+    return otherwise if room is None else f"{room:.3f} rad or m"

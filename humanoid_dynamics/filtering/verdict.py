@@ -36,6 +36,8 @@ class Verdict:
         joints: Share of frames inside the position and speed limits of joints.
         all_limits: Share of frames inside all of these.
         worst_torque: Largest share of a torque limit [-].
+        cop_margin: Smallest distance of the centre of pressure to the edge of a sole [m]; negative outside, None where nothing bears load.
+        worst_friction: Largest share of the friction coefficient [-].
         joint_margin: Smallest distance to a position limit [rad or m]; negative outside.
         joint_rms: Root mean square over joints and time of what joints differ from the reference [rad].
         joint_max: Largest of these [rad].
@@ -62,6 +64,8 @@ class Verdict:
     joints: float | None
     all_limits: float | None
     worst_torque: float | None
+    cop_margin: float | None
+    worst_friction: float
     joint_margin: float | None
     joint_rms: float
     joint_max: float
@@ -90,6 +94,8 @@ class _Consistency(NamedTuple):
     joints: float
     all_limits: float
     worst_torque: float
+    cop_margin: float | None
+    worst_friction: float
     joint_margin: float
 
 
@@ -156,6 +162,8 @@ def _judge_certificates(certificates: Sequence[FrameCertificate]) -> _Consistenc
         joints=float(np.mean([c.joint >= -SHARE and c.speed <= 1.0 + SHARE for c in certificates])),
         all_limits=float(np.mean([c.holds for c in certificates])),
         worst_torque=max(c.torque for c in certificates),
+        cop_margin=min((c.cop for c in certificates if np.isfinite(c.cop)), default=None),
+        worst_friction=max(c.friction for c in certificates),
         joint_margin=min(c.joint for c in certificates),
     )
 

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.cli.app import build_app
+from humanoid_dynamics.cli.filter_table import HEADS, compare, figures
 from humanoid_dynamics.filtering.slope import Slope, normal_of
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.formats.mapping import build_clip, build_recording
@@ -100,7 +101,7 @@ def test_table_is_printed_whole(tmp_path, monkeypatch, columns):
     assert answer.exit_code == 0, answer.output
     assert "yes" in answer.output
     assert "100.0 %" in answer.output
-    assert "0 % (0 % false alarm)" in answer.output
+    assert "0 %, false alarms" in answer.output
 
 
 ASLANT = (("--slope", "1.2"), ("--slope", "nan"), ("--slope", "0.1", "--uphill", "7"), ("--uphill", "1"))
@@ -129,3 +130,24 @@ def test_pictures_are_drawn(tmp_path):
     assert "expected the path of a .png file" in str(wrong.exception)
     wrong = call("human28", str(tmp_path / "stand.npz"), "--film", str(tmp_path / "no" / "stand.gif"))
     assert "no such folder" in str(wrong.exception)
+
+
+def test_one_clip_is_compared_before_and_after_with_every_margin():
+    score = {"impossible": 0.5, "outside": 0.4, "slippery": 0.1, "pulled": 0.0, "joint_excess": 0.2}
+    after = {
+        **dict.fromkeys(("all_limits", "stride", "worst_friction"), 1.0),
+        **dict.fromkeys(("joint_rms", "joint_max", "com_rms", "base_max", "slip", "microseconds", "residual"), 0.01),
+        "finished": True,
+        "cop_margin": 0.001,
+        "worst_torque": None,
+        "joint_margin": None,
+        "rungs": {"all": 7},
+    }
+    facts = {"before": score, "false_alarms": dict.fromkeys(score, 0.0), "after": after, "attempt": "as it is"}
+    table = {row[0].strip(): row[1:] for row in compare(facts)}
+    assert table["finished"] == ("", "yes")
+    assert table["joints, least margin"] == ("-0.200 rad or m", "not judged")
+    assert table["centre of pressure, least margin"] == ("", "1 mm")
+    assert table["torque, most used"] == ("", "not judged")
+    assert table["rungs of the ladder"] == ("", "all 7")
+    assert len(figures(facts)) == len(HEADS) - 1

@@ -18,6 +18,8 @@ FIGURES = (
     "joints",
     "all_limits",
     "worst_torque",
+    "cop_margin",
+    "worst_friction",
     "joint_margin",
     "joint_rms",
     "joint_max",

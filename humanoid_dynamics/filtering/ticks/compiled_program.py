@@ -58,6 +58,7 @@ class CompiledProgram:
         tags: Indices = np.zeros((2 + CHANGES, most), dtype=np.intp)
         state: Indices = np.zeros(CHANGE + len(tags), dtype=np.intp)
         self._work = np.zeros((most + 1, n)), np.zeros((most + 1, most + 1)), np.zeros((VECTORS, most + 1)), tags, state
+        self._memory = self._reduced, *self._rows, self._work
         self._size = BASE + na, na
         self._kernel = compile_kernel(solve_program, PARTS)
         self._changes: dict[tuple[int, ...], int] = {}
@@ -73,11 +74,9 @@ class CompiledProgram:
     def solve(self, terms: BodyTerms, wishes: Wishes, room: JointRoom) -> Choice:
         """Choose accelerations, wrenches and torques; see ``ReducedProgram.solve``."""
         nv, na = self._size
-        state = (terms.M, terms.h, terms.J, terms.drift, terms.to_base, terms.J_com, terms.com_drift)
-        wish = (wishes.com, wishes.base, wishes.joints, wishes.soles, wishes.up, wishes.rise, wishes.height, wishes.load)
         out = np.empty(nv + BOTH + na)
         extra = (*self._extra, self.plain.count_extra())
-        ended = self._kernel(state, wish, room.bounds, self._given, extra, (self._reduced, *self._rows, self._work), out)
+        ended = self._kernel(terms.seen, wishes.seen, room.bounds, self._given, extra, self._memory, out)
         if ended not in {FOUND, HOPELESS}:
             return self.plain.solve(terms, wishes, room)
         status = QpStatus.OPTIMAL if ended == FOUND else QpStatus.INFEASIBLE

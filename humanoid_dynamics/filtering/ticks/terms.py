@@ -71,6 +71,7 @@ class BodyTerms:
         accelerations = [self._data.a_gf[int(frame.parentJoint)].vector for frame in frames]  # views: pinocchio writes there
         self._seen = list(zip(self._soles, accelerations, strict=True))
         self._fixed = np.array([frame.placement.homogeneous for frame in frames]), np.array([*self._gravity, self._per_mass])
+        self.seen = self.M, self.h, self.J, self.drift, self.to_base, self.J_com, self.com_drift  # as programs read them
         motion = (self.drift, self.twist, self.to_base, self.place, self.turn, self.R_WB)
         self._written = (self.M, self.h, self.J, *motion, self.com, self.com_rate, self.J_com, self.com_drift)
 

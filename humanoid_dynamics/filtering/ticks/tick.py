@@ -75,7 +75,7 @@ class BalancedTick:
         settings = settings or TickSettings()
         proportions = proportions or measure_proportions(robot)
         self._settings = settings
-        self.footing = Footing(proportions)
+        self.footing, self._stop = Footing(proportions), 1.0 / settings.gains.stance[1]
         rectangles = _rectangles(robot, settings.inside)
         compiled = choose_compiler(settings.compiled)
         self.terms = BodyTerms(robot, proportions, compiled=compiled)
@@ -193,20 +193,18 @@ class BalancedTick:
         if ready is None or not (np.array_equal(ready[0], q) and np.array_equal(ready[1], v)):
             self.terms.update(q, v)
         self.footing.update(target, self.terms, dt, measured=measured)
-        pull = 0.0 if measured else self._hold_soles(dt, leaps=target.leaps and np.isfinite(target.until).all())
+        pull = 0.0 if measured else min(1.0, self._stop / dt)  # no more than stops soles in one tick
+        if target.leaps and np.isfinite(target.until).all():
+            pull = min(pull, LEAPING)
         self._wishes.update(target, q, v, self.terms, pull=pull)
         feet, edges = self._seat(target, pull)
-        np.copyto(self._wishes.load, target.load * self._weight)
+        np.multiply(target.load, self._weight, self._wishes.load)
         self._add_wishes(target, q, v)
         self._leaps = target.leaps
         choice, rung = self._descend(feet, q, v, dt, measured)
         if self._edges is not None:
             self._edges.read_all(edges, choice.wrenches)
         return Step(choice.vdot, choice.tau, choice.wrenches, target.touches, rung, edges=edges)
-
-    def _hold_soles(self, dt: float, *, leaps: bool) -> float:
-        """Return the share of the stiffness that holds standing soles: no more than stops them in one tick."""
-        return min(LEAPING if leaps else 1.0, 1.0 / (self._settings.gains.stance[1] * dt))
 
     def _add_wishes(self, target: Target, q: Vector, v: Vector) -> None:
         """Add to the wishes of a tick; here nothing."""

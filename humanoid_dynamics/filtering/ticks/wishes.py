@@ -83,6 +83,7 @@ class Wishes:
         pairs = (gains.com, gains.height, gains.base, gains.swing, gains.joints, gains.stance)
         self._fixed = np.array([*np.ravel(pairs), *constants]), np.array(corners)
         self._written = (self.com, self.base, self.joints, self.soles, self.up, self.rise, self.height)
+        self.seen = self.com, self.base, self.joints, self.soles, self.up, self.rise, self.height, self.load  # as programs read them
         self._wanted, self._stands = np.zeros(TARGET + 2 * robot.nv), np.zeros(2, dtype=np.intp)
 
     def update(self, target: Target, q: Vector, v: Vector, terms: BodyTerms, *, pull: float = 1.0) -> None:

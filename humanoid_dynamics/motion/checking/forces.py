@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -212,3 +212,19 @@ def compute_needs(
         if watch is not None:
             watch((row + 1) / n)
     return ForceNeeds(miss, push, outside, friction, foot, torque, alone)
+
+
+def merge_needs(needs: Sequence[ForceNeeds]) -> ForceNeeds:
+    """Return what a motion needs at least, by several estimates of its accelerations.
+
+    Args:
+        needs: The needs by each; the first is the one that is told.
+
+    Returns:
+        The needs, with the least miss, and the least torques, those beyond the limits less by how far the estimates differ.
+    """
+    first = needs[0]
+    miss = np.min([need.miss for need in needs], axis=0)
+    shares = np.abs([need.torque for need in needs])
+    share = np.maximum(shares.min(axis=0) - np.ptp(shares, axis=0), np.minimum(shares.min(axis=0), 1.0))
+    return replace(first, miss=miss, torque=np.copysign(share, first.torque))
