@@ -30,6 +30,8 @@ def test_audit_passes_and_covers_every_case():
         (analytic.pendulum, {"mass": 0.1, "length": 0.2, "angle": 0.1}),
         (analytic.rolling, {"mass": 0.1, "radius": 0.5, "slope": 0.05}),
         (analytic.rolling, {"mass": 10.0, "radius": 0.1, "slope": 0.6, "friction": 0.1}),
+        (analytic.rolling, {"mass": 1.5, "radius": 0.01, "slope": 0.6}),
+        (analytic.rolling, {"mass": 0.1, "radius": 0.01, "slope": 0.6, "friction": 0.05}),
         (analytic.sliding, {"mass": 0.2, "size": 0.05, "friction": 0.9, "speed": 1.0}),
         (analytic.sliding, {"mass": 200.0, "size": 1.0, "friction": 0.15, "speed": 4.0}),
         (analytic.bouncing, {"mass": 5.0, "radius": 0.3, "height": 2.0, "e": 0.5}),

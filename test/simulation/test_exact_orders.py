@@ -32,7 +32,7 @@ CASES = {
         analytic.rolling,
         {
             "mass": rng.uniform(0.1, 30),
-            "radius": rng.uniform(0.05, 0.6),
+            "radius": rng.uniform(0.01, 0.6),
             "slope": rng.uniform(0.05, 0.5),
             "friction": rng.uniform(0.05, 0.8),
         },
@@ -79,6 +79,13 @@ def test_random_masses_sizes_and_frictions(name, seed):
 )
 def test_halving_the_step_quarters_the_error(case, options):
     errors = [case(dt, **options)[0].error for dt in (8e-3, 4e-3, 2e-3)]
+    for coarse, fine in pairwise(errors):
+        assert np.log2(coarse / fine) == pytest.approx(2.0, abs=0.35)
+
+
+def test_small_balls_roll_with_an_error_of_second_order():
+    errors = [analytic.rolling(dt, mass=0.7, radius=0.01, slope=0.5)[0].error for dt in (2e-3, 1e-3, 5e-4)]
+    assert errors[1] < 1e-5
     for coarse, fine in pairwise(errors):
         assert np.log2(coarse / fine) == pytest.approx(2.0, abs=0.35)
 

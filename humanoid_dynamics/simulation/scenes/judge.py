@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from humanoid_dynamics.simulation.contacts.cones import CLOSE
+from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE
 from humanoid_dynamics.simulation.contacts.rebound import ROUND_OFF
 from humanoid_dynamics.simulation.scenes.run import Summary, find_reach
 from humanoid_dynamics.simulation.scenes.scene import Tolerated

@@ -34,6 +34,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     Z_START,
     V,
 )
+from humanoid_dynamics.simulation.steps.standing_axes import straighten
 from humanoid_dynamics.simulation.steps.step_kernel import UNDONE
 from humanoid_dynamics.simulation.steps.tables import Tables
 from humanoid_dynamics.simulation.steps.terms import Terms
@@ -65,6 +66,7 @@ class Engine:
         self._rows: list[Vector] = list(tables.dofs)  # to take a row out of a table costs as much as to add two
         self._forces: Matrix = tables.dofs[MOTOR : LOST + 1]
         self._works: Vector = tables.numbers[W_MOTORS : W_LOSSES + 1]
+        self.columns: tuple[int, ...] = ()  # where velocities begin that are seen along standing axes in this step
         self._dt, self._half = read_only(0.0), read_only(0.5)  # as arrays, by which numpy multiplies twice as fast as by numbers
         self._per_dt = self._dt
         self._energy, self._forgotten = terms.model.createData(), find_forgotten_rotors(terms.model)
@@ -79,6 +81,7 @@ class Engine:
             all_slow: Whether even fast points stop dead.
         """
         self._rows[V][:] = v
+        self.columns = ()
         numbers = self.tables.numbers
         if numbers[DT] != dt or self._dt != dt:
             numbers[DT], numbers[WITHIN], numbers[SLOWEST] = dt, max(NEAR, dt * FASTEST_APPROACH), slowest_impact(dt)
@@ -225,6 +228,8 @@ class Engine:
         self._q_M = q_M
         terms = self.terms
         terms.place(q_M, self._rows[V_MIDDLE])
+        if self.columns:
+            straighten(self.columns, terms.M, self._rows[V_MIDDLE], terms.h)
         drive = self.joints.drive
         if drive is not None:
             self._rows[OFFSET][:] = pin.difference(terms.model, q_M, drive.q_ref)

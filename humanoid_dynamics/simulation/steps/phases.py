@@ -38,6 +38,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     Z_FREE,
     V,
 )
+from humanoid_dynamics.simulation.steps.standing_axes import TURNING, StandingAxes, list_free_bodies
 from humanoid_dynamics.spatial.arrays import Vector
 
 CLOSED, CLOSED_FINELY = 1e-11, 1e-13  # [m]
@@ -93,7 +94,8 @@ class Phases:
         self.pushes: list[Push] = []
         self.lam: Vector
         self._run, self.parts, self.swing, self.fresh = run, 1, 0.0, True
-        self._data = robot.data()
+        self._data, self._free = robot.data(), list_free_bodies(robot)
+        self._axes: StandingAxes | None = None
         self._dofs, self._numbers = engine.tables.dofs, engine.tables.numbers
         self._numbers[AUDIT] = audit
         engine.joints.enter(self._dofs)
@@ -145,12 +147,15 @@ class Phases:
         """
         engine = self.engine
         engine.set_step(dt, self.v, all_slow=all_slow)
+        guess = self._let_axes_stand(dt)
         if not self._evaluate(dt):
             return None
         self._run("after_terms")
         hit = engine.detect()
         self._run("after_detect")
         if hit is not None and stop_at_impact:
+            if guess is not None:
+                self._dofs[V_MIDDLE], self._axes = guess, None
             return hit
         if not self._find_forces(dt):
             return None
@@ -159,11 +164,26 @@ class Phases:
         self._run("after_integrate")
         self.correct()
         self.close_motion(dt)
+        self._axes = None
         return None
+
+    def _let_axes_stand(self, dt: float) -> Vector | None:
+        """See bodies that turn fast along standing axes; return the velocity to expect in the middle as it was, None where none does."""
+        self._axes = None
+        if not any(np.abs(self.v[c + 3 : c + 6]).max() > TURNING for _, c in self._free):
+            return None
+        axes, dofs = StandingAxes(self._free, self.q, self.v, dt), self._dofs
+        guess: Vector = dofs[V_MIDDLE].copy()
+        axes.see_from_middle(dofs[V])
+        axes.see_from_middle(dofs[V_MIDDLE])
+        self._axes, self.engine.columns = axes, axes.columns
+        return guess
 
     def _evaluate(self, dt: float) -> bool:
         """Evaluate all terms in the middle of the step; return whether they make sense."""
         q_M = pin.integrate(self.robot.model, self.q, (0.5 * dt) * self.v)
+        if self._axes is not None:
+            self._axes.go_to_middle(q_M)
         if self.pushes:
             self.pushes = [push for push in self.pushes if not push.over(self.t)]
             self._dofs[PUSH] = sum_pushes(self.robot, self.engine.terms.data, self.pushes, q_M, (self.t, dt))
@@ -179,14 +199,14 @@ class Phases:
         """Find all forces, with drives cut to what their motors can give; return whether the velocity after them makes sense."""
         engine, numbers, dofs = self.engine, self._numbers, self._dofs
         engine.find_forces()
-        if self.swings():  # once more in the middle of what was found
+        if self.swings() and self._axes is None:  # once more in the middle of what was found
             dofs[V_MIDDLE] = 0.5 * (dofs[V] + dofs[V_END])
             q_M = pin.integrate(self.robot.model, self.q, (0.5 * dt) * dofs[V_MIDDLE])
             if not engine.evaluate(q_M):
                 self._stop_without_inertia(q_M)
                 return False
             engine.find_forces()
-        elif numbers[FASTEST] > WILD:  # once more with the velocity that was found, where the last step tells it badly
+        elif self._axes is not None or numbers[FASTEST] > WILD:  # once more with the velocity that was found
             dofs[V_MIDDLE] = 0.5 * (dofs[V] + dofs[V_END])
             if not engine.evaluate_again():
                 self._stop_without_inertia(self.q)
@@ -221,7 +241,12 @@ class Phases:
         if self.weighs:
             self.books.give(engine.flying.sum_contacts(self.touching))
             self._give(dt * (dofs[PUSH] + self.lam.dot(engine.terms.rows) if len(self.lam) else dofs[PUSH]))
-        self.q = pin.integrate(self.robot.model, self.q, dofs[WAY])
+        q = pin.integrate(self.robot.model, self.q, dofs[WAY])
+        if self._axes is not None:
+            self._axes.go_to_end(dofs[WAY], q)
+            self._axes.see_from_end(dofs[V_END])
+            self._axes.see_from_end(dofs[V_MIDDLE])
+        self.q = q
         self.v, self.span, self.fresh = dofs[V_END].copy(), dt, False
 
     def _find_loops(self, change: Vector) -> Vector:
@@ -287,6 +312,8 @@ class Phases:
         self.v = terms.velocity(keep_energy(z, bound, lifted) if keep else bound)
         if self.weighs:
             self._give(terms.multipliers(terms.Q.T.dot(bound - z)).dot(terms.rows))
+        if self._axes is not None:
+            self._axes.see_from_end(self.v)
         terms.release()
 
     def let_collide(self) -> None:
