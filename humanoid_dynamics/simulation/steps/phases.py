@@ -167,10 +167,14 @@ class Phases:
         self._axes = None
         return None
 
+    def turns_fast(self) -> bool:
+        """Return whether a free body turns so fast that a step sees it along standing axes."""
+        return any(np.abs(self.v[c + 3 : c + 6]).max() > TURNING for _, c in self._free)
+
     def _let_axes_stand(self, dt: float) -> Vector | None:
         """See bodies that turn fast along standing axes; return the velocity to expect in the middle as it was, None where none does."""
         self._axes = None
-        if not any(np.abs(self.v[c + 3 : c + 6]).max() > TURNING for _, c in self._free):
+        if not self.turns_fast():
             return None
         axes, dofs = StandingAxes(self._free, self.q, self.v, dt), self._dofs
         guess: Vector = dofs[V_MIDDLE].copy()

@@ -24,6 +24,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     V_MIDDLE,
     Z_END,
 )
+from humanoid_dynamics.simulation.steps.standing_axes import TURNING
 from humanoid_dynamics.simulation.steps.step_kernel import DEEP, UNDONE
 from humanoid_dynamics.spatial.arrays import Vector
 
@@ -56,9 +57,13 @@ class Stepper(Phases):
         if tau is not self.tau or tau.flags.writeable:
             self.tau = self._dofs[MOTOR, self.mechanism.actuated] = tau
         self.strayed = self.created = 0.0
-        if undisturbed and not (self.fresh or self.pushes or self.accurate) and self._leap(dt):
+        if undisturbed and not (self.fresh or self.pushes or self.accurate) and self._turns_slowly() and self._leap(dt):
             return 0
         return self._take(dt, HALVINGS)
+
+    def _turns_slowly(self) -> bool:
+        """Return whether no free body has to be seen along standing axes."""
+        return bool(self._numbers[FASTEST] <= TURNING) or not self.turns_fast()
 
     def _leap(self, dt: float) -> bool:
         """Take a step in one go; return False, and leave all as it was, where something asks for attention."""
