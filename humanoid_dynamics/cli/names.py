@@ -3,6 +3,7 @@
 RULES = (
     "minimum_torque",
     "pseudo_inverse",
+    "weighted_pseudo_inverse",
     "transition",
     "procedure_4",
     "recommended_transition",

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 from scipy.linalg import lapack
 
 from humanoid_dynamics.contact.wrench import reference_point
-from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.kernels import share_tick, share_tick_inside, torque_tick, torque_tick_inside
 from humanoid_dynamics.resolution.parallel import FACE, stiffen
 from humanoid_dynamics.resolution.settling import CLEAR, MOST_PASSES, SETTLED, weigh
+from humanoid_dynamics.resolution.weights import build_weights, is_diagonal
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import Kernel
 
@@ -128,41 +128,46 @@ class TorqueObjective(Objective):
 
     Attributes:
         H_x: (size, size) weights of the pushes.
-        span_weights: Weights of the torques of the span, or None where all are 1.
+        W: (nv, nv) weights of the forces on all coordinates, or None where all are 1.
     """
 
     def __init__(
-        self, dynamics: ContactDynamics, wrench_weight: float, torque_weights: ArrayLike | None = None, unit_wrench: bool = False
+        self,
+        dynamics: ContactDynamics,
+        wrench_weight: ArrayLike,
+        torque_weights: ArrayLike | None = None,
+        unit_wrench: bool = False,
+        *,
+        scaled: bool = False,
     ) -> None:
         """Prepare.
 
         Args:
             dynamics: What is asked.
-            wrench_weight: Largest weight of a push of body weight against ``TYPICAL_TORQUE`` [-], which keeps it bounded; with
-                ``unit_wrench`` the weight of 1 N and 1 N·m.
-            torque_weights: (na,) weights of the squared torques, positive; 1 where None.
+            wrench_weight: Largest weight of a push of body weight against ``TYPICAL_TORQUE`` [-], which keeps it bounded.  With
+                ``unit_wrench`` the weight of 1 N and 1 N·m: one for all, one for each number that contacts push with, or a matrix.
+            torque_weights: Weights of the squared torques: one for all, (na,) one for each motor, or a (na, na) matrix; 1 where None.
             unit_wrench: Whether pushes count beside torques, by their bare numbers in N and N·m.
+            scaled: With ``unit_wrench``, whether they count by body weight against ``TYPICAL_TORQUE`` instead, so that no unit matters.
 
         Raises:
-            ShapeError: If a weight is not positive and finite, or there is not one for each motor.
+            ShapeError: If weights are not positive and finite, or of another size.
         """
         super().__init__(dynamics)
-        if not 0.0 < wrench_weight < np.inf:
-            raise ShapeError("wrench_weight", f"{wrench_weight}", "a positive, finite number")
-        force = wrench_weight if unit_wrench else wrench_weight * (TYPICAL_TORQUE / dynamics.unit_force) ** 2
-        moment = force if unit_wrench else force / TYPICAL_LEVER**2
-        weights = np.full(dynamics.size, wrench_weight if unit_wrench else GEAR_WEIGHT)
-        for part in dynamics.parts:
-            weights[part] = moment
-            weights[part.start : part.start + 3] = force
-        weights[dynamics.held] = LOOP_WEIGHT
-        self.H_x: Matrix = np.diag(weights)
+        n = dynamics.parts[-1].stop if dynamics.parts else 0
+        of_contacts = build_weights("wrench_weight", wrench_weight, n)
+        sizes = np.full(n, 1.0 if unit_wrench and not scaled else TYPICAL_TORQUE / dynamics.unit_force)
+        for part in dynamics.parts if scaled or not unit_wrench else ():
+            sizes[part.start + 3 : part.stop] /= TYPICAL_LEVER
+        of_gears = float(np.asarray(wrench_weight)) if unit_wrench and np.ndim(wrench_weight) == 0 else GEAR_WEIGHT
+        self.H_x: Matrix = np.diag(np.full(dynamics.size, of_gears))
+        self.H_x[:n, :n] = of_contacts * np.outer(sizes, sizes)
+        self.H_x[dynamics.held, dynamics.held] = np.diag(np.full(dynamics.held.stop - dynamics.held.start, LOOP_WEIGHT))
         self._light, self._pivot = not unit_wrench, 0.0
-        self.span_weights: Vector | None = None
+        self.W: Matrix | None = None
         if torque_weights is not None:
-            every = np.ones(dynamics.robot.nv)
-            every[dynamics.driven_v] = _check_weights(torque_weights, len(dynamics.driven_v))
-            self.span_weights = every[dynamics.span]
+            self.W, driven = np.eye(dynamics.robot.nv), dynamics.driven_v
+            self.W[np.ix_(driven, driven)] = build_weights("torque_weights", torque_weights, len(driven))
 
     def write(self, shares: Vector) -> None:
         """Fill ``H`` and ``g``; shares play no part.
@@ -171,10 +176,10 @@ class TorqueObjective(Objective):
         system is better conditioned.
         """
         del shares
-        J, free = self.dynamics.J, self.dynamics.free
+        J, forces = self.dynamics.whole_J, self.dynamics.tau_0
         weighted = self._weigh(J)
         self.H[:] = weighted.dot(J.T)
-        weighted.dot(free, self.g)
+        weighted.dot(forces, self.g)
         self._pivot = self._find_pivot() if self._light else 0.0
         self.H += weigh(self._pivot) * self.H_x
 
@@ -182,8 +187,8 @@ class TorqueObjective(Objective):
         """Return the push of least torques, the least one where these leave a choice; see ``settling``."""
         if not self._light or self._pivot >= CLEAR:
             return x
-        J = self.dynamics.J
-        left, whole, last = self.dynamics.free - x.dot(J), float(self.dynamics.tau_0.dot(self.dynamics.tau_0)), x
+        J = self.dynamics.whole_J
+        left, whole, last = self.dynamics.tau_0 - x.dot(J), float(self.dynamics.tau_0.dot(self.dynamics.tau_0)), x
         for _ in range(MOST_PASSES):
             last, way = x, solve(self._weigh(J).dot(left))
             x, change = x + way, way.dot(J)
@@ -193,15 +198,18 @@ class TorqueObjective(Objective):
         self.g += weigh(self._pivot) * self.H_x.dot(last)
         return x
 
-    def fast(self) -> Fast:
-        """Return the kernel of least torques."""
-        n, width = self.dynamics.J.shape
-        weights = np.ones(width) if self.span_weights is None else self.span_weights
+    def fast(self) -> Fast | None:
+        """Return the kernel of least torques; None where weights are matrices."""
+        n = len(self.H_x)
+        if not is_diagonal(self.H_x) or not (self.W is None or is_diagonal(self.W)):
+            return None
+        weights = np.ones(self.dynamics.robot.nv) if self.W is None else self.W.diagonal()
         of_push = (np.ones(n), np.zeros((n, 2)), np.zeros(n, dtype=np.intp))
-        return Fast((torque_tick, torque_tick_inside), "kkt", np.diag(self.H_x).copy(), weights, *of_push, self._light)
+        weights = np.array(weights[self.dynamics.span])
+        return Fast((torque_tick, torque_tick_inside), "kkt", self.H_x.diagonal().copy(), weights, *of_push, self._light)
 
     def _weigh(self, J: Matrix) -> Matrix:
-        return J if self.span_weights is None else J * self.span_weights
+        return J if self.W is None else J.dot(self.W)
 
     def _find_pivot(self) -> float:
         """Return the least pivot of ``H`` as a share of its diagonal; what no coordinate feels weighs itself."""
@@ -297,10 +305,3 @@ class ShareObjective(Objective):
             owner[part] = k
             softness[part.start : part.start + 3] = RIGID_LEVER**-2
         return Fast((share_tick, share_tick_inside), "closed", np.ones(n), np.ones(width), softness, self._twist, owner)
-
-
-def _check_weights(weights: ArrayLike, size: int) -> Vector:
-    values = np.asarray(weights, dtype=np.float64)
-    if values.shape != (size,) or not np.isfinite(values).all() or not (values > 0.0).all():
-        raise ShapeError("torque_weights", f"shape {values.shape}", f"({size},) positive numbers, one for each motor")
-    return np.array(values)

@@ -12,10 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from numpy.typing import ArrayLike
+
 from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.objectives import Objective, ShareObjective, TorqueObjective
 from humanoid_dynamics.resolution.pressed_shares import PressedShareObjective
+from humanoid_dynamics.resolution.weights import Weights, as_value
 
 WRENCH_WEIGHT = 1e-6
 
@@ -48,17 +51,19 @@ class LeastTorques:
 
     Attributes:
         wrench_weight: As in ``TorqueObjective``.
-        torque_weights: (na,) likewise.
+        torque_weights: Likewise.
         unit_wrench: Likewise.
+        scaled: Likewise.
     """
 
-    wrench_weight: float
-    torque_weights: tuple[float, ...] | None = None
+    wrench_weight: Weights
+    torque_weights: Weights | None = None
     unit_wrench: bool = False
+    scaled: bool = False
 
     def __call__(self, dynamics: ContactDynamics) -> TorqueObjective:
         """Prepare the objective for a question."""
-        return TorqueObjective(dynamics, self.wrench_weight, self.torque_weights, self.unit_wrench)
+        return TorqueObjective(dynamics, self.wrench_weight, self.torque_weights, self.unit_wrench, scaled=self.scaled)
 
 
 RULES: Mapping[str, Rule] = MappingProxyType(
@@ -79,6 +84,14 @@ RULES: Mapping[str, Rule] = MappingProxyType(
                 False,
                 False,
                 "least squared torques and wrenches together, in N and N·m",
+                "[BP, eq. 27]",
+            ),
+            Rule(
+                "weighted_pseudo_inverse",
+                LeastTorques(1.0, unit_wrench=True, scaled=True),
+                False,
+                False,
+                "least squared torques and wrenches together, body weight like 100 N·m and moments at 0.1 m: no unit matters",
                 "[BP, eq. 27]",
             ),
             Rule(
@@ -139,15 +152,16 @@ def find_rule(name: str | Rule) -> Rule:
     return RULES[name]
 
 
-def weighted_pseudo_inverse(wrench_weight: float = 1.0, torque_weights: tuple[float, ...] | None = None) -> Rule:
+def weighted_pseudo_inverse(wrench_weight: ArrayLike = 1.0, torque_weights: ArrayLike | None = None) -> Rule:
     """Return the pseudo-inverse of torques and wrenches with weights of its own; its answer depends on units, hence on them.
 
     Args:
-        wrench_weight: Weight of the squared wrenches, in N and N·m, against squared torques; positive and finite.
-        torque_weights: (na,) weights of the squared torques, positive and finite; 1 where None.
+        wrench_weight: Weight of the squared wrenches, in N and N·m, against squared torques: one for all, one for each number that contacts
+            push with (six for a face, five for an edge, three for a point), or a symmetric, positive definite matrix of these.
+        torque_weights: Weights of the squared torques: one for all, (na,) one for each motor, or a (na, na) matrix; 1 where None.
 
     Returns:
         The rule; equal to another of the same weights.  Weights are checked where it meets a robot.
     """
-    objective = LeastTorques(wrench_weight, None if torque_weights is None else tuple(torque_weights), unit_wrench=True)
+    objective = LeastTorques(as_value(wrench_weight), None if torque_weights is None else as_value(torque_weights), unit_wrench=True)
     return Rule("weighted_pseudo_inverse", objective, False, False, "least squared torques and wrenches, weighted", "[BP, eq. 27]")

@@ -109,11 +109,11 @@ class Ground:
         return False
 
 
-def follow_plan(rng):
+def follow_plan(rng, dt=4e-3):
     """Let touch-downs come early and late; return the largest change of a share in a tick over its bound, known beforehand."""
     plan = random_plan(rng)
     manager, ground = PhaseManager(plan), Ground(plan, rng)
-    rates, used, before, dt = manager.share_rates(), 0.0, None, 4e-3
+    rates, used, before = manager.share_rates(), 0.0, None
     for t in np.arange(0.0, 2.4, dt):
         now = manager.phase(t).schedule_time
         for surface in plan.surfaces[1:]:
@@ -131,9 +131,9 @@ def test_early_and_late_touchdowns_keep_the_bound_that_was_known_before(seed):
 
 
 @pytest.mark.slow
-def test_two_thousand_plans_with_early_and_late_touchdowns_keep_their_bound():
+def test_ten_thousand_plans_with_early_and_late_touchdowns_keep_their_bound():
     rng = np.random.default_rng(60)
-    used = [follow_plan(rng) for _ in range(2_000)]
+    used = [follow_plan(rng, 1e-2) for _ in range(10_000)]
     assert max(used) <= 1.0 + 1e-9
     assert max(used) > 0.5
 

@@ -219,6 +219,38 @@ class TestPseudoInverse:
         least = hd.inverse_dynamics(human28, state, a, FEET)
         np.testing.assert_allclose(free.tau, least.tau, atol=1e-3)
 
+    @pytest.mark.parametrize("kind", ["vector", "matrix"])
+    @pytest.mark.parametrize("names", [FEET, RAIL], ids=len)
+    def test_weights_of_every_kind(self, human28, kind, names):
+        """Against the pseudo-inverse of columns that are multiplied by the inverse root of the weights."""
+        rng, na, n = np.random.default_rng(23), len(human28.actuated), 6 * len(names)
+        state, a = random_motion(human28, rng)
+        if kind == "vector":
+            of_torques, of_wrenches = rng.uniform(0.5, 2.0, na), rng.uniform(1e-3, 1.0, n)
+            W = np.diag(np.concatenate((of_torques, of_wrenches)))
+        else:
+            roots = rng.standard_normal((na, na)), rng.standard_normal((n, n))
+            of_torques, of_wrenches = (root @ root.T + np.eye(len(root)) for root in roots)
+            of_torques, of_wrenches = 0.5 * (of_torques + of_torques.T), 0.5 * (of_wrenches + of_wrenches.T)
+            W = np.block([[of_torques, np.zeros((na, n))], [np.zeros((n, na)), of_wrenches]])
+        answer = hd.inverse_dynamics(human28, state, a, names, weighted_pseudo_inverse(of_wrenches, of_torques))
+        tau_0, J = dense(human28, state, a, names)
+        root = np.linalg.inv(np.linalg.cholesky(W)).T
+        least = root @ np.linalg.pinv(np.hstack((np.eye(human28.nv)[:, human28.actuated_v], J.T)) @ root) @ tau_0
+        np.testing.assert_allclose(answer.tau, least[:na], rtol=0.0, atol=1e-9 * (1.0 + np.abs(least[:na]).max()))
+
+    def test_by_name_it_weighs_by_body_weight(self, human28):
+        state, a = random_motion(human28, np.random.default_rng(24))
+        force, moment = (100.0 / (human28.mass * 9.81)) ** 2, (1000.0 / (human28.mass * 9.81)) ** 2
+        own = weighted_pseudo_inverse(np.tile([force] * 3 + [moment] * 3, 2))
+        named, made = (hd.inverse_dynamics(human28, state, a, FEET, rule) for rule in ("weighted_pseudo_inverse", own))
+        np.testing.assert_allclose(named.tau, made.tau, atol=1e-6)
+
+    @pytest.mark.parametrize("weights", [[1.0, 2.0], -np.eye(12), np.triu(np.ones((12, 12))), np.zeros(12)])
+    def test_wrong_weights_of_wrenches(self, human28, weights):
+        with pytest.raises(ShapeError, match=r"wrench_weight: .* expected a positive, finite number"):
+            hd.InverseDynamics(human28, FEET, weighted_pseudo_inverse(weights), compiled=False)
+
     @pytest.mark.parametrize("weights", [(1.0,), (0.0,) * 28, (np.nan,) * 28])
     def test_wrong_weights(self, human28, weights):
         with pytest.raises(ShapeError, match="torque_weights"):
