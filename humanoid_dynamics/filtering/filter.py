@@ -136,6 +136,8 @@ class DynamicsFilter:
         status = self._intake.take(time, q)
         if status in TAKEN and self._intake.q is not None:
             self._track.add(self._intake.time, self._intake.q)
+            if status == "moved":
+                self._track.break_off()
             self._prepare()
         return status
 

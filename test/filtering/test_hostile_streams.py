@@ -40,6 +40,15 @@ def test_recorded_squat_goes_on_after_random_postures_and_after_none(kind):
     assert check(kind, 1) <= RECOVERY
 
 
+def test_steps_after_an_about_face_are_those_of_the_reference():
+    """How feet slid while the body faced backward tells nothing about how still they stand afterwards."""
+    fault = streams.draw_fault("about_face", 6)
+    _, frames, _ = streams.follow(fault)
+    swings = [frame for frame in frames if fault.ends + 0.2 < frame.reference < fault.ends + 0.7]
+    expected = {round(frame.reference, 3): frame.target.touches for frame in streams.undisturbed(fault.motion)}
+    assert all(frame.target.touches == expected[round(frame.reference, 3)] == (True, False) for frame in swings)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", list(streams.KINDS))
 def test_ten_bad_streams_of_each_kind(kind):

@@ -55,9 +55,9 @@ class Labeller:
         if self._limits is None or now - self._measured > 0.25 * self._settings.rate:
             self._measured = now
             track = self._track
-            start = max(now - round(HISTORY * self._settings.rate), track.centre.first)
-            centre = track.centre.between(start, window.start + len(window.com))
-            base = track.q.between(start, window.start + len(window.com))
+            end = window.start + len(window.com)
+            start = min(max(now - round(HISTORY * self._settings.rate), track.centre.first, track.whole), end)
+            centre, base = track.centre.between(start, end), track.q.between(start, end)
             self._limits = choose_thresholds(centre, base, self._dt)
         return self._limits
 

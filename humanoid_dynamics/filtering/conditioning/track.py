@@ -32,6 +32,7 @@ class Track:
         place: Origins of both soles [m].
         turn: Their orientations.
         centre: Middles of both soles [m].
+        whole: Row from which on the reference is of one piece.
         stretch: How straight both legs are, distance of hip and ankle over the length of the leg [-].
     """
 
@@ -62,7 +63,7 @@ class Track:
         self.q, self.rate, self.com, self.spin = Rows(robot.nq), Rows(robot.nv), Rows(3), Rows(3)
         self.place, self.turn, self.centre, self.stretch = Rows(2, 3), Rows(2, 3, 3), Rows(2, 3), Rows(2)
         self._samples: list[tuple[float, Vector]] = []
-        self.start = 0.0
+        self.start, self.whole = 0.0, 0
 
     @property
     def end(self) -> int:
@@ -89,6 +90,10 @@ class Track:
         self._samples = [*self._samples[-3:], (time, np.array(q))]
         self._resample(last=self._eager)
         self._smooth()
+
+    def break_off(self) -> None:
+        """Say that the last sample has nothing to do with those before it."""
+        self.whole = round((self._samples[-1][0] - self.start) / self._dt) + self.half
 
     def finish(self) -> None:
         """Let the reference stand still after its last sample, long enough for all windows."""
