@@ -25,6 +25,7 @@ DESCRIPTIONS = ("", ".urdf", ".xacro", ".xml")  # how names and files of robots 
 ClipArgument = Annotated[str, typer.Argument(help="Motion file of any known format.", metavar="CLIP")]
 CutoffOption = Annotated[float, typer.Option("--cutoff", help="Low-pass before velocities are taken, where the clip has none [Hz].")]
 RateOption = Annotated[float, typer.Option("--rate", help="Samples per second of a table without times [Hz]; told by the file where 0.")]
+MapOption = Annotated[str, typer.Option("--map", help="YAML file: which column is which joint, and which nobody wants.")]
 ControlOption = Annotated[bool, typer.Option("--control/--no-control", help="Whether to measure false alarms on walks that are possible.")]
 EXAMPLES = """\b
 Examples:
@@ -39,6 +40,7 @@ def check(
     *,
     cutoff: CutoffOption = CUTOFF,
     rate: RateOption = 0.0,
+    joints: MapOption = "",
     control: ControlOption = True,
     config: ConfigOption = "",
     as_json: JsonOption = False,
@@ -47,6 +49,7 @@ def check(
     from humanoid_dynamics.model.load import load_robot
     from humanoid_dynamics.model.reading.catalogue import find_description
     from humanoid_dynamics.motion.clip_check import check_clip
+    from humanoid_dynamics.motion.formats.mapping import load_joint_map
     from humanoid_dynamics.motion.load import load_clip
 
     if Path(robot.split()[0] if robot.split() else "").suffix.lower() not in DESCRIPTIONS:
@@ -56,7 +59,8 @@ def check(
     if not Path(clip).is_file():
         raise ClipError(clip, "no such file")
     loaded = load_robot(robot, description=find_description(config))
-    motion = load_clip(Path(clip), loaded, rate=rate or None)
+    joint_map = load_joint_map(Path(joints)) if joints else None
+    motion = load_clip(Path(clip), loaded, joint_map=joint_map, rate=rate or None)
     with show_progress(f"checking {Path(clip).name}") as bar:
         report = check_clip(motion, cutoff=cutoff, control=control, watch=bar.tell)
     facts = report_facts(report)

@@ -115,3 +115,22 @@ def test_gait_of_robots_of_others(call, name):
     facts = json.loads(out)
     assert facts["zmp_inside"] == 1.0
     assert facts["way"] > 0.1
+
+
+def test_check_takes_the_map_that_its_refusal_asks_for(call, tmp_path):
+    robot = hd.load_robot("human28")
+    table, joints = tmp_path / "named.csv", tmp_path / "map.yaml"
+    times = np.arange(30) / 50.0
+    from humanoid_dynamics.motion.clip import Clip
+    from humanoid_dynamics.motion.formats.csv_file import write_csv
+    from humanoid_dynamics.motion.formats.mapping import build_recording
+
+    write_csv(build_recording(Clip(robot, times, np.tile(robot.posture, (30, 1)))), table)
+    head, _, rest = table.read_text().partition("\n")
+    table.write_text(head + ",room_temperature\n" + "\n".join(f"{line},20.0" for line in rest.splitlines()) + "\n")
+    refused = call("check", "human28", table, "--no-control")
+    assert refused[0] != 0
+    assert "room_temperature" in refused[2]
+    assert "--map" in refused[2]
+    joints.write_text("ignore: [room_temperature]\n")
+    assert call("check", "human28", table, "--no-control", "--map", joints)[0] == 0

@@ -6,9 +6,12 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
+from time import monotonic
 
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.filtering.batches.task import StoredJob, Task
+
+LONG = 600.0  # s, that a worker may need to begin where many others work
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class Fake:
         if clip.name == self.kills:
             os.kill(os.getpid(), signal.SIGKILL)
         if clip.name == self.waits and sum(name == clip.name for _, name, _ in read_lines(self.log)) == 1:
-            Event().wait(60)
+            Event().wait(LONG)
         if not clip.exists():
             raise ClipError(str(clip), "no such file")
         if out is not None:
@@ -95,10 +98,11 @@ def write_clips(folder, number):
 
 def kill_who_begins(log, name):
     """Kill the process that begins a clip, once it does; return its id."""
-    for _ in range(6000):
+    until = monotonic() + LONG
+    while monotonic() < until:
         for said, clip, pid in read_lines(log):
             if (said, clip) == ("begin", name):
                 os.kill(int(pid), signal.SIGKILL)
                 return int(pid)
-        Event().wait(0.01)
+        Event().wait(0.05)
     raise AssertionError(f"{name} was never begun")

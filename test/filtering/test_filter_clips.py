@@ -131,12 +131,39 @@ def test_centre_of_mass_of_the_recording_makes_it_fall():
 
 
 def test_pull_of_the_ground_is_reported():
-    """Negative control: without the limits of contacts the centre of pressure leaves the feet."""
+    """Negative control: without the limits of contacts the centre of pressure leaves the feet, far and for most of the time."""
     robot = hd.load_robot("g1")
     loose = TickSettings(unilateral=False)
-    found = filter_clip(robot, load("g1_karate/B_HandsUp.csv", robot, 4.0), tick=loose, settings=Settings(balance=False), ladder=FIRST)
-    assert found.verdict.cop < 1.0
-    assert found.verdict.all_limits < 1.0
+    clip = load("g1_asap/walk_level1.npz", robot, 4.0)
+    verdict = filter_clip(robot, clip, tick=loose, settings=Settings(balance=False), ladder=FIRST).verdict
+    assert verdict.cop < 0.25
+    assert verdict.all_limits <= verdict.cop
+    assert verdict.cop_margin < -0.05
+    kept = filter_clip(robot, clip, settings=Settings(balance=False), ladder=FIRST).verdict
+    assert kept.cop == 1.0
+    assert kept.cop_margin >= 0.0
+
+
+def test_feet_that_float_are_put_on_the_ground():
+    """Without that a robot stretches its legs to reach the ground, or stands lower than the reference."""
+    robot = hd.load_robot("human28")
+    times = np.arange(0.0, 1.0, 0.02)
+    q = np.tile(robot.posture, (len(times), 1))
+    q[:, 2] += 0.06
+    settings = Settings(), Settings(repair_height=False)
+    repaired, floats = (filter_clip(robot, Clip(robot, times, q), settings=how, ladder=FIRST).verdict for how in settings)
+    assert repaired.joint_rms < 1e-9
+    assert np.rad2deg(floats.joint_rms) > 2.0
+    assert floats.base_max > 0.05
+
+
+@pytest.mark.slow
+def test_without_repair_of_heights_a_squat_is_farther_off():
+    robot = hd.load_robot("g1")
+    clip = load("g1_asap/squat_level1.npz", robot, 3.0)
+    settings = Settings(), Settings(repair_height=False)
+    repaired, floats = (filter_clip(robot, clip, settings=how, ladder=FIRST).verdict.joint_rms for how in settings)
+    assert floats > 1.5 * repaired
 
 
 @pytest.mark.slow

@@ -71,7 +71,8 @@ def _bears(foot: int, asked: Asked, wanted: Wanted, body: Body, soles: Soles, he
     marks, times = held[0], held[1]
     if not asked[0][foot]:  # nobody leaves before who came down has taken its load, or, where nothing is measured, can take it
         both = marks[STANDS, foot] != 0 and marks[STANDS, 1 - foot] != 0
-        return both and (times[AGE, 1 - foot] < RAMP if measured else times[AGE, 1 - foot] == 0.0)
+        age: float = times[AGE, 1 - foot]
+        return both and (age < RAMP if measured else age == 0.0)
     if marks[STANDS, foot] and marks[EDGE, foot]:
         return True
     if marks[STANDS, foot]:
@@ -185,8 +186,8 @@ def _age(foot: int, stands: tuple[bool, Pair], body: Body, held: Held, when: tup
 
 def _rests(twist: Vector) -> bool:
     """Return whether a sole that came down has stopped."""
-    along = twist[0] * twist[0] + twist[1] * twist[1] + twist[2] * twist[2]
-    turning = twist[3] * twist[3] + twist[4] * twist[4] + twist[5] * twist[5]
+    along: float = twist[0] * twist[0] + twist[1] * twist[1] + twist[2] * twist[2]
+    turning: float = twist[3] * twist[3] + twist[4] * twist[4] + twist[5] * twist[5]
     return along < RESTS[0] ** 2 and turning < RESTS[1] ** 2
 
 
