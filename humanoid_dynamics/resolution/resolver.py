@@ -52,7 +52,7 @@ class Resolver:
         with np.errstate(divide="ignore"):
             self._per_limit = np.where(self._effort > 0.0, 1.0 / self._effort, 0.0)
         self._tolerance = (RESIDUAL_TOLERANCE * dynamics.unit_force) ** 2
-        self._fade = fade_of(len(dynamics.parts))
+        self._fade = fade_of(len(dynamics.parts)) if rule.limited and rule.continuous else 0.0
         self._is_written = False
         self._compiled = self._compile() if compiled else None
 
@@ -67,12 +67,12 @@ class Resolver:
             The answer.
         """
         shares = self._objective.adapt(shares)
-        fades = self.rule.limited and self.rule.continuous and any(0.0 < share < self._fade for share in shares.tolist())
-        found = None if fades else self._find_compiled(shares)
-        return self._certify(found, start) if found is not None else self._answer_carefully(shares, fades, start)
+        found = self._find_compiled(shares)
+        return self._certify(found, start) if found is not None else self._answer_carefully(shares, start)
 
     @np.errstate(all="ignore")  # what is not finite is told by the status; to say so takes time that loops do not need
-    def _answer_carefully(self, shares: Vector, fades: bool, start: float) -> Answer:
+    def _answer_carefully(self, shares: Vector, start: float) -> Answer:
+        fades = any(0.0 < share < self._fade for share in shares.tolist())
         return self._certify(self._mix(shares) if fades else self._find_carefully(shares), start)
 
     def _find_compiled(self, shares: Vector) -> Found | None:
@@ -91,7 +91,7 @@ class Resolver:
         paths, ranks = [], []
         for weight, some in split_shares(shares, self._fade):
             dynamics.leave_out([share > 0.0 for share in some.tolist()])
-            its_x, its_forces, its_tau, its_path, its_rank, _ = self._find_compiled(some) or self._find_carefully(some)
+            its_x, its_forces, its_tau, its_path, its_rank, _ = self._find_carefully(some)
             dynamics.put_back(J, full_rank)
             paths.append(its_path)
             ranks.append(its_rank)
@@ -135,7 +135,7 @@ class Resolver:
         fast = self._objective.fast()
         if fast is None or not self._dynamics.best_rank:
             return None
-        return CompiledTick(self._dynamics, self._rows, fast, (self._tolerance, MOST_USED), self.rule.limited)
+        return CompiledTick(self._dynamics, self._rows, fast, (self._tolerance, MOST_USED, self._fade), self.rule.limited)
 
     def _forces(self, x: Vector) -> Vector:
         """Return what motors must give and what is missing, (nv,)."""
