@@ -67,21 +67,18 @@ class Resolver:
             The answer.
         """
         shares = self._objective.adapt(shares)
-        found = self._find_compiled(shares)
-        return self._certify(found, start) if found is not None else self._answer_carefully(shares, start)
-
-    @np.errstate(all="ignore")  # what is not finite is told by the status; to say so takes time that loops do not need
-    def _answer_carefully(self, shares: Vector, start: float) -> Answer:
-        fades = any(0.0 < share < self._fade for share in shares.tolist())
-        return self._certify(self._mix(shares) if fades else self._find_carefully(shares), start)
-
-    def _find_compiled(self, shares: Vector) -> Found | None:
         compiled = self._compiled
         if compiled is not None and self._dynamics.full_rank:
             found = compiled.answer(shares)
             if found is not None:
-                return (*found, compiled.path, self._m, compiled.verdict)
-        return None
+                return self._certify(found, compiled.path, self._m, compiled.verdict, start)
+        return self._answer_carefully(shares, start)
+
+    @np.errstate(all="ignore")  # what is not finite is told by the status; to say so takes time that loops do not need
+    def _answer_carefully(self, shares: Vector, start: float) -> Answer:
+        fades = any(0.0 < share < self._fade for share in shares.tolist())
+        x, forces, tau, path, rank, verdict = self._mix(shares) if fades else self._find_carefully(shares)
+        return self._certify((x, forces, tau), path, rank, verdict, start)
 
     def _mix(self, shares: Vector) -> Found:
         """Return the mean of the answers with and without contacts that fade."""
@@ -122,8 +119,8 @@ class Resolver:
             tau = np.minimum(np.maximum(tau, -self._effort), self._effort)
         return (x, forces, tau, path, rank, ALL_WELL if self._is_fine(x, forces) else UNKNOWN)
 
-    def _certify(self, found: Found, start: float) -> Answer:
-        x, forces, tau, path, rank, verdict = found
+    def _certify(self, found: tuple[Vector, Vector, Vector], path: str, rank: int, verdict: int, start: float) -> Answer:
+        x, forces, tau = found
         tau.setflags(write=False)
         evidence = Evidence(self._dynamics, self._rows, x, forces, tau)
         status = STATUS_OF[verdict] or evidence.status()
