@@ -61,6 +61,7 @@ GOALS = (
     Goal("inverse_dynamics.pinv", f"{_ID}, pseudo-inverse", "np.linalg.pinv, literal: times faster", ">=", 9.0, tolerance=1e-9),
     Goal("inverse_dynamics_limits.floor", _LIMITS, "floor_ID", "<=", 4.5),
     Goal("inverse_dynamics_limits.reference", _LIMITS, "dense program, daqp: times faster", ">=", 4.0, tolerance=1e-6),
+    Goal("inverse_dynamics_limits.fading", f"{_LIMITS}, a sole that fades", "floor_ID", "<=", 4.5, tolerance=1e-6),
     Goal("inverse_dynamics_limits.tsid", _LIMITS, "a TSID tick", "<=", 1 / 4),
     Goal("inverse_dynamics_limits.worst", f"{_LIMITS}, worst of up to 10 000 states", "its median", "<=", 1.5),
     Goal("inverse_dynamics_limits.worst_inside", f"{_LIMITS}, worst of those that can be met", "its median", "<=", 1.5),

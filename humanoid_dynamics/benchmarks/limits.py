@@ -10,8 +10,10 @@ import daqp
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.benchmarks import load_transfer
 from humanoid_dynamics.benchmarks.floors import FLOOR_ID, build_floor_id
 from humanoid_dynamics.benchmarks.interleave import MICROSECOND, Contender, Timing, no_collection, one_core
+from humanoid_dynamics.benchmarks.load_transfer import build_passing, check_passing
 from humanoid_dynamics.benchmarks.rows import Measurement, Race, build_warm_race, compare, compare_faster
 from humanoid_dynamics.benchmarks.stand import POSTURE_SPREAD, SPEED, Motion, Stand
 from humanoid_dynamics.model.robot import RobotModel
@@ -47,13 +49,19 @@ def build_limits(stand: Stand) -> Race:
     robot = make_slippery(stand.robot)
     motions = build_sway(robot, STATES)
     solver, q, v, a = InverseDynamics(robot, rule=RULE), stand.q, stand.v, stand.a
+    fading, passing = InverseDynamics(robot, rule=load_transfer.RULE), build_passing(robot, motions)
+    now = passing[0]
 
     def use(number: int) -> None:
-        motion = motions[number % len(motions)]
+        nonlocal now
+        motion, now = motions[number % len(motions)], passing[number % len(passing)]
         q[:], v[:], a[:] = motion.q, motion.v, motion.a
 
     def tick() -> Answer:
         return solver.tick(q, v, a)
+
+    def fade() -> Answer:
+        return fading.tick(now.motion.q, now.motion.v, now.motion.a, now.shares)
 
     reference = build_reference(robot, stand)
 
@@ -72,10 +80,12 @@ def build_limits(stand: Stand) -> Race:
         return {
             f"{PATH}.reference": compare_faster(times[RULE], times[REFERENCE], error),
             f"{PATH}.floor": compare(times[RULE], times[FLOOR_ID], None, note),
+            f"{PATH}.fading": compare(times[load_transfer.RULE], times[FLOOR_ID], *check_passing(robot, fading, passing)),
             **rate_worst(spent, note),
         }
 
-    return build_warm_race(PATH, [build_floor_id(stand), Contender(RULE, tick), Contender(REFERENCE, reference)], measure, use)
+    ours = [Contender(RULE, tick), Contender(load_transfer.RULE, fade)]
+    return build_warm_race(PATH, [build_floor_id(stand), *ours, Contender(REFERENCE, reference)], measure, use)
 
 
 def build_reference(robot: RobotModel, stand: Stand) -> Callable[[], Vector | None]:

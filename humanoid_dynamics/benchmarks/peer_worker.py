@@ -62,6 +62,8 @@ def build_tsid(order: dict[str, Any], path: str) -> Tick:
         path: URDF without meshes.
     """
     pin, tsid = import_module("pinocchio"), import_module("tsid")
+    if not hasattr(tsid, "RobotWrapper"):  # the wheels of 1.7 have all that in a part of their own
+        tsid = import_module("tsid.tsid_pywrap")
     robot = tsid.RobotWrapper(path, [os.path.dirname(path)], pin.JointModelFreeFlyer(), False)
     model = robot.model()
     check_joints(list(model.names)[2:], order["joints"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -63,7 +64,7 @@ def open_peers(pythons: Sequence[str], stand: Stand | None) -> Iterator[Peers]:
                     continue
                 process = stack.enter_context(_process(python))
                 told = _ask(process, json.dumps(_order(peer, stand)))
-                answer = json.loads(told) if told else {"problem": "ended without a word"}
+                answer = json.loads(told) if told else {"problem": _tell_end(process)}
                 if "version" in answer:
                     contenders[peer], versions[peer] = _contender(peer, process), answer["version"]
                 else:
@@ -100,6 +101,16 @@ def _ask(process: subprocess.Popen[str], line: str) -> str:
     except BrokenPipeError:
         return ""
     return process.stdout.readline()
+
+
+def _tell_end(process: subprocess.Popen[str]) -> str:
+    """Say how a process ended that never answered: libraries that were built against others end it where they meet."""
+    try:
+        code = process.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        return "says nothing"
+    how = signal.Signals(-code).name if -code in set(signal.Signals) else f"exit code {code}"
+    return f"ended with {how} before its first word; it and its Pinocchio may have been built against different libraries"
 
 
 def _contender(peer: str, process: subprocess.Popen[str]) -> Contender:

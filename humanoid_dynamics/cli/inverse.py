@@ -15,7 +15,7 @@ from humanoid_dynamics.cli.names import RULES
 from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RootOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import fixed, make_console, print_table
-from humanoid_dynamics.errors import HumanoidDynamicsError
+from humanoid_dynamics.errors import ClipError, HumanoidDynamicsError
 
 if TYPE_CHECKING:
     from humanoid_dynamics.motion.motion_torques import MotionTorques
@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 
 
 STDOUT = "-"
+REFUSE, NEUTRAL = "refuse", "neutral"  # what to do about joints without a column
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics inverse human.urdf --motion q.csv --velocity v.csv --acceleration a.csv \\
       --wrenches grf.csv --wrench-link R=calcn_r --wrench-link L=calcn_l --out torques.csv
   humanoid-dynamics inverse g1 --motion walk.npz --rule transition --json
+  humanoid-dynamics inverse g1 --motion 23_joints.npz --missing neutral
   humanoid-dynamics inverse g1 --motion run.mcap --remap /robot/states:=/joint_states --out torques.mcap
 """
 
@@ -49,6 +51,10 @@ OutOption = Annotated[
         "--out", help="Write torques into this .csv, .npz or .mcap file, a bag with wrenches and certificates; - writes CSV to the output."
     ),
 ]
+MapOption = Annotated[str, typer.Option("--map", help="YAML file: which column is which joint, and which nobody wants.")]
+MissingOption = Annotated[
+    str, typer.Option("--missing", help="Joints without a column: refuse them, or hold them neutral, in the resting posture, and say so.")
+]
 RemapOption = Annotated[
     list[str], typer.Option("--remap", help="Topic of a bag that is read by another name: /robot/states:=/joint_states; once for each.")
 ]
@@ -64,6 +70,8 @@ def inverse(  # noqa: PLR0913  # one for each option
     wrench_link: LinksOption = [],  # noqa: B006  # typer reads it, nobody writes to it
     rule: RuleOption = "",
     out: OutOption = "",
+    joints: MapOption = "",
+    missing: MissingOption = REFUSE,
     remap: RemapOption = [],  # noqa: B006  # as above
     config: ConfigOption = "",
     root: RootOption = "",
@@ -73,24 +81,32 @@ def inverse(  # noqa: PLR0913  # one for each option
     from humanoid_dynamics.model.load import load_robot
     from humanoid_dynamics.model.reading.catalogue import find_description
     from humanoid_dynamics.motion.derivatives import smooth_bare
+    from humanoid_dynamics.motion.formats.mapping import load_joint_map
     from humanoid_dynamics.motion.measured.force_plates import load_force_plates
-    from humanoid_dynamics.motion.measured.series import load_measured_motion
+    from humanoid_dynamics.motion.measured.series import find_line, load_measured_motion
     from humanoid_dynamics.motion.measured.torque_file import table_of_torques, write_torques
     from humanoid_dynamics.motion.motion_torques import solve_motion
     from humanoid_dynamics.resolution.rules import find_rule
 
+    if missing not in {REFUSE, NEUTRAL}:
+        raise HumanoidDynamicsError(f"--missing: received {missing!r}, expected {REFUSE} or {NEUTRAL}")
     links = _read_links(wrench_link)
     chosen = find_rule(rule) if rule else None
     if links and not wrenches:
         raise HumanoidDynamicsError("--wrench-link: received a link, but no file: expected --wrenches FILE too")
     _check_out(out, as_json)
     loaded = load_robot(robot, description=find_description(config), root=root or None)
-    clip = load_measured_motion(Path(motion), loaded, _path(velocity), _path(acceleration), read_choices(remap))
-    if cutoff:
-        clip = smooth_bare(clip, cutoff)
-    measured = load_force_plates(Path(wrenches), loaded, links) if wrenches else None
-    with show_progress("inverse dynamics") as bar:
-        torques = solve_motion(clip, measured, chosen, bar.tell)
+    joint_map = load_joint_map(Path(joints)) if joints else None
+    files, hold = (Path(motion), loaded, _path(velocity), _path(acceleration)), missing == NEUTRAL
+    try:
+        clip = load_measured_motion(*files, read_choices(remap), joint_map=joint_map, hold_missing=hold)
+        if cutoff:
+            clip = smooth_bare(clip, cutoff)
+        measured = load_force_plates(Path(wrenches), loaded, links) if wrenches else None
+        with show_progress("inverse dynamics") as bar:
+            torques = solve_motion(clip, measured, chosen, bar.tell)
+    except ClipError as fault:
+        raise find_line(fault, motion) from None
     if out == STDOUT:
         typer.echo(table_of_torques(torques), nl=False)
     elif out:

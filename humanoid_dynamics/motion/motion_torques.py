@@ -92,7 +92,8 @@ def solve_motion(
             too large to compute with.
         UnknownNameError: If the rule does not exist.
     """
-    clip = complete_rates(clip)
+    with np.errstate(all="ignore"):
+        clip = complete_rates(clip)
     covered = np.zeros(len(clip), dtype=bool) if measured is None else measured.covers(clip.times)
     if measured is not None and not (covered.any() if rule else covered.all()):
         raise _outside(clip, measured, int(np.flatnonzero(~covered)[0]))

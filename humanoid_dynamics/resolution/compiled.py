@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.resolution import active_set, corner_forces, free_ways, inside, kernels, memory, parallel, rows, settling, small
+from humanoid_dynamics.resolution import (
+    active_set,
+    corner_forces,
+    free_ways,
+    halves,
+    inside,
+    kernels,
+    memory,
+    parallel,
+    rows,
+    settling,
+    small,
+)
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.inside import AS_IT_IS, FAILED, HARD, SOFT
 from humanoid_dynamics.resolution.kernels import MISSING, SINGULAR, VERDICTS
@@ -15,7 +27,7 @@ from humanoid_dynamics.spatial.arrays import Indices, Vector
 from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel, functions_of
 
 EXACT = 1e-10  # of the weight of the robot: what a row of a limited push may be broken by
-MODULES = (small, memory, rows, active_set, corner_forces, free_ways, inside, parallel, settling, kernels)
+MODULES = (small, memory, rows, active_set, corner_forces, free_ways, inside, parallel, settling, halves, kernels)
 PARTS: tuple[Kernel, ...] = tuple(part for module in MODULES for part in functions_of(module) if "_tick" not in part.__name__)
 
 
@@ -28,7 +40,7 @@ class CompiledTick:
     """
 
     def __init__(
-        self, dynamics: ContactDynamics, contacts: ContactRows, fast: Fast, tolerances: tuple[float, float], limited: bool
+        self, dynamics: ContactDynamics, contacts: ContactRows, fast: Fast, tolerances: tuple[float, float, float], limited: bool
     ) -> None:
         """Take the memory and compile, which takes about ten seconds the first time on a machine.
 
@@ -36,12 +48,14 @@ class CompiledTick:
             dynamics: What is asked.
             contacts: Limits of its contacts.
             fast: Kernels of the objective.
-            tolerances: Square of what the equation of motion may miss, and the largest share of a torque limit that may be used.
+            tolerances: Square of what the equation of motion may miss, the largest share of a torque limit that may be used, and the share
+                below which a contact fades, zero where none does.
             limited: Whether limits are kept.
         """
         self._dynamics = dynamics
         self._sizes = (dynamics.size, dynamics.robot.nv, len(dynamics.driven_v))
-        self._effort = dynamics.robot.limits.effort[dynamics.driven_v]
+        self._most = dynamics.robot.limits.effort[dynamics.driven_v]
+        self._least = -self._most
         self._tick, self._limited = compile_kernel(fast.kernels[limited], PARTS), limited
         self._paths = {AS_IT_IS: fast.path, HARD: "qp", SOFT: "qp_soft", FAILED: "none"}
         self._memory = _fill(dynamics, contacts, fast, tolerances)
@@ -64,11 +78,13 @@ class CompiledTick:
         self.path = self._paths[way]
         if way == FAILED or (self.verdict <= MISSING and way != SOFT):
             return None
-        # Also where all is well: to the last digit.
-        return x, forces, np.minimum(np.maximum(tau, -self._effort), self._effort) if self._limited else tau
+        if self._limited:  # also where all is well: to the last digit
+            np.maximum(tau, self._least, out=tau)
+            np.minimum(tau, self._most, out=tau)
+        return x, forces, tau
 
 
-def _fill(dynamics: ContactDynamics, contacts: ContactRows, fast: Fast, tolerances: tuple[float, float]) -> tuple[Vector, Indices]:
+def _fill(dynamics: ContactDynamics, contacts: ContactRows, fast: Fast, tolerances: tuple[float, float, float]) -> tuple[Vector, Indices]:
     effort = dynamics.robot.limits.effort
     limited = dynamics.acted_v[np.isfinite(effort[dynamics.acted_v])]
     limit = effort[dynamics.driven_v]
@@ -87,8 +103,9 @@ def _fill(dynamics: ContactDynamics, contacts: ContactRows, fast: Fast, toleranc
         torques=len(limited),
         linear=dynamics.base_linear.stop,
     )
+    missing, used, fade = tolerances
     of_soft = (EXACT, CHOICE_WEIGHT, CHOICE_FLOOR, dynamics.unit_force)
-    settings = (tolerances[0], contacts.tight, contacts.broken, tolerances[1], *of_soft, float(fast.light), 1.0)
+    settings = (missing, contacts.tight, contacts.broken, used, *of_soft, float(fast.light), 1.0, fade)
     of_body = (dynamics.bearing_v, dynamics.undriven_v, dynamics.driven_v, limited)
     indices = (*of_body, *of_contacts.indices, of_contacts.corner_ends, fast.owner)
     weights = (fast.push_weights, fast.torque_weights, fast.softness, fast.twist)

@@ -17,9 +17,9 @@ from humanoid_dynamics.spatial.compiling import as_matrix, borrow
 
 APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
 WRENCH = 6
-COUNTS, INDICES, NUMBERS = 10, 10, 31  # entries of the sizes, arrays of indices, arrays of numbers
-SETTINGS = ("tolerance", "tight", "broken", "most_used", "exact", "choice", "floor", "unit_force", "light", "part")
-TOLERANCE, TIGHT, BROKEN, MOST_USED, EXACT, CHOICE, FLOOR, UNIT_FORCE, LIGHT, PART = range(len(SETTINGS))
+COUNTS, INDICES, NUMBERS = 10, 10, 34  # entries of the sizes, arrays of indices, arrays of numbers
+SETTINGS = ("tolerance", "tight", "broken", "most_used", "exact", "choice", "floor", "unit_force", "light", "part", "fade")
+TOLERANCE, TIGHT, BROKEN, MOST_USED, EXACT, CHOICE, FLOOR, UNIT_FORCE, LIGHT, PART, FADE = range(len(SETTINGS))
 
 
 class Sizes(NamedTuple):
@@ -80,7 +80,7 @@ class Memory(NamedTuple):
         load: (contacts,) largest normal forces.
         effort: Limits of the limited torques.
         misses: (m,) weights of what the equations miss.
-        settings: (10,) tolerances, see ``SETTINGS``.
+        settings: (11,) tolerances, see ``SETTINGS``.
         K: (n, n) work space.
         S: (8, 8) equations for the multipliers.
         d: (8,) their right-hand side, the multipliers then.
@@ -96,6 +96,9 @@ class Memory(NamedTuple):
         R: (n, n) the active normals by these rows, a lower triangle, one over its diagonal on the diagonal.
         u: (n,) forces of the active rows.
         work: (5 room + width,) work space.
+        some: (contacts,) shares of those contacts that stay, where others fade.
+        some_J: (n, nv) the Jacobian of these, zero for the others.
+        mean: (n,) mean of the pushes with and without contacts that fade.
         numbers: The array that all of these numbers are in: what is called apart is handed the two arrays, and opens them itself.
         places: That of indices.
     """
@@ -142,6 +145,9 @@ class Memory(NamedTuple):
     R: Matrix
     u: Vector
     work: Vector
+    some: Vector
+    some_J: Matrix
+    mean: Vector
     numbers: Vector
     places: Indices
 
@@ -159,7 +165,8 @@ def build_memory(sizes: Sizes, indices: Sequence[Indices], numbers: Sequence[Arr
     """
     n, k, wide = sizes.n, sizes.torques, sizes.n + -sizes.n % BLOCK
     factors, ways = (n * n, BLOCK**2, BLOCK, n * n, n, n * n, n * BLOCK), (n * wide, n * wide, n * n, n)
-    room = (*factors, k * n, k, 2 * k, *ways, 5 * wide + sizes.width)
+    fading = (sizes.contacts, n * (sizes.undriven + sizes.driven), n)
+    room = (*factors, k * n, k, 2 * k, *ways, 5 * wide + sizes.width, *fading)
     floats = [np.asarray(part, dtype=np.float64).ravel() for part in numbers] + [np.zeros(size) for size in room]
     integers = [*(np.asarray(part, dtype=np.intp) for part in indices), np.zeros(n, dtype=np.intp)]
     starts = [np.cumsum([0, *(len(part) for part in parts)]) for parts in (floats, integers)]
@@ -220,6 +227,9 @@ def open_memory(F: Vector, I: Indices) -> Memory:  # noqa: E741 - floats and int
         as_matrix(F[f[28] : f[29]], n, n),
         F[f[29] : f[30]],
         F[f[30] : f[31]],
+        F[f[31] : f[32]],
+        as_matrix(F[f[32] : f[33]], n, I[6] + I[7]),
+        F[f[33] : f[34]],
         F,
         I,
     )

@@ -52,7 +52,7 @@ class Resolver:
         with np.errstate(divide="ignore"):
             self._per_limit = np.where(self._effort > 0.0, 1.0 / self._effort, 0.0)
         self._tolerance = (RESIDUAL_TOLERANCE * dynamics.unit_force) ** 2
-        self._fade = fade_of(len(dynamics.parts))
+        self._fade = fade_of(len(dynamics.parts)) if rule.limited and rule.continuous else 0.0
         self._is_written = False
         self._compiled = self._compile() if compiled else None
 
@@ -67,21 +67,18 @@ class Resolver:
             The answer.
         """
         shares = self._objective.adapt(shares)
-        fades = self.rule.limited and self.rule.continuous and any(0.0 < share < self._fade for share in shares.tolist())
-        found = None if fades else self._find_compiled(shares)
-        return self._certify(found, start) if found is not None else self._answer_carefully(shares, fades, start)
-
-    @np.errstate(all="ignore")  # what is not finite is told by the status; to say so takes time that loops do not need
-    def _answer_carefully(self, shares: Vector, fades: bool, start: float) -> Answer:
-        return self._certify(self._mix(shares) if fades else self._find_carefully(shares), start)
-
-    def _find_compiled(self, shares: Vector) -> Found | None:
         compiled = self._compiled
         if compiled is not None and self._dynamics.full_rank:
             found = compiled.answer(shares)
             if found is not None:
-                return (*found, compiled.path, self._m, compiled.verdict)
-        return None
+                return self._certify(found, compiled.path, self._m, compiled.verdict, start)
+        return self._answer_carefully(shares, start)
+
+    @np.errstate(all="ignore")  # what is not finite is told by the status; to say so takes time that loops do not need
+    def _answer_carefully(self, shares: Vector, start: float) -> Answer:
+        fades = any(0.0 < share < self._fade for share in shares.tolist())
+        x, forces, tau, path, rank, verdict = self._mix(shares) if fades else self._find_carefully(shares)
+        return self._certify((x, forces, tau), path, rank, verdict, start)
 
     def _mix(self, shares: Vector) -> Found:
         """Return the mean of the answers with and without contacts that fade."""
@@ -91,7 +88,7 @@ class Resolver:
         paths, ranks = [], []
         for weight, some in split_shares(shares, self._fade):
             dynamics.leave_out([share > 0.0 for share in some.tolist()])
-            its_x, its_forces, its_tau, its_path, its_rank, _ = self._find_compiled(some) or self._find_carefully(some)
+            its_x, its_forces, its_tau, its_path, its_rank, _ = self._find_carefully(some)
             dynamics.put_back(J, full_rank)
             paths.append(its_path)
             ranks.append(its_rank)
@@ -122,8 +119,8 @@ class Resolver:
             tau = np.minimum(np.maximum(tau, -self._effort), self._effort)
         return (x, forces, tau, path, rank, ALL_WELL if self._is_fine(x, forces) else UNKNOWN)
 
-    def _certify(self, found: Found, start: float) -> Answer:
-        x, forces, tau, path, rank, verdict = found
+    def _certify(self, found: tuple[Vector, Vector, Vector], path: str, rank: int, verdict: int, start: float) -> Answer:
+        x, forces, tau = found
         tau.setflags(write=False)
         evidence = Evidence(self._dynamics, self._rows, x, forces, tau)
         status = STATUS_OF[verdict] or evidence.status()
@@ -135,7 +132,7 @@ class Resolver:
         fast = self._objective.fast()
         if fast is None or not self._dynamics.best_rank:
             return None
-        return CompiledTick(self._dynamics, self._rows, fast, (self._tolerance, MOST_USED), self.rule.limited)
+        return CompiledTick(self._dynamics, self._rows, fast, (self._tolerance, MOST_USED, self._fade), self.rule.limited)
 
     def _forces(self, x: Vector) -> Vector:
         """Return what motors must give and what is missing, (nv,)."""

@@ -15,6 +15,7 @@ from humanoid_dynamics.model.state import State
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
 from humanoid_dynamics.spatial.records import Sealed
 from humanoid_dynamics.vdc.adaptation import ParameterBounds, update_parameters
+from humanoid_dynamics.vdc.adaptive_gains import AdaptiveGains, check_array, check_gains
 from humanoid_dynamics.vdc.decomposition import Decomposition
 from humanoid_dynamics.vdc.inverse import NO_CONTACTS, SubsystemAnswer
 from humanoid_dynamics.vdc.joint import JOINT_PARAMETERS, build_joint_regressor
@@ -24,25 +25,6 @@ from humanoid_dynamics.vdc.wrench import compute_cut_wrenches, compute_loads, sh
 
 Contacts: TypeAlias = Mapping[str, ArrayLike] | Callable[[SubsystemAnswer], Mapping[str, ArrayLike]]
 """Required contact wrenches, or who chooses them from the required wrenches of the robot without contacts."""
-
-
-@dataclass(frozen=True, eq=False)
-class AdaptiveGains(Sealed):
-    """How hard errors pull.
-
-    Attributes:
-        tracking: (nv,) Lambda of v_r = v_d + Lambda (q_d - q) [1/s].
-        link: (6,) K of f_r* = Y p + K (V_r - V), linear then angular [N·s/m, N·m·s/rad].
-        joint: (nv,) gain on v_r - v at each joint [N·m·s/rad or N·s/m].
-        link_learning: (n, 10) rho of the link parameters, or one number.
-        joint_learning: (nv, 5) rho of the joint parameters, or one number.
-    """
-
-    tracking: Vector
-    link: Vector
-    joint: Vector
-    link_learning: Matrix | float
-    joint_learning: Matrix | float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,17 +85,18 @@ class AdaptiveController:
             link_parameters: (n, 10) first guess; that of the robot where None.
 
         Raises:
-            ShapeError: If bounds do not fit the robot.
+            ShapeError: If gains, bounds or the first guess do not fit the robot.
         """
         self._body = decomposition
         self._model = decomposition.robot.model
         self._frames = FrameFinder(decomposition)
-        self._gains = gains
+        self._gains = check_gains(gains, len(decomposition.links), decomposition.robot.nv)
         joints = decomposition.joint_parameters.as_matrix()
         self._link_bounds = link_bounds
         self._joint_bounds = ParameterBounds(joints, joints) if joint_bounds is None else joint_bounds
         self._check_bounds()
-        first = decomposition.link_parameters() if link_parameters is None else link_parameters
+        known = decomposition.link_parameters()
+        first = known if link_parameters is None else check_array("link_parameters", link_parameters, known.shape)
         self._links = np.clip(first, self._link_bounds.lower, self._link_bounds.upper)
         self._joints = np.clip(joints, self._joint_bounds.lower, self._joint_bounds.upper)
 
@@ -122,6 +105,8 @@ class AdaptiveController:
             ("link_bounds", self._link_bounds, (len(self._body.links), 10)),
             ("joint_bounds", self._joint_bounds, (self._body.robot.nv, len(JOINT_PARAMETERS))),
         ):
+            if not isinstance(bounds, ParameterBounds):
+                raise ShapeError(field, type(bounds).__name__, ParameterBounds.__name__)
             if bounds.lower.shape != expected:
                 raise ShapeError(field, f"shape {bounds.lower.shape}", f"{expected}")
 
@@ -145,9 +130,9 @@ class AdaptiveController:
             Torques and estimates.
         """
         try:
-            self._check(q, v, desired, dt)
+            state, goal, step = self._check(q, v, desired, dt)
             with np.errstate(all="ignore"):
-                answer, links, joints = self._answer(np.asarray(q), np.asarray(v), desired, dt, contacts)
+                answer, links, joints = self._answer(state, goal, step, contacts)
         except HumanoidDynamicsError as fault:
             return self._refuse(str(fault))
         if not all(np.isfinite(values).all() for values in (answer.tau, answer.missing_power, links, joints)):
@@ -155,23 +140,26 @@ class AdaptiveController:
         self._links, self._joints = links, joints
         return answer
 
-    def _check(self, q: Vector, v: Vector, desired: Desired, dt: float) -> None:
+    def _check(self, q: Vector, v: Vector, desired: Desired, dt: float) -> tuple[State, Desired, float]:
+        """Return what came in as numbers of the right sizes."""
         robot = self._body.robot
-        State(q, v).check(robot)
+        state = State(check_vector("q", q, robot.nq), check_vector("v", v, robot.nv)).check(robot)
         if not isinstance(desired, Desired):
             raise ShapeError("desired", type(desired).__name__, Desired.__name__)
-        State(desired.q, desired.v).check(robot)
-        check_vector("desired.a", desired.a, robot.nv)
-        if not check_vector("dt", [dt], 1)[0] >= 0.0:
-            raise ShapeError("dt", f"{dt} s", "a time that is not negative")
+        q_d, v_d = check_vector("desired.q", desired.q, robot.nq), check_vector("desired.v", desired.v, robot.nv)
+        goal = Desired(State(q_d, v_d).check(robot).q, v_d, check_vector("desired.a", desired.a, robot.nv))
+        step = float(check_vector("dt", [dt], 1)[0])
+        if not step >= 0.0:
+            raise ShapeError("dt", f"{step} s", "a time that is not negative")
+        return state, goal, step
 
     def _refuse(self, reason: str) -> AdaptiveAnswer:
         nothing = read_only(np.zeros(self._model.nv))
         return AdaptiveAnswer(nothing, read_only(self._links), read_only(self._joints), 0.0, "invalid_input", reason)
 
-    def _answer(self, q: Vector, v: Vector, desired: Desired, dt: float, contacts: Contacts) -> tuple[AdaptiveAnswer, Matrix, Matrix]:
+    def _answer(self, state: State, desired: Desired, dt: float, contacts: Contacts) -> tuple[AdaptiveAnswer, Matrix, Matrix]:
         """Return the answer, and the estimates of links and joints for the next tick."""
-        body, gains = self._body, self._gains
+        body, gains, q, v = self._body, self._gains, state.q, state.v
         v_r, a_r = self._require(q, v, desired)
         frames = self._frames.at(q)
         motion = compute_link_motion(body, frames, v, np.zeros_like(v))
@@ -193,9 +181,9 @@ class AdaptiveController:
         body = self._body
         f = compute_cut_wrenches(body, frames, net)
         loads = compute_loads(body, frames, f)
-        chosen = contacts(SubsystemAnswer(body, frames, required, net, f, loads)) if callable(contacts) else contacts
-        if not isinstance(chosen, Mapping):
-            raise ShapeError("contacts", type(chosen).__name__, "a wrench for each name")
+        chosen = _choose(contacts, SubsystemAnswer(body, frames, required, net, f, loads)) if callable(contacts) else contacts
+        if not isinstance(chosen, Mapping) or not all(isinstance(name, str) for name in chosen):
+            raise ShapeError("contacts", f"{type(chosen).__name__} {chosen!r:.60}", "a wrench for each name")
         if not chosen:
             return loads
         return compute_loads(body, frames, compute_cut_wrenches(body, frames, net, shift_contacts(body, frames, chosen)))
@@ -206,3 +194,11 @@ class AdaptiveController:
         difference = pin.difference(model, q, desired.q)
         at_q, at_q_d = pin.dDifference(model, q, desired.q)
         return desired.v + gain * difference, desired.a + gain * (at_q @ v + at_q_d @ desired.v)
+
+
+def _choose(chooser: Callable[[SubsystemAnswer], Mapping[str, ArrayLike]], answer: SubsystemAnswer) -> Mapping[str, ArrayLike]:
+    """Ask for contact wrenches; what the caller's own function raises is a fault of this input."""
+    try:
+        return chooser(answer)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as fault:
+        raise ShapeError("contacts", f"{type(fault).__name__} ({fault}) from who chooses them", "a wrench for each name") from fault

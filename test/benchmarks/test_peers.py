@@ -80,9 +80,21 @@ def test_order_is_plain_data(stand, tmp_path):
     python.write_text(f"#!/bin/sh\nhead -n 1 >> {tmp_path / 'order'}\n")
     python.chmod(python.stat().st_mode | stat.S_IXUSR)
     with open_peers([str(python)], stand) as peers:
-        assert set(peers.problems.values()) == {"ended without a word"}
+        assert all(problem.startswith("ended with exit code 0 before its first word") for problem in peers.problems.values())
     orders = [json.loads(line) for line in (tmp_path / "order").read_text().splitlines()]
     assert [order["peer"] for order in orders] == ["tsid", "placo"]
     assert [sole["friction"] for sole in orders[0]["soles"]] == [stand.robot.surface(name).friction for name in stand.robot.stance]
     assert len(orders[0]["motions"]) == len(stand.motions)
     assert "<visual" not in orders[0]["urdf"]
+
+
+@pytest.mark.parametrize(
+    ("end", "told"), [("kill -ABRT $$", "ended with SIGABRT before its first word"), ("exit 3", "ended with exit code 3 before")]
+)
+def test_peer_that_ends_before_its_first_word_tells_how(stand, tmp_path, end, told):
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\n{end}\n")
+    python.chmod(python.stat().st_mode | stat.S_IXUSR)
+    with open_peers([str(python)], stand) as peers:
+        assert not peers.contenders
+        assert told in peers.problems["tsid"]

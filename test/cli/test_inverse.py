@@ -135,6 +135,7 @@ def test_what_was_not_given_is_told(call, files):
         (("--out", "nowhere/tau.csv"), "nowhere/tau.csv: cannot be written"),
         (("--out", "-", "--json"), "both write to the output"),
         (("--velocity", "absent.csv"), "absent.csv: cannot be read"),
+        (("--missing", "zero"), "--missing: received 'zero', expected refuse or neutral"),
         (("--cutoff", "6"), "has velocities or accelerations, which would no longer be those of low-passed configurations"),
     ],
 )
@@ -145,6 +146,82 @@ def test_refusals(call, files, more, message):
     assert err.startswith("error: ")
     assert message in err
     assert err.count("\n") == 1
+
+
+def drop(path, names):
+    """Leave columns out of a table."""
+    table = [line.split(",") for line in path.read_text().splitlines()]
+    kept = [index for index, name in enumerate(table[0]) if name not in names]
+    path.write_text("\n".join(",".join(row[index] for index in kept) for row in table))
+
+
+def test_joints_without_a_column_are_refused_or_held(call, files):
+    folder, (times, q, v, a) = files
+    for name in ("walk_q.csv", "walk_v.csv", "walk_a.csv"):
+        drop(folder / name, ("left_knee", "right_knee"))
+    code, _, err = call(*arguments(folder))
+    assert code == 2
+    assert "walk_q.csv:1: lacks the columns left_knee, right_knee; --missing neutral holds them in the resting posture" in err
+    _, out, _ = call(*arguments(folder, "--missing", "neutral", "--json"))
+    facts = json.loads(out)
+    assert "joints not in the file rest: left_knee, right_knee" in facts["notices"]
+    for name in ("left_knee", "right_knee"):
+        joint = ROBOT.joint(name)
+        q[:, joint.q], v[:, joint.v], a[:, joint.v] = ROBOT.posture[joint.q], 0.0, 0.0
+    expected = expected_torques(times, q, v, a)
+    assert np.abs(np.array([facts["tau"][name] for name in ROBOT.actuated]).T - expected[:, 6:]).max() < 1e-9
+    drop(folder / "walk_q.csv", ("base_qw",))
+    code, _, err = call(*arguments(folder, "--missing", "neutral"))
+    assert (code, "lacks the columns base_qw" in err, "--missing" in err) == (2, True, False)
+
+
+def test_columns_nobody_wants_are_left_out_where_told(call, files):
+    folder, motion = files
+    for name in ("walk_q.csv", "walk_v.csv", "walk_a.csv"):
+        head, *rows = (folder / name).read_text().splitlines()
+        (folder / name).write_text("\n".join((head + ",tail", *(row + ",1" for row in rows))))
+    code, _, err = call(*arguments(folder))
+    assert (code, "give a mapping file (--map) with ignore: [tail]" in err) == (2, True)
+    (folder / "map.yaml").write_text("ignore: [tail]")
+    _, out, _ = call(*arguments(folder, "--map", folder / "map.yaml", "--json"))
+    expected = expected_torques(*motion)
+    assert np.abs(np.array([json.loads(out)["tau"][name] for name in ROBOT.actuated]).T - expected[:, 6:]).max() < 1e-9
+
+
+def test_tables_of_other_programs(call, files):
+    """Semicolons, tabs, a byte order mark, quotation marks and ends of lines of Windows change nothing; commas in numbers are refused."""
+    folder, _ = files
+    text = (folder / "walk_q.csv").read_text()
+    head, rows = text.split("\n", 1)
+    quoted = ",".join(f'"{name}"' for name in head.split(",")) + "\n" + rows
+    plates = ("--wrenches", folder / "grf.csv", "--wrench-link", f"L={ROBOT.surfaces['left_foot'].link}", "--json")
+    said = []
+    for table in (text, "\ufeff" + text.replace(",", ";"), text.replace("\n", "\r\n").replace(",", "\t"), quoted):
+        (folder / "other.csv").write_text(table, newline="")
+        said.append(json.loads(call("legs12", "--motion", folder / "other.csv", *plates)[1])["tau"])
+    assert said[1:] == said[:1] * 3
+    (folder / "other.csv").write_text(text.replace(",", ";").replace(".", ","))
+    assert (
+        "other.csv:2: row 0, column 'time': received '0,0', expected a finite number with a point"
+        in call("legs12", "--motion", folder / "other.csv")[2]
+    )
+    (folder / "other.csv").write_text(text.replace("time", "Time"))
+    assert "the column of the clock is called time" in call("legs12", "--motion", folder / "other.csv")[2]
+
+
+def test_what_was_not_measured_is_told_with_its_line(call, files):
+    folder, _ = files
+    lines = (folder / "grf.csv").read_text().splitlines()
+    (folder / "grf.csv").write_text("\n".join(lines[:20]))
+    code, _, err = call(*arguments(folder))
+    assert code == 2
+    assert "walk_q.csv:22: row 20, column 'time': 0.2 s was not measured" in err
+    table = [line.split(",") for line in (folder / "walk_q.csv").read_text().splitlines()]
+    table[1][1] = "1e200"
+    (folder / "walk_q.csv").write_text("\n".join(map(",".join, table)))
+    code, _, err = call("legs12", "--motion", folder / "walk_q.csv")
+    assert code == 2
+    assert "walk_q.csv:2: row 0: holds numbers too large to compute with" in err
 
 
 def test_noise_is_low_passed_where_asked_for(call, files):

@@ -139,11 +139,11 @@ def test_hostile_motions(tmp_path):
             load_measured_motion(motion(tmp_path, spoil), ROBOT)
     without = [name for name in MOTION if name != "left_knee"]
     path = write(tmp_path / "short.csv", without, [[t, 0, 0, 1, 0, 0, 0, 1, *np.zeros(11)] for t in (0.0, 0.1, 0.2)])
-    with pytest.raises(hd.ClipError, match=r"short\.csv:1: lacks the columns left_knee$"):
+    with pytest.raises(hd.ClipError, match=r"short\.csv:1: lacks the columns left_knee; --missing neutral holds them"):
         load_measured_motion(path, ROBOT)
     misspelt = [name.replace("left_knee", "left_kne") for name in MOTION]
     path.write_text(re.sub("^.*", ",".join(misspelt), motion(tmp_path).read_text(), count=1))
-    with pytest.raises(hd.ClipError, match=r"lacks the columns left_knee; 'legs12' does not know its columns left_kne$"):
+    with pytest.raises(hd.ClipError, match=r"lacks the columns left_knee; 'legs12' does not know its columns left_kne; --missing neutral"):
         load_measured_motion(path, ROBOT)
 
 
@@ -166,7 +166,7 @@ def test_hostile_rates(tmp_path):
         with pytest.raises(hd.ClipError, match=message):
             load_measured_motion(path, ROBOT, rates(tmp_path, rows=spoilt))
     few = write(tmp_path / "few.csv", RATES[:-1], [row[:-1] for row in rows])
-    with pytest.raises(hd.ClipError, match=rf"few\.csv:1: rates lack the columns {RATES[-1]}; unknown are \(none\)"):
+    with pytest.raises(hd.ClipError, match=rf"few\.csv:1: rates lack the columns {RATES[-1]}$"):
         load_measured_motion(path, ROBOT, few)
 
 

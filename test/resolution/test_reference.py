@@ -107,12 +107,12 @@ def dense_transition(robot, state, a, names, shares):
 
 
 def check_transition(robot, rng, names):
-    """Three contacts or more, for which both rules of shares are one."""
+    """Three contacts or more; the recommended transition presses inside instead, see ``test_pressed_shares``."""
     state, a = question(robot, rng, 0.3)
     shares = rng.uniform(0.2, 1.0, len(names))
     shares /= shares.sum()
     expected = dense_transition(robot, state, a, names, shares)
-    for rule in ("transition", "procedure_4", "recommended_transition"):
+    for rule in ("transition", "procedure_4"):
         for compiled in (None, False):
             answer = hd.InverseDynamics(robot, names, rule, compiled=compiled).tick(state.q, state.v, a, shares)
             np.testing.assert_allclose(answer.tau, expected, atol=1e-9 * (1.0 + np.abs(expected).max()), err_msg=rule)

@@ -498,6 +498,23 @@ class TestCompiled:
             np.testing.assert_allclose(fast.tau, plain.tau, atol=1e-5 if fast.certificate.path == "qp_soft" else 1e-8)
         assert paths & {"kkt", "closed", "qp"}
 
+    def test_contacts_that_fade(self, human28):
+        """One, two or three at once, beside some that do not touch."""
+        pytest.importorskip("numba")
+        rng = np.random.default_rng(23)
+        one, other = (hd.InverseDynamics(human28, FOUR, "transition_limited", compiled=compiled) for compiled in (False, True))
+        paths = set()
+        for small in ([0.03], [0.1, 0.02], [0.05, 0.0, 0.01], [0.12, 0.05], [0.0, 0.0, 0.04], [0.01, 0.01, 0.01]):
+            for _ in range(3):
+                state, a = random_motion(human28, rng, spread=0.1, speed=0.3, push=0.4)
+                shares = rng.permutation(np.array([1.0 - sum(small), *small, *np.zeros(3 - len(small))]))
+                plain, fast = (solver.tick(state.q, state.v, a, shares) for solver in (one, other))
+                paths.add(fast.certificate.path)
+                assert fast.certificate.path == plain.certificate.path
+                assert fast.certificate.status == plain.certificate.status
+                np.testing.assert_allclose(fast.tau, plain.tau, atol=1e-5 if fast.certificate.path == "qp_soft" else 1e-8)
+        assert len(paths) > 1
+
     @pytest.mark.parametrize("name", ["biped7", "human16", "bolt"])
     def test_robots_with_edges_points_and_balls(self, name):
         pytest.importorskip("numba")

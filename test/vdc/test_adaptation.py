@@ -1,5 +1,7 @@
 """Learning masses while moving: bounds are kept, errors fall, unknown loads are found."""
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -8,7 +10,8 @@ from lxml import etree
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.vdc.adaptation import ParameterBounds, project_rates, scale_gains, update_parameters
-from humanoid_dynamics.vdc.controller import AdaptiveController, AdaptiveGains, Desired
+from humanoid_dynamics.vdc.adaptive_gains import AdaptiveGains
+from humanoid_dynamics.vdc.controller import AdaptiveController, Desired
 from humanoid_dynamics.vdc.decomposition import decompose
 from humanoid_dynamics.vdc.inverse import solve_subsystems
 
@@ -203,6 +206,10 @@ BAD = {
     "short contact": lambda q, v, d: (q, v, d, STEP, {"left_foot": np.zeros(3)}),
     "no contacts": lambda q, v, d: (q, v, d, STEP, None),
     "nobody chooses contacts": lambda q, v, d: (q, v, d, STEP, lambda answer: None),
+    "who chooses contacts breaks": lambda q, v, d: (q, v, d, STEP, lambda answer: {"left_foot": 1.0 / 0}),
+    "contact without a name": lambda q, v, d: (q, v, d, STEP, {3: np.zeros(6)}),
+    "complex q": lambda q, v, d: (q.astype(complex), v, d, STEP, {}),
+    "time of words": lambda q, v, d: (q, v, d, "soon", {}),
 }
 
 
@@ -224,3 +231,69 @@ def test_input_that_makes_no_sense_is_a_status_and_teaches_nothing(kind):
     after = controller.tick(q, v, goal, STEP)
     assert (after.status, after.reason) == ("ok", "")
     assert np.isfinite(after.tau).all()
+
+
+ODD = (None, "text", 3.0, {}, [[1], [2, 3]], np.zeros((0,)), np.zeros((3, 1)), object())
+
+
+def spoil(rng, values):
+    """Return values as they are, of another type, size or shape, or with a number among them that is none."""
+    kind = rng.integers(12)
+    if kind < len(ODD):
+        return ODD[kind]
+    spoilt = np.array(values, dtype=float)
+    if kind == 8:
+        return [*spoilt, 0.0]
+    if kind == 9:
+        return spoilt.tolist()
+    spoilt[rng.integers(len(spoilt))] = rng.choice([np.nan, np.inf, -np.inf, 1e160, 1e308])
+    return spoilt.astype(object) if kind == 10 else spoilt
+
+
+def test_a_tick_never_raises():
+    robot = hd.load_robot("legs12")
+    body, rng = decompose(robot), np.random.default_rng(7)
+    pull = AdaptiveGains(np.full(robot.nv, 10.0), np.full(6, 5.0), np.full(robot.nv, 2.0), 1.0)
+    controller = AdaptiveController(body, pull, ParameterBounds.around(body.link_parameters(), 0.1))
+    rest, still = np.array(robot.posture), np.zeros(robot.nv)
+    told = set()
+    for _ in range(400):
+        given = [rest, still, rest, still, still, [STEP], np.zeros(6)]
+        for index in rng.choice(len(given), size=rng.integers(1, 3), replace=False):
+            given[index] = spoil(rng, given[index])
+        q, v, q_d, v_d, a_d, dt, wrench = given
+        answer = controller.tick(q, v, Desired(q_d, v_d, a_d), dt[0] if isinstance(dt, list) else dt, {"left_foot": wrench})
+        told.add(answer.status)
+        assert np.isfinite(answer.tau).all()
+        assert answer.status == "ok" or (answer.reason and not answer.tau.any())
+    assert told == {"ok", "invalid_input"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("tracking", np.ones(3), r"gains\.tracking: received shape \(3,\), expected \(6,\)"),
+        ("link", 5.0, r"gains\.link: received shape \(\), expected \(6,\)"),
+        ("joint", np.full(6, np.nan), r"gains\.joint: received an entry that is not finite"),
+        ("link_learning", np.ones((6, 5)), r"gains\.link_learning: received shape \(6, 5\), expected \(6, 10\), or one number"),
+        ("joint_learning", "much", r"gains\.joint_learning: received str 'much', expected \(6, 5\), or one number"),
+        ("joint", np.full(6, -1.0), r"gains\.joint: received -1, expected numbers that are not negative"),
+    ],
+)
+def test_gains_that_are_refused(name, value, message):
+    arm = build_arm()
+    body = decompose(arm)
+    with pytest.raises(ShapeError, match=message):
+        AdaptiveController(body, replace(gains(arm, 1.0), **{name: value}), ParameterBounds.around(body.link_parameters(), 0.1))
+
+
+def test_what_is_no_gain_or_bound_is_refused():
+    arm = build_arm()
+    body = decompose(arm)
+    bounds = ParameterBounds.around(body.link_parameters(), 0.1)
+    with pytest.raises(ShapeError, match="gains: received NoneType, expected AdaptiveGains"):
+        AdaptiveController(body, None, bounds)
+    with pytest.raises(ShapeError, match="joint_bounds: received int, expected ParameterBounds"):
+        AdaptiveController(body, gains(arm, 1.0), bounds, 3)
+    with pytest.raises(ShapeError, match=r"link_parameters: received shape \(3,\), expected \(6, 10\)"):
+        AdaptiveController(body, gains(arm, 1.0), bounds, link_parameters=np.ones(3))

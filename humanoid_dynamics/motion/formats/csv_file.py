@@ -6,6 +6,8 @@ in files beside it: `walk_v.csv` and `walk_a.csv` for `walk.csv` or `walk_q.csv`
 Without a header: each row is a configuration in the order of the robot, a free base first.  Such a file has no clock; its rate is given, or
 stands in a comment `# fps: 60`, or is taken to be 60 Hz and told.
 
+Columns stand between commas, semicolons or tabs, names in quotation marks or without.
+
 Tables of OpenSim are read too, with a header of their own; they may say that angles are in degrees.
 """
 
@@ -25,6 +27,7 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 TIME = "time"
 CONTACT = "contact:"
+SEPARATORS = (";", "\t", ",")  # the first of them that a table holds separates its columns
 USUAL_RATE = 60.0  # Hz
 SAME_RATE = 0.01
 SAME_TIME = 1e-6  # s
@@ -179,10 +182,11 @@ def read_table(path: Path) -> Table:
         return _build_table(rows, origin, degrees=degrees)
     comments = [found for _, line in lines if (found := COMMENT.match(line))]
     rate = _number(comments[0].group(1)) if comments else None
-    rows = [(number, [cell.strip() for cell in line.split(",")]) for number, line in lines if not line.startswith("#")]
-    if not rows:
+    kept = [(number, line) for number, line in lines if not line.startswith("#")]
+    if not kept:
         raise ClipError(origin, "is empty")
-    return _build_table(rows, origin, rate)
+    mark = next((mark for mark in SEPARATORS if mark in kept[0][1]), ",")
+    return _build_table([(number, [cell.strip().strip('"') for cell in line.split(mark)]) for number, line in kept], origin, rate)
 
 
 def _build_table(rows: list[tuple[int, list[str]]], origin: str, rate: float | None = None, *, degrees: bool = False) -> Table:
@@ -206,7 +210,8 @@ def _read_row(cells: list[str], width: int, columns: tuple[str, ...], place: tup
         number = _number(cell)
         if number is None or not math.isfinite(number):
             name = columns[index] if columns else str(index)
-            raise ClipError(origin, f"received {cell!r}, expected a finite number", row=row, column=name, line=line)
+            point = " with a point" if "," in cell else ""
+            raise ClipError(origin, f"received {cell!r}, expected a finite number{point}", row=row, column=name, line=line)
         numbers.append(number)
     return numbers
 

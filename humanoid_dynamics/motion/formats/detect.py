@@ -9,7 +9,7 @@ from pathlib import Path
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.motion.formats.bag_file import read_bag_motion
 from humanoid_dynamics.motion.formats.bvh_file import Bvh, read_bvh
-from humanoid_dynamics.motion.formats.csv_file import read_csv
+from humanoid_dynamics.motion.formats.csv_file import SEPARATORS, read_csv
 from humanoid_dynamics.motion.formats.deepmimic_file import DeepMimic, read_deepmimic
 from humanoid_dynamics.motion.formats.joint_trajectory import read_trajectory
 from humanoid_dynamics.motion.formats.npz_file import read_npz
@@ -52,9 +52,10 @@ def detect_format(path: Path) -> str:
     if is_opensim(text.splitlines()):
         return "opensim"
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-    if lines and "," in lines[0] and "\x00" not in text:
+    if lines and any(mark in lines[0] for mark in SEPARATORS) and "\x00" not in text:
         return "csv"
-    raise ClipError(str(path), f"is in no known format ({', '.join(FORMATS)}); a table of text has commas in its first line")
+    table = "a table of text is UTF-8 with commas, semicolons or tabs between its columns"
+    raise ClipError(str(path), f"is in no known format ({', '.join(FORMATS)}); {table}")
 
 
 def read_motion(path: Path, rate: float | None = None) -> Recording | Bvh | DeepMimic:

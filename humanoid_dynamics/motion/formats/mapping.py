@@ -37,6 +37,7 @@ from humanoid_dynamics.motion.formats.columns import (
 from humanoid_dynamics.motion.formats.recording import Recording, normalize_rows
 from humanoid_dynamics.spatial.arrays import Matrix
 
+CLOCKS = {"t", "time", "timestamp"}  # what a clock is called elsewhere, in small letters
 RADIANS = np.pi / 180.0  # in a degree
 
 
@@ -118,7 +119,7 @@ def build_clip(recording: Recording, robot: RobotModel, joint_map: JointMap | No
     else:
         q, rested = _fill(recording, robot, sources)
     notices = (f"joints not in the file rest: {', '.join(rested)}",) if rested else ()
-    v, a = (_fill_rates(table, recording, robot, sources) for table in (recording.velocities, recording.accelerations))
+    v, a = (_fill_rates(table, recording, robot, sources, joint_map.ignore) for table in (recording.velocities, recording.accelerations))
     contacts = {name: labels for name, labels in recording.contacts.items() if name in robot.surfaces}
     return Clip(robot, recording.times, q, v, a, contacts, recording.origin, recording.notices + notices + _doubt_angles(robot, q))
 
@@ -178,7 +179,8 @@ def _find_sources(recording: Recording, robot: RobotModel, joint_map: JointMap) 
         problem += (
             f"to leave columns out, or say which joint they are, give a mapping file (--map) with ignore: [{', '.join(unknown)}] or joints:"
         )
-        raise ClipError(recording.origin, problem, line=recording.header)
+        clock = "; the column of the clock is called time" if CLOCKS & {name.lower() for name in unknown} else ""
+        raise ClipError(recording.origin, problem + clock, line=recording.header)
     return sources
 
 
@@ -243,7 +245,9 @@ def _join(joints: tuple[Joint, ...], tables: Mapping[str, Matrix], nq: int) -> M
     return q
 
 
-def _fill_rates(table: Matrix | None, recording: Recording, robot: RobotModel, sources: Mapping[str, Source]) -> Matrix | None:
+def _fill_rates(
+    table: Matrix | None, recording: Recording, robot: RobotModel, sources: Mapping[str, Source], ignore: frozenset[str]
+) -> Matrix | None:
     if table is None:
         return None
     if not recording.rates:
@@ -259,10 +263,11 @@ def _fill_rates(table: Matrix | None, recording: Recording, robot: RobotModel, s
             rates[:, robot.joint(mimic.joint).v] = mimic.ratio * rates[:, robot.joint(mimic.leader).v]
     moved = [name for joint in robot.joints for name in rate_columns(joint) if any(part in sources for part in joint_columns(joint))]
     missing = [wanted[name].column for name in moved if wanted[name].column not in place]
-    unknown = set(recording.rates) - {source.column for source in wanted.values()}
-    if missing or unknown:
-        problem = f"rates lack the columns {', '.join(missing) or '(none)'}; unknown are {', '.join(sorted(unknown)) or '(none)'}"
-        raise ClipError(recording.origin, problem)
+    unknown = set(recording.rates) - {source.column for source in wanted.values()} - ignore
+    faults = [f"lack the columns {', '.join(missing)}"] if missing else []
+    faults += [f"have unknown columns {', '.join(sorted(unknown))}"] if unknown else []
+    if faults:
+        raise ClipError(recording.origin, f"rates {' and '.join(faults)}")
     return rates
 
 

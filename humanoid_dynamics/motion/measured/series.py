@@ -13,17 +13,18 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.formats.bag_file import read_bag_motion
 from humanoid_dynamics.motion.formats.bvh_file import Bvh
-from humanoid_dynamics.motion.formats.columns import BASE_PLACE, configuration_columns, joint_columns
-from humanoid_dynamics.motion.formats.csv_file import read_csv
+from humanoid_dynamics.motion.formats.columns import configuration_columns, joint_columns
+from humanoid_dynamics.motion.formats.csv_file import read_csv, read_table
 from humanoid_dynamics.motion.formats.deepmimic_file import DeepMimic
 from humanoid_dynamics.motion.formats.detect import TABLES, detect_format, read_motion
-from humanoid_dynamics.motion.formats.mapping import build_clip
+from humanoid_dynamics.motion.formats.mapping import JointMap, build_clip
 from humanoid_dynamics.motion.formats.recording import Recording
 from humanoid_dynamics.motion.formats.series_file import read_series
 from humanoid_dynamics.motion.load import retarget_file
 from humanoid_dynamics.spatial.arrays import Matrix
 
 BASE_HINT = "write where the base is in axes with z up, its quaternion as x, y, z, w, and every joint under its name in the model"
+HOLD_HINT = "--missing neutral holds them in the resting posture of the robot"
 SAME_INSTANT = 0.01  # of a step; instants that were rounded differently are still the same
 
 
@@ -33,17 +34,22 @@ def load_measured_motion(
     velocity: str | Path | None = None,
     acceleration: str | Path | None = None,
     names: Mapping[str, str] | None = None,
+    *,
+    joint_map: JointMap | None = None,
+    hold_missing: bool = False,
 ) -> Clip:
     """Read a motion, and its velocities and accelerations where files of them are named.
 
     Only what is named is read: a file of velocities that lies beside a table of text is not.
 
     Args:
-        path: The motion, in any known format, with a column for every joint.
+        path: The motion, in any known format.
         robot: The robot.
         velocity: Velocities, with the same instants and ``base_vx`` .. ``base_wz`` and the joints as columns.
         acceleration: Accelerations, likewise.
         names: Topic of a bag -> the name it is read by, such as ``/joint_states``.
+        joint_map: Which column is which joint, and which are nobody's.
+        hold_missing: Whether joints without a column are held in the resting posture, and told; otherwise they are refused.
 
     Returns:
         The clip; without velocities or accelerations where none are given.
@@ -53,14 +59,26 @@ def load_measured_motion(
     """
     motion = _read(Path(path), names)
     if isinstance(motion, Recording):
-        _check_columns(motion, robot)
-        clip = build_clip(motion, robot)
+        _check_columns(motion, robot, joint_map or JointMap(), hold_missing)
+        clip = build_clip(motion, robot, joint_map)
     else:
         clip = retarget_file(motion, robot).clip
         motion = Recording(clip.origin, clip.times, (), clip.q)
-    v = clip.v if velocity is None else _read_rates(Path(velocity), motion, robot)
-    a = clip.a if acceleration is None else _read_rates(Path(acceleration), motion, robot)
+    v = clip.v if velocity is None else _read_rates(Path(velocity), motion, robot, joint_map)
+    a = clip.a if acceleration is None else _read_rates(Path(acceleration), motion, robot, joint_map)
     return clip.change(v=v, a=a)
+
+
+def find_line(fault: ClipError, path: str | Path) -> ClipError:
+    """Return what is wrong with a motion together with the line in its file, where that is a table of text.
+
+    Args:
+        fault: What is wrong.
+        path: The motion.
+    """
+    if fault.row is None or fault.line is not None or fault.origin != str(path) or detect_format(Path(path)) not in TABLES:
+        return fault
+    return fault.in_lines(read_table(Path(path)).lines)
 
 
 def _read(path: Path, names: Mapping[str, str] | None) -> Recording | Bvh | DeepMimic:
@@ -72,18 +90,21 @@ def _read(path: Path, names: Mapping[str, str] | None) -> Recording | Bvh | Deep
     return read_csv(path, beside=False) if form in TABLES else read_motion(path)
 
 
-def _check_columns(motion: Recording, robot: RobotModel) -> None:
-    """Refuse a table that leaves joints out: nobody knows where they were."""
+def _check_columns(motion: Recording, robot: RobotModel, joint_map: JointMap, hold: bool) -> None:
+    """Refuse a table that leaves joints out, unless they are held, or the base: nobody knows where they were."""
     followers = {name for mimic in robot.mimics for name in joint_columns(robot.joint(mimic.joint))}
-    missing = [name for name in configuration_columns(robot) if name not in motion.columns and name not in followers]
-    if motion.columns and missing:
-        unknown = ", ".join(name for name in motion.columns if name not in configuration_columns(robot))
+    known, wanted = followers | set(motion.columns) - joint_map.ignore | set(joint_map.sources), configuration_columns(robot)
+    missing = [name for name in wanted if name not in known]
+    rootless = robot.root != "fixed" and not known.issuperset(joint_columns(robot.joints[0]))
+    if motion.columns and missing and (rootless or not hold):
+        used = joint_map.ignore | {source.column for source in joint_map.sources.values()}
+        unknown = ", ".join(name for name in motion.columns if name not in wanted and name not in used)
         told = f"; {robot.name!r} does not know its columns {unknown}" if unknown else ""
-        turn = f"; {BASE_HINT}" if BASE_PLACE[0] in missing else ""
-        raise ClipError(motion.origin, f"lacks the columns {', '.join(missing)}{told}{turn}", line=motion.header)
+        hint = BASE_HINT if rootless else HOLD_HINT
+        raise ClipError(motion.origin, f"lacks the columns {', '.join(missing)}{told}; {hint}", line=motion.header)
 
 
-def _read_rates(path: Path, motion: Recording, robot: RobotModel) -> Matrix:
+def _read_rates(path: Path, motion: Recording, robot: RobotModel, joint_map: JointMap | None) -> Matrix:
     """Return rates in the order of the robot, (n, nv)."""
     series = read_series(path)
     if len(series.times) != len(motion.times):
@@ -94,7 +115,7 @@ def _read_rates(path: Path, motion: Recording, robot: RobotModel) -> Matrix:
         raise series.fault(row, "time", f"{series.times[row]:.9g} s, but {motion.origin} has {motion.times[row]:.9g} s there")
     told = replace(motion, origin=series.origin, rates=series.columns, velocities=series.values, accelerations=None, degrees=series.degrees)
     try:
-        rates = build_clip(told, robot).v
+        rates = build_clip(told, robot, joint_map).v
     except ClipError as fault:
         raise ClipError(fault.origin, fault.problem, line=series.lines[0] - 1 if series.lines else None) from None
     return np.zeros((len(motion.times), robot.nv)) if rates is None else rates
