@@ -92,7 +92,7 @@ class WholeBodyLaw:
             robot: The robot; its root is free.
             soles: Surfaces it stands on; ``robot.stance`` where None.
             gains: How strongly errors are answered.
-            compiled: Whether numba compiles it; where it is installed, if None.  Answers are the same to round-off.
+            compiled: Whether numba compiles it; where it is installed, if None.
 
         Raises:
             MissingExtraError: If numba is asked for and not installed.
