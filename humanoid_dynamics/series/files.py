@@ -18,7 +18,7 @@ ZIP = b"PK"
 SHOWN = 8  # bytes of an unknown file in a message
 
 
-def open_sink(path: Path, about: Mapping[str, str]) -> Sink:
+def open_sink(path: str | Path, about: Mapping[str, str]) -> Sink:
     """Open a file for samples: by its ending a numpy archive, an MCAP file or, without ending, the folder of a bag.
 
     Args:
@@ -31,6 +31,7 @@ def open_sink(path: Path, about: Mapping[str, str]) -> Sink:
     Raises:
         RecordError: If the ending is another one.
     """
+    path = Path(path)
     if path.suffix == ".npz":
         return NpzSink(path, about)
     if path.suffix in {".mcap", ""} and path.name:
@@ -38,7 +39,7 @@ def open_sink(path: Path, about: Mapping[str, str]) -> Sink:
     raise RecordError(str(path), f"ends in {path.suffix!r}, expected {KINDS}")
 
 
-def save_record(record: Record, path: Path) -> None:
+def save_record(record: Record, path: str | Path) -> None:
     """Write a record into a file.
 
     Args:
@@ -48,7 +49,7 @@ def save_record(record: Record, path: Path) -> None:
     pour(record, open_sink(path, record.about))
 
 
-def load_record(path: Path) -> Record:
+def load_record(path: str | Path) -> Record:
     """Read a record from a file.
 
     Args:
@@ -60,6 +61,7 @@ def load_record(path: Path) -> Record:
     Raises:
         RecordError: If it is none.
     """
+    path = Path(path)
     if not path.exists():
         raise RecordError(str(path), f"does not exist; expected {KINDS}")
     if is_bag(path):

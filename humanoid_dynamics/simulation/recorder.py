@@ -102,7 +102,7 @@ class Recorder:
         """
         return self._total.hexdigest()
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write what was taken until now into a file: ``.npz``, ``.mcap``, or the folder of a bag.
 
         Args:
