@@ -175,6 +175,23 @@ def test_joints_without_a_column_are_refused_or_held(call, files):
     assert (code, "lacks the columns base_qw" in err, "--missing" in err) == (2, True, False)
 
 
+def test_joints_that_are_held_have_no_rates(call, files):
+    """Files of rates know the knees, the motion does not: knees that rest do not turn, and that is told."""
+    folder, (times, q, v, a) = files
+    drop(folder / "walk_q.csv", ("left_knee", "right_knee"))
+    _, out, _ = call(*arguments(folder, "--missing", "neutral", "--json"))
+    facts = json.loads(out)
+    for name in ("left_knee", "right_knee"):
+        joint = ROBOT.joint(name)
+        q[:, joint.q], v[:, joint.v], a[:, joint.v] = ROBOT.posture[joint.q], 0.0, 0.0
+    expected = expected_torques(times, q, v, a)
+    assert np.abs(np.array([facts["tau"][name] for name in ROBOT.actuated]).T - expected[:, 6:]).max() < 1e-9
+    assert facts["notices"][:2] == [
+        "joints not in the file rest: left_knee, right_knee",
+        "joints that rest have zero velocities and accelerations, not those of the file: left_knee, right_knee",
+    ]
+
+
 def test_columns_nobody_wants_are_left_out_where_told(call, files):
     folder, motion = files
     for name in ("walk_q.csv", "walk_v.csv", "walk_a.csv"):

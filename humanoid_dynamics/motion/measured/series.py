@@ -17,7 +17,7 @@ from humanoid_dynamics.motion.formats.columns import configuration_columns, join
 from humanoid_dynamics.motion.formats.csv_file import read_csv, read_table
 from humanoid_dynamics.motion.formats.deepmimic_file import DeepMimic
 from humanoid_dynamics.motion.formats.detect import TABLES, detect_format, read_motion
-from humanoid_dynamics.motion.formats.mapping import JointMap, build_clip
+from humanoid_dynamics.motion.formats.mapping import JointMap, build_clip, order_velocities
 from humanoid_dynamics.motion.formats.recording import Recording
 from humanoid_dynamics.motion.formats.series_file import read_series
 from humanoid_dynamics.motion.load import retarget_file
@@ -57,16 +57,16 @@ def load_measured_motion(
     Raises:
         ClipError: Naming file, line and column of what is missing or wrong.
     """
-    motion = _read(Path(path), names)
+    motion, clip = _read(Path(path), names), None
     if isinstance(motion, Recording):
         _check_columns(motion, robot, joint_map or JointMap(), hold_missing)
-        clip = build_clip(motion, robot, joint_map)
     else:
         clip = retarget_file(motion, robot).clip
         motion = Recording(clip.origin, clip.times, (), clip.q)
-    v = clip.v if velocity is None else _read_rates(Path(velocity), motion, robot, joint_map)
-    a = clip.a if acceleration is None else _read_rates(Path(acceleration), motion, robot, joint_map)
-    return clip.change(v=v, a=a)
+    v, a = (None if rates is None else _read_rates(Path(rates), motion, robot, joint_map) for rates in (velocity, acceleration))
+    if clip is None:
+        return build_clip(motion, robot, joint_map, v, a)
+    return clip.change(v=clip.v if v is None else v, a=clip.a if a is None else a)
 
 
 def find_line(fault: ClipError, path: str | Path) -> ClipError:
@@ -115,7 +115,7 @@ def _read_rates(path: Path, motion: Recording, robot: RobotModel, joint_map: Joi
         raise series.fault(row, "time", f"{series.times[row]:.9g} s, but {motion.origin} has {motion.times[row]:.9g} s there")
     told = replace(motion, origin=series.origin, rates=series.columns, velocities=series.values, accelerations=None, degrees=series.degrees)
     try:
-        rates = build_clip(told, robot, joint_map).v
+        rates = order_velocities(told, robot, joint_map)
     except ClipError as fault:
         raise ClipError(fault.origin, fault.problem, line=series.lines[0] - 1 if series.lines else None) from None
     return np.zeros((len(motion.times), robot.nv)) if rates is None else rates
