@@ -205,6 +205,19 @@ def test_columns_nobody_wants_are_left_out_where_told(call, files):
     assert np.abs(np.array([json.loads(out)["tau"][name] for name in ROBOT.actuated]).T - expected[:, 6:]).max() < 1e-9
 
 
+def test_a_mapping_with_a_joint_that_does_not_exist_is_refused_as_such(call, files):
+    folder, _ = files
+    path = folder / "walk_q.csv"
+    path.write_text(path.read_text().replace("left_knee", "lk"))
+    for told, message in (
+        ("left_kneee: lk", "map.yaml: no joint named 'left_kneee'. Did you mean 'left_knee'?"),
+        ("left_knee: kk", "no column"),
+    ):
+        (folder / "map.yaml").write_text(f"joints: {{{told}}}")
+        code, _, err = call(*arguments(folder, "--map", folder / "map.yaml"))
+        assert (code, message in err, "--missing" in err) == (2, True, False)
+
+
 def test_tables_of_other_programs(call, files):
     """Semicolons, tabs, a byte order mark, quotation marks and ends of lines of Windows change nothing; commas in numbers are refused."""
     folder, _ = files

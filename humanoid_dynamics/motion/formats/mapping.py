@@ -82,6 +82,25 @@ def load_joint_map(path: Path) -> JointMap:
     )
 
 
+def check_joint_map(recording: Recording, robot: RobotModel, joint_map: JointMap) -> None:
+    """Refuse a mapping that names what does not exist.
+
+    Args:
+        recording: What the file says.
+        robot: The robot.
+        joint_map: Which column is which joint.
+
+    Raises:
+        ClipError: Naming a joint the robot does not have, or a column the file does not have, and those that exist.
+    """
+    wanted = configuration_columns(robot)
+    for name, source in joint_map.sources.items():
+        if name not in wanted:
+            raise ClipError(joint_map.origin, str(UnknownNameError("joint", name, wanted)))
+        if source.column not in recording.columns:
+            raise ClipError(recording.origin, str(UnknownNameError("column", source.column, recording.columns)))
+
+
 def build_clip(
     recording: Recording, robot: RobotModel, joint_map: JointMap | None = None, v: Matrix | None = None, a: Matrix | None = None
 ) -> Clip:
@@ -175,12 +194,8 @@ def _read_source(value: object, origin: str, key: str) -> Source:
 
 def _find_sources(recording: Recording, robot: RobotModel, joint_map: JointMap) -> dict[str, Source]:
     """Return which column each column of the robot comes from; refuse what nobody knows."""
+    check_joint_map(recording, robot, joint_map)
     wanted = configuration_columns(robot)
-    for name, source in joint_map.sources.items():
-        if name not in wanted:
-            raise ClipError(joint_map.origin, str(UnknownNameError("joint", name, wanted)))
-        if source.column not in recording.columns:
-            raise ClipError(recording.origin, str(UnknownNameError("column", source.column, recording.columns)))
     sources = dict(joint_map.sources)
     used = {source.column for source in sources.values()} | joint_map.ignore
     sources.update({name: Source(name) for name in wanted if name in recording.columns and name not in sources and name not in used})

@@ -17,7 +17,7 @@ from humanoid_dynamics.motion.formats.columns import configuration_columns, join
 from humanoid_dynamics.motion.formats.csv_file import read_csv, read_table
 from humanoid_dynamics.motion.formats.deepmimic_file import DeepMimic
 from humanoid_dynamics.motion.formats.detect import TABLES, detect_format, read_motion
-from humanoid_dynamics.motion.formats.mapping import JointMap, build_clip, order_velocities
+from humanoid_dynamics.motion.formats.mapping import JointMap, build_clip, check_joint_map, order_velocities
 from humanoid_dynamics.motion.formats.recording import Recording
 from humanoid_dynamics.motion.formats.series_file import read_series
 from humanoid_dynamics.motion.load import retarget_file
@@ -59,6 +59,7 @@ def load_measured_motion(
     """
     motion, clip = _read(Path(path), names), None
     if isinstance(motion, Recording):
+        check_joint_map(motion, robot, joint_map or JointMap())
         _check_columns(motion, robot, joint_map or JointMap(), hold_missing)
     else:
         clip = retarget_file(motion, robot).clip
