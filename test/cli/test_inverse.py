@@ -218,6 +218,26 @@ def test_a_mapping_with_a_joint_that_does_not_exist_is_refused_as_such(call, fil
         assert (code, message in err, "--missing" in err) == (2, True, False)
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_few_frames_are_enough_where_rates_are_given(call, files, count):
+    folder, motion = files
+    for name in ("walk_q.csv", "walk_v.csv", "walk_a.csv"):
+        (folder / name).write_text("\n".join((folder / name).read_text().splitlines()[: 1 + count]))
+    _, out, _ = call(*arguments(folder, "--json"))
+    expected = expected_torques(*(table[:count] for table in motion))
+    assert np.abs(np.array([json.loads(out)["tau"][name] for name in ROBOT.actuated]).T - expected[:, 6:]).max() < 1e-9
+    bare = arguments(folder)[:7]
+    code, _, err = call(*bare)
+    assert (code, "say which there are in columns contact:NAME" in err) == (2, True)
+    code, _, err = call(*bare[:5])
+    assert (code, f"has {count} frames, at least 3 are needed for an acceleration" in err) == (2, True)
+    head, *rows = (folder / "walk_q.csv").read_text().splitlines()
+    (folder / "walk_q.csv").write_text("\n".join((head + ",contact:left_foot", *(row + ",1" for row in rows))))
+    code, out, err = call(*bare, "--json")
+    assert code == 0, err
+    assert sum(json.loads(out)["statuses"].values()) == count
+
+
 def test_tables_of_other_programs(call, files):
     """Semicolons, tabs, a byte order mark, quotation marks and ends of lines of Windows change nothing; commas in numbers are refused."""
     folder, _ = files

@@ -25,6 +25,7 @@ from humanoid_dynamics.spatial.arrays import Matrix
 
 BASE_HINT = "write where the base is in axes with z up, its quaternion as x, y, z, w, and every joint under its name in the model"
 HOLD_HINT = "--missing neutral holds them in the resting posture of the robot"
+LONGEST_STEP = 1.0  # s; step of a single frame, too
 SAME_INSTANT = 0.01  # of a step; instants that were rounded differently are still the same
 
 
@@ -110,7 +111,7 @@ def _read_rates(path: Path, motion: Recording, robot: RobotModel, joint_map: Joi
     series = read_series(path)
     if len(series.times) != len(motion.times):
         raise ClipError(series.origin, f"has {len(series.times)} rows, {motion.origin} has {len(motion.times)}")
-    apart, same = np.abs(series.times - motion.times), SAME_INSTANT * float(np.min(np.diff(motion.times)))
+    apart, same = np.abs(series.times - motion.times), SAME_INSTANT * float(np.min(np.diff(motion.times), initial=LONGEST_STEP))
     if apart.max() > same:
         row = int(np.argmax(apart > same))
         raise series.fault(row, "time", f"{series.times[row]:.9g} s, but {motion.origin} has {motion.times[row]:.9g} s there")
