@@ -238,6 +238,20 @@ def test_few_frames_are_enough_where_rates_are_given(call, files, count):
     assert sum(json.loads(out)["statuses"].values()) == count
 
 
+@pytest.mark.parametrize(
+    ("option", "head", "message"),
+    [
+        ("--motion", "PathFileType\t4\t(X/Y/Z)\twalk.trc\nDataRate\tUnits\n150\tmm", "walk.trc:1: holds places of markers, no joints"),
+        ("--wrenches", "[Force Data]\nNumberOfForcePlates=7", "walk.trc:1: holds force plates in a layout of its own; write columns time"),
+    ],
+)
+def test_files_of_a_laboratory_are_named(call, files, option, head, message):
+    path = files[0] / "walk.trc"
+    path.write_text(head)
+    code, _, err = call("legs12", "--motion", files[0] / "walk_q.csv", option, path)
+    assert (code, message in err) == (2, True)
+
+
 def test_tables_of_other_programs(call, files):
     """Semicolons, tabs, a byte order mark, quotation marks and ends of lines of Windows change nothing; commas in numbers are refused."""
     folder, _ = files
