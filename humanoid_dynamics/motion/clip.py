@@ -18,7 +18,7 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
 Labels: TypeAlias = NDArray[np.bool_]
 
-FEWEST_FRAMES = 3  # an acceleration needs as many
+FEWEST_FRAMES = 3  # an acceleration needs as many; one is enough where velocities and accelerations are known
 EVEN = 1e-3  # a clip whose steps differ by less than this share of a step has one rate
 
 
@@ -47,7 +47,8 @@ class Clip:
     notices: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "times", check_times(self.times, self.origin))
+        fewest = FEWEST_FRAMES if self.v is None or self.a is None else 1
+        object.__setattr__(self, "times", check_times(self.times, self.origin, fewest))
         n = len(self.times)
         q = check_table(self.q, (n, self.robot.nq), entry_names(self.robot), self.origin, "q")
         check_unit_blocks(self.robot, q, self.origin)
@@ -95,12 +96,13 @@ class Clip:
         return replace(self, **fields)  # type: ignore[arg-type]
 
 
-def check_times(times: ArrayLike, origin: str) -> Vector:
+def check_times(times: ArrayLike, origin: str, fewest: int = FEWEST_FRAMES) -> Vector:
     """Return instants that are finite, ascending and enough.
 
     Args:
         times: (n,) instants [s].
         origin: Where they came from, for messages.
+        fewest: How many are enough.
 
     Returns:
         (n,) read-only instants [s].
@@ -111,8 +113,8 @@ def check_times(times: ArrayLike, origin: str) -> Vector:
     values = _numbers(times, origin, "times")
     if values.ndim != 1:
         raise ClipError(origin, f"received shape {values.shape}, expected one instant per row", column="time")
-    if len(values) < FEWEST_FRAMES:
-        raise ClipError(origin, f"has {len(values)} frames, at least {FEWEST_FRAMES} are needed for an acceleration")
+    if len(values) < fewest:
+        raise ClipError(origin, f"has {len(values)} frames, at least {fewest} are needed{' for an acceleration' if fewest > 1 else ''}")
     if not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values))[0])
         raise ClipError(origin, f"received {values[row]}, expected a finite time", row=row, column="time")

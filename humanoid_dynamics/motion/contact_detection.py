@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.motion.body_points import find_soles
-from humanoid_dynamics.motion.clip import Clip, Labels
+from humanoid_dynamics.motion.clip import FEWEST_FRAMES, Clip, Labels
 from humanoid_dynamics.motion.schedule import TouchTimes, runs, schedule_from_labels
 from humanoid_dynamics.motion.smoothing import smooth_table
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -61,7 +62,13 @@ def detect_contacts(clip: Clip, thresholds: ContactThresholds | None = None, *, 
 
     Returns:
         The schedule of both soles.
+
+    Raises:
+        ClipError: If the clip has too few frames.
     """
+    if len(clip) < FEWEST_FRAMES:
+        problem = f"has {len(clip)} frames, contacts are found from the motion of at least {FEWEST_FRAMES}"
+        raise ClipError(clip.origin, f"{problem}; say which there are in columns contact:NAME")
     heights, speeds = measure_soles(clip, flight=flight)
     limits = thresholds or scale_thresholds(heights, speeds)
     step = 1.0 / clip.rate

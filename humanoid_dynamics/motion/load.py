@@ -6,7 +6,7 @@ from pathlib import Path
 
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.clip import Clip, check_times
 from humanoid_dynamics.motion.formats.bvh_file import Bvh
 from humanoid_dynamics.motion.formats.deepmimic_file import DeepMimic
 from humanoid_dynamics.motion.formats.detect import read_motion
@@ -40,6 +40,7 @@ def load_clip(
     """
     motion = read_motion(Path(path), rate)
     if isinstance(motion, Recording):
+        check_times(motion.times, motion.origin)
         return build_clip(motion, robot, joint_map)
     return retarget_file(motion, robot, skeleton_map).clip
 

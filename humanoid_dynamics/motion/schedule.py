@@ -13,6 +13,7 @@ from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.spatial.arrays import Vector
 
+ALONE = 1.0  # s that a single sample lasts
 SAME_TIME = 1e-9  # s; instants this near are one
 
 Interval = tuple[float, float]
@@ -95,7 +96,7 @@ class TouchTimes:
 
 
 def schedule_from_labels(times: Vector, labels: Mapping[str, Labels]) -> TouchTimes:
-    """Turn labels into intervals: a contact lasts from its first sample to the first one without it.
+    """Turn labels into intervals: a contact lasts from its first sample to the first one without it, that of a single sample a second.
 
     Args:
         times: (n,) instants [s], ascending.
@@ -104,6 +105,8 @@ def schedule_from_labels(times: Vector, labels: Mapping[str, Labels]) -> TouchTi
     Returns:
         The schedule, whose labels at these instants are the same.
     """
+    if len(times) == 1:
+        times, labels = times[0] + np.array([0.0, ALONE]), {name: np.repeat(touches, 2) for name, touches in labels.items()}
     return TouchTimes(float(times[0]), float(times[-1]), {name: _intervals(times, touches) for name, touches in labels.items()})
 
 

@@ -175,6 +175,23 @@ def test_joints_without_a_column_are_refused_or_held(call, files):
     assert (code, "lacks the columns base_qw" in err, "--missing" in err) == (2, True, False)
 
 
+def test_joints_that_are_held_have_no_rates(call, files):
+    """Files of rates know the knees, the motion does not: knees that rest do not turn, and that is told."""
+    folder, (times, q, v, a) = files
+    drop(folder / "walk_q.csv", ("left_knee", "right_knee"))
+    _, out, _ = call(*arguments(folder, "--missing", "neutral", "--json"))
+    facts = json.loads(out)
+    for name in ("left_knee", "right_knee"):
+        joint = ROBOT.joint(name)
+        q[:, joint.q], v[:, joint.v], a[:, joint.v] = ROBOT.posture[joint.q], 0.0, 0.0
+    expected = expected_torques(times, q, v, a)
+    assert np.abs(np.array([facts["tau"][name] for name in ROBOT.actuated]).T - expected[:, 6:]).max() < 1e-9
+    assert facts["notices"][:2] == [
+        "joints not in the file rest: left_knee, right_knee",
+        "joints that rest have zero velocities and accelerations, not those of the file: left_knee, right_knee",
+    ]
+
+
 def test_columns_nobody_wants_are_left_out_where_told(call, files):
     folder, motion = files
     for name in ("walk_q.csv", "walk_v.csv", "walk_a.csv"):
@@ -186,6 +203,53 @@ def test_columns_nobody_wants_are_left_out_where_told(call, files):
     _, out, _ = call(*arguments(folder, "--map", folder / "map.yaml", "--json"))
     expected = expected_torques(*motion)
     assert np.abs(np.array([json.loads(out)["tau"][name] for name in ROBOT.actuated]).T - expected[:, 6:]).max() < 1e-9
+
+
+def test_a_mapping_with_a_joint_that_does_not_exist_is_refused_as_such(call, files):
+    folder, _ = files
+    path = folder / "walk_q.csv"
+    path.write_text(path.read_text().replace("left_knee", "lk"))
+    for told, message in (
+        ("left_kneee: lk", "map.yaml: no joint named 'left_kneee'. Did you mean 'left_knee'?"),
+        ("left_knee: kk", "no column"),
+    ):
+        (folder / "map.yaml").write_text(f"joints: {{{told}}}")
+        code, _, err = call(*arguments(folder, "--map", folder / "map.yaml"))
+        assert (code, message in err, "--missing" in err) == (2, True, False)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_few_frames_are_enough_where_rates_are_given(call, files, count):
+    folder, motion = files
+    for name in ("walk_q.csv", "walk_v.csv", "walk_a.csv"):
+        (folder / name).write_text("\n".join((folder / name).read_text().splitlines()[: 1 + count]))
+    _, out, _ = call(*arguments(folder, "--json"))
+    expected = expected_torques(*(table[:count] for table in motion))
+    assert np.abs(np.array([json.loads(out)["tau"][name] for name in ROBOT.actuated]).T - expected[:, 6:]).max() < 1e-9
+    bare = arguments(folder)[:7]
+    code, _, err = call(*bare)
+    assert (code, "say which there are in columns contact:NAME" in err) == (2, True)
+    code, _, err = call(*bare[:5])
+    assert (code, f"has {count} frames, at least 3 are needed for an acceleration" in err) == (2, True)
+    head, *rows = (folder / "walk_q.csv").read_text().splitlines()
+    (folder / "walk_q.csv").write_text("\n".join((head + ",contact:left_foot", *(row + ",1" for row in rows))))
+    code, out, err = call(*bare, "--json")
+    assert code == 0, err
+    assert sum(json.loads(out)["statuses"].values()) == count
+
+
+@pytest.mark.parametrize(
+    ("option", "head", "message"),
+    [
+        ("--motion", "PathFileType\t4\t(X/Y/Z)\twalk.trc\nDataRate\tUnits\n150\tmm", "walk.trc:1: holds places of markers, no joints"),
+        ("--wrenches", "[Force Data]\nNumberOfForcePlates=7", "walk.trc:1: holds force plates in a layout of its own; write columns time"),
+    ],
+)
+def test_files_of_a_laboratory_are_named(call, files, option, head, message):
+    path = files[0] / "walk.trc"
+    path.write_text(head)
+    code, _, err = call("legs12", "--motion", files[0] / "walk_q.csv", option, path)
+    assert (code, message in err) == (2, True)
 
 
 def test_tables_of_other_programs(call, files):

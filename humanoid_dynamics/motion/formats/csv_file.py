@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.motion.clip import check_times
 from humanoid_dynamics.motion.formats.opensim_file import is_opensim, split_opensim
 from humanoid_dynamics.motion.formats.recording import Recording, check_names
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -31,6 +32,10 @@ SEPARATORS = (";", "\t", ",")  # the first of them that a table holds separates 
 USUAL_RATE = 60.0  # Hz
 SAME_RATE = 0.01
 SAME_TIME = 1e-6  # s
+FOREIGN = {  # first words of files that are no tables of joints or plates
+    "PathFileType": "holds places of markers, no joints; find the angles of joints from them first, by inverse kinematics",
+    "[Force Data]": "holds force plates in a layout of its own; write columns time, R_Fx .. R_Fz, R_Px .. R_Pz, R_Mx .. R_Mz",
+}
 COMMENT = re.compile(r"#\s*(?:fps|rate)\s*[:=]\s*(\S+)")
 
 
@@ -61,7 +66,7 @@ def read_csv(path: Path, rate: float | None = None, *, beside: bool = True) -> R
     Args:
         path: The file.
         rate: Samples per second of a file without times [Hz].
-        beside: Whether files of velocities and accelerations beside it are read too.
+        beside: Whether files of velocities and accelerations beside it are read too; otherwise one frame is enough.
 
     Returns:
         The recording.
@@ -77,6 +82,8 @@ def read_csv(path: Path, rate: float | None = None, *, beside: bool = True) -> R
     rates, rows = _read_siblings(path, times, table.degrees) if beside else ((), [None, None])
     contacts = {name.removeprefix(CONTACT): table.values[:, index] != 0.0 for name, index in labels.items()}
     try:
+        if beside:
+            check_times(times, origin)
         recording = Recording(origin, times, columns, table.values[:, kept], rates, rows[0], rows[1], contacts, notices=notices)
     except ClipError as fault:
         raise fault.in_lines(table.lines) from None
@@ -177,6 +184,9 @@ def read_table(path: Path) -> Table:
     except (OSError, UnicodeDecodeError) as cause:
         raise ClipError(origin, f"cannot be read: {cause}") from cause
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    for word, problem in FOREIGN.items():
+        if lines and lines[0][1].startswith(word):
+            raise ClipError(origin, problem, line=lines[0][0])
     if is_opensim([line for _, line in lines]):
         rows, degrees = split_opensim(lines, origin)
         return _build_table(rows, origin, degrees=degrees)

@@ -5,7 +5,8 @@
       right_knee: {from: RKnee, sign: -1, offset: 0.1}   # position = sign * column + offset [rad or m]
     ignore: [LToe, RToe]           # columns nobody wants
 
-Every key is optional.  Joints of the robot that the file does not have rest in their resting posture, followers follow their leaders.
+Every key is optional.  Joints of the robot that the file does not have rest in their resting posture, whatever rates it has of them;
+followers follow their leaders.
 Columns the robot does not have are an error that lists them, unless they are ignored.
 """
 
@@ -28,32 +29,17 @@ from humanoid_dynamics.motion.formats.columns import (
     entry_names,
     joint_columns,
     pack_table,
-    rate_columns,
     rest_table,
     unit_blocks,
     unpack_joint,
     velocity_columns,
 )
+from humanoid_dynamics.motion.formats.rates import Source, fill_rates, hold_rates
 from humanoid_dynamics.motion.formats.recording import Recording, normalize_rows
 from humanoid_dynamics.spatial.arrays import Matrix
 
 CLOCKS = {"t", "time", "timestamp"}  # what a clock is called elsewhere, in small letters
 RADIANS = np.pi / 180.0  # in a degree
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a column of the robot comes from.
-
-    Attributes:
-        column: Column of the file.
-        sign: 1 or -1.
-        offset: Position where the file says zero [rad or m].
-    """
-
-    column: str
-    sign: float = 1.0
-    offset: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -96,16 +82,39 @@ def load_joint_map(path: Path) -> JointMap:
     )
 
 
-def build_clip(recording: Recording, robot: RobotModel, joint_map: JointMap | None = None) -> Clip:
+def check_joint_map(recording: Recording, robot: RobotModel, joint_map: JointMap) -> None:
+    """Refuse a mapping that names what does not exist.
+
+    Args:
+        recording: What the file says.
+        robot: The robot.
+        joint_map: Which column is which joint.
+
+    Raises:
+        ClipError: Naming a joint the robot does not have, or a column the file does not have, and those that exist.
+    """
+    wanted = configuration_columns(robot)
+    for name, source in joint_map.sources.items():
+        if name not in wanted:
+            raise ClipError(joint_map.origin, str(UnknownNameError("joint", name, wanted)))
+        if source.column not in recording.columns:
+            raise ClipError(recording.origin, str(UnknownNameError("column", source.column, recording.columns)))
+
+
+def build_clip(
+    recording: Recording, robot: RobotModel, joint_map: JointMap | None = None, v: Matrix | None = None, a: Matrix | None = None
+) -> Clip:
     """Put a recording on a robot.
 
     Args:
         recording: What the file says.
         robot: The robot.
         joint_map: Which column is which joint, and which are nobody's; where None the names are those of the robot.
+        v: (n, nv) velocities in the order of the robot; those of the recording where None.
+        a: (n, nv) accelerations, likewise.
 
     Returns:
-        The clip.
+        The clip; joints that rest have zero velocities and accelerations.
 
     Raises:
         ClipError: If columns are unknown, or a table without names has not the width of the robot.
@@ -119,9 +128,32 @@ def build_clip(recording: Recording, robot: RobotModel, joint_map: JointMap | No
     else:
         q, rested = _fill(recording, robot, sources)
     notices = (f"joints not in the file rest: {', '.join(rested)}",) if rested else ()
-    v, a = (_fill_rates(table, recording, robot, sources, joint_map.ignore) for table in (recording.velocities, recording.accelerations))
+    own = recording.velocities if v is None else None, recording.accelerations if a is None else None
+    own_v, own_a = (fill_rates(table, recording, robot, sources, joint_map.ignore) for table in own)
+    led = tuple(mimic.joint for mimic in robot.mimics if mimic.leader in rested and mimic.joint not in sources)
+    v, a, told = hold_rates(robot, rested + led, own_v if v is None else v, own_a if a is None else a)
     contacts = {name: labels for name, labels in recording.contacts.items() if name in robot.surfaces}
-    return Clip(robot, recording.times, q, v, a, contacts, recording.origin, recording.notices + notices + _doubt_angles(robot, q))
+    return Clip(robot, recording.times, q, v, a, contacts, recording.origin, recording.notices + notices + told + _doubt_angles(robot, q))
+
+
+def order_velocities(recording: Recording, robot: RobotModel, joint_map: JointMap | None = None) -> Matrix | None:
+    """Put the velocities of a recording into the order of a robot.
+
+    Args:
+        recording: What the file says.
+        robot: The robot.
+        joint_map: Which column is which joint.
+
+    Returns:
+        (n, nv) velocities, or None where there are none.
+
+    Raises:
+        ClipError: If columns are unknown, or velocities of joints that move are missing.
+    """
+    joint_map = joint_map or JointMap()
+    sources = _find_sources(recording, robot, joint_map)
+    recording = _in_radians(recording, robot, sources)
+    return fill_rates(recording.velocities, recording, robot, sources, joint_map.ignore)
 
 
 def build_recording(clip: Clip) -> Recording:
@@ -162,12 +194,8 @@ def _read_source(value: object, origin: str, key: str) -> Source:
 
 def _find_sources(recording: Recording, robot: RobotModel, joint_map: JointMap) -> dict[str, Source]:
     """Return which column each column of the robot comes from; refuse what nobody knows."""
+    check_joint_map(recording, robot, joint_map)
     wanted = configuration_columns(robot)
-    for name, source in joint_map.sources.items():
-        if name not in wanted:
-            raise ClipError(joint_map.origin, str(UnknownNameError("joint", name, wanted)))
-        if source.column not in recording.columns:
-            raise ClipError(recording.origin, str(UnknownNameError("column", source.column, recording.columns)))
     sources = dict(joint_map.sources)
     used = {source.column for source in sources.values()} | joint_map.ignore
     sources.update({name: Source(name) for name in wanted if name in recording.columns and name not in sources and name not in used})
@@ -243,36 +271,3 @@ def _join(joints: tuple[Joint, ...], tables: Mapping[str, Matrix], nq: int) -> M
     for joint in joints:
         q[:, joint.q] = unpack_joint(joint, tables[joint.name])
     return q
-
-
-def _fill_rates(
-    table: Matrix | None, recording: Recording, robot: RobotModel, sources: Mapping[str, Source], ignore: frozenset[str]
-) -> Matrix | None:
-    if table is None:
-        return None
-    if not recording.rates:
-        return _take_whole_rates(table, recording.origin, robot)
-    place = {name: index for index, name in enumerate(recording.rates)}
-    rates = np.zeros((len(table), robot.nv))
-    wanted = {name: sources.get(name, Source(name)) for name in velocity_columns(robot)}
-    for index, source in enumerate(wanted.values()):
-        if source.column in place:
-            rates[:, index] = source.sign * table[:, place[source.column]]
-    for mimic in robot.mimics:
-        if mimic.joint not in sources:
-            rates[:, robot.joint(mimic.joint).v] = mimic.ratio * rates[:, robot.joint(mimic.leader).v]
-    moved = [name for joint in robot.joints for name in rate_columns(joint) if any(part in sources for part in joint_columns(joint))]
-    missing = [wanted[name].column for name in moved if wanted[name].column not in place]
-    unknown = set(recording.rates) - {source.column for source in wanted.values()} - ignore
-    faults = [f"lack the columns {', '.join(missing)}"] if missing else []
-    faults += [f"have unknown columns {', '.join(sorted(unknown))}"] if unknown else []
-    if faults:
-        raise ClipError(recording.origin, f"rates {' and '.join(faults)}")
-    return rates
-
-
-def _take_whole_rates(table: Matrix, origin: str, robot: RobotModel) -> Matrix:
-    if table.shape[1] != robot.nv:
-        listed = ", ".join(velocity_columns(robot))
-        raise ClipError(origin, f"has {table.shape[1]} rates without names; a velocity of {robot.name!r} has {robot.nv}: {listed}")
-    return table

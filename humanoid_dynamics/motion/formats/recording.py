@@ -52,7 +52,7 @@ class Recording:
     def __post_init__(self) -> None:
         check_names(self.columns, self.origin)
         check_names(self.rates, self.origin)
-        object.__setattr__(self, "times", check_times(self.times, self.origin))
+        object.__setattr__(self, "times", check_times(self.times, self.origin, 1))
         values = np.array(self.values, dtype=np.float64)
         names = self.columns or tuple(f"q[{index}]" for index in range(values.shape[-1] if values.ndim else 0))
         table = np.array(check_table(values, (len(self.times), len(names)), names, self.origin, "positions"))

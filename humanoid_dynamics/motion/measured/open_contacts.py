@@ -85,12 +85,12 @@ def _joints_between(robot: RobotModel, one: int, other: int) -> float:
 
 
 def _find_schedule(clip: Clip, free: Matrix, unmeasured: list[str], covered: NDArray[np.bool_]) -> tuple[TouchTimes, tuple[str, ...]]:
-    robot, first, last = clip.robot, float(clip.times[0]), float(clip.times[-1])
+    robot = clip.robot
     if clip.contacts:
         return schedule_from_labels(clip.times, clip.contacts), ()
     if robot.root != "free_flyer" or len(robot.stance) != 2:
         notice = f"contacts were not given; taken to touch all the time: {', '.join(robot.stance) or 'nothing'}"
-        return TouchTimes(first, last, dict.fromkeys(robot.stance, ((first, last),))), (notice,)
+        return schedule_from_labels(clip.times, dict.fromkeys(robot.stance, np.ones(len(clip), dtype=bool))), (notice,)
     need = _upward_force(clip, free) / (robot.mass * float(np.linalg.norm(robot.model.gravity.linear)) or 1.0)
     falling = need < FALLING
     labels = {name: touches & ~falling for name, touches in detect_contacts(clip).labels(clip.times).items()}

@@ -17,7 +17,7 @@ from humanoid_dynamics.motion.formats.columns import configuration_columns, join
 from humanoid_dynamics.motion.formats.csv_file import read_csv, read_table
 from humanoid_dynamics.motion.formats.deepmimic_file import DeepMimic
 from humanoid_dynamics.motion.formats.detect import TABLES, detect_format, read_motion
-from humanoid_dynamics.motion.formats.mapping import JointMap, build_clip
+from humanoid_dynamics.motion.formats.mapping import JointMap, build_clip, check_joint_map, order_velocities
 from humanoid_dynamics.motion.formats.recording import Recording
 from humanoid_dynamics.motion.formats.series_file import read_series
 from humanoid_dynamics.motion.load import retarget_file
@@ -25,6 +25,7 @@ from humanoid_dynamics.spatial.arrays import Matrix
 
 BASE_HINT = "write where the base is in axes with z up, its quaternion as x, y, z, w, and every joint under its name in the model"
 HOLD_HINT = "--missing neutral holds them in the resting posture of the robot"
+LONGEST_STEP = 1.0  # s; step of a single frame, too
 SAME_INSTANT = 0.01  # of a step; instants that were rounded differently are still the same
 
 
@@ -57,16 +58,17 @@ def load_measured_motion(
     Raises:
         ClipError: Naming file, line and column of what is missing or wrong.
     """
-    motion = _read(Path(path), names)
+    motion, clip = _read(Path(path), names), None
     if isinstance(motion, Recording):
+        check_joint_map(motion, robot, joint_map or JointMap())
         _check_columns(motion, robot, joint_map or JointMap(), hold_missing)
-        clip = build_clip(motion, robot, joint_map)
     else:
         clip = retarget_file(motion, robot).clip
         motion = Recording(clip.origin, clip.times, (), clip.q)
-    v = clip.v if velocity is None else _read_rates(Path(velocity), motion, robot, joint_map)
-    a = clip.a if acceleration is None else _read_rates(Path(acceleration), motion, robot, joint_map)
-    return clip.change(v=v, a=a)
+    v, a = (None if rates is None else _read_rates(Path(rates), motion, robot, joint_map) for rates in (velocity, acceleration))
+    if clip is None:
+        return build_clip(motion, robot, joint_map, v, a)
+    return clip.change(v=clip.v if v is None else v, a=clip.a if a is None else a)
 
 
 def find_line(fault: ClipError, path: str | Path) -> ClipError:
@@ -109,13 +111,13 @@ def _read_rates(path: Path, motion: Recording, robot: RobotModel, joint_map: Joi
     series = read_series(path)
     if len(series.times) != len(motion.times):
         raise ClipError(series.origin, f"has {len(series.times)} rows, {motion.origin} has {len(motion.times)}")
-    apart, same = np.abs(series.times - motion.times), SAME_INSTANT * float(np.min(np.diff(motion.times)))
+    apart, same = np.abs(series.times - motion.times), SAME_INSTANT * float(np.min(np.diff(motion.times), initial=LONGEST_STEP))
     if apart.max() > same:
         row = int(np.argmax(apart > same))
         raise series.fault(row, "time", f"{series.times[row]:.9g} s, but {motion.origin} has {motion.times[row]:.9g} s there")
     told = replace(motion, origin=series.origin, rates=series.columns, velocities=series.values, accelerations=None, degrees=series.degrees)
     try:
-        rates = build_clip(told, robot, joint_map).v
+        rates = order_velocities(told, robot, joint_map)
     except ClipError as fault:
         raise ClipError(fault.origin, fault.problem, line=series.lines[0] - 1 if series.lines else None) from None
     return np.zeros((len(motion.times), robot.nv)) if rates is None else rates
