@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from math import sqrt
 
 import numpy as np
 import pinocchio as pin
@@ -18,9 +17,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     IMPULSE,
     LARGEST,
     LEAKED,
-    MOMENTUM,
     MOTION,
-    SPIN,
     START,
     SUMS,
     TOTAL,
@@ -138,34 +135,6 @@ class Books:
         entries = self.account.tolist()
         close_motion(entries, motion.tolist(), dt)
         self.account[:] = entries
-
-    def close_calmly(self, motion: Vector, dt: float, numbers: Vector) -> None:
-        """Enter the momentum after a step in one part, and say what nobody gave: as the other two do, in half the time.
-
-        Args:
-            motion: (9,) as for ``begin_motion``.
-            dt: Length of the step [s].
-            numbers: Numbers in and out.
-        """
-        account = self.account
-        change = motion - account[MOTION:IMPULSE]
-        left = change[:6] - account[IMPULSE:UNGIVEN]
-        mass, g_x, g_y, g_z, p_x, p_y, p_z, _, _, _, c_x, c_y, c_z = account[FLYING:IMPULSE].tolist()
-        a, b, c, x, y, z = left.tolist()
-        d, e, f, u, v, w, s_x, s_y, s_z = change.tolist()
-        half, share = 0.5 * dt, 1.0 / mass
-        m_x, m_y, m_z = dt * (c_x + half * p_x), dt * (c_y + half * p_y), dt * (c_z + half * p_z)
-        r_x, r_y, r_z = share * (c_x + s_x), share * (c_y + s_y), share * (c_z + s_z)
-        impulse = dt * mass
-        a, b, c = a - impulse * g_x, b - impulse * g_y, c - impulse * g_z
-        x -= m_y * g_z - m_z * g_y + r_y * c - r_z * b
-        y -= m_z * g_x - m_x * g_z + r_z * a - r_x * c
-        z -= m_x * g_y - m_y * g_x + r_x * b - r_y * a
-        u, v, w = u - (r_y * f - r_z * e), v - (r_z * d - r_x * f), w - (r_x * e - r_y * d)
-        account[LEAKED:] += (a, b, c, x, y, z, sqrt(d * d + e * e + f * f), sqrt(u * u + v * v + w * w))
-        account[MOTION:IMPULSE] = motion
-        account[IMPULSE:UNGIVEN] = 0.0
-        numbers[MOMENTUM], numbers[SPIN] = sqrt(a * a + b * b + c * c), sqrt(x * x + y * y + z * z)
 
     def report_motion(self, numbers: Vector) -> None:
         """Say what momentum nobody gave in a step, and begin the next one.

@@ -64,20 +64,27 @@ class Flying:
             v: (nv,) velocity.
         """
         pin.forwardKinematics(self._model, self._data, q, v)
-        return self.read()
+        motion = np.empty(9)
+        self.read(motion)
+        return motion
 
-    def read(self) -> Vector:
-        """Return what ``measure`` does, where the work space has poses and velocities."""
+    def read(self, motion: Vector) -> None:
+        """Write what ``measure`` returns, where the work space has poses and velocities.
+
+        Args:
+            motion: (9,) written.
+        """
         data = self._data
         pin.computeCentroidalMomentum(self._model, data)
         if self._alone:
-            return np.concatenate((self._momentum, self._mass * self._com))
-        motion = np.zeros(9)
+            motion[:6] = self._momentum
+            np.multiply(self._mass, self._com, motion[6:])
+            return
+        motion[:] = 0.0
         pin.centerOfMass(self._model, data, True)
         for k in self._roots:
             motion[:6] += data.oMi[k].act(data.h[k]).vector
             motion[6:] += data.mass[k] * data.oMi[k].act(data.com[k])
-        return motion
 
     def sum_contacts(self, touching: Touching) -> Vector:
         """Return (6,) impulse of contacts on what flies, and its moment about the origin of the world.
