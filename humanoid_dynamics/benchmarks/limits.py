@@ -33,6 +33,7 @@ STATES, LOOKS = 64, 15
 INSIDE, BEYOND = ("kkt", "qp"), ("qp_soft",)
 PATHS = INSIDE + BEYOND
 ALL_STATES, STATES_PER_CALL = 10_000, 5
+NEXT_TO_NOTHING = 1e-3  # of the weights of pushes
 SLIPPERY = 0.3  # friction at which swaying comes to its limits
 SWAY, JOINT_ACCELERATION = 0.8, 0.5  # m/s², rad/s²
 
@@ -91,7 +92,7 @@ def build_limits(stand: Stand) -> Race:
 def build_reference(robot: RobotModel, stand: Stand) -> Callable[[], Vector | None]:
     """Return the same question as it is written down: a dense program in torques and wrenches, for daqp.
 
-    Least squared torques and weighted, squared pushes, S'tau + J'x = M a + h, rows of contacts on x, limits of torques.
+    Least squared torques, S'tau + J'x = M a + h, rows of contacts on x, limits of torques; pushes weigh next to nothing.
 
     Args:
         robot: The robot.
@@ -104,7 +105,7 @@ def build_reference(robot: RobotModel, stand: Stand) -> Callable[[], Vector | No
     model, data, q, v, a = robot.model, robot.data(), stand.q, stand.v, stand.a
     rows, objective, na = ContactRows(dynamics), TorqueObjective(dynamics, WRENCH_WEIGHT), len(robot.actuated_v)
     H = np.zeros((na + dynamics.size, na + dynamics.size))
-    H[:na, :na], H[na:, na:] = np.eye(na), objective.H_x
+    H[:na, :na], H[na:, na:] = np.eye(na), NEXT_TO_NOTHING * objective.H_x
     S, effort = np.eye(robot.nv)[:, robot.actuated_v], robot.limits.effort[robot.actuated_v]
     bound = np.concatenate((effort, np.full(dynamics.size, np.inf)))
     sense = np.zeros(len(bound) + robot.nv + len(rows.b), dtype=np.intc)

@@ -233,9 +233,9 @@ def test_hold_and_engage(motion):
     follow(motion)
     assert motion.call("hold").success
     shown(motion, "holding")
-    take(motion, "joints", joints(motion, positions=both(motion, 0.3)))
+    take(motion, "joints", joints(motion, positions=both(motion, 0.15)))
     motion.clock.run(150)
-    assert np.abs(np.array(motion.heard[OUT].points[0].positions) - motion.posture).max() < 0.1
+    assert np.abs(np.array(motion.heard[OUT].points[0].positions) - motion.posture).max() < 0.05
     assert motion.call("engage").success
     motion.clock.run(80)
     motion.expect("following")
