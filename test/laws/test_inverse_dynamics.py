@@ -255,7 +255,9 @@ class TestChoice:
         double = hd.load_robot(legs.urdf, description=Description(surfaces={"one": spec, "other": spec}))
         state, a = random_motion(double, np.random.default_rng(12))
         answer = hd.inverse_dynamics(double, state, a, contacts=("one", "other"), rule=rule)
-        np.testing.assert_allclose(answer.wrenches["one"].f_W, answer.wrenches["other"].f_W, atol=1e-8)
+        one, other = answer.wrenches["one"].f_W, answer.wrenches["other"].f_W
+        # No torque feels this split: only small weights decide it, and round-off is divided by them.
+        np.testing.assert_allclose(one, other, atol=1e-7 * np.linalg.norm(one + other))
         alone = hd.inverse_dynamics(double, state, a, contacts="one", rule=rule)
         np.testing.assert_allclose(answer.tau, alone.tau, atol=1e-8)
         assert (answer.certificate.rank, answer.certificate.redundancy) == (6, 6)
