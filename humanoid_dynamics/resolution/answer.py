@@ -13,7 +13,7 @@ STATUSES = {
     "ok": "the equation of motion holds and every limit is kept",
     "infeasible_contact": "a contact would have to pull, slip or tip",
     "saturated": "a motor would have to give more than its limit",
-    "unsupported": "contacts and motors cannot produce the motion; the largest force they lack is the residual",
+    "unsupported": "contacts and motors cannot produce the motion, or not without one that fades; the residual is the most they lack",
     "invalid_input": "nothing was asked yet, or a number, size, quaternion or share of the question made no sense; the reason says which",
 }
 FIELDS = (
@@ -42,7 +42,8 @@ class Certificate:
         redundancy: Freedom left to choose wrenches after the equation of motion [-].
         rank: Rank of the equations that the wrenches must fulfil [-].
         path: How the answer was found: ``closed`` by a formula, ``kkt`` by one linear system, ``svd`` where that was singular, ``qp``
-            inside limits, ``qp_soft`` inside limits with the equation of motion as near as can be, ``none`` without contacts.
+            inside limits, ``qp_soft`` inside limits with the equation of motion as near as can be, ``none`` without contacts,
+            ``unpressed`` by shares alone where pushes that press inside were not found.
         time: Time it took [s].
     """
 

@@ -2,7 +2,8 @@
 
 What limits allow jumps where a contact comes or goes: a foot that touches may push, however small the load it is meant to take.  So a
 contact with a share below ``fade`` counts by halves: the push is the mean of the one with it, its share ``fade``, and the one without it,
-weighed by where the share lies between.  Both fulfil what they fulfil together: limits and the equation of motion are convex.
+weighed by where the share lies between.  What both fulfil the mean fulfils: limits and the equation of motion are convex.  Where the
+others cannot bear the motion without the contact, the mean lacks a part of it, whatever all of them can: reasons tell who fades.
 """
 
 from __future__ import annotations

@@ -58,7 +58,10 @@ class Objective(ABC):
     Attributes:
         H: (size, size) Hessian, positive definite.
         g: (size,) linear term.
+        lost: Whether the last ``adapt`` found no answer where there is one, and left shares as they are.
     """
+
+    lost = False
 
     def __init__(self, dynamics: ContactDynamics) -> None:
         """Take the memory.
@@ -228,7 +231,14 @@ class ShareObjective(Objective):
     counted about the origin of a surface's frame, also for an edge: a sole and its heel or toe, which have one frame, turn alike, and
     nothing jumps where a step rolls over.  A contact with share zero carries nothing at all: the push is continuous where contacts come
     and go.
+
+    Attributes:
+        is_force: (size,) which parts of the push are forces of contacts.
+        to_faces: (contacts,) one for each face, zero for others.
     """
+
+    is_force: Vector
+    to_faces: Vector
 
     def __init__(self, dynamics: ContactDynamics) -> None:
         """Prepare.
@@ -239,8 +249,8 @@ class ShareObjective(Objective):
         super().__init__(dynamics)
         n, contacts = dynamics.size, len(dynamics.parts)
         self._to_forces, self._to_compliance = np.zeros((n, contacts)), np.zeros((n, contacts))
-        self._to_faces = np.array([float(part.stop - part.start == FACE) for part in dynamics.parts])
-        self._forces = np.zeros(n, dtype=bool)
+        self.to_faces = np.array([float(part.stop - part.start == FACE) for part in dynamics.parts])
+        self.is_force = np.zeros(n, dtype=bool)
         self._twist = np.zeros((n, 2))
         for surface, part in zip(dynamics.surfaces, dynamics.parts, strict=True):
             if surface.kind == "edge":
@@ -255,7 +265,7 @@ class ShareObjective(Objective):
             self._to_forces[forces, k] = 1.0
             self._to_compliance[part, k] = 1.0
             self._to_compliance[forces, k] = RIGID_LEVER**-2
-            self._forces[forces] = True
+            self.is_force[forces] = True
         np.fill_diagonal(self.H, 1.0)
 
     def write(self, shares: Vector) -> None:
@@ -281,21 +291,29 @@ class ShareObjective(Objective):
 
     def choose(self, shares: Vector) -> Vector | None:
         """Return the push by shares; None where the moments of these contacts cannot make up what is left."""
-        dynamics = self.dynamics
-        x, J_u = self.target(shares), dynamics.J[:, dynamics.bearing]
-        shares = shares[: len(dynamics.parts)]
+        x, J_u, compliance, missing = self.give_way(shares)
         if not J_u.shape[1]:
             return x
-        compliance = self._to_compliance.dot(shares)
-        compliance[self._forces] *= stiffen(self._to_faces.dot(shares), J_u.shape[1], dynamics.base_linear.stop)
-        compliance += self._gears
         yielding = J_u * compliance[:, None]
-        missing = dynamics.free[dynamics.bearing] - x.dot(J_u)
         _, multipliers, info = lapack.dposv(J_u.T.dot(yielding), missing, overwrite_a=1, overwrite_b=1)
         if info:
             return None
         x += yielding.dot(multipliers)
         return x
+
+    def give_way(self, shares: Vector) -> tuple[Vector, Matrix, Vector, Vector]:
+        """Return the target, what each part of the push does, how much each gives way, and what the target leaves.
+
+        Args:
+            shares: (contacts,) shares; where more numbers follow, these are the target.
+        """
+        dynamics = self.dynamics
+        x, J_u = self.target(shares), dynamics.J[:, dynamics.bearing]
+        shares = shares[: len(dynamics.parts)]
+        compliance = self._to_compliance.dot(shares)
+        compliance[self.is_force] *= stiffen(self.to_faces.dot(shares), J_u.shape[1], dynamics.base_linear.stop)
+        compliance += self._gears
+        return x, J_u, compliance, dynamics.free[dynamics.bearing] - x.dot(J_u)
 
     def fast(self) -> Fast:
         """Return the kernel of shares."""

@@ -1,8 +1,9 @@
-"""Where three contacts or more press: the push nearest to a wanted one that is a sum of parallel forces at the corners of contacts.
+"""Where three contacts or more press: the push nearest to a wanted one that is a sum of parallel forces inside contacts.
 
-All forces along the total force F, rho_kj F at corner j of contact k with rho >= 0 and of sum 1.  Each centre of pressure is then in its
-contact, a mean of corners, and so is their mean by shares, which has to be the zero-moment point.  Nearest points of a convex set are no
-farther apart than the points that they are nearest to: where the wanted push moves a little, so does this one.
+All forces along the total force F, contact k with the share s_k F at its centre of pressure.  With u_k = s_k times the way from the
+reference point to there all is linear: pushes, the zero-moment point as mean by shares, and centres of pressure inside contacts, which
+are cones.  Nearest points of a convex set are no farther apart than the points that they are nearest to: where the wanted push moves a
+little, so does this one.  There are no more unknowns than a push has parts to tell them by, so that there is one nearest only.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from humanoid_dynamics.spatial.quadratic import QpStatus, QpWorkspace
 
 INSIDE = 0.97  # of a face, as seen from its middle; two soles that are turned a little press a little beside the line
 LEVER = 0.1  # m; half a foot, turns the moments of a push into forces
-BALANCE = 1e4  # weight of a mean pressure beside the zero-moment point against the distance
-LEAST = 1e-6  # weight of the corners' forces themselves, which many sums have alike
+BALANCE = 1e4  # weight of a mean pressure beside the zero-moment point against the distance, up to ``NEAR`` from there
+NEAR = 1.0  # m
+STEEP = 1e-3  # squared sine between the force and a surface below which moments tell too little about where it presses
 DIMENSION = {"face": 6, "edge": 5, "point": 3}
 
 
@@ -40,7 +42,7 @@ class PressedCorners:
 
     Attributes:
         middles: The surfaces' reference points, (contacts, 3), surface frames [m].
-        corners: Corners of each surface, those of faces a little inside, (k, 3) [m].
+        ways: Ways from these, of length ``LEVER``, in which centres of pressure can move: two of a face, one of an edge, (k, 3) [m].
         weights: (size,) how much each part of the push counts, squared; nothing for the moment about a normal.
     """
 
@@ -52,49 +54,87 @@ class PressedCorners:
             size: Length of a push; those of the surfaces come first.
         """
         self.middles = np.array([reference_point(surface) for surface in surfaces])
-        self.corners = [shrink(s.vertices) if s.kind == "face" else np.asarray(s.vertices) for s in surfaces]
-        self._per_force, self.weights = [], np.zeros(size)
+        self.ways = [_find_ways(surface) for surface in surfaces]
+        self._per_force, self.weights, sides = [], np.zeros(size), []
         ends, places = [0], [0]
-        for surface, corners, middle in zip(surfaces, self.corners, self.middles, strict=True):
-            wrenches = np.hstack([np.vstack((np.eye(3), pin.skew(p))) for p in (*corners, middle)])
-            pushes = np.linalg.lstsq(wrench_basis(surface), wrenches, rcond=None)[0]
+        for surface, ways, middle in zip(surfaces, self.ways, self.middles, strict=True):
+            wrenches = [np.vstack((np.eye(3), pin.skew(middle))), *(np.vstack((np.zeros((3, 3)), pin.skew(way))) for way in ways)]
+            pushes = np.linalg.lstsq(wrench_basis(surface), np.hstack(wrenches), rcond=None)[0]
             dimension = DIMENSION[surface.kind]
-            self._per_force.append(pushes.reshape(dimension, len(corners) + 1, 3))
+            self._per_force.append(pushes.reshape(dimension, 1 + len(ways), 3))
             self.weights[places[-1] : places[-1] + 3] = 1.0
             self.weights[places[-1] + 3 : places[-1] + dimension - 1] = LEVER**-2  # but for the moment about the normal
-            ends.append(ends[-1] + len(corners) + 1)
+            sides.append(_find_sides(surface, middle, ways))
+            ends.append(ends[-1] + 1 + len(ways))
             places.append(places[-1] + dimension)
-        self.of_contact = [slice(a, b) for a, b in pairwise(ends)]
+        self._of_contact = [slice(a, b) for a, b in pairwise(ends)]
         self._parts = [slice(a, b) for a, b in pairwise(places)]
-        self._program = QpWorkspace(ends[-1], 1, 1 + ends[-1])
-        self._program.A[0], self._program.A[1:] = 1.0, np.eye(ends[-1])
-        self._program.lower[0] = self._program.upper[0] = 1.0
-        self._program.lower[1:] = 0.0
+        self._prepare(sides, ends[-1])
 
-    def press(self, x: Vector, forces: Matrix, flat: Matrix, zmp: Vector, allowed: Vector) -> tuple[Vector, Vector] | None:
+    def _prepare(self, sides: list[Matrix], n: int) -> None:
+        """Make the program: the sum of shares, bounds of all unknowns, and sides of contacts."""
+        self._program = program = QpWorkspace(n, 1, 1 + n + sum(map(len, sides)))
+        program.A[1 : 1 + n] = np.eye(n)
+        program.lower[0] = program.upper[0] = 1.0
+        self._of_sides, end = [], 1 + n
+        for its_sides, columns in zip(sides, self._of_contact, strict=True):
+            self._of_sides.append(slice(end, end + len(its_sides)))
+            program.A[0, columns.start] = 1.0
+            program.A[self._of_sides[-1], columns] = its_sides
+            end += len(its_sides)
+
+    def press(self, x: Vector, forces: Matrix, flat: Sequence[Matrix], loaded: Vector, moving: Vector) -> tuple[Vector, Vector] | None:
         """Return shares and push nearest to a wanted push.
 
         Args:
             x: (size,) the wanted push.
             forces: (contacts, 3) the total force in the axes of each surface [N].
-            flat: (2, corners) all corners and reference points, along the force to one height [m].
-            zmp: (2,) zero-moment point there [m].
-            allowed: (corners,) largest part of the force at each, infinite or zero.
+            flat: (2, 1 + k) of each contact: the way from the zero-moment point to its reference point, and its ways [m]; along the force
+                to one height.
+            loaded: (contacts,) whether each takes part.
+            moving: (contacts,) whether it may press elsewhere than at its reference point.
 
         Returns:
-            Shares (contacts,), and what forces at corners push with (size,); None where there are no numbers to compute with.
+            Shares (contacts,), and what these push with (size,); None where the program found no answer.
         """
-        pushes = np.zeros((len(x), len(allowed)))
-        for part, corners, per_force, force in zip(self._parts, self.of_contact, self._per_force, forces, strict=True):
-            pushes[part, corners] = per_force @ force
+        program = self._program
+        pushes = np.zeros((len(x), len(program.f)))
         strength = max(float(np.linalg.norm(forces[0])), 1e-9)
-        weighted, program = pushes.T * (self.weights / strength**2), self._program
-        program.H[:] = weighted @ pushes + (BALANCE / LEVER**2) * flat.T @ flat + LEAST * np.eye(len(allowed))
-        program.f[:] = -(weighted @ x) - (BALANCE / LEVER**2) * (zmp @ flat)
-        program.upper[1:] = allowed
+        mean = np.hstack(flat)
+        mean *= np.sqrt(BALANCE) / (LEVER * max(1.0, float(np.abs(mean).max()) / NEAR))
+        program.H[:] = mean.T @ mean
+        for k, (part, columns, sides) in enumerate(zip(self._parts, self._of_contact, self._of_sides, strict=True)):
+            pushes[part, columns] = self._per_force[k] @ forces[k]
+            share, ways = columns.start, slice(columns.start + 1, columns.stop)
+            free = np.inf if loaded[k] and moving[k] else 0.0
+            program.lower[1 + share], program.upper[1 + share] = 0.0, np.inf if loaded[k] else 0.0
+            program.lower[1 + ways.start : 1 + ways.stop], program.upper[1 + ways.start : 1 + ways.stop] = -free, free
+            program.upper[sides] = 0.0 if free else np.inf
+            program.H[ways, ways] += max(STEEP - (forces[k][2] / strength) ** 2, 0.0) * np.eye(ways.stop - ways.start)
+        weighted = pushes.T * (self.weights / strength**2)
+        program.H += weighted @ pushes
+        program.f[:] = -(weighted @ x)
         found = program.solve()
         if found.status is not QpStatus.OPTIMAL:
             return None
-        parts = np.maximum(found.x, 0.0)
-        parts /= parts.sum()
-        return np.array([parts[corners].sum() for corners in self.of_contact]), pushes @ parts
+        shares = np.maximum(found.x[[columns.start for columns in self._of_contact]], 0.0)
+        return shares / shares.sum(), pushes @ found.x
+
+
+def _find_ways(surface: ContactSurface) -> Matrix:
+    """Return the ways in which a centre of pressure can move, (k, 3) [m]."""
+    if surface.kind == "face":
+        return LEVER * np.eye(2, 3)
+    ways = np.diff(surface.vertices, axis=0)
+    return np.asarray(LEVER * ways / np.linalg.norm(ways, axis=1, keepdims=True))
+
+
+def _find_sides(surface: ContactSurface, middle: Vector, ways: Matrix) -> Matrix:
+    """Return rows for share and ways, not positive inside a contact, (k, 1 + ways) [m]; faces are a little smaller than they are."""
+    if surface.kind != "face":
+        places = (surface.vertices - middle) @ ways.T / LEVER**2
+        return np.array([(-sign * p, sign) for p, sign in zip(places[:, 0], (-1.0, 1.0), strict=True)]) if len(ways) else np.zeros((0, 1))
+    corners = shrink(np.asarray(surface.vertices))[:, :2]
+    along = np.roll(corners, -1, axis=0) - corners
+    outward = np.column_stack((along[:, 1], -along[:, 0])) / np.linalg.norm(along, axis=1, keepdims=True)
+    return np.column_stack((-np.sum(outward * corners, axis=1) / LEVER, outward))

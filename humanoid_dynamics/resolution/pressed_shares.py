@@ -8,6 +8,9 @@ other: there contacts may change from heel to sole and from sole to toe, and no 
 With three contacts or more the push is the nearest one to that of ``transition`` whose forces press inside all contacts that are ground,
 see ``pressed_corners``; shares and centres of pressure give way together.  A contact with a small share fades: the push is the mean of
 those with and without it, see ``split_contacts``, so that contacts come and go without a step, down to two and one.
+
+A set that cannot hold a body, such as an edge and a point on its line, has no answer, and on the way there one of forces beyond all
+bounds.  It counts the less the nearer it is to that, and shares alone count in its place.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from itertools import combinations
 import numpy as np
 
 from humanoid_dynamics.contact.transfer import find_profile, switch_share
+from humanoid_dynamics.resolution.bearing import bear_surely
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.fading import fade_of
 from humanoid_dynamics.resolution.objectives import ShareObjective
@@ -26,6 +30,9 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 
 FLOATING = ("free_flyer", "planar")
 EASED = 0.05  # share from which on it counts fully where pressure may be; below, less and less: contacts come and go without a step
+FARTHEST = 10.0  # forces of the contacts of a set, in body weights or total forces, from which on it counts less
+SURE = 1e-10  # how surely contacts bear, see ``bear_surely``, from which on they do
+LESS = 0.1  # of what faces bear before pressures move; where they bear less after it the set counts less
 UPRIGHT = 0.9  # cosine between a normal and the vertical from which on a contact is ground
 SAME = 1e-9  # m; what is nearer is one place
 RISE = find_profile("quintic")
@@ -59,9 +66,12 @@ class PressedShareObjective(ShareObjective):
         Args:
             shares: (contacts,) part of the load that each contact is to take, of sum 1.
         """
+        self.lost = False
+        return self._adapt_many(shares) if np.count_nonzero(shares) > 2 else self._adapt_two(shares)
+
+    def _adapt_two(self, shares: Vector) -> Vector:
+        """Return shares of two contacts; of another number as they are."""
         loaded = np.flatnonzero(shares)
-        if len(loaded) > 2:
-            return self._adapt_many(shares)
         ground = self._find_ground(loaded) if len(loaded) == 2 else None
         if ground is None:
             return shares
@@ -73,22 +83,78 @@ class PressedShareObjective(ShareObjective):
 
     def _adapt_many(self, shares: Vector) -> Vector:
         """Return shares and push, the mean over contacts that fade; shares as they were asked for where there is no such push."""
-        taken = np.zeros(len(shares) + self.dynamics.size)
+        taken, left = np.zeros(len(shares) + self.dynamics.size), 0.0
         for weight, some in split_contacts(shares):
-            moved = self.take(some) if self.balances(some) else shares  # for a set that does not, shares alone stand
-            x = self.choose(moved)
-            if x is None or not np.isfinite(x).all():
+            fitness, moved, x = self.take(some) if self.balances(some) else (0.0, some, None)
+            if x is not None:
+                taken += weight * fitness * np.concatenate((moved[: len(shares)], x))
+            left += weight * (1.0 - fitness)
+        if left > 0.0:  # for sets that do not bear, shares alone stand
+            x = self.bear(shares)[1]
+            if x is None:
                 return shares
-            taken += weight * np.concatenate((moved[: len(shares)], x))
+            taken += left * np.concatenate((shares, x))
         return taken
 
-    def take(self, shares: Vector) -> Vector:
-        """Return what is taken where no contact fades: shares of two, shares and the target of the push of more.
+    def take(self, shares: Vector) -> tuple[float, Vector, Vector | None]:
+        """Return what is taken where no contact fades: how fit it is, shares (more than two followed by their target), and the push.
 
         Args:
             shares: (contacts,) part of the load that each contact is to take, of sum 1.
         """
-        return self.press(shares) if np.count_nonzero(shares) > 2 else self.adapt(shares)
+        if np.count_nonzero(shares) <= 2:
+            moved = self._adapt_two(shares)
+            sureness, x = self.bear(moved)
+            return self.fitness(sureness, x), moved, x
+        asked, x = self.bear(shares)
+        if x is None:
+            return 0.0, shares, None
+        moved = self.press(shares, x)
+        sureness, push = self.bear(moved)
+        return self.fitness(asked, x) * self.fitness(sureness, push) * self.keeping(shares, moved[: len(shares)]), moved, push
+
+    def bear(self, shares: Vector) -> tuple[float, Vector | None]:
+        """Return how surely contacts bear, and what ``choose`` does, also where little bears; see ``bear_surely``.
+
+        Args:
+            shares: (contacts,) shares; where more numbers follow, these are the target of the push.
+        """
+        target, *way = self.give_way(shares)
+        sureness, rest = bear_surely(*way)
+        return sureness, None if rest is None else target + rest
+
+    def fitness(self, sureness: float, x: Vector | None) -> float:
+        """Return how much a set counts: one, but on the way to where its contacts bear nothing zero.
+
+        Args:
+            sureness: How surely they bear.
+            x: (size,) its push, None where there is none.
+        """
+        if x is None:
+            return 0.0
+        nearness = self._most_force() / max(float(np.linalg.norm(x[self.is_force])), 1e-300)
+        return min(max(sureness / SURE - 0.01, 0.0), 1.0) * min(1.0, nearness) ** 2
+
+    def keeping(self, asked: Vector, moved: Vector) -> float:
+        """Return how much a set counts whose pressures moved: one, but on the way to where all is taken from faces, which bear, zero.
+
+        Args:
+            asked: (contacts,) shares before.
+            moved: (contacts,) shares after.
+        """
+        least = LESS * float(self.to_faces.dot(asked))
+        return 1.0 if least == 0.0 else min(float(self.to_faces.dot(moved)) / least, 1.0)
+
+    def is_near(self, forces: Vector) -> bool:
+        """Whether forces of contacts are small enough for the set to count in full.
+
+        Args:
+            forces: All their parts [N].
+        """
+        return float(np.linalg.norm(forces)) <= self._most_force()
+
+    def _most_force(self) -> float:
+        return FARTHEST * max(self.dynamics.unit_force, float(np.linalg.norm(self.dynamics.free[self.dynamics.base_linear])))
 
     def balances(self, shares: Vector) -> bool:
         """Whether the contacts that have shares can hold a body whatever its motion: two points cannot.
@@ -103,14 +169,15 @@ class PressedShareObjective(ShareObjective):
         """Return what a push is multiplied with to tell how far another one is, in forces, (size,)."""
         return np.sqrt(self._corners.weights)
 
-    def press(self, shares: Vector) -> Vector:
+    def press(self, shares: Vector, x: Vector) -> Vector:
         """Return shares, and the target of the push after them, nearest to those of three contacts or more by shares alone.
 
         Args:
             shares: (contacts,) part of the load that each contact is to take, of sum 1; returned as they are where nothing presses.
+            x: (size,) push by shares alone.
         """
-        dynamics, gravity, x = self.dynamics, self.dynamics.robot.model.gravity.linear, self.choose(shares)
-        if x is None or dynamics.robot.root not in FLOATING or not gravity.any():
+        dynamics, gravity = self.dynamics, self.dynamics.robot.model.gravity.linear
+        if dynamics.robot.root not in FLOATING or not gravity.any():
             return shares
         up, places = -gravity / np.linalg.norm(gravity), [dynamics.place(k) for k in range(len(shares))]
         p_WB, force, moment = dynamics.total_wrench()
@@ -119,18 +186,16 @@ class PressedShareObjective(ShareObjective):
             return shares
         plane = np.linalg.svd(up[None])[2][1:].T
         plane[:, 1] = _turn(up, plane[:, 0])
-        flat, allowed = plane - np.outer(up, force @ plane / pressing), []
+        flat = plane - np.outer(up, force @ plane / pressing)
         zmp = np.array((-plane[:, 1] @ moment, plane[:, 0] @ moment)) / pressing
-        points = [
-            np.vstack((c, m)) @ R.T + (p - p_WB) for c, m, (R, p) in zip(self._corners.corners, self._corners.middles, places, strict=True)
-        ]
-        for share, of_surface, (R, _) in zip(shares, points, places, strict=True):
-            most = np.full(len(of_surface), np.inf if share > 0.0 else 0.0)
-            most[slice(-1, None) if float(up @ R[:, 2]) > UPRIGHT else slice(0, -1)] = 0.0  # at corners on the ground, else at the middle
-            allowed.append(most)
-        forces = np.array([R.T @ force for R, _ in places])
-        found = self._corners.press(x, forces, (np.vstack(points) @ flat).T, zmp, np.concatenate(allowed))
+        level = []
+        for (R, p), middle, ways in zip(places, self._corners.middles, self._corners.ways, strict=True):
+            level.append(np.column_stack(((R @ middle + p - p_WB) @ flat - zmp, (ways @ R.T @ flat).T)))
+        forces, ground = np.array([R.T @ force for R, _ in places]), np.array([float(float(up @ R[:, 2]) > UPRIGHT) for R, _ in places])
+        loaded = (shares > 0.0).astype(float)
+        found = self._corners.press(x, forces, level, loaded, ground)  # on the ground it may press anywhere, else at the middle
         if found is None:
+            self.lost = True
             return shares
         moved, push = found
         target = self.target(moved)
@@ -172,12 +237,15 @@ def split_contacts(shares: Vector) -> Iterator[tuple[float, Vector]]:
         A positive weight, all of sum one, and shares of sum one, zero outside the set.
     """
     loaded = np.flatnonzero(shares)
-    parts = np.minimum(np.sort(shares[loaded])[::-1] / fade_of(len(shares)), 1.0)
+    largest = np.sort(shares[loaded])[::-1]
+    parts = np.minimum(largest / fade_of(len(shares)), 1.0)
     parts[:2] = 1.0
     for size, weight in enumerate(parts - np.append(parts[1:], 0.0), start=1):
         if weight > 0.0:
             sets = [list(some) for some in combinations(loaded, size)]
-            products = np.array([np.prod(shares[some]) for some in sets])
+            products = np.array(
+                [np.prod(np.sort(shares[some])[::-1] / largest[:size]) for some in sets]
+            )  # of the largest: none is too small
             for some, part in zip(sets, products / products.sum(), strict=True):
                 taken = np.zeros(len(shares))
                 taken[some] = shares[some] / shares[some].sum()

@@ -71,14 +71,14 @@ class Resolver:
         if compiled is not None and self._dynamics.full_rank:
             found = compiled.answer(shares)
             if found is not None:
-                return self._certify(found, compiled.path, self._m, compiled.verdict, start)
+                return self._certify(found, compiled.path, self._m, compiled.verdict, start, shares)
         return self._answer_carefully(shares, start)
 
     @np.errstate(all="ignore")  # what is not finite is told by the status; to say so takes time that loops do not need
     def _answer_carefully(self, shares: Vector, start: float) -> Answer:
         fades = any(0.0 < share < self._fade for share in shares.tolist())
         x, forces, tau, path, rank, verdict = self._mix(shares) if fades else self._find_carefully(shares)
-        return self._certify((x, forces, tau), path, rank, verdict, start)
+        return self._certify((x, forces, tau), path, rank, verdict, start, shares)
 
     def _mix(self, shares: Vector) -> Found:
         """Return the mean of the answers with and without contacts that fade."""
@@ -119,11 +119,16 @@ class Resolver:
             tau = np.minimum(np.maximum(tau, -self._effort), self._effort)
         return (x, forces, tau, path, rank, ALL_WELL if self._is_fine(x, forces) else UNKNOWN)
 
-    def _certify(self, found: tuple[Vector, Vector, Vector], path: str, rank: int, verdict: int, start: float) -> Answer:
+    def _certify(  # noqa: PLR0917
+        self, found: tuple[Vector, Vector, Vector], path: str, rank: int, verdict: int, start: float, shares: Vector
+    ) -> Answer:
         x, forces, tau = found
         tau.setflags(write=False)
         evidence = Evidence(self._dynamics, self._rows, x, forces, tau)
         status = STATUS_OF[verdict] or evidence.status()
+        if status == "unsupported" and self._fade > 0.0:
+            evidence.fading = {k: share for k, share in enumerate(shares.tolist()) if 0.0 < share < self._fade}
+        path = "unpressed" if self._objective.lost else path
         certificate = Certificate(status, (path, rank, self._n - rank), perf_counter() - start, evidence)
         return Answer(tau, certificate, evidence)
 

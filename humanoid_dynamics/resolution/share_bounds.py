@@ -155,7 +155,7 @@ def _bound_sets(
     dynamics: ContactDynamics, objective: PressedShareObjective, shares: Vector, steps: Vector, sets: list[list[int]]
 ) -> tuple[Matrix, Matrix, float]:
     """Return bounds and forces of all sets of one size, and which part of their weights may pass from some to others."""
-    bounds, forces, whole_x = [], [], objective.choose(shares)
+    bounds, forces, whole_x = [], [], objective.bear(shares)[1]
     for some in sets:
         its_shares, its_steps = np.zeros(len(shares)), np.zeros(len(shares))
         its_shares[some], its_steps[some] = np.maximum(shares[some], LITTLE), steps[some]
@@ -174,20 +174,30 @@ def _bound_sets(
 
 
 def _bound_one(dynamics: ContactDynamics, objective: PressedShareObjective, shares: Vector, steps: Vector) -> tuple[Vector, Vector | None]:
-    """Bound the change of forces, and return the push, where no contact fades; None where these contacts balance nothing."""
+    """Bound the change of forces, and return the push, where no contact fades; infinite where a set may come to count less."""
     loaded = shares + steps
-    found = build_share_map(dynamics, objective, loaded)
+    found, is_force, width = build_share_map(dynamics, objective, loaded), objective.is_force, dynamics.J.shape[1]
+    looked_at, nothing = np.hstack((dynamics.J, np.eye(dynamics.size)[:, is_force])), np.full(width, np.inf)
     if np.count_nonzero(loaded) <= 2:
         moved = objective.adapt(shares)
-        return found.bound(dynamics.J, moved, STEEPEST * steps), objective.choose(moved)
-    pressed = objective.press(shares)
-    push = objective.choose(pressed)
-    if len(pressed) == len(shares) or push is None:
-        return found.bound(dynamics.J, shares, steps), push
-    strength = float(np.linalg.norm(dynamics.free[:3]))
-    scale = objective.scale() / strength
-    far = float(np.linalg.norm(found.bound(np.diag(scale), shares, steps)))  # no farther moves the push that is nearest
-    moves = np.zeros((dynamics.size, len(objective.tilts)))
-    moves[objective.tilts, range(len(objective.tilts))] = far * LEVER * strength
-    its_steps = np.where(loaded > 0.0, far, 0.0)
-    return found.bound(dynamics.J, pressed[: len(shares)], its_steps, pressed[len(shares) :], moves), push
+        sureness, push = objective.bear(moved)
+        bound, fit = found.bound(looked_at, moved, STEEPEST * steps), objective.fitness(sureness, push)
+    else:
+        asked, x = objective.bear(shares)
+        if x is None or objective.fitness(asked, x) < 1.0:
+            return nothing, x
+        strength = float(np.linalg.norm(dynamics.free[:3]))
+        far = float(np.linalg.norm(found.bound(np.diag(objective.scale() / strength), shares, steps)))
+        if not objective.is_near(np.abs(x[is_force]) + far * strength):
+            return nothing, x
+        pressed = objective.press(shares, x)
+        (sureness, push), its_steps, start, moves = objective.bear(pressed), steps, None, None
+        if len(pressed) > len(shares):  # no farther than the push that is wanted moves the one that is nearest
+            moves = np.zeros((dynamics.size, len(objective.tilts)))
+            moves[objective.tilts, range(len(objective.tilts))] = far * LEVER * strength
+            its_steps, start = np.where(loaded > 0.0, far, 0.0), pressed[len(shares) :]
+        bound = found.bound(looked_at, pressed[: len(shares)], its_steps, start, moves)
+        most, least = shares + steps, np.maximum(pressed[: len(shares)] - its_steps, 0.0)
+        fit = objective.fitness(sureness, push) * objective.keeping(most, least)
+    stays = push is not None and fit >= 1.0 and objective.is_near(np.abs(push[is_force]) + bound[width:])
+    return bound[:width] if stays else nothing, push

@@ -12,6 +12,7 @@ from humanoid_dynamics.motion.walking.gait_r1 import GaitR1
 from humanoid_dynamics.motion.walking.rolling_step import CONTACTS, build_planar_step, build_spatial_step
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
 from humanoid_dynamics.resolution.pressed_shares import EASED, find_pressed_shares, press_share
+from humanoid_dynamics.spatial.quadratic import QpSolution, QpStatus, QpWorkspace
 
 RULE = "recommended_transition"
 FEET = ("left_foot", "right_foot")
@@ -246,3 +247,76 @@ def test_a_third_contact_comes_and_goes_without_a_step(human28, compiled):
             assert steps[0] < 1e-5
             assert steps[1] < 1e-2
             assert steps[2] < 2.0
+
+
+def with_hand(robot, link, corners, turn=None, name="hand"):
+    """The robot on its feet with one more surface, level in its posture where it is not turned."""
+    data = robot.data()
+    pin.framesForwardKinematics(robot.model, data, robot.posture)
+    level = data.oMf[robot.model.getFrameId(link)].rotation.T if turn is None else turn
+    surfaces = {n: SurfaceSpec(FrameSpec(s.link, s.X_LC), s.vertices, friction=s.friction) for n, s in robot.surfaces.items()}
+    surfaces[name] = SurfaceSpec(FrameSpec(link, pin.SE3(level, np.zeros(3))), np.array(corners))
+    return hd.load_robot(robot.urdf, description=Description(surfaces=surfaces, posture=dict(posture_of(robot))))
+
+
+def posture_of(robot):
+    return ((j.name, float(robot.posture[j.q][0])) for j in robot.joints if j.kind == "revolute")
+
+
+PALM = [(0.04, 0.03, 0.0), (-0.04, 0.03, 0.0), (-0.04, -0.03, 0.0), (0.04, -0.03, 0.0)]
+
+
+@pytest.mark.parametrize(
+    ("name", "link"), [("talos_reduced", "arm_right_7_link"), ("g1", "right_wrist_yaw_link"), ("human28", "right_hand"), ("icub", "r_hand")]
+)
+def test_contacts_press_inside_in_whatever_order_they_are_named(name, link):
+    plain = hd.load_robot(name)
+    robot = with_hand(plain, link, PALM)
+    names, rng, tipped = (*plain.stance, "hand"), np.random.default_rng(7), 0
+    orders = ((0, 1, 2), (2, 0, 1), (1, 2, 0), (2, 1, 0))
+    solvers = [InverseDynamics(robot, [names[k] for k in order], RULE, compiled=False) for order in orders]
+    rest, a = np.zeros(robot.nv), np.zeros(robot.nv)
+    for _ in range(10):
+        a[:2], asked = rng.uniform(-1.0, 1.0, 2), rng.uniform(0.3, 1.0, 3)
+        answers = [s.tick(plain.posture, rest, a, asked[list(order)] / asked.sum()) for s, order in zip(solvers, orders, strict=True)]
+        tipped += solvers[0].also("transition").certificate.cop_margin < -1e-3
+        for answer in answers:
+            assert answer.certificate.path == "closed"
+            assert answer.certificate.cop_margin > -1e-6
+            np.testing.assert_allclose(answer.tau, answers[0].tau, atol=1e-5)
+    assert tipped > 3
+
+
+def test_where_no_push_that_presses_is_found_the_certificate_tells(human28, monkeypatch):
+    solver = InverseDynamics(human28, RAIL, RULE, compiled=False)
+    assert at_rest(solver, human28.posture, (0.6, 0.25, 0.15)).certificate.path == "closed"
+    monkeypatch.setattr(QpWorkspace, "solve", lambda self: QpSolution(self.f, self.upper, QpStatus.NOT_CONVEX, 0, np.inf))
+    alone = at_rest(solver, human28.posture, (0.6, 0.25, 0.15))
+    assert alone.certificate.path == "unpressed"
+    np.testing.assert_allclose(alone.tau, solver.also("transition").tau, atol=1e-9)
+    monkeypatch.undo()
+    assert at_rest(solver, human28.posture, (0.6, 0.25, 0.15)).certificate.path == "closed"
+
+
+KINDS = {"point": [(0.0, 0.0, 0.0)], "edge": [(0.0, 0.05, 0.0), (0.0, -0.05, 0.0)], "face": PALM}
+
+
+@pytest.mark.parametrize("held", KINDS)
+@pytest.mark.parametrize("loading", KINDS)
+def test_a_contact_takes_hold_from_nothing_without_a_step(human28, held, loading):
+    """Beside a hand that bears a little, whose line may pass through the one that takes hold: two of these alone bear nothing."""
+    one = with_hand(human28, "right_hand", KINDS[held], np.eye(3), "right_hold")
+    robot = with_hand(one, "left_hand", KINDS[loading], np.eye(3), "left_hold")
+    solver = InverseDynamics(robot, (*FEET, "right_hold", "left_hold"), RULE, compiled=False)
+    rest, a, rng = np.zeros(robot.nv), np.zeros(robot.nv), np.random.default_rng(9)
+    a[0] = 1.5
+    before = np.array((0.4, 0.4, 0.2, 0.0))
+    for q in (human28.posture, pin.integrate(robot.model, human28.posture, 0.1 * rng.standard_normal(robot.nv))):
+        start = solver.tick(q, rest, a, before).tau
+        for share in (1e-300, 1e-160, 1e-46, 1e-20, *10.0 ** np.sort(rng.uniform(-16.0, -0.7, 20))):
+            loads = np.append(before[:3] * (1.0 - share), share)
+            answer = solver.tick(q, rest, a, loads)
+            assert np.abs(answer.tau - start).max() < 1e-7 + 3e3 * share
+            assert answer.certificate.path == "closed"
+            near = np.append(before[:3] * (1.0 - 1.001 * share), 1.001 * share)
+            assert np.abs(solver.tick(q, rest, a, near).tau - answer.tau).max() < 1e-7 + 3.0 * share
