@@ -141,6 +141,7 @@ def scene_facts(scene: "Scene", world: "World", summary: "Summary", recorder: "R
         "ground_force": force.tolist(),
         "weight": world.robot.mass * float(np.linalg.norm(world.robot.model.gravity.linear)),
         "digest": recorder.digest(),
+        "warnings": list(world.robot.warnings),
         **({"snake": world.pilot.facts()} if isinstance(world.pilot, SnakePilot) else {}),
     }
 
@@ -158,6 +159,8 @@ def _print(facts: dict[str, Any], console: Console) -> None:
             console.print(f"{count} steps {status}: {STATUSES[status]}", style="yellow")
     if facts["reason"]:
         console.print(facts["reason"], style="yellow", markup=False)
+    for warning in facts["warnings"]:
+        console.print(f"warning: {warning}", style="yellow", markup=False)
     rows = [
         (p["label"], f"{p['t']:.4f} s", str(p["mobility"]), f"{p['energy_change']:.2e} J", f"{p['velocity_change']:.2e}")
         for p in facts["phases"]

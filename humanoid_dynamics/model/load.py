@@ -19,7 +19,7 @@ from humanoid_dynamics.model.description import ROOTS, Description, FrameSpec, S
 from humanoid_dynamics.model.inertia import find_inertialess
 from humanoid_dynamics.model.loop import LoopClosure, Wheel
 from humanoid_dynamics.model.reading.description_file import load_description
-from humanoid_dynamics.model.reading.meshes import check_meshes, list_shapes
+from humanoid_dynamics.model.reading.meshes import check_meshes, list_shapes, list_solids
 from humanoid_dynamics.model.reading.mimic import find_mimics
 from humanoid_dynamics.model.reading.source import read_source
 from humanoid_dynamics.model.reading.tree import Replacement, build_tree, reduce_mimics
@@ -221,6 +221,7 @@ def _assemble(
         inertialess=inertialess,
         notices=notices + coordinates.notices + told,
         shapes=MappingProxyType(list_shapes(urdf, folder)),
+        solids=MappingProxyType(list_solids(urdf, folder)),
     )
 
 

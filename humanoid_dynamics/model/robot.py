@@ -80,6 +80,7 @@ class RobotModel:
         inertialess: Links whose motion carries no inertia; where there are any the mass matrix is singular.
         notices: What was assumed and what is wrong.
         shapes: What each link looks like, by link; the file of a mesh is where it lies on this machine, empty where it is not found.
+        solids: What each link touches with, likewise; what it looks like where nothing else is said.
     """
 
     name: str
@@ -105,6 +106,7 @@ class RobotModel:
     inertialess: tuple[str, ...] = field(repr=False)
     notices: tuple[Notice, ...] = field(repr=False)
     shapes: Mapping[str, tuple[Geometry, ...]] = field(repr=False, default_factory=dict)
+    solids: Mapping[str, tuple[Geometry, ...]] = field(repr=False, default_factory=dict)
 
     @property
     def nq(self) -> int:

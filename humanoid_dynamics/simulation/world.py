@@ -20,7 +20,7 @@ from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError, UnknownN
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.command import read_torque
-from humanoid_dynamics.simulation.contacts.touch_points import choose_points
+from humanoid_dynamics.simulation.contacts.touch_points import choose_points, note_missing
 from humanoid_dynamics.simulation.door import check_start
 from humanoid_dynamics.simulation.gauge import Gauge
 from humanoid_dynamics.simulation.observed import ObservedWorld
@@ -86,6 +86,7 @@ class World(ObservedWorld):
         if self.setup.integrator not in INTEGRATORS:
             raise UnknownNameError("integrator", self.setup.integrator, INTEGRATORS)
         self._points = choose_points(own, self.setup.points)
+        own = note_missing(own, self._points) if self.setup.points == "body" else own
         self._hooks: dict[str, list[Hook]] = {name: [] for name in HOOKS}
         self._undisturbed, self._hooked = True, False
         self._within = ""

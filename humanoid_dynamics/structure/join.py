@@ -195,6 +195,7 @@ def _name(whole: RobotModel, parts: Sequence[_Part]) -> RobotModel:
             for mimic in part.robot.mimics
         ),
         shapes=MappingProxyType({name: shapes for part in parts for name, shapes in part.rename(part.robot.shapes).items()}),
+        solids=MappingProxyType({name: shapes for part in parts for name, shapes in part.rename(part.robot.solids).items()}),
         inertialess=tuple(part.prefix + link for part in parts for link in part.robot.inertialess),
     )
 

@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
+import humanoid_dynamics as hd
 from humanoid_dynamics.simulation.contacts.compiled_cones import CompiledCones
 from humanoid_dynamics.simulation.contacts.cone_problem import ConeProblem
-from humanoid_dynamics.simulation.contacts.cones import solve_cones
+from humanoid_dynamics.simulation.contacts.cones import certify, solve_cones
+from humanoid_dynamics.simulation.contacts.law import ContactLaw
+from humanoid_dynamics.simulation.contacts.touch_points import bind_points, list_surface_points
 from humanoid_dynamics.simulation.steps.compiled import compile_step
 from humanoid_dynamics.spatial.compiling import is_compiler_installed
 
@@ -94,3 +97,27 @@ def test_the_compiled_solver_finds_the_same(redundant):
 def test_where_newtons_method_gets_stuck_others_find_the_impulses(seed):
     problem = random_problem(np.random.default_rng(seed), 4 + seed % 6, 0, True)
     assert CompiledCones(compile_step().solve_cones)(problem, None).exact
+
+
+def test_impacts_of_what_is_light_and_heavy_together_do_not_yield():
+    """A wheel that turns easily lends its body much softness: impulses are found around the last ones until the velocities hold."""
+    robot = hd.load_robot("human28")
+    points = bind_points(robot, list_surface_points(robot)[:1])
+    law = ContactLaw(points, np.zeros(1, dtype=np.intp), "friction")
+    rng, worst = np.random.default_rng(3), 0.0
+    for _ in range(30):
+        problem = random_problem(rng, 3, 1)
+        scales = 10.0 ** rng.uniform(-2.5, 0.0, len(problem.b))
+        scales[4:7] = scales[7:] = scales[:3]
+        G = scales[:, None] * problem.G * scales
+        problem = problem._replace(G=G, b=scales * problem.b, owner=np.zeros(3, dtype=np.intp))
+        answer = law.solve_hard(problem, None)
+        u = G @ answer.p + problem.b
+        np.testing.assert_array_equal(answer.u, u)
+        held = answer.p[:4] > 1e-6
+        assert answer.exact
+        assert np.abs(u[:4][held]).max(initial=0.0) < 1e-6
+        assert u[:4].min() > -1e-6
+        first = solve_cones(problem)
+        worst = max(worst, certify(problem, solve_cones(problem, first.p)).residual)
+    assert worst > 1e-6

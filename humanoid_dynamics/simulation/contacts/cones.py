@@ -156,6 +156,17 @@ def _is_inside(p: Vector, problem: ConeProblem) -> bool:
     return bool(room[room.argmin()] >= 0.0)
 
 
+def certify(problem: ConeProblem, answer: ConeAnswer) -> ConeAnswer:
+    """Return impulses with velocities and certificate of the problem as it is posed, in which nothing yields.
+
+    Args:
+        problem: The problem.
+        answer: Its impulses.
+    """
+    error = _measure_error(problem.G, problem, size_steps(problem.G, problem), answer.p)
+    return _report(problem, problem.G, answer.p, error, answer.rounds)
+
+
 def _report(problem: ConeProblem, G: Matrix, p: Vector, residual: float, rounds: int) -> ConeAnswer:
     count, m = problem.normals, len(problem.mu)
     u = G.dot(p)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from humanoid_dynamics.constraints.kinematics import attach
 from humanoid_dynamics.errors import ShapeError, UnknownNameError, UrdfError
-from humanoid_dynamics.model.reading.urdf_file import read_urdf
-from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.model.robot import Notice, RobotModel
 from humanoid_dynamics.model.shape import Geometry
 from humanoid_dynamics.model.standing.footprint import shape_points
 from humanoid_dynamics.model.surface import DEFAULT_FRICTION
@@ -200,23 +198,38 @@ def list_body_points(robot: RobotModel, *, friction: float = DEFAULT_FRICTION, r
         The points.
 
     Raises:
-        UrdfError: If the robot holds no URDF.
+        UrdfError: If the robot holds no shapes.
     """
     points = list(list_surface_points(robot))
-    if not robot.urdf:
-        raise UrdfError(robot.origin, "robot", "holds no URDF, so nobody knows its shapes; list its touch points yourself")
-    urdf, folder = read_urdf(robot.urdf, robot.origin), Path(robot.origin).parent
+    if not robot.solids:
+        raise UrdfError(robot.origin, "robot", "holds no shapes; list its touch points yourself")
     for link in robot.links:
-        record = urdf.links.get(link)
-        if record is None:
-            continue
-        for k, shape in enumerate(record.collisions or record.visuals):
-            balls = [(p, r) for p, r in _balls(shape, folder) if not _is_at_surface(robot, link, p)]
+        for k, shape in enumerate(robot.solids.get(link, ())):
+            balls = [(p, r) for p, r in _balls(shape) if not _is_at_surface(robot, link, p)]
             points += [TouchPoint(f"{link}.{k}.{i}", link, p, r, friction, restitution) for i, (p, r) in enumerate(balls)]
     return tuple(points)
 
 
-def _balls(shape: Geometry, folder: Path) -> list[tuple[Vector, float]]:
+def note_missing(robot: RobotModel, points: Sequence[TouchPoint]) -> RobotModel:
+    """Return the robot with a warning that names the links whose meshes were not found or cannot be read: nothing there touches.
+
+    Args:
+        robot: The robot.
+        points: From ``list_body_points``.
+    """
+    told = {point.name.rpartition(".")[0] for point in points} | {surface.link for surface in robot.surfaces.values()}
+    missing = [
+        link
+        for link in robot.links
+        if link not in told and any(s.kind == "mesh" and f"{link}.{k}" not in told for k, s in enumerate(robot.solids.get(link, ())))
+    ]
+    if not missing:
+        return robot
+    notice = Notice("warning", f"links {', '.join(missing)}", "meshes were not found or cannot be read, so they touch nothing there")
+    return replace(robot, notices=(*robot.notices, notice))
+
+
+def _balls(shape: Geometry) -> list[tuple[Vector, float]]:
     """Return the points and balls that stand for a shape, in its link."""
     X = shape.X_LG
     if shape.kind == "box":
@@ -230,7 +243,7 @@ def _balls(shape: Geometry, folder: Path) -> list[tuple[Vector, float]]:
         angles = 2.0 * np.pi * np.arange(RIM) / RIM
         rim = shape.size[0] * np.column_stack((np.cos(angles), np.sin(angles), np.zeros(RIM)))
         return [(X.act(end + p), 0.0) for end in (half, -half) for p in rim]
-    cloud = shape_points(shape, UP, folder)
+    cloud = shape_points(shape, UP, None)
     if not len(cloud):
         return []
     directions = np.vstack((np.eye(3), -np.eye(3), 2.0 * CORNERS))

@@ -15,7 +15,7 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.simulation.contacts.moving_shapes import MovingShape
 from humanoid_dynamics.simulation.contacts.shapes import Box, Capsule
 from humanoid_dynamics.simulation.contacts.terrain import build_ball, build_box
-from humanoid_dynamics.simulation.contacts.touch_points import CORNERS, TouchPoint, list_body_points, list_surface_points
+from humanoid_dynamics.simulation.contacts.touch_points import CORNERS, TouchPoint, list_body_points, list_surface_points, note_missing
 from humanoid_dynamics.simulation.scenes.reader import SceneReader
 from humanoid_dynamics.simulation.steps.joint_forces import Drive, build_drive
 from humanoid_dynamics.spatial.arrays import Vector, read_only
@@ -69,6 +69,7 @@ def read_figure(reader: SceneReader, content: object, key: str) -> Figure:
     q, v = _pose(reader, robot, table, key)
     kind = reader.word(table.get("points", "surfaces"), f"{key}.points", ("surfaces", "body", "none"))
     points = list_surface_points(robot) if kind == "surfaces" else list_body_points(robot) if kind == "body" else ()
+    robot = note_missing(robot, points) if kind == "body" else robot
     drive = None
     if "drive" in table:
         gains = reader.table(table["drive"], f"{key}.drive", ("kp", "kd"))
