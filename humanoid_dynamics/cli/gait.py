@@ -3,6 +3,7 @@
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,24 +21,23 @@ if TYPE_CHECKING:
     from humanoid_dynamics.motion.gait import Walk
 
 
-UNSET = float("nan")
 WRITTEN = (".npz", ".csv")
 StepsOption = Annotated[int, typer.Option("--steps", help="Number of steps; the last one brings the feet together.")]
 SpeedOption = Annotated[
-    float, typer.Option("--speed", help="Speed [m/s], negative backwards; by the legs where not given.", show_default=False)
+    float | None, typer.Option("--speed", help="Speed [m/s], negative backwards; by the legs where not given.", show_default=False)
 ]
 TurnOption = Annotated[float, typer.Option("--turn", help="Turn to the left over the whole walk [rad].")]
 SlopeOption = Annotated[float, typer.Option("--slope", help="Slope of the ground, uphill along x [rad].")]
 RateOption = Annotated[float, typer.Option("--rate", help="Samples per second [Hz].")]
 StopOption = Annotated[
-    float,
+    float | None,
     typer.Option(
         "--stop", help="Double support after the last step, until it stands [s]; by the legs where not given.", show_default=False
     ),
 ]
 HeadingOption = Annotated[float, typer.Option("--heading", help="Let the walk, once made, go on in another heading, to the left [rad].")]
 AtOption = Annotated[
-    float, typer.Option("--heading-at", help="When it begins to turn there [s]; in the middle where not given.", show_default=False)
+    float | None, typer.Option("--heading-at", help="When it begins to turn there [s]; in the middle where not given.", show_default=False)
 ]
 OverOption = Annotated[float, typer.Option("--heading-over", help="How long that takes [s].")]
 ThenOption = Annotated[str, typer.Option("--then", help="Go over into this motion file at the end.")]
@@ -56,12 +56,12 @@ def gait(  # noqa: PLR0913
     robot: RobotArgument,
     *,
     steps: StepsOption = 6,
-    speed: SpeedOption = UNSET,
+    speed: SpeedOption = None,
     turn: TurnOption = 0.0,
     slope: SlopeOption = 0.0,
-    stop: StopOption = UNSET,
+    stop: StopOption = None,
     heading: HeadingOption = 0.0,
-    heading_at: AtOption = UNSET,
+    heading_at: AtOption = None,
     heading_over: OverOption = 1.0,
     then: ThenOption = "",
     blend_over: BlendOption = 0.4,
@@ -70,8 +70,6 @@ def gait(  # noqa: PLR0913
     as_json: JsonOption = False,
 ) -> None:
     """Make a walk with its contact schedule: steps, turns, slopes, from standing to standing."""
-    import numpy as np
-
     from humanoid_dynamics.model.load import load_robot
     from humanoid_dynamics.motion.formats.csv_file import write_csv
     from humanoid_dynamics.motion.formats.mapping import build_recording
@@ -82,11 +80,12 @@ def gait(  # noqa: PLR0913
 
     if out and Path(out).suffix not in WRITTEN:
         raise HumanoidDynamicsError(f"--out: received {out!r}, expected the path of a .npz or .csv file")
+    _refuse_infinite({"--speed": speed, "--stop": stop, "--heading-at": heading_at})
     loaded = load_robot(robot)
     style = WalkStyle(steps=steps, turn=turn / max(steps - 1, 1), slope=slope, rate=rate)
-    if np.isfinite(speed):
+    if speed is not None:
         style = replace(style, step_length=speed * step_period(loaded, style))
-    if np.isfinite(stop):
+    if stop is not None:
         style = replace(style, stop_time=stop)
     following = load_clip(Path(then), loaded) if then else None
     with show_progress(f"walk of {loaded.name}") as bar:
@@ -106,15 +105,19 @@ def gait(  # noqa: PLR0913
         typer.echo(f"wrote {out}\n" if out else "", nl=False)
 
 
-def _change(clip: "Clip", turn: tuple[float, float, float], then: "tuple[Clip | None, float]") -> "Clip":
-    """Let a walk go on in another heading (by how much, when, over how long), and over into another motion (which, over how long)."""
-    import numpy as np
+def _refuse_infinite(given: dict[str, float | None]) -> None:
+    for name, value in given.items():
+        if value is not None and not math.isfinite(value):
+            raise HumanoidDynamicsError(f"{name}: received {value:g}, expected a finite number")
 
+
+def _change(clip: "Clip", turn: tuple[float, float | None, float], then: "tuple[Clip | None, float]") -> "Clip":
+    """Let a walk go on in another heading (by how much, when, over how long), and over into another motion (which, over how long)."""
     from humanoid_dynamics.motion.editing import blend, turn_heading
 
     angle, start, duration = turn
     if angle:
-        clip = turn_heading(clip, angle, start if np.isfinite(start) else 0.5 * clip.duration, duration)
+        clip = turn_heading(clip, angle, 0.5 * clip.duration if start is None else start, duration)
     return clip if then[0] is None else blend(clip, then[0], then[1])
 
 

@@ -45,6 +45,14 @@ def test_gait_writes_a_reference_that_check_finds_possible(call, tmp_path, suffi
     assert report["false_alarms"] is None
 
 
+@pytest.mark.parametrize("option", ["--speed", "--stop", "--heading-at"])
+@pytest.mark.parametrize("value", ["nan", "inf"])
+def test_a_number_that_is_none_is_refused(call, option, value):
+    code, _, err = call("gait", "human28", option, value)
+    assert code != 0
+    assert f"{option}: received {value}" in err
+
+
 def test_speed_is_that_of_the_steps(call):
     code, out, _ = call("gait", "human28", "--steps", 3, "--speed", 0.1, "--rate", 50)
     assert code == 0
