@@ -97,35 +97,6 @@ def test_leans_and_sinks_of_every_size_and_pace(name, kind):
     assert "bounded" in said
 
 
-@pytest.mark.parametrize(
-    ("name", "turn", "way"), [("g1", np.pi, (0.0, 0.0)), ("human28", np.pi, (0.0, 0.0)), ("g1", 0.0, (1.65, 0.0)), ("g1", 0.0, (0.0, 0.6))]
-)
-@pytest.mark.parametrize("rate", [50.0, 200.0])
-def test_turn_and_slide_without_steps_do_not_fell_the_robot(name, turn, way, rate):
-    robot = robot_of(name)
-    flow, said, status, resting = DynamicsFilter(robot), set(), set(), pin.Quaternion(robot.posture[3:7])
-    for t in np.arange(0.0, 4.0, 1.0 / rate):
-        share, q = float(quintic(np.clip(t - 1.0, 0.0, 1.0))), np.array(robot.posture)
-        q[3:7] = (pin.Quaternion(pin.utils.rotate("z", turn * share)) * resting).coeffs()
-        q[:2] += share * np.array(way)
-        said.add(flow.push(t, q))
-        while flow.tick() is not None:
-            status.add(flow.status)
-    assert said == {"ok", "bounded"}
-    assert "fallen" not in status
-
-
-def test_soles_that_slide_or_turn_slowly_are_left_alone():
-    robot = robot_of("g1")
-    bound = PostureBound(robot, measure_proportions(robot))
-    for t in np.arange(0.0, 5.0, 1.0 / RATE):
-        q = np.array(robot.posture)
-        q[:2] += (0.2 * t, 0.1 * t)
-        q[3:7] = pin.Quaternion(pin.utils.rotate("z", 0.3 * t)).coeffs()
-        bound.lead(q)
-        assert not bound.runs(1.0 / RATE)
-
-
 @pytest.mark.parametrize("name", RECORDED)
 def test_recorded_motion_is_left_alone(name):
     robot = robot_of("g1")

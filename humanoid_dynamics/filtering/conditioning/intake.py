@@ -9,7 +9,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.filtering.conditioning.intake_kernels import add_changes, count_fast, let_in
 from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
-from humanoid_dynamics.filtering.conditioning.rejoining import SMALLEST, Rejoining
+from humanoid_dynamics.filtering.conditioning.rejoining import Rejoining
 from humanoid_dynamics.filtering.conditioning.sample_clock import AHEAD, SampleClock
 from humanoid_dynamics.filtering.measured import NORMAL, read_number, read_vector
 from humanoid_dynamics.model.robot import RobotModel
@@ -32,7 +32,7 @@ REASONS = {
     "retimed": "stamps run on elsewhere, and time goes on from where it was",
     "moved": "the reference jumped to another place",
     "jumped": "the posture of the reference jumped, had frozen or is all noise; it is held, and led back to",
-    "bounded": "the reference leans, sinks or slides farther or faster than a robot can, or its weight is off its feet; it is held back",
+    "bounded": "the reference leans or sinks farther or faster than a robot can, or its weight is far from its feet; it is held back",
     "limited": "the reference is faster than the robot",
     "noisy": "the reference goes to and fro; noise is taken out",
     "wrong_shape": "not as many numbers as the robot has coordinates",
@@ -158,9 +158,11 @@ class Intake:
         runs = self._bound is not None and self._bound.runs(gap)
         if wild:
             sample = self._raw = self._move_origin(given, sample)
-        least = self._bound.time_between(q, sample) if self._bound and (wild or runs) else 0.0
-        smallest = 0.0 if runs else SMALLEST  # many small steps are a long way
-        if (wild or runs) and self._rejoining.begin(q, sample, least, smallest) and status == "ok":
+        if (
+            (wild or runs)
+            and self._rejoining.begin(q, sample, self._bound.time_between(q, sample) if self._bound else 0.0)
+            and status == "ok"
+        ):
             status = "jumped" if wild else "bounded"
         return self._rejoining.lead(sample, gap), share, status
 

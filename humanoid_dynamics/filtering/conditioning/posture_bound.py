@@ -1,4 +1,4 @@
-"""What a reference may ask of a robot on its feet: how far it leans, sinks, is off its soles and slides, and how fast."""
+"""What a reference may ask of a robot on its feet: how far it leans, sinks and is off its soles, and how fast."""
 
 from __future__ import annotations
 
@@ -21,11 +21,6 @@ SPARE = (0.2, 0.06)  # rad, and share of the height; by this much a reference ma
 PACE = (1.7, 0.2, 0.07)  # likewise, and of the centre of mass over the soles, in the mean: how fast a posture is led back to
 FALLS = (0.37, 0.2)  # the same share of the height for the point the robot falls to while both soles go slower than that, of sqrt(g height)
 SPAN = 0.03  # s; over so long at least that is looked at
-SLIDES = (0.1, 0.6)  # speed of soles that slide, of sqrt(g height), and rad/s of soles that turn, of the one that does it less
-SLIPS = (0.18, 0.5)  # share of the height, and rad; by this much they may run ahead of that
-FLIES = 0.12  # speed of the height of the lower sole, of sqrt(g height); soles that rise or sink faster do not slide
-
-Pair = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,16 +32,12 @@ class Seen:
         height: Height of the base over the lower sole [m].
         bears: (2,) the point that bears the robot, seen from above [m].
         soles: (2, 2) middles of the soles, likewise.
-        headings: (2,) directions of the soles about the vertical [rad].
-        ground: Height of the lower sole [m].
     """
 
     up: Vector
     height: float
     bears: Vector
     soles: Matrix
-    headings: tuple[float, float]
-    ground: float
 
     @property
     def far(self) -> float:
@@ -78,15 +69,6 @@ class Seen:
         over = math.dist(self.bears - self.soles.mean(axis=0), other.bears - other.soles.mean(axis=0))
         return turned, abs(other.height - self.height), over
 
-    def slide_to(self, other: Seen) -> tuple[float, float]:
-        """Return how far both soles slide [m] and turn [rad] at least to those of another posture: nothing where one stands.
-
-        Args:
-            other: That posture.
-        """
-        slid = min(math.dist(a, b) for a, b in zip(self.soles, other.soles, strict=True))
-        return slid, min(abs(math.remainder(b - a, math.tau)) for a, b in zip(self.headings, other.headings, strict=True))
-
 
 class PostureBound:
     """Leads postures that nobody can balance toward the resting posture, and tells those that are reached too fast.
@@ -110,8 +92,6 @@ class PostureBound:
         self._pace = PACE[0], PACE[1] * speed, PACE[2] * speed
         self._falls = FALLS[0] * proportions.height, FALLS[1] * speed
         self._spare = SPARE[0], SPARE[1] * proportions.height
-        self._slides, self._slips = (SLIDES[0] * speed, SLIDES[1]), (SLIPS[0] * proportions.height, SLIPS[1])
-        self._flies = FLIES * speed
         rest = self.see(self._rest)  # what a resting posture asks is possible
         self._lowest = min(LOWEST * proportions.pelvis, rest.height)
         self._steepest, self._farthest = max(STEEPEST, rest.lean), max(FARTHEST * proportions.height, rest.far)
@@ -120,7 +100,7 @@ class PostureBound:
     def restart(self) -> None:
         """Forget the stream."""
         self._last: Seen | None = None
-        self._left, self._grip = self._spare, self._slips
+        self._left = self._spare
         self._past: Seen | None = None
         self._age, self._falling = 0.0, False
 
@@ -132,13 +112,12 @@ class PostureBound:
         """
         model, data = self._model, self._data
         com = pin.centerOfMass(model, data, q)[:2] + self._p.lean
-        places = [pin.updateFramePlacement(model, data, sole) for sole in self._p.soles]
-        middles = [place.act(middle) for place, middle in zip(places, self._p.centres, strict=True)]
-        left, right = (math.atan2(R[1, 0], R[0, 0]) for R in (place.rotation for place in places))
-        ground = min(float(p[2]) for p in middles)
+        middles = [
+            pin.updateFramePlacement(model, data, sole).act(middle) for sole, middle in zip(self._p.soles, self._p.centres, strict=True)
+        ]
         x, y, z, w = q[3:7].tolist()
         up = np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
-        return Seen(up, float(q[2]) - ground, com, np.array([p[:2] for p in middles]), (left, right), ground)
+        return Seen(up, float(q[2]) - min(float(p[2]) for p in middles), com, np.array([p[:2] for p in middles]))
 
     def lead(self, q: Vector) -> tuple[Vector, bool]:
         """Return a sample that can be balanced, and whether it is another one.
@@ -154,7 +133,7 @@ class PostureBound:
         return q, not possible
 
     def runs(self, gap: float) -> bool:
-        """Return whether the reference leans, sinks, slides or falls over faster than a robot can; to be asked once for each sample led.
+        """Return whether the reference leans, sinks or falls over faster than a robot on its feet; to be asked once for each sample led.
 
         Args:
             gap: Time since the sample before [s].
@@ -163,11 +142,13 @@ class PostureBound:
         if last is None:
             self._past = self._now
             return False
-        self._left, hasty = _spend(self._left, self._spare, self._fastest, last.way_to(self._now)[:2], gap)
-        flies = abs(self._now.ground - last.ground) > self._flies * gap
-        way = (0.0, 0.0) if flies else last.slide_to(self._now)
-        self._grip, slides = _spend(self._grip, self._slips, self._slides, way, gap)
-        return hasty or slides or self._falls_over(gap)
+        ways = last.way_to(self._now)[:2]
+        left = [
+            min(left, spare) + fastest * gap - way
+            for left, spare, fastest, way in zip(self._left, self._spare, self._fastest, ways, strict=True)
+        ]
+        self._left = max(left[0], 0.0), max(left[1], 0.0)
+        return min(left) < 0.0 or self._falls_over(gap)
 
     def _falls_over(self, gap: float) -> bool:
         """Return whether the point the robot falls to is far from soles that hardly move."""
@@ -188,9 +169,7 @@ class PostureBound:
             q: (nq,) configuration.
             other: (nq,) likewise.
         """
-        here, there = self.see(q), self.see(other)
-        ways, paces = (*here.way_to(there), *here.slide_to(there)), (*self._pace, *self._slides)
-        return max(way / pace for way, pace in zip(ways, paces, strict=True))
+        return max(way / pace for way, pace in zip(self.see(q).way_to(self.see(other)), self._pace, strict=True))
 
     def _is_possible(self, seen: Seen) -> bool:
         return seen.lean <= self._steepest and seen.height >= self._lowest and seen.far <= self._farthest
@@ -210,9 +189,3 @@ class PostureBound:
             step *= 0.5
         found = np.asarray(pin.integrate(self._model, rest, share * way))
         return found, self.see(found)
-
-
-def _spend(left: Pair, spare: Pair, fastest: Pair, ways: Pair, gap: float) -> tuple[Pair, bool]:
-    """Return what is left of what ways may run ahead of their pace, and whether it is used up."""
-    rest = [min(left[k], spare[k]) + fastest[k] * gap - ways[k] for k in range(2)]
-    return (max(rest[0], 0.0), max(rest[1], 0.0)), min(rest) < 0.0

@@ -53,17 +53,16 @@ class Rejoining:
             return True
         return bool(fast >= max(MANY * (len(rate) - BASE), 2.0))
 
-    def begin(self, q: Vector, sample: Vector, least: float = 0.0, smallest: float = SMALLEST) -> bool:
+    def begin(self, q: Vector, sample: Vector, least: float = 0.0) -> bool:
         """Set out for the stream; return whether there is a way to go.
 
         Args:
             q: (nq,) where one is.
             sample: (nq,) where the stream is.
             least: How long the way takes at least [s].
-            smallest: What is nearer needs no way back [rad or m].
         """
         offset = np.asarray(pin.difference(self._model, sample, q))
-        if float(np.max(np.abs(offset))) < smallest:
+        if float(np.max(np.abs(offset))) < SMALLEST:
             return False
         farthest = float(np.max(np.abs(offset[BASE:]), initial=0.0))
         self._offset, self._since, self._lasts = offset, 0.0, max(min(max(farthest / PACE, BACK[0]), BACK[1]), least)
