@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -161,18 +161,23 @@ def send(fault: Fault) -> Iterator[tuple[float, np.ndarray]]:
 
 
 def follow(fault: Fault) -> tuple[DynamicsFilter, list[Frame], set[str]]:
-    """Let the filter follow a stream; return it, all its frames, and what became of the samples."""
+    """Let the filter follow a stream with a fault; return it, all its frames, and what became of the samples."""
     flow = DynamicsFilter(load_motion(fault.motion).robot)
+    return flow, *run(flow, send(fault))
+
+
+def run(flow: DynamicsFilter, samples: Iterable[tuple[float, np.ndarray]]) -> tuple[list[Frame], set[str]]:
+    """Let a filter follow samples to their end; return all its frames, and what became of the samples."""
     frames: list[Frame] = []
     said = set()
-    for t, q in send(fault):
+    for t, q in samples:
         said.add(flow.push(t, q))
         while (frame := flow.tick()) is not None:
             frames.append(frame)
     flow.finish()
     while (frame := flow.tick()) is not None:
         frames.append(frame)
-    return flow, frames, said
+    return frames, said
 
 
 @functools.cache

@@ -5,6 +5,7 @@ import functools
 import numpy as np
 import pinocchio as pin
 import pytest
+import streams
 from recordings import find_recording
 
 import humanoid_dynamics as hd
@@ -64,14 +65,7 @@ def go_there_and_back(robot, goal, lasts, held=0.8):
 def check(name, kind, size, lasts):
     """Follow a stream; return the robot, all frames, and what became of samples."""
     robot = robot_of(name)
-    flow, frames, said = DynamicsFilter(robot), [], set()
-    for t, q in go_there_and_back(robot, posture(robot, kind, size), lasts):
-        said.add(flow.push(t, q))
-        while (frame := flow.tick()) is not None:
-            frames.append(frame)
-    flow.finish()
-    while (frame := flow.tick()) is not None:
-        frames.append(frame)
+    frames, said = streams.run(DynamicsFilter(robot), go_there_and_back(robot, posture(robot, kind, size), lasts))
     assert all(frame.certificate.holds and frame.rung == 0 for frame in frames), (kind, size, lasts)
     assert np.max(np.abs(np.diff([frame.v for frame in frames], axis=0))) <= 3.0  # of 600 rad/s^2, the hardest a joint is ever asked for
     assert np.max(np.abs(pin.difference(robot.model, robot.posture, frames[-1].q)[6:])) < 0.1
