@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -15,13 +13,10 @@ from humanoid_dynamics.benchmarks.stand import Stand
 from humanoid_dynamics.dynamics.inverse import solve_inverse
 from humanoid_dynamics.dynamics.results import InverseResult
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
-from humanoid_dynamics.resolution.objectives import TorqueObjective
-from humanoid_dynamics.resolution.rules import RULES
 
 PATH = "closed_chain"
 OURS = "W and S"
 UNVERIFIED = "W and S, motion vouched for"
-NEARLY_FREE = 1e-12  # weight of contact wrenches: W and S do not see them
 
 
 def build_closed_chain(stand: Stand) -> Race:
@@ -34,8 +29,7 @@ def build_closed_chain(stand: Stand) -> Race:
         The race.
     """
     mechanism, unverified, q, v, a = stand.mechanism(), stand.mechanism(), stand.q, stand.v, stand.a
-    free = replace(RULES["minimum_torque"], objective=partial(TorqueObjective, wrench_weight=NEARLY_FREE))
-    structured = InverseDynamics(stand.robot, rule=free)
+    structured = InverseDynamics(stand.robot)
 
     def solve() -> InverseResult:
         return solve_inverse(mechanism, q, v, a)
