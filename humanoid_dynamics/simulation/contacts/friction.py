@@ -15,12 +15,12 @@ from humanoid_dynamics.simulation.contacts.cones import solve_cones
 from humanoid_dynamics.simulation.contacts.contact_memory import ContactMemory
 from humanoid_dynamics.simulation.contacts.contact_rows import NOBODY, Rows, Touching, stack_rows, touch_nothing
 from humanoid_dynamics.simulation.contacts.detection import Detector
-from humanoid_dynamics.simulation.contacts.joint_limits import LimitTable, NearLimits
+from humanoid_dynamics.simulation.contacts.joint_limits import LimitTable
 from humanoid_dynamics.simulation.contacts.law import ContactLaw
 from humanoid_dynamics.simulation.contacts.moving_shapes import BoundShape
 from humanoid_dynamics.simulation.contacts.near import Near
 from humanoid_dynamics.simulation.contacts.rebound import Rebound, find_rebound
-from humanoid_dynamics.simulation.contacts.taking_part import choose_hitting, choose_touching, find_hit, note_diving
+from humanoid_dynamics.simulation.contacts.taking_part import NONE, choose_hitting, choose_touching, find_hit, note_diving
 from humanoid_dynamics.simulation.contacts.terrain import Terrain
 from humanoid_dynamics.simulation.contacts.thresholds import (
     AT_ONCE,
@@ -132,12 +132,24 @@ class FrictionContacts:
         self._near, self._speed = self._detector.find(terms.poses, terms.data.J, max(NEAR, dt * FASTEST_APPROACH)), None
         self.tables.numbers[LOWEST] = self._detector.lowest
 
-    def find_impact(self, dt: float) -> float | None:
-        """Return when the first point hits, from the start of the step [s]; None if none does.
+    def find_impact(self, q_M: Vector, dt: float) -> float | None:
+        """Return when the first point hits, or the first joint its limit, from the start of the step [s]; None if none does.
 
         Args:
+            q_M: (nq,) configuration in the middle.
             dt: Length of the step [s].
         """
+        hits = [hit for hit in (self._find_hit(dt), self.find_stop(q_M, dt)) if hit is not None]
+        return min(hits) if hits else None
+
+    def find_stop(self, q_M: Vector, dt: float) -> float | None:
+        """Return when the first joint hits its limit; arguments and what is returned are those of ``find_impact``."""
+        v, v_M = self.tables.dofs[V], self.tables.dofs[V_MIDDLE]
+        limits = None if self.limits is None else self.limits.find_near(q_M, v, dt)
+        return None if limits is None else limits.find_hit(v, v_M, dt)
+
+    def _find_hit(self, dt: float) -> float | None:
+        """Return when the first point hits, from the start of the step [s]; None if none does."""
         near = self._near
         if near is None:
             return None
@@ -227,6 +239,10 @@ class FrictionContacts:
         self._note()
         return z + B.dot(rebound.answer.p), rebound.change
 
+    def let_go(self) -> None:
+        """Forget the impulses of limits in an impact, which say nothing about the next step."""
+        self._memory.let_go()
+
     def push_out(self) -> Vector | None:
         """Return the whitened displacement (nv,) that takes some of the depth of the last step away; None where there is nothing to do."""
         if self._pushed is None:
@@ -251,10 +267,14 @@ class FrictionContacts:
         limits = None if self.limits is None else self.limits.find_near(q_M, v, dt)
         near = self._near
         if near is None:
-            return stack_rows(None, NOBODY, limits, len(v))
-        speed, touches = self._approach(near, dt), self._memory.touched(near.key)
-        rows = stack_rows(near, choose_touching(near, speed, touches, v, dt), limits, len(v))
-        return rows if rows is None or all_slow else note_diving(rows, speed, touches, dt)
+            rows, down = stack_rows(None, NOBODY, limits, len(v)), NONE
+        else:
+            speed, touches = self._approach(near, dt), self._memory.touched(near.key)
+            which = choose_touching(near, speed, touches, v, dt)
+            rows, down = stack_rows(near, which, limits, len(v)), ((speed < -slowest_impact(dt)) & ~touches)[which]
+        if rows is None or all_slow:
+            return rows
+        return note_diving(rows, down, NONE if limits is None else limits.find_diving(v, self.tables.dofs[V_MIDDLE], dt))
 
     def _approach(self, near: Near, dt: float) -> Vector:
         """Return the velocity of near points along their normals; what rests does not hit, however hard it is pressed on."""
@@ -272,13 +292,8 @@ class FrictionContacts:
     def _select_impact(self, q: Vector, v: Vector) -> tuple[Rows | None, Vector]:
         limits = None if self.limits is None else self.limits.find_near(q, v, 0.0)
         near = self._near
-        if near is None:
-            return None, np.zeros(0)
-        which = choose_hitting(near, near.J[0].dot(v), self._memory.touched(near.key))
-        if limits is not None:
-            at = limits.gap <= 0.0
-            limits = NearLimits(limits.v[at], limits.sign[at], limits.gap[at], limits.row[at]) if at.any() else None
-        return stack_rows(near, which, limits, len(v)), near.e[which]
+        which, stopping = choose_hitting(near, None if near is None else self._memory.touched(near.key), limits, v)
+        return stack_rows(near, which, stopping, len(v)), np.zeros(0) if near is None else near.e[which]
 
     def _keep(self, rows: Rows, answer: ConeAnswer, u: Vector) -> None:
         """Keep impulses and velocities of what took part."""

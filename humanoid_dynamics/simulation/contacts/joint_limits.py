@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.simulation.contacts.thresholds import LIMIT_SLACK
+from humanoid_dynamics.simulation.contacts.thresholds import AT_ONCE, LIMIT_SLACK, slowest_stop
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 FAR = 1e6  # what has no bound is taken to have this one [rad or m]
@@ -27,6 +28,38 @@ class NearLimits(NamedTuple):
     sign: Vector
     gap: Vector
     row: Indices
+
+    def select(self, which: NDArray[np.bool_]) -> NearLimits | None:
+        """Return some of them, None for none.
+
+        Args:
+            which: (k,) which.
+        """
+        return NearLimits(self.v[which], self.sign[which], self.gap[which], self.row[which]) if which.any() else None
+
+    def find_diving(self, v: Vector, v_M: Vector, dt: float) -> NDArray[np.bool_]:
+        """Return which joints come to their limit so fast that they hit it; what rests there does not, however hard it is pressed on.
+
+        Args:
+            v: (nv,) velocity at the start of the step.
+            v_M: (nv,) velocity to expect in its middle, where the gaps are measured.
+            dt: Its length [s].
+        """
+        slowest, began = slowest_stop(dt), self.sign * v[self.v]
+        rests = (self.gap - 0.5 * dt * began < AT_ONCE) & (began >= -slowest)
+        return np.asarray((self.sign * v_M[self.v] < -slowest) & ~rests)
+
+    def find_hit(self, v: Vector, v_M: Vector, dt: float) -> float | None:
+        """Return when the first joint hits its limit, from the start of the step [s]; None if none does.
+
+        Args:
+            v: (nv,) velocity at the start of the step.
+            v_M: (nv,) velocity to expect in its middle, where the gaps are measured.
+            dt: Its length [s].
+        """
+        start, speed = self.gap - 0.5 * dt * self.sign * v[self.v], self.sign * v_M[self.v]
+        hits = self.find_diving(v, v_M, dt) & (start + dt * speed < 0.0)
+        return float(max((start[hits] / -speed[hits]).min(), 0.0)) if hits.any() else None
 
 
 class LimitTable:

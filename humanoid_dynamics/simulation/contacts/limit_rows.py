@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from humanoid_dynamics.simulation.contacts.thresholds import LIMIT_SLACK
+from humanoid_dynamics.simulation.contacts.thresholds import AT_ONCE, LIMIT_SLACK, REACH, SHORT_LINK
 from humanoid_dynamics.simulation.steps.bench import A_GUESS, A_WANTED, L_BOUND, L_IMPULSE, L_Q, L_SIGN, L_V, Bench
 from humanoid_dynamics.simulation.steps.branches import whiten_chain
-from humanoid_dynamics.simulation.steps.rows import DT, PASSED, SPAN, V
+from humanoid_dynamics.simulation.steps.rows import ALL_SLOW, DT, PASSED, SLOWEST, SPAN, V_MIDDLE, V
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 
@@ -17,6 +17,39 @@ def find_limit_gap(limit: Vector, q: Vector) -> float:
         q: (nq,) configuration.
     """
     return float(limit[L_SIGN] * (q[int(limit[L_Q])] - limit[L_BOUND]))
+
+
+def dives(limit: Vector, gap: float, dofs: Matrix, numbers: Vector) -> bool:
+    """Return whether a joint comes to its limit so fast that it hits it; what rests there does not, however hard it is pressed on.
+
+    Args:
+        limit: Row of the table of limits.
+        gap: Distance of the joint from it, in the middle of the step.
+        dofs: Table of the coordinates.
+        numbers: Numbers in and out.
+    """
+    slowest, i = numbers[SLOWEST] / SHORT_LINK, int(limit[L_V])
+    began = limit[L_SIGN] * dofs[V, i]
+    rests = gap - 0.5 * numbers[DT] * began < AT_ONCE and began >= -slowest
+    return bool(limit[L_SIGN] * dofs[V_MIDDLE, i] < -slowest and not rests)
+
+
+def stops(limits: Matrix, dofs: Matrix, q: Vector, numbers: Vector) -> bool:
+    """Return whether a joint hits its limit in a step.
+
+    Args:
+        limits: Table of limits.
+        dofs: Table of the coordinates.
+        q: (nq,) configuration in the middle of the step.
+        numbers: Numbers in and out.
+    """
+    for k in range(len(limits)):
+        limit = limits[k]
+        way = limit[L_SIGN] * numbers[DT] * (dofs[V_MIDDLE, int(limit[L_V])] - 0.5 * dofs[V, int(limit[L_V])])
+        gap = find_limit_gap(limit, q)
+        if gap + way < 0.0 and dives(limit, gap, dofs, numbers):
+            return True
+    return False
 
 
 def select_limits(bench: Bench, q: Vector, m: int) -> int:
@@ -52,15 +85,21 @@ def build_limits(bench: Bench, q: Vector, X: Matrix, m: int, count: int) -> None
     numbers = bench.numbers
     for i in range(m, count):
         limit = bench.limits[bench.chosen[i]]
-        numbers[PASSED] = max(numbers[PASSED], -find_limit_gap(limit, q))
+        gap = find_limit_gap(limit, q)
+        numbers[PASSED] = max(numbers[PASSED], -gap)
         X[i - m, int(limit[L_V])] = limit[L_SIGN]
         whiten_chain(bench.L, bench.parents, int(limit[L_V]), X[i - m])
-        bench.answer[A_WANTED, i] = max(find_limit_gap(limit, q), 0.0) / numbers[DT]
+        if numbers[ALL_SLOW] == 0.0 and dives(limit, gap, bench.dofs, numbers):
+            bench.answer[A_WANTED, i] = 2.0 * (gap + REACH) / numbers[DT]
+        else:
+            bench.answer[A_WANTED, i] = max(gap, 0.0) / numbers[DT]
         bench.answer[A_GUESS, i] = numbers[DT] / numbers[SPAN] * limit[L_IMPULSE]
 
 
 PARTS = (
     find_limit_gap,
+    dives,
+    stops,
     select_limits,
     build_limits,
 )

@@ -6,11 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_dynamics.simulation.contacts.contact_rows import Rows
+from humanoid_dynamics.simulation.contacts.joint_limits import NearLimits
 from humanoid_dynamics.simulation.contacts.near import Near
 from humanoid_dynamics.simulation.contacts.thresholds import ARRIVES, AT_ONCE, CALM, NEAR, REACH, SLOWEST_IMPACT, WILD_REACH, slowest_impact
 from humanoid_dynamics.spatial.arrays import Indices, Vector
 
 Touches = NDArray[np.bool_]
+NONE: Touches = np.zeros(0, dtype=np.bool_)
 
 
 def find_hit(near: Near, speed: Vector, touches: Touches, dt: float) -> float | None:
@@ -46,36 +48,46 @@ def choose_touching(near: Near, speed: Vector, touches: Touches, v: Vector, dt: 
     return ((arrives < reach) | (touches & (near.gap < NEAR))).nonzero()[0]
 
 
-def note_diving(rows: Rows, speed: Vector, touches: Touches, dt: float) -> Rows:
-    """Return rows with a note of which points come down fast, if any does.
+def note_diving(rows: Rows, points: Touches, limits: Touches) -> Rows:
+    """Return rows with a note of which points and joints come to where they stop so fast that they hit it, if any does.
 
     Args:
         rows: The rows.
-        speed: (k,) velocities of all near points along their normals.
-        touches: (k,) which of these carried force in the last step.
-        dt: Length of the step [s].
+        points: (m,) which points do; none where empty.
+        limits: (c,) which joints do; none where empty.
     """
-    slowest = slowest_impact(dt)
-    if speed[speed.argmin()] >= -slowest:
+    if not (points.any() or limits.any()):
         return rows
-    diving = np.zeros(len(rows.gap), dtype=np.bool_)
-    diving[: len(rows.point)] = (speed[rows.which] < -slowest) & ~touches[rows.which]
-    return rows._replace(diving=diving) if diving.any() else rows
+    diving, m = np.zeros(len(rows.gap), dtype=np.bool_), len(rows.point)
+    diving[: len(points)], diving[m : m + len(limits)] = points, limits
+    return rows._replace(diving=diving)
 
 
-def choose_hitting(near: Near, speed: Vector, touches: Touches) -> Indices:
-    """Return which points take part in an impact: all at the ground, and where none of them comes down, the first one to arrive.
+def choose_hitting(near: Near | None, touches: Touches | None, limits: NearLimits | None, v: Vector) -> tuple[Indices, NearLimits | None]:
+    """Return which points and limits take part in an impact: all that are reached, and where none of these stops, the first to come.
 
     The time of an impact is found as if points went straight on; what turns fast is not quite there yet, or a little beyond.
 
     Args:
         near: Points near a shape.
-        speed: (k,) their velocities along the normals.
-        touches: (k,) which of them carried force in the last step.
+        touches: (k,) which of these carried force in the last step.
+        limits: Limits of joints nearby.
+        v: (nv,) velocity.
     """
-    hitting = (near.gap < AT_ONCE) | (touches & (near.gap < NEAR))
+    m, gap, speed, rests = 0, np.zeros(0), np.zeros(0), NONE
+    if near is not None and touches is not None:
+        m, gap, speed, rests = len(near.gap), near.gap, near.J[0].dot(v), touches
+    if limits is not None:
+        gap, speed = np.concatenate((gap, limits.gap)), np.concatenate((speed, limits.sign * v[limits.v]))
+        rests = np.concatenate((rests, np.zeros(len(limits.gap), dtype=np.bool_)))
+    hitting = _choose_first(gap, speed, rests)
+    return np.flatnonzero(hitting[:m]), None if limits is None else limits.select(hitting[m:])
+
+
+def _choose_first(gap: Vector, speed: Vector, touches: Touches) -> Touches:
+    hitting = (gap < AT_ONCE) | (touches & (gap < NEAR))
     comes = speed < -SLOWEST_IMPACT
     if comes.any() and not (hitting & comes).any():
-        when = np.where(comes, np.maximum(near.gap, 0.0) / np.maximum(-speed, SLOWEST_IMPACT), np.inf)
+        when = np.where(comes, np.maximum(gap, 0.0) / np.maximum(-speed, SLOWEST_IMPACT), np.inf)
         hitting |= when <= min(float(when.min()) * 1.01, ARRIVES)
-    return np.flatnonzero(hitting)
+    return np.asarray(hitting)

@@ -14,12 +14,18 @@ SLOWEST_IMPACT: Final = 0.01  # [m/s]
 SLOP: Final = 1e-5  # depth that is not pushed out [m]
 PUSH_OUT: Final = 0.2  # share of the depth that is pushed out in a step
 GRAVITY: Final = 9.81
+SHORT_LINK: Final = 0.1  # [m]
 LIMIT_SLACK: Final = 2e-3  # a limit nearer than this is watched [rad or m]
 
 
 def slowest_impact(dt: float) -> float:
     """Return the slowest approach that is an impact in a step of some length [m/s]."""
     return max(SLOWEST_IMPACT, 2.0 * GRAVITY * dt)
+
+
+def slowest_stop(dt: float) -> float:
+    """Return the slowest approach of a joint to its limit that is an impact: what a link of 10 cm does so fast [rad/s, m/s]."""
+    return slowest_impact(dt) / SHORT_LINK
 
 
 RUNAWAY: Final = 1e4  # speed at which a world stops [m/s, rad/s]

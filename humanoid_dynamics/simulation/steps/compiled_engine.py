@@ -108,13 +108,13 @@ class CompiledEngine(Engine):
         return terms.ok
 
     def detect(self) -> float | None:
-        """Find what is near, and return when the first point hits, None where none does [s]."""
+        """Find what is near, and return when the first point hits or the first joint its limit, None where none does [s]."""
         self._by_kernel = True
         numbers = self.tables.numbers
         self._kernels.detect(self._views, self._detecting, self._tree, numbers)
         self.contacts.start_step(self.terms, self._q_M)
-        hit = float(numbers[HIT])
-        return None if hit < 0.0 else hit
+        hit, stop = float(numbers[HIT]), self.contacts.find_stop(self._q_M, float(numbers[DT]))
+        return stop if hit < 0.0 else min(hit, hit if stop is None else stop)
 
     def push_apart(self) -> None:
         """Find the whitened velocity at the end."""

@@ -160,10 +160,10 @@ class Engine:
         return True
 
     def detect(self) -> float | None:
-        """Find what is near, and return when the first point hits, None where none does [s]."""
+        """Find what is near, and return when the first point hits or the first joint its limit, None where none does [s]."""
         dt = float(self.tables.numbers[DT])
         self.contacts.look(self.terms, dt)
-        return self.contacts.find_impact(dt)
+        return self.contacts.find_impact(self._q_M, dt)
 
     def is_nothing_near(self, q: Vector) -> bool:
         """Return whether no point is near a shape and no joint near its limit; poses have to be there.

@@ -337,6 +337,7 @@ class Phases:
             if self.mechanism.constraints.size:
                 self._give(self._find_loops(np.zeros(len(z))).dot(terms.rows))
         terms.release()
+        contacts.let_go()
         if np.abs(v_next).max(initial=0.0) < RUNAWAY:
             self.v = self._dofs[V_MIDDLE] = v_next
             self.fresh = True

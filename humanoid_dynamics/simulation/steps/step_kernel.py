@@ -8,6 +8,7 @@ import numpy as np
 
 from humanoid_dynamics.simulation.contacts.contact_kernel import remember, solve_contacts
 from humanoid_dynamics.simulation.contacts.detect_kernel import detect
+from humanoid_dynamics.simulation.contacts.limit_rows import stops
 from humanoid_dynamics.simulation.contacts.thresholds import RUNAWAY, SLOP, WILD
 from humanoid_dynamics.simulation.steps.bench import Bench, Tables, open_bench
 from humanoid_dynamics.simulation.steps.body_kernel import sweep_bodies
@@ -146,7 +147,7 @@ def find_end(bench: Bench, equation: tuple[Matrix, Vector, Matrix], q: Vector) -
     if not evaluate(M, h, bench.parents, (bench.L, dofs), numbers):
         return False
     detect((poses, bench.JT), (bench.points, bench.shapes, dofs, bench.near, bench.memory), (bench.joints, bench.parents), numbers)
-    if numbers[HIT] >= 0.0:
+    if numbers[HIT] >= 0.0 or stops(bench.limits, dofs, q, numbers):
         return False
     solve_contacts(bench, q)
     if numbers[ROUNDS] < 0.0:

@@ -20,6 +20,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     RESIDUAL,
     SPIN,
     TOUCHING,
+    UNGIVEN,
     V_END,
     V_MIDDLE,
     Z_END,
@@ -33,7 +34,7 @@ SWING_PARTS = 2  # of a step in which only loops and gravity act, and no energy 
 FINE = 1e-9  # energy a smooth step may miss, as a share of the largest kinetic energy so far
 MOST_PARTS = 16
 TINY = 1e-12
-OFF = 3e-4  # share of the kinetic energy that such a step may miss
+OFF = 3e-4  # share of the kinetic energy that such a step may miss, and of the momentum that belongs to it
 ALWAYS = ("impacts", "corrections")  # entries that are made without an audit too
 HALVINGS = 5  # how often it may be halved
 
@@ -129,6 +130,8 @@ class Stepper(Phases):
         passing.account[FLYING:] = own.account[FLYING:]
         self.books, self.audit = passing, True
         try:
+            if not audit:
+                self.begin_motion(passing)
             impacts = self._advance(dt)
         finally:
             self.books, self.audit = own, audit
@@ -138,7 +141,7 @@ class Stepper(Phases):
         self._tick(dt)
         energy, z = self.measure_energy(), self._dofs[Z_END]
         created, kinetic = passing.find_missing(energy), 0.5 * float(z.dot(z))
-        if patient and not abs(created) < OFF * kinetic + TINY:
+        if patient and not (abs(created) < OFF * kinetic + TINY and _keeps_momentum(passing, kinetic)):
             return impacts, True
         rise = max(created, energy - passing.start - passing.brought)
         if rise > FINE * kinetic:
@@ -240,3 +243,14 @@ class Stepper(Phases):
             engine.terms.evaluate(self.q)
             self.reclose(engine.terms.momentum(self.v))
         return float(dofs[MOTOR].dot(flight.way))
+
+
+def _keeps_momentum(books: Books, kinetic: float) -> bool:
+    """Return whether what flies gets no more momentum from nowhere than rounding in time may make.
+
+    Args:
+        books: Its books.
+        kinetic: Kinetic energy [J].
+    """
+    most = OFF * np.sqrt(2.0 * books.account[FLYING] * kinetic) + TINY
+    return bool(np.linalg.norm(books.account[UNGIVEN : UNGIVEN + 3]) < most)
