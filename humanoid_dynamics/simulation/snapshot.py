@@ -29,7 +29,7 @@ class Snapshot:
         tables: Coordinates, numbers, memory and limits of the tables of a step.
         reason: Why the world had stopped.
         fresh: Whether no last step tells the velocity in the middle of the next one.
-        fine: In how many parts a smooth step is taken, and the largest kinetic energy so far [J].
+        fine: In how many parts a smooth step is taken, the largest kinetic energy so far, and what fast steps created [J].
         span: Length of the last part of the last step [s].
         tau: (na,) torques of the last step.
         lam: (k,) mean force of each bilateral row in it.
@@ -46,7 +46,7 @@ class Snapshot:
     tables: tuple[Matrix, Vector, Matrix, Matrix]
     reason: str
     fresh: bool
-    fine: tuple[int, float]
+    fine: tuple[int, float, float]
     span: float
     tau: Vector
     lam: Vector
@@ -82,7 +82,7 @@ def take_snapshot(stepper: Stepper) -> Snapshot:
         tables=kept,
         reason=stepper.reason,
         fresh=stepper.fresh,
-        fine=(stepper.parts, stepper.swing),
+        fine=(stepper.parts, stepper.swing, stepper.lent),
         span=stepper.span,
         tau=stepper.tau.copy(),
         lam=stepper.lam.copy(),
@@ -104,7 +104,7 @@ def go_back(stepper: Stepper, snapshot: Snapshot) -> None:
     stepper.books, stepper.pushes = snapshot.books.copy(), list(snapshot.pushes)
     stepper.closure = snapshot.closure
     stepper.reason, stepper.fresh, stepper.span = snapshot.reason, snapshot.fresh, snapshot.span
-    (stepper.parts, stepper.swing), stepper.tau, stepper.lam = snapshot.fine, snapshot.tau.copy(), snapshot.lam.copy()
+    (stepper.parts, stepper.swing, stepper.lent), stepper.tau, stepper.lam = snapshot.fine, snapshot.tau.copy(), snapshot.lam.copy()
     tables = stepper.engine.tables
     for table, values in zip((tables.dofs, tables.numbers, tables.memory, tables.limits), snapshot.tables, strict=True):
         table[:] = values

@@ -64,6 +64,7 @@ class Phases:
         fresh: Whether no last step tells the velocity in the middle of the next one.
         parts: In how many parts a smooth step is taken.
         swing: Largest kinetic energy so far [J].
+        lent: Energy that fast steps of a chain that swings created [J]; what one of them loses the next may create.
         span: Length of the last part of the last step [s].
         lam: (k,) mean force of each bilateral row in it.
         closure: Largest position error of the bilateral rows [m].
@@ -114,7 +115,7 @@ class Phases:
     def forget(self) -> None:
         """Forget the last step, after a change of structure or of velocity."""
         self.engine.contacts.forget()
-        self._dofs[V_MIDDLE], self.fresh = self.v, True
+        self._dofs[V_MIDDLE], self.fresh, self.lent = self.v, True, 0.0
         self.lam = np.zeros(self.mechanism.constraints.size)
         self.begin_motion(self.books)
 

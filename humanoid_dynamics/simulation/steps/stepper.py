@@ -144,8 +144,10 @@ class Stepper(Phases):
         if patient and not (abs(created) < OFF * kinetic + TINY and _keeps_momentum(passing, kinetic)):
             return impacts, True
         rise = max(created, energy - passing.start - passing.brought)
-        if rise > FINE * kinetic:
-            energy -= self._take_back(rise)
+        swings = self.swings()
+        rise += self.lent if swings else 0.0
+        taken = self._take_back(rise) if rise > FINE * kinetic else 0.0
+        energy, self.lent = energy - taken, rise - taken if swings else 0.0
         for name, work in passing.work.items():
             if audit or name in ALWAYS:
                 own.enter(name, work)
