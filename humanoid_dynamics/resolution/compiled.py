@@ -21,7 +21,7 @@ from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.inside import AS_IT_IS, FAILED, HARD, SOFT
 from humanoid_dynamics.resolution.kernels import MISSING, SINGULAR, VERDICTS
 from humanoid_dynamics.resolution.limits import CHOICE_FLOOR, CHOICE_WEIGHT, ContactRows, miss_weights
-from humanoid_dynamics.resolution.memory import Sizes, build_memory
+from humanoid_dynamics.resolution.memory import Sizes, build_memory, open_memory
 from humanoid_dynamics.resolution.objectives import Fast
 from humanoid_dynamics.spatial.arrays import Indices, Vector
 from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel, functions_of
@@ -37,6 +37,7 @@ class CompiledTick:
     Attributes:
         verdict: What is wrong first with the last answer, see ``kernels``.
         path: How its push was found.
+        lacking: What each of the answers of which it is the mean lacked of the motion, where contacts fade [N].
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class CompiledTick:
         self._tick, self._limited = compile_kernel(fast.kernels[limited], PARTS), limited
         self._paths = {AS_IT_IS: fast.path, HARD: "qp", SOFT: "qp_soft", FAILED: "none"}
         self._memory = _fill(dynamics, contacts, fast, tolerances)
-        self.verdict, self.path = SINGULAR, fast.path
+        self.verdict, self.path, self.lacking = SINGULAR, fast.path, open_memory(*self._memory).lacking
         self.answer(np.full(len(dynamics.parts), 1.0 / max(len(dynamics.parts), 1)))
 
     def answer(self, shares: Vector) -> tuple[Vector, Vector, Vector] | None:

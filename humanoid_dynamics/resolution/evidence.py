@@ -50,7 +50,7 @@ class Evidence:
     """The push and the forces of one answer.
 
     Attributes:
-        fading: Shares of the contacts that faded, by number, where the motion lacks something; see ``fading``.
+        fading: Of the contacts that faded, where the motion lacks something, what it lacks without them; see ``fading``.
     """
 
     __slots__ = ("_dynamics", "_forces", "_generation", "_q", "_rows", "_tau", "_torn", "_x", "fading")
@@ -68,7 +68,7 @@ class Evidence:
         self._dynamics, self._rows, self._x, self._forces, self._tau = dynamics, rows, x, forces, tau
         self._q, self._generation = dynamics.q, dynamics.generation
         self._torn = dynamics.loops.torn if dynamics.loops else ""
-        self.fading: dict[int, float] = {}
+        self.fading: tuple[str, ...] = ()
 
     @classmethod
     def of_nothing(cls, dynamics: ContactDynamics, rows: ContactRows, reason: str) -> Evidence:
@@ -134,10 +134,7 @@ class Evidence:
             worst = int(np.argmax(lacking))
             reasons.append(f"{dynamics.robot.coordinates[worst]} lacks {lacking[worst]:.3g} {dynamics.units[worst]}")
             reasons += self._reached()
-            for k, share in self.fading.items():
-                reasons.append(
-                    f"{dynamics.surfaces[k].name}: fades with a share of {share:.2g}; the answer is a mean of those with and without it"
-                )
+            reasons += self.fading
         if self._torn:
             reasons.append(self._torn)
         return reasons

@@ -1,12 +1,19 @@
-"""Contacts that fade, compiled: the questions with and without them, one after the other; see ``fading``."""
+"""Contacts that fade, compiled: the questions with and without them, one after the other; see ``fading``.
+
+A contact counts by its share over that below which it fades, and by more where the others lack something without it: p (1 + U g), at most
+one.  What an answer lacks counts from nothing to one as it grows to ``URGENT``; g is how much of that the contact takes away, the mean
+over what others that fade may do.  So weights are continuous in shares wherever contacts come and go.
+"""
 
 from __future__ import annotations
 
-from humanoid_dynamics.resolution.memory import FADE, Memory
+from humanoid_dynamics.resolution.memory import FADE, UNIT_FORCE, Memory
 from humanoid_dynamics.resolution.parallel import FACE, Question
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
+APART: tuple[str, ...] = ("weigh_halves",)  # of the parts of kernels here, those that are not copied to where they are called
+HURRY = 4.0  # U: how much more a contact counts, where others lack what they need without it
+URGENT = 1e-3  # of the weight of the robot; what is missing counts in full from here on
 
 
 def count_halves(shares: Vector, M: Memory) -> int:
@@ -18,8 +25,8 @@ def count_halves(shares: Vector, M: Memory) -> int:
     return halves
 
 
-def take_half(question: Question, M: Memory, number: int, halves: int) -> tuple[Question, float]:
-    """Return the question without some of the contacts that fade, and the weight of its answer.
+def take_half(question: Question, M: Memory, number: int, halves: int) -> tuple[Question, bool]:
+    """Return the question without some of the contacts that fade.
 
     Args:
         question: What the tick asks.
@@ -28,17 +35,18 @@ def take_half(question: Question, M: Memory, number: int, halves: int) -> tuple[
         halves: How many there are; one is asked as it is.
 
     Returns:
-        The question, and its weight: negative where no face is left, whose equations have not their full rank.
+        The question, and whether a face is left, without which equations have not their full rank.
     """
     J, tau_0, shares, x, forces, tau = question
     if halves == 1:
-        return question, 1.0
-    weight, total, faces = 1.0, 0.0, 0
+        return question, True
+    fading, total, faces = 0, 0.0, 0
     for c in range(M.sizes.contacts):
         share = shares[c]
         if 0.0 < share < M.settings[FADE]:
-            part, stays = share / M.settings[FADE], number % 2 == 0
-            weight, share, number = weight * (part if stays else 1.0 - part), M.settings[FADE] if stays else 0.0, number // 2
+            M.parts[fading] = share / M.settings[FADE]
+            share = M.settings[FADE] if number // 2**fading % 2 == 0 else 0.0
+            fading += 1
         total += share
         M.some[c] = share
         if share > 0.0 and M.firsts[c + 1] - M.firsts[c] == FACE:
@@ -47,7 +55,7 @@ def take_half(question: Question, M: Memory, number: int, halves: int) -> tuple[
     write_rows(J, M, M.firsts[M.sizes.contacts], M.sizes.n, 1.0)
     for c in range(M.sizes.contacts):
         M.some[c] /= total
-    return (M.some_J, tau_0, M.some, x, forces, tau), weight if faces else -1.0
+    return (M.some_J, tau_0, M.some, x, forces, tau), faces > 0
 
 
 def write_rows(J: Matrix, M: Memory, first: int, end: int, share: float) -> None:
@@ -57,7 +65,63 @@ def write_rows(J: Matrix, M: Memory, first: int, end: int, share: float) -> None
             M.some_J[i, k] = J[i, k] if share > 0.0 else 0.0
 
 
-def add_half(x: Vector, mean: Vector, weight: float, number: int) -> None:
-    """Add a push to the mean; the first begins it."""
+def keep_half(question: Question, M: Memory, number: int, way: int) -> None:
+    """Remember the answer to one of the questions: its push, what it lacks of the motion, and how it was found."""
+    _, _, _, x, forces, _ = question
+    lacking = 0.0
+    for k in range(M.sizes.m):
+        lacking += M.misses[k] * forces[M.bearing[k]] ** 2
+    M.lacking[number], M.ways[number] = lacking**0.5, way
     for i in range(len(x)):
-        mean[i] = weight * x[i] + (mean[i] if number else 0.0)
+        M.halves[number, i] = x[i]
+
+
+def mix_halves(x: Vector, M: Memory, halves: int) -> int:
+    """Write the mean of the pushes with and without contacts that fade; return the worst way in which one was found that counts."""
+    weigh_halves(M.parts, M.lacking, M.shares_of_halves, halves, URGENT * M.settings[UNIT_FORCE])
+    worst = 0
+    for i in range(len(x)):
+        x[i] = 0.0
+    for number in range(halves):
+        weight = M.shares_of_halves[number]
+        if weight > 0.0:
+            worst = max(worst, int(M.ways[number]))
+            for i in range(len(x)):
+                x[i] += weight * M.halves[number, i]
+    return worst
+
+
+def weigh_halves(parts: Vector, lacking: Vector, weights: Vector, halves: int, urgent: float) -> None:
+    """Write how much each answer counts.
+
+    Args:
+        parts: Share of each contact that fades, over that below which it does.
+        lacking: (halves,) what each answer lacks of the motion [N].
+        weights: (halves,) written, of sum one.
+        halves: How many answers there are.
+        urgent: What is missing counts in full from here on [N].
+    """
+    for number in range(halves):
+        weights[number] = 1.0
+    bit = 1
+    for c in range(len(parts)):
+        if bit < halves:
+            gain = 0.0
+            for number in range(halves):
+                if number // bit % 2 == 0:
+                    less = min(lacking[number + bit] / urgent, 1.0) - min(lacking[number] / urgent, 1.0)
+                    gain += max(less, 0.0) * weight_of(parts, number, halves, bit)
+            part = min(1.0, parts[c] * (1.0 + HURRY * gain))
+            for number in range(halves):
+                weights[number] *= part if number // bit % 2 == 0 else 1.0 - part
+            bit *= 2
+
+
+def weight_of(parts: Vector, number: int, halves: int, but: int) -> float:
+    """Return the weight of an answer by shares alone, without one of the contacts, given as two to the power of its place."""
+    weight, bit = 1.0, 1
+    for part in parts:
+        if bit < halves and bit != but:
+            weight *= part if number // bit % 2 == 0 else 1.0 - part
+        bit *= 2
+    return weight

@@ -8,8 +8,8 @@ A tick returns what is wrong first.
 
 from __future__ import annotations
 
-from humanoid_dynamics.resolution.halves import add_half, count_halves, take_half
-from humanoid_dynamics.resolution.inside import AS_IT_IS, FAILED, HARD, SOFT, choose_inside, copy
+from humanoid_dynamics.resolution.halves import count_halves, keep_half, mix_halves, take_half
+from humanoid_dynamics.resolution.inside import FAILED, HARD, SOFT, choose_inside
 from humanoid_dynamics.resolution.memory import BROKEN, LIGHT, MOST_USED, TIGHT, TOLERANCE, Memory, open_memory
 from humanoid_dynamics.resolution.parallel import Question, fill_shares, fill_targets
 from humanoid_dynamics.resolution.rows import highest, rows_of, write_excess
@@ -75,7 +75,7 @@ def share_tick(J: Matrix, tau_0: Vector, shares: Vector, x: Vector, forces: Vect
 
 
 def share_tick_inside(J: Matrix, tau_0: Vector, shares: Vector, x: Vector, forces: Vector, tau: Vector, F: Vector, I: Indices) -> int:  # noqa: E741, PLR0917
-    """Answer as near to shares as limits let, see ``keep_limits``; by the mean with and without contacts whose share is small.
+    """Answer as near to shares as limits let, see ``keep_limits``; by a mean with and without contacts whose share is small.
 
     Args:
         J: Of the question, one by one as the others: what numba is handed as a tuple it looks at for as long as the answer takes.
@@ -87,19 +87,20 @@ def share_tick_inside(J: Matrix, tau_0: Vector, shares: Vector, x: Vector, force
         F: Numbers of the memory.
         I: Indices of the memory.
     """
-    question, M, told, worst = hold(J, tau_0, shares, x, forces, tau), open_memory(F, I), SINGULAR, AS_IT_IS
+    question, M, told = hold(J, tau_0, shares, x, forces, tau), open_memory(F, I), SINGULAR
     halves = count_halves(question[2], M)
+    if halves > len(M.halves):
+        return SINGULAR
     for number in range(halves):
-        some, weight = take_half(question, M, number, halves)
-        if weight < 0.0:
+        some, bears = take_half(question, M, number, halves)
+        if not bears:
             return SINGULAR
         told = keep_limits(some, M, press_by_shares(some, M, True))
         way = told // VERDICTS
         if halves == 1 or way == FAILED or (way != SOFT and told <= MISSING):
             return told
-        worst = max(worst, way)
-        add_half(question[3], M.mean, weight, number)
-    copy(M.mean, question[3])
+        keep_half(some, M, number, way)
+    worst = mix_halves(question[3], M, halves)
     return judge(question, M.numbers, M.places, False) + VERDICTS * worst
 
 

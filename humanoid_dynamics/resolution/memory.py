@@ -17,7 +17,8 @@ from humanoid_dynamics.spatial.compiling import as_matrix, borrow
 
 APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
 WRENCH = 6
-COUNTS, INDICES, NUMBERS = 10, 10, 34  # entries of the sizes, arrays of indices, arrays of numbers
+MOST_FADING = 6  # contacts that fade at once; more are left to the array form
+COUNTS, INDICES, NUMBERS = 10, 10, 38  # entries of the sizes, arrays of indices, arrays of numbers
 SETTINGS = ("tolerance", "tight", "broken", "most_used", "exact", "choice", "floor", "unit_force", "light", "part", "fade")
 TOLERANCE, TIGHT, BROKEN, MOST_USED, EXACT, CHOICE, FLOOR, UNIT_FORCE, LIGHT, PART, FADE = range(len(SETTINGS))
 
@@ -98,7 +99,11 @@ class Memory(NamedTuple):
         work: (5 room + width,) work space.
         some: (contacts,) shares of those contacts that stay, where others fade.
         some_J: (n, nv) the Jacobian of these, zero for the others.
-        mean: (n,) mean of the pushes with and without contacts that fade.
+        parts: (contacts,) their shares over that below which they fade, those of others left as they were.
+        halves: (2 to the power of ``MOST_FADING`` at most, n) pushes with and without contacts that fade.
+        lacking: Of each, what it lacks of the motion [N].
+        ways: Of each, the way in which it was found.
+        shares_of_halves: How much each counts.
         numbers: The array that all of these numbers are in: what is called apart is handed the two arrays, and opens them itself.
         places: That of indices.
     """
@@ -147,7 +152,11 @@ class Memory(NamedTuple):
     work: Vector
     some: Vector
     some_J: Matrix
-    mean: Vector
+    parts: Vector
+    halves: Matrix
+    lacking: Vector
+    ways: Vector
+    shares_of_halves: Vector
     numbers: Vector
     places: Indices
 
@@ -165,7 +174,8 @@ def build_memory(sizes: Sizes, indices: Sequence[Indices], numbers: Sequence[Arr
     """
     n, k, wide = sizes.n, sizes.torques, sizes.n + -sizes.n % BLOCK
     factors, ways = (n * n, BLOCK**2, BLOCK, n * n, n, n * n, n * BLOCK), (n * wide, n * wide, n * n, n)
-    fading = (sizes.contacts, n * (sizes.undriven + sizes.driven), n)
+    halves = 2 ** min(sizes.contacts, MOST_FADING)
+    fading = (sizes.contacts, n * (sizes.undriven + sizes.driven), sizes.contacts, halves * n, halves, halves, halves)
     room = (*factors, k * n, k, 2 * k, *ways, 5 * wide + sizes.width, *fading)
     floats = [np.asarray(part, dtype=np.float64).ravel() for part in numbers] + [np.zeros(size) for size in room]
     integers = [*(np.asarray(part, dtype=np.intp) for part in indices), np.zeros(n, dtype=np.intp)]
@@ -230,6 +240,10 @@ def open_memory(F: Vector, I: Indices) -> Memory:  # noqa: E741 - floats and int
         F[f[31] : f[32]],
         as_matrix(F[f[32] : f[33]], n, I[6] + I[7]),
         F[f[33] : f[34]],
+        as_matrix(F[f[34] : f[35]], f[36] - f[35], n),
+        F[f[35] : f[36]],
+        F[f[36] : f[37]],
+        F[f[37] : f[38]],
         F,
         I,
     )

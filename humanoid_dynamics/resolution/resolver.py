@@ -12,8 +12,9 @@ from humanoid_dynamics.resolution.compiled import CompiledTick
 from humanoid_dynamics.resolution.contact_dynamics import LARGEST, ContactDynamics
 from humanoid_dynamics.resolution.evidence import RESIDUAL_TOLERANCE, TORQUE_TOLERANCE, Evidence
 from humanoid_dynamics.resolution.fading import fade_of, split_shares
+from humanoid_dynamics.resolution.halves import URGENT, weigh_halves
 from humanoid_dynamics.resolution.kernels import ALL_WELL, SINGULAR
-from humanoid_dynamics.resolution.limits import ContactRows, LimitedChoice
+from humanoid_dynamics.resolution.limits import ContactRows, LimitedChoice, miss_weights
 from humanoid_dynamics.resolution.rules import Rule
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.least_squares import solve_constrained
@@ -53,6 +54,7 @@ class Resolver:
             self._per_limit = np.where(self._effort > 0.0, 1.0 / self._effort, 0.0)
         self._tolerance = (RESIDUAL_TOLERANCE * dynamics.unit_force) ** 2
         self._fade = fade_of(len(dynamics.parts)) if rule.limited and rule.continuous else 0.0
+        self._misses_per, self._lacking = miss_weights(dynamics), np.zeros(1)  # N, what the last answers with and without contacts lacked
         self._is_written = False
         self._compiled = self._compile() if compiled else None
 
@@ -71,6 +73,7 @@ class Resolver:
         if compiled is not None and self._dynamics.full_rank:
             found = compiled.answer(shares)
             if found is not None:
+                self._lacking = compiled.lacking
                 return self._certify(found, compiled.path, self._m, compiled.verdict, start, shares)
         return self._answer_carefully(shares, start)
 
@@ -81,23 +84,21 @@ class Resolver:
         return self._certify((x, forces, tau), path, rank, verdict, start, shares)
 
     def _mix(self, shares: Vector) -> Found:
-        """Return the mean of the answers with and without contacts that fade."""
+        """Return a mean of the answers with and without contacts that fade."""
         dynamics = self._dynamics
-        J, full_rank = np.array(dynamics.whole_J), dynamics.full_rank
-        x, forces, tau = np.zeros(self._n), np.zeros(self._nv), np.zeros(len(self._effort))
-        paths, ranks = [], []
-        for weight, some in split_shares(shares, self._fade):
+        J, full_rank, found, lacking = np.array(dynamics.whole_J), dynamics.full_rank, [], []
+        for some in split_shares(shares, self._fade):
             dynamics.leave_out([share > 0.0 for share in some.tolist()])
-            its_x, its_forces, its_tau, its_path, its_rank, _ = self._find_carefully(some)
+            found.append(self._find_carefully(some))
+            lacking.append(float(np.sqrt(self._misses_per @ found[-1][1][dynamics.bearing_v] ** 2)))
             dynamics.put_back(J, full_rank)
-            paths.append(its_path)
-            ranks.append(its_rank)
-            x += weight * its_x
-            forces += weight * its_forces
-            tau += weight * its_tau
+        parts, weights, self._lacking = shares[(shares > 0.0) & (shares < self._fade)] / self._fade, np.zeros(len(found)), np.array(lacking)
+        weigh_halves(parts, self._lacking, weights, len(found), URGENT * dynamics.unit_force)
+        counted = np.flatnonzero(weights)
+        x, forces, tau = (weights[counted] @ np.array([found[i][k] for i in counted]) for k in range(3))
         tau = np.minimum(np.maximum(tau, -self._effort), self._effort)  # a mean of numbers may round beyond all of them
-        path = max(paths, key=PATHS.index)
-        return (x, forces, tau, path, ranks[0], ALL_WELL if self._is_fine(x, forces) else UNKNOWN)
+        path = max((found[i][3] for i in counted), key=PATHS.index)
+        return (x, forces, tau, path, found[0][4], ALL_WELL if self._is_fine(x, forces) else UNKNOWN)
 
     def _find_carefully(self, shares: Vector) -> Found:
         """Find an answer in plain arrays, whatever the rank and however large the numbers."""
@@ -127,10 +128,21 @@ class Resolver:
         evidence = Evidence(self._dynamics, self._rows, x, forces, tau)
         status = STATUS_OF[verdict] or evidence.status()
         if status == "unsupported" and self._fade > 0.0:
-            evidence.fading = {k: share for k, share in enumerate(shares.tolist()) if 0.0 < share < self._fade}
+            evidence.fading = self._tell_fading(shares)
         path = "unpressed" if self._objective.lost else path
         certificate = Certificate(status, (path, rank, self._n - rank), perf_counter() - start, evidence)
         return Answer(tau, certificate, evidence)
+
+    def _tell_fading(self, shares: Vector) -> tuple[str, ...]:
+        """Tell of each contact that fades what the motion lacks without it, and what with all of them."""
+        fading = [k for k, share in enumerate(shares.tolist()) if 0.0 < share < self._fade]
+        least, lacking = RESIDUAL_TOLERANCE * self._dynamics.unit_force, self._lacking.tolist()
+        amount = [f"{lack:.3g} N" if lack > least else "nothing" for lack in lacking[: 2 ** len(fading)]]
+        return tuple(
+            f"{self._dynamics.surfaces[k].name}: fades with a share of {shares[k]:.2g}; without it the others lack {amount[2**place]}, "
+            f"with it in full {amount[0]}"
+            for place, k in enumerate(fading)
+        )
 
     def _compile(self) -> CompiledTick | None:
         """Compile the kernel of the objective, where it has one that can be of use, by asking it once."""

@@ -13,7 +13,9 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.resolution.contact_dynamics import FREE_BASE, ContactDynamics
 from humanoid_dynamics.resolution.fading import fade_of
+from humanoid_dynamics.resolution.halves import HURRY, URGENT
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
+from humanoid_dynamics.resolution.limits import CHOICE_WEIGHT
 from humanoid_dynamics.resolution.objectives import ShareObjective
 from humanoid_dynamics.resolution.pressed_shares import STEEPEST, PressedShareObjective
 from humanoid_dynamics.resolution.rules import RULES, Rule, find_rule
@@ -89,7 +91,7 @@ def bound_torque_step(  # noqa: PLR0917
 
     With limits the push is the nearest one of a convex set, or the one that misses the motion least with a small weight on the distance:
     neither moves farther than what it is nearest to.  Where contacts fade it is a mean of such pushes, whose weights change by
-    ds_k / fade, and a motor has at most its limit on either side.
+    ds_k / fade, five times as fast where others lack something without a contact, and a motor has at most its limit on either side.
 
     The recommended transition moves the shares of two contacts, by no more than ``STEEPEST`` times what is asked.
 
@@ -154,7 +156,12 @@ def _find_steepest(rule: Rule, contacts: int) -> float:
 
 
 def _bound_limited(dynamics: ContactDynamics, steps: Vector) -> Vector:
-    """Bound the steps of torques, (na,), where pushes are the nearest inside limits, and fade."""
+    """Bound the steps of torques, (na,), where pushes are the nearest inside limits, and fade.
+
+    A contact that fades counts by p (1 + U g), see ``halves``: this changes by 1 + U for its own share, and by U for those of others that
+    fade.  What an answer lacks of the motion is least but for a small weight w of the distance, so that it changes by at most half the
+    root of w times what is wanted.
+    """
     contacts, total = len(steps), float(steps.sum())
     fade = fade_of(contacts)
     rates = _push_rates(dynamics)
@@ -162,9 +169,11 @@ def _bound_limited(dynamics: ContactDynamics, steps: Vector) -> Vector:
     farthest = float(np.max(np.linalg.norm(rates - middle, axis=2)))
     least = 1.0 - fade * (contacts - 1)  # sum of the shares that stay when contacts that fade are left out
     moved = 2.0 * total / least * farthest
+    hurried = (contacts - 1) * HURRY * np.sqrt(CHOICE_WEIGHT) * moved / (URGENT * dynamics.unit_force)
+    passed = (1.0 + HURRY * (contacts - 1)) * total / fade + hurried
     effort = dynamics.robot.limits.effort[dynamics.driven_v]
     levers = np.linalg.norm(dynamics.whole_J[:, dynamics.driven_v], axis=0)
-    return np.asarray(levers * moved + np.where(levers > 0.0, 2.0 * effort, 0.0) * total / fade)
+    return np.asarray(levers * moved + np.where(levers > 0.0, 2.0 * effort, 0.0) * passed)
 
 
 def _push_rates(dynamics: ContactDynamics) -> Matrix:
