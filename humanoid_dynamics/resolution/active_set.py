@@ -13,6 +13,7 @@ from humanoid_dynamics.resolution.small import FOUR, add, add_row, add_rows, dot
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 APART: tuple[str, ...] = ("walk",)  # of the parts of kernels here, those that are not copied to where they are called
+IN_ORDER = ("move", "lean_on", "remove_normal")  # those whose sums are added as they are written, several side by side
 FOUND, HOPELESS, LOST = range(3)
 MOST_STEPS = 200
 MOST_RETURNS = 2  # to the active rows, which a push drifts off by round-off

@@ -11,6 +11,7 @@ from humanoid_dynamics.resolution.small import BLOCK
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 APART: tuple[str, ...] = ("find_ways",)  # of the parts of kernels here, those that are not copied to where they are called
+IN_ORDER = ("reflect_block", "solve_block")  # those whose sums are added as they are written, several side by side
 
 
 def find_ways(F: Vector, I: Indices, equations: int) -> bool:  # noqa: E741
@@ -41,13 +42,16 @@ def find_ways(F: Vector, I: Indices, equations: int) -> bool:  # noqa: E741
 def reflect_equations(Z: Matrix, Q: Matrix, per_square: Vector, equations: int, n: int) -> bool:
     """Make Z triangular; write the mirrors that do it to the rows of Q, and two over their squares."""
     for j in range(equations):
-        whole, square = 0.0, 0.0
-        for i in range(j):
-            whole += Z[i, j] ** 2
+        per_square[j] = 0.0
+    for i in range(n):
+        for j in range(equations):
+            per_square[j] += Z[i, j] ** 2
+    for j in range(equations):
+        square = 0.0
         for i in range(j, n):
             Q[j, i] = Z[i, j]
             square += Q[j, i] ** 2
-        if not square > DEPENDENT * (whole + square):
+        if not square > DEPENDENT * per_square[j]:
             return False
         length = float(square**0.5)
         per_square[j] = 1.0 / (square + length * abs(Q[j, j]))

@@ -19,6 +19,7 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import borrow
 
 APART: tuple[str, ...] = ("judge",)  # of the parts of kernels here, those that are not copied to where they are called
+IN_ORDER = ("write_forces",)  # those whose sums are added as they are written, several side by side
 SINGULAR, MISSING, CONTACT, MOTOR, ALL_WELL, VERDICTS = range(6)
 RIGHT = BLOCK - 1  # column of the right-hand side
 LARGEST = 1e100  # a sum of squares beyond it cannot be computed with
@@ -260,8 +261,15 @@ def write_forces(question: Question, first: int, end: int) -> None:
     J, tau_0, _, x, forces, _ = question
     for i in range(len(forces)):
         forces[i] = tau_0[i]
-    for k in range(len(x)):
-        for i in range(first, end):
+    whole = end - (end - first) % 4
+    for i in range(first, whole, 4):
+        one, two, three, four = tau_0[i], tau_0[i + 1], tau_0[i + 2], tau_0[i + 3]
+        for k in range(len(x)):
+            push = x[k]
+            one, two, three, four = one - J[k, i] * push, two - J[k, i + 1] * push, three - J[k, i + 2] * push, four - J[k, i + 3] * push
+        forces[i], forces[i + 1], forces[i + 2], forces[i + 3] = one, two, three, four
+    for i in range(whole, end):
+        for k in range(len(x)):
             forces[i] -= J[k, i] * x[k]
 
 

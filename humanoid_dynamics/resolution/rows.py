@@ -12,6 +12,7 @@ from humanoid_dynamics.resolution.small import add_row, add_rows
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
+IN_ORDER = ("write_torque_excess",)  # those whose sums are added as they are written, several side by side
 
 
 class Rows(NamedTuple):

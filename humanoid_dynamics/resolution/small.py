@@ -5,6 +5,7 @@ from __future__ import annotations
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
+IN_ORDER = ("dot_row", "square", "add_row", "add_rows")  # those whose sums are added as they are written, several side by side
 FOUR = 4  # numbers that the compiler takes at once
 BLOCK = 8  # six equations of a free base, a right-hand side, and one to make it even
 
@@ -38,19 +39,26 @@ def add_block(one: Vector, factor: float, other: Vector) -> None:
 
 
 def dot_row(A: Matrix, row: int, d: Vector, size: int) -> float:
-    """Return the product of the first entries of a row and of a vector."""
-    total = 0.0
-    for k in range(size):
-        total += A[row, k] * d[k]
-    return total
+    """Return the product of the first entries of a row and of a vector, four sums side by side."""
+    whole = size - size % 4
+    one, two, three, four = 0.0, 0.0, 0.0, 0.0
+    for k in range(0, whole, 4):
+        one, two = one + A[row, k] * d[k], two + A[row, k + 1] * d[k + 1]
+        three, four = three + A[row, k + 2] * d[k + 2], four + A[row, k + 3] * d[k + 3]
+    for k in range(whole, size):
+        one += A[row, k] * d[k]
+    return (one + two) + (three + four)
 
 
 def square(d: Vector, size: int) -> float:
-    """Return the square of the first entries of a vector."""
-    total = 0.0
-    for k in range(size):
-        total += d[k] * d[k]
-    return total
+    """Return the square of the first entries of a vector, four sums side by side."""
+    whole = size - size % 4
+    one, two, three, four = 0.0, 0.0, 0.0, 0.0
+    for k in range(0, whole, 4):
+        one, two, three, four = one + d[k] * d[k], two + d[k + 1] * d[k + 1], three + d[k + 2] * d[k + 2], four + d[k + 3] * d[k + 3]
+    for k in range(whole, size):
+        one += d[k] * d[k]
+    return (one + two) + (three + four)
 
 
 def add_row(d: Vector, factor: float, A: Matrix, row: int, size: int) -> None:

@@ -48,3 +48,8 @@ def test_what_is_missing_is_named(monkeypatch):
     with pytest.raises(MissingExtraError, match="a compiled world"):
         compiling.choose_compiler(True, "a compiled world")
     assert not compiling.choose_compiler(None)
+
+
+def test_name_changes_with_the_order_that_a_part_is_bound_to():
+    bound = FunctionType(scale.__code__, {**scale.__globals__, "IN_ORDER": ("scale",)}, "scale")
+    assert compiling.digest_functions((bound,)) != compiling.digest_functions((scale,))

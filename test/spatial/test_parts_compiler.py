@@ -84,3 +84,32 @@ def test_another_numba_compiles_parts_as_it_compiles_everything(monkeypatch):
 
 def test_this_numba_takes_the_compiler_of_parts():
     assert parts_compiler.build_parts_compiler() is not None
+
+
+IN_ORDER = ("total",)  # whose sum is added as it is written
+
+
+def total(x):
+    so_far = 0.0
+    for k in range(len(x)):
+        so_far += x[k]
+    return so_far
+
+
+def total_freely(x):
+    so_far = 0.0
+    for k in range(len(x)):
+        so_far += x[k]
+    return so_far
+
+
+def both(x):
+    return total(x), total_freely(x)
+
+
+def test_a_part_adds_in_order_where_its_module_says_so():
+    """A kernel that is free to add in another order does so, but not within such a part: ones get lost in the order of Python only."""
+    x = np.tile([1e17, 1.0, 1.0, -1e17, 1.0, 1.0, 1.0], 32)
+    in_order, freely = compiling.compile_kernel(both, (total, total_freely))(x)
+    assert in_order == total(x)
+    assert freely != total(x)
