@@ -83,6 +83,7 @@ def report_facts(report: "ClipReport") -> dict[str, Any]:
         "false_alarms": report.false_alarms,
         "alarms": report.alarms,
         "shares": report.shares,
+        "notices": list(report.notices),
         "findings": [asdict(finding) for finding in report.findings],
     }
 
@@ -91,6 +92,8 @@ def _print(facts: dict[str, Any], console: Console) -> None:
     from humanoid_dynamics.motion.checking.findings import KINDS
 
     console.print(f"[bold]{facts['clip']}[/]  {facts['seconds']:.2f} s, {facts['frames']} frames, on {facts['robot']}", highlight=False)
+    for notice in facts["notices"]:
+        console.print(f"note: {notice}", markup=False)
     alarms = ", ".join(f"{100 * share:.1f} % of a possible {kind}" for kind, share in facts["alarms"].items())
     beside = alarms or "not measured, or no walk could be made to compare with"
     console.print(f"no forces within the limits make {100 * facts['impossible']:.1f} % of the frames; false alarms: {beside}")

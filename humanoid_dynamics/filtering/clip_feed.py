@@ -14,7 +14,7 @@ from humanoid_dynamics.filtering.conditioning.intake import REASONS, TAKEN
 from humanoid_dynamics.filtering.fallen import FALLEN, has_fallen
 from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.frame import Frame
-from humanoid_dynamics.motion.clip import FEWEST_FRAMES, Clip
+from humanoid_dynamics.motion.clip import FEWEST_FRAMES, Clip, count_frames
 from humanoid_dynamics.motion.resampling import align_signs, sample_configurations
 from humanoid_dynamics.spatial.arrays import Vector
 
@@ -70,7 +70,7 @@ class Feed:
         refused = [status for status in self.told if status not in TAKEN]
         notices = "".join(f"; {notice}" for notice in self.clip.notices)
         if not refused:
-            problem = f"the robot falls at once: {len(self.frames)} frames, at least {FEWEST_FRAMES} are needed"
+            problem = f"the robot falls at once: {count_frames(len(self.frames))}, at least {FEWEST_FRAMES} are needed"
             raise ClipError(self.clip.origin, problem + "".join(f"; {notice}" for notice in self.notices) + notices, row=0)
         first = min(refused, key=lambda status: self.rows[status])
         counts = ", ".join(f"{self.told[status]} {status}" for status in refused)

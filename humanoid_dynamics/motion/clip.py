@@ -14,11 +14,12 @@ from humanoid_dynamics.errors import ClipError, UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import QUATERNION_TOLERANCE, State
 from humanoid_dynamics.motion.formats.columns import entry_names, unit_blocks, velocity_columns
-from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, as_real, read_only
 
 Labels: TypeAlias = NDArray[np.bool_]
 
 FEWEST_FRAMES = 3  # an acceleration needs as many; one is enough where velocities and accelerations are known
+FEWEST_FOR_RATE = 2
 EVEN = 1e-3  # a clip whose steps differ by less than this share of a step has one rate
 
 
@@ -70,14 +71,20 @@ class Clip:
 
     @property
     def rate(self) -> float:
-        """Samples per second, on average [Hz]."""
+        """Samples per second, on average [Hz].
+
+        Raises:
+            ClipError: If there is one sample only.
+        """
+        if len(self) < FEWEST_FOR_RATE:
+            raise ClipError(self.origin, f"has {count_frames(len(self))}, a rate needs at least {FEWEST_FOR_RATE}")
         return (len(self) - 1) / self.duration
 
     @property
     def is_even(self) -> bool:
         """Whether all steps are equally long, to a thousandth."""
         steps = np.diff(self.times)
-        return bool(np.ptp(steps) <= EVEN * np.mean(steps))
+        return not steps.size or bool(np.ptp(steps) <= EVEN * np.mean(steps))
 
     def state(self, row: int) -> State:
         """Return one sample; at rest where velocities are not known.
@@ -94,6 +101,15 @@ class Clip:
             fields: Fields of the record.
         """
         return replace(self, **fields)  # type: ignore[arg-type]
+
+
+def count_frames(count: int) -> str:
+    """Return a number of frames in words.
+
+    Args:
+        count: How many.
+    """
+    return f"{count} frame{'' if count == 1 else 's'}"
 
 
 def check_times(times: ArrayLike, origin: str, fewest: int = FEWEST_FRAMES) -> Vector:
@@ -114,7 +130,8 @@ def check_times(times: ArrayLike, origin: str, fewest: int = FEWEST_FRAMES) -> V
     if values.ndim != 1:
         raise ClipError(origin, f"received shape {values.shape}, expected one instant per row", column="time")
     if len(values) < fewest:
-        raise ClipError(origin, f"has {len(values)} frames, at least {fewest} are needed{' for an acceleration' if fewest > 1 else ''}")
+        enough = f"at least {fewest} {'are' if fewest > 1 else 'is'} needed{' for an acceleration' if fewest > 1 else ''}"
+        raise ClipError(origin, f"has {count_frames(len(values))}, {enough}")
     if not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values))[0])
         raise ClipError(origin, f"received {values[row]}, expected a finite time", row=row, column="time")
@@ -177,7 +194,7 @@ def check_unit_blocks(robot: RobotModel, q: Matrix, origin: str, tolerance: floa
 
 def _numbers(values: ArrayLike, origin: str, name: str) -> Matrix:
     try:
-        return read_only(values)
+        return read_only(as_real(values))
     except (TypeError, ValueError) as cause:
         raise ClipError(origin, f"{name}: received {type(values).__name__}, expected numbers ({cause})") from cause
 

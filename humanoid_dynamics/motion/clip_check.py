@@ -59,6 +59,7 @@ class ClipReport:
         false_alarms: The largest of ``alarms``; None where no walk could be made.
         alarms: Kind of motion that is possible -> share of its samples that is found impossible.
         smoothed: Cut-off of the low-pass before the differences [Hz]; None where the clip brought its accelerations.
+        notices: What was assumed when the clip was read, and doubts about its units.
     """
 
     robot: RobotModel
@@ -72,6 +73,7 @@ class ClipReport:
     false_alarms: float | None
     alarms: dict[str, float]
     smoothed: float | None
+    notices: tuple[str, ...] = ()
 
 
 def check_clip(clip: Clip, *, cutoff: float = CUTOFF, control: bool = True, watch: Callable[[float], None] | None = None) -> ClipReport:
@@ -98,7 +100,7 @@ def check_clip(clip: Clip, *, cutoff: float = CUTOFF, control: bool = True, watc
     alarms = measure_false_alarms(clip.robot, clip.rate, cutoff, rest) if control else {}
     return ClipReport(
         clip.robot, clip.origin, clip.duration, len(clip), report.level, report.findings, report.shares, float(np.mean(report.impossible)),
-        max(alarms.values(), default=None), alarms, report.smoothed,
+        max(alarms.values(), default=None), alarms, report.smoothed, clip.notices,
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.motion.body_points import find_soles
-from humanoid_dynamics.motion.clip import FEWEST_FRAMES, Clip, Labels
+from humanoid_dynamics.motion.clip import FEWEST_FRAMES, Clip, Labels, count_frames
 from humanoid_dynamics.motion.schedule import TouchTimes, runs, schedule_from_labels
 from humanoid_dynamics.motion.smoothing import smooth_table
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -67,7 +67,7 @@ def detect_contacts(clip: Clip, thresholds: ContactThresholds | None = None, *, 
         ClipError: If the clip has too few frames.
     """
     if len(clip) < FEWEST_FRAMES:
-        problem = f"has {len(clip)} frames, contacts are found from the motion of at least {FEWEST_FRAMES}"
+        problem = f"has {count_frames(len(clip))}, contacts are found from the motion of at least {FEWEST_FRAMES}"
         raise ClipError(clip.origin, f"{problem}; say which there are in columns contact:NAME")
     heights, speeds = measure_soles(clip, flight=flight)
     limits = thresholds or scale_thresholds(heights, speeds)

@@ -30,7 +30,7 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 
 FLOATING = ("free_flyer", "planar")
 EASED = 0.05  # share from which on it counts fully where pressure may be; below, less and less: contacts come and go without a step
-FARTHEST = 10.0  # forces of the contacts of a set, in body weights or total forces, from which on it counts less
+FARTHEST = 10.0  # forces of the contacts of a set, and moments over 1 m, in body weights or total forces, from which on it counts less
 SURE = 1e-10  # how surely contacts bear, see ``bear_surely``, from which on they do
 LESS = 0.1  # of what faces bear before pressures move; where they bear less after it the set counts less
 UPRIGHT = 0.9  # cosine between a normal and the vertical from which on a contact is ground
@@ -47,6 +47,7 @@ class PressedShareObjective(ShareObjective):
 
     Attributes:
         tilts: Parts of the push that move centres of pressure.
+        of_contacts: (size,) one for each part of the push of a contact, zero for others.
     """
 
     def __init__(self, dynamics: ContactDynamics) -> None:
@@ -57,6 +58,8 @@ class PressedShareObjective(ShareObjective):
         """
         super().__init__(dynamics)
         self._corners = PressedCorners(dynamics.surfaces, dynamics.size)
+        self.of_contacts = np.zeros(dynamics.size)
+        self.of_contacts[: dynamics.parts[-1].stop if dynamics.parts else 0] = 1.0
         self.tilts = [row for part in dynamics.parts for row in range(part.start + 3, part.stop - 1)]
 
     @np.errstate(all="ignore")  # what is not finite leaves shares as they are
@@ -132,7 +135,7 @@ class PressedShareObjective(ShareObjective):
         """
         if x is None:
             return 0.0
-        nearness = self._most_force() / max(float(np.linalg.norm(x[self.is_force])), 1e-300)
+        nearness = self.most_force() / max(float(np.linalg.norm(x * self.of_contacts)), 1e-300)
         return min(max(sureness / SURE - 0.01, 0.0), 1.0) * min(1.0, nearness) ** 2
 
     def keeping(self, asked: Vector, moved: Vector) -> float:
@@ -149,11 +152,12 @@ class PressedShareObjective(ShareObjective):
         """Whether forces of contacts are small enough for the set to count in full.
 
         Args:
-            forces: All their parts [N].
+            forces: (size,) all their parts [N or N·m].
         """
-        return float(np.linalg.norm(forces)) <= self._most_force()
+        return float(np.linalg.norm(forces * self.of_contacts)) <= self.most_force()
 
-    def _most_force(self) -> float:
+    def most_force(self) -> float:
+        """Return the norm of a push [N and N·m] from which on a set counts less: times its fitness it is never more."""
         return FARTHEST * max(self.dynamics.unit_force, float(np.linalg.norm(self.dynamics.free[self.dynamics.base_linear])))
 
     def balances(self, shares: Vector) -> bool:

@@ -26,6 +26,8 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 LITTLE = 1e-9  # share of a contact that is about to bear
 SUPPORT = 1e-7  # share of a diagonal below which nothing bears
+ALL_THAT_BEARS = "what leaves may be all that bears"
+COUNTS_LESS = "they bear too little together, or may come to, where nothing but them is left"
 YIELDING = 1e-7  # what forces give way by where moments bear, and more
 
 
@@ -112,8 +114,8 @@ def build_share_map(dynamics: ContactDynamics, objective: ShareObjective, loaded
 
 
 @np.errstate(all="ignore")  # what is not finite is no bound
-def bound_share_step(dynamics: ContactDynamics, shares: Vector, steps: Vector, pressed: bool) -> Vector:
-    """Bound the change of all coordinates' forces, (nv,), from shares that are known.
+def bound_share_step(dynamics: ContactDynamics, shares: Vector, steps: Vector, pressed: bool) -> tuple[Vector, str]:
+    """Bound the change of all coordinates' forces, (nv,), from shares that are known; tell which contacts are why where there is none.
 
     Args:
         dynamics: What is asked, updated.
@@ -124,60 +126,119 @@ def bound_share_step(dynamics: ContactDynamics, shares: Vector, steps: Vector, p
     objective = PressedShareObjective(dynamics) if pressed else ShareObjective(dynamics)
     found: Vector = np.zeros(dynamics.robot.nv)
     if isinstance(objective, PressedShareObjective):
-        found[dynamics.span] = _bound_pressed(dynamics, objective, shares, steps)
+        found[dynamics.span], reason = _bound_pressed(dynamics, objective, shares, steps)
     else:
         found[dynamics.span] = build_share_map(dynamics, objective, shares + steps).bound(dynamics.J, shares, steps)
+        reason = _tell(dynamics, shares + steps, ALL_THAT_BEARS)
     found[np.isnan(found)] = np.inf
-    return found
+    return found, "" if np.isfinite(found).all() else reason
 
 
-def _bound_pressed(dynamics: ContactDynamics, objective: PressedShareObjective, shares: Vector, steps: Vector) -> Vector:
+def _tell(dynamics: ContactDynamics, loaded: Vector, why: str) -> str:
+    return f"{', '.join(dynamics.surfaces[k].name for k in np.flatnonzero(loaded))}: {why}"
+
+
+@dataclass(eq=False)
+class _Mean:
+    """A mean of the answers of sets of contacts, of which weights and answers move: each by its own bound, where it has one.
+
+    A set without a bound gives at most what its fitness leaves, see ``fitness``, and the rest is by shares alone: it is counted as if it
+    were by shares alone, and by how far it may be from that, as much as it may come to weigh.
+
+    Attributes:
+        by_shares: (width,) forces by shares alone.
+        astray: (width,) how far a set may be from that, before or after.
+        farthest: (width,) bound of the sets that have one.
+        turned: (width,) what weights of sets of one size, passing from some to others, make of forces, and sets without a bound.
+        every: Forces of all sets.
+    """
+
+    by_shares: Vector
+    astray: Vector
+    farthest: Vector
+    turned: Vector
+    every: list[Vector]
+
+    def add(self, bounds: list[Vector | None], forces: list[Vector], highest: Vector, passing: float) -> None:
+        """Add sets of one size.
+
+        Args:
+            bounds: Of each, None where it has none.
+            forces: Of each.
+            highest: (sets,) most that each may weigh.
+            passing: How much of the weight may pass from some to others.
+        """
+        its_forces = [self.by_shares if bound is None else one for bound, one in zip(bounds, forces, strict=True)]
+        for bound, weight in zip(bounds, highest, strict=True):
+            if bound is None:
+                self.turned = self.turned + 2.0 * weight * self.astray
+            else:
+                self.farthest = np.maximum(self.farthest, bound)
+        self.turned = self.turned + passing * np.ptp(np.array(its_forces), axis=0)
+        self.every += its_forces
+
+
+def _bound_pressed(dynamics: ContactDynamics, objective: PressedShareObjective, shares: Vector, steps: Vector) -> tuple[Vector, str]:
     """Bound what the recommended transition does: each answer that is mixed moves, and so do the weights, see ``split_contacts``."""
     loaded = np.flatnonzero(shares + steps).tolist()
     if len(loaded) <= 2:
-        return _bound_one(dynamics, objective, shares, steps)[0]
-    change, fade = float(steps.max()), fade_of(len(shares))
+        bound, _, reason = _bound_one(dynamics, objective, shares, steps)
+        return bound, reason
+    change, fade, J = float(steps.max()), fade_of(len(shares)), dynamics.J
     order = np.sort(shares[loaded])[::-1]
     low, high = np.clip((order - change) / fade, 0.0, 1.0), np.clip((order + change) / fade, 0.0, 1.0)
     low[:2] = high[:2] = 1.0
-    farthest, turned, every = np.zeros(dynamics.J.shape[1]), np.zeros(dynamics.J.shape[1]), []
+    moved, x = build_share_map(dynamics, objective, shares + steps).bound(J, shares, steps), objective.bear(shares)[1]
+    if x is None or not np.isfinite(moved).all():
+        return np.full(J.shape[1], np.inf), _tell(dynamics, shares + steps, ALL_THAT_BEARS)
+    most = objective.most_force() * np.linalg.norm(objective.of_contacts[:, None] * J, axis=0)
+    mean = _Mean(x @ J, most + 2.0 * np.abs(x @ J) + 3.0 * moved, moved, np.zeros(J.shape[1]), [x @ J])
+    stay = set(np.flatnonzero(shares > steps).tolist())
     for size in range(2, len(loaded) + 1):
-        most = high[size - 1] - (low[size] if size < len(loaded) else 0.0)
-        if most > 0.0:
-            bounds, forces, passing = _bound_sets(dynamics, objective, shares, steps, [list(some) for some in combinations(loaded, size)])
-            farthest = np.maximum(farthest, bounds.max(axis=0))
-            turned += most * passing * np.ptp(forces, axis=0)
-            every += list(forces)
-    return np.asarray(farthest + turned + float(np.sum(high - low)) * np.ptp(np.array(every), axis=0))
+        weight = high[size - 1] - (low[size] if size < len(loaded) else 0.0)
+        sets = [list(some) for some in combinations(loaded, size)]
+        if weight > 0.0:
+            found = [_bound_set(dynamics, objective, shares, steps, some) for some in sets]
+            alone = next(
+                (reason for (_, _, reason), some in zip(found, sets, strict=True) if reason and size == 2 and stay <= set(some)), ""
+            )
+            if alone:  # it may be all that is left, and then counts in full
+                return np.full(J.shape[1], np.inf), alone
+            highest, passing = _weigh_sets(shares, steps, sets)
+            bounds = [None if reason else bound for bound, _, reason in found]
+            mean.add(bounds, [mean.by_shares if x is None else x @ J for _, x, _ in found], weight * highest, weight * passing)
+    return np.asarray(mean.farthest + mean.turned + float(np.sum(high - low)) * np.ptp(np.array(mean.every), axis=0)), ""
 
 
-def _bound_sets(
-    dynamics: ContactDynamics, objective: PressedShareObjective, shares: Vector, steps: Vector, sets: list[list[int]]
-) -> tuple[Matrix, Matrix, float]:
-    """Return bounds and forces of all sets of one size, and which part of their weights may pass from some to others."""
-    bounds, forces, whole_x = [], [], objective.bear(shares)[1]
-    for some in sets:
-        its_shares, its_steps = np.zeros(len(shares)), np.zeros(len(shares))
-        its_shares[some], its_steps[some] = np.maximum(shares[some], LITTLE), steps[some]
-        whole, change = its_shares.sum(), its_steps.sum()
-        its_steps[some] = (its_steps[some] + its_shares[some] / whole * change) / max(whole - change, LITTLE)
-        if objective.balances(its_shares):
-            bound, x = _bound_one(dynamics, objective, its_shares / whole, np.minimum(its_steps, 1.0))
-        else:
-            bound, x = build_share_map(dynamics, objective, shares + steps).bound(dynamics.J, shares, steps), whole_x
-        bounds.append(bound)
-        forces.append(np.full(dynamics.J.shape[1], np.nan) if x is None else x @ dynamics.J)
+def _bound_set(
+    dynamics: ContactDynamics, objective: PressedShareObjective, shares: Vector, steps: Vector, some: list[int]
+) -> tuple[Vector, Vector | None, str]:
+    """Return bound, push and reason of a set; one that cannot hold a body is by shares alone."""
+    its_shares, its_steps = np.zeros(len(shares)), np.zeros(len(shares))
+    its_shares[some], its_steps[some] = np.maximum(shares[some], LITTLE), steps[some]
+    whole, change = its_shares.sum(), its_steps.sum()
+    its_steps[some] = (its_steps[some] + its_shares[some] / whole * change) / max(whole - change, LITTLE)
+    if objective.balances(its_shares):
+        return _bound_one(dynamics, objective, its_shares / whole, np.minimum(its_steps, 1.0))
+    return build_share_map(dynamics, objective, shares + steps).bound(dynamics.J, shares, steps), None, ""
+
+
+def _weigh_sets(shares: Vector, steps: Vector, sets: list[list[int]]) -> tuple[Vector, float]:
+    """Return the most that each set of one size may weigh among these, and which part of the weights may pass from some to others."""
     least, now, most = (np.array([np.prod(s[some]) for some in sets]) for s in (np.maximum(shares - steps, 0.0), shares, shares + steps))
     weights = now / max(now.sum(), LITTLE**4)
     highest = most / np.maximum(most + least.sum() - least, LITTLE**4)
-    return np.array(bounds), np.array(forces), min(float(np.maximum(highest - weights, 0.0).sum()), 1.0)
+    return highest, min(float(np.maximum(highest - weights, 0.0).sum()), 1.0)
 
 
-def _bound_one(dynamics: ContactDynamics, objective: PressedShareObjective, shares: Vector, steps: Vector) -> tuple[Vector, Vector | None]:
-    """Bound the change of forces, and return the push, where no contact fades; infinite where a set may come to count less."""
+def _bound_one(
+    dynamics: ContactDynamics, objective: PressedShareObjective, shares: Vector, steps: Vector
+) -> tuple[Vector, Vector | None, str]:
+    """Bound the change of forces, and return the push, where no contact fades; infinite, with the reason, where a set may count less."""
     loaded = shares + steps
-    found, is_force, width = build_share_map(dynamics, objective, loaded), objective.is_force, dynamics.J.shape[1]
-    looked_at, nothing = np.hstack((dynamics.J, np.eye(dynamics.size)[:, is_force])), np.full(width, np.inf)
+    found, size, width = build_share_map(dynamics, objective, loaded), dynamics.size, dynamics.J.shape[1]
+    looked_at, nothing = np.hstack((dynamics.J, np.eye(size))), np.full(width, np.inf)
+    less = _tell(dynamics, loaded, COUNTS_LESS)
     if np.count_nonzero(loaded) <= 2:
         moved = objective.adapt(shares)
         sureness, push = objective.bear(moved)
@@ -185,11 +246,12 @@ def _bound_one(dynamics: ContactDynamics, objective: PressedShareObjective, shar
     else:
         asked, x = objective.bear(shares)
         if x is None or objective.fitness(asked, x) < 1.0:
-            return nothing, x
+            return nothing, x, less
         strength = float(np.linalg.norm(dynamics.free[:3]))
-        far = float(np.linalg.norm(found.bound(np.diag(objective.scale() / strength), shares, steps)))
-        if not objective.is_near(np.abs(x[is_force]) + far * strength):
-            return nothing, x
+        apart = found.bound(np.eye(size), shares, steps)
+        far = float(np.linalg.norm(objective.scale() / strength * apart))
+        if not objective.is_near(np.abs(x) + apart):
+            return nothing, x, less
         pressed = objective.press(shares, x)
         (sureness, push), its_steps, start, moves = objective.bear(pressed), steps, None, None
         if len(pressed) > len(shares):  # no farther than the push that is wanted moves the one that is nearest
@@ -199,5 +261,7 @@ def _bound_one(dynamics: ContactDynamics, objective: PressedShareObjective, shar
         bound = found.bound(looked_at, pressed[: len(shares)], its_steps, start, moves)
         most, least = shares + steps, np.maximum(pressed[: len(shares)] - its_steps, 0.0)
         fit = objective.fitness(sureness, push) * objective.keeping(most, least)
-    stays = push is not None and fit >= 1.0 and objective.is_near(np.abs(push[is_force]) + bound[width:])
-    return bound[:width] if stays else nothing, push
+    stays = push is not None and fit >= 1.0 and objective.is_near(np.abs(push) + bound[width:])
+    if not np.isfinite(bound).all():
+        return nothing, push, _tell(dynamics, loaded, ALL_THAT_BEARS)
+    return (bound[:width], push, "") if stays else (nothing, push, less)

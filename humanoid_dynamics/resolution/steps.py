@@ -12,15 +12,13 @@ from humanoid_dynamics.contact.schedule import ContactSchedule
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.resolution.contact_dynamics import FREE_BASE, ContactDynamics
-from humanoid_dynamics.resolution.fading import fade_of
-from humanoid_dynamics.resolution.halves import HURRY, URGENT
+from humanoid_dynamics.resolution.face_bounds import bound_limited, find_farthest, push_rates
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
-from humanoid_dynamics.resolution.limits import CHOICE_WEIGHT
 from humanoid_dynamics.resolution.objectives import ShareObjective
 from humanoid_dynamics.resolution.pressed_shares import STEEPEST, PressedShareObjective
 from humanoid_dynamics.resolution.rules import RULES, Rule, find_rule
 from humanoid_dynamics.resolution.share_bounds import bound_share_step
-from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
+from humanoid_dynamics.spatial.arrays import Vector, check_vector, read_only
 
 INSTANT = 1e-9  # s; what lies between just before and just after
 Motion = Callable[[float], tuple[Vector, Vector, Vector]]
@@ -44,6 +42,54 @@ class SwitchStep:
     def largest(self) -> float:
         """Largest step of any motor [N·m or N]."""
         return float(np.max(np.abs(self.step), initial=0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class SwitchBound:
+    """What a rule's torques can do at most while load passes on after a switch.
+
+    Attributes:
+        t: Time of the switch [s].
+        contacts: Names of the surfaces that close or open.
+        bound: (na,) bound of the step of each torque [N·m or N]; infinite where there is none.
+        reason: Why there is none, with the contacts that are why; empty where there is one.
+    """
+
+    t: float
+    contacts: tuple[str, ...]
+    bound: Vector
+    reason: str
+
+
+def bound_switch_steps(
+    robot: RobotModel, schedule: ContactSchedule, motion: Motion, dt: float, rule: str | Rule = "transition"
+) -> tuple[SwitchBound, ...]:
+    """Bound, beforehand, the step that torques can make from just before each switch of a schedule to a time later.
+
+    Args:
+        robot: The robot.
+        schedule: When contacts close and open.
+        motion: Configuration, velocity and acceleration at a time; held from the switch on.
+        dt: How much later, such as the period of a controller [s].
+        rule: The rule.
+
+    Returns:
+        One entry for each switch, in the order of time.
+
+    Raises:
+        UnknownNameError: If a surface or the rule does not exist.
+    """
+    found, rule = [], find_rule(rule)
+    steps = np.minimum(schedule.share_rates() * (dt + INSTANT), 1.0)
+    for t in schedule.switches():
+        q, v, a = motion(t)
+        state, shares = (State(q, v), a), schedule.shares(t - INSTANT)
+        (bound, reason), (of_any, _) = (_bound(robot, state, schedule.surfaces, steps, rule, known) for known in (shares, None))
+        both = np.minimum(bound, of_any)
+        touching = zip(schedule.surfaces, schedule.closed(t, after=False), schedule.closed(t), strict=True)
+        names = tuple(name for name, before, after in touching if before != after)
+        found.append(SwitchBound(t, names, read_only(both), "" if np.isfinite(both).all() else reason))
+    return tuple(found)
 
 
 def measure_switch_steps(
@@ -110,42 +156,105 @@ def bound_torque_step(  # noqa: PLR0917
     Returns:
         (na,) bound of the step of each torque [N·m or N]; infinite where the base is not all that has no motor, the rule is not continuous
         or not one of shares, or what leaves may be all that bears.  Without shares it is infinite for edges and points as well, and for
-        the recommended transition where there are not two contacts.
+        the recommended transition where there are not two contacts.  ``tell_missing_bound`` tells which.
 
     Raises:
         ShapeError: If a size is wrong or an entry is not finite.
         UnknownNameError: If a surface or the rule does not exist.
     """
+    return read_only(_bound(robot, (state, a), contacts, share_steps, find_rule(rule), shares)[0])
+
+
+def tell_missing_bound(  # noqa: PLR0917
+    robot: RobotModel,
+    state: State,
+    a: ArrayLike,
+    contacts: Iterable[str],
+    share_steps: ArrayLike,
+    rule: str | Rule = "transition",
+    *,
+    shares: ArrayLike | None = None,
+) -> str:
+    """Tell why ``bound_torque_step`` is infinite, and which contacts are why; empty where it is not.
+
+    Args:
+        robot: The robot.
+        state: Configuration and velocity.
+        a: (nv,) acceleration.
+        contacts: Names of the surfaces among which load passes.
+        share_steps: (contacts,) largest change of each share.
+        rule: The rule.
+        shares: (contacts,) shares before the step; any shares where None.
+
+    Raises:
+        ShapeError: If a size is wrong or an entry is not finite.
+        UnknownNameError: If a surface or the rule does not exist.
+    """
+    return _bound(robot, (state, a), contacts, share_steps, find_rule(rule), shares)[1]
+
+
+def _bound(  # noqa: PLR0917
+    robot: RobotModel,
+    moving: tuple[State, ArrayLike],
+    contacts: Iterable[str],
+    share_steps: ArrayLike,
+    rule: Rule,
+    shares: ArrayLike | None,
+) -> tuple[Vector, str]:
+    """Return the bound, (na,), and why it is infinite where it is."""
+    state, a = moving
     state.check(robot)
-    a, rule = check_vector("a", a, robot.nv), find_rule(rule)
     dynamics = ContactDynamics(robot, contacts)
     steps = np.abs(np.asarray(share_steps, dtype=np.float64))
     if steps.shape != (len(dynamics.parts),):
         check_vector("share_steps", steps, len(dynamics.parts))
-    dynamics.update(state.q, state.v, a)
-    if shares is not None:
-        return read_only(_bound_known(dynamics, check_vector("shares", shares, len(steps)), steps, rule))
-    faces = all(surface.kind == "face" for surface in dynamics.surfaces)
-    steepest = _find_steepest(rule, len(steps))
-    if not (dynamics.full_rank and faces and rule.continuous and np.isfinite(steepest)):
-        return read_only(np.full(len(dynamics.driven_v), np.inf))
-    steps = steepest * steps
+    dynamics.update(state.q, state.v, check_vector("a", a, robot.nv))
+    before = None if shares is None else check_vector("shares", shares, len(steps))
+    reason = _tell_rule(dynamics, rule, before)
+    if reason:
+        return np.full(len(dynamics.driven_v), np.inf), reason
+    if before is not None:
+        return _bound_known(dynamics, before, steps, rule)
+    steps = _find_steepest(rule, len(steps)) * steps
     if rule.limited:
-        return read_only(_bound_limited(dynamics, steps))
+        return _tell_infinite(bound_limited(dynamics, steps))
     bound = np.zeros(robot.nv)
-    bound[dynamics.span] = steps @ _farthest(_push_rates(dynamics) @ dynamics.J)
-    return read_only(bound[dynamics.driven_v])
+    bound[dynamics.span] = steps @ find_farthest(push_rates(dynamics) @ dynamics.J)
+    return _tell_infinite(bound[dynamics.driven_v])
 
 
-def _bound_known(dynamics: ContactDynamics, shares: Vector, steps: Vector, rule: Rule) -> Vector:
+def _tell_infinite(bound: Vector) -> tuple[Vector, str]:
+    return bound, "" if np.isfinite(bound).all() else "a motor has no limit, or a step of a share none"
+
+
+def _tell_rule(dynamics: ContactDynamics, rule: Rule, shares: Vector | None) -> str:
+    """Tell why there is no bound whatever the shares, empty where there may be one."""
+    asks_shares = rule.objective in {ShareObjective, PressedShareObjective}
+    if not rule.continuous:
+        return f"{rule.name}: torques of this rule jump where a contact comes or goes"
+    if rule.limited and shares is not None:
+        return ""
+    if not asks_shares:
+        return f"{rule.name}: not a rule of shares"
+    if len(dynamics.undriven_v) != FREE_BASE or dynamics.robot.root != "free_flyer":
+        return "the robot has other coordinates without motor than those of a free base"
+    if shares is not None:
+        return ""
+    other = next((surface for surface in dynamics.surfaces if surface.kind != "face"), None)
+    if other is not None:
+        return f"{other.name}: depends on the shares before the step, being {'an edge' if other.kind == 'edge' else 'a point'}"
+    if not np.isfinite(_find_steepest(rule, len(dynamics.parts))):
+        return f"{rule.name}: depends on the shares before the step, but for two contacts"
+    return "" if dynamics.full_rank else "no contact"
+
+
+def _bound_known(dynamics: ContactDynamics, shares: Vector, steps: Vector, rule: Rule) -> tuple[Vector, str]:
     """Bound the steps of torques, (na,), from shares that are known; a motor within limits has at most its limit on either side."""
     driven = dynamics.driven_v
     if rule.limited:
-        return 2.0 * np.asarray(dynamics.robot.limits.effort[driven]) if rule.continuous else np.full(len(driven), np.inf)
-    asks_shares = rule.objective in {ShareObjective, PressedShareObjective}
-    if not asks_shares or len(dynamics.undriven_v) != FREE_BASE or dynamics.robot.root != "free_flyer":
-        return np.full(len(driven), np.inf)
-    return bound_share_step(dynamics, shares, steps, rule.objective is PressedShareObjective)[driven]
+        return _tell_infinite(2.0 * np.asarray(dynamics.robot.limits.effort[driven]))
+    bound, reason = bound_share_step(dynamics, shares, steps, rule.objective is PressedShareObjective)
+    return bound[driven], reason
 
 
 def _find_steepest(rule: Rule, contacts: int) -> float:
@@ -153,49 +262,6 @@ def _find_steepest(rule: Rule, contacts: int) -> float:
     if rule.objective is ShareObjective:
         return 1.0
     return STEEPEST if rule.objective is PressedShareObjective and contacts == 2 else np.inf
-
-
-def _bound_limited(dynamics: ContactDynamics, steps: Vector) -> Vector:
-    """Bound the steps of torques, (na,), where pushes are the nearest inside limits, and fade.
-
-    A contact that fades counts by p (1 + U g), see ``halves``: this changes by 1 + U for its own share, and by U for those of others that
-    fade.  What an answer lacks of the motion is least but for a small weight w of the distance, so that it changes by at most half the
-    root of w times what is wanted.
-    """
-    contacts, total = len(steps), float(steps.sum())
-    fade = fade_of(contacts)
-    rates = _push_rates(dynamics)
-    middle = 0.5 * (rates.max(axis=(0, 1)) + rates.min(axis=(0, 1)))
-    farthest = float(np.max(np.linalg.norm(rates - middle, axis=2)))
-    least = 1.0 - fade * (contacts - 1)  # sum of the shares that stay when contacts that fade are left out
-    moved = 2.0 * total / least * farthest
-    hurried = (contacts - 1) * HURRY * np.sqrt(CHOICE_WEIGHT) * moved / (URGENT * dynamics.unit_force)
-    passed = (1.0 + HURRY * (contacts - 1)) * total / fade + hurried
-    effort = dynamics.robot.limits.effort[dynamics.driven_v]
-    levers = np.linalg.norm(dynamics.whole_J[:, dynamics.driven_v], axis=0)
-    return np.asarray(levers * moved + np.where(levers > 0.0, 2.0 * effort, 0.0) * passed)
-
-
-def _push_rates(dynamics: ContactDynamics) -> Matrix:
-    """Return how fast the push changes with the share of each contact while one bears all, (contacts, contact that bears all, size)."""
-    F, M = dynamics.free[:3], dynamics.free[3:6]
-    rates = np.zeros((len(dynamics.parts), len(dynamics.parts), dynamics.size))
-    turns = [dynamics.J[part.start + 3 : part.stop, 3:6] for part in dynamics.parts]
-    forces = [dynamics.J[part.start : part.start + 3] for part in dynamics.parts]
-    push = [J_f[:, :3] @ F for J_f in forces]  # the total force, in the axes of each contact
-    arms = [J_f[:, 3:6].T @ f for J_f, f in zip(forces, push, strict=True)]  # its moment about the base
-    for k, part in enumerate(dynamics.parts):
-        rates[k, :, part.start : part.start + 3] = push[k]
-        for bearer, other in enumerate(dynamics.parts):
-            rates[k, bearer, part.start + 3 : part.stop] += turns[k] @ (M - arms[bearer])
-            rates[k, bearer, other.start + 3 : other.stop] -= turns[bearer] @ arms[k]
-    return rates
-
-
-def _farthest(effects: Matrix) -> Vector:
-    """Bound the change of each torque per change of each share, (contacts, width), a constant taken from all."""
-    middle = 0.5 * (effects.max(axis=(0, 1)) + effects.min(axis=(0, 1)))
-    return np.asarray(np.max(np.abs(effects - middle), axis=1))
 
 
 def _shares(rule: Rule, schedule: ContactSchedule, t: float, after: bool) -> Vector:

@@ -230,7 +230,7 @@ def test_few_frames_are_enough_where_rates_are_given(call, files, count):
     code, _, err = call(*bare)
     assert (code, "say which there are in columns contact:NAME" in err) == (2, True)
     code, _, err = call(*bare[:5])
-    assert (code, f"has {count} frames, at least 3 are needed for an acceleration" in err) == (2, True)
+    assert (code, f"has {count} frame{'s' * (count > 1)}, at least 3 are needed for an acceleration" in err) == (2, True)
     head, *rows = (folder / "walk_q.csv").read_text().splitlines()
     (folder / "walk_q.csv").write_text("\n".join((head + ",contact:left_foot", *(row + ",1" for row in rows))))
     code, out, err = call(*bare, "--json")

@@ -10,7 +10,7 @@ from humanoid_dynamics.contact.schedule import ContactInterval, ContactSchedule
 from humanoid_dynamics.contact.transfer import switch_share
 from humanoid_dynamics.model.description import Description, FrameSpec, SurfaceSpec
 from humanoid_dynamics.resolution.rules import RULES
-from humanoid_dynamics.resolution.steps import bound_torque_step, measure_switch_steps
+from humanoid_dynamics.resolution.steps import bound_switch_steps, bound_torque_step, measure_switch_steps, tell_missing_bound
 
 FOUR = ("left_foot", "right_foot", "left_palm", "right_palm")
 CONTINUOUS = tuple(name for name, rule in RULES.items() if rule.continuous)
@@ -47,9 +47,16 @@ def check_schedule(robot, solver, rng, pairs=None):
     schedule = random_schedule(rng)
     q, v, a = motion_of(robot, rng)
     calm = rng.choice([0.1, 1.0])  # some motions the feet can hold, others they cannot
-    bound = bound_torque_step(robot, hd.State(q, calm * v), calm * a, schedule.surfaces, schedule.share_rates() * DT, solver.rule)
-    assert np.isfinite(bound).all()
-    places = [FOUR.index(name) for name in schedule.surfaces]
+    known = solver.rule.name == "recommended_transition"  # its bound takes the shares before the step
+    places, rates = [FOUR.index(name) for name in schedule.surfaces], schedule.share_rates()
+
+    def limit(t):
+        asked = {"shares": schedule.shares(t)} if known else {}
+        bound = bound_torque_step(robot, hd.State(q, calm * v), calm * a, schedule.surfaces, rates * DT, solver.rule, **asked)
+        assert known or np.isfinite(bound).all()
+        return bound
+
+    bound = None if known else limit(0.0)
 
     def torques(t):
         shares = np.zeros(4)
@@ -64,13 +71,16 @@ def check_schedule(robot, solver, rng, pairs=None):
     for t in times:
         one = torques(t) if pairs is not None or before is None else before
         before = torques(t + DT)
-        step = np.abs(before - one)
+        step, bound = np.abs(before - one), limit(t) if known else bound
         assert np.all(step <= bound + 1e-3 * solver.rule.limited + 1e-6), f"step {step.max()} at {t}"
         used = max(used, float(np.max(step / np.maximum(bound, 1e-3))))
     return used
 
 
-@pytest.mark.parametrize(("rule", "count", "pairs", "least"), [("transition", 60, None, 0.3), ("transition_limited", 200, 8, 0.02)])
+@pytest.mark.parametrize(
+    ("rule", "count", "pairs", "least"),
+    [("transition", 60, None, 0.3), ("transition_limited", 200, 8, 0.02), ("recommended_transition", 10, 8, 0.0)],
+)
 def test_no_random_schedule_exceeds_its_bound(human28, rule, count, pairs, least):
     rng = np.random.default_rng(1)
     solver = hd.InverseDynamics(human28, FOUR, rule)
@@ -120,13 +130,16 @@ def check_known_shares(robot, names, rule, rng, count):
         bound = bound_torque_step(robot, hd.State(q, 0.1 * v), 0.1 * a, names, np.abs(after - shares), rule, shares=shares)
         one, other = (solver.tick(q, 0.1 * v, 0.1 * a, s).tau for s in (shares, after))
         step = np.abs(other - one)
+        why = tell_missing_bound(robot, hd.State(q, 0.1 * v), 0.1 * a, names, np.abs(after - shares), rule, shares=shares)
+        assert np.isfinite(bound).all() == (why == "")
+        assert not why or why.partition(":")[0].split(", ")[0] in names
         assert np.all(step <= bound + 1e-6), f"{rule}: step {step.max()} from {shares} to {after}"
         used += [float(np.max(step / np.maximum(bound, 1e-6)))] if np.isfinite(bound).all() else []
     return used
 
 
 @pytest.mark.parametrize(
-    ("rule", "finite", "least"), [("transition", 0.8, 0.9), ("recommended_transition", 0.3, 0.1), ("transition_limited", 1.0, 0.0)]
+    ("rule", "finite", "least"), [("transition", 0.8, 0.9), ("recommended_transition", 0.85, 0.1), ("transition_limited", 1.0, 0.0)]
 )
 def test_contacts_of_any_kind_keep_their_bounds_from_shares_that_are_known(rule, finite, least):
     used, asked = [], 0
@@ -153,6 +166,63 @@ def test_there_is_no_bound_where_all_that_bears_may_leave():
     assert np.isinf(bound_torque_step(robot, hd.State.at_rest(robot), zero, robot.surfaces, steps, "minimum_torque", shares=shares)).all()
 
 
+def mixed_schedule(rng, surfaces):
+    """A face that stays, and up to three other contacts of any kind that come and go."""
+    intervals = [ContactInterval(surfaces[0], -np.inf, np.inf, 0.0, 0.0, rng.uniform(0.4, 1.0))]
+    for name in surfaces[1:]:
+        load, unload = rng.uniform(0.02, 0.2, 2)
+        start = rng.uniform(0.0, 0.25)
+        intervals.append(ContactInterval(name, start, start + load + unload + 0.01, load, unload, rng.uniform(0.2, 1.5)))
+    return ContactSchedule.of(intervals, str(rng.choice(["linear", "quintic"])))
+
+
+def check_switches(robot, rng, rule):
+    """Compare what torques do after every switch of one schedule with the bounds; return how many there are, and how many have none."""
+    schedule, dt = mixed_schedule(rng, tuple(robot.surfaces)[:4]), 10.0 ** rng.uniform(-5.0, -3.0)
+    q, v, a = motion_of(robot, rng)
+    solver, bounds = hd.InverseDynamics(robot, schedule.surfaces, rule, compiled=False), None
+    bounds = bound_switch_steps(robot, schedule, lambda t: (q, 0.1 * v, 0.1 * a), dt, rule)
+    assert [bound.t for bound in bounds] == list(schedule.switches())
+    for found in bounds:
+        one, other = (solver.tick(q, 0.1 * v, 0.1 * a, schedule.shares(found.t + late)).tau for late in (-1e-9, dt))
+        assert np.all(np.abs(other - one) <= found.bound + 1e-6)
+        assert np.isfinite(found.bound).all() == (found.reason == "")
+        assert found.contacts
+    return len(bounds), sum(bound.reason != "" for bound in bounds)
+
+
+@pytest.mark.parametrize(("rule", "most"), [("transition", 0.0), ("recommended_transition", 0.2), ("transition_limited", 0.0)])
+def test_switches_of_contacts_of_any_kind_keep_their_bounds(rule, most):
+    counts = np.zeros(2)
+    for seed in range(8):
+        counts += check_switches(random_tree(np.random.default_rng(seed)), np.random.default_rng(seed), rule)
+    assert counts[1] <= most * counts[0]
+
+
+def test_a_missing_bound_names_what_is_why(human28):
+    rest, zero, steps = hd.State.at_rest(human28), np.zeros(human28.nv), [0.01, 0.01]
+    assert tell_missing_bound(human28, rest, zero, FOUR[:2], steps) == ""
+    assert tell_missing_bound(human28, rest, zero, FOUR[:2], steps, "minimum_torque").startswith("minimum_torque: ")
+    assert "two contacts" in tell_missing_bound(human28, rest, zero, FOUR[:3], [0.01] * 3, "recommended_transition")
+    tree = random_tree(np.random.default_rng(3))
+    names, zero = tuple(tree.surfaces), np.zeros(tree.nv)
+    other = next(name for name in names if tree.surfaces[name].kind != "face")
+    assert tell_missing_bound(tree, hd.State.at_rest(tree), zero, names, [0.01] * len(names)).startswith(f"{other}: ")
+    shares = np.eye(len(names))[0]
+    assert "all that bears" in tell_missing_bound(tree, hd.State.at_rest(tree), zero, names, np.ones(len(names)), shares=shares)
+    biped = hd.load_robot("biped7")
+    assert "without motor" in tell_missing_bound(biped, hd.State.at_rest(biped), np.zeros(biped.nv), biped.surfaces, [0.1, 0.1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", CONTINUOUS)
+def test_two_thousand_schedules_of_contacts_of_any_kind_keep_their_bounds(rule):
+    for seed in range(500):
+        robot, rng = random_tree(np.random.default_rng(seed)), np.random.default_rng(seed)
+        for _ in range(4):
+            check_switches(robot, rng, rule)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", ["transition", "recommended_transition", "transition_limited"])
 def test_ten_thousand_steps_on_contacts_of_any_kind_keep_their_bounds(rule):
@@ -162,7 +232,9 @@ def test_ten_thousand_steps_on_contacts_of_any_kind_keep_their_bounds(rule):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("rule", "pairs"), [("transition", None), ("transition_limited", 40)])
+@pytest.mark.parametrize(
+    ("rule", "pairs"), [("transition", None), ("procedure_4", 8), ("transition_limited", 40), ("recommended_transition", 4)]
+)
 def test_no_schedule_of_ten_thousand_exceeds_its_bound(human28, rule, pairs):
     rng = np.random.default_rng(2)
     solver = hd.InverseDynamics(human28, FOUR, rule)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.motion.clip import count_frames
 from humanoid_dynamics.motion.retargeting.skeleton import Skeleton, SkeletonMotion
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
@@ -219,7 +220,7 @@ def _read_frames(lines: list[str], start: int, channels: list[str], origin: str)
         raise ClipError(origin, f"received a frame time of {frame_time} s, expected a positive one", line=start + 3)
     rows = [(number, line.split()) for number, line in enumerate(lines[start + 3 :], start=start + 4) if line.strip()]
     if len(rows) != count:
-        raise ClipError(origin, f"has {len(rows)} frames, its head says {count:g}")
+        raise ClipError(origin, f"has {count_frames(len(rows))}, its head says {count:g}")
     values = np.empty((len(rows), len(channels)))
     for index, (line, cells) in enumerate(rows):
         if len(cells) != len(channels):

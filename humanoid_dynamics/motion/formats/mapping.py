@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
+import pinocchio as pin
 
 from humanoid_dynamics.errors import ClipError, DescriptionError, UnknownNameError
 from humanoid_dynamics.model.joint import Joint
@@ -39,6 +40,8 @@ from humanoid_dynamics.motion.formats.recording import Recording, normalize_rows
 from humanoid_dynamics.spatial.arrays import Matrix
 
 CLOCKS = {"t", "time", "timestamp"}  # what a clock is called elsewhere, in small letters
+BASE_HEIGHTS = {"free_flyer": 2, "planar": 1}  # place of the height of a base in a configuration
+HIGH = 20.0  # times the size of the robot: centimetres are more than that, too
 RADIANS = np.pi / 180.0  # in a degree
 
 
@@ -133,7 +136,7 @@ def build_clip(
     led = tuple(mimic.joint for mimic in robot.mimics if mimic.leader in rested and mimic.joint not in sources)
     v, a, told = hold_rates(robot, rested + led, own_v if v is None else v, own_a if a is None else a)
     contacts = {name: labels for name, labels in recording.contacts.items() if name in robot.surfaces}
-    return Clip(robot, recording.times, q, v, a, contacts, recording.origin, recording.notices + notices + told + _doubt_angles(robot, q))
+    return Clip(robot, recording.times, q, v, a, contacts, recording.origin, recording.notices + notices + told + doubt_units(robot, q))
 
 
 def order_velocities(recording: Recording, robot: RobotModel, joint_map: JointMap | None = None) -> Matrix | None:
@@ -222,13 +225,32 @@ def _in_radians(recording: Recording, robot: RobotModel, sources: Mapping[str, S
     return replace(recording, values=recording.values * places, velocities=v, accelerations=a, degrees=False)
 
 
-def _doubt_angles(robot: RobotModel, q: Matrix) -> tuple[str, ...]:
-    """Tell of a joint with an end that goes beyond a whole turn: its file means degrees."""
+def doubt_units(robot: RobotModel, q: Matrix) -> tuple[str, ...]:
+    """Tell of a joint with an end that goes beyond a whole turn, whose file means degrees, and of a base as high as only millimetres are.
+
+    Args:
+        robot: The robot.
+        q: (n, nq) configurations.
+    """
+    told: list[str] = []
     for joint in robot.joints:
         largest = float(np.max(np.abs(q[:, joint.q]), initial=0.0))
         if joint.kind == "revolute" and largest > 2.0 * np.pi:
-            return (f"{joint.name} turns as far as {largest:.4g} rad; if the file holds degrees, convert them",)
-    return ()
+            told.append(f"{joint.name} turns as far as {largest:.4g} rad; if the file holds degrees, convert them")
+            break
+    up = BASE_HEIGHTS.get(robot.root)
+    height = float(np.max(np.abs(q[:, up]), initial=0.0)) if up is not None else 0.0
+    if height > HIGH * max(_size(robot), 1e-3):
+        told.append(f"the base is as far as {height:.4g} m up or down; if the file holds millimetres, convert them")
+    return tuple(told)
+
+
+def _size(robot: RobotModel) -> float:
+    """Return how far its farthest joint is from the base in the resting posture [m]."""
+    data = robot.data()
+    pin.forwardKinematics(robot.model, data, robot.posture)
+    places = np.array([place.translation for place in data.oMi[1:]]).reshape(-1, 3)
+    return float(np.max(np.linalg.norm(places - places[:1], axis=1), initial=0.0))
 
 
 def _take_whole(recording: Recording, robot: RobotModel) -> Matrix:
@@ -249,7 +271,7 @@ def _fill(recording: Recording, robot: RobotModel, sources: Mapping[str, Source]
     for joint in robot.joints:
         names = joint_columns(joint)
         found = [name for name in names if name in sources]
-        if found and len(found) < len(names) and joint.kind in {"free_flyer", "spherical"}:
+        if found and len(found) < len(names):
             missing = ", ".join(name for name in names if name not in sources)
             raise ClipError(recording.origin, f"joint {joint.name!r} has no columns {missing}")
         for index, name in enumerate(names):

@@ -115,7 +115,7 @@ def write_npz(recording: Recording, path: Path) -> None:
     """
     n, place = len(recording.times), {name: index for index, name in enumerate(recording.columns)}
     arrays: dict[str, NDArray[np.generic]] = {**recording.extras}
-    arrays |= {"times": recording.times, "fps": np.array((n - 1) / np.ptp(recording.times))}
+    arrays |= {"times": recording.times} | ({"fps": np.array((n - 1) / np.ptp(recording.times))} if n > 1 else {})
     base = [place[name] for name in BASE_POSE] if set(BASE_POSE) <= set(place) else []
     if base:
         arrays |= {"base_pos": recording.values[:, base[:3]], "base_quat_xyzw": recording.values[:, base[3:]]}
@@ -248,10 +248,9 @@ def _stack(arrays: Arrays, keys: tuple[str, ...], widths: tuple[int, ...], origi
 def _numbers(arrays: Arrays, key: str, origin: str) -> Matrix:
     if key not in arrays:
         raise ClipError(origin, f"has no {key}; its keys are {', '.join(arrays)}")
-    try:
-        return np.asarray(arrays[key], dtype=np.float64)
-    except (TypeError, ValueError) as cause:
-        raise ClipError(origin, f"{key} holds {arrays[key].dtype}, expected numbers") from cause
+    if arrays[key].dtype.kind not in "fiub":
+        raise ClipError(origin, f"{key} holds {arrays[key].dtype}, expected numbers")
+    return np.asarray(arrays[key], dtype=np.float64)
 
 
 def _names(arrays: Arrays, key: str, origin: str) -> tuple[str, ...]:

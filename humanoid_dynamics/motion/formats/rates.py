@@ -60,7 +60,8 @@ def fill_rates(
     for mimic in robot.mimics:
         if mimic.joint not in sources:
             rates[:, robot.joint(mimic.joint).v] = mimic.ratio * rates[:, robot.joint(mimic.leader).v]
-    moved = [name for joint in robot.joints for name in rate_columns(joint) if any(part in sources for part in joint_columns(joint))]
+    joints = [joint for joint in robot.joints if not recording.columns or any(part in sources for part in joint_columns(joint))]
+    moved = [name for joint in joints for name in rate_columns(joint)]  # all where configurations have no names
     missing = [wanted[name].column for name in moved if wanted[name].column not in place]
     unknown = set(recording.rates) - {source.column for source in wanted.values()} - ignore
     faults = [f"lack the columns {', '.join(missing)}"] if missing else []

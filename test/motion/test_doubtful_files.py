@@ -1,0 +1,92 @@
+"""Files that say a part of what they should, or say it in other units: refused or told, never filled up in silence."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.clip_check import check_clip
+from humanoid_dynamics.motion.formats.columns import configuration_columns, pack_table, velocity_columns
+from humanoid_dynamics.motion.formats.mapping import JointMap, build_clip, build_recording, order_velocities
+from humanoid_dynamics.motion.formats.npz_file import read_npz, write_npz
+from humanoid_dynamics.motion.formats.recording import Recording
+
+TIMES = np.arange(5) / 50.0
+
+
+@pytest.fixture(scope="module")
+def legs():
+    return hd.load_robot("legs12")
+
+
+def recording_of(robot, without=()):
+    columns = configuration_columns(robot)
+    kept = [index for index, name in enumerate(columns) if name not in without]
+    table = pack_table(robot, np.tile(robot.posture, (len(TIMES), 1)))
+    return Recording("walk", TIMES, tuple(columns[index] for index in kept), table[:, kept])
+
+
+@pytest.mark.parametrize(
+    ("name", "without", "joint"),
+    [
+        ("human16", "left_hip.qy", "joint 'left_hip' has no columns left_hip.qy"),
+        ("human16", "base_qw", "has no columns base_qw"),
+        ("biped7", "base_pitch", "has no columns base_pitch"),
+    ],
+)
+def test_a_joint_of_which_a_part_is_missing_is_refused(name, without, joint):
+    robot = hd.load_robot(name)
+    build_clip(recording_of(robot), robot)
+    with pytest.raises(hd.ClipError, match=joint):
+        build_clip(recording_of(robot, (without,)), robot)
+    ignored = JointMap(ignore=frozenset({without}))
+    with pytest.raises(hd.ClipError, match=joint):
+        build_clip(recording_of(robot), robot, ignored)
+
+
+def test_rates_beside_configurations_without_names_have_every_column(legs):
+    """As those beside the motion of a skeleton, which is retargeted."""
+    names = velocity_columns(legs)
+    bare = Recording("dance.bvh", TIMES, (), np.tile(legs.posture, (5, 1)), names, np.ones((5, legs.nv)))
+    assert (order_velocities(bare, legs) == 1.0).all()
+    short = Recording("dance.bvh", TIMES, (), bare.values, names[:-1], np.ones((5, legs.nv - 1)))
+    with pytest.raises(hd.ClipError, match=f"rates lack the columns {names[-1]}"):
+        order_velocities(short, legs)
+
+
+def test_one_frame_has_no_rate(legs, tmp_path):
+    zero = np.zeros((1, legs.nv))
+    clip = Clip(legs, TIMES[:1], legs.posture[None], zero, zero, origin="pose")
+    with pytest.raises(hd.ClipError, match="pose: has 1 frame, a rate needs at least 2"):
+        _ = clip.rate
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert clip.is_even
+        write_npz(build_recording(clip), tmp_path / "pose.npz")
+        assert (build_clip(read_npz(tmp_path / "pose.npz"), legs).q == clip.q).all()
+    with pytest.raises(hd.ClipError, match="has 1 frame, at least 3 are needed"):
+        Clip(legs, TIMES[:1], legs.posture[None])
+    with pytest.raises(hd.ClipError, match="has 0 frames, at least 1 is needed"):
+        Clip(legs, TIMES[:0], legs.posture[None][:0], zero[:0], zero[:0])
+
+
+def test_complex_numbers_are_refused_without_a_warning(legs, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.savez(tmp_path / "c.npz", fps=50.0, joint_pos=np.zeros((5, 1), dtype=complex), joint_names=np.array(["left_knee"]))
+        with pytest.raises(hd.ClipError, match="joint_pos holds complex128, expected numbers"):
+            read_npz(tmp_path / "c.npz")
+        with pytest.raises(hd.ClipError, match="q: received ndarray, expected numbers"):
+            Clip(legs, TIMES, np.tile(legs.posture, (5, 1)).astype(complex))
+
+
+@pytest.mark.parametrize(("unit", "told"), [(1.0, False), (100.0, True), (1000.0, True)])
+def test_a_base_in_other_units_is_told(legs, unit, told):
+    recording = recording_of(legs)
+    scales = np.where([name in {"base_x", "base_y", "base_z"} for name in recording.columns], unit, 1.0)
+    clip = build_clip(replace(recording, values=recording.values * scales), legs)
+    assert any("if the file holds millimetres, convert them" in notice for notice in clip.notices) == told
+    assert check_clip(clip, control=False).notices == clip.notices
