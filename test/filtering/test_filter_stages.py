@@ -1,6 +1,7 @@
 """The small functions of the filter: each does one thing, and these are the laws it keeps."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from humanoid_dynamics.filtering.conditioning.foothold_kernels import soften_dis
 from humanoid_dynamics.filtering.conditioning.gate import HoldGate
 from humanoid_dynamics.filtering.conditioning.intake import Intake
 from humanoid_dynamics.filtering.conditioning.rejoining import BACK
+from humanoid_dynamics.filtering.conditioning.rolling import find_behind
 from humanoid_dynamics.filtering.conditioning.strides import choose_scale
 from humanoid_dynamics.filtering.conditioning.support import Support
 from humanoid_dynamics.filtering.conditioning.swing import Print, go_on
@@ -157,6 +159,31 @@ def test_one_foot_always_stands_and_load_is_handed_over_by_both():
     labels = label_window(heights, np.where(heights > 0.0, 1.0, 0.0), RECORDED_FEET, ((True, False), (500, 0)), DT)
     assert labels.any(axis=1).all()
     assert labels.all(axis=1).sum() == round(0.06 / DT)
+
+
+def test_sole_that_rolls_is_lifted_later_and_one_beside_the_other_is_not():
+    rows, forward = np.arange(200), np.array([[0.0, 0.0, 0.0], [0.4, 0.0, 0.0]])
+    heights = np.column_stack((np.where(rows < 100, 0.0, 0.1), np.where(rows < 100, 0.1, 0.0)))
+    for known, way, both in ((0, forward, 0.11), (40, forward, 0.11), (0, forward[:, [1, 0, 2]], 0.06), (0, -forward, 0.06)):
+        place, turn = np.tile(way, (200, 1, 1)), np.tile(np.eye(3), (200, 2, 1, 1))
+        rolls = find_behind(SimpleNamespace(place=place, turn=turn), 0.15)
+        past = (True, False), (500, 0)
+        labels = label_window(heights, np.where(heights > 0.0, 1.0, 0.0), RECORDED_FEET, past, DT, known=known, rolls=rolls)
+        assert labels.all(axis=1).sum() == round(both / DT)
+
+
+def test_joint_that_had_to_brake_hard_goes_on_braking_and_stays_inside():
+    robot = hd.load_robot("g1")
+    joint = robot.joint("left_ankle_roll_joint")
+    limit, at = robot.limits.lower[joint.q][0], joint.v.start - 6
+    for compiled in (False, True):
+        room, q, v = JointRoom(robot, compiled=compiled), np.array(robot.posture), np.zeros(robot.nv)
+        q[joint.q], v[joint.v] = limit + 0.002, -0.16  # by the rule of comfort alone it would pass the limit by 0.5 mrad
+        for _ in range(60):
+            room.update(q, v, DT)
+            v[joint.v] += DT * room.lower[at]
+            q[joint.q] += DT * v[joint.v]
+            assert q[joint.q][0] >= limit
 
 
 def test_a_swing_does_not_become_short_because_its_beginning_is_past():

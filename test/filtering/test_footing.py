@@ -86,6 +86,20 @@ def test_nobody_leaves_before_the_sole_that_came_down_has_taken_its_load():
     assert waited * DT == pytest.approx(RAMP, abs=2 * DT)
 
 
+def test_nobody_leaves_in_the_tick_in_which_the_other_sole_comes_down_late():
+    """It would have to bear all load while it is as fast as it came."""
+    steps = Steps()
+    assert steps.ask(RIGHT_ALONE, measured=False)[0] == LEFT_ALONE  # the right one is still in the air
+    steps.place([0.0, 0.002], 0.4)
+    stands, target = steps.ask(RIGHT_ALONE, measured=False)
+    assert stands == BOTH
+    np.testing.assert_allclose(target.load, (np.inf, SLIDING_LOAD))
+    steps.place([0.0, 0.0], 0.0)
+    for _ in range(2):
+        stands = steps.ask(RIGHT_ALONE, measured=False)[0]
+    assert stands == RIGHT_ALONE
+
+
 def test_sole_that_slides_bears_nothing_until_it_rests():
     """The filter stops its own soles; what bears load while it slides would be dragged over the ground."""
     steps, loads = Steps(), []

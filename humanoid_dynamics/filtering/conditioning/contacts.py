@@ -15,6 +15,7 @@ from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 PARTS = (drop_kind, goes_on_standing, hold_other)
 SHORTEST_SWING = 0.16  # s; a foot that is off for a shorter time slides, if anything
+ROLLING_SUPPORT = 0.11  # s of common standing before a sole that rolls is lifted
 MOVING = 0.02  # m/s; a base that is slower tells nothing about feet
 EVIDENCE = 0.1  # s of motion that tells
 NINE_OF_TEN = 0.9
@@ -52,8 +53,8 @@ def label_window(
     past: tuple[tuple[bool, bool], tuple[int, int]],
     dt: float,
     *,
-    both: float = DOUBLE_SUPPORT,
     known: int = 0,
+    rolls: Labels | None = None,
 ) -> Labels:
     """Tell which foot stands in each row of a window.
 
@@ -66,25 +67,26 @@ def label_window(
         limits: Thresholds.
         past: Whether each foot stood before the window, and for how many rows.
         dt: Time between rows [s].
-        both: How long the other foot has stood before one is lifted [s].
         known: How many of the rows are before the window.
+        rolls: (n, 2) where a sole would roll if the other one came down: it is lifted later; nowhere where None.
 
     Returns:
         (n, 2) labels.
     """
-    numbers, least = _numbers(limits, dt, both)
+    numbers, least = _numbers(limits, dt)
     settled: tuple[Indices, Indices] = (np.array(past[0], dtype=np.intp), np.array(past[1], dtype=np.intp))
     labels: Labels = np.empty((len(heights) - known, 2), dtype=bool)
-    compile_where_possible(label_feet, PARTS)((heights, speeds), numbers, settled, least, labels)
+    later: Labels = np.zeros((0, 2), dtype=bool) if rolls is None else rolls
+    compile_where_possible(label_feet, PARTS)((heights, speeds), numbers, settled, least, later, labels)
     return labels
 
 
 @cache
-def _numbers(limits: ContactThresholds, dt: float, both: float) -> tuple[Vector, Indices]:
+def _numbers(limits: ContactThresholds, dt: float) -> tuple[Vector, Indices]:
     """Return thresholds and least numbers of rows, as the kernel reads them."""
     still, lowest = min(limits.speed_on, STILL), HEIGHT_ON[2]
     numbers = [lowest, limits.height_on, limits.height_off, still, limits.speed_on, limits.speed_off, SPEED_WORTH]
-    least: Indices = np.array([round(time / dt) for time in (SHORTEST_SWING, SHORTEST, both)], dtype=np.intp)
+    least: Indices = np.array([round(time / dt) for time in (SHORTEST_SWING, SHORTEST, DOUBLE_SUPPORT, ROLLING_SUPPORT)], dtype=np.intp)
     least.setflags(write=False)
     return read_only(numbers), least
 

@@ -8,10 +8,12 @@ from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 LEVEL, HEIGHT_ON, HEIGHT_OFF, SLOW, SPEED_ON, SPEED_OFF, WORTH = range(7)  # places in the limits
-SWING, STANCE, BOTH = range(3)  # places in the least numbers of rows
+SWING, STANCE, BOTH, ROLLING = range(4)  # places in the least numbers of rows
 
 
-def label_feet(motion: tuple[Matrix, Matrix], limits: Vector, past: tuple[Indices, Indices], least: Indices, out: Labels) -> None:
+def label_feet(  # noqa: PLR0917
+    motion: tuple[Matrix, Matrix], limits: Vector, past: tuple[Indices, Indices], least: Indices, rolls: Labels, out: Labels
+) -> None:
     """Tell which foot stands in each row of a window; see ``contacts.label_window``.
 
     Args:
@@ -19,7 +21,8 @@ def label_feet(motion: tuple[Matrix, Matrix], limits: Vector, past: tuple[Indice
         limits: Height below which a sole that is slow stands anyway, heights and speeds at which a foot begins and ends to stand, and how
             many metres of height a speed is worth [s].
         past: Whether each foot stood before the window, and for how many rows.
-        least: Rows of a swing and of a contact that are not short, and of common standing.
+        least: Rows of a swing and of a contact that are not short, of common standing, and of that where a sole rolls.
+        rolls: (n, 2) where one would if the other came down; no rows where soles do not roll.
         out: (m, 2) labels of the last m rows, those of the window; overwritten.
     """
     heights, speeds = motion
@@ -41,7 +44,7 @@ def label_feet(motion: tuple[Matrix, Matrix], limits: Vector, past: tuple[Indice
             out[i, 1 if right < left else 0] = True
     given = out.copy()
     for foot in range(2):
-        hold_other(given, foot, past, least[BOTH], out)
+        hold_other(given, foot, past, (least[BOTH], least[ROLLING]), rolls[:, foot], out)
 
 
 def goes_on_standing(stands: bool, height: float, speed: float, limits: Vector) -> bool:
@@ -75,9 +78,9 @@ def drop_kind(labels: Labels, before: bool, least: int, kind: bool, ago: int) ->
         first = after
 
 
-def hold_other(given: Labels, foot: int, past: tuple[Indices, Indices], least: int, out: Labels) -> None:
-    """Let a foot stand on until the other one has stood for a while."""
-    other, first = 1 - foot, 0
+def hold_other(given: Labels, foot: int, past: tuple[Indices, Indices], least: tuple[int, int], rolls: Labels, out: Labels) -> None:  # noqa: PLR0917
+    """Let a foot stand on until the other one has stood for a while, and for longer where it rolls meanwhile."""
+    other, first, known = 1 - foot, 0, len(rolls) - len(given)
     while first < len(given):
         after = first + 1
         while after < len(given) and given[after, other] == given[first, other]:
@@ -85,7 +88,9 @@ def hold_other(given: Labels, foot: int, past: tuple[Indices, Indices], least: i
         age = past[1][other] if first == 0 and past[0][other] else 0
         stood = past[0][foot] != 0 if first == 0 else given[first - 1, foot]
         if given[first, other] and stood:
-            for i in range(first, min(first + least - age, after)):
+            touched = known + first - age
+            longer = touched >= 0 and rolls[touched]
+            for i in range(first, min(first + least[int(longer)] - age, after)):
                 out[i, foot] = True
         first = after
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from humanoid_dynamics.filtering.conditioning.contacts import choose_thresholds, drop_short, label_window
 from humanoid_dynamics.filtering.conditioning.label_kernels import find_drift, find_longest
-from humanoid_dynamics.filtering.conditioning.rolling import rolling_heights
+from humanoid_dynamics.filtering.conditioning.rolling import BEHIND, find_behind, rolling_heights
 from humanoid_dynamics.filtering.conditioning.slides import FARTHEST, WIDEST, find_slide
 from humanoid_dynamics.filtering.conditioning.strides import choose_scale
 from humanoid_dynamics.filtering.conditioning.track import Track
@@ -15,12 +15,11 @@ from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.sole_edges import find_edges
 from humanoid_dynamics.motion.clip import Labels
-from humanoid_dynamics.motion.contact_detection import DOUBLE_SUPPORT, SHORTEST, ContactThresholds
+from humanoid_dynamics.motion.contact_detection import SHORTEST, ContactThresholds
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 HISTORY = 3.0  # s of the past that tell how still standing feet are
 ROLLING_STRIDE = 1.4  # times as long strides are where soles roll
-ROLLING_SUPPORT = 0.11  # s of common standing then
 RESCALING = 0.02  # largest change of the share of the way from plan to plan [-]
 
 
@@ -75,10 +74,11 @@ class Labeller:
         self.now, self.feet = now, feet
         before = (self.feet[0].stands, self.feet[1].stands)
         stood = (self.now - self.feet[0].since, self.now - self.feet[1].since)
-        height, speed, both = window.height, window.speed, DOUBLE_SUPPORT
+        height, speed, rolls = window.height, window.speed, None
         if len(self._edges) > 1:
-            (height, speed), both = rolling_heights(window, self._edges, self._dt), ROLLING_SUPPORT
-        labels = label_window(height, speed, self.thresholds(window, now), (before, stood), self._dt, both=both, known=window.now)
+            height, speed = rolling_heights(window, self._edges, self._dt)
+            rolls = find_behind(window, BEHIND * self._p.leg)
+        labels = label_window(height, speed, self.thresholds(window, now), (before, stood), self._dt, known=window.now, rolls=rolls)
         for foot in (0, 1):
             state = self.feet[foot]
             if state.slide and state.slide[1] <= self.now:

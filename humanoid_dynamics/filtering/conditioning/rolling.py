@@ -13,6 +13,7 @@ from humanoid_dynamics.filtering.conditioning.window import FootState, Window
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.sole_edges import HEEL, TOE, SoleEdges, find_edges
+from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 HEEL_FIRST = 0.08  # s in which a sole that came down on its rear edge lies down
@@ -235,3 +236,18 @@ def rolling_heights(window: Window, edges: tuple[SoleEdges, ...], dt: float) -> 
         height[up, foot] = np.minimum(height[up, foot], np.maximum(toe[up, 2], 0.0))
         speed[up, foot] = np.minimum(speed[up, foot], rate[up])
     return height, speed
+
+
+def find_behind(window: Window, least: float) -> Labels:
+    """Return where each sole is behind the other one, as it must be to roll.
+
+    Args:
+        window: What is known.
+        least: How far [m].
+
+    Returns:
+        (n, 2) labels of all rows of the window.
+    """
+    apart, ahead = window.place[:, ::-1, :2] - window.place[:, :, :2], window.turn[:, :, :2, 0]
+    behind: Labels = np.sum(ahead * apart, axis=2) > least * np.hypot(ahead[:, :, 0], ahead[:, :, 1])
+    return behind

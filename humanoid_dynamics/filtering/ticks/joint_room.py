@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.filtering.ticks.wish_kernels import update_room
+from humanoid_dynamics.filtering.ticks.wish_kernels import approach, update_room
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_kernel
@@ -45,8 +45,8 @@ class JointRoom:
         self._place: Indices = np.zeros(n, dtype=np.intp)
         self._lowest, self._highest = np.full(n, -np.inf), np.full(n, np.inf)
         self._place[self._v], self._lowest[self._v], self._highest[self._v] = self._q, self._low, self._high
-        self._kernel = compile_kernel(update_room) if compiled else None
-        self._limits = self._place, np.array([self._lowest, self._highest, self._speed]), FASTEST
+        self._kernel = compile_kernel(update_room, (approach,)) if compiled else None
+        self._limits = self._place, np.array([self._lowest, self._highest, self._speed]), (FASTEST, EMERGENCY)
 
     @property
     def ranges(self) -> tuple[Indices, Vector, Vector]:
@@ -55,6 +55,8 @@ class JointRoom:
 
     def update(self, q: Vector, v: Vector, dt: float, braking: float = BRAKING) -> None:
         """Compute the bounds in a state: a joint may approach its limit no faster than in proportion to what is left.
+
+        One that had to brake harder is faster than that, and goes on braking as hard: in comfort it would pass its limit.
 
         Args:
             q: (nq,) configuration.
@@ -65,10 +67,11 @@ class JointRoom:
         if self._kernel is not None:
             self._kernel(q, v, dt, braking, self._limits, self.bounds)
             return
-        rate = v[BASE:]
-        place, damping, pull = q[self._place], -2.0 * braking * rate, braking * braking
-        low = np.maximum((-self._speed - rate) / dt, damping + pull * (self._lowest - place))
-        high = np.minimum((self._speed - rate) / dt, damping + pull * (self._highest - place))
+        rate, place = v[BASE:], q[self._place]
+        low, high = (-self._speed - rate) / dt, (self._speed - rate) / dt
+        for rule in (braking, EMERGENCY):
+            low = np.maximum(low, -2.0 * rule * rate + rule * rule * (self._lowest - place))
+            high = np.minimum(high, -2.0 * rule * rate + rule * rule * (self._highest - place))
         np.clip(low, -FASTEST, FASTEST, self.lower)
         np.clip(high, -FASTEST, FASTEST, self.upper)
         np.minimum(self.lower, self.upper, out=self.lower)

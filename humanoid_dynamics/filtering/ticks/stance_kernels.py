@@ -50,6 +50,8 @@ def follow_feet(asked: Asked, wanted: Wanted, body: Body, soles: Soles, held: He
     left, right = _bears(0, asked, wanted, body, soles, held, when[1]), _bears(1, asked, wanted, body, soles, held, when[1])
     if not (left or right) and (asked[0][0] or asked[0][1]):
         left, right = stood  # nobody has taken over: who stands goes on standing
+    if not when[1] and (left or right):  # nor does who stands leave in the tick in which the other one comes down
+        left, right = left or (stood[0] and not stood[1]), right or (stood[1] and not stood[0])
     down = left, right
     for foot in range(2):
         marks[EDGE, foot] = _choose_edge(foot, (down[foot], down[1 - foot]), asked, wanted, body, marks)

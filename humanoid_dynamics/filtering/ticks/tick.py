@@ -229,17 +229,19 @@ class BalancedTick:
         if choice.status is QpStatus.OPTIMAL:
             return choice, 0
         room.update(q, v, dt, EMERGENCY)
+        first, soft, softest = self._first(feet), self._soft[feet], self._softest[feet]
         rungs: list[tuple[int, ReducedProgram | CompiledProgram | SoftProgram]]
         if measured:  # where a sole that came down is still in the air, its ankle would spin under more than its part of the load
             room.open()
-            rungs = [(3, self._first(feet)), (3, self._softest[feet])]
+            rungs = [(3, first), (3, softest)]
         else:
-            wishes.load[:] = np.inf
-            rungs = [(1, self._first(feet)), (2, self._soft[feet]), (3, self._softest[feet])]
+            rungs = [(1, first), (1, first), (2, soft), (3, softest)]
         for rung, program in rungs:
             choice = program.solve(terms, wishes, room)
             if choice.status is QpStatus.OPTIMAL:
                 return choice, rung
+            if not measured:  # then soles may take more than their part
+                wishes.load[:] = np.inf
         return _fall(terms), FREE
 
 

@@ -146,7 +146,7 @@ def _stay_above(wanted: Vector, foot: int, state: State, fixed: tuple[Vector, Ma
 
 
 def update_room(  # noqa: PLR0917
-    q: Vector, v: Vector, dt: float, braking: float, ranges: tuple[Indices, Matrix, float], out: Matrix
+    q: Vector, v: Vector, dt: float, braking: float, ranges: tuple[Indices, Matrix, tuple[float, float]], out: Matrix
 ) -> None:
     """Write least and largest accelerations of joints.
 
@@ -155,13 +155,26 @@ def update_room(  # noqa: PLR0917
         v: (nv,) velocity.
         dt: Time until the next tick [s].
         braking: Rate of the approach to a limit [1/s].
-        ranges: Places in the configuration; (3, na) lowest and highest positions and fastest speeds; largest acceleration.
+        ranges: Places in the configuration; (3, na) lowest and highest positions and fastest speeds; largest acceleration, and hardest
+            rate of the approach: a joint that had to brake harder goes on as hard.
         out: (2, na) least and largest accelerations; overwritten.
     """
-    place, limits, fastest = ranges
+    place, limits, (fastest, hardest) = ranges
     for i in range(len(place)):
         rate, at = v[BASE + i], q[place[i]]
-        low = max((-limits[2, i] - rate) / dt, -2.0 * braking * rate + braking * braking * (limits[0, i] - at))
-        high = min((limits[2, i] - rate) / dt, -2.0 * braking * rate + braking * braking * (limits[1, i] - at))
+        above, below = limits[1, i] - at, limits[0, i] - at
+        low = max((-limits[2, i] - rate) / dt, approach(below, rate, braking), approach(below, rate, hardest))
+        high = min((limits[2, i] - rate) / dt, approach(above, rate, braking), approach(above, rate, hardest))
         high = min(max(high, -fastest), fastest)
         out[0, i], out[1, i] = min(min(max(low, -fastest), fastest), high), high
+
+
+def approach(left: float, rate: float, braking: float) -> float:
+    """Return the acceleration with which a coordinate comes to rest on a limit [rad/s^2].
+
+    Args:
+        left: How far the limit is away [rad].
+        rate: Speed [rad/s].
+        braking: Rate of the approach [1/s].
+    """
+    return -2.0 * braking * rate + braking * braking * left
