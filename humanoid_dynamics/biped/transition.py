@@ -16,6 +16,8 @@ from humanoid_dynamics.errors import ShapeError
 class FootPoints:
     """Where the feet are on the ground; all from the same origin [m].
 
+    Feet of a step shorter than a foot stand side by side in part: the front heel is then behind the rear toe.
+
     Attributes:
         heel_rear: Heel of the rear foot.
         toe_rear: Its toe.
@@ -29,7 +31,8 @@ class FootPoints:
     toe_front: float
 
     def __post_init__(self) -> None:
-        if not self.heel_rear < self.toe_rear < self.heel_front < self.toe_front:
+        feet = self.heel_rear < self.toe_rear and self.heel_front < self.toe_front and self.heel_front != self.toe_rear
+        if not (feet and self.heel_rear < self.heel_front and self.toe_rear < self.toe_front):
             raise ShapeError("points", f"{self}", "heel and toe of the rear foot behind those of the front foot")
 
 
@@ -130,12 +133,15 @@ def find_interval(zmp: float, points: FootPoints, phase: str) -> ShareInterval:
         ShapeError: If it is another phase.
     """
     toe, heel = points.toe_rear, points.heel_front
+    facing = (zmp - toe) / (heel - toe)  # for which both press where they face each other
     if phase == "DSP1":
-        lower, upper = (zmp - toe) / (heel - toe), (zmp - points.heel_rear) / (heel - points.heel_rear)
+        others = -math.inf, (zmp - points.heel_rear) / (heel - points.heel_rear)
     elif phase == "DSP2":
-        lower, upper = (zmp - toe) / (points.toe_front - toe), (zmp - toe) / (heel - toe)
+        others = (zmp - toe) / (points.toe_front - toe), math.inf
     else:
         raise ShapeError("phase", phase, "DSP1 or DSP2")
+    is_least = (phase == "DSP1") == (toe < heel)  # side by side it is the other way round
+    lower, upper = (max(others[0], facing), others[1]) if is_least else (others[0], min(others[1], facing))
     return ShareInterval(max(lower, 0.0), min(upper, 1.0))
 
 

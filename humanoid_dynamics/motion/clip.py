@@ -20,6 +20,7 @@ Labels: TypeAlias = NDArray[np.bool_]
 
 FEWEST_FRAMES = 3  # an acceleration needs as many; one is enough where velocities and accelerations are known
 FEWEST_FOR_RATE = 2
+GAP = 4.5  # usual steps; what is longer is told
 EVEN = 1e-3  # a clip whose steps differ by less than this share of a step has one rate
 
 
@@ -110,6 +111,19 @@ def count_frames(count: int) -> str:
         count: How many.
     """
     return f"{count} frame{'' if count == 1 else 's'}"
+
+
+def tell_gap(times: Vector) -> str:
+    """Tell of the longest gap between samples, empty where none is longer than some steps.
+
+    Args:
+        times: (n,) instants [s], ascending.
+    """
+    steps = np.diff(times)
+    worst = int(np.argmax(steps)) if steps.size else 0
+    if not steps.size or steps[worst] <= GAP * float(np.median(steps)):
+        return ""
+    return f"nothing was measured from {times[worst]:.3f} to {times[worst + 1]:.3f} s"
 
 
 def check_times(times: ArrayLike, origin: str, fewest: int = FEWEST_FRAMES) -> Vector:

@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.errors import ClipError
-from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.clip import Clip, tell_gap
 from humanoid_dynamics.motion.smoothing import smooth
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
@@ -91,9 +91,11 @@ def complete_rates(clip: Clip) -> Clip:
     """
     if clip.v is not None and clip.a is not None:
         return clip
+    gap = tell_gap(clip.times)
+    gaps = (f"{gap}; what was differentiated is rough there",) if gap else ()
     if clip.v is not None:
         notice = f"accelerations were not given; velocities were differentiated by polynomials through {min(WINDOW, len(clip))} samples"
-        return clip.change(a=differentiate_rates(clip.times, clip.v), notices=(*clip.notices, notice))
+        return clip.change(a=differentiate_rates(clip.times, clip.v), notices=(*clip.notices, notice, *gaps))
     width, noise, trouble = choose_width(clip.robot.model, clip.times, clip.q)
     v, a = window_differences(clip.robot.model, clip.times, clip.q, width)
     what = "velocities and accelerations were" if clip.a is None else "velocities were"
@@ -102,7 +104,7 @@ def complete_rates(clip: Clip) -> Clip:
     if trouble > NOISY:
         made = f"their noise of about {noise:.2g} rad or m makes accelerations wrong by about {trouble:.2g} rad/s² or m/s²"
         told.append(f"{made}: low-pass them first, at about {recommend_cutoff(noise, clip.times):.2g} Hz")
-    return clip.change(v=v, a=a if clip.a is None else clip.a, notices=(*clip.notices, *told))
+    return clip.change(v=v, a=a if clip.a is None else clip.a, notices=(*clip.notices, *told, *gaps))
 
 
 def recommend_cutoff(noise: float, times: Vector) -> float:

@@ -9,10 +9,12 @@ import pytest
 import humanoid_dynamics as hd
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.clip_check import check_clip
+from humanoid_dynamics.motion.derivatives import complete_rates
 from humanoid_dynamics.motion.formats.columns import configuration_columns, pack_table, velocity_columns
 from humanoid_dynamics.motion.formats.mapping import JointMap, build_clip, build_recording, order_velocities
 from humanoid_dynamics.motion.formats.npz_file import read_npz, write_npz
 from humanoid_dynamics.motion.formats.recording import Recording
+from humanoid_dynamics.motion.measured.force_plates import load_force_plates
 
 TIMES = np.arange(5) / 50.0
 
@@ -90,3 +92,17 @@ def test_a_base_in_other_units_is_told(legs, unit, told):
     clip = build_clip(replace(recording, values=recording.values * scales), legs)
     assert any("if the file holds millimetres, convert them" in notice for notice in clip.notices) == told
     assert check_clip(clip, control=False).notices == clip.notices
+
+
+def test_gaps_are_told(legs, tmp_path):
+    times = np.delete(np.arange(60) / 100.0, slice(20, 30))
+    bare = Clip(legs, times, np.tile(legs.posture, (50, 1)))
+    told = "nothing was measured from 0.190 to 0.300 s"
+    for clip in (bare, bare.change(v=np.zeros((50, legs.nv)))):
+        assert f"{told}; what was differentiated is rough there" in complete_rates(clip).notices
+    whole = Clip(legs, times[:20], bare.q[:20])
+    assert not any("nothing was measured" in notice for notice in complete_rates(whole).notices)
+    link = legs.surfaces["left_foot"].link
+    columns = {f"{link}_{part}{axis}": np.zeros(50) for part in "FPM" for axis in "xyz"}
+    np.savez(tmp_path / "plates.npz", time=times, **columns)
+    assert load_force_plates(tmp_path / "plates.npz", legs, {}).notices == (f"plates: {told}; forces go straight in between",)

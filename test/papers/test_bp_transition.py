@@ -23,7 +23,7 @@ from humanoid_dynamics.biped.ground import compute_flat_cop, compute_ground_wren
 from humanoid_dynamics.biped.lagrange import TORQUE_MAP, build_terms, build_tip_constraint, solve_open_chain
 from humanoid_dynamics.biped.procedures import solve_procedure_3
 from humanoid_dynamics.biped.recursion import compute_net_wrenches
-from humanoid_dynamics.biped.schedule import compute_step_torques
+from humanoid_dynamics.biped.schedule import STEP_RULES, build_step, compute_step_torques, measure_jumps
 from humanoid_dynamics.biped.step import PHASES, compute_torques, find_points
 from humanoid_dynamics.biped.transition import (
     FootPoints,
@@ -38,6 +38,7 @@ from humanoid_dynamics.biped.transition import (
 from humanoid_dynamics.contact.rolling_transfer import RollingTransfer
 from humanoid_dynamics.contact.transfer import two_segment_share
 from humanoid_dynamics.errors import ShapeError
+from humanoid_dynamics.motion.walking.gait_r1 import GaitParameters, GaitR1
 
 # BP-8, BP-9: transition of forces (28)-(29)
 
@@ -252,3 +253,28 @@ def test_proposition_of_the_recommended_transition(seed):
                 assert heel - 1e-9 <= cop <= toe + 1e-9
     assert (shares[0], shares[-1]) == (0.0, 1.0)
     assert np.abs(np.diff(shares)).max() < 0.02
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_feet_of_a_step_shorter_than_a_foot(seed):
+    """Side by side in part: shares are possible exactly where the flat foot is pressed inside itself, and the jump is still none at s*."""
+    rng = np.random.default_rng(seed)
+    points = FootPoints(-0.06, 0.19, rng.uniform(0.0, 0.18), rng.uniform(0.2, 0.4))
+    for z in rng.uniform(-0.1, 0.45, 20):
+        for phase in ("DSP1", "DSP2"):
+            interval = find_interval(z, points, phase)
+            for s in rng.uniform(0.01, 0.99, 10):
+                moving, flat = (points.heel_front, s) if phase == "DSP1" else (points.toe_rear, 1.0 - s)
+                pressed = (z - flat * moving) / (1.0 - flat)
+                ends = (points.heel_rear, points.toe_rear) if phase == "DSP1" else (points.heel_front, points.toe_front)
+                assert (interval.lower <= s <= interval.upper) == (ends[0] <= pressed <= ends[1])
+        share = find_balanced_share(z, points)
+        assert compute_moment_left(500.0, z, share, points.toe_rear, points.heel_front) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_short_step_has_torques_by_every_rule():
+    gait = GaitR1(GaitParameters(step=0.2))
+    step = build_step(BODY, gait.at, gait.switches)
+    assert measure_jumps(step, "linear_transition")[[0, 2]].max() < 1e-9
+    for rule in STEP_RULES:
+        assert all(np.isfinite(compute_step_torques(step, t, rule).tau).all() for t in (0.3, 0.65, 0.8, 1.1))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from humanoid_dynamics.errors import ClipError, UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.motion.clip import tell_gap
 from humanoid_dynamics.motion.formats.opensim_plates import translate_plates
 from humanoid_dynamics.motion.formats.series_file import AXES, Series, read_series
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -99,6 +100,8 @@ def load_force_plates(path: str | Path, robot: RobotModel, links: Mapping[str, s
     wrenches = [_wrench(series, plate) for plate in used]
     notices: tuple[str, ...] = (f"plates {', '.join(turned)}: y is up in the file, as in OpenSim; turned to z",) if turned else ()
     notices += (f"plates not used: {', '.join(left_out)}; no link was named for them",) if left_out else ()
+    gap = tell_gap(series.times)
+    notices += (f"plates: {gap}; forces go straight in between",) if gap else ()
     return MeasuredWrenches(series.origin, series.times, targets, np.stack(wrenches, axis=1), notices)
 
 
