@@ -119,6 +119,7 @@ def scene_facts(scene: "Scene", world: "World", summary: "Summary", recorder: "R
         "microseconds_per_step": 1e6 * summary.pace,
         "statuses": summary.statuses,
         "reason": summary.reason,
+        "handed_to_friction": summary.handed,
         "phases": [
             {"t": p.t, "label": p.label, "mobility": p.mobility, "energy_change": p.energy_change, "velocity_change": p.velocity_change}
             for p in summary.phases
@@ -157,6 +158,8 @@ def _print(facts: dict[str, Any], console: Console) -> None:
     for status, count in facts["statuses"].items():
         if status != "ok":
             console.print(f"{count} steps {status}: {STATUSES[status]}", style="yellow")
+    for why, count in facts["handed_to_friction"].items():
+        console.print(f"{count} steps handed to friction: {why}", style="yellow", highlight=False)
     if facts["reason"]:
         console.print(facts["reason"], style="yellow", markup=False)
     for warning in facts["warnings"]:

@@ -70,6 +70,7 @@ class Summary:
         rebound: Largest velocity by which an impact missed its law [m/s].
         created: Largest energy that an impact made [J].
         reach: Radius of gyration of all bodies at the start [m].
+        handed: In how many steps contacts were handed from the law of the paper to friction, by why.
     """
 
     phases: list[Phase] = field(default_factory=list)
@@ -88,12 +89,15 @@ class Summary:
     rebound: float = 0.0
     created: float = 0.0
     reach: float = 0.0
+    handed: dict[str, int] = field(default_factory=dict)
 
     def enter(self, report: StepReport) -> None:
         """Enter the report of a step."""
         self.steps += 1
         self.statuses[report.status] = self.statuses.get(report.status, 0) + 1
         self.reason = self.reason or report.reason
+        if report.handed:
+            self.handed[report.handed] = self.handed.get(report.handed, 0) + 1
         self.residual, self.cone = max(self.residual, report.residual), max(self.cone, report.cone)
         self.complementarity = max(self.complementarity, report.complementarity)
         self.depth, self.closure = max(self.depth, report.depth), max(self.closure, report.closure)
