@@ -119,6 +119,8 @@ def scene_facts(scene: "Scene", world: "World", summary: "Summary", recorder: "R
         "microseconds_per_step": 1e6 * summary.pace,
         "statuses": summary.statuses,
         "reason": summary.reason,
+        "handed_to_friction": summary.handed,
+        "did_not_happen": summary.missed,
         "phases": [
             {"t": p.t, "label": p.label, "mobility": p.mobility, "energy_change": p.energy_change, "velocity_change": p.velocity_change}
             for p in summary.phases
@@ -147,20 +149,12 @@ def scene_facts(scene: "Scene", world: "World", summary: "Summary", recorder: "R
 
 
 def _print(facts: dict[str, Any], console: Console) -> None:
-    from humanoid_dynamics.simulation.setup import STATUSES
-
     console.print(f"[bold]{facts['scene']}[/]  {facts['title']}", highlight=False)
     rate = 1e6 * facts["seconds"] / max(facts["steps"], 1) / max(facts["microseconds_per_step"], 1e-9)
     console.print(
         f"{facts['seconds']:.3f} s in {facts['steps']} steps of {facts['microseconds_per_step']:.0f} us, {rate:.1f} times real time"
     )
-    for status, count in facts["statuses"].items():
-        if status != "ok":
-            console.print(f"{count} steps {status}: {STATUSES[status]}", style="yellow")
-    if facts["reason"]:
-        console.print(facts["reason"], style="yellow", markup=False)
-    for warning in facts["warnings"]:
-        console.print(f"warning: {warning}", style="yellow", markup=False)
+    _print_notes(facts, console)
     rows = [
         (p["label"], f"{p['t']:.4f} s", str(p["mobility"]), f"{p['energy_change']:.2e} J", f"{p['velocity_change']:.2e}")
         for p in facts["phases"]
@@ -183,6 +177,22 @@ def _print(facts: dict[str, Any], console: Console) -> None:
     console.print(f"sha256 of the run {facts['digest']}")
     if "record" in facts:
         console.print(f"record: {facts['record']}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _print_notes(facts: dict[str, Any], console: Console) -> None:
+    from humanoid_dynamics.simulation.setup import STATUSES
+
+    for status, count in facts["statuses"].items():
+        if status != "ok":
+            console.print(f"{count} steps {status}: {STATUSES[status]}", style="yellow")
+    for why, count in facts["handed_to_friction"].items():
+        console.print(f"{count} steps handed to friction: {why}", style="yellow", highlight=False)
+    for what in facts["did_not_happen"]:
+        console.print(f"did not happen before the run ended: {what}", style="yellow", markup=False)
+    if facts["reason"]:
+        console.print(facts["reason"], style="yellow", markup=False)
+    for warning in facts["warnings"]:
+        console.print(f"warning: {warning}", style="yellow", markup=False)
 
 
 def _print_checks(facts: dict[str, Any], console: Console) -> None:

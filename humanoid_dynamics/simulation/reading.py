@@ -23,7 +23,8 @@ def read_report(stepper: Stepper, status: str, reason: str, impacts: int) -> Ste
     if residual > CLOSE and status == "ok":
         status, reason = "inexact", f"contact impulses are a velocity of {residual:.1e} m/s away from a solution"
     quality = (residual, complementarity, cone, depth, stepper.closure, missing, momentum, spin, stepper.strayed, stepper.created)
-    return StepReport(stepper.t, status, reason, int(touching), impacts, *quality)
+    handed = stepper.engine.contacts.law.handed
+    return StepReport(stepper.t, status, reason, int(touching), impacts, *quality, handed)
 
 
 def list_forces(stepper: Stepper) -> tuple[PointForce, ...]:

@@ -68,7 +68,7 @@ class StepReport(NamedTuple):
         reason: What is wrong, in words; empty where nothing is.
         touching: Number of points that carry force.
         impacts: Number of impacts in this step.
-        residual: Distance of the contact impulses from a solution, as a velocity [m/s].
+        residual: Distance of the contact impulses from a solution in which nothing yields, as a velocity [m/s].
         complementarity: Largest product of a normal impulse and the velocity along it [J].
         cone: How far an impulse is outside its cone [N·s].
         depth: Largest depth of a point in the ground [m].
@@ -78,6 +78,7 @@ class StepReport(NamedTuple):
         spin: The same about its centre of mass [N·m·s].
         rebound: Largest velocity by which an impact in this step missed its law: part with e times the speed of the approach [m/s].
         created: Largest energy that an impact in this step made out of nothing [J].
+        handed: Why contacts of this step were handed from the law ``paper`` to ``friction``; empty where they were not.
     """
 
     t: float
@@ -95,6 +96,7 @@ class StepReport(NamedTuple):
     spin: float = 0.0
     rebound: float = 0.0
     created: float = 0.0
+    handed: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import pytest
 import humanoid_dynamics as hd
 from humanoid_dynamics.dynamics.placements import Placements
 from humanoid_dynamics.errors import MissingExtraError
-from humanoid_dynamics.simulation.contacts import cone_kernel, cone_newton
+from humanoid_dynamics.simulation.contacts import cone_kernel, cone_newton, yielding_kernel
 from humanoid_dynamics.simulation.contacts.cone_problem import ConeProblem
 from humanoid_dynamics.simulation.contacts.cones import solve_cones
 from humanoid_dynamics.simulation.scenes.file import load_scene
@@ -94,7 +94,7 @@ def test_cone_kernel_finds_the_solution_of_the_arrays(seed):
     expected = solve_cones(ConeProblem(G, b, mu, m + limits))
     p, u = np.empty(size), np.empty(size)
     problem = cone_newton.Cones(G.copy(), b.copy(), mu, np.empty(size), m + limits)
-    cone_kernel.soften(problem, np.zeros(size), np.arange(m))
+    yielding_kernel.soften(problem, np.zeros(size), np.arange(m))
     residual, rounds = cone_kernel.settle(problem, np.zeros(size), p, u)
     assert residual < 1e-8
     assert rounds >= 1

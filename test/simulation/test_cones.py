@@ -4,13 +4,19 @@ import numpy as np
 import pytest
 
 import humanoid_dynamics as hd
+from humanoid_dynamics.simulation.audit.setting import build_body, build_state
 from humanoid_dynamics.simulation.contacts.compiled_cones import CompiledCones
-from humanoid_dynamics.simulation.contacts.cone_problem import ConeProblem
+from humanoid_dynamics.simulation.contacts.cone_problem import HARD, ConeProblem
 from humanoid_dynamics.simulation.contacts.cones import certify, solve_cones
 from humanoid_dynamics.simulation.contacts.law import ContactLaw
-from humanoid_dynamics.simulation.contacts.touch_points import bind_points, list_surface_points
+from humanoid_dynamics.simulation.contacts.terrain import build_plane
+from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint, bind_points, list_surface_points
+from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.steps.compiled import compile_step
+from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.compiling import is_compiler_installed
+
+SQUARE = ((0.1, 0.1), (0.1, -0.1), (-0.1, -0.1), (-0.1, 0.1))
 
 
 def random_problem(rng, contacts, limits=0, redundant=False):
@@ -111,7 +117,7 @@ def test_impacts_of_what_is_light_and_heavy_together_do_not_yield():
         scales[4:7] = scales[7:] = scales[:3]
         G = scales[:, None] * problem.G * scales
         problem = problem._replace(G=G, b=scales * problem.b, owner=np.zeros(3, dtype=np.intp))
-        answer = law.solve_hard(problem, None)
+        answer = law.solve(problem, None, None)
         u = G @ answer.p + problem.b
         np.testing.assert_array_equal(answer.u, u)
         held = answer.p[:4] > 1e-6
@@ -121,3 +127,19 @@ def test_impacts_of_what_is_light_and_heavy_together_do_not_yield():
         first = solve_cones(problem)
         worst = max(worst, certify(problem, solve_cones(problem, first.p)).residual)
     assert worst > 1e-6
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_steps_are_certified_as_problems_in_which_nothing_yields(compiled):
+    """What grips stops within a step: what its contacts yield while impulses are found, a share of 1e-5 of its speed, is not left."""
+    if compiled:
+        pytest.importorskip("numba", reason="numba is not installed")
+    corners = tuple(TouchPoint(f"corner{k}", "body", np.array([x, y, 0.0]), 0.0, 1e3) for k, (x, y) in enumerate(SQUARE))
+    setup = Setup(terrain=(build_plane(friction=1e3),), points=corners, compiled=compiled)
+    world = World(build_body(2.0, (0.02, 0.02, 0.02)), setup, build_state(v=(0.9, 0.1, -0.015, 0.0, 0.0, 0.3)))
+    report = world.step(1e-3)
+    assert report.impacts == 0
+    assert report.status == "ok"
+    left = np.abs(world.v).max()
+    assert left < 2.0 * HARD
+    assert report.residual == pytest.approx(left, rel=0.5, abs=1e-12)

@@ -7,10 +7,13 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import UnknownNameError
+from humanoid_dynamics.simulation.audit.setting import build_body, build_state
 from humanoid_dynamics.simulation.contacts.cone_problem import ConeProblem
 from humanoid_dynamics.simulation.contacts.procedure import solve_by_procedure
+from humanoid_dynamics.simulation.contacts.terrain import build_plane
+from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint
 from humanoid_dynamics.simulation.scenes.file import load_scene
-from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
+from humanoid_dynamics.simulation.scenes.run import Summary, build_world, run_scene
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.polygon import margin_inside
@@ -100,6 +103,40 @@ def test_df8_every_foot_is_pressed_inside_its_sole():
                 assert margin_inside(surface.vertices[:, :2], frame.actInv(cop)[:2]) > -1e-5
                 checked += 1
     assert checked > 1500
+
+
+def test_df15_what_holds_beyond_friction_is_handed_to_coulomb_and_told():
+    """A crate pushed harder than friction holds slides under both laws alike, and the law of the paper says why it does not hold."""
+    ends, told = [], []
+    for law in ("friction", "paper"):
+        corners = tuple(TouchPoint(f"sole.{k}", "body", np.array([*p, -0.1]), 0.0, 0.3) for k, p in enumerate(CORNERS))
+        setup = Setup(terrain=(build_plane(),), points=corners, contact=law, compiled=False)
+        world = World(build_body(2.0, (0.02, 0.02, 0.02)), setup, build_state(z=0.1))
+        world.push("body", (9.0, 0.0, 0.0), 0.2)
+        reports = [world.step(1e-3) for _ in range(150)]
+        assert max(report.cone for report in reports) < 1e-9
+        assert {report.status for report in reports} == {"ok"}
+        ends.append(world.q)
+        told.append({report.handed for report in reports})
+    np.testing.assert_allclose(ends[1], ends[0], atol=1e-5)
+    assert world.v[0] == pytest.approx((9.0 / 2.0 - 0.3 * 9.81) * 0.15, rel=2e-2)
+    assert told[0] == {""}
+    assert any("friction" in why for why in told[1])
+
+
+def test_df8_a_limp_fall_under_the_law_of_the_paper_is_exact_or_told():
+    human, rng = hd.load_robot("human28"), np.random.default_rng(1)
+    v = np.zeros(human.nv)
+    v[:6] = rng.uniform(-1.0, 1.0, 6)
+    setup = Setup(terrain=(build_plane(),), contact="paper", compiled=False)
+    world = World(human, setup, hd.State(human.posture, v))
+    summary = Summary()
+    for _ in range(150):
+        summary.enter(world.step(1e-3))
+    assert summary.statuses == {"ok": 150}
+    assert summary.cone < 1e-9
+    assert summary.rebound < 1e-6
+    assert summary.handed
 
 
 def test_unknown_law_of_contact():

@@ -193,3 +193,17 @@ def test_a_watch_finds_its_time_whatever_the_step(dt):
     summary = run_scene(scene, build_world(scene))
     assert [phase.label for phase in summary.phases] == ["start", "slot leaves"]
     assert summary.phases[1].t == pytest.approx(0.1, abs=2e-5)
+
+
+def test_what_a_run_ends_before_is_told(tmp_path):
+    text = """objects: {crate: {mass: 2, box: [0.2, 0.2, 0.2], xyz: [0, 0, 0.1]}}
+terrain: [{plane: {}}]
+seconds: 0.02
+events:
+  - {at: 0.01, push: {link: body, force: [1, 0, 0], duration: 0.1}}
+  - {at: 5, push: {link: body, force: [9, 0, 0], duration: 0.1}}
+"""
+    (tmp_path / "late.yaml").write_text(text)
+    scene = load_scene(tmp_path / "late.yaml")
+    assert run_scene(scene, build_world(scene)).missed == ["push body at 5 s"]
+    assert run_scene(scene, build_world(scene), 0.005).missed == ["push body at 0.01 s", "push body at 5 s"]

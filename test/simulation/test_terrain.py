@@ -86,3 +86,15 @@ def test_the_nearest_shape_counts():
 def test_shapes_that_make_no_sense(build):
     with pytest.raises(ShapeError):
         build()
+
+
+@pytest.mark.parametrize(("size", "warned"), [((0.2, 0.2, 0.2), True), ((0.4, 0.1, 0.1), True), ((0.15, 0.1, 0.1), False)])
+def test_boxes_that_may_go_through_one_another_are_told(tmp_path, size, warned):
+    text = f"""objects:
+  lower: {{mass: 3, box: [0.2, 0.2, 0.2], xyz: [0, 0, 0.1]}}
+  upper: {{mass: 2, box: {list(size)}, xyz: [0, 0, 0.4]}}
+terrain: [{{plane: {{}}}}]
+"""
+    (tmp_path / "boxes.yaml").write_text(text)
+    world = build_world(load_scene(tmp_path / "boxes.yaml"))
+    assert any("go through" in warning for warning in world.robot.warnings) == warned

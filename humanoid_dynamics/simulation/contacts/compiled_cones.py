@@ -1,4 +1,4 @@
-"""The contact problem of ``cones.py`` solved by the kernel of ``cone_kernel.py``."""
+"""The contact problem of ``cones.py`` solved by the kernel of ``yielding_kernel.py``."""
 
 from __future__ import annotations
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_dynamics.simulation.contacts.cone_newton import (
-    TINY,
     Cones,
     iterate,
     project,
     size_steps,
 )
 from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, EXACT, FINEST
-from humanoid_dynamics.simulation.contacts.cones import COMPLIANCE, EASING, FIRMER, LEAST_RESISTANCE, MOST_EASINGS, RESISTANCE
+from humanoid_dynamics.simulation.contacts.cones import EASING, FIRMER, LEAST_RESISTANCE, MOST_EASINGS, RESISTANCE
 from humanoid_dynamics.simulation.contacts.small_systems import multiply, solve_symmetric
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
@@ -205,26 +204,6 @@ def search(cones: Cones, p: Vector, u: Vector) -> tuple[float, int]:
     return error, rounds + 1
 
 
-def soften(cones: Cones, guess: Vector, owners: Indices) -> None:
-    """Let contacts yield a little where their impulse changes, which makes impulses unique; those of a body yield alike.
-
-    Args:
-        cones: The problem; G is softened, and b shifted by the guess.
-        guess: (k,) impulses of the last step.
-        owners: (m,) number of the body of each contact.
-    """
-    G, b, m, count = cones.G, cones.b, len(owners), cones.normals
-    own, shared = np.zeros(m), np.zeros(m)
-    for i in range(m):
-        own[owners[i]] += (G[i, i] + G[count + i, count + i] + G[count + m + i, count + m + i]) / 3.0
-        shared[owners[i]] += 1.0
-    for row in range(len(b)):
-        i = row if row < count else (row - count) % m
-        soft = COMPLIANCE * max(own[owners[i]] / shared[owners[i]] if i < m else G[row, row], TINY)
-        G[row, row] += soft
-        b[row] -= soft * guess[row]
-
-
 def settle(cones: Cones, guess: Vector, p: Vector, u: Vector) -> tuple[float, int]:
     """Solve a contact problem.
 
@@ -261,28 +240,4 @@ def certify(mu: Vector, count: int, p: Vector, u: Vector) -> tuple[float, float]
     return complementarity, cone
 
 
-def solve_problem(
-    problem: tuple[Matrix, Vector, Vector, int], owners: Indices, guess: Vector, p: Vector, u: Vector
-) -> tuple[float, int, float, float]:
-    """Solve a contact problem by itself, as impacts and corrections of depth pose it.
-
-    Args:
-        problem: (k, k) velocity per impulse and (k,) velocity without impulses, both overwritten; (m,) coefficients of friction; number of
-            normal rows.
-        owners: (m,) number of the body of each contact.
-        guess: (k,) impulses of the last step, zero for what is new.
-        p: (k,) impulses, overwritten.
-        u: (k,) velocities, overwritten.
-
-    Returns:
-        Residual as a velocity [m/s], number of systems solved, largest p_n |u_n| [J], and how far an impulse is outside its cone [N·s].
-    """
-    G, b, mu, count = problem
-    cones = Cones(G, b, mu, np.empty(len(b)), count)
-    soften(cones, guess, owners)
-    residual, rounds = settle(cones, guess, p, u)
-    complementarity, cone = certify(mu, count, p, u)
-    return residual, rounds, complementarity, cone
-
-
-PARTS = (measure_error, approach, is_inside, choose_rows, gather, leaves, stick, search, soften, settle, certify)
+PARTS = (measure_error, approach, is_inside, choose_rows, gather, leaves, stick, search, settle, certify)

@@ -10,6 +10,9 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 EXACT = 1e-9  # residual that ends the search, as a share of the largest impulse
 FINEST = 1e-12  # the same where that leaves the velocity of something light in doubt
 CLOSE = 1e-6  # error in velocity that still passes [m/s]
+HARD = 1e-7  # error in velocity below which nothing yields [m/s]
+MOST_PASSES = 60
+OUTSIDE = 1e-10  # outside a cone of friction by less is round-off [N·s]
 
 
 class ConeProblem(NamedTuple):
@@ -43,6 +46,7 @@ class ConeAnswer(NamedTuple):
         cone: Largest |p_t| - mu p_n, zero inside [N·s].
         rounds: Linear systems solved.
         exact: Whether the residual passes.
+        handed: Why the procedure of the paper handed the problem to friction; empty where it did not.
     """
 
     p: Vector
@@ -52,6 +56,7 @@ class ConeAnswer(NamedTuple):
     cone: float
     rounds: int
     exact: bool
+    handed: str = ""
 
 
 Solver = Callable[[ConeProblem, Vector | None], ConeAnswer]

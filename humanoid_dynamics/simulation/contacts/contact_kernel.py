@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.simulation.contacts.cone_kernel import certify, search, settle, soften, stick
+from humanoid_dynamics.simulation.contacts.cone_kernel import certify, stick
 from humanoid_dynamics.simulation.contacts.cone_newton import Cones
+from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, MOST_PASSES, OUTSIDE
 from humanoid_dynamics.simulation.contacts.contact_build import build_points, measure_speeds, meets_others, select_points, want_points
 from humanoid_dynamics.simulation.contacts.holders import Holders, find_holders
 from humanoid_dynamics.simulation.contacts.limit_rows import build_limits, select_limits
 from humanoid_dynamics.simulation.contacts.thresholds import CARRIES
-from humanoid_dynamics.simulation.contacts.wrench_kernel import HOLDS, YIELDS, push, relate, stick_by_wrenches
+from humanoid_dynamics.simulation.contacts.wrench_kernel import AGAIN, HOLDS, YIELDS, push, relate, stick_by_wrenches
 from humanoid_dynamics.simulation.contacts.wrench_shares import collect, relate_rows
+from humanoid_dynamics.simulation.contacts.yielding_kernel import harden, settle_hard, soften
 from humanoid_dynamics.simulation.steps.bench import A_GUESS, A_P, A_U, A_WANTED, L_IMPULSE, Bench
 from humanoid_dynamics.simulation.steps.rows import (
     COMPLEMENTARITY,
@@ -86,20 +88,6 @@ def restrain_joint(Q: Matrix, W: Matrix) -> None:
                 W[i, j] -= share[j] * Q[k, i]
 
 
-def hold_on(cones: Cones, answer: Matrix, m: int, p: Vector, u: Vector) -> bool:
-    """Hold all points that touched, without a bound on friction; return whether none of them pulls and no other one sinks.
-
-    Args:
-        cones: The problem, softened.
-        answer: Table of answers.
-        m: Number of points that take part.
-        p: (k,) impulses, overwritten.
-        u: (k,) velocities, overwritten.
-    """
-    held = Cones(cones.G, cones.b, np.full(m, HELD), cones.step, cones.normals)
-    return bool(stick(held, answer[A_GUESS, : len(p)], p, u))
-
-
 def hold_start(bench: Bench) -> None:
     """Write the whitened velocity at the end that bilateral rows alone would leave: they hold the mean of start and end.
 
@@ -159,10 +147,15 @@ def solve_by_wrenches(bench: Bench, holders: Holders, X: Matrix, mu: Vector) -> 
     numbers, answer, m = bench.numbers, bench.answer, len(mu)
     count = m + len(X)
     D, b, held = relate(holders, X), find_speeds(bench, holders, X), np.full(m, HELD) if numbers[PAPER] > 0.0 else mu
-    came = stick_by_wrenches(bench, holders, (D, X), b, held)
+    came, passes = AGAIN, 0
+    while came == AGAIN and passes < MOST_PASSES:
+        came = stick_by_wrenches(bench, holders, (D, X), b, held)
+        passes += 1
     if came == HOLDS:
-        numbers[ROUNDS] = 1.0
         numbers[COMPLEMENTARITY], numbers[CONE] = certify(mu, count, answer[A_P, : len(b)], answer[A_U, : len(b)])
+        numbers[ROUNDS] = float(passes)
+        if numbers[PAPER] > 0.0:
+            numbers[ROUNDS] = 1.0 if numbers[CONE] <= OUTSIDE else -1.0
         return
     G, w = np.empty((len(b), len(b))), np.empty(len(D))
     relate_rows(holders, D, G)
@@ -235,14 +228,15 @@ def solve_problem(bench: Bench, cones: Cones, slots: Indices, yields: bool) -> N
     """
     numbers, answer, size, m = bench.numbers, bench.answer, len(cones.b), len(slots)
     p, u = answer[A_P, :size], answer[A_U, :size]
-    soften(cones, answer[A_GUESS, :size], slots)
-    if numbers[PAPER] > 0.0:
-        numbers[ROUNDS] = 1.0 if hold_on(cones, answer, m, p, u) else -1.0
-    elif yields:
-        p[:] = answer[A_GUESS, :size]
-        numbers[RESIDUAL], numbers[ROUNDS] = search(cones, p, u)
+    guess, held = answer[A_GUESS, :size], np.full(m, HELD) if numbers[PAPER] > 0.0 else cones.mu
+    soft = soften(cones, guess, slots)
+    if numbers[PAPER] == 0.0:
+        numbers[RESIDUAL], numbers[ROUNDS] = settle_hard(cones, soft, guess, (p, u), yields)
+    elif stick(Cones(cones.G, cones.b, held, cones.step, cones.normals), guess, p, u):
+        numbers[RESIDUAL] = harden(cones, soft, guess, p, u)
+        numbers[ROUNDS] = 1.0 if numbers[RESIDUAL] <= CLOSE else -1.0
     else:
-        numbers[RESIDUAL], numbers[ROUNDS] = settle(cones, answer[A_GUESS, :size], p, u)
+        numbers[ROUNDS] = -1.0
     numbers[COMPLEMENTARITY], numbers[CONE] = certify(cones.mu, cones.normals, p, u)
 
 
@@ -285,6 +279,5 @@ PARTS = (
     solve_rows,
     solve_by_wrenches,
     multiply_vectors,
-    hold_on,
     hold_start,
 )

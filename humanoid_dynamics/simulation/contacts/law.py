@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.simulation.contacts.cone_problem import ConeAnswer, ConeProblem, Solver
+from humanoid_dynamics.simulation.contacts.cone_problem import HARD, MOST_PASSES, ConeAnswer, ConeProblem, Solver
 from humanoid_dynamics.simulation.contacts.cones import certify, solve_cones, spread_softness
 from humanoid_dynamics.simulation.contacts.contact_rows import Rows
 from humanoid_dynamics.simulation.contacts.procedure import solve_by_procedure
 from humanoid_dynamics.simulation.contacts.touch_points import PointTable
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
-
-HARD = 1e-7  # error in velocity below which nothing yields [m/s]
-MOST_PASSES = 60
 
 
 class ContactLaw:
@@ -21,6 +18,7 @@ class ContactLaw:
     Attributes:
         name: ``friction`` or ``paper``.
         solver: Solves a contact problem with friction.
+        handed: Why the procedure of the paper handed contacts of this step to friction; empty where it did not.
     """
 
     def __init__(self, table: PointTable, joints: Indices, name: str, solver: Solver = solve_cones) -> None:
@@ -33,6 +31,7 @@ class ContactLaw:
             solver: Solves a contact problem with friction.
         """
         self.name, self.solver, self._joints = name, solver, joints
+        self.handed = ""
         surfaces = [name.rpartition(".")[0] or name for name in table.names]
         self._surface = np.array([surfaces.index(name) for name in surfaces], dtype=np.intp)
         self._yielding: tuple[bytes, int, Matrix] = (b"", 0, np.zeros((0, 0)))
@@ -51,42 +50,37 @@ class ContactLaw:
         return ConeProblem(G, b, rows.mu, count, owner, self._yielding[2])
 
     def solve(self, problem: ConeProblem, rows: Rows, guess: Vector | None) -> ConeAnswer:
-        """Find the impulses.
+        """Find the impulses, and again around the answer until nothing yields: two passes but for what is far lighter than the rest.
 
         Args:
             problem: The problem.
             rows: Its rows.
-            guess: (k,) impulses of the last step, zero for what is new.
+            guess: (k,) impulses of the last step, zero for what is new; None for an impact.
+
+        Returns:
+            Impulses, with velocities and a certificate of the problem in which nothing yields.
         """
         if self.name == "friction":
-            return self.solver(problem, guess)
+            return self._solve_hard(problem, guess)
         patches: dict[tuple[float, ...], list[int]] = {}  # corners of one surface on one side of one shape
         told = np.column_stack((self._surface[rows.point], rows.key - rows.point, rows.axes[0].round(6)))
         for corner, patch in enumerate(told.tolist()):
             patches.setdefault(tuple(patch), []).append(corner)
         groups = [np.array(corners, dtype=np.intp) for _, corners in sorted(patches.items())]
         plane = np.einsum("akj,kj->ka", rows.axes[1:], rows.place)
-        return solve_by_procedure(problem, groups, plane, guess, self.solver)
+        answer = solve_by_procedure(problem, groups, plane, guess, self._solve_hard)
+        self.handed = answer.handed or self.handed
+        return answer
 
-    def solve_hard(self, problem: ConeProblem, rows: Rows) -> ConeAnswer:
-        """Find the impulses, and again around the answer until nothing yields: two passes but for what is far lighter than the rest.
-
-        Args:
-            problem: The problem.
-            rows: Its rows.
-
-        Returns:
-            Impulses, with velocities and a certificate of the problem in which nothing yields.
-        """
-        if self.name != "friction":
-            return self.solve(problem, rows, None)
-        first = self.solver(problem, None)
-        best, around, rounds = certify(problem, first), first, first.rounds
+    def _solve_hard(self, problem: ConeProblem, guess: Vector | None) -> ConeAnswer:
+        """Solve with friction until nothing yields."""
+        around = self.solver(problem, guess)
+        best, rounds = certify(problem, around), around.rounds
         for _ in range(MOST_PASSES):
+            if best.residual <= HARD or not around.exact:
+                break
             around = self.solver(problem, around.p)
             answer, rounds = certify(problem, around), rounds + around.rounds
             if answer.residual <= best.residual:
                 best = answer
-            if best.residual <= HARD or not around.exact:
-                break
         return best._replace(rounds=rounds)

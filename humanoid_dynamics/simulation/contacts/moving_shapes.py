@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.constraints.kinematics import attach
-from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.model.robot import Notice, RobotModel
 from humanoid_dynamics.simulation.contacts.shapes import Box, Capsule, frame_of
 
 
@@ -69,6 +70,28 @@ def bind_shapes(robot: RobotModel, shapes: Sequence[MovingShape], groups: Mappin
         if frame.joint:
             bound.append(BoundShape(carried_by(moving.shape, frame.X_JF), frame.joint, groups.get(figure_of(moving.link), len(groups))))
     return tuple(bound)
+
+
+def note_boxes(robot: RobotModel, shapes: Sequence[MovingShape]) -> RobotModel:
+    """Return the robot with a warning for every two boxes neither of which is smaller than the other on all sides.
+
+    Corners meet faces, and edges that cross do not meet: such boxes do not bear one another.
+
+    Args:
+        robot: The robot.
+        shapes: Shapes that ride on it.
+    """
+    boxes = [(shape.link, np.sort(shape.shape.half)) for shape in shapes if isinstance(shape.shape, Box)]
+    pairs = [
+        f"{one} and {other}"
+        for k, (one, first) in enumerate(boxes)
+        for other, second in boxes[:k]
+        if figure_of(one) != figure_of(other) and not ((first < second).all() or (second < first).all())
+    ]
+    if not pairs:
+        return robot
+    said = "neither box is smaller than the other on all sides, and edges that cross do not meet: one may go through the other"
+    return replace(robot, notices=(*robot.notices, *(Notice("warning", f"links {pair}", said) for pair in pairs)))
 
 
 def carried_by(shape: Box | Capsule, X: pin.SE3) -> Box | Capsule:

@@ -2,9 +2,9 @@
 
 A surface holds with its face, an edge, a point, or not at all; where the centre of pressure leaves the face the nearest edge or corner is
 kept, where the normal force pulls nothing is.  All surfaces are demoted at once, at most four systems are solved, and a jump of
-velocities is always computed from the velocity before.  Completed in three points: before a demotion another distribution of the same
-forces is looked for, in which nothing pulls; what was let go and would sink in is held again, once; and where that contradicts itself
-Coulomb's law decides.  Friction is reported and not enforced.
+velocities is always computed from the velocity before.  Completed in four points: before a demotion another distribution of the same
+forces is looked for, in which nothing pulls; what was let go and would sink in is held again, once; where that contradicts itself, or what
+holds asks for more friction than there is, Coulomb's law decides, and the answer says why.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scipy.linalg import lapack
 from scipy.optimize import nnls
 
 from humanoid_dynamics.contact.demotion import stay_held
-from humanoid_dynamics.simulation.contacts.cone_problem import ConeAnswer, ConeProblem, Solver
+from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, HARD, MOST_PASSES, OUTSIDE, ConeAnswer, ConeProblem, Solver
 from humanoid_dynamics.simulation.contacts.cones import measure_softness, solve_cones
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
@@ -36,7 +36,7 @@ def solve_by_procedure(
     """Solve a contact problem by holding and letting go.
 
     Args:
-        problem: The problem; its coefficients of friction only serve the report.
+        problem: The problem.
         groups: Normal rows of the corners of each surface, in order around it.
         plane: (m, 2) where the corners touch, along their tangents [m].
         guess: (k,) impulses of the last step, for the way out.
@@ -45,26 +45,32 @@ def solve_by_procedure(
     Returns:
         Impulses with their certificate.
     """
-    held = np.ones(problem.normals, dtype=np.bool_)
-    p, solves = np.zeros(len(problem.b)), 0
-    promoted = False
-    while solves < MOST_SOLVES:
+    held, promoted, reason = np.ones(problem.normals, dtype=np.bool_), False, f"{MOST_SOLVES} systems did not tell what holds"
+    for solves in range(1, MOST_SOLVES + 1):
         p = _hold(problem, held, guess)
-        solves += 1
         keep = _demote(problem, groups, plane, p, held)
-        if keep is not None:
+        if keep is not None or measure_outside(problem, p) > OUTSIDE:
             other = _redistribute(problem, p, held)
-            if other is None:
+            if other is not None:
+                p = other
+            elif keep is not None:
                 held = keep
                 continue
-            p = other
+            else:
+                reason = "what holds asks for more friction than there is"
+                break
         sinking = ~held & ((problem.G.dot(p) + problem.b)[: problem.normals] < -SINK)
         if not sinking.any():
-            return _report(problem, p, solves)
+            answer = _report(problem, p, solves)
+            if answer.exact:
+                return answer
+            reason = "what holds does not stand still"
+            break
         if promoted:
+            reason = "what was let go sinks in, and pulls where it is held"
             break
         promoted, held = True, held | sinking
-    return way_out(problem, guess)._replace(rounds=MOST_SOLVES)
+    return way_out(problem, guess)._replace(rounds=MOST_SOLVES, handed=reason)
 
 
 def _hold(problem: ConeProblem, held: Mask, guess: Vector | None) -> Vector:
@@ -77,8 +83,10 @@ def _hold(problem: ConeProblem, held: Mask, guess: Vector | None) -> Vector:
         soft = measure_softness(problem)[rows]
         U, info = lapack.dpotrf(G + np.diag(soft))
         around = np.zeros(len(rows)) if guess is None else guess[rows]
-        for _ in range(3 if guess is None and info == 0 else 1):  # an impact must not yield, a step may
-            around = lapack.dpotrs(U, soft * around - problem.b[rows])[0]
+        for _ in range(MOST_PASSES if info == 0 else 1):
+            before, around = around, lapack.dpotrs(U, soft * around - problem.b[rows])[0]
+            if np.abs(soft * (around - before)).max() <= HARD:
+                break
         p[rows] = around
     return p
 
@@ -122,9 +130,20 @@ def _redistribute(problem: ConeProblem, p: Vector, held: Mask) -> Vector | None:
     return edges.dot(share) if left <= SAME_FORCE else None
 
 
-def _report(problem: ConeProblem, p: Vector, solves: int) -> ConeAnswer:
+def measure_outside(problem: ConeProblem, p: Vector) -> float:
+    """Return how far impulses are outside their cones of friction [N·s].
+
+    Args:
+        problem: The problem.
+        p: (k,) impulses.
+    """
     count, m = problem.normals, len(problem.mu)
+    return float((np.hypot(p[count : count + m], p[count + m :]) - problem.mu * p[:m]).max(initial=0.0))
+
+
+def _report(problem: ConeProblem, p: Vector, solves: int) -> ConeAnswer:
+    count = problem.normals
     u = problem.G.dot(p) + problem.b
-    cone = float((np.hypot(p[count : count + m], p[count + m :]) - problem.mu * p[:m]).max(initial=0.0))
+    cone = measure_outside(problem, p)
     error = max(float(np.abs(np.minimum(u[:count], 0.0)).max()), float(np.abs(u[:count] * (p[:count] != 0.0)).max()))
-    return ConeAnswer(p, u, error, float(np.abs(p[:count] * u[:count]).max()), cone, solves, error <= 10.0 * SINK)
+    return ConeAnswer(p, u, error, float(np.abs(p[:count] * u[:count]).max()), cone, solves, error <= CLOSE)

@@ -74,5 +74,5 @@ def find_rebound(law: ContactLaw, rows: Rows, G: Matrix, before: Vector, e: Vect
 
 def _collide(law: ContactLaw, rows: Rows, G: Matrix, before: Vector, bounce: Vector) -> Rebound:
     """Find an impact after which rows part with what they are to bounce by."""
-    answer = law.solve_hard(law.pose(rows, G, before + bounce), rows)
+    answer = law.solve(law.pose(rows, G, before + bounce), rows, None)
     return Rebound(answer, answer.u - bounce, 0.5 * float(answer.p.dot(before + answer.u - bounce)), -bounce[: len(rows.gap)])

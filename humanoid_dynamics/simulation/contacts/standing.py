@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack
 
-from humanoid_dynamics.simulation.contacts.cone_problem import ConeAnswer
+from humanoid_dynamics.simulation.contacts.cone_problem import HARD, ConeAnswer
 from humanoid_dynamics.simulation.contacts.cones import spread_softness
 from humanoid_dynamics.simulation.contacts.contact_rows import Touching
 from humanoid_dynamics.simulation.contacts.level_ground import LevelGround
@@ -29,6 +29,7 @@ class StandingPoints:
         lowest: The least of them [m].
         B: (nv, 3m) whitened rows.
         impulse: (nv,) whitened impulse.
+        missed: Largest velocity that is left along a row [m/s].
     """
 
     def __init__(self, ground: LevelGround, point: Indices, joints: Indices) -> None:
@@ -58,6 +59,7 @@ class StandingPoints:
         self.gap: Vector = np.zeros(m)
         self._place: Matrix = np.zeros((m, 3))
         self.lowest = self._highest = np.inf
+        self.missed = 0.0
         self.B: Matrix = self._rows.T
         self.impulse: Vector = np.zeros(support.shape[1])
         self._before, self._p, self._u = np.zeros(3 * m), np.zeros(3 * m), np.zeros(3 * m)
@@ -106,14 +108,20 @@ class StandingPoints:
         np.dot(B.T, B, G)
         soft = self._yielding.dot(self._diagonal)
         self._diagonal += soft
-        soft *= guess
-        pull = soft - wanted
+        carried = soft * guess
+        pull = carried - wanted
         pull -= z.dot(B)
         _, p, info = lapack.dposv(G.T, pull)
         if info != 0 or not self._is_inside(p):
             return False
+        soft *= p
+        soft -= carried  # by how much what stands would yield
+        self.missed = float(abs(soft[np.abs(soft).argmax()]))
+        if self.missed > HARD:
+            return False
         u = G.dot(p)
         u -= pull
+        u -= soft
         np.subtract(u, wanted, self._ended)
         self._impulses[:], self._p, self._u = p, p, u
         self.impulse = B.dot(p)
@@ -139,12 +147,12 @@ class StandingPoints:
             numbers: Numbers in and out; the certificate is written.
         """
         self._kept = memory[self._where, M_U:] = self._ground.turn.T.dot(self._motions).T
-        numbers[RESIDUAL] = numbers[CONE] = 0.0
+        numbers[RESIDUAL], numbers[CONE] = self.missed, 0.0
         numbers[COMPLEMENTARITY], numbers[DEPTH], numbers[LOWEST] = self._complementarity(), max(0.0, -self.lowest), self.lowest
 
     def read(self) -> Touching:
         """Return what was remembered last."""
-        answer = ConeAnswer(self._p, self._u, 0.0, self._complementarity(), 0.0, 1, True)
+        answer = ConeAnswer(self._p, self._u, self.missed, self._complementarity(), 0.0, 1, True)
         return Touching(self._point, self._place, self._kept[:, 3:], max(0.0, -self.lowest), answer, np.zeros_like(self._point))
 
     def _complementarity(self) -> float:

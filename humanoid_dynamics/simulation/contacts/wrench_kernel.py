@@ -10,17 +10,18 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_dynamics.simulation.contacts.cone_kernel import is_inside, leaves
+from humanoid_dynamics.simulation.contacts.cone_problem import HARD
 from humanoid_dynamics.simulation.contacts.cones import COMPLIANCE
 from humanoid_dynamics.simulation.contacts.holders import Holders
 from humanoid_dynamics.simulation.contacts.small_systems import invert_block, solve_symmetric
 from humanoid_dynamics.simulation.contacts.wrench_shares import apply_blocks, collect, gather_wrenches, share_out, spread, spread_softness
 from humanoid_dynamics.simulation.steps.bench import A_GUESS, A_P, A_U, Bench
-from humanoid_dynamics.simulation.steps.rows import Z_END
+from humanoid_dynamics.simulation.steps.rows import RESIDUAL, Z_END
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 TINY = 1e-12
 # what came of a try
-HOLDS, YIELDS, UNKNOWN = 1, 0, -1
+HOLDS, YIELDS, UNKNOWN, AGAIN = 1, 0, -1, 2
 
 
 def correlate(holders: Holders, D: Matrix) -> None:
@@ -181,7 +182,8 @@ def stick_by_wrenches(bench: Bench, holders: Holders, links: tuple[Matrix, Matri
         mu: (m,) coefficients of friction.
 
     Returns:
-        ``HOLDS`` where they are a solution, ``YIELDS`` where something slides or leaves, ``UNKNOWN`` where wrenches do not tell.
+        ``HOLDS`` where they are a solution, ``AGAIN`` where they yield and are the guess now, ``YIELDS`` where something slides or leaves,
+        ``UNKNOWN`` where wrenches do not tell.
     """
     D, X = links
     count, W, answer = len(mu) + len(X), holders.W, bench.answer
@@ -204,10 +206,16 @@ def stick_by_wrenches(bench: Bench, holders: Holders, links: tuple[Matrix, Matri
     if not is_inside(p, mu, count):
         return YIELDS
     answer_all(holders, D, w, rest)
+    missed = 0.0
     for row in range(len(b)):
-        u[row] = b[row] + yields[row] * (p[row] - guess[row]) + rest[row]
+        u[row] = b[row] + rest[row]
+        missed = max(missed, abs(yields[row] * (p[row] - guess[row])))
     if not (every or leaves(u, guess, count)):
         return YIELDS
+    bench.numbers[RESIDUAL] = missed
+    if missed > HARD:
+        guess[:] = p
+        return AGAIN
     push(holders, X, w, bench.dofs[Z_END])
     return HOLDS
 

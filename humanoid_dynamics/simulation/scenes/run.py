@@ -17,6 +17,7 @@ from humanoid_dynamics.dynamics.impact import project_velocity
 from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError
 from humanoid_dynamics.model.state import State
+from humanoid_dynamics.simulation.contacts.moving_shapes import note_boxes
 from humanoid_dynamics.simulation.scenes.anchors import place_here
 from humanoid_dynamics.simulation.scenes.scene import Moment, Scene
 from humanoid_dynamics.simulation.scenes.snake_pilot import SnakePilot
@@ -70,6 +71,8 @@ class Summary:
         rebound: Largest velocity by which an impact missed its law [m/s].
         created: Largest energy that an impact made [J].
         reach: Radius of gyration of all bodies at the start [m].
+        missed: Moments and watches of the scene that did not come before the run ended.
+        handed: In how many steps contacts were handed from the law of the paper to friction, by why.
     """
 
     phases: list[Phase] = field(default_factory=list)
@@ -88,12 +91,16 @@ class Summary:
     rebound: float = 0.0
     created: float = 0.0
     reach: float = 0.0
+    missed: list[str] = field(default_factory=list)
+    handed: dict[str, int] = field(default_factory=dict)
 
     def enter(self, report: StepReport) -> None:
         """Enter the report of a step."""
         self.steps += 1
         self.statuses[report.status] = self.statuses.get(report.status, 0) + 1
         self.reason = self.reason or report.reason
+        if report.handed:
+            self.handed[report.handed] = self.handed.get(report.handed, 0) + 1
         self.residual, self.cone = max(self.residual, report.residual), max(self.cone, report.cone)
         self.complementarity = max(self.complementarity, report.complementarity)
         self.depth, self.closure = max(self.depth, report.depth), max(self.closure, report.closure)
@@ -119,8 +126,9 @@ def build_world(scene: Scene) -> World:
     if scene.here:
         blocks += [build_loop(scene.robot, place_here(scene.robot, q, loop)) for loop in scene.here.values()]
         q, v = _close(replace(scene, state=State(q, v)), blocks)
+    held = {link for loop in (*scene.connections.values(), *scene.here.values()) for link in (loop.link_a, loop.link_b)}
     try:
-        world = World(scene.robot, scene.setup, State(q, v), blocks)
+        world = World(note_boxes(scene.robot, [s for s in scene.setup.shapes if s.link not in held]), scene.setup, State(q, v), blocks)
     except ShapeError as cause:
         raise HumanoidDynamicsError(f"scene {scene.name!r}: {cause}") from cause
     if scene.driving is not None:
@@ -168,6 +176,7 @@ def run_scene(scene: Scene, world: World, seconds: float | None = None, watch: C
             break
         if watch is not None and k % 50 == 0:
             watch(world.t)
+    summary.missed = [f"{moment.label} at {moment.at:g} s" for moment in pending] + [f"{watch.cut} leaves" for watch in watches]
     summary.pace = (perf_counter() - began) / max(summary.steps - late, 1)
     return summary
 

@@ -17,6 +17,7 @@ from humanoid_dynamics.simulation.contacts import (
     small_systems,
     wrench_kernel,
     wrench_shares,
+    yielding_kernel,
 )
 from humanoid_dynamics.simulation.steps import (
     bench,
@@ -83,7 +84,7 @@ PLAIN = StepKernels(
     branches.find_momentum,
     motion_kernel.measure_energy,
     motion_kernel.measure_motion,
-    cone_kernel.solve_problem,
+    yielding_kernel.solve_problem,
 )
 
 
@@ -108,6 +109,7 @@ def compile_step() -> StepKernels:
         small_systems,
         cone_newton,
         cone_kernel,
+        yielding_kernel,
         holders,
         limit_rows,
         contact_build,

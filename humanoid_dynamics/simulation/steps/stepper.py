@@ -58,6 +58,7 @@ class Stepper(Phases):
         if tau is not self.tau or tau.flags.writeable:
             self.tau = self._dofs[MOTOR, self.mechanism.actuated] = tau
         self.strayed = self.created = 0.0
+        self.engine.contacts.law.handed = ""
         if undisturbed and not (self.fresh or self.pushes or self.accurate) and self._turns_slowly() and self._leap(dt):
             return 0
         return self._take(dt, HALVINGS)

@@ -1,0 +1,125 @@
+"""How contacts yield a little while their impulses are found, and no more once they are, written so that numba can compile it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from humanoid_dynamics.simulation.contacts.cone_kernel import certify, search, settle
+from humanoid_dynamics.simulation.contacts.cone_newton import TINY, Cones, project, size_steps
+from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, HARD, MOST_PASSES
+from humanoid_dynamics.simulation.contacts.cones import COMPLIANCE
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+
+
+def soften(cones: Cones, guess: Vector, owners: Indices) -> Vector:
+    """Let contacts yield a little where their impulse changes, which makes impulses unique; those of a body yield alike.
+
+    Returns (k,) how much each row yields.
+
+    Args:
+        cones: The problem; G is softened, and b shifted by the guess.
+        guess: (k,) impulses of the last step.
+        owners: (m,) number of the body of each contact.
+    """
+    G, b, m, count = cones.G, cones.b, len(owners), cones.normals
+    own, shared, yields = np.zeros(m), np.zeros(m), np.empty(len(cones.b))
+    for i in range(m):
+        own[owners[i]] += (G[i, i] + G[count + i, count + i] + G[count + m + i, count + m + i]) / 3.0
+        shared[owners[i]] += 1.0
+    for row in range(len(b)):
+        i = row if row < count else (row - count) % m
+        yields[row] = COMPLIANCE * max(own[owners[i]] / shared[owners[i]] if i < m else G[row, row], TINY)
+        G[row, row] += yields[row]
+        b[row] -= yields[row] * guess[row]
+    return yields
+
+
+def harden(cones: Cones, yields: Vector, guess: Vector, p: Vector, u: Vector) -> float:
+    """Take what contacts yielded out of their velocities, and let them yield around these impulses from now on.
+
+    Args:
+        cones: The problem, softened; b is shifted.
+        yields: (k,) from ``soften``.
+        guess: (k,) impulses around which they yielded, overwritten with p.
+        p: (k,) impulses.
+        u: (k,) velocities, overwritten.
+
+    Returns:
+        How far the impulses are from a solution in which nothing yields, as a velocity of the worst row [m/s].
+    """
+    size_steps(cones)
+    inside = np.empty(len(p))
+    for i in range(len(p)):
+        gave = yields[i] * (p[i] - guess[i])
+        u[i] -= gave
+        cones.b[i] -= gave
+        guess[i] = p[i]
+        inside[i] = p[i] - cones.step[i] * u[i]
+    project(inside, cones.mu, cones.normals, inside)
+    error = 0.0
+    for i in range(len(p)):
+        miss = abs(p[i] - inside[i]) / cones.step[i]
+        if not miss <= error:
+            error = miss
+    return error
+
+
+def settle_hard(cones: Cones, yields: Vector, guess: Vector, answer: tuple[Vector, Vector], slides: bool) -> tuple[float, int]:
+    """Solve a contact problem, and again around the answer until nothing yields.
+
+    Args:
+        cones: The problem, softened; b is shifted.
+        yields: (k,) from ``soften``.
+        guess: (k,) impulses of the last step, zero for what is new; overwritten.
+        answer: Impulses (k,) and velocities (k,), overwritten.
+        slides: Whether it is known that something slides or leaves.
+
+    Returns:
+        Residual as a velocity [m/s], and the number of systems solved.
+    """
+    p, u = answer
+    best, least, rounds = (p.copy(), u.copy()), np.inf, 0
+    for _ in range(MOST_PASSES + 1):
+        if slides:
+            p[:] = guess
+            error, used = search(cones, p, u)
+        else:
+            error, used = settle(cones, guess, p, u)
+        rounds += used
+        residual = harden(cones, yields, guess, p, u)
+        if residual <= least:
+            least = residual
+            best[0][:] = p
+            best[1][:] = u
+        if least <= HARD or error > CLOSE:
+            break
+    p[:] = best[0]
+    u[:] = best[1]
+    return least, rounds
+
+
+def solve_problem(
+    problem: tuple[Matrix, Vector, Vector, int], owners: Indices, guess: Vector, p: Vector, u: Vector
+) -> tuple[float, int, float, float]:
+    """Solve a contact problem by itself, as impacts and corrections of depth pose it.
+
+    Args:
+        problem: (k, k) velocity per impulse and (k,) velocity without impulses, both overwritten; (m,) coefficients of friction; number of
+            normal rows.
+        owners: (m,) number of the body of each contact.
+        guess: (k,) impulses of the last step, zero for what is new.
+        p: (k,) impulses, overwritten.
+        u: (k,) velocities, overwritten.
+
+    Returns:
+        Residual as a velocity [m/s], number of systems solved, largest p_n |u_n| [J], and how far an impulse is outside its cone [N·s].
+    """
+    G, b, mu, count = problem
+    cones = Cones(G, b, mu, np.empty(len(b)), count)
+    soften(cones, guess, owners)
+    residual, rounds = settle(cones, guess, p, u)
+    complementarity, cone = certify(mu, count, p, u)
+    return residual, rounds, complementarity, cone
+
+
+PARTS = (soften, harden, settle_hard)
