@@ -11,6 +11,7 @@ import pinocchio as pin
 from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.filtering.certificate import FrameCertificate, FrameJudge
 from humanoid_dynamics.filtering.conditioning.intake import TAKEN, Intake, steps_of_hold
+from humanoid_dynamics.filtering.conditioning.leash import Leash
 from humanoid_dynamics.filtering.conditioning.planner import Planner
 from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
 from humanoid_dynamics.filtering.conditioning.rehearsal import rehearse
@@ -95,7 +96,8 @@ class DynamicsFilter:
         """Forget the stream and the state, and a fall."""
         self._recovery.restart()
         bound = PostureBound(self.robot, self.proportions, leaps=self.settings.flights)
-        self._intake = Intake(self.robot, keep_limits=self.tick_settings.joint_limits, bound=bound)
+        leash = Leash(self.robot, self.proportions)
+        self._intake = Intake(self.robot, keep_limits=self.tick_settings.joint_limits, bound=bound, leash=leash)
         self._track = Track(self.robot, self.proportions, self.settings)
         self._planner = Planner(self.proportions, self.settings, self._track)
         self._targets: list[Target] = []

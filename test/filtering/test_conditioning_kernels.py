@@ -186,6 +186,19 @@ def test_window_is_put_on_its_ground():
     np.testing.assert_allclose(out[3], -ground[:, None] * (0.0, 0.0, 1.0))
 
 
+def test_soles_that_slide_alike_stand_on_what_slides():
+    way = np.outer(np.arange(5), (0.6, 0.2, 0.0)) * DT
+    centre, turn = np.stack((way, way + np.array((0.0, 0.2, 0.0))), axis=1), np.tile(np.eye(3), (5, 2, 1, 1))
+    speeds = []
+    for apart in (0.0, 0.3):  # m/s
+        centre[:, 1, 0] += apart * np.arange(5) * DT
+        out = (*np.zeros((3, 5, 2)), np.zeros((5, 3)))
+        compile_where_possible(put_on_ground)((centre, turn, np.zeros(5)), DT, (np.zeros((5, 3)), centre.copy()), out)
+        speeds.append(out[2][2])
+    np.testing.assert_allclose(speeds[0], 0.0, atol=1e-9)
+    np.testing.assert_allclose(speeds[1], np.hypot((0.6, 0.9), 0.2))
+
+
 def test_sole_comes_to_rest_on_the_ground_and_looks_the_same_way():
     rng = np.random.default_rng(7)
     for _ in range(50):

@@ -12,6 +12,7 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import DynamicsFilter
 from humanoid_dynamics.filtering.clip_feed import samples_with_holds
 from humanoid_dynamics.filtering.conditioning.intake import Intake
+from humanoid_dynamics.filtering.conditioning.leash import Leash
 from humanoid_dynamics.filtering.conditioning.posture_bound import FARTHEST, LOWEST, STEEPEST, PostureBound
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.motion.load import load_clip
@@ -95,7 +96,8 @@ def test_leans_and_sinks_of_every_size_and_pace(name, kind):
 def test_recorded_motion_is_left_alone(name):
     robot = robot_of("g1")
     clip = load_clip(find_recording(name), robot)
-    free, bound = Intake(robot), Intake(robot, bound=PostureBound(robot, measure_proportions(robot)))
+    p = measure_proportions(robot)
+    free, bound = Intake(robot), Intake(robot, bound=PostureBound(robot, p), leash=Leash(robot, p))
     for time, q in samples_with_holds(clip):
         assert bound.take(time, q) == free.take(time, q)
         np.testing.assert_array_equal(bound.q, free.q)

@@ -8,6 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.conditioning.intake_kernels import add_changes, count_fast, let_in
+from humanoid_dynamics.filtering.conditioning.leash import Leash
 from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
 from humanoid_dynamics.filtering.conditioning.rejoining import Rejoining
 from humanoid_dynamics.filtering.conditioning.sample_clock import AHEAD, SampleClock
@@ -27,12 +28,15 @@ LONGEST_GAP = 0.5  # s; after a longer silence time does not wait for what was m
 REMEMBERED = 0.3  # weight of a new sample in what is known about noise
 NOISY = (0.02, 80.0)  # rad and rad/s^2; differences of steps that are larger, over all joints, are no motion but noise
 LOUD = 2.5  # times of that; a step that is so different from the last one is not taken at all
-TAKEN = frozenset({"ok", "retimed", "moved", "jumped", "bounded", "limited", "noisy"})  # what may become of a sample that is taken
+TAKEN = frozenset(
+    {"ok", "retimed", "moved", "jumped", "bounded", "held_back", "limited", "noisy"}
+)  # what may become of a sample that is taken
 REASONS = {
     "retimed": "stamps run on elsewhere, and time goes on from where it was",
     "moved": "the reference jumped to another place",
     "jumped": "the posture of the reference jumped, had frozen or is all noise; it is held, and led back to",
     "bounded": "the reference leans or sinks farther or faster than a robot can, or its weight is far from its feet; it is held back",
+    "held_back": "both soles of the reference slide or turn faster than small steps can follow; its place and heading come later",
     "limited": "the reference is faster than the robot",
     "noisy": "the reference goes to and fro; noise is taken out",
     "wrong_shape": "not as many numbers as the robot has coordinates",
@@ -51,18 +55,22 @@ class Intake:
     A new place or heading from one sample to the next is taken as a new origin of the reference, not as a motion.  Where the whole posture
     jumps, had frozen or is nothing but noise, the reference is held, and led back to as soon as samples agree with each other.  A single
     coordinate that jumps follows as fast as the robot can.  Where a bound of postures is given, samples that cannot be balanced are led
-    toward the resting posture, and those that lean or sink too fast are held and led back to as well.
+    toward the resting posture, and those that lean or sink too fast are held and led back to as well.  Where a leash is given, place and
+    heading of what slides without steps come later.
     """
 
-    def __init__(self, robot: RobotModel, *, keep_limits: bool = True, bound: PostureBound | None = None) -> None:
+    def __init__(
+        self, robot: RobotModel, *, keep_limits: bool = True, bound: PostureBound | None = None, leash: Leash | None = None
+    ) -> None:
         """Prepare.
 
         Args:
             robot: A robot with a free base.
             keep_limits: Whether samples are moved into the position and speed limits of joints.
             bound: What postures may ask; none where None.
+            leash: What holds soles back that slide; none where None.
         """
-        self._bound = bound
+        self._bound, self._leash = bound, leash
         self._model = robot.model
         known = np.isfinite(robot.limits.velocity) & keep_limits
         speed = np.where(known, robot.limits.velocity, FASTEST_JOINT)
@@ -79,11 +87,14 @@ class Intake:
         """Forget the stream."""
         self.time, self._clock = -np.inf, SampleClock()
         self.q: Vector | None = None
+        self._free: Vector = np.zeros(0)  # the same, not held back
         self._given: Vector | None = None
         self._origin, self._moved = pin.SE3.Identity(), False
         self._rejoining.restart()
         if self._bound is not None:
             self._bound.restart()
+        if self._leash is not None:
+            self._leash.restart()
         self._raw: Vector | None = None
         self._last_rate: Vector | None = None
         self._noise = 0.0
@@ -97,9 +108,9 @@ class Intake:
 
         Returns:
             ``ok``; ``retimed`` where its clock is another one, ``moved`` where it jumped to another place, ``jumped`` where its posture
-            did, had frozen or is nothing but noise, ``bounded`` where nobody could balance it, ``limited`` where it is faster than the
-            robot, ``noisy`` where noise is taken out; or why it was left out: ``wrong_shape``, ``not_finite``, ``late``, ``ahead``,
-            ``not_unit``, ``leaning``.
+            did, had frozen or is nothing but noise, ``bounded`` where nobody could balance it, ``held_back`` where its place or heading is
+            elsewhere, ``limited`` where it is faster than the robot, ``noisy`` where noise is taken out; or why it was left out:
+            ``wrong_shape``, ``not_finite``, ``late``, ``ahead``, ``not_unit``, ``leaning``.
         """
         sample, stamp = read_vector(q), read_number(time)
         read = self._clock.read(stamp) if math.isfinite(stamp) else "not_finite"  # also where the rest is no sample: time goes on
@@ -130,26 +141,32 @@ class Intake:
         compile_where_possible(let_in)(sample, self._lower, self._upper)
         sample, led = self._bound.lead(sample) if self._bound else (sample, False)
         if self.q is None:
-            self.time, self.q = time, sample
-            return "bounded" if led else "ok"
+            return self._settle(time, sample, 0.0, "bounded" if led else "ok")
         gap = min(time - self.time, LONGEST_GAP)
-        sample, share, status = self._join(self.q, sample, gap)
+        sample, share, status = self._join(sample, gap)
         status = "bounded" if led and status == "ok" else status
-        step = pin.difference(self._model, self.q, sample)
+        step = pin.difference(self._model, self._free, sample)
         if share < 1.0:
             step, status = share * step, "noisy" if status == "ok" else status
-            sample = pin.integrate(self._model, self.q, step)
+            sample = pin.integrate(self._model, self._free, step)
         if compile_where_possible(count_fast)(step, 0, self._speed, gap)[1]:
             most = self._speed * gap
             step = np.clip(step, -most, most)
-            sample = pin.integrate(self._model, self.q, step)
+            sample = pin.integrate(self._model, self._free, step)
             status = "limited" if status == "ok" else status
-        if float(sample[3:7] @ self.q[3:7]) < 0.0:
-            sample[3:7] *= -1.0
-        self.time, self.q = time, sample
+        status = self._settle(time, sample, gap, status)
         return "retimed" if self._clock.changed else status
 
-    def _join(self, q: Vector, sample: Vector, gap: float) -> tuple[Vector, float, str]:
+    def _settle(self, time: float, sample: Vector, gap: float, status: str) -> str:
+        """Go on with a sample, held back where it must be; return what became of it."""
+        self.time, self._free = time, sample
+        held = self._leash.hold(sample, gap) if self._leash else sample
+        if self.q is not None and float(held[3:7] @ self.q[3:7]) < 0.0:
+            held[3:7] *= -1.0
+        self.q = held
+        return "held_back" if self._leash and self._leash.holds and status == "ok" else status
+
+    def _join(self, sample: Vector, gap: float) -> tuple[Vector, float, str]:
         """Return where a sample leads to from where one is, what share of the step is taken, and what became of it."""
         given, sample, status = sample, self._placed(sample), "ok"
         if self._jumps(sample, gap):
@@ -160,7 +177,7 @@ class Intake:
             sample = self._raw = self._move_origin(given, sample)
         if (
             (wild or runs)
-            and self._rejoining.begin(q, sample, self._bound.time_between(q, sample) if self._bound else 0.0)
+            and self._rejoining.begin(self._free, sample, self._bound.time_between(self._free, sample) if self._bound else 0.0)
             and status == "ok"
         ):
             status = "jumped" if wild else "bounded"
@@ -192,20 +209,25 @@ class Intake:
     def _placed(self, sample: Vector) -> Vector:
         if not self._moved:
             return sample
-        placed = np.array(sample)
-        placed[:7] = pin.SE3ToXYZQUAT(self._origin * pin.XYZQUATToSE3(sample[:7]))
-        return placed
+        return _carried(self._origin, sample)
 
     def _jumps(self, sample: Vector, gap: float) -> bool:
-        last = self._raw if self._rejoining.leads else self.q  # what is led back is elsewhere for a while
+        last = self._raw if self._rejoining.leads else self._free  # what is led back is elsewhere for a while
         last = sample if last is None else last
         way = math.dist(sample[:3].tolist(), last[:3].tolist())
         turn = abs(_heading_between(last, sample))
         return way > JUMP + FASTEST_BASE[0] * gap or turn > TURN + FASTEST_BASE[1] * gap
 
+    def _stay(self, X: pin.SE3) -> None:
+        """Take where the reference is held for where it is."""
+        self._origin, self._moved = X * self._origin, True
+        self._free, self._raw = _carried(X, self._free), None if self._raw is None else _carried(X, self._raw)
+
     def _move_origin(self, given: Vector, sample: Vector) -> Vector:
         """Let the reference go on where it was; return the sample as it is then."""
-        last = self.q if self.q is not None else sample
+        if self._leash is not None and self._leash.holds:
+            self._stay(self._leash.let_go())
+        last = self._free if self.q is not None else sample
         now = pin.XYZQUATToSE3(sample[:7])
         turn = pin.utils.rotate("z", -_heading_between(last, sample))
         place = last[:3] - turn @ now.translation
@@ -223,6 +245,13 @@ def steps_of_hold(duration: float) -> list[float]:
     total = min(max(given, 0.0), LONGEST_HOLD) if math.isfinite(given) else 0.0
     count = math.ceil(total / HOLD_STEP - 1e-9)
     return [total / count] * count if count > 0 else []
+
+
+def _carried(X: pin.SE3, q: Vector) -> Vector:
+    """Return a configuration whose base is moved."""
+    moved = np.array(q)
+    moved[:7] = pin.SE3ToXYZQUAT(X * pin.XYZQUATToSE3(q[:7]))
+    return moved
 
 
 def _heading_between(q: Vector, other: Vector) -> float:

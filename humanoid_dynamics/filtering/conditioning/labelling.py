@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from humanoid_dynamics.filtering.conditioning.contacts import choose_thresholds, drop_short, label_window
@@ -20,6 +22,7 @@ from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 HISTORY = 3.0  # s of the past that tell how still standing feet are
 ROLLING_STRIDE = 1.4  # times as long strides are where soles roll
+LAGGING = 0.7  # rad; a standing foot that the reference has turned so far away from makes the next small step
 RESCALING = 0.02  # largest change of the share of the way from plan to plan [-]
 
 
@@ -97,7 +100,7 @@ class Labeller:
 
     def _seek_slide(self, window: Window, labels: Labels, foot: int) -> None:
         state, other, rows = self.feet[foot], self.feet[1 - foot], slice(window.now, None)
-        if other.slide or not other.stands:
+        if other.slide or not other.stands or self._waits(window, 1 - foot):
             return
         stance, drift = np.empty(3), np.empty((2, len(labels)))
         stance[:2] = state.at.place[:2] - other.at.place[:2] - (self.scale - 1.0) * (state.at.path - other.at.path)
@@ -106,6 +109,11 @@ class Labeller:
         if compile_where_possible(find_drift)(feet, foot, stance, (FARTHEST, WIDEST), drift):
             found = find_slide((drift[0], drift[1]), window.speed[rows, foot], labels[:, foot], labels[:, 1 - foot], self._dt)
             state.slide = (self.now + found[0], self.now + found[1]) if found else None
+
+    def _waits(self, window: Window, foot: int) -> bool:
+        """Return whether a foot is turned away from the reference so far, and farther than the other one, that its step comes first."""
+        off = [abs(math.remainder(float(window.heading[0, k]) - self.feet[k].at.heading, math.tau)) for k in (foot, 1 - foot)]
+        return off[0] > max(LAGGING, off[1])
 
     def _apply_slide(self, labels: Labels, foot: int) -> None:
         state = self.feet[foot]

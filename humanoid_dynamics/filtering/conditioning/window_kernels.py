@@ -8,6 +8,8 @@ import numpy as np
 
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
+SLIDING, ALIKE = 0.45, 0.04  # m/s; soles that are faster, and go nearly alike, are not lifted: their robot slides
+
 
 def smooth_table(table: Matrix, kernel: Vector, out: Matrix) -> None:
     """Smooth the columns of a table; beyond its ends it is taken as standing still.
@@ -46,6 +48,10 @@ def put_on_ground(seen: tuple[Matrix, Matrix, Vector], dt: float, moved: tuple[M
         moved[0][i, 2] -= ground[i]
         shift[i, 2] = -ground[i]
         k = min(max(i, 1), n - 2)  # the ends repeat their neighbours
+        alike, slow = 0.0, np.inf
+        for j in range(3):
+            apart = (centre[k + 1, 0, j] - centre[k - 1, 0, j] - centre[k + 1, 1, j] + centre[k - 1, 1, j]) / (2.0 * dt)
+            alike += apart * apart
         for foot in range(2):
             moved[1][i, foot, 2] -= ground[i]
             if i >= n - len(heading):
@@ -56,6 +62,9 @@ def put_on_ground(seen: tuple[Matrix, Matrix, Vector], dt: float, moved: tuple[M
                 rate = (centre[k + 1, foot, j] - centre[k - 1, foot, j]) / (2.0 * dt)
                 square += rate * rate
             speed[i, foot] = math.sqrt(square)
+            slow = min(slow, speed[i, foot])
+        if slow > SLIDING and alike < ALIKE * ALIKE:  # what both stand on slides
+            speed[i] = 0.5 * math.sqrt(alike)
 
 
 def move_along(way: Matrix, shift: Matrix, com: Matrix, place: Matrix) -> None:
