@@ -84,6 +84,7 @@ def report_facts(report: "ClipReport") -> dict[str, Any]:
         "alarms": report.alarms,
         "shares": report.shares,
         "notices": list(report.notices),
+        "doubtful": report.doubtful,
         "findings": [asdict(finding) for finding in report.findings],
     }
 
@@ -97,6 +98,8 @@ def _print(facts: dict[str, Any], console: Console) -> None:
     alarms = ", ".join(f"{100 * share:.1f} % of a possible {kind}" for kind, share in facts["alarms"].items())
     beside = alarms or "not measured, or no walk could be made to compare with"
     console.print(f"no forces within the limits make {100 * facts['impossible']:.1f} % of the frames; false alarms: {beside}")
+    if facts["doubtful"]:
+        console.print(f"limits differ between left and right and are not judged: {', '.join(facts['doubtful'])}", highlight=False)
     rows = [(KINDS[kind], f"{100 * share:.1f} %") for kind, share in facts["shares"].items() if share > 0.0]
     if rows:
         console.print()

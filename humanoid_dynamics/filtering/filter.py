@@ -16,7 +16,6 @@ from humanoid_dynamics.filtering.conditioning.planner import Planner
 from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
 from humanoid_dynamics.filtering.conditioning.rehearsal import rehearse
 from humanoid_dynamics.filtering.conditioning.track import Track
-from humanoid_dynamics.filtering.doubt import doubtful_limits
 from humanoid_dynamics.filtering.fallen import FALLEN, FASTEST, Recovery, has_fallen
 from humanoid_dynamics.filtering.frame import Frame
 from humanoid_dynamics.filtering.measured import read_state
@@ -27,6 +26,7 @@ from humanoid_dynamics.filtering.start import Placer
 from humanoid_dynamics.filtering.ticks.step import Step
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
+from humanoid_dynamics.model.doubt import doubtful_limits
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 

@@ -2,7 +2,8 @@
 
 Nothing of the dynamics filter is used here: inverse dynamics by Pinocchio, contact forces by least squares over corners.  Recorded motion
 has no accelerations; they come from a low-pass and two differences, which raises false alarms near impacts.  So what is wrong must be so
-at two cut-offs, torques by more than the two differ, and near to a touch-down or a lift-off a sole may bear load or not.  How many false
+at two cut-offs, torques by more than the two differ and a twentieth of the limit, and near to a touch-down or a lift-off a sole may bear
+load or not.  How many false
 alarms are left is measured on walks of the same robot that are possible by construction, put through the same pipeline.
 """
 
@@ -16,9 +17,10 @@ import pinocchio as pin
 from scipy.ndimage import binary_dilation, binary_erosion
 
 from humanoid_dynamics.errors import HumanoidDynamicsError, UnsupportedRobotError
+from humanoid_dynamics.model.doubt import doubtful_limits
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
-from humanoid_dynamics.motion.checking.findings import DYNAMIC, Finding, group
+from humanoid_dynamics.motion.checking.findings import DYNAMIC, LIMITS, Finding, group
 from humanoid_dynamics.motion.checking.forces import MISS, ForceNeeds, compute_needs, merge_needs
 from humanoid_dynamics.motion.clip import Clip, Labels
 from humanoid_dynamics.motion.contact_detection import detect_contacts
@@ -38,6 +40,7 @@ SECOND = 1.5  # times the cut-off: what is wrong must be so at both
 LIKELY = 0.05  # s; so near to a touch-down or a lift-off a sole may bear load
 BEYOND = 1e-3  # rad or m outside a limit that count
 PULLS = -0.02  # share of the weight
+BLURRED = 0.05  # share of a torque limit that is put down to differences, where a clip brings no accelerations
 EXAMINED = 0.2  # of the work; the rest is the control
 CONTROL = WalkStyle(steps=2, rate=60.0)
 SPEEDS = {"walk": 1.0, "brisk walk": 1.3, "hasty walk": 1.7}
@@ -60,6 +63,7 @@ class ClipReport:
         alarms: Kind of motion that is possible -> share of its samples that is found impossible.
         smoothed: Cut-off of the low-pass before the differences [Hz]; None where the clip brought its accelerations.
         notices: What was assumed when the clip was read, and doubts about its units.
+        doubtful: Joints whose limits cannot be meant; where there are any no limits of joints and motors are judged.
     """
 
     robot: RobotModel
@@ -74,6 +78,7 @@ class ClipReport:
     alarms: dict[str, float]
     smoothed: float | None
     notices: tuple[str, ...] = ()
+    doubtful: tuple[str, ...] = ()
 
 
 def check_clip(clip: Clip, *, cutoff: float = CUTOFF, control: bool = True, watch: Callable[[float], None] | None = None) -> ClipReport:
@@ -100,7 +105,7 @@ def check_clip(clip: Clip, *, cutoff: float = CUTOFF, control: bool = True, watc
     alarms = measure_false_alarms(clip.robot, clip.rate, cutoff, rest) if control else {}
     return ClipReport(
         clip.robot, clip.origin, clip.duration, len(clip), report.level, report.findings, report.shares, float(np.mean(report.impossible)),
-        max(alarms.values(), default=None), alarms, report.smoothed, clip.notices,
+        max(alarms.values(), default=None), alarms, report.smoothed, clip.notices, report.doubtful,
     )  # fmt: skip
 
 
@@ -144,6 +149,7 @@ class _Examined:
     shares: dict[str, float]
     impossible: Labels
     smoothed: float | None
+    doubtful: tuple[str, ...]
 
 
 def _examine(clip: Clip, cutoff: float, watch: Callable[[float], None] | None = None) -> _Examined:
@@ -161,17 +167,20 @@ def _examine(clip: Clip, cutoff: float, watch: Callable[[float], None] | None = 
     level = float(np.median(heights[stands])) if stands.any() else float(np.min(heights))
     may_bear = stands if given else _dilate(stands, even.rate)
     needs = [compute_needs(motion, soles, may_bear, level, watch) for motion in motions]
-    wrong, findings = _judge_forces(moving, merge_needs(needs), [sole.name for sole in soles])
+    wrong, findings = _judge_forces(moving, merge_needs(needs), [sole.name for sole in soles], 1.0 if given else 1.0 + BLURRED)
     geometric = _judge_geometry(
         even, heights - level, np.where(_erode(stands & (heights - level < OFF), even.rate), speeds, 0.0), [sole.name for sole in soles]
     )
     for kind, (mask, found) in geometric.items():
         wrong[kind] = mask
         findings += found
+    doubtful = doubtful_limits(clip.robot)
+    if doubtful:
+        wrong = {kind: mask for kind, mask in wrong.items() if kind not in LIMITS}
     shares = {kind: float(np.mean(mask)) for kind, mask in wrong.items()}
-    impossible = np.any([wrong[kind] for kind in DYNAMIC], axis=0)
-    ordered = tuple(sorted(findings, key=lambda finding: (finding.start, finding.kind)))
-    return _Examined(level, ordered, shares, impossible, None if given else low)
+    impossible = np.any([wrong[kind] for kind in DYNAMIC if kind in wrong], axis=0)
+    ordered = tuple(sorted((each for each in findings if each.kind in wrong), key=lambda finding: (finding.start, finding.kind)))
+    return _Examined(level, ordered, shares, impossible, None if given else low, doubtful)
 
 
 def _erode(stands: Labels, rate: float) -> Labels:
@@ -208,7 +217,7 @@ def _measure_corners(clip: Clip) -> tuple[Matrix, Matrix]:
     return heights, np.linalg.norm(np.gradient(places, clip.times, axis=0), axis=2)
 
 
-def _judge_forces(clip: Clip, needs: ForceNeeds, soles: list[str]) -> tuple[dict[str, Labels], list[Finding]]:
+def _judge_forces(clip: Clip, needs: ForceNeeds, soles: list[str], strongest: float) -> tuple[dict[str, Labels], list[Finding]]:
     """Say of each sample what its forces lack."""
     bad = needs.miss > MISS
     sticky = bad & np.isfinite(needs.friction) & (needs.friction > 0.0)
@@ -235,12 +244,12 @@ def _judge_forces(clip: Clip, needs: ForceNeeds, soles: list[str]) -> tuple[dict
         findings.append(
             _tell(clip, ("flight", "", "weights"), (first, last, worst), value, f"nothing touches, and {value:.2f} weights are missing")
         )
-    over = np.abs(needs.torque) - 1.0
+    over = np.abs(needs.torque) - strongest
     wrong["torque"] = np.any(over > 0.0, axis=1)
     for k in np.flatnonzero(np.any(over > 0.0, axis=0)):
         name = clip.robot.actuated[int(k)]
         for first, last, worst in group(clip.times, over[:, k]):
-            value = 1.0 + float(over[worst, k])
+            value = strongest + float(over[worst, k])
             findings.append(
                 _tell(clip, ("torque", name, "limits"), (first, last, worst), value, f"{name} would need {value:.2f} times its torque")
             )

@@ -19,9 +19,9 @@ from humanoid_dynamics.filtering.conditioning.support import Support
 from humanoid_dynamics.filtering.conditioning.swing import Print, go_on
 from humanoid_dynamics.filtering.conditioning.swing_times import lengthen_swings
 from humanoid_dynamics.filtering.conditioning.windows import flat_kernel, smooth_line
-from humanoid_dynamics.filtering.doubt import doubtful_limits
 from humanoid_dynamics.filtering.proportions import inner_rectangle, measure_proportions
 from humanoid_dynamics.filtering.ticks.joint_room import EMERGENCY, JointRoom
+from humanoid_dynamics.model.doubt import doubtful_limits
 from humanoid_dynamics.spatial.compiling import choose_compiler
 from humanoid_dynamics.spatial.polygon import margin_inside
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from clips import recorded
 
@@ -102,6 +103,33 @@ def test_weak_motors_are_named(clip):
     report = check_clip(Clip(weak, clip.times, clip.q), control=False)
     named = {finding.where for finding in report.findings if finding.kind == "torque"}
     assert named & {"left_knee", "right_knee"}
+
+
+def test_motors_that_differ_between_left_and_right_are_not_judged(walk):
+    """As the filter doubts them: such limits belong to other joints."""
+    robot, clip = walk.clip.robot, walk.clip
+    effort = 0.1 * robot.limits.effort
+    assert "torque" in check_clip(clip.change(robot=replace(robot, limits=replace(robot.limits, effort=effort))), control=False).shares
+    for name in ("left_knee", "left_hip_pitch"):
+        effort[robot.joint(name).v] *= 3.0
+    odd = replace(robot, limits=replace(robot.limits, effort=effort, upper=robot.limits.upper - 0.5))
+    report = check_clip(clip.change(robot=odd), control=False)
+    assert set(report.doubtful) == {"left_knee", "left_hip_pitch"}
+    assert report.impossible == 0.0
+    assert not {"torque", "position", "velocity"} & set(report.shares) | kinds(report)
+
+
+def test_motors_at_their_limits_are_no_alarm_where_accelerations_are_guessed(walk, clip):
+    """Differences say up to 1.04 times the torque of motion that uses all of a motor; of exact accelerations nothing is forgiven."""
+    robot = clip.robot
+    torques = [pin.rnea(robot.model, robot.data(), q, v, a)[6:] for q, v, a in zip(walk.clip.q, walk.clip.v, walk.clip.a, strict=True)]
+    arm = robot.joint("left_elbow").v.start
+    for share, found in ((0.97, False), (0.9, True)):
+        effort = np.full(robot.nv, np.inf)
+        effort[arm] = share * np.abs(torques)[:, arm - 6].max()
+        weak = replace(robot, limits=replace(robot.limits, effort=effort))
+        assert ("torque" in kinds(check_clip(clip.change(robot=weak), control=False))) == found
+        assert "torque" in kinds(check_clip(walk.clip.change(robot=weak), control=False))
 
 
 def test_geometry_is_seen_without_forces(clip):

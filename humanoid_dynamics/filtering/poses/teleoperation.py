@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from humanoid_dynamics.errors import ShapeError, UnknownNameError, UnsupportedRobotError
 from humanoid_dynamics.filtering.certificate import FrameJudge
-from humanoid_dynamics.filtering.doubt import doubtful_limits
 from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.measured import read_number, read_state
 from humanoid_dynamics.filtering.poses.answer import StreamReport, TeleoperationFrame, name_status
@@ -27,6 +26,7 @@ from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.ticks.program import Weights
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
 from humanoid_dynamics.filtering.ticks.wishes import Gains
+from humanoid_dynamics.model.doubt import doubtful_limits
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 

@@ -26,6 +26,7 @@ KINDS: Mapping[str, str] = {
     "flight": "nothing touches the ground while something must",
 }
 DYNAMIC = ("pull", "tip", "friction", "torque", "flight")
+LIMITS = ("torque", "position", "velocity")  # of joints and motors: where these are doubted they are not judged
 
 
 @dataclass(frozen=True)
