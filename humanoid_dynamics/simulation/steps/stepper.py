@@ -34,6 +34,7 @@ FINE = 1e-9  # energy a smooth step may miss, as a share of the largest kinetic 
 MOST_PARTS = 16
 TINY = 1e-12
 OFF = 3e-4  # share of the kinetic energy that such a step may miss
+SWING_OFF = 1e-5  # and one of a chain that swings
 ALWAYS = ("impacts", "corrections")  # entries that are made without an audit too
 HALVINGS = 5  # how often it may be halved
 
@@ -138,7 +139,7 @@ class Stepper(Phases):
         self._tick(dt)
         energy, z = self.measure_energy(), self._dofs[Z_END]
         created, kinetic = passing.find_missing(energy), 0.5 * float(z.dot(z))
-        if patient and not abs(created) < OFF * kinetic + TINY:
+        if patient and not abs(created) < (SWING_OFF if self.swings() else OFF) * kinetic + TINY:
             return impacts, True
         rise = max(created, energy - passing.start - passing.brought)
         swings = self.swings()
