@@ -51,5 +51,5 @@ def build_engine(mechanism: Mechanism, joints: JointForces, setup: Setup, points
         return CalmEngine(Terms(mechanism.kinematics, mechanism.constraints), contacts, joints, tables)
     kernels = compile_step()
     compiled = CompiledContacts(table, terrain, movers, limits, tables, law=setup.contact, solver=CompiledCones(kernels.solve_cones))
-    terms = BranchTerms(mechanism.kinematics, mechanism.constraints, tables.parents, kernels)
+    terms = BranchTerms(mechanism.kinematics, mechanism.constraints, (tables.joints, tables.parents), kernels)
     return CompiledEngine(terms, compiled, joints, tables, kernels)

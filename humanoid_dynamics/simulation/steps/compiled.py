@@ -25,6 +25,7 @@ from humanoid_dynamics.simulation.steps import (
     body_table,
     branches,
     joint_kernel,
+    loop_kernel,
     momentum_kernel,
     motion_kernel,
     step_kernel,
@@ -51,6 +52,9 @@ class StepKernels(NamedTuple):
         find_momentum: The other way round.
         measure_energy: Kinetic and potential energy.
         measure_motion: The same, and the momentum of what flies.
+        hold_loops: Rows of closed loops, and a basis of what they hold.
+        hold_rows: The basis alone, of any rows.
+        find_errors: Position errors of closed loops.
         solve_cones: A contact problem by itself, of an impact or of what is to be pushed out.
     """
 
@@ -67,6 +71,9 @@ class StepKernels(NamedTuple):
     find_momentum: Kernel
     measure_energy: Kernel
     measure_motion: Kernel
+    hold_loops: Kernel
+    hold_rows: Kernel
+    find_errors: Kernel
     solve_cones: Kernel
 
 
@@ -84,6 +91,9 @@ PLAIN = StepKernels(
     branches.find_momentum,
     motion_kernel.measure_energy,
     motion_kernel.measure_motion,
+    loop_kernel.hold_loops,
+    loop_kernel.hold_rows,
+    loop_kernel.find_errors,
     yielding_kernel.solve_problem,
 )
 
@@ -103,6 +113,7 @@ def compile_step() -> StepKernels:
         motion_kernel,
         momentum_kernel,
         branches,
+        loop_kernel,
         tree_kernels,
         probe_kernel,
         detect_kernel,

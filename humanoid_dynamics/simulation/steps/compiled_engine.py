@@ -104,7 +104,7 @@ class CompiledEngine(Engine):
         terms = self.terms
         terms.ok = bool(self._kernels.evaluate(terms.lower, terms.h, terms.parents, self._weighing, self.tables.numbers))
         if terms.ok and len(terms.constraints):
-            terms.hold(self._q_M)
+            terms.hold_placed(self._q_M)
         return terms.ok
 
     def detect(self) -> float | None:

@@ -92,6 +92,8 @@ class Flying:
         Args:
             touching: What touched.
         """
+        if not len(touching.point):
+            return np.zeros(6)
         share = self._own[touching.point] - self._others[touching.met]
         impulses = share[:, None] * touching.impulse
         return np.concatenate((impulses.sum(axis=0), cross(touching.place, impulses).sum(axis=0)))
@@ -109,17 +111,15 @@ class Flying:
         np.add.at(g, self._limits[:, L_V].astype(np.intp), self._limits[:, L_SIGN] * self._limits[:, L_IMPULSE])
         return g
 
-    def sum_generalized(self, g: Vector, J: Matrix) -> Vector:
+    def sum_generalized(self, g: Vector, data: pin.Data) -> Vector:
         """Return (6,) the part of a generalized impulse that acts on trees that fly as a whole, about the origin of the world.
 
         Args:
             g: (nv,) the impulse.
-            J: (6, nv) joint Jacobian of the world.
+            data: Work space with the poses of the joints.
         """
-        total = np.zeros(6)
-        for first in self._firsts:
-            own = slice(first, first + FREEDOMS)
-            total += np.linalg.solve(J[:, own].T, g[own])
+        wrenches = (data.oMi[k].act(pin.Force(g[first : first + FREEDOMS])) for k, first in zip(self._roots, self._firsts, strict=True))
+        total: Vector = sum(wrenches, pin.Force.Zero()).vector
         return total
 
 

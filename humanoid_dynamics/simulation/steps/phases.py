@@ -43,6 +43,7 @@ from humanoid_dynamics.spatial.arrays import Vector
 
 CLOSED, CLOSED_FINELY = 1e-11, 1e-13  # [m]
 RECLOSE = 3
+BESIDE = 1e-8  # [m, rad] next to where rows were taken, where they are the same
 MOST_CUTS = 6
 
 
@@ -272,7 +273,7 @@ class Phases:
             impulse: (nv,) the impulse.
         """
         if impulse.any():
-            self.books.give(self.engine.flying.sum_generalized(impulse, self.engine.terms.data.J))
+            self.books.give(self.engine.flying.sum_generalized(impulse, self.engine.terms.data))
 
     def close_motion(self, dt: float) -> None:
         """Enter the momentum after a part of a step.
@@ -301,18 +302,19 @@ class Phases:
             z: (nv,) whitened velocity.
             keep: Whether this is to take no energy.
         """
-        lifted = 0.0
-        terms, constraints = self.engine.terms, self.mechanism.constraints
+        lifted, moved = 0.0, np.inf
+        terms = self.engine.terms
         for _ in range(RECLOSE):
-            terms.hold(self.q)
-            error = constraints.error(terms.kinematics)
-            self.closure = float(np.abs(constraints.scale * error).max(initial=0.0))
+            terms.look(self.q)
+            error, self.closure = terms.find_error()
+            if moved > BESIDE:
+                terms.hold_here()
             if self.closure <= (CLOSED_FINELY if self.accurate else CLOSED):
                 break
             way = terms.velocity(terms.closing(error))
             if keep:
                 lifted += float(pin.computeGeneralizedGravity(self.robot.model, self._data, self.q).dot(way))
-            self.q = pin.integrate(self.robot.model, self.q, way)
+            self.q, moved = pin.integrate(self.robot.model, self.q, way), float(np.abs(way).max())
         bound = terms.restrain(z)
         self.v = terms.velocity(keep_energy(z, bound, lifted) if keep else bound)
         if self.weighs:

@@ -35,6 +35,7 @@ FINE = 1e-9  # energy a smooth step may miss, as a share of the largest kinetic 
 MOST_PARTS = 16
 TINY = 1e-12
 OFF = 3e-4  # share of the kinetic energy that such a step may miss, and of the momentum that belongs to it
+SWING_OFF = 1e-5  # and one of a chain that swings, of its energy
 ALWAYS = ("impacts", "corrections")  # entries that are made without an audit too
 HALVINGS = 5  # how often it may be halved
 
@@ -142,10 +143,10 @@ class Stepper(Phases):
         self._tick(dt)
         energy, z = self.measure_energy(), self._dofs[Z_END]
         created, kinetic = passing.find_missing(energy), 0.5 * float(z.dot(z))
-        if patient and not (abs(created) < OFF * kinetic + TINY and _keeps_momentum(passing, kinetic)):
+        swings = self.swings()
+        if patient and not (abs(created) < (SWING_OFF if swings else OFF) * kinetic + TINY and _keeps_momentum(passing, kinetic)):
             return impacts, True
         rise = max(created, energy - passing.start - passing.brought)
-        swings = self.swings()
         rise += self.lent if swings else 0.0
         taken = self._take_back(rise) if rise > FINE * kinetic else 0.0
         energy, self.lent = energy - taken, rise - taken if swings else 0.0

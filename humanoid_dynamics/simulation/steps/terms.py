@@ -111,8 +111,23 @@ class Terms:
         """
         if not len(self.constraints):
             return
-        self.kinematics.place(q)
+        self.look(q)
         self.hold_here()
+
+    def look(self, q: Vector) -> None:
+        """Compute poses and Jacobians alone.
+
+        Args:
+            q: (nq,) configuration.
+        """
+        self.kinematics.place(q)
+        if not self._placements.shared:
+            self._placements.refresh()
+
+    def find_error(self) -> tuple[Vector, float]:
+        """Return (k,) the position error of the bilateral rows, where the kinematics are, and the largest of it, scaled [m]."""
+        error = self.constraints.error(self.kinematics)
+        return error, float(np.abs(self.constraints.scale * error).max(initial=0.0))
 
     def hold_here(self) -> None:
         """Take the bilateral rows, where the kinematics are, into the basis Q."""
