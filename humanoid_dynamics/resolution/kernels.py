@@ -192,34 +192,26 @@ def substitute(M: Memory) -> None:
 
 def press_by_shares(question: Question, M: Memory, limited: bool) -> int:
     """Push x = x_t + C J_u mu with J_u' C J_u mu = free_u - J_u' x_t, then judge."""
-    J, tau_0, x = question[0], question[1], question[3]
-    n, m, soft, K, d = M.sizes.n, M.sizes.m, M.work[: M.sizes.n], M.S, M.d
+    x, n, m, soft, K, d = question[3], M.sizes.n, M.sizes.m, M.work[: M.sizes.n], M.S, M.d
     fill_targets(question, M, soft)
-    fill_shares(J, M.bearing, soft, K)
-    for i in range(m):
-        d[i] = tau_0[M.bearing[i]]
-        for k in range(n):
-            d[i] -= x[k] * J[k, M.bearing[i]]
+    fill_shares(question, M, soft)
     if not factor_cholesky(K, K, m):
         return SINGULAR
     solve_transposed(K, d, m)
     solve_upper(K, d, m)
     for i in range(n):
-        for k in range(m):
-            x[i] += soft[i] * J[i, M.bearing[k]] * d[k]
+        x[i] += soft[i] * dot(M.Z[i], d, m)
     if limited:
-        fill_distance(J, x, M)
+        fill_distance(x, M)
     return judge(question, M.numbers, M.places, limited)
 
 
-def fill_distance(J: Matrix, x: Vector, M: Memory) -> None:
-    """Write the distance from a push as the cost."""
+def fill_distance(x: Vector, M: Memory) -> None:
+    """Write the distance from a push as the cost; J_u, which ``Z`` holds, is in its metric."""
     for i in range(M.sizes.n):
         M.g[i] = x[i]
         for j in range(M.sizes.n):
             M.H[i, j] = M.U[i, j] = 1.0 if i == j else 0.0
-        for k in range(M.sizes.m):
-            M.Z[i, k] = J[i, M.bearing[k]]
 
 
 def judge(question: Question, F: Vector, I: Indices, limited: bool) -> int:  # noqa: E741

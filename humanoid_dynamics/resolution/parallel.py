@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from humanoid_dynamics.resolution.memory import Memory
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.resolution.small import BLOCK, add_block
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 Question: TypeAlias = tuple[Matrix, Vector, Vector, Vector, Vector, Vector]
 
@@ -56,14 +57,18 @@ def add_twist(x: Vector, twist: Matrix) -> None:
             x[i] = twist[i, 0] * x[i - 4] + twist[i, 1] * x[i - 3]
 
 
-def fill_shares(J: Matrix, bearing: Indices, soft: Vector, K: Matrix) -> None:
-    """Write the upper triangle of J_u' C J_u into K."""
+def fill_shares(question: Question, M: Memory, soft: Vector) -> None:
+    """Write J_u into ``Z``, J_u' C J_u into ``S``, and what the push leaves of free_u, free_u - J_u'x, into ``d``."""
+    J, tau_0, x, bearing, Z, K, d = question[0], question[1], question[3], M.bearing, M.Z, M.S, M.d
     m = len(bearing)
-    for i in range(m):
-        for j in range(i, m):
+    for i in range(BLOCK):
+        d[i] = tau_0[bearing[i]] if i < m else 0.0
+        for j in range(BLOCK):
             K[i, j] = 0.0
-    for k in range(len(J)):
+    for k in range(len(x)):
+        z = Z[k]
         for i in range(m):
-            weighted = soft[k] * J[k, bearing[i]]
-            for j in range(i, m):
-                K[i, j] += weighted * J[k, bearing[j]]
+            z[i] = J[k, bearing[i]]
+        add_block(d, -x[k], z)
+        for i in range(m):
+            add_block(K[i], soft[k] * z[i], z)
