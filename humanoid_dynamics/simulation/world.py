@@ -97,8 +97,7 @@ class World(ObservedWorld):
 
     def warm_up(self) -> None:
         """Compile, or load, what a step calls only at impacts and events; the state stays as it is."""
-        self._stepper.engine.terms.warm_up()
-        self._stepper.engine.contacts.warm_up()
+        self._stepper.engine.warm_up()
 
     def add_hook(self, name: str, hook: Hook) -> None:
         """Let a function be called in every step.

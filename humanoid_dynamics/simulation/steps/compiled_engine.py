@@ -55,6 +55,15 @@ class CompiledEngine(Engine):
         alone = np.array([joint.nv == 1 for joint in list(self.terms.model.joints)[1:] for _ in range(joint.nv)], dtype=bool)
         return not (drive.kp + drive.kd)[~alone].any()
 
+    def warm_up(self) -> None:
+        """Compile, or load, what a step calls only now and then; the tables stay as they are."""
+        super().warm_up()
+        tables = (self.tables.memory, self.tables.limits, self.tables.numbers)
+        kept = [table.copy() for table in tables]
+        self._kernels.remember(tuple(self._bench))
+        for table, values in zip(tables, kept, strict=True):
+            table[:] = values
+
     def leap(self, dt: float, state: tuple[Vector, Vector], books: Books) -> int:
         """Take a whole step in one go, with its energy in the books, or leave all as it was.
 

@@ -72,6 +72,11 @@ class Engine:
         self._energy, self._forgotten = terms.model.createData(), find_forgotten_rotors(terms.model)
         self.flying = Flying(terms.model, self._energy, contacts)
 
+    def warm_up(self) -> None:
+        """Compile, or load, what a step calls only now and then; the tables stay as they are."""
+        self.terms.warm_up()
+        self.contacts.warm_up()
+
     def set_step(self, dt: float, v: Vector, *, all_slow: bool) -> None:
         """Begin a step.
 
