@@ -95,8 +95,7 @@ class DynamicsFilter:
     def restart(self) -> None:
         """Forget the stream and the state, and a fall."""
         self._recovery.restart()
-        bound = PostureBound(self.robot, self.proportions, leaps=self.settings.flights)
-        leash = Leash(self.robot, self.proportions)
+        bound, leash = PostureBound(self.robot, self.proportions, leaps=self.settings.flights), Leash(self.robot, self.proportions)
         self._intake = Intake(self.robot, keep_limits=self.tick_settings.joint_limits, bound=bound, leash=leash)
         self._track = Track(self.robot, self.proportions, self.settings)
         self._planner = Planner(self.proportions, self.settings, self._track)
@@ -136,6 +135,8 @@ class DynamicsFilter:
             What became of it, see ``Intake.take``.
         """
         status = self._intake.take(time, q)
+        if status == "jumped" and not (self._started or self._targets) and self._intake.begin_at_rest():
+            self._track.restart()
         if status in TAKEN and self._intake.q is not None:
             self._track.add(self._intake.time, self._intake.q)
             if status == "moved":

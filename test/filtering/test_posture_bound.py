@@ -92,6 +92,23 @@ def test_leans_and_sinks_of_every_size_and_pace(name, kind):
     assert "bounded" in said
 
 
+@pytest.mark.parametrize("lasts", [0.3, 1.0])
+def test_noise_from_the_first_sample_on_does_not_fell_the_robot(lasts):
+    """Until samples agree the robot rests; then it goes after them."""
+    robot, rng = robot_of("g1"), np.random.default_rng(3)
+    goal, samples = np.array(robot.posture), []
+    goal[next(joint.q for joint in robot.joints if "left_elbow" in joint.name)] += 0.2
+    for t in np.arange(0.0, 3.5, 1.0 / RATE):
+        q = np.array(goal)
+        q[7:] += 0.3 * rng.standard_normal(len(q) - 7) * (t < lasts)
+        samples.append((t, q))
+    frames, said = streams.run(DynamicsFilter(robot), samples)
+    assert "jumped" in said
+    assert all(frame.certificate.holds and frame.rung == 0 for frame in frames)
+    np.testing.assert_allclose(frames[0].q[7:], robot.posture[7:], atol=0.1)
+    np.testing.assert_allclose(frames[-1].q[7:], goal[7:], atol=0.05)
+
+
 @pytest.mark.parametrize("name", RECORDED)
 def test_recorded_motion_is_left_alone(name):
     robot = robot_of("g1")

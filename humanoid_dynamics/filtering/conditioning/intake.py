@@ -25,6 +25,7 @@ TURN = 1.0  # rad; likewise for the heading
 FASTEST_BASE = (4.0, 12.0)  # m/s and rad/s
 FASTEST_JOINT = 30.0  # rad/s, where the robot sets no limit
 LONGEST_GAP = 0.5  # s; after a longer silence time does not wait for what was missed
+AGREED = 3  # samples that agree with each other; before as many have come a stream that is all noise tells nothing
 REMEMBERED = 0.3  # weight of a new sample in what is known about noise
 NOISY = (0.02, 80.0)  # rad and rad/s^2; differences of steps that are larger, over all joints, are no motion but noise
 LOUD = 2.5  # times of that; a step that is so different from the last one is not taken at all
@@ -97,7 +98,8 @@ class Intake:
             self._leash.restart()
         self._raw: Vector | None = None
         self._last_rate: Vector | None = None
-        self._noise = 0.0
+        self._noise, self._agreed = 0.0, 0
+        self._rest: Vector | None = None  # held until samples agree
 
     def take(self, time: float, q: Vector) -> str:
         """Take one sample; afterwards ``time`` and ``q`` are the sample to go on with.
@@ -173,6 +175,9 @@ class Intake:
             sample, status = self._move_origin(given, sample), "moved"
         share, wild = self._share_of(sample, gap)
         runs = self._bound is not None and self._bound.runs(gap)
+        rest, wild = self._rest_until_known(wild)
+        if rest is not None:
+            return self._rejoining.lead(rest, gap), 1.0, "jumped"
         if wild:
             sample = self._raw = self._move_origin(given, sample)
         if (
@@ -182,6 +187,32 @@ class Intake:
         ):
             status = "jumped" if wild else "bounded"
         return self._rejoining.lead(sample, gap), share, status
+
+    def begin_at_rest(self) -> bool:
+        """Begin in the posture that is held where the first samples do not agree, and not on the way to it; return whether one is.
+
+        To be asked before anything was done with the samples.
+        """
+        if self._rest is None or not self._rejoining.leads:
+            return False
+        self._rejoining.restart()
+        if self._leash is not None:
+            self._leash.restart()
+        self._settle(self.time, np.array(self._rest), 0.0, "jumped")
+        return True
+
+    def _rest_until_known(self, wild: bool) -> tuple[Vector | None, bool]:
+        """Return the posture that is held until samples agree where the first ones do not, and whether the stream is to be led back to."""
+        if self._bound is None or self._agreed >= AGREED:
+            return None, wild
+        self._agreed = 0 if wild else self._agreed + 1
+        if wild and self._rest is None:
+            self._rest = self._bound.rest_at(self._free)
+            self._rejoining.begin(self._free, self._rest, self._bound.time_between(self._free, self._rest))
+        if self._agreed < AGREED:
+            return self._rest, wild
+        lost, self._rest = self._rest is not None, None
+        return None, wild or lost
 
     def _fault(self, sample: Vector) -> str:
         if not float(np.abs(sample).max()) < FARTHEST:

@@ -174,13 +174,22 @@ class PostureBound:
     def _is_possible(self, seen: Seen) -> bool:
         return seen.lean <= self._steepest and seen.height >= self._lowest and seen.far <= self._farthest
 
-    def _toward_rest(self, q: Vector) -> tuple[Vector, Seen]:
-        """Return the last posture on the way from rest that is possible."""
+    def rest_at(self, q: Vector) -> Vector:
+        """Return the resting posture at the place and heading of another one, (nq,).
+
+        Args:
+            q: (nq,) configuration.
+        """
         rest = np.array(self._rest)
         x, y, z, w = q[3:7].tolist()
         half = 0.5 * math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
         turn = pin.Quaternion(math.cos(half), 0.0, 0.0, math.sin(half)) * pin.Quaternion(rest[3:7])
         rest[:2], rest[3:7] = q[:2], turn.coeffs()
+        return rest
+
+    def _toward_rest(self, q: Vector) -> tuple[Vector, Seen]:
+        """Return the last posture on the way from rest that is possible."""
+        rest = self.rest_at(q)
         way = pin.difference(self._model, rest, q)
         share, step = 0.0, 0.5
         for _ in range(HALVINGS):

@@ -59,8 +59,13 @@ class Track:
         self._eager = settings.lookahead < 0.1
         units = [(block.start, block.stop) for block in unit_blocks(robot)]
         self._units: Indices = np.array(units, dtype=np.intp).reshape(-1, 2)
-        self._raw = Rows(robot.nq)
-        self.q, self.rate, self.com, self.spin = Rows(robot.nq), Rows(robot.nv), Rows(3), Rows(3)
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget all rows."""
+        nq, nv = self._model.nq, self._model.nv
+        self._raw = Rows(nq)
+        self.q, self.rate, self.com, self.spin = Rows(nq), Rows(nv), Rows(3), Rows(3)
         self.place, self.turn, self.centre, self.stretch = Rows(2, 3), Rows(2, 3, 3), Rows(2, 3), Rows(2)
         self._samples: list[tuple[float, Vector]] = []
         self.start, self.whole = 0.0, 0
