@@ -20,7 +20,7 @@ from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.derivatives import differentiate
 from humanoid_dynamics.motion.resampling import sample_configurations
 from humanoid_dynamics.plotting.canvas import LEFT, RIGHT, new_figure, save_gif, save_png, style
-from humanoid_dynamics.plotting.sticks import draw_sticks, list_sticks
+from humanoid_dynamics.plotting.sticks import draw_sticks, join_sticks, list_sticks
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 SHOWN, BESIDE = 8, 0.8  # figures in the strip, m between them
@@ -89,15 +89,17 @@ def film_filtered(clip: Clip, found: FilteredClip, path: Path, watch: Callable[[
     rows = np.linspace(0, len(after.t) - 1, count).astype(int)
     with style():
         figure = new_figure(7.2, 3.6)
-        panels = [figure.add_subplot(1, 2, k + 1) for k in (0, 1)]
+        panels = [_Panel(figure.add_subplot(1, 2, k + 1), clip.robot, k) for k in (0, 1)]
 
         def draw(picture: int) -> None:
             if watch is not None:
                 watch(picture / count)
-            row = rows[picture]
-            for axes, view in zip(panels, ((0, 2), (1, 2)), strict=True):
-                _draw_instant(axes, clip.robot, (before, after), row, view)
-            panels[0].set_title(f"{after.t[row]:.2f} s: before grey, in the same place, after blue", loc="left")
+            row = int(rows[picture])
+            for panel in panels:
+                panel.show(before, after, row)
+            panels[0].axes.set_title(f"{after.t[row]:.2f} s: before grey, after blue", loc="left")
+            if picture == 1:  # where panels are is found with the first picture, and takes as long as to draw one
+                figure.set_layout_engine("none")
 
         save_gif(figure, draw, count, float(after.t[-1] - after.t[0]) / count, path)
 
@@ -174,14 +176,26 @@ def _draw_course(axes: Any, courses: tuple[_Course, _Course], k: int, name: str)
     axes.set(xlabel="t [s]", ylabel=f"{name} [m]", ylim=(low - 0.1, high + 0.1), title=f"centre of mass and zero-moment point, {name}")
 
 
-def _draw_instant(axes: Any, robot: RobotModel, courses: tuple[_Course, _Course], row: int, view: tuple[int, int]) -> None:
-    axes.clear()
-    before, after = courses
-    middle, beside = float(after.q[row, view[0]]), float(after.q[row, view[0]] - before.q[row, view[0]])
-    draw_sticks(axes, robot, before.q[row], view=view, shift=beside, color=BEFORE, lw=1.2)
-    draw_sticks(axes, robot, after.q[row], view=view, color=AFTER, lw=1.8)
-    axes.plot(after.com[row, view[0]], after.com[row, 2], "o", color=AFTER, ms=4)
-    axes.plot(after.zmp[row, view[0]], 0.0, "^", color=PIVOT, ms=5)
-    axes.axhline(0.0, color="0.8", lw=0.8)
-    axes.set(xlim=(middle - WIDE, middle + WIDE), ylim=(-0.1, 2.0 * WIDE - 0.1), aspect="equal")
-    axes.set_title(("from the side", "from the front")[view[0]], loc="right")
+class _Panel:
+    """One view of a film: its lines are made once, and moved."""
+
+    def __init__(self, axes: Any, robot: RobotModel, across: int) -> None:
+        self.axes, self._robot, self._across = axes, robot, across
+        looks = ({"color": BEFORE, "lw": 1.2}, {"color": AFTER, "lw": 1.8})
+        self._figures = [axes.plot([], [], solid_capstyle="round", **look)[0] for look in looks]
+        (self._com,) = axes.plot([], [], "o", color=AFTER, ms=4)
+        (self._zmp,) = axes.plot([], [], "^", color=PIVOT, ms=5)
+        axes.axhline(0.0, color="0.8", lw=0.8)
+        axes.set(xlim=(-WIDE, WIDE), ylim=(-0.1, 2.0 * WIDE - 0.1), aspect="equal")
+        axes.set_title(("from the side", "from the front")[across], loc="right")
+
+    def show(self, before: _Course, after: _Course, row: int) -> None:
+        """Show one instant."""
+        k = self._across
+        middle = float(after.q[row, k])
+        for line, course in zip(self._figures, (before, after), strict=True):
+            sticks = join_sticks(list_sticks(self._robot, course.q[row]))
+            line.set_data(sticks[:, k] + middle - float(course.q[row, k]), sticks[:, 2])
+        self._com.set_data(after.com[row, k : k + 1], after.com[row, 2:])
+        self._zmp.set_data(after.zmp[row, k : k + 1], [0.0])
+        self.axes.set_xlim(middle - WIDE, middle + WIDE)

@@ -115,3 +115,12 @@ def test_limits_that_cannot_be_meant_are_not_judged(robot):
     verdict = found.verdict.without_limits()
     assert verdict.all_limits is verdict.torque is verdict.joints is None
     assert verdict.cop == 1.0
+
+
+def test_rates_a_clip_brings_change_nothing(robot):
+    """They are taken anew from configurations, which the conditioning moves: rates that disagree with them fool nobody."""
+    bare, rng = standing(robot), np.random.default_rng(0)
+    v, a = rng.normal(size=(2, len(bare), robot.nv))
+    one, other = (filter_clip(robot, clip, ladder=FIRST).clip for clip in (bare, bare.change(v=v, a=a)))
+    np.testing.assert_array_equal(one.q, other.q)
+    np.testing.assert_array_equal(one.a, other.a)

@@ -184,6 +184,9 @@ def test_joint_that_had_to_brake_hard_goes_on_braking_and_stays_inside():
             v[joint.v] += DT * room.lower[at]
             q[joint.q] += DT * v[joint.v]
             assert q[joint.q][0] >= limit
+        q[joint.q], v[joint.v] = limit + 0.002, -0.16
+        room.update(q, v, DT, measured=True)  # that of a robot has a stop
+        assert room.lower[at] == pytest.approx(50.0 * 0.16 - 625.0 * (0.002 - 1e-4), abs=1e-9)
 
 
 def test_a_swing_does_not_become_short_because_its_beginning_is_past():

@@ -46,30 +46,33 @@ class JointRoom:
         self._lowest, self._highest = np.full(n, -np.inf), np.full(n, np.inf)
         self._place[self._v], self._lowest[self._v], self._highest[self._v] = self._q, self._low, self._high
         self._kernel = compile_kernel(update_room, (approach,)) if compiled else None
-        self._limits = self._place, np.array([self._lowest, self._highest, self._speed]), (FASTEST, EMERGENCY)
+        self._limits = self._place, np.array([self._lowest, self._highest, self._speed]), FASTEST
 
     @property
     def ranges(self) -> tuple[Indices, Vector, Vector]:
         """Places of limited joints in the configuration, and where their ranges begin and end."""
         return self._q, self._low, self._high
 
-    def update(self, q: Vector, v: Vector, dt: float, braking: float = BRAKING) -> None:
+    def update(self, q: Vector, v: Vector, dt: float, braking: float = BRAKING, *, measured: bool = False) -> None:
         """Compute the bounds in a state: a joint may approach its limit no faster than in proportion to what is left.
 
-        One that had to brake harder is faster than that, and goes on braking as hard: in comfort it would pass its limit.
+        One that had to brake harder is faster than that, and goes on braking as hard: in comfort it would pass its limit.  That of a
+        robot has a stop, and is asked for no more: a push throws joints about, and who is to be caught has better to do.
 
         Args:
             q: (nq,) configuration.
             v: (nv,) velocity.
             dt: Time until the next tick [s].
             braking: Rate of the approach [1/s].
+            measured: Whether the state comes from a robot.
         """
+        rules = braking, braking if measured else EMERGENCY
         if self._kernel is not None:
-            self._kernel(q, v, dt, braking, self._limits, self.bounds)
+            self._kernel(q, v, dt, rules, self._limits, self.bounds)
             return
         rate, place = v[BASE:], q[self._place]
         low, high = (-self._speed - rate) / dt, (self._speed - rate) / dt
-        for rule in (braking, EMERGENCY):
+        for rule in rules:
             low = np.maximum(low, -2.0 * rule * rate + rule * rule * (self._lowest - place))
             high = np.minimum(high, -2.0 * rule * rate + rule * rule * (self._highest - place))
         np.clip(low, -FASTEST, FASTEST, self.lower)

@@ -224,11 +224,11 @@ class BalancedTick:
     def _descend(self, feet: tuple[int, ...], q: Vector, v: Vector, dt: float, measured: bool) -> tuple[Choice, int]:
         """Go down the ladder; a robot's joints have stops, so there they give way before soles do."""
         terms, wishes, room = self.terms, self._wishes, self._room
-        room.update(q, v, dt)
+        room.update(q, v, dt, measured=measured)
         choice = self._solve_first(feet)
         if choice.status is QpStatus.OPTIMAL:
             return choice, 0
-        room.update(q, v, dt, EMERGENCY)
+        room.update(q, v, dt, EMERGENCY, measured=measured)
         first, soft, softest = self._first(feet), self._soft[feet], self._softest[feet]
         rungs: list[tuple[int, ReducedProgram | CompiledProgram | SoftProgram]]
         if measured:  # where a sole that came down is still in the air, its ankle would spin under more than its part of the load

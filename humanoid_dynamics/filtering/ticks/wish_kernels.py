@@ -146,7 +146,7 @@ def _stay_above(wanted: Vector, foot: int, state: State, fixed: tuple[Vector, Ma
 
 
 def update_room(  # noqa: PLR0917
-    q: Vector, v: Vector, dt: float, braking: float, ranges: tuple[Indices, Matrix, tuple[float, float]], out: Matrix
+    q: Vector, v: Vector, dt: float, braking: tuple[float, float], ranges: tuple[Indices, Matrix, float], out: Matrix
 ) -> None:
     """Write least and largest accelerations of joints.
 
@@ -154,17 +154,16 @@ def update_room(  # noqa: PLR0917
         q: (nq,) configuration.
         v: (nv,) velocity.
         dt: Time until the next tick [s].
-        braking: Rate of the approach to a limit [1/s].
-        ranges: Places in the configuration; (3, na) lowest and highest positions and fastest speeds; largest acceleration, and hardest
-            rate of the approach: a joint that had to brake harder goes on as hard.
+        braking: Rate of the approach to a limit, and the hardest: a joint that is faster than by the first brakes by that [1/s].
+        ranges: Places in the configuration; (3, na) lowest and highest positions and fastest speeds; largest acceleration.
         out: (2, na) least and largest accelerations; overwritten.
     """
-    place, limits, (fastest, hardest) = ranges
+    place, limits, fastest = ranges
     for i in range(len(place)):
         rate, at = v[BASE + i], q[place[i]]
         above, below = limits[1, i] - at, limits[0, i] - at
-        low = max((-limits[2, i] - rate) / dt, approach(below, rate, braking), approach(below, rate, hardest))
-        high = min((limits[2, i] - rate) / dt, approach(above, rate, braking), approach(above, rate, hardest))
+        low = max((-limits[2, i] - rate) / dt, approach(below, rate, braking[0]), approach(below, rate, braking[1]))
+        high = min((limits[2, i] - rate) / dt, approach(above, rate, braking[0]), approach(above, rate, braking[1]))
         high = min(max(high, -fastest), fastest)
         out[0, i], out[1, i] = min(min(max(low, -fastest), fastest), high), high
 
