@@ -92,13 +92,13 @@ class CalmContacts(FrictionContacts):
             return False
         return self.limits is None or self.limits.find_near(q_M, v, dt) is None
 
-    def stand(self, terms: Terms, v: Vector, z: Vector, dt: float) -> StandingPoints | None:
+    def stand(self, terms: Terms, v: Vector, impulse: Vector, dt: float) -> StandingPoints | None:
         """Return the points that stood, with their impulses, where all of them go on to stand; nothing is remembered before ``remain``.
 
         Args:
             terms: Evaluated in the middle of the step.
             v: (nv,) velocity at the start.
-            z: (nv,) whitened velocity at the end without contacts.
+            impulse: (nv,) generalized impulse of all but contacts, with the momentum at the start.
             dt: Length of the step [s].
         """
         if self._footing is None:
@@ -106,7 +106,7 @@ class CalmContacts(FrictionContacts):
         points, middles = self._footing.find(self._memory.touches), self._detector.place(terms.poses)
         if not points.measure(middles, terms.data.J, self.tables.dofs[V_MIDDLE], self.tables.numbers):
             return None
-        return points if points.stick(terms, v, z, self.tables.memory, dt) else None
+        return points if points.stick(terms, v, impulse, self.tables.memory, dt) else None
 
     def remain(self, points: StandingPoints) -> bool:
         """Remember points that stand; return whether something is to be pushed out.

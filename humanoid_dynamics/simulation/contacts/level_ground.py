@@ -20,6 +20,7 @@ class LevelGround:
         lowest: Least gap found last [m].
         turn: (6, 6) axes of every point, twice on the diagonal.
         count: Number of points.
+        is_square: Whether axes of the plane are those of the world, so that nothing is lost in turning there and back.
     """
 
     def __init__(self, plane: Plane, table: PointTable, support: Matrix) -> None:
@@ -34,7 +35,7 @@ class LevelGround:
         self._within = table.radius[:, None] * plane.normal
         self._mu, self._e = np.minimum(table.friction, plane.friction), np.maximum(table.restitution, plane.restitution)
         axes = tangents(plane.normal[None])[:, 0]
-        self.turn = read_only(np.kron(np.eye(2), axes))
+        self.turn, self.is_square = read_only(np.kron(np.eye(2), axes)), bool((np.abs(axes) % 1.0 == 0.0).all())
         self._moments = np.hstack([pin.skew(axis) for axis in axes])  # p . these = p x axis, one after the other
         self._wrenches = np.zeros((3, len(table), 6))
         self._wrenches[:, :, :3] = axes[:, None]
@@ -59,16 +60,27 @@ class LevelGround:
         """
         return self._mu[point], self._wrenches[:, point], self._support[point]
 
-    def write_moments(self, middles: Matrix, point: Indices | slice, moments: Matrix) -> Matrix:
-        """Write the moments of unit forces along the axes of some points; return where these touch (m, 3) [m].
+    def prepare(self, point: Indices | slice) -> tuple[Matrix, Matrix]:
+        """Return what gives moments of unit forces along the axes of some points about the origin of the world, and their distances.
+
+        Args:
+            point: (m,) their places in the table.
+
+        Returns:
+            (10, 3) and (10, m): the first times middles (3, m), less the second, is one row for each number of each moment, all of a row
+            of axes before the next number, and one of distances.
+        """
+        moments = self._moments.reshape(3, 3, 3).transpose(2, 1, 0).reshape(9, 3)
+        return np.vstack((moments, self._normal)), np.vstack((moments.dot(self._within[point].T), self._height[point]))
+
+    def find_places(self, middles: Matrix, point: Indices | slice) -> Matrix:
+        """Return where some points touch (m, 3) [m].
 
         Args:
             middles: (m, 3) their middles [m].
             point: (m,) their places in the table.
-            moments: (3, m, 3) moments about the origin of the world; written.
         """
         place: Matrix = middles - self._within[point]
-        moments[:] = place.dot(self._moments).reshape(-1, 3, 3).transpose(1, 0, 2)
         return place
 
     def is_reached(self, places: tuple[Matrix, Vector], point: Indices, J: Matrix, v: Vector, numbers: Vector) -> bool:
@@ -106,7 +118,8 @@ class LevelGround:
             index = (gap < within).nonzero()[0]
             gap, middles, e = gap[index], middles[index], self._e[index]
             mu, wrenches, support = self.select(index)
-        place = self.write_moments(middles, index, wrenches[:, :, 3:])
+        place = self.find_places(middles, index)
+        wrenches[:, :, 3:] = place.dot(self._moments).reshape(-1, 3, 3).transpose(1, 0, 2)
         rows = wrenches.reshape(-1, 6).dot(J).reshape(3, len(index), -1)
         rows *= support
         return Near(index, index, gap, wrenches[:, :, :3], rows, place, mu, e, self.turn)

@@ -27,8 +27,7 @@ class StandingPoints:
     Attributes:
         gap: (m,) distances from the ground [m].
         lowest: The least of them [m].
-        B: (nv, 3m) whitened rows.
-        impulse: (nv,) whitened impulse.
+        B: (nv, 3m) whitened rows, until the next step.
         missed: Largest velocity that is left along a row [m/s].
     """
 
@@ -45,24 +44,36 @@ class StandingPoints:
         self._others = np.setdiff1d(np.arange(ground.count), point)
         self._where: Indices | slice = point if len(self._others) else slice(None)  # a slice costs less than a list of all
         mu, wrenches, support = map(np.ascontiguousarray, ground.select(point))
-        self._forces: Matrix = wrenches.reshape(-1, 6)
-        self._moments: Matrix = wrenches[:, :, 3:]
-        self._support: Matrix = np.tile(support, (3, 1))
         self._room = np.hstack((np.diag(mu * mu), -np.eye(m), -np.eye(m)))  # times squares of impulses: what is left inside of each cone
         self._yielding = spread_softness(joints, m)
-        self._rows: Matrix = np.zeros((3 * m, support.shape[1]))
-        self._G: Matrix = np.zeros((3 * m, 3 * m))
-        self._diagonal: Vector = self._G.ravel()[:: 3 * m + 1]
+        self._prepare_rows(wrenches, support)
         self._motions: Matrix = np.zeros((6, m))  # velocities at the end, then impulses
         self._ended, self._impulses = self._motions.reshape(2, -1)
+        self._told = b""  # the memory, where it says the same in the world
         self._kept: Matrix = np.zeros((m, 6))  # the same in the world, as remembered
         self.gap: Vector = np.zeros(m)
-        self._place: Matrix = np.zeros((m, 3))
+        self._middles: Matrix = np.zeros((m, 3))
         self.lowest = self._highest = np.inf
         self.missed = 0.0
-        self.B: Matrix = self._rows.T
-        self.impulse: Vector = np.zeros(support.shape[1])
         self._before, self._p, self._u = np.zeros(3 * m), np.zeros(3 * m), np.zeros(3 * m)
+
+    def _prepare_rows(self, wrenches: Matrix, support: Matrix) -> None:
+        """Make room for unit forces, their rows, and a last column beside these: what the velocity would be without contacts."""
+        m, nv, k = self._m, support.shape[1], 3 * self._m
+        self._of_middles, self._shift = self._ground.prepare(self._where)
+        self._found: Matrix = np.zeros((10, m))  # moments of the forces, then distances
+        self._moments: Matrix = self._found[:9].reshape(3, k)
+        self._forces: Matrix = np.zeros((6, k + 1))
+        self._forces[:3, :k] = wrenches[:, :, :3].reshape(k, 3).T
+        self._turning: Matrix = self._forces[3:, :k]
+        self._support: Matrix = np.zeros((nv, k + 1))
+        self._support[:, :k] = np.tile(support, (3, 1)).T
+        self._rows: Matrix = np.zeros((nv, k + 1))
+        self._free, self._rows_T, self.B = self._rows[:, k], self._rows.T, self._rows[:, :k]
+        self._products: Matrix = np.zeros((k + 1, k + 1))
+        self._G, self._coming = self._products[:k, :k], self._products[k, :k]
+        self._diagonal: Vector = self._products.ravel()[:: k + 2][:k]
+        self._parts = np.ones(k + 1)  # impulses, and one for what comes without them
 
     def measure(self, middles: Matrix, J: Matrix, v: Vector, numbers: Vector) -> bool:
         """Find distances and rows; return whether these points are near the ground, and no others come there.
@@ -73,71 +84,83 @@ class StandingPoints:
             v: (nv,) velocity to expect in the middle of the step.
             numbers: Numbers in and out.
         """
-        gap = self._ground.measure(middles)
         if len(self._others):
+            gap = self._ground.measure(middles)
             near = self._others[gap.take(self._others) < numbers[WITHIN]]
             if len(near) and self._ground.is_reached((middles[near], gap[near]), near, J, v, numbers):
                 return False
-            gap, middles = gap.take(self._point), middles.take(self._point, 0)
+            middles = middles.take(self._point, 0)
+        np.dot(self._of_middles, middles.T, self._found)
+        self._found -= self._shift
+        self._middles, gap = middles, self._found[-1]
         self.gap, self.lowest, self._highest = gap, float(gap[gap.argmin()]), float(gap[gap.argmax()])
         if self._highest >= NEAR:
             return False
-        self._place = self._ground.write_moments(middles, self._where, self._moments)
-        np.dot(self._forces, J, self._rows)
+        self._turning[:] = self._moments
+        np.dot(J.T, self._forces, self._rows)
         self._rows *= self._support
         return True
 
-    def stick(self, terms: Terms, v: Vector, z: Vector, memory: Matrix, dt: float) -> bool:
+    def stick(self, terms: Terms, v: Vector, impulse: Vector, memory: Matrix, dt: float) -> bool:
         """Find the impulses that stop every row; return whether no point pulls or slides with them.
 
         Args:
             terms: Evaluated in the middle of the step.
             v: (nv,) velocity at the start.
-            z: (nv,) whitened velocity at the end without contacts.
+            impulse: (nv,) generalized impulse of all but contacts, with the momentum at the start.
             memory: Table of what touched in the last step.
             dt: Length of the step, and of the last one [s].
         """
-        G = self._G
-        ended, guess = self._ground.turn.dot(memory[self._where, M_U:].T).reshape(2, -1)
-        self._before = self._rows.dot(v)
+        ended, guess = self._recall(memory)
+        self._before = v.dot(self._rows)[:-1]
         wanted = self._before - ended
         wanted *= HALF
         if self._highest > 0.0:
             wanted[: self._m] += np.maximum(self.gap, 0.0) / dt
-        self.B = B = terms.whiten(self._rows.T)
-        np.dot(B.T, B, G)
+        self._free[:] = impulse
+        whitened = terms.whiten_rows(self._rows_T)
+        np.dot(whitened, whitened.T, self._products)
         soft = self._yielding.dot(self._diagonal)
         self._diagonal += soft
         carried = soft * guess
         pull = carried - wanted
-        pull -= z.dot(B)
-        _, p, info = lapack.dposv(G.T, pull)
+        pull -= self._coming
+        _, p, info = lapack.dposv(self._G.T, pull)
         if info != 0 or not self._is_inside(p):
             return False
+        self._parts[:-1] = p
         soft *= p
+        ended = self._products.dot(self._parts)[:-1]
+        ended -= soft
         soft -= carried  # by how much what stands would yield
         self.missed = float(abs(soft[np.abs(soft).argmax()]))
         if self.missed > HARD:
             return False
-        u = G.dot(p)
-        u -= pull
-        u -= soft
-        np.subtract(u, wanted, self._ended)
-        self._impulses[:], self._p, self._u = p, p, u
-        self.impulse = B.dot(p)
+        self._ended[:], self._impulses[:], self._p, self._u, self._told = ended, p, p, ended + wanted, b""
         return True
 
-    def measure_work(self, z: Vector) -> float:
-        """Return the work of the impulses [J].
+    def _recall(self, memory: Matrix) -> Matrix:
+        """Return (2, 3m) velocities at the end of the last step and impulses in it, along the rows."""
+        if memory.tobytes() != self._told:
+            np.dot(self._ground.turn, memory[self._where, M_U:].T, self._motions)
+            self._told = b""
+        return self._motions.reshape(2, -1)
+
+    def write_end(self, z_end: Vector) -> None:
+        """Write the whitened velocity at the end of the step.
 
         Args:
-            z: (nv,) whitened velocity at the end.
+            z_end: (nv,) written.
         """
-        return 0.5 * float(self._p.dot(self._before) + self.impulse.dot(z))
+        np.dot(self._rows, self._parts, z_end)
+
+    def measure_work(self) -> float:
+        """Return the work of the impulses [J]."""
+        return 0.5 * float(self._p.dot(self._before + self._ended))
 
     def sum_impulses(self) -> Vector:
         """Return (6,) the impulse, and its moment about the origin of the world."""
-        return np.asarray(self._p.dot(self._forces))
+        return np.asarray(self._forces.dot(self._parts))
 
     def remember(self, memory: Matrix, numbers: Vector) -> None:
         """Keep what was found; all of these points carry, as they did before.
@@ -147,13 +170,15 @@ class StandingPoints:
             numbers: Numbers in and out; the certificate is written.
         """
         self._kept = memory[self._where, M_U:] = self._ground.turn.T.dot(self._motions).T
+        self._told = memory.tobytes() if self._ground.is_square else b""
         numbers[RESIDUAL], numbers[CONE] = self.missed, 0.0
         numbers[COMPLEMENTARITY], numbers[DEPTH], numbers[LOWEST] = self._complementarity(), max(0.0, -self.lowest), self.lowest
 
     def read(self) -> Touching:
         """Return what was remembered last."""
         answer = ConeAnswer(self._p, self._u, self.missed, self._complementarity(), 0.0, 1, True)
-        return Touching(self._point, self._place, self._kept[:, 3:], max(0.0, -self.lowest), answer, np.zeros_like(self._point))
+        place = self._ground.find_places(self._middles, self._where)
+        return Touching(self._point, place, self._kept[:, 3:], max(0.0, -self.lowest), answer, np.zeros_like(self._point))
 
     def _complementarity(self) -> float:
         """Return the largest product of a normal impulse and the velocity along it [J]."""

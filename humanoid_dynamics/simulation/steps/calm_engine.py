@@ -73,21 +73,21 @@ class CalmEngine(Engine):
         if not self.contacts.may_stand(q_M, v, dt):
             return UNDONE
         self.set_step(dt, v, all_slow=False)
-        z = self._coast(q_M, v)
-        points = None if z is None else self.contacts.stand(terms, v, z, dt)
-        if z is None or points is None:
+        impulse = self._coast(q_M, v)
+        points = None if impulse is None else self.contacts.stand(terms, v, impulse, dt)
+        if points is None:
             return UNDONE
-        middle, z_end = rows[V_MIDDLE].copy(), rows[Z_END]
-        np.add(z, points.impulse, z_end)
+        middle = rows[V_MIDDLE].copy()
+        points.write_end(rows[Z_END])
         self.move()
         if numbers[OVERLOADED] or not numbers[FASTEST] <= WILD:
             rows[V_MIDDLE][:], numbers[FASTEST], rows[CUT][:] = middle, fast, 0.0
             return UNDONE
-        numbers[W_CONTACTS] = points.measure_work(z_end)
+        numbers[W_CONTACTS] = points.measure_work()
         return self._finish(points, pin.integrate(terms.model, q, rows[WAY]), books)
 
     def _coast(self, q_M: Vector, v: Vector) -> Vector | None:
-        """Return the whitened velocity at the end without contacts, None where the inertia is not positive definite.
+        """Return the impulse (nv,) of all but contacts, with the momentum at the start; None where the inertia is not positive definite.
 
         M v, which the inverse dynamics find along with the bias, holds what implicit forces at the start would take back:
         U v + dt U^-T f = U^-T (M v + dt g), where g is f without that which resists the velocity at the start.
@@ -105,7 +105,7 @@ class CalmEngine(Engine):
             terms.factor(rows[EXTRA])
         force -= pin.rnea(terms.model, terms.data, q_M, rows[V_MIDDLE], self._per_dt * v)
         force *= self._dt
-        return terms.whiten(force) if terms.ok else None
+        return force if terms.ok else None
 
     def _finish(self, points: StandingPoints, q: Vector, books: Books) -> int:
         """Remember what touched, and enter the step into the books; return what became of it."""
