@@ -15,10 +15,10 @@ from humanoid_dynamics.simulation.scenes.judge import judge_run
 from humanoid_dynamics.simulation.scenes.run import Summary
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.steps.body_table import list_bodies
-from humanoid_dynamics.simulation.steps.calm_motion import CalmMotion
+from humanoid_dynamics.simulation.steps.calm_books import close_energy, close_momentum
 from humanoid_dynamics.simulation.steps.joint_forces import build_drive
 from humanoid_dynamics.simulation.steps.motion_kernel import measure_motion
-from humanoid_dynamics.simulation.steps.rows import AUDIT, LEAKED, MOMENTUM, NUMBERS, SPIN
+from humanoid_dynamics.simulation.steps.rows import AUDIT, LEAKED, MISSING, MOMENTUM, NUMBERS, SPIN, W_LOOPS, W_MOTORS
 from humanoid_dynamics.simulation.steps.tables import list_parents
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.structure.events import Connect, Cut
@@ -163,9 +163,15 @@ def test_books_agree_however_they_are_kept():
     books[0].give(impulse[:6])
     books[0].close_motion(motion, 0.01)
     books[0].report_motion(numbers[0])
-    calm = CalmMotion()
-    calm.now[:] = motion
-    calm.close(books[1].account, impulse[:6], 0.01, numbers[1])
+    came = close_momentum(books[1].account, motion.tolist(), impulse[:6].tolist(), 0.01)
+    numbers[1][MOMENTUM], numbers[1][SPIN] = came
+    works = rng.normal(size=6)
+    for energy in (3.0, 2.0):
+        numbers[0][W_MOTORS : W_LOOPS + 1] = works
+        books[0].enter_step(numbers[0])
+        numbers[0][MISSING] = books[0].close_step(energy)
+        numbers[1][MISSING] = close_energy(books[1].account, works.tolist(), energy)
+    numbers[0][W_MOTORS : W_LOOPS + 1] = 0.0
     np.testing.assert_allclose(books[0].account, books[1].account, atol=1e-14)
     np.testing.assert_allclose(numbers[0], numbers[1], atol=1e-14)
     assert numbers[0][MOMENTUM] == pytest.approx(np.linalg.norm(books[0].account[LEAKED : LEAKED + 3]))

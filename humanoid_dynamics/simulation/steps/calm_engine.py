@@ -9,9 +9,8 @@ from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.contacts.calm_contacts import CalmContacts
 from humanoid_dynamics.simulation.contacts.standing import StandingPoints
 from humanoid_dynamics.simulation.contacts.thresholds import WILD
-from humanoid_dynamics.simulation.steps.calm_motion import CalmMotion
+from humanoid_dynamics.simulation.steps.calm_books import close_energy, close_momentum
 from humanoid_dynamics.simulation.steps.engine import Engine
-from humanoid_dynamics.simulation.steps.joint_forces import JointForces
 from humanoid_dynamics.simulation.steps.rows import (
     AUDIT,
     CUT,
@@ -20,20 +19,22 @@ from humanoid_dynamics.simulation.steps.rows import (
     FASTEST,
     FLYING,
     MISSING,
+    MOMENTUM,
     MOTOR,
     OFFSET,
     OVERLOADED,
     PUSH,
     Q_END,
+    SPIN,
     V_END,
     V_MIDDLE,
     W_CONTACTS,
+    W_LOOPS,
+    W_MOTORS,
     WAY,
     Z_END,
 )
 from humanoid_dynamics.simulation.steps.step_kernel import DEEP, DONE, UNDONE
-from humanoid_dynamics.simulation.steps.tables import Tables
-from humanoid_dynamics.simulation.steps.terms import Terms
 from humanoid_dynamics.spatial.arrays import Vector
 
 
@@ -41,18 +42,6 @@ class CalmEngine(Engine):
     """The phases of a step, and the calm step: bodies stand, nothing hits, slides, is let go of or is at its limit."""
 
     contacts: CalmContacts
-
-    def __init__(self, terms: Terms, contacts: CalmContacts, joints: JointForces, tables: Tables) -> None:
-        """Take the parts of a step.
-
-        Args:
-            terms: Dynamics without contacts.
-            contacts: Contacts and limits.
-            joints: What joints do by themselves.
-            tables: Tables of the step.
-        """
-        super().__init__(terms, contacts, joints, tables)
-        self._calm = CalmMotion()
 
     def leap(self, dt: float, state: tuple[Vector, Vector], books: Books) -> int:
         """Take a calm step, with its energy in the books, or leave all as it was.
@@ -112,15 +101,17 @@ class CalmEngine(Engine):
         numbers = self.tables.numbers
         self.tables.configurations[Q_END] = q
         deep = self.contacts.remain(points)
-        if numbers[AUDIT]:
+        if not numbers[AUDIT]:
+            return DEEP if deep else DONE
+        flies = books.account[FLYING] > 0.0
+        if deep:
             books.enter_step(numbers)
-            flies = books.account[FLYING] > 0.0
-            if deep:
-                if flies:
-                    books.give(points.sum_impulses())
-                return DEEP
-            numbers[MISSING] = books.close_step(self.measure_energy(q, self._rows[V_END]))
             if flies:
-                self.flying.read(self._calm.now)
-                self._calm.close(books.account, points.sum_impulses(), float(numbers[DT]), numbers)
-        return DEEP if deep else DONE
+                books.give(points.sum_impulses())
+            return DEEP
+        works = numbers[W_MOTORS : W_LOOPS + 1].tolist()
+        numbers[MISSING] = close_energy(books.account, works, self.measure_energy(q, self._rows[V_END]))
+        if flies:
+            impulse = points.sum_impulses().tolist()
+            numbers[MOMENTUM], numbers[SPIN] = close_momentum(books.account, self.flying.list_motion(), impulse, float(numbers[DT]))
+        return DONE

@@ -86,6 +86,17 @@ class Flying:
             motion[:6] += data.oMi[k].act(data.h[k]).vector
             motion[6:] += data.mass[k] * data.oMi[k].act(data.com[k])
 
+    def list_motion(self) -> list[float]:
+        """Return what ``measure`` returns as a list, where the work space has poses and velocities."""
+        if not self._alone:
+            motion = np.empty(9)
+            self.read(motion)
+            return motion.tolist()
+        pin.computeCentroidalMomentum(self._model, self._data)
+        x, y, z = self._com.tolist()
+        mass = self.mass
+        return [*self._momentum.tolist(), mass * x, mass * y, mass * z]
+
     def sum_contacts(self, touching: Touching) -> Vector:
         """Return (6,) impulse of contacts on what flies, and its moment about the origin of the world.
 
