@@ -58,19 +58,18 @@ class CalmEngine(Engine):
         fast = numbers[FASTEST]
         if len(terms.constraints) or fast > WILD or np.count_nonzero(rows[CUT]):
             return UNDONE
-        q_M = pin.integrate(terms.model, q, (0.5 * dt) * v)
+        self.set_step(dt, v, all_slow=False)
+        q_M = pin.integrate(terms.model, q, self._half_dt * v)
         if not self.contacts.may_stand(q_M, v, dt):
             return UNDONE
-        self.set_step(dt, v, all_slow=False)
         impulse = self._coast(q_M, v)
         points = None if impulse is None else self.contacts.stand(terms, v, impulse, dt)
         if points is None:
             return UNDONE
         middle = rows[V_MIDDLE].copy()
         points.write_end(rows[Z_END])
-        self.move()
-        if numbers[OVERLOADED] or not numbers[FASTEST] <= WILD:
-            rows[V_MIDDLE][:], numbers[FASTEST], rows[CUT][:] = middle, fast, 0.0
+        if not self._go_on():
+            rows[V_MIDDLE][:], numbers[FASTEST] = middle, fast
             return UNDONE
         numbers[W_CONTACTS] = points.measure_work()
         return self._finish(points, pin.integrate(terms.model, q, rows[WAY]), books)
@@ -90,11 +89,25 @@ class CalmEngine(Engine):
         if joints.idle:
             terms.factor()
         else:
-            force += joints.pull(rows, self._dt)
+            force += joints.pull(rows, self._dt, free=True)
             terms.factor(rows[EXTRA])
         force -= pin.rnea(terms.model, terms.data, q_M, rows[V_MIDDLE], self._per_dt * v)
         force *= self._dt
         return force if terms.ok else None
+
+    def _go_on(self) -> bool:
+        """Do what ``move`` does; return whether nothing is wild, and no drive would have to give more than its motor can."""
+        rows, numbers, joints = self._rows, self.tables.numbers, self.joints
+        self.find_way()
+        if not numbers[FASTEST] <= WILD:
+            return False
+        if not joints.idle:
+            joints.end(rows)
+            if joints.is_too_much(rows):
+                return False
+        numbers[OVERLOADED] = 0.0
+        np.dot(self._forces, rows[WAY], self._works)
+        return True
 
     def _finish(self, points: StandingPoints, q: Vector, books: Books) -> int:
         """Remember what touched, and enter the step into the books; return what became of it."""

@@ -67,8 +67,11 @@ class Engine:
         self._forces: Matrix = tables.dofs[MOTOR : LOST + 1]
         self._works: Vector = tables.numbers[W_MOTORS : W_LOSSES + 1]
         self.columns: tuple[int, ...] = ()  # where velocities begin that are seen along standing axes in this step
-        self._dt, self._half = read_only(0.0), read_only(0.5)  # as arrays, by which numpy multiplies twice as fast as by numbers
-        self._per_dt = self._dt
+        self._step = 0.0
+        self._dt = self._half_dt = self._per_dt = read_only(0.0)  # as arrays, by which numpy multiplies twice as fast as by numbers
+        ends, self._goes_on = tables.dofs[V : V_END + 1 : V_END - V], tables.dofs[WAY : V_MIDDLE + 1]
+        self._ends: Matrix = ends  # velocities at the start and at the end; next, the way and the velocity to expect in the middle
+        self._going = np.zeros((2, 2))
         self._energy, self._forgotten = terms.model.createData(), find_forgotten_rotors(terms.model)
         self.flying = Flying(terms.model, self._energy, contacts)
 
@@ -88,9 +91,10 @@ class Engine:
         self._rows[V][:] = v
         self.columns = ()
         numbers = self.tables.numbers
-        if numbers[DT] != dt or self._dt != dt:
+        if self._step != dt or numbers[DT] != dt:
             numbers[DT], numbers[WITHIN], numbers[SLOWEST] = dt, max(NEAR, dt * FASTEST_APPROACH), slowest_impact(dt)
-            self._dt, self._per_dt = read_only(dt), read_only(-1.0 / dt)
+            self._step, self._dt, self._half_dt, self._per_dt = dt, read_only(dt), read_only(0.5 * dt), read_only(-1.0 / dt)
+            self._going = read_only([[0.5 * dt, 0.5 * dt], [-0.5, 1.5]])
         numbers[ALL_SLOW] = all_slow
 
     def leap(self, dt: float, state: tuple[Vector, Vector], books: Books) -> int:  # noqa: ARG002
@@ -202,18 +206,20 @@ class Engine:
 
     def move(self) -> None:
         """Find velocity and way from the whitened velocity at the end, and the work of all but contacts."""
-        rows, numbers = self._rows, self.tables.numbers
-        end, way = rows[V_END], rows[WAY]
-        end[:] = self.terms.velocity(rows[Z_END])
-        mean = rows[V] + end
-        mean *= self._half
-        np.multiply(self._dt, mean, way)
-        np.subtract(end + end, mean, rows[V_MIDDLE])
-        numbers[FASTEST] = abs(end[np.abs(end).argmax()]) if len(end) else 0.0
+        rows = self._rows
+        self.find_way()
         if not self.joints.idle:
             self.joints.end(rows)
-            self.joints.check(rows, numbers)
-        np.dot(self._forces, way, self._works)
+            self.joints.check(rows, self.tables.numbers)
+        np.dot(self._forces, rows[WAY], self._works)
+
+    def find_way(self) -> None:
+        """Find velocity and way from the whitened velocity at the end."""
+        rows = self._rows
+        end = rows[V_END]
+        end[:] = self.terms.velocity(rows[Z_END])
+        np.dot(self._going, self._ends, self._goes_on)
+        self.tables.numbers[FASTEST] = abs(end[np.abs(end).argmax()]) if len(end) else 0.0
 
     def share_work(self) -> None:
         """Tell the work of bilateral rows from that of contacts."""

@@ -119,7 +119,8 @@ class JointForces:
         self.drive = None if drive is None else _check_drive(robot, drive)
         self._robot = robot
         self._dry = bool(robot.friction.any())
-        self.idle = self.drive is None and not self._dry and not robot.damping.any()
+        self._loses = self._dry or bool(robot.damping.any())
+        self.idle = self.drive is None and not self._loses
         self._most = robot.limits.effort
         self._steady: Vector | None = None  # length of the steps that are resisted as the last one was
         self._sag, self._resists = np.zeros(robot.nv), np.zeros(robot.nv)
@@ -148,15 +149,16 @@ class JointForces:
         """
         return np.asarray(self.pull(rows, dt) - self._resists * rows[V])
 
-    def pull(self, rows: Sequence[Vector], dt: Vector) -> Vector:
+    def pull(self, rows: Sequence[Vector], dt: Vector, *, free: bool = False) -> Vector:
         """Do what ``prepare`` does; return the force (nv,) at the start without that which resists motion.
 
         Args:
             rows: Rows of the table of the coordinates.
             dt: Length of the step, the same array as long as it is the same [s].
+            free: Whether it is known that no drive is at its limit.
         """
         np.multiply(rows[KP], rows[OFFSET], rows[PULL])
-        cut = np.count_nonzero(rows[CUT]) > 0
+        cut = not free and np.count_nonzero(rows[CUT]) > 0
         if cut or self._steady is not dt:
             self._resist(rows, dt)
             self._steady = None if cut or self._dry else dt
@@ -180,7 +182,19 @@ class JointForces:
             rows: Rows of the table of the coordinates.
         """
         np.subtract(rows[PULL], rows[SAG] * rows[V_END], rows[GIVEN])
-        np.multiply(-rows[LOSS], rows[V_END], rows[LOST])
+        if self._loses:
+            np.multiply(-rows[LOSS], rows[V_END], rows[LOST])
+
+    def is_too_much(self, rows: Sequence[Vector]) -> bool:
+        """Return whether a drive, none of which is at its limit, would have to give more than its motor can.
+
+        Args:
+            rows: Rows of the table of the coordinates.
+        """
+        if self.drive is None:
+            return False
+        wanted = rows[GIVEN] + rows[MOTOR]
+        return np.count_nonzero(np.abs(wanted, wanted) > self._most) > 0
 
     def check(self, rows: Sequence[Vector], numbers: Vector) -> None:
         """Find drives that would have to give more than their motor can, and those that no longer would.
