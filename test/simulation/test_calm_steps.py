@@ -9,6 +9,7 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.simulation.contacts.terrain import build_plane
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.steps.joint_forces import build_drive
+from humanoid_dynamics.simulation.steps.rows import M_P, M_U
 from humanoid_dynamics.simulation.steps.step_kernel import UNDONE
 from humanoid_dynamics.simulation.world import World
 
@@ -116,3 +117,11 @@ def test_going_back_repeats_every_bit():
 def test_the_paper_and_more_than_a_plane_are_left_to_the_phases():
     assert not run_both(40, contact="paper").any()
     assert not run_both(40, terrain=(build_plane(), build_plane(-1.0, name="below"))).any()
+
+
+def test_what_somebody_wrote_into_the_memory_counts():
+    def write(world, k):
+        if k == 80:
+            world.tables.memory[:, M_U:M_P] = 1e-4
+
+    assert run_both(90, act=write)[75:].all()

@@ -79,34 +79,37 @@ class CalmContacts(FrictionContacts):
         self._standing = None
         super().go_back(touching)
 
-    def may_stand(self, q_M: Vector, v: Vector, dt: float) -> bool:
-        """Return whether all that took part in the last step, as long as this one, stood on a plane, and no limit is near.
+    def may_stand(self, q_M: Vector, v: Vector, dt: float) -> StandingPoints | None:
+        """Return all that took part in the last step, as long as this one, where it stood on a plane, and no limit is near.
 
         Args:
             q_M: (nq,) configuration in the middle of the step.
             v: (nv,) velocity at its start.
             dt: Its length [s].
         """
-        numbers = self.tables.numbers
-        if self._footing is None or numbers[ROUNDS] != 1.0 or numbers[SPAN] != dt or not 0 < self._memory.carrying == numbers[POINTS]:
-            return False
-        return self.limits is None or self.limits.find_near(q_M, v, dt) is None
+        numbers, memory, points = self.tables.numbers, self.tables.memory, self._standing
+        if self._footing is None or numbers[ROUNDS] != 1.0 or numbers[SPAN] != dt:
+            return None
+        if points is None or not points.knows(memory):
+            if not 0 < self._memory.carrying == numbers[POINTS]:
+                return None
+            points = self._footing.find(self._memory.touches)
+            points.recall(memory)
+        return points if self.limits is None or self.limits.find_near(q_M, v, dt) is None else None
 
-    def stand(self, terms: Terms, v: Vector, impulse: Vector, dt: float) -> StandingPoints | None:
-        """Return the points that stood, with their impulses, where all of them go on to stand; nothing is remembered before ``remain``.
+    def stand(self, points: StandingPoints, terms: Terms, v: Vector, impulse: Vector, dt: float) -> bool:
+        """Find the impulses of points that stood; return whether all of them go on to stand.  Nothing is remembered before ``remain``.
 
         Args:
+            points: From ``may_stand``.
             terms: Evaluated in the middle of the step.
             v: (nv,) velocity at the start.
             impulse: (nv,) generalized impulse of all but contacts, with the momentum at the start.
             dt: Length of the step [s].
         """
-        if self._footing is None:
-            return None
-        points, middles = self._footing.find(self._memory.touches), self._detector.place(terms.poses)
-        if not points.measure(middles, terms.data.J, self.tables.dofs[V_MIDDLE], self.tables.numbers):
-            return None
-        return points if points.stick(terms, v, impulse, self.tables.memory, dt) else None
+        middles = self._detector.place(terms.poses)
+        near = points.measure(middles, terms.data.J, self.tables.dofs[V_MIDDLE], self.tables.numbers)
+        return near and points.stick(terms, v, impulse, dt)
 
     def remain(self, points: StandingPoints) -> bool:
         """Remember points that stand; return whether something is to be pushed out.

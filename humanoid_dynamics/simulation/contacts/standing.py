@@ -75,6 +75,23 @@ class StandingPoints:
         self._diagonal: Vector = self._products.ravel()[:: k + 2][:k]
         self._parts = np.ones(k + 1)  # impulses, and one for what comes without them
 
+    def knows(self, memory: Matrix) -> bool:
+        """Return whether what touched in the last step is known along the rows: nobody wrote since these points did.
+
+        Args:
+            memory: Table of what touched in the last step.
+        """
+        return memory.tobytes() == self._told
+
+    def recall(self, memory: Matrix) -> None:
+        """Read velocities at the end of the last step and impulses in it.
+
+        Args:
+            memory: Table of what touched in the last step.
+        """
+        np.dot(self._ground.turn, memory[self._where, M_U:].T, self._motions)
+        self._told = b""
+
     def measure(self, middles: Matrix, J: Matrix, v: Vector, numbers: Vector) -> bool:
         """Find distances and rows; return whether these points are near the ground, and no others come there.
 
@@ -101,19 +118,17 @@ class StandingPoints:
         self._rows *= self._support
         return True
 
-    def stick(self, terms: Terms, v: Vector, impulse: Vector, memory: Matrix, dt: float) -> bool:
+    def stick(self, terms: Terms, v: Vector, impulse: Vector, dt: float) -> bool:
         """Find the impulses that stop every row; return whether no point pulls or slides with them.
 
         Args:
             terms: Evaluated in the middle of the step.
             v: (nv,) velocity at the start.
             impulse: (nv,) generalized impulse of all but contacts, with the momentum at the start.
-            memory: Table of what touched in the last step.
             dt: Length of the step, and of the last one [s].
         """
-        ended, guess = self._recall(memory)
         self._before = v.dot(self._rows)[:-1]
-        wanted = self._before - ended
+        wanted = self._before - self._ended
         wanted *= HALF
         if self._highest > 0.0:
             wanted[: self._m] += np.maximum(self.gap, 0.0) / dt
@@ -122,7 +137,7 @@ class StandingPoints:
         np.dot(whitened, whitened.T, self._products)
         soft = self._yielding.dot(self._diagonal)
         self._diagonal += soft
-        carried = soft * guess
+        carried = soft * self._impulses
         pull = carried - wanted
         pull -= self._coming
         _, p, info = lapack.dposv(self._G.T, pull)
@@ -138,13 +153,6 @@ class StandingPoints:
             return False
         self._ended[:], self._impulses[:], self._p, self._u, self._told = ended, p, p, ended + wanted, b""
         return True
-
-    def _recall(self, memory: Matrix) -> Matrix:
-        """Return (2, 3m) velocities at the end of the last step and impulses in it, along the rows."""
-        if memory.tobytes() != self._told:
-            np.dot(self._ground.turn, memory[self._where, M_U:].T, self._motions)
-            self._told = b""
-        return self._motions.reshape(2, -1)
 
     def write_end(self, z_end: Vector) -> None:
         """Write the whitened velocity at the end of the step.

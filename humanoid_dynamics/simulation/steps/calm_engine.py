@@ -60,11 +60,9 @@ class CalmEngine(Engine):
             return UNDONE
         self.set_step(dt, v, all_slow=False)
         q_M = pin.integrate(terms.model, q, self._half_dt * v)
-        if not self.contacts.may_stand(q_M, v, dt):
-            return UNDONE
-        impulse = self._coast(q_M, v)
-        points = None if impulse is None else self.contacts.stand(terms, v, impulse, dt)
-        if points is None:
+        points = self.contacts.may_stand(q_M, v, dt)
+        impulse = None if points is None else self._coast(q_M, v)
+        if points is None or impulse is None or not self.contacts.stand(points, terms, v, impulse, dt):
             return UNDONE
         middle = rows[V_MIDDLE].copy()
         points.write_end(rows[Z_END])

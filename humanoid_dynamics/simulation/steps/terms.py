@@ -35,6 +35,7 @@ class Terms:
         self.U = self._U = np.eye(nv, order="F")
         self._diagonal: Vector = self._U.ravel(order="K")[:: nv + 1]
         self.M: Matrix = self.data.M
+        self._all_of_U, self._all_of_M = self._U.ravel(order="K"), self.M.ravel(order="K")  # in a row, which numpy copies faster
         self.h: Vector = self.data.nle
         self.Q: Matrix = np.zeros((nv, 0))
         self.rows: Matrix = np.zeros((0, nv))
@@ -67,7 +68,7 @@ class Terms:
             extra: (nv,) what implicit joint forces add to its diagonal.
         """
         U = self._U
-        U[:] = self.M
+        self._all_of_U[:] = self._all_of_M
         if extra is not None:
             self._diagonal += extra
         self.U, info = lapack.dpotrf(U, lower=0, clean=0, overwrite_a=1)
