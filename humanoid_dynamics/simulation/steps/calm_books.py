@@ -23,11 +23,13 @@ def close_energy(account: Vector, works: Sequence[float], energy: float) -> floa
         energy: The energy [J].
     """
     m, p, d, f, c, o = works
-    motors, pushes, drive, losses, contacts, loops, impacts, corrections, total, before, start, _, largest = ENERGIES.unpack_from(account)
+    motors, pushes, drive, losses, contacts, loops, impacts, corrections, total, before, start, _, largest = ENERGIES.unpack_from(
+        account.data
+    )
     total += m + p + d + f + c + o
     missing = energy - start - total
     sums = (motors + m, pushes + p, drive + d, losses + f, contacts + c, loops + o, impacts, corrections, total)
-    ENERGIES.pack_into(account, 0, *sums, missing, start, energy, max(largest, missing - before))
+    ENERGIES.pack_into(account.data, 0, *sums, missing, start, energy, max(largest, missing - before))
     return float(missing)
 
 
@@ -43,7 +45,7 @@ def close_momentum(account: Vector, motion: Sequence[float], impulse: Sequence[f
     Returns:
         Linear momentum [N·s], and that about the centre of mass [N·m·s].
     """
-    mass, g_x, g_y, g_z, a, b, c, x, y, z, m_x, m_y, m_z, *given = MOTIONS.unpack_from(account, WHERE)
+    mass, g_x, g_y, g_z, a, b, c, x, y, z, m_x, m_y, m_z, *given = MOTIONS.unpack_from(account.data, WHERE)
     half, (h_x, h_y, h_z, k_x, k_y, k_z, s_x, s_y, s_z), (i_x, i_y, i_z, j_x, j_y, j_z) = 0.5 * dt, motion, impulse
     r_x, r_y, r_z = s_x / mass, s_y / mass, s_z / mass
     # what gravity gives, and its moment at the centre in the middle of the step, where contacts act
@@ -60,5 +62,5 @@ def close_momentum(account: Vector, motion: Sequence[float], impulse: Sequence[f
     l_x, l_y, l_z, o_x, o_y, o_z, way, turn = sums
     leaked = (l_x + d, l_y + e, l_z + f, o_x + u, o_y + v, o_z + w)
     turned = (way + sqrt(a * a + b * b + c * c), turn + sqrt(x * x + y * y + z * z))
-    MOTIONS.pack_into(account, WHERE, mass, g_x, g_y, g_z, *motion, *NOTHING, *leaked, *turned)
+    MOTIONS.pack_into(account.data, WHERE, mass, g_x, g_y, g_z, *motion, *NOTHING, *leaked, *turned)
     return sqrt(d * d + e * e + f * f), sqrt(u * u + v * v + w * w)

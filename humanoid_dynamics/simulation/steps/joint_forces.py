@@ -194,7 +194,7 @@ class JointForces:
         if self.drive is None:
             return False
         wanted = rows[GIVEN] + rows[MOTOR]
-        return np.count_nonzero(np.abs(wanted, wanted) > self._most) > 0
+        return bool(np.count_nonzero(np.abs(wanted, wanted) > self._most))
 
     def check(self, rows: Sequence[Vector], numbers: Vector) -> None:
         """Find drives that would have to give more than their motor can, and those that no longer would.
