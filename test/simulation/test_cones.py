@@ -6,11 +6,13 @@ import pytest
 import humanoid_dynamics as hd
 from humanoid_dynamics.simulation.audit.setting import build_body, build_state
 from humanoid_dynamics.simulation.contacts.compiled_cones import CompiledCones
-from humanoid_dynamics.simulation.contacts.cone_problem import HARD, ConeProblem
+from humanoid_dynamics.simulation.contacts.cone_newton import Cones
+from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, HARD, ConeProblem
 from humanoid_dynamics.simulation.contacts.cones import certify, solve_cones
 from humanoid_dynamics.simulation.contacts.law import ContactLaw
 from humanoid_dynamics.simulation.contacts.terrain import build_plane
 from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint, bind_points, list_surface_points
+from humanoid_dynamics.simulation.contacts.yielding_kernel import settle_hard, soften
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.steps.compiled import compile_step
 from humanoid_dynamics.simulation.world import World
@@ -103,6 +105,23 @@ def test_the_compiled_solver_finds_the_same(redundant):
 def test_where_newtons_method_gets_stuck_others_find_the_impulses(seed):
     problem = random_problem(np.random.default_rng(seed), 4 + seed % 6, 0, True)
     assert CompiledCones(compile_step().solve_cones)(problem, None).exact
+
+
+@pytest.mark.parametrize("by_kernel", [False, True])
+def test_where_a_search_ends_before_the_solution_the_next_one_around_its_end_finds_it(by_kernel):
+    rng = np.random.default_rng(5378)
+    contacts = int(rng.integers(2, 7))
+    problem, alike = random_problem(rng, contacts, redundant=True), np.zeros(contacts, dtype=np.intp)
+    problem, size = problem._replace(mu=np.full(contacts, 0.7), owner=alike), len(problem.b)
+    if by_kernel:
+        p, u, guess = np.zeros((3, size))
+        cones = Cones(problem.G.copy(), problem.b.copy(), problem.mu, np.empty(size), problem.normals)
+        residual, _ = settle_hard(cones, soften(cones, guess, alike), guess, (p, u), slides=False)
+    else:
+        points = bind_points(hd.load_robot("human28"), [])
+        residual = ContactLaw(points, alike[:0], "friction").solve(problem, None, None).residual
+    assert residual < HARD
+    assert solve_cones(problem).residual > CLOSE
 
 
 def test_impacts_of_what_is_light_and_heavy_together_do_not_yield():

@@ -5,6 +5,7 @@ import pytest
 
 from humanoid_dynamics.errors import DescriptionError, HumanoidDynamicsError, MissingExtraError, UnknownNameError
 from humanoid_dynamics.simulation.scenes.file import load_scene, read_scene, scene_names
+from humanoid_dynamics.simulation.scenes.judge import judge_run
 from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
 
 CRATE = {"mass": 2.0, "box": [0.2, 0.2, 0.2], "xyz": [0, 0, 0.1]}
@@ -48,6 +49,14 @@ def test_legs_with_closed_loops_stand():
     ankles = [world.robot.coordinates.index(f"legs/{side}_ankle_pitch") for side in ("left", "right")]
     assert np.abs(world.v).max() < 0.1
     assert not world.setup.drive.kp[ankles].any()
+
+
+@pytest.mark.slow
+def test_a_stack_that_is_knocked_over_keeps_all_that_steps_promise():
+    scene, world, summary = run("collisions")
+    assert not scene.tolerated
+    assert set(summary.statuses) == {"ok"}
+    assert all(check.passed for check in judge_run(summary, world))
 
 
 @pytest.mark.slow

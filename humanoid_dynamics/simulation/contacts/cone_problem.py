@@ -12,6 +12,7 @@ FINEST = 1e-12  # the same where that leaves the velocity of something light in 
 CLOSE = 1e-6  # error in velocity that still passes [m/s]
 HARD = 1e-7  # error in velocity below which nothing yields [m/s]
 MOST_PASSES = 60
+NEARER = 0.5  # share of its error that a problem may keep to be worth another pass where it was not solved
 OUTSIDE = 1e-10  # outside a cone of friction by less is round-off [N·s]
 
 

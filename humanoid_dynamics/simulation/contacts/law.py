@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 
-from humanoid_dynamics.simulation.contacts.cone_problem import HARD, MOST_PASSES, ConeAnswer, ConeProblem, Solver
+from humanoid_dynamics.simulation.contacts.cone_problem import HARD, MOST_PASSES, NEARER, ConeAnswer, ConeProblem, Solver
 from humanoid_dynamics.simulation.contacts.cones import certify, solve_cones, spread_softness
 from humanoid_dynamics.simulation.contacts.contact_rows import Rows
 from humanoid_dynamics.simulation.contacts.procedure import solve_by_procedure
@@ -73,13 +75,13 @@ class ContactLaw:
         return answer
 
     def _solve_hard(self, problem: ConeProblem, guess: Vector | None) -> ConeAnswer:
-        """Solve with friction until nothing yields."""
+        """Solve with friction until nothing yields; where it was not solved, while that comes nearer."""
         around = self.solver(problem, guess)
-        best, rounds = certify(problem, around), around.rounds
+        best, before, rounds = certify(problem, around), inf, around.rounds
         for _ in range(MOST_PASSES):
-            if best.residual <= HARD or not around.exact:
+            if best.residual <= HARD or not (around.exact or best.residual <= NEARER * before):
                 break
-            around = self.solver(problem, around.p)
+            around, before = self.solver(problem, around.p), best.residual
             answer, rounds = certify(problem, around), rounds + around.rounds
             if answer.residual <= best.residual:
                 best = answer

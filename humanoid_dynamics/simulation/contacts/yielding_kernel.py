@@ -6,7 +6,7 @@ import numpy as np
 
 from humanoid_dynamics.simulation.contacts.cone_kernel import certify, search, settle
 from humanoid_dynamics.simulation.contacts.cone_newton import TINY, Cones, project, size_steps
-from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, HARD, MOST_PASSES
+from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, HARD, MOST_PASSES, NEARER
 from humanoid_dynamics.simulation.contacts.cones import COMPLIANCE
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
@@ -65,7 +65,7 @@ def harden(cones: Cones, yields: Vector, guess: Vector, p: Vector, u: Vector) ->
 
 
 def settle_hard(cones: Cones, yields: Vector, guess: Vector, answer: tuple[Vector, Vector], slides: bool) -> tuple[float, int]:
-    """Solve a contact problem, and again around the answer until nothing yields.
+    """Solve a contact problem, and again around the answer until nothing yields; where it was not solved, while that comes nearer.
 
     Args:
         cones: The problem, softened; b is shifted.
@@ -86,12 +86,12 @@ def settle_hard(cones: Cones, yields: Vector, guess: Vector, answer: tuple[Vecto
         else:
             error, used = settle(cones, guess, p, u)
         rounds += used
-        residual = harden(cones, yields, guess, p, u)
+        before, residual = least, harden(cones, yields, guess, p, u)
         if residual <= least:
             least = residual
             best[0][:] = p
             best[1][:] = u
-        if least <= HARD or error > CLOSE:
+        if least <= HARD or not (error <= CLOSE or residual <= NEARER * before):
             break
     p[:] = best[0]
     u[:] = best[1]
