@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,12 +72,13 @@ class PhaseManager:
         Args:
             surface: The surface.
             closed: Whether it touches.
-            t: Time [s]; one that is not a number is the last one.
+            t: Time [s]; one that is not a finite number is the last one.
 
         Raises:
             UnknownNameError: If the surface is not scheduled.
         """
         self.schedule.index(surface)
+        t = self._time(t)
         self._advance(t)
         if self._closed.get(surface) == closed:
             return
@@ -93,8 +95,9 @@ class PhaseManager:
         """Return who bears the load at a time.
 
         Args:
-            t: Time, never before the last one [s].
+            t: Time, never before the last one [s]; one that is not a finite number is the last one.
         """
+        t = self._time(t)
         target = self._now + max(0.0, t - self._clock)
         if target < self._until:
             self._clock, self._now = max(self._clock, t), target
@@ -111,6 +114,10 @@ class PhaseManager:
         self._until = self._find_change() if not self._lost else -np.inf
         return Phase(*self._resting, self._now)
 
+    def _time(self, t: float) -> float:
+        """Return the time, or the last one where it is not a finite number."""
+        return t if math.isfinite(t) else self._clock
+
     def _find_change(self) -> float:
         """Return the time of the schedule until which no share changes; minus infinity while one does."""
         now, profile = self._now, self.schedule.profile
@@ -122,7 +129,7 @@ class PhaseManager:
 
     def _advance(self, t: float) -> str:
         """Move the schedule on, at most to the next touch-down that is observed and has not happened; return who is waited for."""
-        target = self._now + max(0.0, t - self._clock)  # no number is no time that went by
+        target = self._now + max(0.0, t - self._clock)
         self._clock = max(self._clock, t)
         for interval in sorted(self.schedule.intervals, key=lambda i: i.start):
             if self._now <= interval.start < target and self._closed.get(interval.surface) is False:

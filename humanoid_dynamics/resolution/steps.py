@@ -83,12 +83,10 @@ def bound_switch_steps(
     steps = np.minimum(schedule.share_rates() * (dt + INSTANT), 1.0)
     for t in schedule.switches():
         q, v, a = motion(t)
-        state, shares = (State(q, v), a), schedule.shares(t - INSTANT)
-        (bound, reason), (of_any, _) = (_bound(robot, state, schedule.surfaces, steps, rule, known) for known in (shares, None))
-        both = np.minimum(bound, of_any)
+        bound, reason = _bound(robot, (State(q, v), a), schedule.surfaces, steps, rule, schedule.shares(t - INSTANT))
         touching = zip(schedule.surfaces, schedule.closed(t, after=False), schedule.closed(t), strict=True)
         names = tuple(name for name, before, after in touching if before != after)
-        found.append(SwitchBound(t, names, read_only(both), "" if np.isfinite(both).all() else reason))
+        found.append(SwitchBound(t, names, read_only(bound), reason))
     return tuple(found)
 
 
@@ -142,7 +140,8 @@ def bound_torque_step(  # noqa: PLR0917
     The recommended transition moves the shares of two contacts, by no more than ``STEEPEST`` times what is asked.
 
     With edges, points, and the recommended transition on three contacts or more, how far torques move depends on who bears: what leaves may
-    be all that does.  Shares before the step, which a schedule tells beforehand as well, give a bound there, see ``share_bounds``.
+    be all that does.  Shares before the step, which a schedule tells beforehand as well, give a bound there, see ``share_bounds``.  What
+    holds from any shares holds from these too, so that the least of both is a bound: to know more makes none larger.
 
     Args:
         robot: The robot, with a free base and no other coordinate without motor.
@@ -213,14 +212,24 @@ def _bound(  # noqa: PLR0917
     reason = _tell_rule(dynamics, rule, before)
     if reason:
         return np.full(len(dynamics.driven_v), np.inf), reason
-    if before is not None:
-        return _bound_known(dynamics, before, steps, rule)
+    if not steps.any():
+        return np.zeros(len(dynamics.driven_v)), ""
+    if before is None:
+        return _tell_infinite(_bound_any(dynamics, steps, rule))
+    bound, reason = _bound_known(dynamics, before, steps, rule)
+    if not _tell_rule(dynamics, rule, None):
+        bound = np.minimum(bound, _bound_any(dynamics, steps, rule))
+    return bound, "" if np.isfinite(bound).all() else reason
+
+
+def _bound_any(dynamics: ContactDynamics, steps: Vector, rule: Rule) -> Vector:
+    """Bound the steps of torques, (na,), whatever the shares."""
     steps = _find_steepest(rule, len(steps)) * steps
     if rule.limited:
-        return _tell_infinite(bound_limited(dynamics, steps))
-    bound = np.zeros(robot.nv)
+        return bound_limited(dynamics, steps)
+    bound = np.zeros(dynamics.robot.nv)
     bound[dynamics.span] = steps @ find_farthest(push_rates(dynamics) @ dynamics.J)
-    return _tell_infinite(bound[dynamics.driven_v])
+    return np.asarray(bound[dynamics.driven_v])
 
 
 def _tell_infinite(bound: Vector) -> tuple[Vector, str]:

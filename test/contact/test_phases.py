@@ -165,7 +165,7 @@ def test_nothing_that_a_sensor_tells_is_an_error(seed):
     plan = random_plan(rng)
     manager = PhaseManager(plan)
     for t in rng.uniform(0.0, 3.0, 200) if seed % 2 else np.sort(rng.uniform(0.0, 3.0, 200)):
-        manager.observe(str(rng.choice(plan.surfaces)), bool(rng.random() < 0.5), float(rng.choice([t, t, t, np.nan])))
+        manager.observe(str(rng.choice(plan.surfaces)), bool(rng.random() < 0.5), float(rng.choice([t, t, t, np.nan, np.inf, -np.inf])))
         shares = manager.phase(float(t)).shares
         assert shares.min() >= 0.0
         assert shares.sum() == pytest.approx(1.0) or not shares.any()
@@ -232,12 +232,31 @@ def test_time_that_runs_backwards_stands_still():
     np.testing.assert_array_equal(manager.phase(0.2).shares, late)
 
 
-def test_time_that_is_no_number_is_the_last_one():
+NO_TIMES = pytest.mark.parametrize("no_time", [np.nan, np.inf, -np.inf])
+
+
+@NO_TIMES
+def test_time_that_is_no_finite_number_is_the_last_one(no_time):
     manager = PhaseManager(step())
-    before = manager.phase(0.7).shares
-    manager.observe("right", True, np.nan)
-    np.testing.assert_array_equal(manager.phase(np.nan).shares, before)
+    before = manager.phase(0.7)
+    manager.observe("right", True, no_time)
+    after = manager.phase(no_time)
+    np.testing.assert_array_equal(after.shares, before.shares)
+    assert (after.status, after.schedule_time) == ("planned", before.schedule_time)
     np.testing.assert_array_equal(manager.phase(0.8).shares, step().shares(0.8))
+
+
+@NO_TIMES
+def test_contact_that_comes_back_at_no_finite_time_is_loaded_from_the_last_one(no_time):
+    shares = []
+    for back in (0.8, no_time):
+        manager = PhaseManager(step())
+        manager.observe("right", True, 0.7)
+        manager.observe("right", False, 0.8)
+        manager.observe("right", True, back)
+        shares.append(manager.phase(0.85).shares)
+    assert shares[0].min() > 0.0
+    np.testing.assert_array_equal(*shares)
 
 
 def test_unknown_surface():

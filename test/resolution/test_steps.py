@@ -157,6 +157,22 @@ def test_four_faces_under_the_recommended_transition_keep_their_bound(human28):
     assert max(used) > 0.02, "a bound that nothing comes near says nothing"
 
 
+@pytest.mark.parametrize("rule", ["transition", "recommended_transition", "transition_limited"])
+def test_shares_that_are_known_make_no_bound_larger_and_no_step_makes_none(human28, rule):
+    rng = np.random.default_rng(9)
+    for step in (1e-1, 1e-3, 1e-5):
+        q, v, a = motion_of(human28, rng)
+        asked = (human28, hd.State(q, 0.1 * v), 0.1 * a, FOUR[:2])
+        of_any = bound_torque_step(*asked, [step, step], rule)
+        for share in (0.0, 0.03, 0.5):
+            known = bound_torque_step(*asked, [step, step], rule, shares=[1.0 - share, share])
+            assert np.all(known <= of_any)
+            assert not bound_torque_step(*asked, [0.0, 0.0], rule, shares=[1.0 - share, share]).any()
+    tree = random_tree(np.random.default_rng(3))  # edges and points as well
+    shares, zero = np.full(len(tree.surfaces), 1.0 / len(tree.surfaces)), np.zeros(tree.nv)
+    assert not bound_torque_step(tree, hd.State.at_rest(tree), zero, tree.surfaces, 0.0 * shares, rule, shares=shares).any()
+
+
 def test_there_is_no_bound_where_all_that_bears_may_leave():
     robot = random_tree(np.random.default_rng(3))
     shares = np.eye(len(robot.surfaces))[0]
