@@ -18,7 +18,6 @@ from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
 FACETS = 4
-MOST_CORNERS = 8  # a patch with more is cut down to these: rows grow with the square of corners
 SAME_ROW = 1e-9
 
 
@@ -57,8 +56,7 @@ def build_wrench_cone(surface: ContactSurface, facets: int = FACETS) -> WrenchCo
     size = max(float(np.max(np.linalg.norm(surface.vertices - point, axis=1))), SAME_ROW)
     unit = np.concatenate((np.ones(3), np.full(basis.shape[1] - 3, size)))
     # With forces in units of friction x normal force the section at unit normal force does not depend on the coefficient.
-    corners = _fewer(surface.vertices, MOST_CORNERS)
-    section = np.linalg.lstsq(basis, _corner_forces(corners, 1.0, facets).T, rcond=None)[0].T * (1.0 / unit)
+    section = np.linalg.lstsq(basis, _corner_forces(surface.vertices, 1.0, facets).T, rcond=None)[0].T * (1.0 / unit)
     free = [i for i in range(basis.shape[1]) if i != 2]
     equations = ConvexHull(section[:, free]).equations
     equations = equations[_distinct(equations)]
@@ -102,23 +100,13 @@ def build_pushes(surface: ContactSurface, facets: int = FACETS) -> Matrix:
     Returns:
         (r, corners * facets) pushes of unit normal force; every push that keeps all rows but that of the load is a sum of them.
     """
-    forces = _corner_forces(_fewer(surface.vertices, MOST_CORNERS), surface.friction, facets)
-    return np.asarray(np.linalg.lstsq(wrench_basis(surface), forces.T, rcond=None)[0], dtype=np.float64)
+    return np.asarray(np.linalg.lstsq(wrench_basis(surface), build_generators(surface, facets), rcond=None)[0], dtype=np.float64)
 
 
 def _corner_forces(vertices: Matrix, friction: float, facets: int) -> Matrix:
     angles = 2.0 * np.pi * (np.arange(facets) + 0.5) / facets
     forces = np.column_stack((friction * np.cos(angles), friction * np.sin(angles), np.ones(facets)))
     return np.vstack([np.hstack((forces, np.cross(vertex, forces))) for vertex in vertices])
-
-
-def _fewer(corners: Matrix, most: int) -> Matrix:
-    """Take away the corners that cut off least, so that what is left lies inside."""
-    vertices = np.array(corners)
-    while len(vertices) > most:
-        before, after = np.roll(vertices, 1, axis=0) - vertices, np.roll(vertices, -1, axis=0) - vertices
-        vertices = np.delete(vertices, np.argmin(np.linalg.norm(np.cross(before, after), axis=1)), axis=0)
-    return vertices
 
 
 def _tilts(surface: ContactSurface) -> int:

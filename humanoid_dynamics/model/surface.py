@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.spatial.arrays import Vector, read_only
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
 DEFAULT_FRICTION = 0.7
+MOST_CORNERS = 32  # the rows of what a patch can carry grow with the square of its corners
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +26,7 @@ class ContactSurface:
         frame: Index of frame C in the pinocchio model.
         X_LC: Pose of C in the frame of the link.
         vertices: Corners of the patch, counter-clockwise about z, (k, 3) [m] in C; one for a point, two for an edge.
+            Of more than 32 those are left out that cut off least: all that is known of the patch is then of the polygon inside.
         friction: Coulomb coefficient of the patch against the ground [-].
         normal_force_limit: Largest normal force the patch may carry [N].
         assumed: Why this patch is a guess, or an empty string where it was given.
@@ -40,7 +42,7 @@ class ContactSurface:
     assumed: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "vertices", read_only(self.vertices))
+        object.__setattr__(self, "vertices", read_only(_fewer(np.asarray(self.vertices), MOST_CORNERS)))
 
     @property
     def kind(self) -> str:
@@ -52,3 +54,11 @@ class ContactSurface:
         """Extent along x and y of the surface frame [m]."""
         extent = np.ptp(self.vertices, axis=0)
         return float(extent[0]), float(extent[1])
+
+
+def _fewer(corners: Matrix, most: int) -> Matrix:
+    """Take away the corners that cut off least, so that what is left lies inside."""
+    while len(corners) > most:
+        before, after = np.roll(corners, 1, axis=0) - corners, np.roll(corners, -1, axis=0) - corners
+        corners = np.delete(corners, np.argmin(np.linalg.norm(np.cross(before, after), axis=1)), axis=0)
+    return corners

@@ -6,7 +6,9 @@ import pytest
 from nearest import cone_distance
 
 from humanoid_dynamics.contact.cone import build_generators, build_pushes, build_wrench_cone
-from humanoid_dynamics.model.surface import ContactSurface
+from humanoid_dynamics.contact.wrench import measure_wrench
+from humanoid_dynamics.model.surface import MOST_CORNERS, ContactSurface
+from humanoid_dynamics.spatial.polygon import margin_inside
 
 X, Y = 0.11, 0.05
 PATCHES = {
@@ -120,27 +122,36 @@ def test_rows_do_not_depend_on_the_unit_of_length(scale):
         assert worst[0] == pytest.approx(worst[1], abs=1e-9)
 
 
-def test_many_corners_are_cut_to_a_patch_inside():
-    angles = np.linspace(0.0, 2.0 * np.pi, 40, endpoint=False)
-    circle = patch(0.1 * np.column_stack((np.cos(angles), np.sin(angles))))
-    cone, generators = build_wrench_cone(circle), build_generators(circle)
-    assert sum(label == "cop" for label in cone.labels) == 8
+def circle(corners):
+    angles = np.linspace(0.0, 2.0 * np.pi, corners, endpoint=False)
+    return patch(0.1 * np.column_stack((np.cos(angles), np.sin(angles))))
+
+
+def test_every_corner_of_a_round_patch_bears():
+    surface = circle(24)
+    cone = build_wrench_cone(surface)
+    assert sum(label == "cop" for label in cone.labels) == 24
+    for x, y, _ in surface.vertices:
+        assert np.max(cone.A @ [0.0, 0.0, 1.0, 0.999 * y, -0.999 * x, 0.0]) < 0.0
+        assert np.max(cone.A @ [0.0, 0.0, 1.0, 1.001 * y, -1.001 * x, 0.0]) > 0.0
+
+
+def test_a_patch_with_too_many_corners_is_one_inside_for_rows_and_margins_alike():
+    surface, whole = circle(80), circle(16)
+    cone, generators = build_wrench_cone(surface), build_generators(surface)
+    assert len(surface.vertices) == MOST_CORNERS == sum(label == "cop" for label in cone.labels)
+    assert all(np.hypot(x, y) == pytest.approx(0.1) for x, y, _ in surface.vertices)
+    assert all(margin_inside(surface.vertices[:, :2], 0.98 * corner[:2]) > 0.0 for corner in whole.vertices)
     rng = np.random.default_rng(5)
     for _ in range(100):
         x = rng.standard_normal(6) * [0.2, 0.2, 1.0, 0.05, 0.05, 0.03]
         if np.max(cone.A @ x) < 0.0:
             assert cone_distance(generators, x) < 1e-9
+        if x[2] > 0.0 and (margin := measure_wrench(surface, x, np.eye(3)).cop_margin) > 1e-9:
+            assert max(row @ x for row, label in zip(cone.A, cone.labels, strict=True) if label == "cop") < 0.0 < margin
 
 
 @pytest.mark.parametrize("name", PATCHES)
 def test_pushes_are_generators_in_the_basis_of_the_rows(name):
     surface = patch(PATCHES[name])
     np.testing.assert_allclose(build_wrench_cone(surface).basis @ build_pushes(surface), build_generators(surface), atol=1e-9)
-
-
-def test_pushes_of_many_corners_are_those_of_the_corners_that_rows_know():
-    circle = patch([[0.1 * np.cos(t), 0.1 * np.sin(t)] for t in np.linspace(0.0, 2.0 * np.pi, 20, endpoint=False)])
-    pushes, cone = build_pushes(circle), build_wrench_cone(circle)
-    assert pushes.shape[1] < build_generators(circle).shape[1]
-    assert np.max(cone.A @ pushes) < 1e-9
-    assert np.all(np.sum(np.abs(cone.A @ pushes) < 1e-9, axis=0) >= 5)  # each is an edge of the cone
