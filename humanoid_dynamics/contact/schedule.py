@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from numbers import Real
 
 import numpy as np
 
@@ -37,6 +38,10 @@ class ContactInterval:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
+        for name in ("start", "end", "load", "unload", "weight"):
+            value = getattr(self, name)
+            if not isinstance(value, Real):
+                raise ShapeError(f"interval of {self.surface}: {name}", f"{type(value).__name__} {value!r:.60}", "a number")
         numbers = (self.load, self.unload, self.weight)
         if not (self.start + self.load <= self.end - self.unload or self.start == -np.inf or self.end == np.inf):
             expected = "a contact that is loaded before it is unloaded"

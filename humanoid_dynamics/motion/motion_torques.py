@@ -18,6 +18,7 @@ from humanoid_dynamics.motion.formats.columns import velocity_columns
 from humanoid_dynamics.motion.measured.force_plates import MeasuredWrenches
 from humanoid_dynamics.motion.measured.open_contacts import OpenContacts, find_open_contacts
 from humanoid_dynamics.motion.measured.plate_doubts import find_plate_doubts
+from humanoid_dynamics.motion.measured.rate_doubts import find_rate_doubts
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
 from humanoid_dynamics.resolution.rules import Rule, find_rule
 from humanoid_dynamics.resolution.units import coordinate_units
@@ -93,11 +94,12 @@ def solve_motion(
         UnknownNameError: If the rule does not exist.
     """
     with np.errstate(all="ignore"):
-        clip = complete_rates(clip)
+        given, clip = clip, complete_rates(clip)
     covered = np.zeros(len(clip), dtype=bool) if measured is None else measured.covers(clip.times)
     if measured is not None and not (covered.any() if rule else covered.all()):
         raise _outside(clip, measured, int(np.flatnonzero(~covered)[0]))
     free = _free_torques(clip)
+    clip = clip.change(notices=(*clip.notices, *find_rate_doubts(given, clip)))
     forces = np.zeros_like(free) if measured is None else _measured_forces(clip, measured, covered, watch)
     if measured is not None:
         late = len(clip) - int(np.count_nonzero(covered))

@@ -359,3 +359,15 @@ def test_number_that_is_none_in_an_archive_is_named_by_its_column(call, files):
     code, _, err = call("legs12", "--motion", folder / "nan.npz")
     assert code == 2
     assert "row 3, column 'q[9]': received nan" in " ".join(err.split())
+
+
+def test_rates_that_contradict_the_motion_are_told(call, files):
+    folder, motion = files
+    times, q, v, a = motion
+    v = np.hstack((v[:, :6], np.rad2deg(v[:, 6:])))
+    write_csv(build_recording(Clip(ROBOT, times, q, v, a)), folder / "walk_q.csv")
+    code, out, _ = call(*arguments(folder, "--json"))
+    assert code == 0
+    (told,) = [notice for notice in json.loads(out)["notices"] if "contradict" in notice]
+    assert told.startswith("velocities contradict configurations: ")
+    assert told.endswith("as in degrees; expected radians")

@@ -120,3 +120,10 @@ def test_overlapping_closings_and_unknown_names():
         ContactSchedule.of([ContactInterval("foot", 0.0, 1.0, 0.1, 0.1), ContactInterval("foot", 0.9, 2.0, 0.1, 0.1)])
     with pytest.raises(UnknownNameError, match="no scheduled surface named 'hand'"):
         step().index("hand")
+
+
+@pytest.mark.parametrize("name", ["start", "end", "load", "unload", "weight"])
+def test_what_is_no_number_is_named(name):
+    given = {"start": 0.0, "end": 1.0, "load": 0.1, "unload": 0.1, "weight": 1.0} | {name: "0"}
+    with pytest.raises(ShapeError, match=f"interval of foot: {name}: received str '0', expected a number"):
+        ContactInterval("foot", **given)

@@ -128,3 +128,16 @@ def test_what_is_refused():
         GaitParameters(hip_x=np.zeros(4))
     with pytest.raises(ShapeError, match="less than the leg"):
         GaitR1(GaitParameters(body=build_body(height=1.2), hip_height=0.9)).at(0.0)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, "much"])
+@pytest.mark.parametrize("name", ["step", "lift", "heel_pitch", "toe_pitch", "trunk", "hip_height"])
+def test_a_number_that_is_none_is_named(name, value):
+    with pytest.raises(ShapeError, match=f"^{name}: "):
+        GaitParameters(**{name: value})
+
+
+@pytest.mark.parametrize(("name", "value"), [("step", -0.3), ("step", 0.0), ("lift", -0.01), ("hip_height", 0.0)])
+def test_a_length_that_makes_no_step_is_named(name, value):
+    with pytest.raises(ShapeError, match=f"^{name}: received {value:g} m"):
+        GaitParameters(**{name: value})

@@ -61,10 +61,20 @@ class GaitParameters:
         t = check_vector("times", self.times, 4)
         if not (t[0] > 0.0 and np.all(np.diff(t) > 0.0)):
             raise ShapeError("times", f"{self.times}", "four positive times in order")
+        for name in ("step", "lift", "heel_pitch", "toe_pitch", "trunk", "hip_height"):
+            self._check_number(name)
         hip = np.array(HIP_X) * self.step / STEP if self.hip_x is None else self.hip_x
         if np.ndim(hip) != 1 or np.size(hip) <= DEGREE:
             raise ShapeError("hip_x", f"shape {np.shape(hip)}", f"a row of at least {DEGREE + 1} numbers")
         object.__setattr__(self, "hip_x", read_only(check_vector("hip_x", hip, np.size(hip))))
+
+    def _check_number(self, name: str) -> None:
+        value = getattr(self, name)
+        if name == "hip_height" and value is None:
+            return
+        number = float(check_vector(name, [value], 1)[0])
+        if (name in {"step", "hip_height"} and number <= 0.0) or (name == "lift" and number < 0.0):
+            raise ShapeError(name, f"{number:g} m", "a length that is not negative" if name == "lift" else "a positive length")
 
 
 @dataclass(frozen=True, eq=False)
