@@ -239,6 +239,16 @@ def test_left_out_samples_are_told_and_change_nothing():
     np.testing.assert_array_equal(intake.q, kept)
 
 
+@pytest.mark.parametrize(("entry", "value"), [(9, 1e6), (9, -31.0), (0, 2e4), (2, -1e9)])
+def test_what_no_robot_reaches_is_left_out_in_its_own_words(entry, value):
+    robot = hd.load_robot("human28")
+    intake, far = Intake(robot, keep_limits=False), np.array(robot.posture)
+    intake.take(0.0, robot.posture)
+    far[entry] = value
+    assert intake.take(0.1, far) == "beyond"
+    np.testing.assert_array_equal(intake.q, robot.posture)
+
+
 def test_another_place_is_a_new_origin():
     robot = hd.load_robot("human28")
     intake = Intake(robot)

@@ -13,7 +13,7 @@ from humanoid_dynamics.filtering import DynamicsFilter
 from humanoid_dynamics.filtering.clip_feed import samples_with_holds
 from humanoid_dynamics.filtering.conditioning.intake import Intake
 from humanoid_dynamics.filtering.conditioning.leash import Leash
-from humanoid_dynamics.filtering.conditioning.posture_bound import FARTHEST, LOWEST, STEEPEST, PostureBound
+from humanoid_dynamics.filtering.conditioning.posture_bound import FARTHEST, LOWEST, STEEPEST, TILTED, PostureBound
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.motion.quintic import quintic
@@ -131,6 +131,7 @@ def test_bounded_posture_is_possible_and_a_possible_one_stays(kind):
         found, changed = bound.lead(asked)
         seen, wanted = bound.see(found), bound.see(asked)
         possible = wanted.lean <= STEEPEST and wanted.height >= LOWEST * p.pelvis and wanted.far <= FARTHEST * p.height
+        possible = possible and wanted.tilt <= TILTED
         assert changed is not possible
         assert seen.lean <= STEEPEST + 1e-12
         assert seen.height >= LOWEST * p.pelvis - 1e-12
@@ -138,6 +139,31 @@ def test_bounded_posture_is_possible_and_a_possible_one_stays(kind):
         if last is not None:  # what is led is as smooth as what is asked
             assert np.max(np.abs(pin.difference(robot.model, last, found))) < 0.2
         last = found
+
+
+@pytest.mark.parametrize("end", ["lower", "upper"])
+def test_legs_at_their_limits_bear_nobody(end):
+    """One sole of G1 is a metre over the other and the weight beside that, or both soles are near the ground on their heads."""
+    robot = robot_of("g1")
+    p = measure_proportions(robot)
+    bound = PostureBound(robot, p)
+    asked = np.array(robot.posture)
+    asked[7:] = getattr(robot.limits, end)[7:]
+    found, changed = bound.lead(asked)
+    seen = bound.see(found)
+    assert changed
+    assert seen.tilt <= TILTED + 1e-12
+    assert seen.far <= FARTHEST * p.height + 1e-12
+
+
+def test_legs_at_their_limits_for_a_second_do_not_fell_the_robot():
+    robot = robot_of("g1")
+    lower = np.array(robot.posture)
+    lower[7:] = robot.limits.lower[7:]
+    samples = [(t, lower if 1.5 <= t < 2.5 else robot.posture) for t in np.arange(0.0, 5.0, 1.0 / RATE)]
+    frames, said = streams.run(DynamicsFilter(robot), samples)
+    assert said & {"bounded", "jumped"}
+    assert all(frame.certificate.holds and frame.rung == 0 for frame in frames)
 
 
 def test_place_and_heading_do_not_count():

@@ -19,7 +19,7 @@ from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 BASE = 6
 HOLD_STEP, LONGEST_HOLD = 0.02, 1.5  # s; between samples that are held, and how long at a time
-FARTHEST = 1e9  # m or rad; no coordinate is beyond
+FARTHEST = (1e4, 30.0)  # m and rad; no base, and no joint, is beyond
 JUMP = 0.15  # m; beyond what the base can run, a longer way from sample to sample is another place, and the stream goes on where it was
 TURN = 1.0  # rad; likewise for the heading
 FASTEST_BASE = (4.0, 12.0)  # m/s and rad/s
@@ -41,7 +41,8 @@ REASONS = {
     "limited": "the reference is faster than the robot",
     "noisy": "the reference goes to and fro; noise is taken out",
     "wrong_shape": "not as many numbers as the robot has coordinates",
-    "not_finite": "a number, or the time, is not finite, or beyond all bounds",
+    "not_finite": "a number, or the time, is not finite",
+    "beyond": f"a joint is more than {FARTHEST[1]:g} rad, or the base more than {FARTHEST[0]:g} m, from zero: no radians or metres",
     "not_unit": "a quaternion is not of unit length",
     "late": "it is not later than the one before",
     "ahead": f"it is more than {AHEAD:g} s later than the one before",
@@ -112,7 +113,7 @@ class Intake:
             ``ok``; ``retimed`` where its clock is another one, ``moved`` where it jumped to another place, ``jumped`` where its posture
             did, had frozen or is nothing but noise, ``bounded`` where nobody could balance it, ``held_back`` where its place or heading is
             elsewhere, ``limited`` where it is faster than the robot, ``noisy`` where noise is taken out; or why it was left out:
-            ``wrong_shape``, ``not_finite``, ``late``, ``ahead``, ``not_unit``, ``leaning``.
+            ``wrong_shape``, ``not_finite``, ``beyond``, ``late``, ``ahead``, ``not_unit``, ``leaning``.
         """
         sample, stamp = read_vector(q), read_number(time)
         read = self._clock.read(stamp) if math.isfinite(stamp) else "not_finite"  # also where the rest is no sample: time goes on
@@ -215,8 +216,10 @@ class Intake:
         return None, wild or lost
 
     def _fault(self, sample: Vector) -> str:
-        if not float(np.abs(sample).max()) < FARTHEST:
+        if not math.isfinite(float(np.abs(sample).max())):
             return "not_finite"
+        if float(np.abs(sample[:7]).max()) > FARTHEST[0] or float(np.abs(sample[7:]).max(initial=0.0)) > FARTHEST[1]:
+            return "beyond"
         length = _length(sample[3:7])
         if abs(length - 1.0) > NORMAL or not pin.isNormalized(self._model, sample, NORMAL):
             return "not_unit"

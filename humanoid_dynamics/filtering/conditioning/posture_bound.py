@@ -1,4 +1,4 @@
-"""What a reference may ask of a robot on its feet: how far it leans, sinks and is off its soles, and how fast."""
+"""What a reference may ask of a robot on its feet: how far it leans, sinks, tilts and is off its soles, and how fast."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 STEEPEST = math.radians(55.0)  # lean of the base
 LOWEST = 0.62  # height of the base over the lower sole, of that in the resting posture
-FARTHEST = 0.25  # how far the centre of mass may be from the line between both soles, seen from above, of its height in the resting posture
+FARTHEST = 0.25  # how far the centre of mass may be from what bears it, seen from above, of its height in the resting posture
+HIGH = (0.3, 0.6)  # of the leg; a sole so much over the other one begins to bear nothing, and bears nothing
+NEAR, TILTED = 0.15, math.radians(70.0)  # of the leg; soles less far over the lower one tilt no more than that
 HALVINGS = 10  # of the share of the way from the resting posture to a sample
 FASTEST = (2.0, 0.33)  # rad/s of the lean; speed of the height, of sqrt(g height)
 SPARE = (0.2, 0.06)  # rad, and share of the height; by this much a reference may run ahead of that
@@ -32,17 +34,21 @@ class Seen:
         height: Height of the base over the lower sole [m].
         bears: (2,) the point that bears the robot, seen from above [m].
         soles: (2, 2) middles of the soles, likewise.
+        ends: (2, 2) ends of the line that bears: the middles of both soles, or nearer to the lower one where the other is high.
+        tilt: The larger tilt of the soles that are near the ground [rad].
     """
 
     up: Vector
     height: float
     bears: Vector
     soles: Matrix
+    ends: Matrix
+    tilt: float
 
     @property
     def far(self) -> float:
-        """Distance of the point that bears the robot from the line between its soles [m]."""
-        return self.distance_of(self.bears)
+        """Distance of the point that bears the robot from the line that bears [m]."""
+        return _distance(self.bears, self.ends)
 
     @property
     def lean(self) -> float:
@@ -55,9 +61,7 @@ class Seen:
         Args:
             point: (2,) the point, seen from above [m].
         """
-        left, across = self.soles[0], self.soles[1] - self.soles[0]
-        share = min(max(float((point - left) @ across) / max(float(across @ across), 1e-9), 0.0), 1.0)
-        return math.dist(point, left + share * across)
+        return _distance(point, self.soles)
 
     def way_to(self, other: Seen) -> tuple[float, float, float]:
         """Return by how much the lean [rad], the height and the place over the soles [m] change to those of another posture.
@@ -73,8 +77,9 @@ class Seen:
 class PostureBound:
     """Leads postures that nobody can balance toward the resting posture, and tells those that are reached too fast.
 
-    A posture is possible where the base does not lean too far, is not too low, and the centre of mass is near the soles.  One that is not
-    is replaced by the last one on the way to it, from the resting posture at its place and heading, that is.
+    A posture is possible where the base does not lean too far, is not too low, soles near the ground do not tilt too far, and the centre of
+    mass is near the soles: near the lower one alone where the other is high.  One that is not is replaced by the last one on the way to
+    it, from the resting posture at its place and heading, that is.
     """
 
     def __init__(self, robot: RobotModel, proportions: Proportions, *, leaps: bool = False) -> None:
@@ -95,6 +100,7 @@ class PostureBound:
         rest = self.see(self._rest)  # what a resting posture asks is possible
         self._lowest = min(LOWEST * proportions.pelvis, rest.height)
         self._steepest, self._farthest = max(STEEPEST, rest.lean), max(FARTHEST * proportions.height, rest.far)
+        self._tilted = max(TILTED, rest.tilt)
         self.restart()
 
     def restart(self) -> None:
@@ -112,12 +118,16 @@ class PostureBound:
         """
         model, data = self._model, self._data
         com = pin.centerOfMass(model, data, q)[:2] + self._p.lean
-        middles = [
-            pin.updateFramePlacement(model, data, sole).act(middle) for sole, middle in zip(self._p.soles, self._p.centres, strict=True)
-        ]
+        places = [pin.updateFramePlacement(model, data, sole) for sole in self._p.soles]
+        middles = np.array([place.act(middle) for place, middle in zip(places, self._p.centres, strict=True)])
         x, y, z, w = q[3:7].tolist()
         up = np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
-        return Seen(up, float(q[2]) - min(float(p[2]) for p in middles), com, np.array([p[:2] for p in middles]))
+        soles, lower = middles[:, :2], int(middles[1, 2] < middles[0, 2])
+        over = abs(float(middles[1, 2] - middles[0, 2])) / self._p.leg
+        upright = [float(place.rotation[2, 2]) for k, place in enumerate(places) if k == lower or over < NEAR]
+        bears = min(max((HIGH[1] - over) / (HIGH[1] - HIGH[0]), 0.0), 1.0)
+        ends = soles[lower] + np.array([[0.0], [bears]]) * (soles[1 - lower] - soles[lower])
+        return Seen(up, float(q[2] - middles[lower, 2]), com, soles, ends, math.acos(min(max(min(upright), -1.0), 1.0)))
 
     def lead(self, q: Vector) -> tuple[Vector, bool]:
         """Return a sample that can be balanced, and whether it is another one.
@@ -172,7 +182,8 @@ class PostureBound:
         return max(way / pace for way, pace in zip(self.see(q).way_to(self.see(other)), self._pace, strict=True))
 
     def _is_possible(self, seen: Seen) -> bool:
-        return seen.lean <= self._steepest and seen.height >= self._lowest and seen.far <= self._farthest
+        stands = seen.lean <= self._steepest and seen.height >= self._lowest and seen.tilt <= self._tilted
+        return stands and seen.far <= self._farthest
 
     def rest_at(self, q: Vector) -> Vector:
         """Return the resting posture at the place and heading of another one, (nq,).
@@ -198,3 +209,10 @@ class PostureBound:
             step *= 0.5
         found = np.asarray(pin.integrate(self._model, rest, share * way))
         return found, self.see(found)
+
+
+def _distance(point: Vector, ends: Matrix) -> float:
+    """Return the distance of a point from the line between two ends."""
+    start, across = ends[0], ends[1] - ends[0]
+    share = min(max(float((point - start) @ across) / max(float(across @ across), 1e-9), 0.0), 1.0)
+    return math.dist(point, start + share * across)
