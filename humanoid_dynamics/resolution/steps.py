@@ -155,7 +155,8 @@ def bound_torque_step(  # noqa: PLR0917
 
     Returns:
         (na,) bound of the step of each torque [N·m or N]; infinite where the base is not all that has no motor, the rule is not continuous
-        or not one of shares, or what leaves may be all that bears.  Without shares it is infinite for edges and points as well, and for
+        or not one of shares, or what leaves may be all that bears, or, under the recommended transition, all but two contacts that may
+        come to bear too little together.  Without shares it is infinite for edges and points as well, and for
         the recommended transition where there are not two contacts, or forces too large.  ``tell_missing_bound`` tells which.
 
     Raises:
