@@ -10,12 +10,13 @@ see ``pressed_corners``; shares and centres of pressure give way together.  A co
 those with and without it, see ``split_contacts``, so that contacts come and go without a step, down to two and one.
 
 A set that cannot hold a body, such as an edge and a point on its line, has no answer, and on the way there one of forces beyond all
-bounds.  It counts the less the nearer it is to that, and shares alone count in its place.
+bounds.  It counts the less the nearer it is to that, and shares alone count in its place.  So do two contacts with shares that are moved:
+with a joint without motor in a leg all of the load on the other one may leave nothing that holds the joint.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 import numpy as np
@@ -64,13 +65,19 @@ class PressedShareObjective(ShareObjective):
 
     @np.errstate(all="ignore")  # what is not finite leaves shares as they are
     def adapt(self, shares: Vector) -> Vector:
-        """Return the shares that are taken, with three contacts or more followed by the push, see ``ShareObjective.target``.
+        """Return the shares that are taken, where they are others than asked for followed by the push, see ``ShareObjective.target``.
 
         Args:
             shares: (contacts,) part of the load that each contact is to take, of sum 1.
         """
         self.lost = False
-        return self._adapt_many(shares) if np.count_nonzero(shares) > 2 else self._adapt_two(shares)
+        if np.count_nonzero(shares) > 2:
+            return self._mix(
+                shares,
+                ((weight, *(self.take(some) if self.balances(some) else (0.0, some, None))) for weight, some in split_contacts(shares)),
+            )
+        moved = self._adapt_two(shares)
+        return shares if np.array_equal(moved, shares) else self._mix(shares, [(1.0, *self._weigh(moved))])
 
     def _adapt_two(self, shares: Vector) -> Vector:
         """Return shares of two contacts; of another number as they are."""
@@ -84,15 +91,17 @@ class PressedShareObjective(ShareObjective):
         moved[loaded] = 1.0 - share, share
         return moved if 0.0 <= share <= 1.0 else shares
 
-    def _adapt_many(self, shares: Vector) -> Vector:
-        """Return shares and push, the mean over contacts that fade; shares as they were asked for where there is no such push."""
+    def _mix(self, shares: Vector, found: Iterable[tuple[float, float, Vector, Vector | None]]) -> Vector:
+        """Return shares and push, the mean over sets of contacts, each with its weight and what ``take`` finds for it.
+
+        For sets that do not bear, shares alone stand; where these have no push either, shares are as they were asked for.
+        """
         taken, left = np.zeros(len(shares) + self.dynamics.size), 0.0
-        for weight, some in split_contacts(shares):
-            fitness, moved, x = self.take(some) if self.balances(some) else (0.0, some, None)
+        for weight, fitness, moved, x in found:
             if x is not None:
                 taken += weight * fitness * np.concatenate((moved[: len(shares)], x))
             left += weight * (1.0 - fitness)
-        if left > 0.0:  # for sets that do not bear, shares alone stand
+        if left > 0.0:
             x = self.bear(shares)[1]
             if x is None:
                 return shares
@@ -106,15 +115,18 @@ class PressedShareObjective(ShareObjective):
             shares: (contacts,) part of the load that each contact is to take, of sum 1.
         """
         if np.count_nonzero(shares) <= 2:
-            moved = self._adapt_two(shares)
-            sureness, x = self.bear(moved)
-            return self.fitness(sureness, x), moved, x
+            return self._weigh(self._adapt_two(shares))
         asked, x = self.bear(shares)
         if x is None:
             return 0.0, shares, None
         moved = self.press(shares, x)
         sureness, push = self.bear(moved)
         return self.fitness(asked, x) * self.fitness(sureness, push) * self.keeping(shares, moved[: len(shares)]), moved, push
+
+    def _weigh(self, moved: Vector) -> tuple[float, Vector, Vector | None]:
+        """Return how fit shares are, these, and their push."""
+        sureness, x = self.bear(moved)
+        return self.fitness(sureness, x), moved, x
 
     def bear(self, shares: Vector) -> tuple[float, Vector | None]:
         """Return how surely contacts bear, and what ``choose`` does, also where little bears; see ``bear_surely``.

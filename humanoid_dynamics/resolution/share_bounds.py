@@ -18,6 +18,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
+from humanoid_dynamics.resolution.face_bounds import push_rates
 from humanoid_dynamics.resolution.fading import fade_of
 from humanoid_dynamics.resolution.objectives import RIGID_LEVER, ShareObjective
 from humanoid_dynamics.resolution.pressed_corners import LEVER
@@ -134,6 +135,19 @@ def bound_share_step(dynamics: ContactDynamics, shares: Vector, steps: Vector, p
     return found, "" if np.isfinite(found).all() else reason
 
 
+def tell_less(dynamics: ContactDynamics) -> str:
+    """Tell which two faces may count less under the recommended transition, whoever bears how much, and why; empty where none may.
+
+    Args:
+        dynamics: What is asked, updated, with two faces.
+    """
+    objective, rates = PressedShareObjective(dynamics), push_rates(dynamics)
+    push = objective.bear(np.array((1.0, 0.0)))[1]
+    if push is not None and objective.is_near(np.abs(push) + np.abs(rates[1] - rates[0]).max(axis=0)):
+        return ""
+    return _tell(dynamics, np.ones(2), COUNTS_LESS)
+
+
 def _tell(dynamics: ContactDynamics, loaded: Vector, why: str) -> str:
     return f"{', '.join(dynamics.surfaces[k].name for k in np.flatnonzero(loaded))}: {why}"
 
@@ -240,9 +254,8 @@ def _bound_one(
     looked_at, nothing = np.hstack((dynamics.J, np.eye(size))), np.full(width, np.inf)
     less = _tell(dynamics, loaded, COUNTS_LESS)
     if np.count_nonzero(loaded) <= 2:
-        moved = objective.adapt(shares)
-        sureness, push = objective.bear(moved)
-        bound, fit = found.bound(looked_at, moved, STEEPEST * steps), objective.fitness(sureness, push)
+        fit, moved, push = objective.take(shares)
+        bound = found.bound(looked_at, moved, STEEPEST * steps)
     else:
         asked, x = objective.bear(shares)
         if x is None or objective.fitness(asked, x) < 1.0:

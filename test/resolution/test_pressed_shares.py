@@ -320,3 +320,17 @@ def test_a_contact_takes_hold_from_nothing_without_a_step(human28, held, loading
             assert answer.certificate.path == "closed"
             near = np.append(before[:3] * (1.0 - 1.001 * share), 1.001 * share)
             assert np.abs(solver.tick(q, rest, a, near).tau - answer.tau).max() < 1e-7 + 3.0 * share
+
+
+@pytest.mark.parametrize("compiled", [False, None])
+def test_a_third_contact_takes_hold_without_a_step_beside_a_knee_without_motor(human28, compiled):
+    """The point is in one foot, which is to take all of the load: the other one alone can hold its knee."""
+    surfaces = {n: SurfaceSpec(FrameSpec(s.link, s.X_LC), s.vertices) for n, s in human28.surfaces.items()}
+    passive = Description(surfaces=surfaces, posture=dict(posture_of(human28)), passive=("left_knee",))
+    robot = hd.load_robot(human28.urdf, description=passive)
+    solver, rest, a = InverseDynamics(robot, (*FEET, "left_palm"), RULE, compiled=compiled), np.zeros(robot.nv), np.zeros(robot.nv)
+    for sideways in (2.0, -2.0):
+        a[1] = sideways
+        two, three = (solver.tick(robot.posture, rest, a, np.array((0.5, 0.5 - share, share))) for share in (0.0, 1e-12))
+        assert np.abs(three.tau - two.tau).max() < 1e-6
+        assert two.certificate.residual < 1e-9

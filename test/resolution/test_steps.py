@@ -230,6 +230,23 @@ def test_a_missing_bound_names_what_is_why(human28):
     assert "without motor" in tell_missing_bound(biped, hd.State.at_rest(biped), np.zeros(biped.nv), biped.surfaces, [0.1, 0.1])
 
 
+def test_a_long_step_has_no_bound_only_where_all_contacts_but_two_may_leave(human28):
+    asked, shares = (human28, hd.State.at_rest(human28), np.zeros(human28.nv), FOUR), [0.4, 0.4, 0.1, 0.1]
+    for step, told in ((0.1, "left_foot, right_foot: "), (0.09, "")):
+        why = tell_missing_bound(*asked, np.full(4, step), "recommended_transition", shares=shares)
+        assert why.startswith(told) if told else why == ""
+
+
+def test_forces_beyond_all_bounds_have_none_between_two_feet(human28):
+    a = np.zeros(human28.nv)
+    asked = (human28, hd.State.at_rest(human28), a, FOUR[:2], [0.01, 0.01], "recommended_transition")
+    assert tell_missing_bound(*asked) == ""
+    a[4] = 1e4  # about a centre of mass that stays where it is
+    a[:3] = -pin.crba(human28.model, human28.data(), human28.posture)[:3, 4] * a[4] / human28.mass
+    assert tell_missing_bound(*asked).startswith("left_foot, right_foot: ")
+    assert np.isinf(bound_torque_step(*asked)).all()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", CONTINUOUS)
 def test_two_thousand_schedules_of_contacts_of_any_kind_keep_their_bounds(rule):
