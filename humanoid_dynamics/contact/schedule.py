@@ -142,8 +142,8 @@ class ContactSchedule:
         """Bound how fast each share can change at any time, (surfaces,) [1/s].
 
         With loads r_k of sum R the share s_k = r_k / R changes by ((1 - s_k) r_k' - s_k sum of the other r') / R, which is at most the
-        larger of |r_k'| and the sum of the others' over R.  Slopes are bounded by the profile; between two close times R is at least the
-        sum of the smaller loads.
+        larger of the size of r_k' and the sum of the others' over R.  Slopes are bounded by the profile; between two close times R is at
+        least the sum of the smaller loads.
 
         A contact that closes early is loaded more slowly and never bears less than planned; one that closes late stops the schedule.  So
         with events every slope may come at any time, and R is at least the least that is planned.
