@@ -60,17 +60,18 @@ class Feed:
         return tuple(said)
 
     def check(self) -> None:
-        """Refuse a clip nothing came of.
+        """Refuse a clip nothing came of that could be judged at its own rate.
 
         Raises:
             ClipError: Naming the row of the first sample that was refused, and why.
         """
-        if len(self.frames) >= FEWEST_FRAMES:
+        frames = self.frames
+        if len(frames) >= FEWEST_FRAMES and frames[-1].time - frames[0].time >= (FEWEST_FRAMES - 1) / self.clip.rate:
             return
         refused = [status for status in self.told if status not in TAKEN]
         notices = "".join(f"; {notice}" for notice in self.clip.notices)
         if not refused:
-            problem = f"the robot falls at once: {count_frames(len(self.frames))}, at least {FEWEST_FRAMES} are needed"
+            problem = f"the robot falls at once: {count_frames(len(frames))}, shorter than {FEWEST_FRAMES} samples of the clip"
             raise ClipError(self.clip.origin, problem + "".join(f"; {notice}" for notice in self.notices) + notices, row=0)
         first = min(refused, key=lambda status: self.rows[status])
         counts = ", ".join(f"{self.told[status]} {status}" for status in refused)

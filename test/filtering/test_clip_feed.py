@@ -1,5 +1,7 @@
 """Whole clips that are wrong in part or as a whole: what became of samples is told, and why nothing came of it."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -52,6 +54,16 @@ def test_clip_that_falls_at_once_says_so(robot):
     feed.told["limited"], feed.rows["limited"] = 3, 1
     with pytest.raises(ClipError, match=r"stand.npz: row 0: the robot falls at once: 0 frames.*3 of 12 samples limited.*degrees"):
         feed.check()
+
+
+def test_clip_that_falls_before_three_of_its_samples_says_so(robot):
+    """What could not be judged at the rate of the clip is refused with all that is known of the clip, degrees too."""
+    feed = Feed(standing(robot).change(notices=("if the file holds degrees, convert them",)))
+    feed.frames.extend(SimpleNamespace(time=0.005 * k) for k in range(round(1.8 / RATE / 0.005)))
+    with pytest.raises(ClipError, match=r"stand.npz: row 0: the robot falls at once: \d+ frames, shorter than 3 samples.*degrees"):
+        feed.check()
+    feed.frames.extend(SimpleNamespace(time=0.005 * k) for k in range(20, 60))
+    feed.check()
 
 
 def test_attempt_nothing_comes_of_is_followed_by_the_next(robot, monkeypatch):

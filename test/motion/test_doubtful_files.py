@@ -11,6 +11,7 @@ from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.clip_check import check_clip
 from humanoid_dynamics.motion.derivatives import complete_rates
 from humanoid_dynamics.motion.formats.columns import configuration_columns, pack_table, velocity_columns
+from humanoid_dynamics.motion.formats.csv_file import read_csv
 from humanoid_dynamics.motion.formats.mapping import JointMap, build_clip, build_recording, order_velocities
 from humanoid_dynamics.motion.formats.npz_file import read_npz, write_npz
 from humanoid_dynamics.motion.formats.recording import Recording
@@ -106,3 +107,32 @@ def test_gaps_are_told(legs, tmp_path):
     columns = {f"{link}_{part}{axis}": np.zeros(50) for part in "FPM" for axis in "xyz"}
     np.savez(tmp_path / "plates.npz", time=times, **columns)
     assert load_force_plates(tmp_path / "plates.npz", legs, {}).notices == (f"plates: {told}; forces go straight in between",)
+
+
+def test_a_base_that_lies_is_told_and_w_suggested(legs):
+    first = recording_of(legs)
+    quaternion = [first.columns.index(f"base_q{axis}") for axis in "xyzw"]
+    values = np.array(first.values)
+    values[:, quaternion] = np.roll(values[:, quaternion], 1, axis=1)
+    told = build_clip(replace(first, values=values), legs).notices
+    assert told == ("the base lies or stands on its head in 5 of 5 rows; if its quaternions begin with w, write them as x y z w",)
+    assert build_clip(first, legs).notices == ()
+
+
+def test_holes_between_samples_are_told(legs):
+    def told(*steps):
+        times = np.concatenate(([0.0], np.cumsum(steps)))
+        values = np.tile(recording_of(legs).values[:1], (len(times), 1))
+        return build_clip(replace(recording_of(legs), times=times, values=values), legs).notices
+
+    assert told(0.02, 0.02, 100.02, 0.02) == ("nothing was recorded for 100 s after row 2",)
+    assert told(0.02, 0.6, 0.02, 0.8, 0.02, 0.02) == ("nothing was recorded for 0.8 s after row 3, the longest of 2 holes",)
+    assert told(0.02, 0.02, 0.4, 0.02) == ()
+    assert told(1.0, 1.0, 2.0, 1.0) == ()
+
+
+def test_a_table_of_decimal_commas_is_no_header(legs, tmp_path):
+    path = tmp_path / "walk.csv"
+    path.write_text("\n".join(";".join(["-0,013579", "0,5", "1,5e-3"]) for _ in range(4)))
+    with pytest.raises(hd.ClipError, match=r"walk\.csv:1: received '-0,013579', expected a finite number with a point"):
+        read_csv(path)

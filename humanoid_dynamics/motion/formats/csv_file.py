@@ -36,6 +36,7 @@ FOREIGN = {  # first words of files that are no tables of joints or plates
     "PathFileType": "holds places of markers, no joints; find the angles of joints from them first, by inverse kinematics",
     "[Force Data]": "holds force plates in a layout of its own; write columns time, R_Fx .. R_Fz, R_Px .. R_Pz, R_Mx .. R_Mz",
 }
+DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?([eE][+-]?\d+)?")
 COMMENT = re.compile(r"#\s*(?:fps|rate)\s*[:=]\s*(\S+)")
 
 
@@ -204,6 +205,8 @@ def _build_table(rows: list[tuple[int, list[str]]], origin: str, rate: float | N
     header: int | None = None
     if any(_number(cell) is None for cell in rows[0][1]) and all(_number(cell) is None for cell in rows[0][1]):
         header, names = rows[0]
+        if all(DECIMAL_COMMA.fullmatch(name) for name in names):
+            raise ClipError(origin, f"received {names[0]!r}, expected a finite number with a point, or names of columns", line=header)
         columns, rows = tuple(names), rows[1:]
         check_names(columns, origin, header)
     width = len(columns) or len(rows[0][1])

@@ -35,6 +35,7 @@ from humanoid_dynamics.motion.formats.columns import (
     unpack_joint,
     velocity_columns,
 )
+from humanoid_dynamics.motion.formats.doubts import doubt_recording
 from humanoid_dynamics.motion.formats.rates import Source, fill_rates, hold_rates
 from humanoid_dynamics.motion.formats.recording import Recording, normalize_rows
 from humanoid_dynamics.spatial.arrays import Matrix
@@ -136,7 +137,8 @@ def build_clip(
     led = tuple(mimic.joint for mimic in robot.mimics if mimic.leader in rested and mimic.joint not in sources)
     v, a, told = hold_rates(robot, rested + led, own_v if v is None else v, own_a if a is None else a)
     contacts = {name: labels for name, labels in recording.contacts.items() if name in robot.surfaces}
-    return Clip(robot, recording.times, q, v, a, contacts, recording.origin, recording.notices + notices + told + doubt_units(robot, q))
+    doubts = doubt_units(robot, q) + doubt_recording(robot, recording.times, q)
+    return Clip(robot, recording.times, q, v, a, contacts, recording.origin, recording.notices + notices + told + doubts)
 
 
 def order_velocities(recording: Recording, robot: RobotModel, joint_map: JointMap | None = None) -> Matrix | None:

@@ -1,0 +1,48 @@
+"""What a recording can hardly mean: a base that lies, and holes between samples."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+LYING = math.radians(60.0)  # of lean, in at least half of the rows
+HOLE = 0.5  # s
+USUAL = 4.5  # times the usual step; of samples that are all far apart none is a hole
+
+
+def doubt_recording(robot: RobotModel, times: Vector, q: Matrix) -> tuple[str, ...]:
+    """Tell of a base that lies for half of the time, as where quaternions begin with w, and of the longest hole between samples.
+
+    Args:
+        robot: The robot.
+        times: (n,) instants [s].
+        q: (n, nq) configurations.
+    """
+    return _doubt_base(robot, q) + _tell_holes(np.asarray(times))
+
+
+def _doubt_base(robot: RobotModel, q: Matrix) -> tuple[str, ...]:
+    if robot.root != "free_flyer" or not len(q) or not np.isfinite(q[:, 3:7]).all():
+        return ()
+    up = pin.Quaternion(np.array(robot.posture[3:7])).matrix()[2]
+    x, y, z, w = q[:, 3:7].T
+    rows = np.column_stack((2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)))
+    lying = int(np.count_nonzero(rows @ up < math.cos(LYING)))
+    if 2 * lying < len(q):
+        return ()
+    return (f"the base lies or stands on its head in {lying} of {len(q)} rows; if its quaternions begin with w, write them as x y z w",)
+
+
+def _tell_holes(times: Vector) -> tuple[str, ...]:
+    steps = np.diff(times)
+    holes = np.flatnonzero(steps > max(HOLE, USUAL * float(np.median(steps)))) if steps.size else np.zeros(0, dtype=int)
+    if not holes.size:
+        return ()
+    worst = int(holes[np.argmax(steps[holes])])
+    said = f"nothing was recorded for {steps[worst]:.4g} s after row {worst}"
+    return (said if len(holes) == 1 else f"{said}, the longest of {len(holes)} holes",)
