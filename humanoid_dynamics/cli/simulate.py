@@ -65,6 +65,8 @@ def simulate(
         raise HumanoidDynamicsError(f"--seconds: received {seconds:g}, expected a time above zero and up to {LONGEST:g} s")
     loaded = _steer(load_scene(scene, split_settings(setting or [])), heading)
     length = loaded.seconds if seconds is None else seconds
+    if round(length / loaded.dt) < 1:
+        raise HumanoidDynamicsError(f"--seconds: received {length:g}, which is no step of scene {scene!r}; its steps take {loaded.dt:g} s")
     about = describe_run(loaded)
     world = build_world(loaded)
     recorder = Recorder(world, sinks=[open_sink(Path(record), about)] if record else [], about=about)

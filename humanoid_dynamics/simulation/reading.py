@@ -22,9 +22,11 @@ def read_report(stepper: Stepper, status: str, reason: str, impacts: int) -> Ste
     residual, complementarity, cone, _, depth, touching, missing, momentum, spin = numbers
     if residual > CLOSE and status == "ok":
         status, reason = "inexact", f"contact impulses are a velocity of {residual:.1e} m/s away from a solution"
+    if stepper.lifted > 0.0 and status == "ok":
+        status, reason = "inexact", f"pushing out what is too deep did {stepper.lifted:.1e} J more work than to lift all by the depth"
     quality = (residual, complementarity, cone, depth, stepper.closure, missing, momentum, spin, stepper.strayed, stepper.created)
     handed = stepper.engine.contacts.law.handed
-    return StepReport(stepper.t, status, reason, int(touching), impacts, *quality, handed)
+    return StepReport(stepper.t, status, reason, int(touching), impacts, *quality, handed, stepper.lifted)
 
 
 def list_forces(stepper: Stepper) -> tuple[PointForce, ...]:

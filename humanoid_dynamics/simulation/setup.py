@@ -22,7 +22,7 @@ STATUSES = {
     "ok": "the step was taken and every law was kept",
     "saturated": "a torque was larger than its motor can give, and was cut",
     "invalid_input": "a torque was not a number and counted as zero, or the time step made no sense and no step was taken",
-    "inexact": "the contact impulses were found less exactly than promised",
+    "inexact": "the contact impulses were found less exactly than promised, or pushing out what is too deep did more work than it should",
     "stopped": "the motion ran away; the world keeps the last good state, without forces, and takes no more steps",
 }
 
@@ -79,6 +79,7 @@ class StepReport(NamedTuple):
         rebound: Largest velocity by which an impact in this step missed its law: part with e times the speed of the approach [m/s].
         created: Largest energy that an impact in this step made out of nothing [J].
         handed: Why contacts of this step were handed from the law ``paper`` to ``friction``; empty where they were not.
+        lifted: By how much the work of a push out of the ground exceeded that of lifting all bodies by the depth [J].
     """
 
     t: float
@@ -97,6 +98,7 @@ class StepReport(NamedTuple):
     rebound: float = 0.0
     created: float = 0.0
     handed: str = ""
+    lifted: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -274,6 +274,7 @@ class World(ObservedWorld):
             return read_report(stepper, "stopped", stepper.reason, 0)
         if not (isinstance(dt, REAL) and SHORTEST_STEP <= dt <= LONGEST_STEP):
             return StepReport(self.t, "invalid_input", f"a time step of {dt} s; expected one from {SHORTEST_STEP} to {LONGEST_STEP} s")
+        dt = float(dt)
         if self._hooked:
             self._run("before_step")
             stepper = self._stepper

@@ -58,6 +58,7 @@ def test_simulate_for_people(call):
         (("standin",), "Did you mean 'standing'"),
         (("standing", "--seconds", "0"), "--seconds"),
         (("standing", "--seconds", "nan"), "--seconds"),
+        (("standing", "--seconds", "0.0004"), "no step"),
         (("standing", "--record", "run.csv"), "ends in '.csv', expected a numpy archive (.npz), an MCAP file (.mcap)"),
     ],
 )

@@ -57,6 +57,29 @@ def test_drives_that_do_not_fit_are_refused_by_name(human):
             World(human, Setup(drive=drive))
 
 
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"terrain": [{"steps": {"count": 2.7}}]}, "steps.count"),
+        ({"events": [{"at": 1.0}]}, "nothing happen"),
+    ],
+)
+def test_scenes_that_say_less_than_they_mean_are_refused(changes, said):
+    with pytest.raises(HumanoidDynamicsError, match=said):
+        read_scene({"objects": {"crate": {"mass": 5.0, "box": [0.2, 0.2, 0.2]}}, **changes})
+
+
+def test_a_crate_needs_no_soles():
+    scene = read_scene({"objects": {"crate": {"mass": 5.0, "box": [0.2, 0.2, 0.2]}}})
+    assert not any("foot" in warning for warning in build_world(scene).robot.warnings)
+
+
+def test_time_stays_a_double_number_after_a_step_of_another_kind():
+    world = World(build_body(1.0, (1.0,) * 3), Setup(), build_state(z=1.0))
+    assert world.step(np.float32(1e-3)).status == "ok"
+    assert type(world.t) is float
+
+
 @pytest.mark.parametrize("second", [Cut("nope"), "right_hand", Break("nope")])
 def test_a_batch_that_is_refused_changes_nothing(second):
     scene = load_scene("swing")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, ConeAnswer, ConeProblem
+from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, ConeAnswer
 from humanoid_dynamics.simulation.contacts.contact_rows import Touching, touch_nothing
 from humanoid_dynamics.simulation.contacts.felt_kernel import sum_wrenches
 from humanoid_dynamics.simulation.contacts.friction import FrictionContacts
-from humanoid_dynamics.simulation.contacts.thresholds import PUSH_OUT, SLOP
+from humanoid_dynamics.simulation.contacts.held_rows import find_push, leave_free
+from humanoid_dynamics.simulation.contacts.thresholds import SLOP
 from humanoid_dynamics.simulation.steps.bench import A_P, A_U, L_BOUND, L_Q, L_SIGN, L_V
 from humanoid_dynamics.simulation.steps.rows import (
     COMPLEMENTARITY,
@@ -98,19 +99,14 @@ class CompiledContacts(FrictionContacts):
         numbers = self.tables.numbers
         return bool(numbers[DEPTH] > SLOP or numbers[PASSED] > SLOP)
 
-    def push_out(self) -> Vector | None:
-        """Return the whitened displacement (nv,) that takes some of the depth of the last step away; None where there is nothing to do."""
+    def push_out(self) -> tuple[Vector, float] | None:
+        """Return the whitened displacement (nv,) that takes some of the depth of the last step away, and that depth; None for none."""
         terms = self._terms
         if terms is None:
             return super().push_out()
         if not self.is_deep:
             return None
-        B, gap = self._normals(terms)
-        depth = np.minimum(gap + SLOP, 0.0)
-        if not depth.any():
-            return None
-        answer = self.law.solver(ConeProblem(B.T.dot(B), PUSH_OUT * depth, np.zeros(0), len(gap)), None)
-        return np.asarray(B.dot(answer.p))
+        return find_push(terms, *self._normals(terms), self.table.support, self.law.solver)
 
     def _limit_gaps(self, m: int, count: int) -> Vector:
         limits = self.tables.limits[self.tables.chosen[m:count]]
@@ -130,7 +126,7 @@ class CompiledContacts(FrictionContacts):
         J[:m] = wrench.dot(terms.data.J) * (support - self.table.support[movers[slots]])
         limits = tables.limits[tables.chosen[m:count]]
         J[np.arange(m, count), limits[:, L_V].astype(np.intp)] = limits[:, L_SIGN]
-        return terms.restrain(terms.whiten(J.T)), np.concatenate((rows[:, N_GAP], self._limit_gaps(m, count)))
+        return leave_free(terms, terms.whiten(J.T)), np.concatenate((rows[:, N_GAP], self._limit_gaps(m, count)))
 
     def _read(self) -> Touching:
         """Read what touched out of the tables."""

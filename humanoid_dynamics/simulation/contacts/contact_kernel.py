@@ -13,7 +13,7 @@ from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, MOST_PASSE
 from humanoid_dynamics.simulation.contacts.contact_build import build_points, measure_speeds, meets_others, select_points, want_points
 from humanoid_dynamics.simulation.contacts.holders import Holders, find_holders
 from humanoid_dynamics.simulation.contacts.limit_rows import build_limits, select_limits
-from humanoid_dynamics.simulation.contacts.thresholds import CARRIES
+from humanoid_dynamics.simulation.contacts.thresholds import CARRIES, LEFT
 from humanoid_dynamics.simulation.contacts.wrench_kernel import AGAIN, HOLDS, YIELDS, push, relate, stick_by_wrenches
 from humanoid_dynamics.simulation.contacts.wrench_shares import collect, relate_rows
 from humanoid_dynamics.simulation.contacts.yielding_kernel import harden, settle_hard, soften
@@ -110,7 +110,7 @@ def solve_contacts(bench: Bench, q: Vector) -> None:
         bench: All tables.
         q: (nq,) configuration in the middle of the step.
     """
-    Q, dofs, numbers = bench.Q, bench.dofs, bench.numbers
+    dofs, numbers = bench.dofs, bench.numbers
     hold_start(bench)
     m = select_points(bench)
     count = select_limits(bench, q, m)
@@ -123,16 +123,62 @@ def solve_contacts(bench: Bench, q: Vector) -> None:
     mu, holders, X = np.empty(m), find_holders(bench, m, count), np.zeros((count - m, len(z)))
     want_points(bench, holders, mu)
     build_limits(bench, q, X, m, count)
-    if len(Q):
-        for s in range(len(holders.W)):
-            restrain_joint(Q, holders.W[s])
-            reach_all(holders, s)
-        for k in range(count - m):
-            restrain_row(Q, X[k])
+    held = restrain_rows(bench, holders, X)
     if meets_others(holders.others):
-        solve_rows(bench, holders, X, mu)
+        solve_rows(bench, holders, (X, held), mu)
     else:
         solve_by_wrenches(bench, holders, X, mu)
+
+
+def restrain_rows(bench: Bench, holders: Holders, X: Matrix) -> Vector:
+    """Take out of all rows what the bilateral rows hold; return (3m + c,) one for a row of which nothing but round-off is left, else zero.
+
+    Args:
+        bench: All tables; such a row wants nothing and is expected to carry nothing.
+        holders: Joints that touch; such a row has no wrench.
+        X: (c, nv) whitened rows of the limits, overwritten.
+    """
+    Q, m = bench.Q, len(holders.slots)
+    count = m + len(X)
+    held = np.zeros(count + 2 * m)
+    if len(Q) == 0:
+        return held
+    whole, left = np.zeros((len(held), X.shape[1])), np.zeros((len(held), X.shape[1]))
+    build_points(bench, holders, whole)
+    whole[m:count] = X
+    for s in range(len(holders.W)):
+        restrain_joint(Q, holders.W[s])
+        reach_all(holders, s)
+    for k in range(len(X)):
+        restrain_row(Q, X[k])
+    build_points(bench, holders, left)
+    left[m:count] = X
+    for row in range(len(held)):
+        if multiply_vectors(left[row], left[row]) <= LEFT * multiply_vectors(whole[row], whole[row]):
+            held[row] = 1.0
+    let_hold(bench, holders, X, held)
+    return held
+
+
+def let_hold(bench: Bench, holders: Holders, X: Matrix, held: Vector) -> None:
+    """Leave nothing of rows that bilateral rows hold.
+
+    Args:
+        bench: All tables.
+        holders: Joints that touch.
+        X: (c, nv) whitened rows of the limits.
+        held: (3m + c,) one for a row that is held, else zero.
+    """
+    m = len(holders.slots)
+    for row in range(len(held)):
+        bench.answer[A_WANTED, row] *= 1.0 - held[row]
+        bench.answer[A_GUESS, row] *= 1.0 - held[row]
+    for row in range(3 * m):
+        if held[holders.places[row]] > 0.0:
+            holders.wrenches[row] = 0.0
+    for k in range(len(X)):
+        if held[m + k] > 0.0:
+            X[k] = 0.0
 
 
 def solve_by_wrenches(bench: Bench, holders: Holders, X: Matrix, mu: Vector) -> None:
@@ -195,21 +241,25 @@ def find_speeds(bench: Bench, holders: Holders, X: Matrix) -> Vector:
     return b
 
 
-def solve_rows(bench: Bench, holders: Holders, X: Matrix, mu: Vector) -> None:
+def solve_rows(bench: Bench, holders: Holders, limits: tuple[Matrix, Vector], mu: Vector) -> None:
     """Find impulses row by row, and the whitened velocity at the end with them.
 
     Args:
         bench: All tables.
         holders: Joints that touch.
-        X: (c, nv) whitened rows of the limits.
+        limits: (c, nv) whitened rows of the limits, and (3m + c,) which of all rows are held, from ``restrain_rows``.
         mu: (m,) coefficients of friction.
     """
     answer, z, m = bench.answer, bench.dofs[Z_END], len(mu)
+    X, held = limits
     count = m + len(X)
     size = count + 2 * m
     B = np.zeros((size, len(z)))
     build_points(bench, holders, B)
     B[m:count] = X
+    for row in range(size):
+        if held[row] > 0.0:
+            B[row] = 0.0
     b = np.dot(B, z) + answer[A_WANTED, :size]
     solve_problem(bench, Cones(np.dot(B, B.T), b, mu, np.empty(size), count), holders.slots, False)
     for k in range(size):
@@ -274,6 +324,8 @@ PARTS = (
     reach_all,
     restrain_row,
     restrain_joint,
+    restrain_rows,
+    let_hold,
     find_speeds,
     solve_problem,
     solve_rows,

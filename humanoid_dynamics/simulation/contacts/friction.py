@@ -15,6 +15,7 @@ from humanoid_dynamics.simulation.contacts.cones import solve_cones
 from humanoid_dynamics.simulation.contacts.contact_memory import ContactMemory
 from humanoid_dynamics.simulation.contacts.contact_rows import NOBODY, Rows, Touching, stack_rows, touch_nothing
 from humanoid_dynamics.simulation.contacts.detection import Detector
+from humanoid_dynamics.simulation.contacts.held_rows import find_held, find_push, leave_free
 from humanoid_dynamics.simulation.contacts.joint_limits import LimitTable
 from humanoid_dynamics.simulation.contacts.law import ContactLaw
 from humanoid_dynamics.simulation.contacts.moving_shapes import BoundShape
@@ -26,7 +27,6 @@ from humanoid_dynamics.simulation.contacts.thresholds import (
     AT_ONCE,
     FASTEST_APPROACH,
     NEAR,
-    PUSH_OUT,
     SLOP,
     slowest_impact,
 )
@@ -94,7 +94,7 @@ class FrictionContacts:
         self._detector = Detector(table, terrain, movers)
         self._touching = touch_nothing(None)
         self._memory = ContactMemory(tables)
-        self._pushed: tuple[Matrix, Vector] | None = None
+        self._pushed: tuple[Terms, Matrix, Vector] | None = None
         self.impact: Rebound | None = None
         self.normals: Matrix = np.zeros((0, 0))
         self._pending: tuple[Rows, ConeAnswer, Vector] | None = None
@@ -174,10 +174,12 @@ class FrictionContacts:
         if rows is None:
             self._touching = touch_nothing(self._near)
             return z
-        B = terms.restrain(terms.whiten(rows.J.T))
+        B = leave_free(terms, terms.whiten(rows.J.T))
         wanted, guess = self._memory.recall(rows, v, dt)
+        held = find_held(terms, B)
+        wanted[held] = guess[held] = 0.0
         answer = self.law.solve(self.law.pose(rows, B.T.dot(B), z.dot(B) + wanted), rows, guess)
-        self._pending, self._pushed = (rows, answer, wanted), (B, rows.gap)
+        self._pending, self._pushed = (rows, answer, wanted), (terms, B[:, : len(rows.gap)], rows.gap)
         z_end: Vector = z + B.dot(answer.p)
         return z_end
 
@@ -230,8 +232,9 @@ class FrictionContacts:
         if rows is None:
             self._touching = touch_nothing(self._near)
             return z, 0.0
-        B = terms.restrain(terms.whiten(rows.J.T))
+        B = leave_free(terms, terms.whiten(rows.J.T))
         before = rows.J.dot(v)
+        before[find_held(terms, B)] = 0.0
         self.impact = rebound = find_rebound(self.law, rows, B.T.dot(B), before, e, kinetic=0.5 * float(z.dot(z)))
         self.normals = rows.J[: len(rows.gap)]
         self._keep(rows, rebound.answer, rebound.after)
@@ -243,17 +246,14 @@ class FrictionContacts:
         """Forget the impulses of limits in an impact, which say nothing about the next step."""
         self._memory.let_go()
 
-    def push_out(self) -> Vector | None:
-        """Return the whitened displacement (nv,) that takes some of the depth of the last step away; None where there is nothing to do."""
+    def push_out(self) -> tuple[Vector, float] | None:
+        """Return the whitened displacement (nv,) that takes some of the depth of the last step away, and that depth; None for none."""
         if self._pushed is None:
             return None
-        B, gap = self._pushed
+        terms, B, gap = self._pushed
         if gap[gap.argmin()] >= -SLOP:
             return None
-        depth = np.minimum(gap + SLOP, 0.0)
-        B_n = B[:, : len(gap)]
-        answer = self.law.solver(ConeProblem(B_n.T.dot(B_n), PUSH_OUT * depth, np.zeros(0), len(gap)), None)
-        return np.asarray(B_n.dot(answer.p))
+        return find_push(terms, B, gap, self.table.support, self.law.solver)
 
     def warm_up(self) -> None:
         """Call once what only impacts and corrections ask for, so that it is compiled before anybody waits for it."""

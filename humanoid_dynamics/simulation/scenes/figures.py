@@ -115,10 +115,11 @@ def read_object(reader: SceneReader, content: object, key: str) -> Figure:
     text = f'<robot name="object"><link name="body">{inertial}<visual><geometry>{shape}</geometry></visual></link></robot>'
     points = tuple(TouchPoint(f"body.{k}", "body", p, r, friction, restitution) for k, (p, r) in enumerate(balls))
     robot = load_robot(text, root="free_flyer")
+    notices = tuple(notice for notice in robot.notices if notice.element != "soles")  # nobody asks a crate for feet
     X = reader.pose(table, key)
     q = np.concatenate((X.translation, pin.Quaternion(X.rotation).coeffs()))
     v = reader.vector(table.get("velocity", [0.0] * 6), f"{key}.velocity", 6)
-    return Figure(replace(robot, surfaces={}), q, np.array(v), points, shapes=(MovingShape("body", solid),))
+    return Figure(replace(robot, surfaces={}, notices=notices), q, np.array(v), points, shapes=(MovingShape("body", solid),))
 
 
 def _load(reader: SceneReader, value: object, key: str, root: str | None) -> RobotModel:

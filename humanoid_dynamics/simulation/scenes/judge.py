@@ -66,7 +66,7 @@ def judge_run(summary: Summary, world: World, exceptions: Mapping[str, Tolerated
 def _list_checks(summary: Summary, world: World) -> tuple[Check, ...]:
     """Return the checks of a run by what every step promises."""
     books = world.books
-    came = abs(books.start) + sum(abs(work) for work in books.work.values())
+    came = abs(books.start) + sum(abs(work) for name, work in books.work.items() if name != "corrections")
     missing, (linear, angular) = books.leaked, books.turned.tolist()
     turning = angular + max(summary.reach, find_reach(world)) * linear
     return (
@@ -77,6 +77,7 @@ def _list_checks(summary: Summary, world: World) -> tuple[Check, ...]:
         Check("closure", "m", summary.closure, CLOSURE),
         Check("impacts beside their law", "m/s", summary.rebound, REBOUND),
         Check("energy made by an impact", "J", summary.created, ROUND_OFF * came + NONE * ROUND_OFF),
+        Check("energy made by pushing out", "J", summary.lifted, NONE),
         Check("energy from nowhere", "J", abs(books.missing), ENERGY * came + NONE),
         Check("momentum from nowhere", "N·s", float(np.linalg.norm(missing[:3])), MOMENTUM * linear + NONE),
         Check("spin from nowhere", "N·m·s", float(np.linalg.norm(missing[3:])), MOMENTUM * turning + NONE),

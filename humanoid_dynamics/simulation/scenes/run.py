@@ -70,6 +70,7 @@ class Summary:
         spin: The same about its centre of mass [N·m·s].
         rebound: Largest velocity by which an impact missed its law [m/s].
         created: Largest energy that an impact made [J].
+        lifted: Largest work of a push out of the ground beyond that of lifting all by the depth [J].
         reach: Radius of gyration of all bodies at the start [m].
         missed: Moments and watches of the scene that did not come before the run ended.
         handed: In how many steps contacts were handed from the law of the paper to friction, by why.
@@ -90,6 +91,7 @@ class Summary:
     spin: float = 0.0
     rebound: float = 0.0
     created: float = 0.0
+    lifted: float = 0.0
     reach: float = 0.0
     missed: list[str] = field(default_factory=list)
     handed: dict[str, int] = field(default_factory=dict)
@@ -107,6 +109,7 @@ class Summary:
         self.impacts += report.impacts
         self.momentum, self.spin = max(self.momentum, report.momentum), max(self.spin, report.spin)
         self.rebound, self.created = max(self.rebound, report.rebound), max(self.created, report.created)
+        self.lifted = max(self.lifted, report.lifted)
 
 
 def build_world(scene: Scene) -> World:

@@ -24,6 +24,7 @@ CHECKS = (
     "closure",
     "impacts beside their law",
     "energy made by an impact",
+    "energy made by pushing out",
     "energy from nowhere",
     "momentum from nowhere",
     "spin from nowhere",

@@ -46,9 +46,10 @@ def read_shapes(reader: SceneReader, content: object, index: int) -> tuple[Shape
         if kind == "plane":
             return (build_plane(name=f"plane{index}", **numbers),)
         if kind == "steps":
-            return build_steps(
-                int(reader.number(table.get("count", 3), f"{key}.count", 1, 100)), **{k: v for k, v in numbers.items() if k != "count"}
-            )
+            count = reader.number(table.get("count", 3), f"{key}.count", 1, 100)
+            if count != int(count):
+                raise reader.refuse(f"{key}.count", f"received {count:g}, expected a whole number")
+            return build_steps(int(count), **{k: v for k, v in numbers.items() if k != "count"})
         size, xyz = vectors.pop("size", None), vectors.pop("xyz", None)
         if size is None or xyz is None:
             raise reader.refuse(key, "a box needs size and xyz")

@@ -72,6 +72,7 @@ class Phases:
         reason: Why nothing moves any more; empty while it does.
         strayed: Largest velocity by which an impact of the last step missed its law [m/s].
         created: Largest energy that one made [J].
+        lifted: Largest work by which a push out of the ground in it exceeded that of lifting all by the depth [J].
     """
 
     def __init__(
@@ -91,7 +92,7 @@ class Phases:
         self.mechanism, self.robot, self.engine = mechanism, robot, engine
         self.q, self.v = np.array(state.q), np.array(state.v)
         self.t, self.reason, self.span, self.closure, self.audit, self.accurate = 0.0, "", 1.0, 0.0, audit, accurate
-        self.strayed = self.created = 0.0
+        self.strayed = self.created = self.lifted = 0.0
         self.tau = np.zeros(len(mechanism.actuated))
         self.pushes: list[Push] = []
         self.lam: Vector
@@ -289,8 +290,11 @@ class Phases:
         terms = self.engine.terms
         push = self.engine.contacts.push_out()
         if push is not None:
-            lift = terms.velocity(push)
-            self.books.enter("corrections", float(pin.computeGeneralizedGravity(self.robot.model, self._data, self.q).dot(lift)))
+            lift = terms.velocity(push[0])
+            work = float(pin.computeGeneralizedGravity(self.robot.model, self._data, self.q).dot(lift))
+            self.books.enter("corrections", work)
+            bound = self.robot.mass * float(np.linalg.norm(self.robot.model.gravity.linear)) * push[1]
+            self.lifted = max(self.lifted, abs(work) - bound)
             self.q = pin.integrate(self.robot.model, self.q, lift)
         if terms.Q.shape[1]:
             self.reclose(self._dofs[Z_END], keep=self.swings())

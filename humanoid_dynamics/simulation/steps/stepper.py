@@ -58,7 +58,7 @@ class Stepper(Phases):
         """
         if tau is not self.tau or tau.flags.writeable:
             self.tau = self._dofs[MOTOR, self.mechanism.actuated] = tau
-        self.strayed = self.created = 0.0
+        self.strayed = self.created = self.lifted = 0.0
         self.engine.contacts.law.handed = ""
         if undisturbed and not (self.fresh or self.pushes or self.accurate) and self._turns_slowly() and self._leap(dt):
             return 0
@@ -99,11 +99,11 @@ class Stepper(Phases):
         """Take a step; where something is so fast that it makes energy out of nothing or runs away, in two halves of it instead."""
         before, entries, quality = (self.q, self.v, self.t), self.books.account.copy(), self._numbers[RESIDUAL : SPIN + 1].copy()
         wild = self._numbers[FASTEST] > WILD
-        kept, law = take_snapshot(self) if wild and halvings else None, (self.strayed, self.created)
+        kept, law = take_snapshot(self) if wild and halvings else None, (self.strayed, self.created, self.lifted)
         impacts, off = self._watch(dt, patient=kept is not None) if wild else (self._try(dt), False)
         if kept is not None and (off or self.reason):
             go_back(self, kept)
-            self.strayed, self.created = law
+            self.strayed, self.created, self.lifted = law
             return sum(self._take(0.5 * dt, halvings - 1) for _ in range(2) if not self.reason)
         if self.reason:
             self.q, self.v, self.t = before
@@ -168,7 +168,7 @@ class Stepper(Phases):
     def _fall_silent(self, dt: float, entries: Vector, quality: Vector) -> None:
         """Leave no force of a step that failed behind, and say what the last good step said."""
         self.engine.contacts.rest(dt)
-        self.strayed = self.created = 0.0
+        self.strayed = self.created = self.lifted = 0.0
         self.span, self.lam, self.books.account[:] = dt, np.zeros_like(self.lam), entries
         self._numbers[RESIDUAL : SPIN + 1] = quality
         self._numbers[TOUCHING] = 0.0
