@@ -82,7 +82,8 @@ class ContactWrenches:
             p_C, f_C = self._p_C[own], forces[own] @ X_WC.rotation
             if self._radius[own].any():
                 places = np.zeros_like(forces)
-                places[touching.point] = touching.place
+                known = touching.point < len(places)
+                places[touching.point[known]] = touching.place[known]
                 p_C = p_C + self._reach(own, (places[own] - X_WC.translation) @ X_WC.rotation - p_C)
             turning = p_C.T @ f_C  # sum of p f': the moment p x f is its skew part
             wrenches[k, :3], wrenches[k, 3:] = f_C.sum(axis=0), (turning - turning.T)[SKEW]
