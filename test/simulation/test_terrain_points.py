@@ -58,13 +58,15 @@ def test_what_slides_over_an_edge_does_not_run_against_it(x, velocity):
     np.testing.assert_allclose(world.v[:3], velocity, atol=1e-6)
 
 
-def test_points_of_the_terrain_are_no_points_of_bodies():
+def test_forces_of_edges_are_told_and_recorded():
     world = build(CRATE, PEDESTAL)
     recorder = Recorder(world)
-    world.step(1e-3)
+    go(world, 2)
     assert len(world.point_names) == len(world.point_forces()) == 8 < len(world.tables.points)
-    assert any(force.link == "box1" for force in world.contact_forces())
-    assert recorder is not None
+    forces = world.contact_forces()
+    assert {force.link for force in forces} == {"body"}
+    np.testing.assert_allclose(sum(force.force for force in forces), world.ground_force(), atol=1e-9)
+    np.testing.assert_allclose(recorder.record().wrench("body")[-1][:3], world.ground_force(), atol=1e-9)
 
 
 @pytest.mark.parametrize(("length", "warned"), [(2.0, False), (40.0, True)])
