@@ -221,7 +221,8 @@ class LiveWorld:
         self._placements = Placements(world.robot.model, self._data)
         surfaces = world.robot.surfaces
         rows = {name: row for row, name in enumerate(surfaces)}
-        self._owner = np.array([rows.get(name.rpartition(".")[0], -1) for name in world.point_names], dtype=np.intp)
+        self._owner = np.full(len(world.tables.points), -1, dtype=np.intp)
+        self._owner[: len(world.point_names)] = [rows.get(name.rpartition(".")[0], -1) for name in world.point_names]
         frames = [world.robot.model.frames[surface.frame] for surface in surfaces.values()]
         self._mounts = (
             np.array([frame.parentJoint for frame in frames], dtype=np.intp),

@@ -98,20 +98,22 @@ class ObservedWorld:
 
     @property
     def point_names(self) -> tuple[str, ...]:
-        """Names of all touch points."""
-        return self._stepper.engine.contacts.table.names
+        """Names of all touch points of bodies."""
+        table = self._stepper.engine.contacts.table
+        return table.names[: table.own]
 
     def point_forces(self) -> Matrix:
-        """Return (n, 3) mean force on every touch point in the last part of the last step, in the world [N]."""
-        forces = np.zeros((len(self.point_names), 3))
-        touching = self.touching
+        """Return (n, 3) mean force on every touch point of bodies in the last part of the last step, in the world [N]."""
+        table, touching = self._stepper.engine.contacts.table, self.touching
+        forces = np.zeros((len(table), 3))
         np.add.at(forces, touching.point, touching.impulse / self._stepper.span)  # a point may touch several things
-        return forces
+        return forces[: table.own]
 
     def ground_force(self) -> Vector:
         """Return (3,) the mean force of all that stands still in the last part of the last step, in the world [N]."""
-        touching = self.touching
-        return np.asarray(touching.impulse[touching.met == 0].sum(axis=0) / self._stepper.span)
+        own, touching = self._stepper.engine.contacts.table.own, self.touching
+        share = np.where(touching.point < own, touching.met == 0, -1.0)  # what touches an edge of the terrain pushes that
+        return np.asarray(share @ touching.impulse / self._stepper.span)
 
     @property
     def tables(self) -> Tables:

@@ -118,6 +118,7 @@ class Recorder:
     def _begin(self, world: World) -> None:
         """Take note of a tree of bodies that is new."""
         self._robot, self._data = world.robot, world.robot.data()
+        self._names = frozenset(world.point_names)
         self._drives.follow(world.robot)
         self._forgotten = find_forgotten_rotors(world.robot.model)
         self._wrenches = ContactWrenches(world.robot, world.setup.points, world.point_names)
@@ -135,12 +136,16 @@ class Recorder:
         motors[world.mechanism.actuated] = world.tau
         torques = motors if world.t == self._began else self._drives.add_to(motors, world.q, world.v)  # nothing acted before the first step
         certificate = (0.0, 0.0, 0.0) if answer is None else (answer.residual, answer.complementarity, answer.cone)
-        touching = float(np.count_nonzero(forces.any(axis=1)))
+        edges = world.contact_forces() if len(forces) < len(world.tables.points) else ()
+        edges = tuple(edge for edge in edges if edge.point not in self._names)
+        wrench = self._wrenches.measure(data, forces, world.touching)
+        self._wrenches.add_edges(data, edges, wrench)
+        touching = float(np.count_nonzero(forces.any(axis=1)) + len(edges))
         return {
             "q": world.q,
             "v": world.v,
             "tau": torques[world.mechanism.actuated],
-            "wrench": self._wrenches.measure(data, forces, world.touching),
+            "wrench": wrench,
             "energy": np.array([kinetic, potential, *(books.work[name] for name in ENTRIES), books.missing]),
             "audit": np.array([world.touching.depth, world._stepper.closure, *certificate, touching, *world.unexplained]),
             "balance": np.concatenate((data.com[0], h.linear, h.angular, world.ground_force())),

@@ -13,6 +13,7 @@ from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.series.layout import WRENCH, Patch
 from humanoid_dynamics.simulation.contacts.contact_rows import Touching
 from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint, list_body_points, list_surface_points
+from humanoid_dynamics.simulation.setup import PointForce
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 LINK = "link "  # before the name of a link that touches without a surface
@@ -55,6 +56,7 @@ class ContactWrenches:
                 patches.append(Patch(name if link in robot.surfaces else link, link, np.zeros((0, 2))))
         self.patches: tuple[Patch, ...] = tuple(patches)
         self._frames = [(frame.joint, frame.X_JF) for frame in frames]
+        self._rows = {point.link: order.index(owner) for point, owner in zip(taking, owners, strict=True)}
         self._owner: Indices = np.array([order.index(owner) for owner in owners], dtype=np.intp)
         for point, owner in zip(taking, owners, strict=True):
             X_LC = robot.surfaces[owner].X_LC if owner in robot.surfaces else pin.SE3.Identity()
@@ -82,11 +84,27 @@ class ContactWrenches:
             p_C, f_C = self._p_C[own], forces[own] @ X_WC.rotation
             if self._radius[own].any():
                 places = np.zeros_like(forces)
-                places[touching.point] = touching.place
+                known = touching.point < len(places)
+                places[touching.point[known]] = touching.place[known]
                 p_C = p_C + self._reach(own, (places[own] - X_WC.translation) @ X_WC.rotation - p_C)
             turning = p_C.T @ f_C  # sum of p f': the moment p x f is its skew part
             wrenches[k, :3], wrenches[k, 3:] = f_C.sum(axis=0), (turning - turning.T)[SKEW]
         return wrenches.ravel()
+
+    def add_edges(self, data: pin.Data, forces: Sequence[PointForce], wrenches: Vector) -> None:
+        """Add the forces of edges of the terrain on links.
+
+        Args:
+            data: Work space of the robot with its joints placed.
+            forces: The forces.
+            wrenches: (6 contacts,) wrenches, overwritten.
+        """
+        for edge in forces:
+            k = self._rows.get(edge.link)
+            if k is not None:
+                joint, X_JF = self._frames[k]
+                wrench = pin.Force(edge.force, np.cross(edge.place, edge.force))
+                wrenches[6 * k : 6 * k + 6] += (data.oMi[joint] * X_JF).actInv(wrench).vector
 
     def _reach(self, own: Indices, towards: Matrix) -> Matrix:
         """Return the vectors from the middles of balls to where they touch: as long as their radius."""

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from humanoid_dynamics.simulation.contacts.probe_kernel import FAR, carry, probe
-from humanoid_dynamics.simulation.contacts.shapes import STEEP
+from humanoid_dynamics.simulation.contacts.shapes import FACING, STEEP
 from humanoid_dynamics.simulation.contacts.thresholds import AT_ONCE
 from humanoid_dynamics.simulation.steps.rows import (
     BOUNCE,
@@ -32,6 +32,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     N_POINT,
     N_SHAPE,
     N_SPEED,
+    P_OUT,
     P_X,
     RADIUS,
     S_BOUNCE,
@@ -86,6 +87,20 @@ def speed_at(twists: Matrix, joint: int, start: int, row: Vector) -> float:
     return float(n_x * twists[joint, start] + n_y * twists[joint, start + 1] + n_z * twists[joint, start + 2] + turning)
 
 
+def faces(point: Vector, normal: Vector) -> bool:
+    """Return whether a point may touch a shape: one of the terrain does where it looks at the shape, any other always.
+
+    What lies on a ledge slides over its edge and does not run against it.
+
+    Args:
+        point: Row of the table of points.
+        normal: (3,) normal of the shape.
+    """
+    if point[GROUP] >= 0.0:
+        return True
+    return bool(point[P_OUT] * normal[0] + point[P_OUT + 1] * normal[1] + point[P_OUT + 2] * normal[2] <= -FACING)
+
+
 def find_nearest(point: Vector, middle: Vector, views: Tables, span: tuple[int, int], found: Vector) -> tuple[int, float]:
     """Return the nearest of some shapes and the distance to it.
 
@@ -101,7 +116,7 @@ def find_nearest(point: Vector, middle: Vector, views: Tables, span: tuple[int, 
     for s in range(span[0], span[1]):
         if shapes[s, S_GROUP] != point[GROUP]:
             gap = probe(shapes[s], poses[int(shapes[s, S_JOINT])], middle, found) - point[RADIUS]
-            if gap < least:
+            if gap < least and faces(point, found):
                 nearest, least = s, gap
                 middle[3], middle[4], middle[5] = found[0], found[1], found[2]
     return nearest, least
@@ -227,4 +242,4 @@ def sooner(hit: float, row: Vector, memory: Matrix, numbers: Vector) -> float:
     return float(when if hit < 0.0 else min(hit, when))
 
 
-PARTS = (write_axes, speed_at, find_nearest, enter, find_twists, calm_down, measure_approach, sooner)
+PARTS = (write_axes, speed_at, faces, find_nearest, enter, find_twists, calm_down, measure_approach, sooner)

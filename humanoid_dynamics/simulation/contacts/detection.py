@@ -9,9 +9,9 @@ import numpy as np
 from humanoid_dynamics.simulation.contacts.level_ground import LevelGround
 from humanoid_dynamics.simulation.contacts.moving_shapes import BoundShape
 from humanoid_dynamics.simulation.contacts.near import Near
-from humanoid_dynamics.simulation.contacts.shapes import Plane, minus_skew, tangents
+from humanoid_dynamics.simulation.contacts.shapes import FACING, Plane, minus_skew, tangents
 from humanoid_dynamics.simulation.contacts.terrain import Terrain
-from humanoid_dynamics.simulation.contacts.touch_points import PointTable
+from humanoid_dynamics.simulation.contacts.touch_points import WORLD, PointTable
 from humanoid_dynamics.spatial.arrays import Matrix
 
 FEW = 4  # joints that carry points, up to which one large product costs less than many small ones
@@ -86,6 +86,7 @@ class Detector:
             return near
         gap, normal, shape = terrain.probe(middles)
         gap -= table.radius
+        gap[table.group == WORLD] = np.inf
         self.lowest = float(gap[gap.argmin()])
         index = np.flatnonzero(gap < within)
         if not len(index):
@@ -102,12 +103,14 @@ class Detector:
         pose = poses[mover.joint]
         R, p = pose[:9].reshape(3, 3).T, pose[9:]
         gap, normal = mover.shape.probe((middles - p) @ R)
-        gap = np.where(table.group == mover.group, np.inf, gap - table.radius)
+        normal = normal @ R.T
+        averted = (table.group == WORLD) & (np.einsum("ij,ij->i", normal, table.outward) > -FACING)
+        gap = np.where((table.group == mover.group) | averted, np.inf, gap - table.radius)
         self.lowest = min(self.lowest, float(gap.min()))
         index = np.flatnonzero(gap < within)
         if not len(index):
             return None
-        axes = tangents(normal[index] @ R.T)
+        axes = tangents(normal[index])
         place = middles[index] - table.radius[index, None] * axes[0]
         twist = _twist_rows(axes, place, J)
         rows = twist * (self._support[index] - table.support[mover.joint])

@@ -33,11 +33,13 @@ class BoundShape:
     Attributes:
         shape: The shape, in the frame of its joint.
         joint: The joint.
+        link: The link.
         group: Which figure it belongs to; it is not touched by points of the same.
     """
 
     shape: Box | Capsule
     joint: int
+    link: str
     group: int
 
 
@@ -68,7 +70,8 @@ def bind_shapes(robot: RobotModel, shapes: Sequence[MovingShape], groups: Mappin
     for moving in shapes:
         frame = attach(robot, moving.link)
         if frame.joint:
-            bound.append(BoundShape(carried_by(moving.shape, frame.X_JF), frame.joint, groups.get(figure_of(moving.link), len(groups))))
+            group = groups.get(figure_of(moving.link), len(groups))
+            bound.append(BoundShape(carried_by(moving.shape, frame.X_JF), frame.joint, moving.link, group))
     return tuple(bound)
 
 

@@ -10,6 +10,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
+FACING = 0.35  # cosine between what an edge of the terrain looks at and what it may touch, at least
 STEEP = 0.9  # level share of a normal from which on its surface is steep
 
 

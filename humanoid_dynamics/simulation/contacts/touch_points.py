@@ -22,6 +22,7 @@ REAL = (float, int, np.floating, np.integer)
 FINITE = float(np.finfo(np.float64).max)
 CORNERS = read_only([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 UP = read_only([0.0, 0.0, 1.0])
+WORLD = -1  # group of points of the terrain
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +60,9 @@ class PointTable:
         friction: (n,) Coulomb coefficient.
         restitution: (n,) coefficient of restitution.
         support: (nj, nv) one where the coordinate moves the joint, for all joints.
-        group: (n,) number of the figure each belongs to.
+        group: (n,) number of the figure each belongs to, ``WORLD`` for points of the terrain, which are the last ones.
         groups: Number of each figure.
+        outward: (n, 3) direction in which a point of the terrain looks, in the world; zero for the others.
     """
 
     names: tuple[str, ...]
@@ -74,9 +76,15 @@ class PointTable:
     support: Matrix
     group: Indices
     groups: Mapping[str, int]
+    outward: Matrix
 
     def __len__(self) -> int:
         return len(self.names)
+
+    @property
+    def own(self) -> int:
+        """Number of points of bodies."""
+        return int(np.count_nonzero(self.group != WORLD))
 
 
 def bind_points(robot: RobotModel, points: Sequence[TouchPoint]) -> PointTable:
@@ -113,6 +121,7 @@ def bind_points(robot: RobotModel, points: Sequence[TouchPoint]) -> PointTable:
         read_only(list_support(robot)),
         np.array([groups.get(figure_of(point.link), 0) for point, _ in moving], dtype=np.intp),
         groups,
+        np.zeros((len(moving), 3)),
     )
 
 

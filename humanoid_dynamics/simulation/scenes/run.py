@@ -18,6 +18,7 @@ from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.contacts.moving_shapes import note_boxes
+from humanoid_dynamics.simulation.contacts.terrain_points import note_edges
 from humanoid_dynamics.simulation.scenes.anchors import place_here
 from humanoid_dynamics.simulation.scenes.scene import Moment, Scene
 from humanoid_dynamics.simulation.scenes.snake_pilot import SnakePilot
@@ -131,7 +132,8 @@ def build_world(scene: Scene) -> World:
         q, v = _close(replace(scene, state=State(q, v)), blocks)
     held = {link for loop in (*scene.connections.values(), *scene.here.values()) for link in (loop.link_a, loop.link_b)}
     try:
-        world = World(note_boxes(scene.robot, [s for s in scene.setup.shapes if s.link not in held]), scene.setup, State(q, v), blocks)
+        robot = note_boxes(scene.robot, [s for s in scene.setup.shapes if s.link not in held])
+        world = World(note_edges(robot, scene.setup.terrain, scene.setup.shapes), scene.setup, State(q, v), blocks)
     except ShapeError as cause:
         raise HumanoidDynamicsError(f"scene {scene.name!r}: {cause}") from cause
     if scene.driving is not None:

@@ -11,6 +11,7 @@ from humanoid_dynamics.simulation.contacts.compiled_contacts import CompiledCont
 from humanoid_dynamics.simulation.contacts.joint_limits import LimitTable
 from humanoid_dynamics.simulation.contacts.moving_shapes import bind_shapes
 from humanoid_dynamics.simulation.contacts.terrain import build_terrain
+from humanoid_dynamics.simulation.contacts.terrain_points import add_edges
 from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint, bind_points
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.steps.branch_terms import BranchTerms
@@ -44,6 +45,7 @@ def build_engine(mechanism: Mechanism, joints: JointForces, setup: Setup, points
     robot = mechanism.robot
     table = bind_points(robot, points)
     movers = bind_shapes(robot, setup.shapes, table.groups)
+    table = add_edges(table, setup.terrain, movers)
     terrain, limits = build_terrain(setup.terrain), LimitTable(robot) if setup.limits else None
     tables = Tables(robot, table, terrain, movers, limits)
     if not choose_compiler(setup.compiled, "a compiled world"):

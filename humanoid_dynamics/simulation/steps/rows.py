@@ -62,8 +62,9 @@ RADIUS: Final = 3
 MU: Final = 4
 BOUNCE: Final = 5
 JOINT: Final = 6
-GROUP: Final = 7
-POINT_COLUMNS: Final = 8
+GROUP: Final = 7  # negative for points of the terrain
+P_OUT: Final = 8  # where these look, in the world, three columns
+POINT_COLUMNS: Final = 11
 
 # one row per shape
 KIND: Final = 0

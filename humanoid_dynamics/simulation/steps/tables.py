@@ -109,7 +109,7 @@ def _list_points(points: PointTable) -> Matrix:
     table = np.zeros((len(points), POINT_COLUMNS))
     if len(points):
         joints = np.array(points.joints)[points.owner]
-        columns = (points.p_J[:, :3, 0], points.radius, points.friction, points.restitution, joints, points.group)
+        columns = (points.p_J[:, :3, 0], points.radius, points.friction, points.restitution, joints, points.group, points.outward)
         table[:] = np.column_stack(columns)
     return table
 
