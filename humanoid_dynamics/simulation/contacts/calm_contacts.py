@@ -111,14 +111,15 @@ class CalmContacts(FrictionContacts):
         near = points.measure(middles, terms.data.J, self.tables.dofs[V_MIDDLE], self.tables.numbers)
         return near and points.stick(terms, v, impulse, dt)
 
-    def remain(self, points: StandingPoints) -> bool:
+    def remain(self, points: StandingPoints, terms: Terms) -> bool:
         """Remember points that stand; return whether something is to be pushed out.
 
         Args:
             points: From ``stand``.
+            terms: The same as there.
         """
         points.remember(self.tables.memory, self.tables.numbers)
         if self.limits is not None:
             self._memory.let_go()
-        self._standing, self._pushed = points, (points.B, points.gap)
+        self._standing, self._pushed = points, (terms, points.B, points.gap)
         return points.lowest < -SLOP

@@ -111,7 +111,7 @@ class CalmEngine(Engine):
         """Remember what touched, and enter the step into the books; return what became of it."""
         numbers = self.tables.numbers
         self.tables.configurations[Q_END] = q
-        deep = self.contacts.remain(points)
+        deep = self.contacts.remain(points, self.terms)
         if not numbers[AUDIT]:
             return DEEP if deep else DONE
         flies = books.account[FLYING] > 0.0
