@@ -15,8 +15,8 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 STEEPEST = math.radians(55.0)  # lean of the base
 LOWEST = 0.62  # height of the base over the lower sole, of that in the resting posture
 FARTHEST = 0.25  # how far the centre of mass may be from what bears it, seen from above, of its height in the resting posture
-HIGH = (0.3, 0.6)  # of the leg; a sole so much over the other one begins to bear nothing, and bears nothing
-NEAR, TILTED = 0.15, math.radians(70.0)  # of the leg; soles less far over the lower one tilt no more than that
+HIGH = (0.5, 1.0)  # of the leg; a sole so much over the other one begins to bear nothing, and bears nothing
+NEAR, TILTED = 0.15, math.radians(80.0)  # of the leg; soles less far over the lower one tilt no more than that
 HALVINGS = 10  # of the share of the way from the resting posture to a sample
 FASTEST = (2.0, 0.33)  # rad/s of the lean; speed of the height, of sqrt(g height)
 SPARE = (0.2, 0.06)  # rad, and share of the height; by this much a reference may run ahead of that
