@@ -114,7 +114,8 @@ def test_a_step_in_one_go_is_that_of_its_phases(name, steps):
     watched.add_hook("after_detect", lambda _: None)
     for _ in range(steps):
         reports = at_once.step(1e-3), watched.step(1e-3)
-        np.testing.assert_allclose(reports[0][5:-1], reports[1][5:-1], atol=1e-8)
+        numbers = [tuple(value for value in report[5:] if isinstance(value, float)) for report in reports]
+        np.testing.assert_allclose(*numbers, atol=1e-8)
         assert reports[0][:5] == reports[1][:5]
     np.testing.assert_allclose(at_once.q, watched.q, atol=1e-9)
     np.testing.assert_allclose(at_once.v, watched.v, atol=1e-9)
