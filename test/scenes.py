@@ -128,3 +128,8 @@ def keep_virtual_links(scene):
     closed = close_position(mechanism, guess, held=held, tolerance=1e-13, most=200)
     mechanism.mobility(closed.q)
     return Scene(robot, mechanism, closed)
+
+
+def list_numbers(report):
+    """Return all that the report of a step tells in numbers."""
+    return [value for value in report if not isinstance(value, str)]
