@@ -95,7 +95,8 @@ class DynamicsFilter:
     def restart(self) -> None:
         """Forget the stream and the state, and a fall."""
         self._recovery.restart()
-        bound, leash = PostureBound(self.robot, self.proportions, leaps=self.settings.flights), Leash(self.robot, self.proportions)
+        bound = PostureBound(self.robot, self.proportions, leaps=self.settings.flights)
+        leash = None if self.settings.flights else Leash(self.robot, self.proportions)  # in a leap both soles move alike as well
         self._intake = Intake(self.robot, keep_limits=self.tick_settings.joint_limits, bound=bound, leash=leash)
         self._track = Track(self.robot, self.proportions, self.settings)
         self._planner = Planner(self.proportions, self.settings, self._track)
