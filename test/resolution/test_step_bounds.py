@@ -10,7 +10,7 @@ from humanoid_dynamics.contact.schedule import ContactInterval, ContactSchedule
 from humanoid_dynamics.contact.transfer import switch_share
 from humanoid_dynamics.model.description import Description, FrameSpec, SurfaceSpec
 from humanoid_dynamics.resolution.rules import RULES
-from humanoid_dynamics.resolution.steps import bound_switch_steps, bound_torque_step, measure_switch_steps, tell_missing_bound
+from humanoid_dynamics.resolution.step_bounds import bound_switch_steps, bound_torque_step, measure_switch_steps
 
 FOUR = ("left_foot", "right_foot", "left_palm", "right_palm")
 CONTINUOUS = tuple(name for name, rule in RULES.items() if rule.continuous)
@@ -52,7 +52,7 @@ def check_schedule(robot, solver, rng, pairs=None):
 
     def limit(t):
         asked = {"shares": schedule.shares(t)} if known else {}
-        bound = bound_torque_step(robot, hd.State(q, calm * v), calm * a, schedule.surfaces, rates * DT, solver.rule, **asked)
+        bound = bound_torque_step(robot, hd.State(q, calm * v), calm * a, schedule.surfaces, rates * DT, solver.rule, **asked).bound
         assert known or np.isfinite(bound).all()
         return bound
 
@@ -95,7 +95,7 @@ def check_two_feet(robot, solver, rng):
     worst = 0.0
     for asked, more in ((rng.uniform(), 1e-3), (rng.uniform(0.0, 0.06), 1e-3), (rng.uniform(), 1e-5), (1.0 - rng.uniform(0.0, 0.06), 1e-3)):
         after = min(asked + more, 1.0)
-        bound = bound_torque_step(robot, hd.State(q, calm * v), calm * a, FOUR[:2], [after - asked] * 2, solver.rule)
+        bound = bound_torque_step(robot, hd.State(q, calm * v), calm * a, FOUR[:2], [after - asked] * 2, solver.rule).bound
         one, other = (solver.tick(q, calm * v, calm * a, np.array((1.0 - s, s))).tau for s in (asked, after))
         step = np.abs(other - one)
         assert np.isfinite(bound).all()
@@ -109,7 +109,7 @@ def test_the_recommended_transition_between_two_feet_keeps_its_bound(human28):
     solver = hd.InverseDynamics(human28, FOUR[:2], "recommended_transition")
     used = [check_two_feet(human28, solver, rng) for _ in range(150)]
     assert max(used) > 0.1, "a bound that nothing comes near says nothing"
-    third = bound_torque_step(human28, hd.State.at_rest(human28), np.zeros(human28.nv), FOUR[:3], [0.1, 0.1, 0.0], solver.rule)
+    third = bound_torque_step(human28, hd.State.at_rest(human28), np.zeros(human28.nv), FOUR[:3], [0.1, 0.1, 0.0], solver.rule).bound
     assert np.isinf(third).all()
 
 
@@ -127,10 +127,10 @@ def check_known_shares(robot, names, rule, rng, count):
     for _ in range(count):
         q, v, a = motion_of(robot, rng)
         shares, after = pass_load(rng, len(names))
-        bound = bound_torque_step(robot, hd.State(q, 0.1 * v), 0.1 * a, names, np.abs(after - shares), rule, shares=shares)
+        found = bound_torque_step(robot, hd.State(q, 0.1 * v), 0.1 * a, names, np.abs(after - shares), rule, shares=shares)
+        bound, why = found.bound, found.reason
         one, other = (solver.tick(q, 0.1 * v, 0.1 * a, s).tau for s in (shares, after))
         step = np.abs(other - one)
-        why = tell_missing_bound(robot, hd.State(q, 0.1 * v), 0.1 * a, names, np.abs(after - shares), rule, shares=shares)
         assert np.isfinite(bound).all() == (why == "")
         assert not why or why.partition(":")[0].split(", ")[0] in names
         assert np.all(step <= bound + 1e-6), f"{rule}: step {step.max()} from {shares} to {after}"
@@ -163,14 +163,14 @@ def test_shares_that_are_known_make_no_bound_larger_and_no_step_makes_none(human
     for step in (1e-1, 1e-3, 1e-5):
         q, v, a = motion_of(human28, rng)
         asked = (human28, hd.State(q, 0.1 * v), 0.1 * a, FOUR[:2])
-        of_any = bound_torque_step(*asked, [step, step], rule)
+        of_any = bound_torque_step(*asked, [step, step], rule).bound
         for share in (0.0, 0.03, 0.5):
-            known = bound_torque_step(*asked, [step, step], rule, shares=[1.0 - share, share])
+            known = bound_torque_step(*asked, [step, step], rule, shares=[1.0 - share, share]).bound
             assert np.all(known <= of_any)
-            assert not bound_torque_step(*asked, [0.0, 0.0], rule, shares=[1.0 - share, share]).any()
+            assert not bound_torque_step(*asked, [0.0, 0.0], rule, shares=[1.0 - share, share]).bound.any()
     tree = random_tree(np.random.default_rng(3))  # edges and points as well
     shares, zero = np.full(len(tree.surfaces), 1.0 / len(tree.surfaces)), np.zeros(tree.nv)
-    assert not bound_torque_step(tree, hd.State.at_rest(tree), zero, tree.surfaces, 0.0 * shares, rule, shares=shares).any()
+    assert not bound_torque_step(tree, hd.State.at_rest(tree), zero, tree.surfaces, 0.0 * shares, rule, shares=shares).bound.any()
 
 
 def test_there_is_no_bound_where_all_that_bears_may_leave():
@@ -178,8 +178,10 @@ def test_there_is_no_bound_where_all_that_bears_may_leave():
     shares = np.eye(len(robot.surfaces))[0]
     steps = np.append(1.0, np.ones(len(shares) - 1))
     zero = np.zeros(robot.nv)
-    assert np.isinf(bound_torque_step(robot, hd.State.at_rest(robot), zero, robot.surfaces, steps, shares=shares)).all()
-    assert np.isinf(bound_torque_step(robot, hd.State.at_rest(robot), zero, robot.surfaces, steps, "minimum_torque", shares=shares)).all()
+    assert np.isinf(bound_torque_step(robot, hd.State.at_rest(robot), zero, robot.surfaces, steps, shares=shares).bound).all()
+    assert np.isinf(
+        bound_torque_step(robot, hd.State.at_rest(robot), zero, robot.surfaces, steps, "minimum_torque", shares=shares).bound
+    ).all()
 
 
 def mixed_schedule(rng, surfaces):
@@ -217,34 +219,35 @@ def test_switches_of_contacts_of_any_kind_keep_their_bounds(rule, most):
 
 def test_a_missing_bound_names_what_is_why(human28):
     rest, zero, steps = hd.State.at_rest(human28), np.zeros(human28.nv), [0.01, 0.01]
-    assert tell_missing_bound(human28, rest, zero, FOUR[:2], steps) == ""
-    assert tell_missing_bound(human28, rest, zero, FOUR[:2], steps, "minimum_torque").startswith("minimum_torque: ")
-    assert "two contacts" in tell_missing_bound(human28, rest, zero, FOUR[:3], [0.01] * 3, "recommended_transition")
+    assert bound_torque_step(human28, rest, zero, FOUR[:2], steps).reason == ""
+    assert bound_torque_step(human28, rest, zero, FOUR[:2], steps, "minimum_torque").reason.startswith("minimum_torque: ")
+    assert "two contacts" in bound_torque_step(human28, rest, zero, FOUR[:3], [0.01] * 3, "recommended_transition").reason
     tree = random_tree(np.random.default_rng(3))
     names, zero = tuple(tree.surfaces), np.zeros(tree.nv)
     other = next(name for name in names if tree.surfaces[name].kind != "face")
-    assert tell_missing_bound(tree, hd.State.at_rest(tree), zero, names, [0.01] * len(names)).startswith(f"{other}: ")
+    assert bound_torque_step(tree, hd.State.at_rest(tree), zero, names, [0.01] * len(names)).reason.startswith(f"{other}: ")
     shares = np.eye(len(names))[0]
-    assert "all that bears" in tell_missing_bound(tree, hd.State.at_rest(tree), zero, names, np.ones(len(names)), shares=shares)
+    assert "all that bears" in bound_torque_step(tree, hd.State.at_rest(tree), zero, names, np.ones(len(names)), shares=shares).reason
     biped = hd.load_robot("biped7")
-    assert "without motor" in tell_missing_bound(biped, hd.State.at_rest(biped), np.zeros(biped.nv), biped.surfaces, [0.1, 0.1])
+    assert "without motor" in bound_torque_step(biped, hd.State.at_rest(biped), np.zeros(biped.nv), biped.surfaces, [0.1, 0.1]).reason
 
 
 def test_a_long_step_has_no_bound_only_where_all_contacts_but_two_may_leave(human28):
     asked, shares = (human28, hd.State.at_rest(human28), np.zeros(human28.nv), FOUR), [0.4, 0.4, 0.1, 0.1]
     for step, told in ((0.1, "left_foot, right_foot: "), (0.09, "")):
-        why = tell_missing_bound(*asked, np.full(4, step), "recommended_transition", shares=shares)
+        why = bound_torque_step(*asked, np.full(4, step), "recommended_transition", shares=shares).reason
         assert why.startswith(told) if told else why == ""
 
 
 def test_forces_beyond_all_bounds_have_none_between_two_feet(human28):
     a = np.zeros(human28.nv)
     asked = (human28, hd.State.at_rest(human28), a, FOUR[:2], [0.01, 0.01], "recommended_transition")
-    assert tell_missing_bound(*asked) == ""
+    assert bound_torque_step(*asked).reason == ""
     a[4] = 1e4  # about a centre of mass that stays where it is
     a[:3] = -pin.crba(human28.model, human28.data(), human28.posture)[:3, 4] * a[4] / human28.mass
-    assert tell_missing_bound(*asked).startswith("left_foot, right_foot: ")
-    assert np.isinf(bound_torque_step(*asked)).all()
+    missing = bound_torque_step(*asked)
+    assert missing.reason.startswith("left_foot, right_foot: ")
+    assert np.isinf(missing.bound).all()
 
 
 @pytest.mark.slow
@@ -354,7 +357,7 @@ def test_limited_push_moves_no_more_than_the_one_it_is_nearest_to(human28):
 def test_bound_is_told_to_be_missing_where_there_is_none(human28):
     biped = hd.load_robot("biped7")
     state = hd.State.at_rest(biped)
-    assert np.isinf(bound_torque_step(biped, state, np.zeros(biped.nv), biped.surfaces, [0.1, 0.1])).all()
+    assert np.isinf(bound_torque_step(biped, state, np.zeros(biped.nv), biped.surfaces, [0.1, 0.1]).bound).all()
 
 
 @pytest.fixture(scope="module")

@@ -45,20 +45,31 @@ class SwitchStep:
 
 
 @dataclass(frozen=True, eq=False)
-class SwitchBound:
-    """What a rule's torques can do at most while load passes on after a switch.
+class StepBound:
+    """What a rule's torques can do at most while load passes on.
 
     Attributes:
-        t: Time of the switch [s].
-        contacts: Names of the surfaces that close or open.
         bound: (na,) bound of the step of each torque [N·m or N]; infinite where there is none.
         reason: Why there is none, with the contacts that are why; empty where there is one.
     """
 
-    t: float
-    contacts: tuple[str, ...]
     bound: Vector
     reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class SwitchBound(StepBound):
+    """What a rule's torques can do at most while load passes on after a switch.
+
+    Attributes:
+        bound: (na,) bound of the step of each torque [N·m or N]; infinite where there is none.
+        reason: Why there is none, with the contacts that are why; empty where there is one.
+        t: Time of the switch [s].
+        contacts: Names of the surfaces that close or open.
+    """
+
+    t: float
+    contacts: tuple[str, ...]
 
 
 def bound_switch_steps(
@@ -83,10 +94,10 @@ def bound_switch_steps(
     steps = np.minimum(schedule.share_rates() * (dt + INSTANT), 1.0)
     for t in schedule.switches():
         q, v, a = motion(t)
-        bound, reason = _bound(robot, (State(q, v), a), schedule.surfaces, steps, rule, schedule.shares(t - INSTANT))
+        step = bound_torque_step(robot, State(q, v), a, schedule.surfaces, steps, rule, shares=schedule.shares(t - INSTANT))
         touching = zip(schedule.surfaces, schedule.closed(t, after=False), schedule.closed(t), strict=True)
         names = tuple(name for name, before, after in touching if before != after)
-        found.append(SwitchBound(t, names, read_only(bound), reason))
+        found.append(SwitchBound(step.bound, step.reason, t, names))
     return tuple(found)
 
 
@@ -126,7 +137,7 @@ def bound_torque_step(  # noqa: PLR0917
     rule: str | Rule = "transition",
     *,
     shares: ArrayLike | None = None,
-) -> Vector:
+) -> StepBound:
     """Bound, before any load passes, the torque step that passing it can make under a continuous rule.
 
     The motion is held; what the motion itself changes comes on top.  With shares s the push of contact k is s_k times the total force F
@@ -154,57 +165,17 @@ def bound_torque_step(  # noqa: PLR0917
         shares: (contacts,) shares before the step, such as ``schedule.shares(t)``; any shares where None.
 
     Returns:
-        (na,) bound of the step of each torque [N·m or N]; infinite where the base is not all that has no motor, the rule is not continuous
-        or not one of shares, or what leaves may be all that bears, or, under the recommended transition, all but two contacts that may
-        come to bear too little together.  Without shares it is infinite for edges and points as well, and for
-        the recommended transition where there are not two contacts, or forces too large.  ``tell_missing_bound`` tells which.
+        The bound of the step of each torque, and its reason where it is infinite: where the base is not all that has no motor, the rule is
+        not continuous or not one of shares, or what leaves may be all that bears, or, under the recommended transition, all but two
+        contacts that may come to bear too little together.  Without shares it is infinite for edges and points as well, and for
+        the recommended transition where there are not two contacts, or forces too large.
 
     Raises:
         ShapeError: If a size is wrong or an entry is not finite.
         UnknownNameError: If a surface or the rule does not exist.
     """
-    return read_only(_bound(robot, (state, a), contacts, share_steps, find_rule(rule), shares)[0])
-
-
-def tell_missing_bound(  # noqa: PLR0917
-    robot: RobotModel,
-    state: State,
-    a: ArrayLike,
-    contacts: Iterable[str],
-    share_steps: ArrayLike,
-    rule: str | Rule = "transition",
-    *,
-    shares: ArrayLike | None = None,
-) -> str:
-    """Tell why ``bound_torque_step`` is infinite, and which contacts are why; empty where it is not.
-
-    Args:
-        robot: The robot.
-        state: Configuration and velocity.
-        a: (nv,) acceleration.
-        contacts: Names of the surfaces among which load passes.
-        share_steps: (contacts,) largest change of each share.
-        rule: The rule.
-        shares: (contacts,) shares before the step; any shares where None.
-
-    Raises:
-        ShapeError: If a size is wrong or an entry is not finite.
-        UnknownNameError: If a surface or the rule does not exist.
-    """
-    return _bound(robot, (state, a), contacts, share_steps, find_rule(rule), shares)[1]
-
-
-def _bound(  # noqa: PLR0917
-    robot: RobotModel,
-    moving: tuple[State, ArrayLike],
-    contacts: Iterable[str],
-    share_steps: ArrayLike,
-    rule: Rule,
-    shares: ArrayLike | None,
-) -> tuple[Vector, str]:
-    """Return the bound, (na,), and why it is infinite where it is."""
-    state, a = moving
     state.check(robot)
+    rule = find_rule(rule)
     dynamics = ContactDynamics(robot, contacts)
     steps = np.abs(np.asarray(share_steps, dtype=np.float64))
     if steps.shape != (len(dynamics.parts),):
@@ -213,15 +184,16 @@ def _bound(  # noqa: PLR0917
     before = None if shares is None else check_vector("shares", shares, len(steps))
     reason = _tell_rule(dynamics, rule, before)
     if reason:
-        return np.full(len(dynamics.driven_v), np.inf), reason
+        return StepBound(read_only(np.full(len(dynamics.driven_v), np.inf)), reason)
     if not steps.any():
-        return np.zeros(len(dynamics.driven_v)), ""
+        return StepBound(read_only(np.zeros(len(dynamics.driven_v))), "")
     if before is None:
-        return _tell_infinite(_bound_any(dynamics, steps, rule))
+        bound, reason = _tell_infinite(_bound_any(dynamics, steps, rule))
+        return StepBound(read_only(bound), reason)
     bound, reason = _bound_known(dynamics, before, steps, rule)
     if not _tell_rule(dynamics, rule, None):
         bound = np.minimum(bound, _bound_any(dynamics, steps, rule))
-    return bound, "" if np.isfinite(bound).all() else reason
+    return StepBound(read_only(bound), "" if np.isfinite(bound).all() else reason)
 
 
 def _bound_any(dynamics: ContactDynamics, steps: Vector, rule: Rule) -> Vector:
