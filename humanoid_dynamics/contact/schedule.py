@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from math import ulp
 from numbers import Real
 
 import numpy as np
@@ -43,12 +44,19 @@ class ContactInterval:
             if not isinstance(value, Real):
                 raise ShapeError(f"interval of {self.surface}: {name}", f"{type(value).__name__} {value!r:.60}", "a number")
         numbers = (self.load, self.unload, self.weight)
-        if not (self.start + self.load <= self.end - self.unload or self.start == -np.inf or self.end == np.inf):
+        if not (self.start + self.load <= self.end - self.unload + self._round_off() or self.start == -np.inf or self.end == np.inf):
             expected = "a contact that is loaded before it is unloaded"
-            raise ShapeError(f"interval of {self.surface}", f"[{self.start}, {self.end}] s, {self.load} s, {self.unload} s", expected)
+            raise ShapeError(f"interval of {self.surface}", self._told(), expected)
         if not (self.start < self.end and min(numbers) >= 0.0 and max(numbers) < np.inf and self.weight > 0.0):
             expected = "an end after the start, finite times of loading, a positive weight"
-            raise ShapeError(f"interval of {self.surface}", f"[{self.start}, {self.end}] s, {numbers}", expected)
+            raise ShapeError(f"interval of {self.surface}", self._told(), expected)
+
+    def _told(self) -> str:
+        return f"{self.start:g} s to {self.end:g} s, loaded in {self.load:g} s, unloaded in {self.unload:g} s, weight {self.weight:g}"
+
+    def _round_off(self) -> float:
+        """Return what sums and differences of its times may be off by [s]."""
+        return 4.0 * ulp(max(abs(self.start), abs(self.end), self.load, self.unload))
 
     def value(self, t: float, profile: Profile) -> float:
         """Return how far it is loaded, 0 to 1."""
@@ -186,9 +194,7 @@ class ContactSchedule:
             interval: One of its intervals.
             start: The new touch-down [s], after the last lift-off of the surface.
         """
-        load, most = interval.start + interval.load - start, interval.end - interval.unload
-        if start + load > most:  # by round-off
-            load = most - start - 4.0 * float(np.spacing(max(abs(most), abs(start), load)))
+        load = interval.start + interval.load - start
         moved = replace(interval, start=start, load=max(load, 0.0))
         return ContactSchedule(tuple(moved if i is interval else i for i in self.intervals), self.profile)
 

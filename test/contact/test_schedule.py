@@ -46,6 +46,20 @@ def test_who_touches_before_and_after_a_switch():
     assert (schedule.closed(0.92, after=False), schedule.closed(0.92)) == ((True, True), (False, True))
 
 
+def test_a_contact_that_is_unloaded_as_soon_as_it_is_loaded_is_not_refused_for_its_last_digit():
+    """Three tenths after 0.1 s and three tenths before 0.7 s are 0.4 s both, and not the same number."""
+    assert 0.1 + 0.3 != 0.7 - 0.3
+    rng = np.random.default_rng(8)
+    for start, load, unload in ((0.1, 0.3, 0.3), (0.3, 0.1, 0.2), *rng.uniform((-50.0, 0.0, 0.0), (50.0, 2.0, 2.0), (500, 3)).round(3)):
+        end = round(start + load + unload, 3)
+        interval = ContactInterval("foot", start, end, load, unload)
+        assert interval.value(start + load, step().profile) == pytest.approx(1.0, abs=1e-12)
+        with pytest.raises(ShapeError, match="loaded before it is unloaded"):
+            ContactInterval("foot", start, end - 1e-9, load, unload)
+    schedule = ContactSchedule.of([ContactInterval("floor", *ALWAYS), ContactInterval("foot", 0.1, 0.7, 0.3, 0.3)])
+    assert np.isfinite(schedule.share_rates()).all()
+
+
 def test_shares_sum_to_one_and_keep_to_their_speed():
     rng = np.random.default_rng(1)
     for _ in range(60):
