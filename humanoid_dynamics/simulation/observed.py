@@ -11,7 +11,7 @@ from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.contacts.contact_rows import Touching
 from humanoid_dynamics.simulation.reading import list_forces
 from humanoid_dynamics.simulation.setup import PointForce
-from humanoid_dynamics.simulation.steps.rows import MOMENTUM, SPIN
+from humanoid_dynamics.simulation.steps.rows import MOMENTUM, PULL, SAG, SPIN, V_END
 from humanoid_dynamics.simulation.steps.stepper import Stepper
 from humanoid_dynamics.simulation.steps.tables import Tables
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
@@ -95,6 +95,13 @@ class ObservedWorld:
     def tau(self) -> Vector:
         """(na,) torques of the last step, as they were used [N·m, N]."""
         return self._stepper.tau
+
+    @property
+    def drive_torques(self) -> Vector:
+        """(na,) mean torques of the drives in the last part of the last step, besides ``tau`` [N·m, N]."""
+        dofs = self.tables.dofs
+        given: Vector = (dofs[PULL] - dofs[SAG] * dofs[V_END])[self.mechanism.actuated]
+        return given
 
     @property
     def point_names(self) -> tuple[str, ...]:

@@ -28,7 +28,6 @@ from humanoid_dynamics.series.record import Record
 from humanoid_dynamics.series.sink import MemorySink, Sink
 from humanoid_dynamics.simulation.books import ENTRIES, find_forgotten_rotors, measure_kinetic
 from humanoid_dynamics.simulation.contacts.contact_wrenches import ContactWrenches
-from humanoid_dynamics.simulation.drive_torques import DriveTorques
 from humanoid_dynamics.simulation.scenes.scene import Scene
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.arrays import Vector
@@ -64,7 +63,6 @@ class Recorder:
         self._total = hashlib.sha256()
         self._steps = self._count = 0
         self._robot: RobotModel | None = None
-        self._drives, self._began = DriveTorques(world.robot, world.setup.drive), world.t
         self.take()
         world.add_hook("after_step", self._after_step)
 
@@ -119,7 +117,6 @@ class Recorder:
         """Take note of a tree of bodies that is new."""
         self._robot, self._data = world.robot, world.robot.data()
         self._names = frozenset(world.point_names)
-        self._drives.follow(world.robot)
         self._forgotten = find_forgotten_rotors(world.robot.model)
         self._wrenches = ContactWrenches(world.robot, world.setup.points, world.point_names)
         layout = build_layout(world, self._wrenches)
@@ -132,9 +129,7 @@ class Recorder:
         kinetic = measure_kinetic(model, data, world.q, world.v, self._forgotten)
         potential = pin.computePotentialEnergy(model, data)
         h = pin.computeCentroidalMomentum(model, data)
-        forces, motors = world.point_forces(), np.zeros(world.robot.nv)
-        motors[world.mechanism.actuated] = world.tau
-        torques = motors if world.t == self._began else self._drives.add_to(motors, world.q, world.v)  # nothing acted before the first step
+        forces = world.point_forces()
         certificate = (0.0, 0.0, 0.0) if answer is None else (answer.residual, answer.complementarity, answer.cone)
         edges = world.contact_forces() if len(forces) < len(world.tables.points) else ()
         edges = tuple(edge for edge in edges if edge.point not in self._names)
@@ -144,7 +139,7 @@ class Recorder:
         return {
             "q": world.q,
             "v": world.v,
-            "tau": torques[world.mechanism.actuated],
+            "tau": world.tau + world.drive_torques,
             "wrench": wrench,
             "energy": np.array([kinetic, potential, *(books.work[name] for name in ENTRIES), books.missing]),
             "audit": np.array([world.touching.depth, world._stepper.closure, *certificate, touching, *world.unexplained]),

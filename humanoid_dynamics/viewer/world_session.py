@@ -9,7 +9,6 @@ import numpy as np
 
 from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
 from humanoid_dynamics.simulation.contacts.shapes import Box, Plane
-from humanoid_dynamics.simulation.drive_torques import DriveTorques
 from humanoid_dynamics.simulation.scenes.file import load_scene
 from humanoid_dynamics.simulation.scenes.names import scene_names
 from humanoid_dynamics.simulation.scenes.run import Phase, Summary, build_world, let_happen, step_scene
@@ -159,7 +158,6 @@ class WorldSession(Session):
         self._summary = Summary([Phase(0.0, "start", world.count_freedoms())])
         self._phases = len(self._summary.phases)
         self._driven = world.pilot is not None or scene.driver is not None or scene.setup.drive is not None
-        self._drives = DriveTorques(world.robot, world.setup.drive)
         self._pull = None
         self._debt, self._missing, self._told = 0.0, 0.0, ""
         self._scripted = bool(scene.moments) or scene.driver is not None
@@ -223,15 +221,11 @@ class WorldSession(Session):
         return margins
 
     def _torques(self) -> Mapping[str, float]:
-        """Return motor -> what it and its drive give [N·m, N]; nothing before the first step."""
+        """Return motor -> what it and its drive gave in the last step [N·m, N]."""
         world = self._world
         if not self._driven:
             return {}
-        motors = np.zeros(world.robot.nv)
-        motors[world.mechanism.actuated] = world.tau
-        self._drives.follow(world.robot)
-        torques = self._drives.add_to(motors, world.q, world.v) if world.t > 0.0 else motors
-        return dict(zip(world.actuated, torques[world.mechanism.actuated].tolist(), strict=True))
+        return dict(zip(world.actuated, (world.tau + world.drive_torques).tolist(), strict=True))
 
 
 def box_edges(box: Box) -> Matrix:

@@ -12,7 +12,6 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.simulation.contacts.terrain import build_plane
 from humanoid_dynamics.simulation.contacts.touch_points import list_surface_points
 from humanoid_dynamics.simulation.setup import Setup
-from humanoid_dynamics.simulation.steps import rows
 from humanoid_dynamics.simulation.steps.joint_forces import build_drive
 from humanoid_dynamics.simulation.world import World
 
@@ -119,8 +118,7 @@ def record_torques(robot, steps, push, point):
         if k == 100:
             world.push("torso", push, 0.1, point=point)
         assert world.step(DT).status == "ok"
-        dofs = world.tables.dofs
-        torques.append((dofs[rows.PULL] - dofs[rows.SAG] * dofs[rows.V_END])[world.mechanism.actuated])
+        torques.append(world.drive_torques)
     return np.array(torques)
 
 

@@ -1,8 +1,9 @@
 """What joints do by themselves: drives that hold a posture, damping, dry friction; stiff ones are taken implicitly.
 
-An explicit proportional-derivative law at a millisecond makes a light wrist explode.  Here tau = Kp (q_ref - q+) - Kd v+ is taken at the
-end of the step, which adds dt Kd + dt^2/2 Kp to the diagonal of the inertia and is stable for any gain.  Dry friction is a damping
-that grows until it carries its whole force, and nearly locks a joint that stands.
+An explicit proportional-derivative law at a millisecond makes a light wrist explode.  Here tau = Kp (q_ref - q) - Kd v is taken within
+the step, at a share s of it: in the middle, which is of second order and keeps the energy of a spring, and the nearer to the end the
+stiffer the joint is, where nothing rings.  This adds s (dt Kd + dt^2/2 Kp) to the diagonal of the inertia, stable for any gain.  Dry
+friction is a damping that grows until it carries its whole force, and nearly locks a joint that stands.
 """
 
 from __future__ import annotations
@@ -11,17 +12,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import ArrayLike
+from scipy.linalg import lapack
 
 from humanoid_dynamics.errors import ShapeError, UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.simulation.steps.rows import (
     CUT,
     DAMPING,
+    DRAG,
     DRY,
+    DT,
     EFFORT,
     EXTRA,
     GIVEN,
+    INERTIA,
     KD,
     KP,
     LOSS,
@@ -32,9 +38,10 @@ from humanoid_dynamics.simulation.steps.rows import (
     PULL,
     SAG,
     V_END,
+    V_MIDDLE,
     V,
 )
-from humanoid_dynamics.simulation.steps.tree_kernels import CREEP, SLACK
+from humanoid_dynamics.simulation.steps.tree_kernels import CARE, CREEP, SLACK
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
 
 
@@ -123,7 +130,8 @@ class JointForces:
         self.idle = self.drive is None and not self._loses
         self._most = robot.limits.effort
         self._steady: Vector | None = None  # length of the steps that are resisted as the last one was
-        self._sag, self._resists = np.zeros(robot.nv), np.zeros(robot.nv)
+        self._inertia = np.zeros(robot.nv) if self.idle else find_inertia(robot)
+        self._lead, self._trail, self._resists = np.zeros((3, robot.nv))
 
     def enter(self, dofs: Matrix) -> None:
         """Write all that does not change into the table.
@@ -133,7 +141,7 @@ class JointForces:
         """
         robot, driven = self._robot, np.zeros(self._robot.nv)
         dofs[DAMPING], dofs[DRY], dofs[LOSS] = robot.damping, robot.friction, robot.damping
-        dofs[EFFORT] = np.inf
+        dofs[EFFORT], dofs[INERTIA] = np.inf, self._inertia
         if self.drive is not None:
             driven = self.drive.kp + self.drive.kd
             dofs[KP], dofs[KD] = self.drive.kp, self.drive.kd
@@ -141,7 +149,7 @@ class JointForces:
         self._most = dofs[EFFORT] * (1.0 + SLACK)
 
     def prepare(self, rows: Sequence[Vector], dt: Vector) -> Vector:
-        """Write what drives, damping and dry friction do in a step, at its end; return the force they start with (nv,).
+        """Write what drives, damping and dry friction do in a step; return the force they start with (nv,).
 
         Args:
             rows: Rows of the table of the coordinates.
@@ -150,40 +158,48 @@ class JointForces:
         return np.asarray(self.pull(rows, dt) - self._resists * rows[V])
 
     def pull(self, rows: Sequence[Vector], dt: Vector, *, free: bool = False) -> Vector:
-        """Do what ``prepare`` does; return the force (nv,) at the start without that which resists motion.
+        """Do what ``prepare`` does; return the force (nv,) at the start without that which resists the velocity at the end.
 
         Args:
             rows: Rows of the table of the coordinates.
             dt: Length of the step, the same array as long as it is the same [s].
             free: Whether it is known that no drive is at its limit.
         """
-        np.multiply(rows[KP], rows[OFFSET], rows[PULL])
-        cut = not free and np.count_nonzero(rows[CUT]) > 0
+        cut, pull = not free and np.count_nonzero(rows[CUT]) > 0, rows[PULL]
         if cut or self._steady is not dt:
             self._resist(rows, dt)
             self._steady = None if cut or self._dry else dt
-        return rows[PULL]
+        if self.drive is not None:
+            np.multiply(rows[KP], rows[OFFSET], pull)
+            pull += self._lead * rows[V]
+        if cut:
+            at = rows[CUT] != 0.0
+            pull[at] = rows[CUT][at] * rows[EFFORT][at] - rows[MOTOR][at]
+        if not self._loses:
+            return pull
+        np.multiply(self._trail, rows[V], rows[DRAG])
+        return np.asarray(pull + rows[DRAG])
 
     def _resist(self, rows: Sequence[Vector], dt: Vector) -> None:
-        """Write what resists motion, per velocity; a drive at its limit does not, and gives what is left."""
-        loss, sag, cut = rows[LOSS], rows[SAG], rows[CUT]
-        if self._dry:
-            np.add(rows[DAMPING], rows[DRY] / np.maximum(np.abs(rows[V]), CREEP), loss)
-        sag[:] = self._sag = (0.5 * dt) * rows[KP] + rows[KD]
-        at = cut != 0.0
-        rows[PULL][at], sag[at] = cut[at] * rows[EFFORT][at] - rows[MOTOR][at], 0.0
-        np.add(loss, sag, self._resists)
+        """Write what resists motion, per velocity; a drive at its limit does not."""
+        loss = rows[DAMPING] + rows[DRY] / np.maximum(np.abs(rows[V_MIDDLE]), CREEP) if self._dry else rows[DAMPING]
+        sag = np.where(rows[CUT] == 0.0, (0.5 * dt) * rows[KP] + rows[KD], 0.0)
+        share = find_shares(dt * (loss + sag), rows[INERTIA])
+        self._lead, self._trail = (1.0 - share) * (dt * rows[KP] - sag), (share - 1.0) * loss
+        np.multiply(share, sag, rows[SAG])
+        np.multiply(share, loss, rows[LOSS])
+        np.add(rows[LOSS], rows[SAG], self._resists)
         np.multiply(dt, self._resists, rows[EXTRA])
 
     def end(self, rows: Sequence[Vector]) -> None:
-        """Write the forces of drives, damping and dry friction at the end of a step.
+        """Write the forces of drives, damping and dry friction in a step.
 
         Args:
             rows: Rows of the table of the coordinates.
         """
         np.subtract(rows[PULL], rows[SAG] * rows[V_END], rows[GIVEN])
         if self._loses:
-            np.multiply(-rows[LOSS], rows[V_END], rows[LOST])
+            np.subtract(rows[DRAG], rows[LOSS] * rows[V_END], rows[LOST])
 
     def is_too_much(self, rows: Sequence[Vector]) -> bool:
         """Return whether a drive, none of which is at its limit, would have to give more than its motor can.
@@ -209,7 +225,7 @@ class JointForces:
         cut, limit, drive = rows[CUT], rows[EFFORT], rows[GIVEN]
         some = np.count_nonzero(cut) > 0
         if some:
-            drive = rows[KP] * rows[OFFSET] - self._sag * rows[V_END]
+            drive = np.where(cut == 0.0, drive, _give_freely(rows, numbers[DT]))
         wanted = drive + rows[MOTOR]
         over = np.abs(wanted) > self._most
         if not some and not np.count_nonzero(over):
@@ -217,6 +233,35 @@ class JointForces:
         after = np.where(cut == 0.0, np.where(over, np.sign(wanted), 0.0), np.where(cut * wanted < limit, 0.0, cut))
         numbers[OVERLOADED] = bool((after != cut).any())
         cut[:] = after
+
+
+def find_inertia(robot: RobotModel) -> Vector:
+    """Return (nv,) the inertia of each coordinate in the posture where all others give way, zero where there is none.
+
+    Args:
+        robot: The robot.
+    """
+    factor, fails = lapack.dpotrf(pin.crba(robot.model, robot.data(), robot.posture))
+    return np.zeros(robot.nv) if fails else np.asarray(1.0 / np.diagonal(lapack.dpotri(factor)[0]))
+
+
+def find_shares(drag: Vector, inertia: Vector) -> Vector:
+    """Return (nv,) where in a step what resists motion is taken, as ``find_share`` does.
+
+    Args:
+        drag: (nv,) what resists per velocity, times the length of the step.
+        inertia: (nv,) of each coordinate.
+    """
+    soft = CARE * drag <= 2.0 * inertia
+    return np.where(soft, 0.5, 1.0 - inertia / (CARE * np.where(soft, 1.0, drag)))
+
+
+def _give_freely(rows: Sequence[Vector], dt: float) -> Vector:
+    """Return (nv,) what drives would give with the velocities that were found, if none were at its limit."""
+    stiff = 0.5 * dt * rows[KP] + rows[KD]
+    share = find_shares(dt * stiff, rows[INERTIA])
+    early, late = (1.0 - share) * rows[V], share * rows[V_END]
+    return np.asarray(rows[KP] * (rows[OFFSET] + dt * early) - stiff * (early + late))
 
 
 def _check_drive(robot: RobotModel, drive: Drive) -> Drive:

@@ -11,8 +11,8 @@ from typing import Final
 V: Final = 0  # velocity at the start of the step
 MOTOR: Final = 1  # torque of the motor, without that of its drive
 PUSH: Final = 2  # generalized force of pushes
-GIVEN: Final = 3  # torque of the drive, at the end
-LOST: Final = 4  # force against damping and dry friction, at the end
+GIVEN: Final = 3  # torque of the drive
+LOST: Final = 4  # force of damping and dry friction
 OFFSET: Final = 5  # way to the configuration the drive holds
 KP: Final = 6
 KD: Final = 7
@@ -22,7 +22,7 @@ EFFORT: Final = 10  # the most a motor and its drive can give together
 CUT: Final = 11  # 1 or -1 where a drive is at its limit, zero elsewhere
 PULL: Final = 12  # of the drive: pull - sag v at the end
 SAG: Final = 13
-LOSS: Final = 14  # of damping and dry friction, per velocity
+LOSS: Final = 14  # of damping and dry friction: drag - loss v at the end
 EXTRA: Final = 15  # what is implicit, on the diagonal of the inertia
 Z_START: Final = 16  # whitened velocity at the start
 Z_FREE: Final = 17  # at the end, without contacts and bilateral rows
@@ -32,7 +32,9 @@ WAY: Final = 20  # dt times the mean velocity
 V_MIDDLE: Final = 21  # velocity expected in the middle of the next step
 KEPT_MIDDLE: Final = 22  # what a step goes back to that was not taken in one go: V_MIDDLE and CUT before it
 KEPT_CUT: Final = 23
-DOF_ROWS: Final = 24
+DRAG: Final = 24
+INERTIA: Final = 25  # that a coordinate has in the posture where all others give way
+DOF_ROWS: Final = 26
 
 # one row per configuration
 Q_MIDDLE: Final = 0  # in the middle of the step

@@ -16,8 +16,10 @@ from humanoid_dynamics.simulation.steps.rows import (
     FLYING,
     MISSING,
     MOTOR,
+    PULL,
     Q_END,
     RESIDUAL,
+    SAG,
     SPIN,
     TOUCHING,
     UNGIVEN,
@@ -171,7 +173,7 @@ class Stepper(Phases):
         self.strayed = self.created = self.lifted = 0.0
         self.span, self.lam, self.books.account[:] = dt, np.zeros_like(self.lam), entries
         self._numbers[RESIDUAL : SPIN + 1] = quality
-        self._numbers[TOUCHING] = 0.0
+        self._dofs[[PULL, SAG]] = self._numbers[TOUCHING] = 0.0
 
     def _advance(self, dt: float) -> int:
         """Go through a step; return the number of impacts."""

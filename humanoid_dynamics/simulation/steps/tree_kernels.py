@@ -11,11 +11,13 @@ from humanoid_dynamics.simulation.steps.branches import factor, find_momentum, f
 from humanoid_dynamics.simulation.steps.rows import (
     CUT,
     DAMPING,
+    DRAG,
     DRY,
     DT,
     EFFORT,
     EXTRA,
     FASTEST,
+    INERTIA,
     KD,
     KP,
     LOSS,
@@ -42,26 +44,39 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 CREEP = 1e-4  # speed below which dry friction becomes a stiff damper [rad/s, m/s]
 SLACK = 1e-9  # share of its limit by which a drive may miss it
+CARE = 4.0  # by how much lighter than in the posture a joint may become before it is too light to be taken in the middle
+
+
+def find_share(drag: float, inertia: float) -> float:
+    """Return where in a step what resists a joint is taken: in the middle of it, but the nearer to its end the stiffer the joint is.
+
+    Args:
+        drag: What resists it per velocity, times the length of the step.
+        inertia: Of the coordinate.
+    """
+    return 0.5 if CARE * drag <= 2.0 * inertia else 1.0 - inertia / (CARE * drag)
 
 
 def prepare_joints(dofs: Matrix, dt: float) -> None:
-    """Write what drives, damping and dry friction do in a step, at its end.
+    """Write what drives, damping and dry friction do in a step.
 
     Args:
         dofs: Table of the coordinates.
         dt: Length of the step [s].
     """
     for i in range(dofs.shape[1]):
-        speed = abs(dofs[V, i])
-        dofs[LOSS, i] = dofs[DAMPING, i] + dofs[DRY, i] / max(speed, CREEP)
+        loss, sag = dofs[DAMPING, i] + dofs[DRY, i] / max(abs(dofs[V_MIDDLE, i]), CREEP), 0.0
         cut = dofs[CUT, i]
         if cut == 0.0:
-            dofs[PULL, i] = dofs[KP, i] * dofs[OFFSET, i]
-            dofs[SAG, i] = 0.5 * dt * dofs[KP, i] + dofs[KD, i]
+            sag = 0.5 * dt * dofs[KP, i] + dofs[KD, i]
+        share = find_share(dt * (loss + sag), dofs[INERTIA, i])
+        early = (1.0 - share) * dofs[V, i]
+        if cut == 0.0:
+            dofs[PULL, i] = dofs[KP, i] * dofs[OFFSET, i] + (0.5 * dt * dofs[KP, i] - dofs[KD, i]) * early
         else:
             dofs[PULL, i] = cut * dofs[EFFORT, i] - dofs[MOTOR, i]
-            dofs[SAG, i] = 0.0
-        dofs[EXTRA, i] = dt * (dofs[LOSS, i] + dofs[SAG, i])
+        dofs[DRAG, i] = -loss * early
+        dofs[SAG, i], dofs[LOSS, i], dofs[EXTRA, i] = share * sag, share * loss, share * dt * (loss + sag)
 
 
 def evaluate(M: Matrix, h: Vector, parents: Indices, tables: tuple[Matrix, ...], numbers: Vector) -> bool:
@@ -85,7 +100,7 @@ def evaluate(M: Matrix, h: Vector, parents: Indices, tables: tuple[Matrix, ...],
     find_momentum(L, parents, dofs[V], dofs[Z_START])
     free = dofs[Z_FREE]
     for i in range(len(h)):
-        pulled = dofs[PULL, i] - (dofs[SAG, i] + dofs[LOSS, i]) * dofs[V, i]
+        pulled = dofs[PULL, i] + dofs[DRAG, i] - (dofs[SAG, i] + dofs[LOSS, i]) * dofs[V, i]
         free[i] = dt * (dofs[MOTOR, i] + dofs[PUSH, i] + pulled - h[i])
     whiten_all(L, parents, free)
     for i in range(len(h)):
@@ -116,7 +131,7 @@ def arrive(parents: Indices, L: Matrix, dofs: Matrix, numbers: Vector) -> None:
         motors += dofs[MOTOR, i] * way
         pushes += dofs[PUSH, i] * way
         drive += (dofs[PULL, i] - dofs[SAG, i] * end) * way
-        losses -= dofs[LOSS, i] * end * way
+        losses += (dofs[DRAG, i] - dofs[LOSS, i] * end) * way
         contacts += (dofs[Z_START, i] + dofs[Z_END, i]) * (dofs[Z_END, i] - dofs[Z_FREE, i])
     numbers[FASTEST] = fastest
     numbers[W_MOTORS], numbers[W_PUSHES], numbers[W_DRIVE], numbers[W_LOSSES] = motors, pushes, drive, losses
@@ -136,8 +151,11 @@ def check_drives(dofs: Matrix, numbers: Vector) -> None:
         stiff, limit = 0.5 * dt * dofs[KP, i] + dofs[KD, i], dofs[EFFORT, i]
         if stiff == 0.0 or limit == np.inf:
             continue
-        wanted = dofs[KP, i] * dofs[OFFSET, i] - stiff * dofs[V_END, i] + dofs[MOTOR, i]
-        cut = dofs[CUT, i]
+        cut, wanted = dofs[CUT, i], dofs[PULL, i] - dofs[SAG, i] * dofs[V_END, i] + dofs[MOTOR, i]
+        if cut != 0.0:
+            share = find_share(dt * stiff, dofs[INERTIA, i])
+            early, late = (1.0 - share) * dofs[V, i], share * dofs[V_END, i]
+            wanted = dofs[KP, i] * (dofs[OFFSET, i] + dt * early) - stiff * (early + late) + dofs[MOTOR, i]
         if cut == 0.0 and abs(wanted) > limit * (1.0 + SLACK):
             dofs[CUT, i] = 1.0 if wanted > 0.0 else -1.0
             changed = 1.0
@@ -147,4 +165,4 @@ def check_drives(dofs: Matrix, numbers: Vector) -> None:
     numbers[OVERLOADED] = changed
 
 
-PARTS = (prepare_joints, check_drives)
+PARTS = (find_share, prepare_joints, check_drives)
