@@ -99,11 +99,9 @@ def _look(flow: DynamicsFilter, samples: list[tuple[float, Vector]]) -> tuple[Ve
         start = perf_counter_ns()
         flow.push(time, q)
         pushes.append((perf_counter_ns() - start) / MICROSECOND)
-        while True:
+        while flow.ready:
             start = perf_counter_ns()
-            frame = flow.tick()
-            if frame is None:
-                break
+            flow.tick()
             ticks.append((perf_counter_ns() - start) / MICROSECOND)
     return np.array(ticks), np.array(pushes)
 

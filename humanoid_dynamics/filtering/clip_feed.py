@@ -138,7 +138,7 @@ def samples_with_holds(clip: Clip) -> Iterator[tuple[float, Vector]]:
 def _drain(flow: DynamicsFilter, feed: Feed, began: float) -> bool:
     """Take all frames that are ready; return whether the robot is on its feet."""
     frames = feed.frames
-    while (frame := flow.tick()) is not None:
+    while flow.ready and (frame := flow.tick()) is not None:
         if frame.rung == FALLEN and frames:
             return False
         frames.append(frame)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.filtering.start import SEARCHED, Placer
 from humanoid_dynamics.filtering.ticks.joint_room import INSIDE, limited_positions
 from humanoid_dynamics.filtering.ticks.step import RUNGS, Step
 from humanoid_dynamics.filtering.ticks.target import Target
@@ -47,15 +48,16 @@ class Recovery:
         looks: Whether it does.
     """
 
-    def __init__(self, robot: RobotModel, dt: float, *, keep_limits: bool) -> None:
+    def __init__(self, robot: RobotModel, dt: float, placer: Placer, *, keep_limits: bool) -> None:
         """Prepare.
 
         Args:
             robot: A robot with a free base.
             dt: Time between ticks [s].
+            placer: What finds where to stand.
             keep_limits: Whether joints stay inside their position limits.
         """
-        self._model, self._dt, self._keep = robot.model, dt, keep_limits
+        self._model, self._dt, self._keep, self._placer = robot.model, dt, keep_limits, placer
         self._index, self._low, self._high = limited_positions(robot)
         speed = PACE[0] * np.array(robot.limits.velocity)
         speed[:3], speed[3:BASE] = PACE[1], PACE[2]
@@ -97,6 +99,33 @@ class Recovery:
         stands = still and all(target.touches) and bool(np.isinf(target.until).all())
         self._waited = self._waited + self._dt if stands else 0.0
         return self._waited >= HELD
+
+    def follow(self, target: Target, q: Vector, *, last: bool) -> bool:
+        """Look whether the way back may begin, and where it goes, a little at every tick; return whether planning is to begin anew.
+
+        Args:
+            target: What is wanted.
+            q: (nq,) configuration now.
+            last: Whether nothing else is planned yet.
+        """
+        may_return = self.may_return(target)
+        if self.returning and not may_return:
+            self.begin(q)
+        elif self.due or self.looks:
+            self._look_where_to_stand(target, q)
+        elif not self.returning and last and may_return:
+            self.due = True
+            return True
+        return False
+
+    def _look_where_to_stand(self, target: Target, q: Vector) -> None:
+        """Look for it, and set out once it is found."""
+        if self.due:  # the first target of a plan that knows nothing of the fall
+            self._placer.begin(target)
+            self.due, self.looks = False, True
+        self._placer.advance(SEARCHED)
+        if self._placer.done:
+            self.go(q, self._placer.q)
 
     @property
     def returning(self) -> bool:

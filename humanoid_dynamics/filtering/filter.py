@@ -10,7 +10,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.filtering.certificate import FrameCertificate, FrameJudge
-from humanoid_dynamics.filtering.conditioning.intake import TAKEN, Intake, steps_of_hold
+from humanoid_dynamics.filtering.conditioning.intake import HOLD_STEP, TAKEN, Intake, steps_of_hold
 from humanoid_dynamics.filtering.conditioning.leash import Leash
 from humanoid_dynamics.filtering.conditioning.planner import Planner
 from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
@@ -22,7 +22,8 @@ from humanoid_dynamics.filtering.measured import read_state
 from humanoid_dynamics.filtering.modes import build_tick
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.settings import Settings
-from humanoid_dynamics.filtering.start import Placer
+from humanoid_dynamics.filtering.start import FirstPlace, Placer
+from humanoid_dynamics.filtering.telling import tell_awaited, tell_frame
 from humanoid_dynamics.filtering.ticks.step import Step
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
@@ -31,19 +32,24 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 
 ROWS_AT_A_TIME = 8
-SEARCHED = 2  # iterations of a tick that looks for where to stand
 NEEDED = ROWS_AT_A_TIME + 3  # rows that a plan needs at least
+FEWEST = 3  # rows known with which one more can be planned
+PATIENCE = 0.25  # share of the look-ahead that samples may be late before the reference stands still
 BASE = 6
 
 
 class DynamicsFilter:
     """A filter for one robot: ``push`` samples as they come, ``tick`` at an even rate.
 
+    From the first frame on every tick has an answer: where samples are late it looks less far ahead, and where they do not come the
+    reference stands still until they do.
+
     Attributes:
         q: (nq,) configuration now.
         v: (nv,) velocity now.
         delay: By how much a frame is later than the newest sample, at most, where samples come as often as ticks; see ``delay_at`` [s].
         status: What the last tick had to say: a word of ``STATUSES``, the rung with its number.
+        reason: The same in words; what is awaited where there is no frame.
         proportions: Measures of the robot.
         doubtful: Joints whose limits cannot be meant; where there are any no joint and torque limits are kept.
         tick_settings: How the tick decides.
@@ -87,7 +93,7 @@ class DynamicsFilter:
         self._judge = FrameJudge(robot, self.proportions, trust_limits=not self.doubtful, compiled=tick.compiled)
         self._bound = mode == "balanced" and tick.joint_limits and tick.torque_limits and tick.unilateral
         self._placer = Placer(robot, keep_limits=tick.joint_limits)
-        self._recovery = Recovery(robot, self.settings.dt, keep_limits=tick.joint_limits)
+        self._recovery = Recovery(robot, self.settings.dt, self._placer, keep_limits=tick.joint_limits)
         rehearse(robot, self.proportions, self.settings)
         self.restart()
         self.delay = self.delay_at(self.settings.rate)
@@ -101,11 +107,13 @@ class DynamicsFilter:
         self._track = Track(self.robot, self.proportions, self.settings)
         self._planner = Planner(self.proportions, self.settings, self._track)
         self._targets: list[Target] = []
+        self._place = FirstPlace(self._placer)
         self._tick.restart()
         self.q: Vector = np.array(self.robot.posture)
         self.v: Vector = np.zeros(self.robot.nv)
         self._row, self._started, self._ended, self._measured = 0, False, False, False
-        self.status = "waiting"
+        self._refused, self._stood = "", 0.0
+        self.status, self.reason = "waiting", "no sample has come"
 
     @property
     def _ahead(self) -> int:
@@ -125,6 +133,21 @@ class DynamicsFilter:
         """
         return (self._ahead + self._track.half - 1) * self.settings.dt + self._track.samples_behind / rate
 
+    @property
+    def ready(self) -> bool:
+        """Whether samples have led to a frame that is not handed out yet: ``while flow.ready: flow.tick()`` takes all there are."""
+        return self._place.found and (bool(self._targets) or self._known >= self._least)
+
+    @property
+    def _known(self) -> int:
+        """How many rows that come next are known."""
+        return self._track.end - self._planner.now
+
+    @property
+    def _least(self) -> int:
+        """How many of them are enough."""
+        return NEEDED if self._ended else self._ahead
+
     def push(self, time: float, q: Vector) -> str:
         """Take one sample of the reference; nothing raises.
 
@@ -138,67 +161,95 @@ class DynamicsFilter:
         status = self._intake.take(time, q)
         if status == "jumped" and not (self._started or self._targets) and self._intake.begin_at_rest():
             self._track.restart()
+            self._place = FirstPlace(self._placer)
+        self._refused = "" if status in TAKEN else status
         if status in TAKEN and self._intake.q is not None:
+            self._stood = 0.0
             self._track.add(self._intake.time, self._intake.q)
             if status == "moved":
                 self._track.break_off()
-            self._prepare()
+        self._prepare()
         return status
 
-    def hold(self, duration: float) -> None:
-        """Let the reference stand still for some time where its sender is silent, so that ticks have an answer; samples may follow.
+    def hold(self, duration: float = 0.1) -> None:
+        """Let the reference stand still for some time, before ticks do it by themselves; samples may follow.
 
         Args:
-            duration: The time, 1.5 s at most; 0.1 s are enough for the next tick [s].
+            duration: The time, 1.5 s at most; what is preset is enough for the next tick [s].
         """
         for step in steps_of_hold(duration):
-            if self._intake.wait(step) and self._intake.q is not None:
-                self._track.add(self._intake.time, self._intake.q)
-                self._prepare()
+            self._stand_still(step)
+            self._prepare()
 
     def finish(self) -> None:
         """Say that no sample will follow: what is left comes out, and the reference stands still after its end."""
         self._track.finish()
         self._ended = True
+        self._prepare()
 
     def tick(self, measured: tuple[Vector, Vector] | None = None) -> Frame | None:
         """Return the next frame; nothing raises.
+
+        Where nothing is ready any more it goes on with up to a quarter less of look-ahead, then lets the reference stand still, for as long
+        as nothing comes.
 
         Args:
             measured: Configuration and velocity of a robot; the filter's own where None.
 
         Returns:
-            The frame; None where the look-ahead is not there, or nothing is left: the status says which.
+            The frame; None before the first one, and where nothing is left after ``finish``: status and reason say which.
         """
-        target = self._next_target()
-        if target is None:
-            self.status = "ended" if self._ended else "silent" if self._started else "waiting"
+        self._prepare()
+        if self._started and not (self._targets or self._ended):
+            self._go_without()
+        if not (self._targets and self._place.found):
+            seconds = self._known * self.settings.dt, self._ahead * self.settings.dt
+            taken = seconds if self._intake.q is not None else None
+            self.status, self.reason = tell_awaited(self._refused, taken, planned=bool(self._targets), ended=self._ended)
             return None
+        target = self._targets.pop(0)
         state = None if measured is None else read_state(self.robot.model, measured)
         if state is not None:
             self.q, self.v = state
         self._started, self._measured = True, measured is not None
         frame = self._advance(target, measured is not None)
-        self.status = _name_status(frame, believed=measured is None or state is not None)
+        believed = measured is None or state is not None
+        self.status, self.reason = tell_frame(frame, self._refused, self._stood, believed=believed)
         return frame
-
-    def _next_target(self) -> Target | None:
-        self._prepare()
-        return self._targets.pop(0) if self._targets else None
 
     def _prepare(self) -> None:
         """Plan the next rows where none are left and the look-ahead is there: at the push that brings it, so that ticks need not."""
-        if self._targets:
-            return
-        ready = self._track.end - self._planner.now
-        if ready >= (NEEDED if self._ended else self._ahead):
-            for foot, place, turn in self._tick.landings():
-                self._planner.landed(foot, place, turn)
-            self._targets = self._planner.plan(ROWS_AT_A_TIME, self._centre() if self._started and not self._recovery.active else None)
-            if not self._started:
-                self.q = self._placer.place(self._targets[0])
-            if not (self._measured or self._recovery.active):
-                self._tick.prepare(self.q, self.v)
+        if not self._targets and self._known >= self._least:
+            self._plan(ROWS_AT_A_TIME)
+        elif not (self._place.begun or self._targets) and self._known >= NEEDED:  # as much as is known
+            self._place.begin(Planner(self.proportions, self.settings, self._track).plan(1)[0])
+        if not self._place.found:
+            self._seek_place()
+
+    def _seek_place(self) -> None:
+        """Look for where the robot stands before its first tick, a little at a time where more is to come."""
+        if self._place.seek(self._targets[0] if self._targets else None, at_once=self._ended):
+            self.q = np.array(self._placer.q)
+            self._tick.prepare(self.q, self.v)
+
+    def _plan(self, count: int) -> None:
+        for foot, place, turn in self._tick.landings():
+            self._planner.landed(foot, place, turn)
+        self._targets = self._planner.plan(count, self._centre() if self._started and not self._recovery.active else None)
+        if not (self._measured or self._recovery.active):
+            self._tick.prepare(self.q, self.v)
+
+    def _go_without(self) -> None:
+        """Plan although samples are late: with less look-ahead, and where that is used up with a reference that stands still."""
+        least = max(self._ahead - round(PATIENCE * self.settings.lookahead * self.settings.rate), FEWEST)
+        while self._known < least:
+            self._stand_still(HOLD_STEP)
+        self._plan(min(ROWS_AT_A_TIME, self._known - FEWEST + 1))
+
+    def _stand_still(self, time: float) -> None:
+        if self._intake.wait(time) and self._intake.q is not None:
+            self._stood += time
+            self._track.add(self._intake.time, self._intake.q)
 
     def _centre(self) -> tuple[Vector, Vector]:
         """Return the centre of mass and its velocity."""
@@ -247,14 +298,8 @@ class DynamicsFilter:
     def _recover(self, target: Target) -> Frame:
         """Hold the posture, or go on with the way back to both soles."""
         recovery, q = self._recovery, self.q
-        may_return = recovery.may_return(target)
-        if recovery.returning and not may_return:
-            recovery.begin(q)
-        elif recovery.due or recovery.looks:
-            self._look_where_to_stand(target)
-        elif not recovery.returning and not self._targets and may_return:
+        if recovery.follow(target, q, last=not self._targets):
             self._planner.restart()
-            recovery.due = True
         v, vdot, after, back = recovery.advance(q)
         step = Step(vdot, np.zeros(self.robot.nv - BASE), np.zeros((2, BASE)), (False, False), FALLEN)
         frame = self._frame(target, v, step, q)
@@ -263,15 +308,6 @@ class DynamicsFilter:
             self._tick.restart()
             recovery.restart()
         return frame
-
-    def _look_where_to_stand(self, target: Target) -> None:
-        """Look for it, a little at every tick, and set out once it is found."""
-        if self._recovery.due:  # the first target of a plan that knows nothing of the fall
-            self._placer.begin(target)
-            self._recovery.due, self._recovery.looks = False, True
-        self._placer.advance(SEARCHED)
-        if self._placer.done:
-            self._recovery.go(self.q, self._placer.q)
 
     def _start_again(self) -> None:
         """Go on as if motion began here; what is planned already, eight rows at most, passes first."""
@@ -288,14 +324,3 @@ class DynamicsFilter:
         self._row += 1
         reference = self._track.start + target.time
         return Frame(time, reference, q, v, step.vdot, step.tau, step.wrenches, step.stands, step.rung, certificate, target, step.edges)
-
-
-def _name_status(frame: Frame, *, believed: bool) -> str:
-    """Return a word of ``STATUSES``."""
-    if frame.rung == FALLEN:
-        return "fallen"
-    if not believed:
-        return "state_not_finite"
-    if frame.rung:
-        return f"rung {frame.rung}"
-    return "ok" if frame.certificate.holds else "outside"

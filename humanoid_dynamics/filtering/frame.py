@@ -10,7 +10,7 @@ from humanoid_dynamics.spatial.arrays import Vector
 
 STATUSES = {
     "waiting": "the look-ahead is not there yet",
-    "silent": "samples stopped, and what they lead to is handed out; ``hold`` lets the reference stand still until more come",
+    "silent": "no sample comes that can be taken; what came before is handed out, then the reference stands still until more come",
     "ok": "all limits that are judged are kept",
     "rung": "a limit gives way; the number says which of ``step.RUNGS``",
     "outside": "a limit is broken; the certificate says which",

@@ -14,6 +14,7 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 UPRIGHT, REST = 3.0, 0.3  # weights of the base's orientation and of the joints of the target, per radian
 SAME = 1e-12
+SEARCHED = 2  # iterations of a push or a tick that looks for where to stand
 TRIED = 8  # iterations after which a search that can succeed is near its goal
 MOST = 40  # iterations of a search that is
 NEAR, REACHED = 1e-4, 1e-8  # m or rad
@@ -46,11 +47,12 @@ class Placer:
         self._search = InverseKinematics(robot, tasks, weight, keep_limits=keep_limits)
         self.q, self.done = np.array(robot.posture), True
 
-    def begin(self, target: Target) -> None:
+    def begin(self, target: Target, start: Vector | None = None) -> None:
         """Look for the configuration nearest to a target.
 
         Args:
             target: What is wanted.
+            start: (nq,) where the search starts; at the target's own configuration where None.
         """
         pin.framesForwardKinematics(self._robot.model, self._data, target.q)
         self._rest = np.array(target.q)
@@ -58,6 +60,8 @@ class Placer:
         self._turns: Matrix = np.array([np.eye(3), *target.sole_turn, self._data.oMf[self._base].rotation])
         self._count, self._lowered = 0, 0
         self.q, self.done = np.array(target.q), self._is_there(target)
+        if start is not None and not self.done:
+            self.q = np.array(start)
 
     def advance(self, most: int) -> None:
         """Go on.
@@ -98,3 +102,46 @@ class Placer:
         while not self.done:
             self.advance(TRIED)
         return np.array(self.q)
+
+
+class FirstPlace:
+    """Where the robot stands before its first tick: looked for from when the reference begins, so that nobody waits for it.
+
+    Attributes:
+        begun: Whether it is looked for.
+        found: Whether the placer has it.
+    """
+
+    def __init__(self, placer: Placer) -> None:
+        """Begin.
+
+        Args:
+            placer: What finds it.
+        """
+        self._placer, self._aims, self.begun, self.found = placer, False, False, False
+
+    def begin(self, target: Target) -> None:
+        """Look for it although the first target is not known.
+
+        Args:
+            target: What is wanted as far as is known.
+        """
+        self.begun = True
+        self._placer.begin(target)
+
+    def seek(self, first: Target | None, *, at_once: bool) -> bool:
+        """Go on for a little, or begin with the first target where it has just come; return whether it is found.
+
+        Args:
+            first: The first target; None where that is not known.
+            at_once: Whether to go on until it is found.
+        """
+        if first is not None and not self._aims:
+            self._aims = True
+            self._placer.begin(first, self._placer.q if self.begun else None)
+        else:
+            self._placer.advance(SEARCHED)
+        while at_once and not self._placer.done:
+            self._placer.advance(TRIED)
+        self.found = self._aims and self._placer.done
+        return self.found

@@ -101,11 +101,9 @@ def run_closed_loop(robot, samples, *, seed=None, settings=None, tick=None, push
     frames, states = [], []
 
     def advance():
-        while True:
+        while flow.ready:
             measured = measure(robot, plant.state(), noise, rng) if frames else None
             frame = flow.tick(measured)
-            if frame is None:
-                return True
             if not frames:
                 plant.place(frame.q, frame.v)
             plant.drive(frame.tau, count, None if push is None else push(frame.time))
@@ -113,6 +111,7 @@ def run_closed_loop(robot, samples, *, seed=None, settings=None, tick=None, push
             states.append(plant.state())
             if has_fallen(states[-1][0], flow.proportions.pelvis):
                 return False
+        return True
 
     for time, q in samples:
         flow.push(time, q)

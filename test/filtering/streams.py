@@ -172,10 +172,10 @@ def run(flow: DynamicsFilter, samples: Iterable[tuple[float, np.ndarray]]) -> tu
     said = set()
     for t, q in samples:
         said.add(flow.push(t, q))
-        while (frame := flow.tick()) is not None:
+        while flow.ready and (frame := flow.tick()) is not None:
             frames.append(frame)
     flow.finish()
-    while (frame := flow.tick()) is not None:
+    while flow.ready and (frame := flow.tick()) is not None:
         frames.append(frame)
     return frames, said
 

@@ -9,11 +9,10 @@ import pytest
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import DynamicsFilter
 from humanoid_dynamics.filtering.fallen import FALLEN
-from humanoid_dynamics.filtering.filter import SEARCHED
 from humanoid_dynamics.filtering.frame import STATUSES
 from humanoid_dynamics.filtering.live.motion import LiveMotion
 from humanoid_dynamics.filtering.proportions import measure_proportions
-from humanoid_dynamics.filtering.start import Placer
+from humanoid_dynamics.filtering.start import SEARCHED, Placer
 from humanoid_dynamics.filtering.ticks.step import RUNGS
 from humanoid_dynamics.filtering.ticks.target import stand_still
 from humanoid_dynamics.motion.inverse_kinematics import InverseKinematics
@@ -35,12 +34,10 @@ def run(robot, seconds, swaying=0.0, mode="balanced", thrown=(2.5, 0.0, 0.0, 0.0
     frames, statuses = [], []
     for k in range(round(50 * seconds)):
         flow.push(k / 50, stand_or_sway(robot, k / 50, swaying))
-        while True:
+        while flow.ready:
             if len(frames) == round(THROWN / DT):
                 flow.v = flow.v + np.concatenate((thrown, np.zeros(robot.nv - 6)))
             frame = flow.tick()
-            if frame is None:
-                break
             frames.append(frame)
             statuses.append(flow.status)
     return flow, frames, statuses
@@ -160,7 +157,7 @@ def leaning(robot):
     return q
 
 
-def test_no_tick_searches_for_long(monkeypatch):
+def test_no_push_and_no_tick_searches_for_long(monkeypatch):
     robot, searched = hd.load_robot("human28"), []
     solve = InverseKinematics.solve
 
@@ -171,19 +168,39 @@ def test_no_tick_searches_for_long(monkeypatch):
     monkeypatch.setattr(InverseKinematics, "solve", count)
     flow, frames, asked = DynamicsFilter(robot), [], leaning(robot)
     for k in range(200):
+        searched.clear()
         flow.push(k / 50, asked)
-        while True:
+        assert sum(searched) <= SEARCHED
+        while flow.ready:
             if len(frames) == round(THROWN / DT):
                 flow.v = flow.v + np.array([2.5, 0.0, 0.0, 0.0, 3.0, 0.0, *np.zeros(robot.nv - 6)])
             searched.clear()
             frame = flow.tick()
             assert sum(searched) <= SEARCHED
-            if frame is None:
-                break
             frames.append(frame)
     assert any(frame.rung == FALLEN for frame in frames)
     assert frames[-1].rung == 0
     assert frames[-1].certificate.holds
+
+
+def test_where_to_stand_is_known_when_the_first_frame_is_due():
+    """It is looked for while the look-ahead comes, and at the end of a stream that was too short for that."""
+    robot = hd.load_robot("human28")
+    flow, asked, ticks, frame = DynamicsFilter(robot), leaning(robot), 0, None
+    while frame is None:
+        if ticks % 4 == 0:
+            flow.push(ticks * DT, asked)
+        ticks += 1
+        frame = flow.tick()
+    assert ticks * DT <= flow.delay_at(50.0) + 0.02
+    assert frame.certificate.holds
+    short = DynamicsFilter(robot)
+    for k in range(3):
+        short.push(k / 50, asked)
+    assert not short.ready
+    short.finish()
+    assert short.ready
+    assert short.tick().certificate.holds
 
 
 @pytest.mark.parametrize("angle", [0.08, -0.05])

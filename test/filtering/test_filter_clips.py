@@ -210,10 +210,10 @@ def test_hostile_stream_is_survived(kind):
     frames, statuses = [], set()
     for time, q in hostile(robot, kind, np.random.default_rng(0)):
         statuses.add(flow.push(time, q))
-        while (frame := flow.tick()) is not None:
+        while flow.ready and (frame := flow.tick()) is not None:
             frames.append(frame)
     flow.finish()
-    while (frame := flow.tick()) is not None:
+    while flow.ready and (frame := flow.tick()) is not None:
         frames.append(frame)
     assert all(frame.certificate.holds for frame in frames)
     assert len(frames) > 500
@@ -243,7 +243,7 @@ def test_short_lookahead_holds_a_standing_motion(lookahead):
     frames = []
     for time, q in hostile(robot, "none", np.random.default_rng(0)):
         flow.push(time, q)
-        while (frame := flow.tick()) is not None:
+        while flow.ready and (frame := flow.tick()) is not None:
             frames.append(frame)
     assert all(frame.certificate.holds for frame in frames)
     assert len(frames) * 0.005 > 4.0 - lookahead - 0.2

@@ -85,7 +85,7 @@ def test_stream_flies_only_where_it_is_told_to():
         for time, q in zip(clip.times, clip.q, strict=True):
             flow.push(time, q)
         flow.finish()
-        while (frame := flow.tick()) is not None:
+        while flow.ready and (frame := flow.tick()) is not None:
             flown += not any(frame.stands)
         assert (flown > 15) is flights
 

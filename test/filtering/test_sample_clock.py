@@ -11,6 +11,7 @@ from humanoid_dynamics.filtering.conditioning.intake import REASONS, TAKEN, Inta
 from humanoid_dynamics.filtering.conditioning.sample_clock import AHEAD, FEWEST, SETTLED, SampleClock
 
 RATE = 30.0  # Hz
+DT = 0.005  # s
 BROKEN = 40  # the sample at which stamps go wrong
 SAMPLES = 80
 CLOCKS = {
@@ -46,7 +47,7 @@ def test_time_goes_on_whatever_the_clock_of_the_sender_does(flow, robot, name):
         began = perf_counter()
         said.append(flow.push(CLOCKS[name](k), robot.posture))
         longest = max(longest, perf_counter() - began)
-        while (frame := flow.tick()) is not None:
+        while flow.ready and (frame := flow.tick()) is not None:
             frames.append(frame)
     times = np.array([frame.time for frame in frames])
     assert times[-1] - times[0] > SAMPLES / RATE - flow.delay_at(RATE) - 2.0 / RATE
@@ -85,22 +86,94 @@ def test_time_does_not_wait_for_samples_that_were_refused(robot, value, said):
     assert intake.time == pytest.approx(AHEAD)
 
 
-def test_silence_has_a_reason_and_holding_gives_commands(flow, robot):
+def follow(flow, robot, seconds, sample_at):
+    """Run a filter as a robot does, a tick every 5 ms whatever comes; return answers and statuses from the first frame on."""
     flow.restart()
+    frames, said, sent = [], [], 0
+    for tick in range(round(seconds / DT)):
+        while sent / RATE <= tick * DT:
+            sample = sample_at(sent / RATE)
+            if sample is not None:
+                flow.push(sent / RATE, sample)
+            sent += 1
+        frame = flow.tick()
+        if frames or frame is not None:
+            frames.append(frame)
+            said.append((flow.status, flow.reason))
+    return frames, said
+
+
+@pytest.mark.parametrize("silent", [True, False])
+def test_every_tick_has_a_command_and_a_reason_while_nothing_comes_that_can_be_taken(flow, robot, silent):
+    nothing = None if silent else np.full(robot.nq, np.nan)
+    swaying, arm = np.array(robot.posture), next(joint.q.start for joint in robot.joints if "left_shoulder" in joint.name)
+
+    def sample_at(t):
+        swaying[arm] = robot.posture[arm] + 0.2 * np.sin(3.0 * t)
+        return nothing if 1.0 < t < 4.0 else swaying
+
+    frames, said = follow(flow, robot, 6.0, sample_at)
+    assert len(frames) * DT > 5.0
+    assert all(frame is not None and frame.certificate.holds for frame in frames)
+    words = [word for word, _ in said]
+    assert words[0] == words[-1] == "ok"
+    quiet = [reason for word, reason in said if word == "silent"]
+    assert 2.5 < len(quiet) * DT < 3.1
+    assert "has stood still for 2.5" in quiet[-60]
+    assert (REASONS["not_finite"] in quiet[-60]) is not silent
+    held = frames[round(2.8 / DT)]
+    assert np.abs(held.v).max() < 0.02
+    last = frames[-1]
+    assert abs(last.q[arm] - robot.posture[arm] - 0.2 * np.sin(3.0 * last.reference)) < 0.02
+
+
+def test_late_samples_take_from_the_look_ahead_and_are_not_lost(flow, robot):
+    """Where samples come up to 60 ms late nothing stands still, and none of them is refused."""
+    flow.restart()
+    rng, arrivals = np.random.default_rng(0), []
+    for k in range(90):
+        arrivals.append((max(k / RATE + float(rng.uniform(0.0, 0.06)), arrivals[-1][0] if arrivals else 0.0), k / RATE))
+    frames, said = [], set()
+    for tick in range(round(3.0 / DT)):
+        while arrivals and arrivals[0][0] <= tick * DT:
+            said.add(flow.push(arrivals.pop(0)[1], robot.posture))
+        frame = flow.tick()
+        if frame is not None:
+            frames.append(frame)
+            assert flow.status == "ok"
+    assert said == {"ok"}
+    np.testing.assert_allclose(np.diff([frame.time for frame in frames]), DT)
+
+
+def test_what_is_awaited_before_the_first_frame_is_told(flow, robot):
+    flow.restart()
+    told = []
+    for sample in (None, np.full(robot.nq, np.nan), robot.posture):
+        if sample is not None:
+            flow.push(len(told) / RATE, sample)
+        assert flow.tick() is None
+        assert flow.status == "waiting"
+        told.append(flow.reason)
+    assert told[0] == "no sample has come"
+    assert REASONS["not_finite"] in told[1]
+    assert "of look-ahead" in told[2]
+    flow.finish()
+    while flow.ready:
+        assert flow.tick() is not None
     assert flow.tick() is None
-    assert flow.status == "waiting"
+    assert flow.status == "ended"
+
+
+def test_holding_makes_a_frame_ready(flow, robot):
+    flow.restart()
     for k in range(30):
         flow.push(k / RATE, robot.posture)
-    while flow.tick() is not None:
-        pass
+    while flow.ready:
+        flow.tick()
+    flow.hold()
+    assert flow.ready
+    assert flow.tick() is not None
     assert flow.status == "silent"
-    for _ in range(60):  # 0.3 s
-        frame = flow.tick()
-        if frame is None:
-            flow.hold(0.1)
-            frame = flow.tick()
-        assert frame is not None
-        assert flow.status == "ok"
     assert [flow.push(k / RATE, robot.posture) for k in range(31, 60)][-1] == "ok"
 
 
@@ -188,7 +261,7 @@ def test_delay_that_is_told_is_the_largest_that_is_measured(robot, lookahead):
         delays = []
         for k in range(int(2.0 * rate)):
             flow.push(k / rate, robot.posture)
-            while (frame := flow.tick()) is not None:
+            while flow.ready and (frame := flow.tick()) is not None:
                 delays.append(k / rate - frame.time)
         largest[rate] = max(delays)
         assert largest[rate] <= flow.delay_at(rate) + 1e-9

@@ -133,7 +133,7 @@ class Intake:
         """
         if self._given is None:
             return False
-        self._accept(self._clock.wait(time), np.array(self._given))
+        self._accept(self._clock.wait_until(self.time + time), np.array(self._given))
         return True
 
     def _accept(self, time: float, sample: Vector) -> str:

@@ -52,15 +52,15 @@ class SampleClock:
         self.newest, self._count = time, 0
         return time
 
-    def wait(self, time: float) -> float:
-        """Let time go on without a sample; return the time then.
+    def wait_until(self, time: float) -> float:
+        """Let time go on without a sample; return it.
 
         Args:
-            time: For how long [s].
+            time: Until when [s].
         """
-        self.newest += time
+        self.newest = max(self.newest, time)
         self.changed = False
-        return self.newest
+        return time
 
     def skip(self, time: float) -> None:
         """Leave out some time.

@@ -192,7 +192,7 @@ class LiveMotion:
                 break
             if not np.isfinite(self._next) and now < self._stamp(0.0) - self.lead:
                 break
-            frame = self._tick()
+            frame = self._tick() if self.filter.ready else None
             if frame is None:
                 break
             self._rung = frame.rung
