@@ -11,7 +11,7 @@ from humanoid_dynamics.model.description import Description, FrameSpec, SurfaceS
 from humanoid_dynamics.motion.walking.gait_r1 import GaitR1
 from humanoid_dynamics.motion.walking.rolling_step import CONTACTS, build_planar_step, build_spatial_step
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
-from humanoid_dynamics.resolution.pressed_shares import EASED, find_pressed_shares, press_share
+from humanoid_dynamics.resolution.pressed_pairs import EASED, find_pressed_shares, press_share
 from humanoid_dynamics.spatial.quadratic import QpSolution, QpStatus, QpWorkspace
 
 RULE = "recommended_transition"
