@@ -172,13 +172,14 @@ class PressedShareObjective(ShareObjective):
         return FARTHEST * max(self.dynamics.unit_force, float(np.linalg.norm(self.dynamics.free[self.dynamics.base_linear])))
 
     def balances(self, shares: Vector) -> bool:
-        """Whether the contacts that have shares can hold a body whatever its motion: two points cannot.
+        """Whether the contacts that have shares can hold a body whatever its motion: two points cannot, but in the plane.
 
         Args:
             shares: (contacts,) shares.
         """
         kinds = [surface.kind for surface, share in zip(self.dynamics.surfaces, shares, strict=True) if share > 0.0]
-        return len(kinds) > 2 or any(kind != "point" for kind in kinds)
+        held = 1 if self.dynamics.robot.root == "planar" else 2
+        return len(kinds) > held or any(kind != "point" for kind in kinds)
 
     def scale(self) -> Vector:
         """Return what a push is multiplied with to tell how far another one is, in forces, (size,)."""
