@@ -21,24 +21,19 @@ from itertools import combinations
 
 import numpy as np
 
-from humanoid_dynamics.contact.transfer import find_profile, switch_share
 from humanoid_dynamics.resolution.bearing import bear_surely
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.fading import fade_of
 from humanoid_dynamics.resolution.objectives import ShareObjective
-from humanoid_dynamics.resolution.pressed_corners import PressedCorners, shrink
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
+from humanoid_dynamics.resolution.pressed_corners import PressedCorners
+from humanoid_dynamics.resolution.pressed_pairs import SAME, press_share
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 FLOATING = ("free_flyer", "planar")
-EASED = 0.05  # share from which on it counts fully where pressure may be; below, less and less: contacts come and go without a step
 FARTHEST = 10.0  # forces of the contacts of a set, and moments over 1 m, in body weights or total forces, from which on it counts less
 SURE = 1e-10  # how surely contacts bear, see ``bear_surely``, from which on they do
 LESS = 0.1  # of what faces bear before pressures move; where they bear less after it the set counts less
 UPRIGHT = 0.9  # cosine between a normal and the vertical from which on a contact is ground
-SAME = 1e-9  # m; what is nearer is one place
-RISE = find_profile("quintic")
-STEEPEST = 2.0 * 1.875 + 1.0 / EASED  # most that the share taken changes by, per change of the share asked for: see ``press_share``
-ALONG, ACROSS = read_only(np.eye(2))
 
 
 class PressedShareObjective(ShareObjective):
@@ -49,6 +44,7 @@ class PressedShareObjective(ShareObjective):
     Attributes:
         tilts: Parts of the push that move centres of pressure.
         of_contacts: (size,) one for each part of the push of a contact, zero for others.
+        reach: (size,) distance of the farthest corner from the origin of the surface that each part belongs to [m], zero for others.
     """
 
     def __init__(self, dynamics: ContactDynamics) -> None:
@@ -62,6 +58,9 @@ class PressedShareObjective(ShareObjective):
         self.of_contacts = np.zeros(dynamics.size)
         self.of_contacts[: dynamics.parts[-1].stop if dynamics.parts else 0] = 1.0
         self.tilts = [row for part in dynamics.parts for row in range(part.start + 3, part.stop - 1)]
+        self.reach = np.zeros(dynamics.size)
+        for surface, part in zip(dynamics.surfaces, dynamics.parts, strict=True):
+            self.reach[part] = np.linalg.norm(surface.vertices, axis=1).max()
 
     @np.errstate(all="ignore")  # what is not finite leaves shares as they are
     def adapt(self, shares: Vector) -> Vector:
@@ -82,7 +81,7 @@ class PressedShareObjective(ShareObjective):
     def _adapt_two(self, shares: Vector) -> Vector:
         """Return shares of two contacts; of another number as they are."""
         loaded = np.flatnonzero(shares)
-        ground = self._find_ground(loaded) if len(loaded) == 2 else None
+        ground = self.find_ground(loaded) if len(loaded) == 2 else None
         if ground is None:
             return shares
         asked, moved = float(shares[loaded[1]]), np.array(shares)
@@ -173,13 +172,14 @@ class PressedShareObjective(ShareObjective):
         return FARTHEST * max(self.dynamics.unit_force, float(np.linalg.norm(self.dynamics.free[self.dynamics.base_linear])))
 
     def balances(self, shares: Vector) -> bool:
-        """Whether the contacts that have shares can hold a body whatever its motion: two points cannot.
+        """Whether the contacts that have shares can hold a body whatever its motion: two points cannot, but in the plane.
 
         Args:
             shares: (contacts,) shares.
         """
         kinds = [surface.kind for surface, share in zip(self.dynamics.surfaces, shares, strict=True) if share > 0.0]
-        return len(kinds) > 2 or any(kind != "point" for kind in kinds)
+        held = 1 if self.dynamics.robot.root == "planar" else 2
+        return len(kinds) > held or any(kind != "point" for kind in kinds)
 
     def scale(self) -> Vector:
         """Return what a push is multiplied with to tell how far another one is, in forces, (size,)."""
@@ -218,7 +218,7 @@ class PressedShareObjective(ShareObjective):
         target[self.tilts] = push[self.tilts]
         return np.concatenate((moved, target))
 
-    def _find_ground(self, loaded: Indices) -> tuple[Vector, Matrix, Matrix] | None:
+    def find_ground(self, loaded: Indices) -> tuple[Vector, Matrix, Matrix] | None:
         """Return the zero-moment point (2,) and the corners of two contacts (k, 2), from one to the other and across [m].
 
         None where they are not two contacts on the ground, apart from each other, that something presses on.
@@ -266,55 +266,6 @@ def split_contacts(shares: Vector) -> Iterator[tuple[float, Vector]]:
                 taken = np.zeros(len(shares))
                 taken[some] = shares[some] / shares[some].sum()
                 yield float(weight * part), taken
-
-
-def press_share(asked: float, zmp: Vector, one: Matrix, other: Matrix, rolls: bool) -> float:
-    """Return the share of the second of two contacts.
-
-    It changes by at most ``STEEPEST`` times as much as the share that was asked for: a quintic rises by 15/8 at most, twice as fast in two
-    parts; to keep it between two bounds makes it no steeper; and it is eased in by at most the whole way in a share of ``EASED``.
-
-    Args:
-        asked: The share that was asked for, 0 to 1.
-        zmp: (2,) zero-moment point, along the way from the first to the second and across [m].
-        one: (k, 2) corners of the first [m].
-        other: (k, 2) corners of the second.
-        rolls: Whether the share goes through the one for which both press where they face each other, and uses all of both contacts.
-    """
-    wanted, toe, heel = asked, float(one[:, 0].max()), float(other[:, 0].min())
-    if rolls and heel - toe > SAME:
-        middle = switch_share(float(zmp[0]), toe, heel)
-        wanted = middle * RISE(2.0 * asked) + (1.0 - middle) * RISE(2.0 * asked - 1.0)
-    if not rolls:
-        one, other = shrink(one), shrink(other)
-    low, high = find_pressed_shares(zmp, one, other)
-    pressed = min(max(wanted, low), high) if low <= high else min(max(0.5 * (low + high), 0.0), 1.0)
-    return wanted + (pressed - wanted) * min(1.0, asked / EASED, (1.0 - asked) / EASED)
-
-
-def find_pressed_shares(zmp: Vector, one: Matrix, other: Matrix) -> tuple[float, float]:
-    """Return least and largest share of the second of two contacts for which both press inside themselves.
-
-    The zero-moment point is in the mean of both, weighed by share, if it is within its farthest corner in every direction across an edge.
-
-    Args:
-        zmp: (2,) zero-moment point [m].
-        one: (k, 2) corners of the first contact [m], in order around it.
-        other: (k, 2) corners of the second.
-
-    Returns:
-        The shares; the least is above the largest where there is none.
-    """
-    edges = np.vstack((np.roll(one, -1, axis=0) - one, np.roll(other, -1, axis=0) - other, ALONG, ACROSS))
-    normals = np.column_stack((edges[:, 1], -edges[:, 0]))
-    lengths = np.sqrt(np.einsum("ij,ij->i", normals, normals))
-    normals = normals[lengths > SAME] / lengths[lengths > SAME, None]
-    normals = np.vstack((normals, -normals))
-    here, there = (one @ normals.T).max(axis=0), (other @ normals.T).max(axis=0)
-    gain, lacking = there - here, normals @ zmp - here
-    least = lacking[gain > SAME] / gain[gain > SAME]
-    most = lacking[gain < -SAME] / gain[gain < -SAME]
-    return float(np.max(least, initial=0.0)), float(np.min(most, initial=1.0))
 
 
 def _find_way(corners: list[Matrix], up: Vector) -> Vector:

@@ -15,9 +15,9 @@ from humanoid_dynamics.resolution.contact_dynamics import FREE_BASE, ContactDyna
 from humanoid_dynamics.resolution.face_bounds import bound_limited, find_farthest, push_rates
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
 from humanoid_dynamics.resolution.objectives import ShareObjective
-from humanoid_dynamics.resolution.pressed_shares import STEEPEST, PressedShareObjective
+from humanoid_dynamics.resolution.pressed_shares import PressedShareObjective
 from humanoid_dynamics.resolution.rules import RULES, Rule, find_rule
-from humanoid_dynamics.resolution.share_bounds import bound_share_step, tell_less
+from humanoid_dynamics.resolution.share_bounds import bound_share_step, follow_any
 from humanoid_dynamics.spatial.arrays import Vector, check_vector, read_only
 
 INSTANT = 1e-9  # s; what lies between just before and just after
@@ -148,8 +148,8 @@ def bound_torque_step(  # noqa: PLR0917
     neither moves farther than what it is nearest to.  Where contacts fade it is a mean of such pushes, whose weights change by
     ds_k / fade, five times as fast where others lack something without a contact, and a motor has at most its limit on either side.
 
-    The recommended transition moves the shares of two contacts, by no more than ``STEEPEST`` times what is asked, where forces are small
-    enough for shares that are moved to count in full.
+    The recommended transition moves the shares of two contacts, by no more than ``STEEPEST`` times what is asked, and less where shares are
+    known.  Where forces grow so large that it counts shares alone for them, the answer stays between answers by shares.
 
     With edges, points, and the recommended transition on three contacts or more, how far torques move depends on who bears: what leaves may
     be all that does.  Shares before the step, which a schedule tells beforehand as well, give a bound there, see ``share_bounds``.  What
@@ -166,9 +166,8 @@ def bound_torque_step(  # noqa: PLR0917
 
     Returns:
         The bound of the step of each torque, and its reason where it is infinite: where the base is not all that has no motor, the rule is
-        not continuous or not one of shares, or what leaves may be all that bears, or, under the recommended transition, all but two
-        contacts that may come to bear too little together.  Without shares it is infinite for edges and points as well, and for
-        the recommended transition where there are not two contacts, or forces too large.
+        not continuous or not one of shares, or, with edges and points, what leaves may be all that bears: faces always have a bound.
+        Without shares it is infinite for edges and points as well, and for the recommended transition where there are not two contacts.
 
     Raises:
         ShapeError: If a size is wrong or an entry is not finite.
@@ -198,7 +197,8 @@ def bound_torque_step(  # noqa: PLR0917
 
 def _bound_any(dynamics: ContactDynamics, steps: Vector, rule: Rule) -> Vector:
     """Bound the steps of torques, (na,), whatever the shares."""
-    steps = _find_steepest(rule, len(steps)) * steps
+    if rule.objective is PressedShareObjective:
+        steps = follow_any(dynamics, steps)
     if rule.limited:
         return bound_limited(dynamics, steps)
     bound = np.zeros(dynamics.robot.nv)
@@ -226,10 +226,9 @@ def _tell_rule(dynamics: ContactDynamics, rule: Rule, shares: Vector | None) -> 
     other = next((surface for surface in dynamics.surfaces if surface.kind != "face"), None)
     if other is not None:
         return f"{other.name}: depends on the shares before the step, being {'an edge' if other.kind == 'edge' else 'a point'}"
-    if not np.isfinite(_find_steepest(rule, len(dynamics.parts))):
+    if rule.objective is PressedShareObjective and len(dynamics.parts) != 2:
         return f"{rule.name}: depends on the shares before the step, but for two contacts"
-    pressed = tell_less(dynamics) if rule.objective is PressedShareObjective else ""
-    return pressed if dynamics.full_rank else "no contact"
+    return "" if dynamics.full_rank else "no contact"
 
 
 def _bound_known(dynamics: ContactDynamics, shares: Vector, steps: Vector, rule: Rule) -> tuple[Vector, str]:
@@ -239,13 +238,6 @@ def _bound_known(dynamics: ContactDynamics, shares: Vector, steps: Vector, rule:
         return _tell_infinite(2.0 * np.asarray(dynamics.robot.limits.effort[driven]))
     bound, reason = bound_share_step(dynamics, shares, steps, rule.objective is PressedShareObjective)
     return bound[driven], reason
-
-
-def _find_steepest(rule: Rule, contacts: int) -> float:
-    """Return the most that a share which is taken changes by, per change of the share asked for; infinite where nothing bounds it."""
-    if rule.objective is ShareObjective:
-        return 1.0
-    return STEEPEST if rule.objective is PressedShareObjective and contacts == 2 else np.inf
 
 
 def _shares(rule: Rule, schedule: ContactSchedule, t: float, after: bool) -> Vector:

@@ -11,7 +11,7 @@ from humanoid_dynamics.model.description import Description, FrameSpec, SurfaceS
 from humanoid_dynamics.motion.walking.gait_r1 import GaitR1
 from humanoid_dynamics.motion.walking.rolling_step import CONTACTS, build_planar_step, build_spatial_step
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
-from humanoid_dynamics.resolution.pressed_shares import EASED, find_pressed_shares, press_share
+from humanoid_dynamics.resolution.pressed_pairs import EASED, find_pressed_shares, press_share
 from humanoid_dynamics.spatial.quadratic import QpSolution, QpStatus, QpWorkspace
 
 RULE = "recommended_transition"
@@ -285,6 +285,28 @@ def test_contacts_press_inside_in_whatever_order_they_are_named(name, link):
             assert answer.certificate.cop_margin > -1e-6
             np.testing.assert_allclose(answer.tau, answers[0].tau, atol=1e-5)
     assert tipped > 3
+
+
+def test_in_the_plane_two_points_hold_a_body():
+    """A third point comes without a step where the other two press as they must: their share is the one that the line of force has."""
+    plain = hd.load_robot("biped7")
+    places = {"left_heel": ("left_foot", 1), "left_toe": ("left_foot", 0), "right_toe": ("right_foot", 0)}
+    surfaces = {
+        name: SurfaceSpec(
+            FrameSpec(plain.surfaces[foot].link, plain.surfaces[foot].X_LC), plain.surfaces[foot].vertices[corner : corner + 1]
+        )
+        for name, (foot, corner) in places.items()
+    }
+    robot = hd.load_robot(plain.urdf, root="planar", description=Description(surfaces=surfaces, posture=dict(posture_of(plain))))
+    q = np.array(robot.posture)
+    q[robot.joint("right_hip").q] -= 0.4
+    solver = InverseDynamics(robot, tuple(places), RULE, compiled=False)
+    for shares in ((0.8, 0.0, 0.2), (0.6, 0.0, 0.4)):
+        before = at_rest(solver, q, shares)
+        assert np.abs(before.tau - solver.also("transition").tau).max() > 1.0
+        for share in (1e-12, 1e-9, 1e-6):
+            third = np.where(np.array(shares) > 0.0, np.array(shares) * (1.0 - share), share)
+            assert np.abs(at_rest(solver, q, third).tau - before.tau).max() < 1e-7 + 1e4 * share
 
 
 def test_where_no_push_that_presses_is_found_the_certificate_tells(human28, monkeypatch):
