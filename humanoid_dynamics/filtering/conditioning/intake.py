@@ -261,6 +261,7 @@ class Intake:
         """Let the reference go on where it was; return the sample as it is then."""
         if self._leash is not None and self._leash.holds:
             self._stay(self._leash.let_go())
+            sample = self._placed(given)
         last = self._free if self.q is not None else sample
         now = pin.XYZQUATToSE3(sample[:7])
         turn = pin.utils.rotate("z", -_heading_between(last, sample))
