@@ -18,6 +18,7 @@ FALLEN = RUNGS.index("fallen")
 LOWEST = 0.55  # of the height of the base in the resting posture
 STEEPEST = np.deg2rad(70.0)
 FASTEST = 20.0  # m/s or rad/s; a base that is faster is none any more
+PATIENCE = 0.5  # s; a reference that has not stood for so long after a fall is made to stand
 HELD = 0.15  # s that the reference must have stood still
 QUIET = (0.1, 1.0)  # m/s and rad/s: base, and joints, of a reference that stands still
 SHORTEST = 0.3  # s of the way back
@@ -68,7 +69,7 @@ class Recovery:
 
     def restart(self) -> None:
         """Forget the fall."""
-        self.active, self.due, self.looks, self._waited = False, False, False, 0.0
+        self.active, self.due, self.looks, self._waited, self._moved = False, False, False, 0.0, 0.0
         self._start: Vector | None = None
         self._way: Vector = np.zeros(0)
         self._row, self._rows = 0, 0
@@ -98,6 +99,7 @@ class Recovery:
         still = float(np.max(np.abs(target.v[:BASE]))) < QUIET[0] and float(np.max(np.abs(target.v[BASE:]))) < QUIET[1]
         stands = still and all(target.touches) and bool(np.isinf(target.until).all())
         self._waited = self._waited + self._dt if stands else 0.0
+        self._moved += 0.0 if stands else self._dt
         return self._waited >= HELD
 
     def follow(self, target: Target, q: Vector, *, last: bool) -> bool:
@@ -126,6 +128,11 @@ class Recovery:
         self._placer.advance(SEARCHED)
         if self._placer.done:
             self.go(q, self._placer.q)
+
+    @property
+    def impatient(self) -> bool:
+        """Whether the reference does not come to stand by itself."""
+        return self._moved >= PATIENCE
 
     @property
     def returning(self) -> bool:

@@ -300,6 +300,8 @@ class DynamicsFilter:
         recovery, q = self._recovery, self.q
         if recovery.follow(target, q, last=not self._targets):
             self._planner.restart()
+        if recovery.impatient:
+            self._intake.wait_standing()
         v, vdot, after, back = recovery.advance(q)
         step = Step(vdot, np.zeros(self.robot.nv - BASE), np.zeros((2, BASE)), (False, False), FALLEN)
         frame = self._frame(target, v, step, q)
@@ -307,11 +309,13 @@ class DynamicsFilter:
         if back:
             self._tick.restart()
             recovery.restart()
+            self._intake.go_on()
         return frame
 
     def _start_again(self) -> None:
         """Go on as if motion began here; what is planned already, eight rows at most, passes first."""
         self._recovery.restart()
+        self._intake.go_on()
         self._tick.restart()
         self._planner.restart()
 

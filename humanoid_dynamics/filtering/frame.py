@@ -15,7 +15,7 @@ STATUSES = {
     "rung": "a limit gives way; the number says which of ``step.RUNGS``",
     "outside": "a limit is broken; the certificate says which",
     "state_not_finite": "the measured state is no state; the last one that was is used",
-    "fallen": "the robot fell; its posture is held until the reference stands on both soles, then it goes back there and on",
+    "fallen": "the robot fell; its posture is held until the reference stands on both soles, or is made to, then it goes back there and on",
     "ended": "nothing is left",
 }
 

@@ -12,14 +12,17 @@ from humanoid_dynamics.filtering.conditioning.contacts import PLANNED_FEET, RECO
 from humanoid_dynamics.filtering.conditioning.foothold_kernels import soften_distance
 from humanoid_dynamics.filtering.conditioning.gate import HoldGate
 from humanoid_dynamics.filtering.conditioning.intake import Intake
+from humanoid_dynamics.filtering.conditioning.planner import Planner
 from humanoid_dynamics.filtering.conditioning.rejoining import BACK
 from humanoid_dynamics.filtering.conditioning.rolling import find_behind
 from humanoid_dynamics.filtering.conditioning.strides import choose_scale
 from humanoid_dynamics.filtering.conditioning.support import Support
 from humanoid_dynamics.filtering.conditioning.swing import Print, go_on
 from humanoid_dynamics.filtering.conditioning.swing_times import lengthen_swings
+from humanoid_dynamics.filtering.conditioning.track import Track
 from humanoid_dynamics.filtering.conditioning.windows import flat_kernel, smooth_line
 from humanoid_dynamics.filtering.proportions import inner_rectangle, measure_proportions
+from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.ticks.joint_room import EMERGENCY, JointRoom
 from humanoid_dynamics.model.doubt import doubtful_limits
 from humanoid_dynamics.spatial.compiling import choose_compiler
@@ -337,3 +340,24 @@ def test_gate_opens_when_balanced_or_after_a_while():
         far.wait(sole, 8)
         waited += 8
     assert waited * DT == pytest.approx(1.52, abs=0.05)
+
+
+def test_row_at_which_a_foot_came_down_is_known_also_where_a_plan_begins_with_it():
+    robot = hd.load_robot("human28")
+    proportions, settings = measure_proportions(robot), Settings(lookahead=0.3)
+    track = Track(robot, proportions, settings)
+    planner = Planner(proportions, settings, track)
+    leaning = np.array(robot.posture)
+    leaning[3:7] = np.sin(0.2), 0.0, 0.0, np.cos(0.2)
+    for sample in range(30):  # a robot that leans aside lifts one foot
+        track.add(sample / 25.0, leaning if 8 <= sample < 16 else robot.posture)
+    track.finish()
+    stood, came_down = [True, True], [-1, -1]
+    while track.end - planner.now > 11:
+        (target,) = planner.plan(1)
+        for foot, stands in enumerate(target.touches):
+            if stands and not stood[foot]:
+                came_down[foot] = planner.now - 1
+            stood[foot] = stands
+    assert max(came_down) > 0
+    assert [state.since for state, row in zip(planner.feet, came_down, strict=True) if row > 0] == [row for row in came_down if row > 0]

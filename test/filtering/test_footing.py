@@ -7,7 +7,7 @@ import pytest
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.ticks.footing import Footing
-from humanoid_dynamics.filtering.ticks.stance_kernels import DEEPER, RAMP, RESTS, SLIDING_LOAD
+from humanoid_dynamics.filtering.ticks.stance_kernels import DEEPER, FIRST_LOAD, RAMP, RESTS, SLIDING_LOAD
 from humanoid_dynamics.filtering.ticks.target import stand_still
 from humanoid_dynamics.filtering.ticks.terms import BodyTerms
 from humanoid_dynamics.filtering.ticks.tick import BalancedTick
@@ -35,10 +35,10 @@ class Steps:
         self.terms.place[:, 2] += heights
         self.terms.twist[1, :3] = self.terms.turn[1].T @ (0.0, 0.0, -sinks)
 
-    def ask(self, touches, *, measured=True, plan=None):
+    def ask(self, touches, *, measured=True, plan=None, lift=np.inf):
         """Return which soles stand, and the target that is left."""
         target = stand_still(self.robot.posture, self.robot.nv, self.terms.com.copy(), self.flat.copy(), self.terms.turn.copy())
-        target.touches = touches
+        target.touches, target.until[0] = touches, lift
         if plan is not None:
             target.sole_place[1, 2] += plan
             target.sole_rate[1, 2] = -0.2
@@ -112,6 +112,23 @@ def test_sole_that_slides_bears_nothing_until_it_rests():
     np.testing.assert_allclose(loads[:3], SLIDING_LOAD)
     assert loads[3] > 0.1
     assert np.isinf(loads[-1])
+
+
+@pytest.mark.parametrize("measured", [True, False])
+@pytest.mark.parametrize("late", [0.0, 0.02, 0.04, 0.055])
+def test_soles_bear_the_whole_robot_together_however_late_one_comes_down(late, measured):
+    """The one to be lifted bears what the other one, which has its part only from its touch-down on, does not bear yet."""
+    steps, together = Steps(), 0.06
+    for tick in range(round(together / DT)):
+        if tick * DT >= late:
+            steps.place([0.0, 0.0], 0.0)
+        stands, target = steps.ask(BOTH, measured=measured, lift=together - tick * DT)
+        assert stands[0]
+        if stands[1]:
+            assert target.load.sum() >= 1.0
+            assert target.load[1] <= max(tick * DT - late, 0.0) / RAMP + FIRST_LOAD + 1e-9 or np.isinf(target.load[1])
+        else:
+            assert np.isinf(target.load[0])
 
 
 def test_sole_that_came_down_is_stopped_in_three_ticks():

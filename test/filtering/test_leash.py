@@ -137,3 +137,16 @@ def test_another_place_is_gone_on_from_where_the_reference_is_held():
     np.testing.assert_allclose(intake.q[:7], before[:7], atol=1e-9)
     assert intake.take(52 * GAP, moved(robot, 1.0, (5.0, 0.0))) != "held_back"
     np.testing.assert_allclose(intake.q[:7], before[:7], atol=1e-9)
+
+
+def test_heading_stays_where_it_is_held_when_the_reference_is_suddenly_turned_back():
+    """Not only in the sample that jumps: the ones after it are at the same place."""
+    robot = robot_of("human28")
+    intake = Intake(robot, leash=Leash(robot, measure_proportions(robot)))
+    for k in range(76):
+        intake.take(k * GAP, moved(robot, 6.0 * k * GAP))
+    before = heading(robot, intake.q)
+    said = [intake.take(k * GAP, moved(robot)) for k in range(76, 126)]
+    assert said[0] == "moved"
+    assert set(said[1:]) == {"ok"}
+    assert abs(heading(robot, intake.q) - before) < 1e-9

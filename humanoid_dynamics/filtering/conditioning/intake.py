@@ -30,7 +30,7 @@ REMEMBERED = 0.3  # weight of a new sample in what is known about noise
 NOISY = (0.02, 80.0)  # rad and rad/s^2; differences of steps that are larger, over all joints, are no motion but noise
 LOUD = 2.5  # times of that; a step that is so different from the last one is not taken at all
 TAKEN = frozenset(
-    {"ok", "retimed", "moved", "jumped", "bounded", "held_back", "limited", "noisy"}
+    {"ok", "retimed", "moved", "jumped", "bounded", "held_back", "limited", "noisy", "waited_for"}
 )  # what may become of a sample that is taken
 REASONS = {
     "retimed": "stamps run on elsewhere, and time goes on from where it was",
@@ -39,6 +39,7 @@ REASONS = {
     "bounded": "the reference leans or sinks farther or faster than a robot can, or its weight is far from its feet; it is held back",
     "held_back": "both soles of the reference slide or turn faster than small steps can follow; its place and heading come later",
     "limited": "the reference is faster than the robot",
+    "waited_for": "the robot has fallen while the reference moves on; the reference is held standing until it is back on its feet",
     "noisy": "the reference goes to and fro; noise is taken out",
     "wrong_shape": "not as many numbers as the robot has coordinates",
     "not_finite": "a number, or the time, is not finite",
@@ -101,6 +102,7 @@ class Intake:
         self._last_rate: Vector | None = None
         self._noise, self._agreed = 0.0, 0
         self._rest: Vector | None = None  # held until samples agree
+        self._waits_at: Vector | None = None  # held until a robot that fell is back on its feet
 
     def take(self, time: float, q: Vector) -> str:
         """Take one sample; afterwards ``time`` and ``q`` are the sample to go on with.
@@ -176,6 +178,8 @@ class Intake:
             sample, status = self._move_origin(given, sample), "moved"
         share, wild = self._share_of(sample, gap)
         runs = self._bound is not None and self._bound.runs(gap)
+        if self._waits_at is not None:
+            return self._rejoining.lead(self._waits_at, gap), 1.0, "waited_for"
         rest, wild = self._rest_until_known(wild)
         if rest is not None:
             return self._rejoining.lead(rest, gap), 1.0, "jumped"
@@ -188,6 +192,19 @@ class Intake:
         ):
             status = "jumped" if wild else "bounded"
         return self._rejoining.lead(sample, gap), share, status
+
+    def wait_standing(self) -> None:
+        """Lead the reference to the resting posture where it is, and hold it there, until ``go_on``."""
+        if self._waits_at is None and self._bound is not None and self.q is not None:
+            self._waits_at = self._bound.rest_at(self._free)
+            self._rejoining.begin(self._free, self._waits_at, self._bound.time_between(self._free, self._waits_at))
+
+    def go_on(self) -> None:
+        """Follow samples again, from where the reference was held."""
+        if self._waits_at is not None and self._bound is not None and self._given is not None:
+            self._waits_at = None
+            sample = self._raw = self._move_origin(self._given, self._placed(self._given))
+            self._rejoining.begin(self._free, sample, self._bound.time_between(self._free, sample))
 
     def begin_at_rest(self) -> bool:
         """Begin in the posture that is held where the first samples do not agree, and not on the way to it; return whether one is.
@@ -246,7 +263,8 @@ class Intake:
         return _carried(self._origin, sample)
 
     def _jumps(self, sample: Vector, gap: float) -> bool:
-        last = self._raw if self._rejoining.leads else self._free  # what is led back is elsewhere for a while
+        elsewhere = self._rejoining.leads or self._waits_at is not None
+        last = self._raw if elsewhere else self._free  # what is led back is elsewhere for a while
         last = sample if last is None else last
         way = math.dist(sample[:3].tolist(), last[:3].tolist())
         turn = abs(_heading_between(last, sample))
@@ -261,6 +279,7 @@ class Intake:
         """Let the reference go on where it was; return the sample as it is then."""
         if self._leash is not None and self._leash.holds:
             self._stay(self._leash.let_go())
+            sample = self._placed(given)
         last = self._free if self.q is not None else sample
         now = pin.XYZQUATToSE3(sample[:7])
         turn = pin.utils.rotate("z", -_heading_between(last, sample))

@@ -22,7 +22,7 @@ from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 HISTORY = 3.0  # s of the past that tell how still standing feet are
 ROLLING_STRIDE = 1.4  # times as long strides are where soles roll
-LAGGING = 0.7  # rad; a standing foot that the reference has turned so far away from makes the next small step
+LAGGING = 0.45  # rad; a standing foot that the reference has turned so far away from makes the next small step
 RESCALING = 0.02  # largest change of the share of the way from plan to plan [-]
 
 

@@ -239,11 +239,11 @@ class Planner:
             state, labels = self.feet[foot], window.labels[:count, foot].tolist()
             state.tilt = self.soles.tilt(foot, count)
             at = next((p[2] for p in prints[foot] if p[0] <= count - 1 < p[1]), None)
-            state.stands = labels[-1]
+            stood, state.stands = state.stands, labels[-1]
             if state.stands and at is not None:
                 state.at, state.swing = at, None
-                stood = -1 if all(labels) else count - 1 - labels[::-1].index(False)
-                state.since = self.now + stood + 1 if stood >= 0 else state.since
+                if not (stood and all(labels)):
+                    state.since = self.now + (0 if all(labels) else count - labels[::-1].index(False))
             else:
                 state.at = next((p[2] for p in reversed(prints[foot]) if p[0] < count), state.at)
                 state.swing = state.next

@@ -21,7 +21,7 @@ STATUSES: Mapping[str, str] = MappingProxyType(
         "waiting": "nothing to follow has come yet, or no state; nothing is sent",
         "following": "it follows, and all limits are kept",
         "limited": "what came jumped, or is faster than the robot; it follows as fast as it can",
-        "fallen": "the robot lies or falls; its posture is held until the reference stands on both soles, then it goes back there",
+        "fallen": "the robot lies or falls; its posture is held until the reference stands, or is made to, then it goes back there",
         "gave_way": "it follows, and a limit gives way; the reason says which",
         "holding": "somebody asked it to stay where it is",
         "reference_ended": "the last posture of the reference is held until more comes",

@@ -194,11 +194,17 @@ def _rests(twist: Vector) -> bool:
 
 
 def _share_load(wanted: Wanted, times: Matrix, measured: bool) -> None:
-    """Let a sole that came down, or is about to be lifted, take no more than its part of the load, and next to none while it slides."""
+    """Let a sole that came down, or is about to be lifted, take no more than its part of the load, and next to none while it slides.
+
+    Where one came down late the other one goes on bearing what is left over, however soon it is to be lifted.
+    """
     leaps = wanted[0][0] == wanted[0][1]  # nobody takes over
     first = FIRST_LOAD if measured else SLIDING_LOAD
+    late = 0 if times[AGE, 0] < times[AGE, 1] else 1  # who came down later
     for foot in range(2):
         alone = not measured and times[AGE, 1 - foot] == 0.0
         left = math.inf if leaps or alone else max(wanted[0][foot], 0.0)
+        if foot != late and left + times[AGE, late] < RAMP:
+            left = math.inf
         share = min(times[AGE, foot], left) / RAMP
         wanted[1][foot] = first + share if share < 1.0 else math.inf
