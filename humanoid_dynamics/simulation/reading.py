@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from humanoid_dynamics.simulation.balance import ENERGY, NONE, find_imbalance
 from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE
 from humanoid_dynamics.simulation.setup import PointForce, StepReport
 from humanoid_dynamics.simulation.steps.rows import RESIDUAL, SPIN
@@ -24,6 +25,9 @@ def read_report(stepper: Stepper, status: str, reason: str, impacts: int) -> Ste
         status, reason = "inexact", f"contact impulses are a velocity of {residual:.1e} m/s away from a solution"
     if stepper.lifted > 0.0 and status == "ok":
         status, reason = "inexact", f"pushing out what is too deep did {stepper.lifted:.1e} J more work than to lift all by the depth"
+    if stepper.audit and status == "ok" and abs(missing) > ENERGY * abs(stepper.books.start) + NONE:
+        reason = find_imbalance(stepper.books, stepper.missed, stepper.measure_kinetic())
+        status = "unbalanced" if reason else status
     quality = (residual, complementarity, cone, depth, stepper.closure, missing, momentum, spin, stepper.strayed, stepper.created)
     handed = stepper.engine.contacts.law.handed
     return StepReport(stepper.t, status, reason, int(touching), impacts, *quality, handed, stepper.lifted)

@@ -195,7 +195,7 @@ class TestWhatItRefuses:
         assert world.step(1e-3).status == "stopped"
 
     def test_every_status_is_explained(self):
-        assert set(STATUSES) == {"ok", "saturated", "invalid_input", "inexact", "stopped"}
+        assert set(STATUSES) == {"ok", "saturated", "invalid_input", "inexact", "unbalanced", "stopped"}
 
 
 def test_hooks_come_in_their_order(human):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from humanoid_dynamics.simulation.balance import ENERGY, NONE, sum_energy
 from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE
 from humanoid_dynamics.simulation.contacts.rebound import ROUND_OFF
 from humanoid_dynamics.simulation.scenes.run import Summary, find_reach
@@ -18,9 +19,7 @@ COMPLEMENTARITY = 1e-6  # [J]
 CONE = 1e-9  # [N·s]
 DEPTH = 1e-3  # [m]
 CLOSURE = 1e-9  # [m]
-ENERGY = 1e-3  # of all energy there was at the start or came and went since
-MOMENTUM = 1e-3  # likewise
-NONE = 1e-6  # what may be missing where there is none [J, N·s, N·m·s]
+MOMENTUM = 1e-3  # of that at the start and all its changes since
 REBOUND = 1e-6  # [m/s]
 
 
@@ -66,7 +65,7 @@ def judge_run(summary: Summary, world: World, exceptions: Mapping[str, Tolerated
 def _list_checks(summary: Summary, world: World) -> tuple[Check, ...]:
     """Return the checks of a run by what every step promises."""
     books = world.books
-    came = abs(books.start) + sum(abs(work) for name, work in books.work.items() if name != "corrections")
+    came = sum_energy(books)
     missing, (linear, angular) = books.leaked, books.turned.tolist()
     turning = angular + max(summary.reach, find_reach(world)) * linear
     return (

@@ -114,6 +114,10 @@ class Phases:
         """Return the energy now [J]."""
         return self.engine.measure_energy(self.q, self.v)
 
+    def measure_kinetic(self) -> float:
+        """Return the kinetic energy now, but for rotors about tilted axes [J]."""
+        return float(pin.computeKineticEnergy(self.robot.model, self._data, self.q, self.v))
+
     def forget(self) -> None:
         """Forget the last step, after a change of structure or of velocity."""
         self.engine.contacts.forget()

@@ -12,6 +12,7 @@ from humanoid_dynamics.simulation.steps.fine_motion import fly
 from humanoid_dynamics.simulation.steps.kept_energy import take_back
 from humanoid_dynamics.simulation.steps.phases import Phases
 from humanoid_dynamics.simulation.steps.rows import (
+    BEFORE,
     FASTEST,
     FLYING,
     MISSING,
@@ -46,6 +47,7 @@ class Stepper(Phases):
     """Takes whole steps: in one go where nothing asks for attention, else piece by piece, cut wherever something hits."""
 
     owed = 0.0  # what rounding keeps back from the time [s]
+    missed = 0.0  # energy that was missing before the last step [J]
 
     def step(self, dt: float, tau: Vector, *, undisturbed: bool) -> int:
         """Take a step, and go back to its start where the motion runs away.
@@ -61,6 +63,7 @@ class Stepper(Phases):
         if tau is not self.tau or tau.flags.writeable:
             self.tau = self._dofs[MOTOR, self.mechanism.actuated] = tau
         self.strayed = self.created = self.lifted = 0.0
+        self.missed = float(self.books.account[BEFORE])
         self.engine.contacts.law.handed = ""
         if undisturbed and not (self.fresh or self.pushes or self.accurate) and self._turns_slowly() and self._leap(dt):
             return 0
@@ -219,7 +222,7 @@ class Stepper(Phases):
         self._run("after_detect")
         while not self.reason:
             work = sum(self._fly_part(dt / self.parts) for _ in range(self.parts))
-            kinetic = float(pin.computeKineticEnergy(self.robot.model, self._data, self.q, self.v))
+            kinetic = self.measure_kinetic()
             self.swing = max(self.swing, kinetic)
             error = abs(self.measure_energy() - before - work) / max(self.swing, TINY)
             if error <= FINE or self.parts >= MOST_PARTS:

@@ -1,0 +1,33 @@
+"""Whether the books of energy balance: what may come from nowhere, as a share of all that came and went."""
+
+from __future__ import annotations
+
+from humanoid_dynamics.simulation.books import Books
+
+ENERGY = 1e-3  # of all energy there was at the start or came and went since
+NONE = 1e-6  # what may be missing where there is none [J, N·s, N·m·s]
+ROUND_OFF = 1e-9  # share of it that says nothing about a step
+
+
+def sum_energy(books: Books) -> float:
+    """Return the energy at the start and all work since, but for that of corrections [J].
+
+    Args:
+        books: The books.
+    """
+    return abs(books.start) + sum(abs(work) for name, work in books.work.items() if name != "corrections")
+
+
+def find_imbalance(books: Books, before: float, kinetic: float) -> str:
+    """Return in words what a step lost or made, where that takes what is missing out of what may be; empty where it does not.
+
+    Args:
+        books: The books after the step.
+        before: What was missing before it [J].
+        kinetic: Kinetic energy, which counts where all began with none [J].
+    """
+    missing, came = books.missing, sum_energy(books) + kinetic
+    if abs(missing) <= ENERGY * came + NONE or not abs(missing) > abs(before) + ROUND_OFF * came:
+        return ""
+    said = f"{missing - before:.1e} J came from nowhere, {missing:.1e} J since the start"
+    return f"{said}: more than {ENERGY:g} of the {came:.3g} J that came and went"
