@@ -120,6 +120,18 @@ def test_what_carries_an_arm_gives_what_it_takes_to_move_it(options):
     assert not failed(summary, world)
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_tree_of_one_joint_is_explained(compiled):
+    pendulum = f'<robot name="pendulum"><link name="base"/>{write_link("rod", 2.0, (0.02, 0.03, 0.01), (0.0, 0.02, -0.2))}'
+    hinge = '<joint name="hinge" type="continuous"><parent link="base"/><child link="rod"/><axis xyz="1 0 0"/></joint></robot>'
+    tip = TouchPoint("tip", "rod", np.array([0.0, 0.0, -0.4]), 0.02, 0.4, 0.3)
+    setup = Setup(terrain=(build_plane(-0.3),), points=(tip,), compiled=compiled)
+    world = World(hd.load_robot(pendulum + hinge, root="fixed"), setup, hd.State([0.0, 1.0], [0.0]))
+    summary = run(world, 400)
+    assert summary.impacts > 0
+    assert not failed(summary, world)
+
+
 def test_an_arm_in_a_loop_and_at_its_limit_is_explained():
     world = build_arm()
     place = world.robot.data()

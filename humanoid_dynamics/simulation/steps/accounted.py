@@ -133,7 +133,7 @@ class AccountedTree:
         touching, engine = self.touching, self.engine
         if touching.answer is None or not len(touching.answer.p):
             return np.zeros(len(self.v))
-        return engine.outside.spread_contacts(touching, engine.terms.data.J)
+        return engine.outside.spread_contacts(touching, engine.terms.data.J.reshape(6, -1, order="F"))
 
     def _give(self, impulse: Vector) -> None:
         """Enter a generalized impulse on trees that fly."""

@@ -144,7 +144,7 @@ class Outside:
 def _describe_root(model: pin.Model, k: int) -> Root:
     joint = model.joints[k]
     coordinates = slice(int(joint.idx_v), int(joint.idx_v) + int(joint.nv))
-    S = np.array(pin.computeJointJacobian(model, model.createData(), pin.neutral(model), k))[:, coordinates]
+    S = np.reshape(pin.computeJointJacobian(model, model.createData(), pin.neutral(model), k), (6, -1), order="F")[:, coordinates]
     return Root(k, coordinates, np.linalg.solve(S.T @ S, S.T).T)
 
 
