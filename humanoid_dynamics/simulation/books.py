@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from copy import copy
+from typing import cast
 
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.simulation.steps.momentum_kernel import Numbers, close_motion, report_motion, turn_about
+from humanoid_dynamics.simulation.steps.momentum_kernel import close_motion, report_motion
 from humanoid_dynamics.simulation.steps.rows import (
     ACCOUNT,
     BEFORE,
     ENERGY,
-    FLYING,
     GRAVITY,
     IMPULSE,
     LARGEST,
     LEAKED,
+    MASS,
     MOTION,
     START,
     SUMS,
@@ -34,7 +35,7 @@ FIRST, LAST = W_MOTORS, W_LOOPS + 1  # the first six, in this order, are entered
 
 
 class Books:
-    """Work since the start, by who did it, and what is missing [J]; momentum of the bodies that fly, and what of it nobody gave.
+    """Work since the start, by who did it, and what is missing [J]; momentum of all bodies, and what of it nobody gave.
 
     Attributes:
         account: (ACCOUNT,) all numbers, as compiled steps enter them.
@@ -48,6 +49,11 @@ class Books:
         """
         self.account: Vector = np.zeros(ACCOUNT)
         self.account[START] = self.account[ENERGY] = start
+
+    @property
+    def _entries(self) -> memoryview[float]:
+        """The account, for those who read and write its numbers one by one: twice as fast as from an array."""
+        return cast("memoryview[float]", self.account.data)
 
     @property
     def start(self) -> float:
@@ -105,20 +111,20 @@ class Books:
         """Take the momentum as it is, at the start or after a change that is no step.
 
         Args:
-            mass: Mass of what flies; zero for no audit [kg].
+            mass: Mass of all bodies; zero for no audit [kg].
             gravity: (3,) gravity [m/s²].
-            motion: (9,) its momentum, linear and angular about the origin of the world, and its mass times centre of mass.
+            motion: (9,) their momentum, linear and angular about the origin of the world, and mass times centre of mass.
         """
         account = self.account
-        account[FLYING], account[GRAVITY:MOTION] = mass, gravity
+        account[MASS], account[GRAVITY:MOTION] = mass, gravity
         before, account[MOTION:IMPULSE], account[IMPULSE:LEAKED] = account[MOTION:IMPULSE].copy(), motion, 0.0
         if mass > 0.0:
-            change: Numbers = (motion - before)[:6]
-            account[TURNED] += float(np.linalg.norm(change[:3]))
-            account[TURNED + 1] += turn_about(account, -1, tuple(change), tuple(motion[6:] / mass))
+            change = (motion - before)[:6]
+            account[TURNED] += np.linalg.norm(change[:3])
+            account[TURNED + 1] += np.linalg.norm(change[3:] - np.cross(motion[6:] / mass, change[:3]))
 
     def give(self, impulse: Vector) -> None:
-        """Enter an impulse on what flies.
+        """Enter an impulse on the bodies.
 
         Args:
             impulse: (6,) impulse, and its moment about the origin of the world.
@@ -132,9 +138,7 @@ class Books:
             motion: (9,) as for ``begin_motion``.
             dt: Length of the part [s].
         """
-        entries = self.account.tolist()
-        close_motion(entries, motion.tolist(), dt)
-        self.account[:] = entries
+        close_motion(self._entries, motion.tolist(), dt)
 
     def report_motion(self, numbers: Vector) -> None:
         """Say what momentum nobody gave in a step, and begin the next one.
@@ -142,9 +146,7 @@ class Books:
         Args:
             numbers: Numbers in and out.
         """
-        entries = self.account.tolist()
-        report_motion(entries, numbers)
-        self.account[:] = entries
+        report_motion(self._entries, cast("memoryview[float]", numbers.data))
 
     def enter(self, name: str, work: float) -> None:
         """Enter work.
@@ -162,9 +164,11 @@ class Books:
         Args:
             numbers: Numbers of the step.
         """
-        works, entries = numbers[FIRST:LAST], self.account[SUMS : SUMS + LAST - FIRST]
-        entries += works
-        self.account[TOTAL] += sum(works.tolist())
+        account, total = self._entries, 0.0
+        for k, work in enumerate(numbers[FIRST:LAST].tolist(), SUMS):
+            account[k] += work
+            total += work
+        account[TOTAL] += total
 
     def close_step(self, energy: float) -> float:
         """Enter the energy after a step; return what is missing.
@@ -172,10 +176,10 @@ class Books:
         Args:
             energy: The energy [J].
         """
-        account = self.account
-        total, before, start, _, largest = account[TOTAL:FLYING].tolist()
-        missing = float(energy - start - total)
-        account[BEFORE], account[ENERGY], account[LARGEST] = missing, energy, max(largest, missing - before)
+        account = self._entries
+        missing = float(energy - account[START] - account[TOTAL])
+        account[LARGEST] = max(account[LARGEST], missing - account[BEFORE])
+        account[BEFORE], account[ENERGY] = missing, energy
         return missing
 
     def shift(self, change: float, *, at_start: bool) -> None:

@@ -54,7 +54,7 @@ class ObservedWorld:
 
     @property
     def unexplained(self) -> Vector:
-        """(2,) momentum of what flies that nobody gave in the last step, linear [N·s] and about its centre of mass [N·m·s]."""
+        """(2,) momentum of all bodies that nobody gave in the last step, linear [N·s] and about its centre of mass [N·m·s]."""
         return self._stepper.engine.tables.numbers[MOMENTUM : SPIN + 1].copy()
 
     @property

@@ -75,7 +75,7 @@ class StepReport(NamedTuple):
         depth: Largest depth of a point in the ground [m].
         closure: Largest position error of the bilateral rows [m].
         missing: Energy that came from nowhere or went nowhere since the start [J].
-        momentum: Momentum of what flies that nobody gave in this step [N·s].
+        momentum: Momentum of all bodies that nobody gave in this step [N·s].
         spin: The same about its centre of mass [N·m·s].
         rebound: Largest velocity by which an impact in this step missed its law: part with e times the speed of the approach [m/s].
         created: Largest energy that an impact in this step made out of nothing [J].

@@ -11,7 +11,7 @@ from humanoid_dynamics.simulation.contacts.terrain import build_plane
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.steps.joint_forces import build_drive
 from humanoid_dynamics.simulation.steps.rows import M_P, M_U
-from humanoid_dynamics.simulation.steps.step_kernel import UNDONE
+from humanoid_dynamics.simulation.steps.step_kernel import DEEP, UNDONE
 from humanoid_dynamics.simulation.world import World
 
 DT = 1e-3
@@ -118,6 +118,17 @@ def test_going_back_repeats_every_bit():
 def test_the_paper_and_more_than_a_plane_are_left_to_the_phases():
     assert not run_both(40, contact="paper").any()
     assert not run_both(40, terrain=(build_plane(), build_plane(-1.0, name="below"))).any()
+
+
+def test_what_stands_too_deep_is_pushed_out():
+    world = build_standing()
+    for _ in range(5):
+        world.step(DT)
+    world._stepper.q[2] -= 5e-5
+    came = watch(world)
+    depths = [world.step(DT).depth for _ in range(20)]
+    assert DEEP in came
+    assert depths[-1] < 0.5 * depths[0]
 
 
 def test_what_somebody_wrote_into_the_memory_counts():

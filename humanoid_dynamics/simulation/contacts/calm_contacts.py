@@ -121,5 +121,5 @@ class CalmContacts(FrictionContacts):
         points.remember(self.tables.memory, self.tables.numbers)
         if self.limits is not None:
             self._memory.let_go()
-        self._standing, self._pushed = points, (terms, points.B, points.gap)
+        self._standing, self._pushed = points, (terms, points.normals, points.gap)
         return points.lowest < -SLOP

@@ -10,14 +10,16 @@ import numpy as np
 from humanoid_dynamics.simulation.contacts.cone_kernel import certify, stick
 from humanoid_dynamics.simulation.contacts.cone_newton import Cones
 from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, MOST_PASSES, OUTSIDE
-from humanoid_dynamics.simulation.contacts.contact_build import build_points, measure_speeds, meets_others, select_points, want_points
+from humanoid_dynamics.simulation.contacts.contact_build import measure_speeds, meets_others, select_points, want_points
 from humanoid_dynamics.simulation.contacts.holders import Holders, find_holders
 from humanoid_dynamics.simulation.contacts.limit_rows import build_limits, select_limits
-from humanoid_dynamics.simulation.contacts.thresholds import CARRIES, LEFT
+from humanoid_dynamics.simulation.contacts.restrain_kernel import build_rows, hold_start, restrain_rows
+from humanoid_dynamics.simulation.contacts.thresholds import CARRIES
 from humanoid_dynamics.simulation.contacts.wrench_kernel import AGAIN, HOLDS, YIELDS, push, relate, stick_by_wrenches
 from humanoid_dynamics.simulation.contacts.wrench_shares import collect, relate_rows
 from humanoid_dynamics.simulation.contacts.yielding_kernel import harden, settle_hard, soften
 from humanoid_dynamics.simulation.steps.bench import A_GUESS, A_P, A_U, A_WANTED, L_IMPULSE, Bench
+from humanoid_dynamics.simulation.steps.row_kernel import multiply_rows
 from humanoid_dynamics.simulation.steps.rows import (
     COMPLEMENTARITY,
     CONE,
@@ -38,69 +40,12 @@ from humanoid_dynamics.simulation.steps.rows import (
     SPAN,
     TOUCHING,
     Z_END,
-    Z_FREE,
-    Z_START,
 )
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
-# columns of the table of limits
 HELD = 1e30  # coefficient of friction of what holds
 # rows of the table of answers
 ANSWER_ROWS = 4
-
-
-def restrain_row(Q: Matrix, x: Vector) -> None:
-    """Take out of a row what the bilateral rows hold.
-
-    Args:
-        Q: (r, nv) orthonormal basis of these.
-        x: (nv,) the row, overwritten.
-    """
-    for k in range(len(Q)):
-        share = multiply_vectors(Q[k], x)
-        for i in range(len(x)):
-            x[i] -= share * Q[k, i]
-
-
-def multiply_vectors(x: Vector, y: Vector) -> float:
-    """Return the product of two vectors."""
-    total = 0.0
-    for i in range(len(x)):
-        total += x[i] * y[i]
-    return total
-
-
-def restrain_joint(Q: Matrix, W: Matrix) -> None:
-    """Take out of the Jacobian of a joint what the bilateral rows hold.
-
-    Args:
-        Q: (r, nv) orthonormal basis of these.
-        W: (nv, 6) whitened Jacobian, overwritten.
-    """
-    share = np.empty(6)
-    for k in range(len(Q)):
-        share[:] = 0.0
-        for i in range(len(W)):
-            for j in range(6):
-                share[j] += Q[k, i] * W[i, j]
-        for i in range(len(W)):
-            for j in range(6):
-                W[i, j] -= share[j] * Q[k, i]
-
-
-def hold_start(bench: Bench) -> None:
-    """Write the whitened velocity at the end that bilateral rows alone would leave: they hold the mean of start and end.
-
-    Args:
-        bench: All tables.
-    """
-    Q, dofs = bench.Q, bench.dofs
-    for i in range(dofs.shape[1]):
-        dofs[Z_END, i] = dofs[Z_FREE, i]
-    for k in range(len(Q)):
-        share = multiply_vectors(Q[k], dofs[Z_FREE]) + multiply_vectors(Q[k], dofs[Z_START])
-        for i in range(dofs.shape[1]):
-            dofs[Z_END, i] -= share * Q[k, i]
 
 
 def solve_contacts(bench: Bench, q: Vector) -> None:
@@ -123,62 +68,14 @@ def solve_contacts(bench: Bench, q: Vector) -> None:
     mu, holders, X = np.empty(m), find_holders(bench, m, count), np.zeros((count - m, len(z)))
     want_points(bench, holders, mu)
     build_limits(bench, q, X, m, count)
-    held = restrain_rows(bench, holders, X)
-    if meets_others(holders.others):
-        solve_rows(bench, holders, (X, held), mu)
+    held, others = len(bench.Q) > 0, meets_others(holders.others)
+    B = build_rows(bench, holders, X) if held or others else np.zeros((0, len(z)))
+    if held:
+        restrain_rows(bench, holders, X, B)
+    if others:
+        solve_rows(bench, (B, count), holders.slots, mu)
     else:
         solve_by_wrenches(bench, holders, X, mu)
-
-
-def restrain_rows(bench: Bench, holders: Holders, X: Matrix) -> Vector:
-    """Take out of all rows what the bilateral rows hold; return (3m + c,) one for a row of which nothing but round-off is left, else zero.
-
-    Args:
-        bench: All tables; such a row wants nothing and is expected to carry nothing.
-        holders: Joints that touch; such a row has no wrench.
-        X: (c, nv) whitened rows of the limits, overwritten.
-    """
-    Q, m = bench.Q, len(holders.slots)
-    count = m + len(X)
-    held = np.zeros(count + 2 * m)
-    if len(Q) == 0:
-        return held
-    whole, left = np.zeros((len(held), X.shape[1])), np.zeros((len(held), X.shape[1]))
-    build_points(bench, holders, whole)
-    whole[m:count] = X
-    for s in range(len(holders.W)):
-        restrain_joint(Q, holders.W[s])
-        reach_all(holders, s)
-    for k in range(len(X)):
-        restrain_row(Q, X[k])
-    build_points(bench, holders, left)
-    left[m:count] = X
-    for row in range(len(held)):
-        if multiply_vectors(left[row], left[row]) <= LEFT * multiply_vectors(whole[row], whole[row]):
-            held[row] = 1.0
-    let_hold(bench, holders, X, held)
-    return held
-
-
-def let_hold(bench: Bench, holders: Holders, X: Matrix, held: Vector) -> None:
-    """Leave nothing of rows that bilateral rows hold.
-
-    Args:
-        bench: All tables.
-        holders: Joints that touch.
-        X: (c, nv) whitened rows of the limits.
-        held: (3m + c,) one for a row that is held, else zero.
-    """
-    m = len(holders.slots)
-    for row in range(len(held)):
-        bench.answer[A_WANTED, row] *= 1.0 - held[row]
-        bench.answer[A_GUESS, row] *= 1.0 - held[row]
-    for row in range(3 * m):
-        if held[holders.places[row]] > 0.0:
-            holders.wrenches[row] = 0.0
-    for k in range(len(X)):
-        if held[m + k] > 0.0:
-            X[k] = 0.0
 
 
 def solve_by_wrenches(bench: Bench, holders: Holders, X: Matrix, mu: Vector) -> None:
@@ -210,18 +107,6 @@ def solve_by_wrenches(bench: Bench, holders: Holders, X: Matrix, mu: Vector) -> 
     push(holders, X, w, bench.dofs[Z_END])
 
 
-def reach_all(holders: Holders, s: int) -> None:
-    """Let all coordinates count as those that move a joint, as bilateral rows make them.
-
-    Args:
-        holders: Joints that touch.
-        s: Which of them.
-    """
-    holders.depths[s] = holders.chains.shape[1]
-    for i in range(holders.chains.shape[1]):
-        holders.chains[s, i] = i
-
-
 def find_speeds(bench: Bench, holders: Holders, X: Matrix) -> Vector:
     """Return (3m + c,) velocities of all rows without contacts, with what is wanted of them.
 
@@ -237,31 +122,23 @@ def find_speeds(bench: Bench, holders: Holders, X: Matrix) -> Vector:
     for row in range(3 * m):
         b[holders.places[row]] += speeds[row]
     for k in range(limits):
-        b[m + k] += multiply_vectors(X[k], z)
+        b[m + k] += multiply_rows(X[k], z)
     return b
 
 
-def solve_rows(bench: Bench, holders: Holders, limits: tuple[Matrix, Vector], mu: Vector) -> None:
+def solve_rows(bench: Bench, rows: tuple[Matrix, int], slots: Indices, mu: Vector) -> None:
     """Find impulses row by row, and the whitened velocity at the end with them.
 
     Args:
         bench: All tables.
-        holders: Joints that touch.
-        limits: (c, nv) whitened rows of the limits, and (3m + c,) which of all rows are held, from ``restrain_rows``.
+        rows: (3m + c, nv) whitened rows, and the number of points and limits.
+        slots: (m,) number of the body of each contact.
         mu: (m,) coefficients of friction.
     """
-    answer, z, m = bench.answer, bench.dofs[Z_END], len(mu)
-    X, held = limits
-    count = m + len(X)
-    size = count + 2 * m
-    B = np.zeros((size, len(z)))
-    build_points(bench, holders, B)
-    B[m:count] = X
-    for row in range(size):
-        if held[row] > 0.0:
-            B[row] = 0.0
+    answer, z, (B, count) = bench.answer, bench.dofs[Z_END], rows
+    size = len(B)
     b = np.dot(B, z) + answer[A_WANTED, :size]
-    solve_problem(bench, Cones(np.dot(B, B.T), b, mu, np.empty(size), count), holders.slots, False)
+    solve_problem(bench, Cones(np.dot(B, B.T), b, mu, np.empty(size), count), slots, False)
     for k in range(size):
         for i in range(len(z)):
             z[i] += answer[A_P, k] * B[k, i]
@@ -320,16 +197,4 @@ def remember(bench: Bench) -> None:
     numbers[DEPTH], numbers[TOUCHING], numbers[SPAN] = deepest, touching, numbers[DT]
 
 
-PARTS = (
-    reach_all,
-    restrain_row,
-    restrain_joint,
-    restrain_rows,
-    let_hold,
-    find_speeds,
-    solve_problem,
-    solve_rows,
-    solve_by_wrenches,
-    multiply_vectors,
-    hold_start,
-)
+PARTS = (find_speeds, solve_problem, solve_rows, solve_by_wrenches)

@@ -27,7 +27,7 @@ class StandingPoints:
     Attributes:
         gap: (m,) distances from the ground [m].
         lowest: The least of them [m].
-        B: (nv, 3m) whitened rows, until the next step.
+        normals: (nv, m) whitened rows along the normals, until the next step.
         missed: Largest velocity that is left along a row [m/s].
     """
 
@@ -69,7 +69,7 @@ class StandingPoints:
         self._support: Matrix = np.zeros((nv, k + 1))
         self._support[:, :k] = np.tile(support, (3, 1)).T
         self._rows: Matrix = np.zeros((nv, k + 1))
-        self._free, self._rows_T, self.B = self._rows[:, k], self._rows.T, self._rows[:, :k]
+        self._free, self._rows_T, self.normals = self._rows[:, k], self._rows.T, self._rows[:, :m]
         self._products: Matrix = np.zeros((k + 1, k + 1))
         self._G, self._coming = self._products[:k, :k], self._products[k, :k]
         self._diagonal: Vector = self._products.ravel()[:: k + 2][:k]
@@ -110,7 +110,8 @@ class StandingPoints:
         np.dot(self._of_middles, middles.T, self._found)
         self._found -= self._shift
         self._middles, gap = middles, self._found[-1]
-        self.gap, self.lowest, self._highest = gap, float(gap[gap.argmin()]), float(gap[gap.argmax()])
+        gaps = gap.tolist()  # of a few numbers the interpreter finds the least faster than numpy
+        self.gap, self.lowest, self._highest = gap, min(gaps), max(gaps)
         if self._highest >= NEAR:
             return False
         self._turning[:] = self._moments
@@ -148,18 +149,21 @@ class StandingPoints:
         ended = self._products.dot(self._parts)[:-1]
         ended -= soft
         soft -= carried  # by how much what stands would yield
-        self.missed = float(abs(soft[np.abs(soft).argmax()]))
+        left = soft.tolist()
+        self.missed = max(max(left), -min(left))
         if self.missed > HARD:
             return False
         self._ended[:], self._impulses[:], self._p, self._u, self._told = ended, p, p, ended + wanted, b""
         return True
 
-    def write_end(self, z_end: Vector) -> None:
+    def write_end(self, z_free: Vector, z_end: Vector) -> None:
         """Write the whitened velocity at the end of the step.
 
         Args:
+            z_free: (nv,) written: what it would be without contacts.
             z_end: (nv,) written.
         """
+        z_free[:] = self._free
         np.dot(self._rows, self._parts, z_end)
 
     def measure_work(self) -> float:
@@ -190,13 +194,12 @@ class StandingPoints:
 
     def _complementarity(self) -> float:
         """Return the largest product of a normal impulse and the velocity along it [J]."""
-        power = self._p[: self._m] * self._u[: self._m]
-        return float(abs(power[np.abs(power).argmax()]))
+        power = (self._p[: self._m] * self._u[: self._m]).tolist()
+        return float(max(max(power), -min(power)))
 
     def _is_inside(self, p: Vector) -> bool:
         """Return whether every point carries, and none more aslant than friction holds."""
-        pressing, room = p[: self._m], self._room.dot(p * p)
-        return bool(pressing[pressing.argmin()] > CARRIES and room[room.argmin()] >= 0.0)
+        return bool(min(p[: self._m].tolist()) > CARRIES and min(self._room.dot(p * p).tolist()) >= 0.0)
 
 
 class Footing:

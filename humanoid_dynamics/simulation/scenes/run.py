@@ -67,7 +67,7 @@ class Summary:
         depth: Largest depth in the ground [m].
         closure: Largest position error of the bilateral rows [m].
         impacts: Number of impacts.
-        momentum: Largest momentum of what flies that nobody gave in a step [N·s].
+        momentum: Largest momentum of all bodies that nobody gave in a step [N·s].
         spin: The same about its centre of mass [N·m·s].
         rebound: Largest velocity by which an impact missed its law [m/s].
         created: Largest energy that an impact made [J].

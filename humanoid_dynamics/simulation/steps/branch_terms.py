@@ -121,3 +121,7 @@ class BranchTerms(Terms):
         z = np.empty(len(v))
         self._kernels.find_momentum(self.L, self.parents, v, z)
         return z
+
+    def force(self, z: Vector) -> Vector:
+        """Return L^T z, the generalized impulse of a change of whitened velocity."""
+        return np.asarray(self.L.T.dot(z))

@@ -9,7 +9,6 @@ from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.contacts.calm_contacts import CalmContacts
 from humanoid_dynamics.simulation.contacts.standing import StandingPoints
 from humanoid_dynamics.simulation.contacts.thresholds import WILD
-from humanoid_dynamics.simulation.steps.calm_books import close_energy, close_momentum
 from humanoid_dynamics.simulation.steps.engine import Engine
 from humanoid_dynamics.simulation.steps.rows import (
     AUDIT,
@@ -17,22 +16,19 @@ from humanoid_dynamics.simulation.steps.rows import (
     DT,
     EXTRA,
     FASTEST,
-    FLYING,
+    MASS,
     MISSING,
-    MOMENTUM,
     MOTOR,
     OFFSET,
     OVERLOADED,
     PUSH,
     Q_END,
-    SPIN,
     V_END,
     V_MIDDLE,
     W_CONTACTS,
-    W_LOOPS,
-    W_MOTORS,
     WAY,
     Z_END,
+    Z_FREE,
 )
 from humanoid_dynamics.simulation.steps.step_kernel import DEEP, DONE, UNDONE
 from humanoid_dynamics.spatial.arrays import Vector
@@ -52,7 +48,7 @@ class CalmEngine(Engine):
             books: Energy since the start.
 
         Returns:
-            ``UNDONE``, ``DONE``, or ``DEEP``: it was taken, something is to be pushed out, and its energy is still to be measured.
+            ``UNDONE``, ``DONE``, or ``DEEP``: it was taken, something may have to be pushed out, and its energy is still to be measured.
         """
         (q, v), rows, numbers, terms = state, self._rows, self.tables.numbers, self.terms
         fast = numbers[FASTEST]
@@ -65,7 +61,7 @@ class CalmEngine(Engine):
         if points is None or impulse is None or not self.contacts.stand(points, terms, v, impulse, dt):
             return UNDONE
         middle = rows[V_MIDDLE].copy()
-        points.write_end(rows[Z_END])
+        points.write_end(rows[Z_FREE], rows[Z_END])
         if not self._go_on():
             rows[V_MIDDLE][:], numbers[FASTEST] = middle, fast
             return UNDONE
@@ -114,15 +110,12 @@ class CalmEngine(Engine):
         deep = self.contacts.remain(points, self.terms)
         if not numbers[AUDIT]:
             return DEEP if deep else DONE
-        flies = books.account[FLYING] > 0.0
-        if deep:
-            books.enter_step(numbers)
-            if flies:
-                books.give(points.sum_impulses())
+        books.enter_step(numbers)
+        if deep or self.outside.carries:
             return DEEP
-        works = numbers[W_MOTORS : W_LOOPS + 1].tolist()
-        numbers[MISSING] = close_energy(books.account, works, self.measure_energy(q, self._rows[V_END]))
-        if flies:
-            impulse = points.sum_impulses().tolist()
-            numbers[MOMENTUM], numbers[SPIN] = close_momentum(books.account, self.flying.list_motion(), impulse, float(numbers[DT]))
+        numbers[MISSING] = books.close_step(self.measure_energy(q, self._rows[V_END]))
+        if books.account[MASS] > 0.0:
+            books.give(points.sum_impulses())
+            books.close_motion(self.outside.read(), float(numbers[DT]))
+            books.report_motion(numbers)
         return DONE

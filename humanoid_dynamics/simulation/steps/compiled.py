@@ -14,6 +14,7 @@ from humanoid_dynamics.simulation.contacts import (
     holders,
     limit_rows,
     probe_kernel,
+    restrain_kernel,
     small_systems,
     wrench_kernel,
     wrench_shares,
@@ -28,6 +29,7 @@ from humanoid_dynamics.simulation.steps import (
     loop_kernel,
     momentum_kernel,
     motion_kernel,
+    row_kernel,
     step_kernel,
     tree_kernels,
 )
@@ -51,7 +53,7 @@ class StepKernels(NamedTuple):
         find_velocity: Velocity from its whitened form.
         find_momentum: The other way round.
         measure_energy: Kinetic and potential energy.
-        measure_motion: The same, and the momentum of what flies.
+        measure_motion: The same, and the momentum of all bodies.
         hold_loops: Rows of closed loops, and a basis of what they hold.
         hold_rows: The basis alone, of any rows.
         find_errors: Position errors of closed loops.
@@ -113,6 +115,7 @@ def compile_step() -> StepKernels:
         motion_kernel,
         momentum_kernel,
         branches,
+        row_kernel,
         loop_kernel,
         tree_kernels,
         probe_kernel,
@@ -124,6 +127,7 @@ def compile_step() -> StepKernels:
         holders,
         limit_rows,
         contact_build,
+        restrain_kernel,
         wrench_shares,
         wrench_kernel,
         contact_kernel,

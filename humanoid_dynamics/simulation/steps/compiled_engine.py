@@ -12,8 +12,8 @@ from humanoid_dynamics.simulation.steps.compiled import StepKernels
 from humanoid_dynamics.simulation.steps.engine import Engine
 from humanoid_dynamics.simulation.steps.joint_forces import JointForces
 from humanoid_dynamics.simulation.steps.motion_kernel import MOTIONS
-from humanoid_dynamics.simulation.steps.rows import DT, HIT, PAPER, Q_HELD, Q_MIDDLE, ROUNDS
-from humanoid_dynamics.simulation.steps.step_kernel import UNDONE
+from humanoid_dynamics.simulation.steps.rows import AUDIT, DT, HIT, PAPER, Q_HELD, Q_MIDDLE, ROUNDS
+from humanoid_dynamics.simulation.steps.step_kernel import DEEP, UNDONE
 from humanoid_dynamics.simulation.steps.tables import Tables
 from humanoid_dynamics.spatial.arrays import Vector
 
@@ -73,13 +73,21 @@ class CompiledEngine(Engine):
             books: Energy since the start.
 
         Returns:
-            ``UNDONE``, ``DONE``, or ``DEEP``: it was taken, something is to be pushed out, and its energy is still to be measured.
+            ``UNDONE``, ``DONE``, or ``DEEP``: it was taken, something may have to be pushed out, and its energy is still to be measured.
         """
         tables = self.tables
         if not self._leaps or tables.numbers[DT] != dt or len(self.terms.constraints):
             return UNDONE
         terms, places = self.terms, (tables.configurations, books.account)
+        apart = self.outside.carries and tables.numbers[AUDIT] > 0.0
+        if apart:
+            tables.numbers[AUDIT] = 0.0
         came: int = self._kernels.take_step(self._tables, terms.body, self._equation, places, state)
+        if apart:
+            tables.numbers[AUDIT] = 1.0
+        if came and apart:  # what carries trees is not for kernels to tell
+            books.enter_step(tables.numbers)
+            came = DEEP
         if came:
             terms.ok, self._q_M = True, tables.configurations[Q_MIDDLE]
             self.contacts.start_step(terms, self._q_M)
@@ -96,7 +104,7 @@ class CompiledEngine(Engine):
         return super().measure_energy(q, v) if body is None else float(self._kernels.measure_energy(body, q, v))
 
     def measure_motion(self, q: Vector, v: Vector) -> Vector:
-        """Return (9,) momentum of what flies, linear and angular about the origin of the world, and its mass times centre of mass.
+        """Return (9,) momentum of all bodies, linear and angular about the origin of the world, and mass times centre of mass.
 
         Args:
             q: (nq,) configuration.

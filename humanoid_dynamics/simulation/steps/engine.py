@@ -8,8 +8,8 @@ import pinocchio as pin
 from humanoid_dynamics.simulation.books import Books, find_forgotten_rotors, measure_energy
 from humanoid_dynamics.simulation.contacts.friction import FrictionContacts
 from humanoid_dynamics.simulation.contacts.thresholds import FASTEST_APPROACH, NEAR, slowest_impact
-from humanoid_dynamics.simulation.steps.flying import Flying
 from humanoid_dynamics.simulation.steps.joint_forces import JointForces
+from humanoid_dynamics.simulation.steps.outside import Outside
 from humanoid_dynamics.simulation.steps.rows import (
     ALL_SLOW,
     DT,
@@ -49,7 +49,7 @@ class Engine:
         contacts: Contacts and limits.
         joints: What joints do by themselves.
         tables: Tables of the step.
-        flying: The trees that fly.
+        outside: What acts on the trees from outside.
     """
 
     def __init__(self, terms: Terms, contacts: FrictionContacts, joints: JointForces, tables: Tables) -> None:
@@ -73,7 +73,9 @@ class Engine:
         self._ends: Matrix = ends  # velocities at the start and at the end; next, the way and the velocity to expect in the middle
         self._going = np.zeros((2, 2))
         self._energy, self._forgotten = terms.model.createData(), find_forgotten_rotors(terms.model)
-        self.flying = Flying(terms.model, self._energy, contacts)
+        robot, drive = terms.constraints.robot, joints.drive
+        own = robot.damping + robot.friction + (0.0 if drive is None else drive.kp + drive.kd)
+        self.outside = Outside(terms.model, self._energy, contacts, own)
 
     def warm_up(self) -> None:
         """Compile, or load, what a step calls only now and then; the tables stay as they are."""
@@ -106,7 +108,7 @@ class Engine:
             books: Energy since the start.
 
         Returns:
-            ``UNDONE``, ``DONE``, or ``DEEP``: it was taken, something is to be pushed out, and its energy is still to be measured.
+            ``UNDONE``, ``DONE``, or ``DEEP``: it was taken, something may have to be pushed out, and its energy is still to be measured.
         """
         return UNDONE
 
@@ -120,13 +122,23 @@ class Engine:
         return measure_energy(self.terms.model, self._energy, q, v, self._forgotten)
 
     def measure_motion(self, q: Vector, v: Vector) -> Vector:
-        """Return (9,) momentum of what flies, linear and angular about the origin of the world, and its mass times centre of mass.
+        """Return (9,) momentum of all bodies, linear and angular about the origin of the world, and mass times centre of mass.
 
         Args:
             q: (nq,) configuration.
             v: (nv,) velocity.
         """
-        return self.flying.measure(q, v)
+        return self.outside.measure(q, v)
+
+    def bear(self, dt: float, nobodys: Vector) -> Vector:
+        """Return (6,) the impulse of a part of a step on trees that do not fly of all but gravity, about the origin of the world.
+
+        Args:
+            dt: Length of the part [s].
+            nobodys: (nv,) generalized impulse that nobody gave.
+        """
+        (start, end), per_dt = self._ends, 1.0 / dt
+        return dt * self.outside.bear((self._q_M, 0.5 * (start + end), per_dt * (end - start)), per_dt * nobodys)
 
     def evaluate(self, q_M: Vector) -> bool:
         """Compute poses, inertia, bias and the way of the drives; return whether the inertia is positive definite.

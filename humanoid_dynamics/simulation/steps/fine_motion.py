@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.simulation.steps.outside import Outside
 from humanoid_dynamics.simulation.steps.terms import Terms
 from humanoid_dynamics.spatial.arrays import Vector
 
@@ -26,15 +27,17 @@ class Flight:
         v: (nv,) velocity at its end.
         way: (nv,) integral of the velocity, of which forces make work.
         lam: (k,) mean force of each bilateral row.
+        given: (6,) impulse on all trees of all but gravity, about the origin of the world; zero where nobody asked.
     """
 
     q: Vector
     v: Vector
     way: Vector
     lam: Vector
+    given: Vector
 
 
-def fly(terms: Terms, q: Vector, v: Vector, force: Vector, dt: float) -> Flight | None:
+def fly(terms: Terms, q: Vector, v: Vector, force: Vector, dt: float, *, outside: Outside | None = None) -> Flight | None:
     """Move under constant generalized forces and what the bilateral rows hold.
 
     Args:
@@ -43,6 +46,7 @@ def fly(terms: Terms, q: Vector, v: Vector, force: Vector, dt: float) -> Flight 
         v: (nv,) velocity at the start.
         force: (nv,) generalized force besides gravity.
         dt: Length of the step [s].
+        outside: What acts on the trees from outside, for those who want to know what it gave.
 
     Returns:
         Where it leads; None where the inertia is not positive definite.
@@ -50,6 +54,7 @@ def fly(terms: Terms, q: Vector, v: Vector, force: Vector, dt: float) -> Flight 
     model = terms.model
     theta, rate, a = np.zeros(len(v)), v, np.zeros(len(v))
     turned, gained, way, lam = np.zeros(len(v)), np.zeros(len(v)), np.zeros(len(v)), np.zeros(terms.constraints.size)
+    given: Vector = np.zeros(6)
     for place, weight in STAGES:
         theta, v_here = place * dt * rate, v + place * dt * a
         q_here = pin.integrate(model, q, theta)
@@ -60,7 +65,26 @@ def fly(terms: Terms, q: Vector, v: Vector, force: Vector, dt: float) -> Flight 
         a, pull = found
         turned, gained = turned + weight / 6.0 * rate, gained + weight / 6.0 * a
         way, lam = way + weight / 6.0 * dt * v_here, lam + weight / 6.0 * pull
-    return Flight(pin.integrate(model, q, dt * turned), v + dt * gained, way, lam)
+        if outside is not None:
+            given += weight / 6.0 * dt * find_given(terms, outside, (q_here, v_here, a), (force, pull))
+    return Flight(pin.integrate(model, q, dt * turned), v + dt * gained, way, lam, given)
+
+
+def find_given(terms: Terms, outside: Outside, motion: tuple[Vector, Vector, Vector], forces: tuple[Vector, Vector]) -> Vector:
+    """Return (6,) the wrench on all trees of all but gravity, about the origin of the world.
+
+    Args:
+        terms: Work space, evaluated there.
+        outside: What acts on the trees from outside.
+        motion: Configuration (nq,), velocity and acceleration (nv,).
+        forces: Generalized force besides gravity (nv,), and forces of the bilateral rows (k,).
+    """
+    force, pull = forces
+    told = force + pull.dot(terms.rows) if len(pull) else force
+    given = outside.sum_generalized(told, terms.data)
+    if outside.carries:
+        given += outside.bear(motion, terms.force(terms.momentum(motion[2])) + terms.h - told)
+    return given
 
 
 def accelerate(terms: Terms, q: Vector, v: Vector, force: Vector) -> tuple[Vector, Vector] | None:

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from humanoid_dynamics.simulation.steps.branches import whiten_all
+from humanoid_dynamics.simulation.steps.row_kernel import multiply_rows, take_out
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 # one row per loop: numbers, and whole numbers
@@ -134,7 +135,7 @@ def orthonormalize(basis: Matrix, R: Matrix, order: Indices) -> int:
         own = basis[j]
         for i in range(j):
             R[i, j] += take_out(basis[i], own)
-        R[j, j] = np.sqrt(square(own))
+        R[j, j] = np.sqrt(multiply_rows(own, own))
         if j == 0:
             least = RANK_TOLERANCE * max(R[0, 0], LEAST)
         if not R[j, j] > least:
@@ -146,18 +147,6 @@ def orthonormalize(basis: Matrix, R: Matrix, order: Indices) -> int:
     return count
 
 
-def square(row: Vector) -> float:
-    """Return the sum of the squares of a row.
-
-    Args:
-        row: (nv,) the row.
-    """
-    size = 0.0
-    for c in range(len(row)):
-        size += row[c] * row[c]
-    return size
-
-
 def find_largest(rows: Matrix, start: int) -> int:
     """Return which row is the largest.
 
@@ -167,7 +156,7 @@ def find_largest(rows: Matrix, start: int) -> int:
     """
     largest, chosen = -1.0, start
     for i in range(start, len(rows)):
-        size = square(rows[i])
+        size = multiply_rows(rows[i], rows[i])
         if size > largest:
             largest, chosen = size, i
     return chosen
@@ -190,21 +179,6 @@ def swap_rows(basis: Matrix, R: Matrix, order: Indices, j: int, k: int) -> None:
         basis[j, c], basis[k, c] = basis[k, c], basis[j, c]
     for i in range(j):
         R[i, j], R[i, k] = R[i, k], R[i, j]
-
-
-def take_out(unit: Vector, row: Vector) -> float:
-    """Take what lies along a unit vector out of a row, and return how much that was.
-
-    Args:
-        unit: (nv,) the vector.
-        row: (nv,) overwritten.
-    """
-    share = 0.0
-    for c in range(len(unit)):
-        share += unit[c] * row[c]
-    for c in range(len(unit)):
-        row[c] -= share * unit[c]
-    return share
 
 
 def hold_rows(rows: Matrix, scale: Vector, tree: tuple[Matrix, Indices], found: tuple[Matrix, Matrix, Indices]) -> int:
@@ -303,5 +277,5 @@ def turn_apart(A: Vector, B: Vector, kind: int, error: Vector) -> None:
         error[k] *= stretch
 
 
-PARTS = (compose, point_row, add_chain, write_rows, orthonormalize, square, find_largest, swap_rows, take_out, hold_rows, turn_apart)
+PARTS = (compose, point_row, add_chain, write_rows, orthonormalize, find_largest, swap_rows, hold_rows, turn_apart)
 APART: tuple[str, ...] = ("compose", "orthonormalize")  # of the parts of kernels here, those that are not copied to where they are called

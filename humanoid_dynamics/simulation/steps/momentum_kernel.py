@@ -1,4 +1,4 @@
-"""Books of momentum of the bodies that fly, written so that numba can compile it: what they have, what they were given, what is left."""
+"""Books of momentum of all bodies, written so that numba can compile it: what they have, what they were given, what is left."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from humanoid_dynamics.simulation.steps.bench import A_P, Bench
 from humanoid_dynamics.simulation.steps.joint_kinds import B_FLIES
 from humanoid_dynamics.simulation.steps.rows import (
-    FLYING,
     GRAVITY,
     IMPULSE,
     JOINT,
     LEAKED,
+    MASS,
     MOMENTUM,
     MOTION,
     N_AXES,
@@ -30,11 +30,11 @@ from humanoid_dynamics.simulation.steps.rows import (
 )
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-Numbers: TypeAlias = Vector | list[float]  # lists where nothing is compiled: the interpreter reads them ten times as fast
+Numbers: TypeAlias = "Vector | memoryview[float] | list[float]"  # no arrays where nothing is compiled: these are read faster one by one
 
 
 def enter_contacts(bench: Bench, bodies: Matrix, account: Vector) -> None:
-    """Enter the impulses of the contacts of a step: on what flies, and back on shapes that fly.
+    """Enter the impulses of the contacts of a step: on trees that fly, and back on shapes in them.
 
     Args:
         bench: All tables.
@@ -60,78 +60,60 @@ def enter_contacts(bench: Bench, bodies: Matrix, account: Vector) -> None:
         account[IMPULSE + 5] += x * f[1] - y * f[0]
 
 
-def turn_about(account: Numbers, at: int, wrench: tuple[float, ...], place: tuple[float, float, float]) -> float:
-    """Add a wrench about the origin to one about a place; return the size of its moment about that.
-
-    Args:
-        account: Account of energy and momentum.
-        at: Where the sum stands in it, -1 for nowhere.
-        wrench: Six numbers.
-        place: Three numbers.
-    """
-    a, b, c, x, y, z = wrench
-    x -= place[1] * c - place[2] * b
-    y -= place[2] * a - place[0] * c
-    z -= place[0] * b - place[1] * a
-    if at >= 0:
-        account[at] += a
-        account[at + 1] += b
-        account[at + 2] += c
-        account[at + 3] += x
-        account[at + 4] += y
-        account[at + 5] += z
-    return sqrt(x * x + y * y + z * z)
-
-
 def close_motion(account: Numbers, motion: Numbers, dt: float) -> None:
     """Enter the momentum after a part of a step; what is neither gravity nor an impulse that was entered nobody gave.
 
     Args:
         account: Account of energy and momentum.
-        motion: (9,) momentum, linear and angular about the origin of the world, and mass times centre of mass, of what flies.
+        motion: (9,) momentum, linear and angular about the origin of the world, and mass times centre of mass, of all bodies.
         dt: Length of the part [s].
     """
-    mass, g_x, g_y, g_z = account[FLYING], account[GRAVITY], account[GRAVITY + 1], account[GRAVITY + 2]
-    last, given, half = MOTION, IMPULSE, 0.5 * dt
-    place = (motion[6] / mass, motion[7] / mass, motion[8] / mass)
+    mass, g_x, g_y, g_z, half = account[MASS], dt * account[GRAVITY], dt * account[GRAVITY + 1], dt * account[GRAVITY + 2], 0.5 * dt
+    last, given, left = MOTION, IMPULSE, UNGIVEN
+    x, y, z = motion[6] / mass, motion[7] / mass, motion[8] / mass
+    a, b, c = account[last], account[last + 1], account[last + 2]
     # mass times its centre, in the middle of the part, where contacts act
-    m_x = dt * (account[last + 6] + half * account[last])
-    m_y = dt * (account[last + 7] + half * account[last + 1])
-    m_z = dt * (account[last + 8] + half * account[last + 2])
-    a, b, c = motion[0] - account[last], motion[1] - account[last + 1], motion[2] - account[last + 2]
-    x, y, z = motion[3] - account[last + 3], motion[4] - account[last + 4], motion[5] - account[last + 5]
+    m_x, m_y, m_z = account[last + 6] + half * a, account[last + 7] + half * b, account[last + 8] + half * c
+    a, b, c = motion[0] - a, motion[1] - b, motion[2] - c
+    d, e, f = motion[3] - account[last + 3], motion[4] - account[last + 4], motion[5] - account[last + 5]
+    u, v, w = d - (y * c - z * b), e - (z * a - x * c), f - (x * b - y * a)
     account[TURNED] += sqrt(a * a + b * b + c * c)
-    account[TURNED + 1] += turn_about(account, -1, (a, b, c, x, y, z), place)
-    left = (
-        a - account[given] - dt * mass * g_x,
-        b - account[given + 1] - dt * mass * g_y,
-        c - account[given + 2] - dt * mass * g_z,
-        x - account[given + 3] - (m_y * g_z - m_z * g_y),
-        y - account[given + 4] - (m_z * g_x - m_x * g_z),
-        z - account[given + 5] - (m_x * g_y - m_y * g_x),
-    )
-    turn_about(account, UNGIVEN, left, place)
+    account[TURNED + 1] += sqrt(u * u + v * v + w * w)
+    a, b, c = a - account[given] - mass * g_x, b - account[given + 1] - mass * g_y, c - account[given + 2] - mass * g_z
+    d -= account[given + 3] + m_y * g_z - m_z * g_y
+    e -= account[given + 4] + m_z * g_x - m_x * g_z
+    f -= account[given + 5] + m_x * g_y - m_y * g_x
+    account[left] += a
+    account[left + 1] += b
+    account[left + 2] += c
+    account[left + 3] += d - (y * c - z * b)
+    account[left + 4] += e - (z * a - x * c)
+    account[left + 5] += f - (x * b - y * a)
     for k in range(9):
         account[last + k] = motion[k]
     for k in range(6):
         account[given + k] = 0.0
 
 
-def report_motion(account: Numbers, numbers: Vector) -> None:
+def report_motion(account: Numbers, numbers: Numbers) -> None:
     """Say what momentum nobody gave in a step, and begin the next one.
 
     Args:
         account: Account of energy and momentum.
         numbers: Numbers in and out.
     """
-    linear, angular = 0.0, 0.0
-    for k in range(3):
-        linear += account[UNGIVEN + k] * account[UNGIVEN + k]
-        angular += account[UNGIVEN + 3 + k] * account[UNGIVEN + 3 + k]
+    a, b, c, x, y, z = (
+        account[UNGIVEN],
+        account[UNGIVEN + 1],
+        account[UNGIVEN + 2],
+        account[UNGIVEN + 3],
+        account[UNGIVEN + 4],
+        account[UNGIVEN + 5],
+    )
+    numbers[MOMENTUM], numbers[SPIN] = sqrt(a * a + b * b + c * c), sqrt(x * x + y * y + z * z)
     for k in range(6):
         account[LEAKED + k] += account[UNGIVEN + k]
         account[UNGIVEN + k] = 0.0
-    numbers[MOMENTUM], numbers[SPIN] = sqrt(linear), sqrt(angular)
 
 
-PARTS = (enter_contacts, turn_about, close_motion, report_motion)
+PARTS = (enter_contacts, close_motion, report_motion)

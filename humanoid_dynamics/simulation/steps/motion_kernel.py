@@ -10,7 +10,6 @@ from humanoid_dynamics.simulation.steps.joint_kinds import (
     ABOVE,
     B_AXIS,
     B_C,
-    B_FLIES,
     B_I,
     B_MASS,
     BALL,
@@ -144,7 +143,7 @@ def measure_energy(table: Body, q: Vector, v: Vector) -> float:
 
 
 def measure_motion(table: Body, q: Vector, v: Vector, motion: Vector) -> float:
-    """Return kinetic and potential energy, rotors included [J], and write the motion of all that flies.
+    """Return kinetic and potential energy, rotors included [J], and write the motion of all bodies.
 
     Args:
         table: The tree, in the order of ``BodyTable``.
@@ -201,7 +200,7 @@ def carry_velocities(joints: Indices, bodies: Matrix, v: Vector, poses: Matrix) 
 
 
 def measure_body(bodies: Matrix, poses: Matrix, which: tuple[int, tuple[float, float, float]], motion: Vector) -> float:
-    """Return kinetic and potential energy of a body [J], and add its motion where it flies.
+    """Return kinetic and potential energy of a body [J], and add its motion.
 
     Args:
         bodies: Table of bodies.
@@ -223,17 +222,16 @@ def measure_body(bodies: Matrix, poses: Matrix, which: tuple[int, tuple[float, f
     xz, yz, zz = bodies[i, B_I + 3], bodies[i, B_I + 4], bodies[i, B_I + 5]
     s_x, s_y, s_z = xx * w_x + xy * w_y + xz * w_z, xy * w_x + yy * w_y + yz * w_z, xz * w_x + yz * w_y + zz * w_z
     x, y, z = x + poses[i, 9], y + poses[i, 10], z + poses[i, 11]
-    if bodies[i, B_FLIES] > 0.0:
-        p_x, p_y, p_z = m * v_x, m * v_y, m * v_z
-        motion[0] += p_x
-        motion[1] += p_y
-        motion[2] += p_z
-        motion[3] += y * p_z - z * p_y + poses[i, 0] * s_x + poses[i, 3] * s_y + poses[i, 6] * s_z
-        motion[4] += z * p_x - x * p_z + poses[i, 1] * s_x + poses[i, 4] * s_y + poses[i, 7] * s_z
-        motion[5] += x * p_y - y * p_x + poses[i, 2] * s_x + poses[i, 5] * s_y + poses[i, 8] * s_z
-        motion[6] += m * x
-        motion[7] += m * y
-        motion[8] += m * z
+    p_x, p_y, p_z = m * v_x, m * v_y, m * v_z
+    motion[0] += p_x
+    motion[1] += p_y
+    motion[2] += p_z
+    motion[3] += y * p_z - z * p_y + poses[i, 0] * s_x + poses[i, 3] * s_y + poses[i, 6] * s_z
+    motion[4] += z * p_x - x * p_z + poses[i, 1] * s_x + poses[i, 4] * s_y + poses[i, 7] * s_z
+    motion[5] += x * p_y - y * p_x + poses[i, 2] * s_x + poses[i, 5] * s_y + poses[i, 8] * s_z
+    motion[6] += m * x
+    motion[7] += m * y
+    motion[8] += m * z
     turning = s_x * w_x + s_y * w_y + s_z * w_z
     height = gravity[0] * x + gravity[1] * y + gravity[2] * z
     return float(0.5 * (m * (v_x * v_x + v_y * v_y + v_z * v_z) + turning) - m * height)

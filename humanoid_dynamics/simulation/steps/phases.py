@@ -12,26 +12,23 @@ import pinocchio as pin
 
 from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.model.state import State
-from humanoid_dynamics.simulation.books import Books
-from humanoid_dynamics.simulation.contacts.contact_rows import Touching
 from humanoid_dynamics.simulation.contacts.thresholds import RUNAWAY, WILD
 from humanoid_dynamics.simulation.push import Push, sum_pushes
 from humanoid_dynamics.simulation.runaway import describe_causes, describe_runaway, find_weakest
 from humanoid_dynamics.simulation.setup import fastest_coordinate
+from humanoid_dynamics.simulation.steps.accounted import AccountedTree
 from humanoid_dynamics.simulation.steps.engine import Engine
 from humanoid_dynamics.simulation.steps.kept_energy import keep_energy
-from humanoid_dynamics.simulation.steps.motion_kernel import MOTIONS
 from humanoid_dynamics.simulation.steps.rows import (
-    AUDIT,
     EXTRA,
     FASTEST,
-    FLYING,
     FORESEEN,
     LOWEST,
     OVERLOADED,
     PUSH,
     V_END,
     V_MIDDLE,
+    W_LOOPS,
     WAY,
     WITHIN,
     Z_END,
@@ -47,27 +44,19 @@ BESIDE = 1e-8  # [m, rad] next to where rows were taken, where they are the same
 MOST_CUTS = 6
 
 
-class Phases:
+class Phases(AccountedTree):
     """State and work space of one tree of bodies, and the phases of a piece of a step.
 
     Attributes:
-        mechanism: The tree and its bilateral constraints.
-        robot: Its robot.
-        engine: What computes the phases of a step.
-        q: (nq,) configuration.
-        v: (nv,) velocity.
         t: Time at the start of the step [s].
         tau: (na,) motor torques of this step.
         pushes: Pushes that have not ended.
-        books: Energy since the start.
-        audit: Whether the books are kept.
         accurate: Whether smooth steps are taken to fourth order.
         fresh: Whether no last step tells the velocity in the middle of the next one.
         parts: In how many parts a smooth step is taken.
         swing: Largest kinetic energy so far [J].
         lent: Energy that fast steps of a chain that swings created [J]; what one of them loses the next may create.
         span: Length of the last part of the last step [s].
-        lam: (k,) mean force of each bilateral row in it.
         closure: Largest position error of the bilateral rows [m].
         reason: Why nothing moves any more; empty while it does.
         strayed: Largest velocity by which an impact of the last step missed its law [m/s].
@@ -88,58 +77,24 @@ class Phases:
             audit: Whether the books are kept.
             accurate: Whether smooth steps are taken to fourth order.
         """
-        robot = mechanism.robot
-        self.mechanism, self.robot, self.engine = mechanism, robot, engine
-        self.q, self.v = np.array(state.q), np.array(state.v)
-        self.t, self.reason, self.span, self.closure, self.audit, self.accurate = 0.0, "", 1.0, 0.0, audit, accurate
+        engine.joints.enter(engine.tables.dofs)
+        super().__init__(mechanism, engine, state, audit=audit)
+        self.t, self.reason, self.span, self.closure, self.accurate = 0.0, "", 1.0, 0.0, accurate
         self.strayed = self.created = self.lifted = 0.0
         self.tau = np.zeros(len(mechanism.actuated))
         self.pushes: list[Push] = []
-        self.lam: Vector
         self._run, self.parts, self.swing, self.fresh = run, 1, 0.0, True
-        self._data, self._free = robot.data(), list_free_bodies(robot)
+        self._free = list_free_bodies(self.robot)
         self._axes: StandingAxes | None = None
-        self._dofs, self._numbers = engine.tables.dofs, engine.tables.numbers
-        self._numbers[AUDIT] = audit
-        engine.joints.enter(self._dofs)
-        self.books = Books(self.measure_energy())
         self.forget()
-
-    @property
-    def touching(self) -> Touching:
-        """What touched in the last part of the last step."""
-        return self.engine.contacts.touching
-
-    def measure_energy(self) -> float:
-        """Return the energy now [J]."""
-        return self.engine.measure_energy(self.q, self.v)
-
-    def measure_kinetic(self) -> float:
-        """Return the kinetic energy now, but for rotors about tilted axes [J]."""
-        return float(pin.computeKineticEnergy(self.robot.model, self._data, self.q, self.v))
 
     def forget(self) -> None:
         """Forget the last step, after a change of structure or of velocity."""
         self.engine.contacts.forget()
         self._dofs[V_MIDDLE], self.fresh, self.lent = self.v, True, 0.0
         self.lam = np.zeros(self.mechanism.constraints.size)
-        self.begin_motion(self.books)
-
-    def begin_motion(self, books: Books) -> None:
-        """Let books take the momentum as it is.
-
-        Args:
-            books: The books.
-        """
-        flying = self.engine.flying
-        mass = flying.mass if self.audit and not flying.is_held(self._dofs) else 0.0
-        motion = self.engine.measure_motion(self.q, self.v) if mass else np.zeros(MOTIONS)
-        books.begin_motion(mass, self.robot.model.gravity.linear, motion)
-
-    @property
-    def weighs(self) -> bool:
-        """Whether the momentum of what flies is audited."""
-        return bool(self.audit and self.books.account[FLYING] > 0.0)
+        self._numbers[W_LOOPS] = 0.0
+        self.begin_motion()
 
     def advance_smoothly(self, dt: float, *, stop_at_impact: bool = False, all_slow: bool = False) -> float | None:
         """Go on without impacts: terms, detection, contact and constraint forces, motion, closing.
@@ -249,9 +204,7 @@ class Phases:
             self.lam = self._find_loops(dofs[Z_END] - dofs[Z_FREE]) / dt
         if self.audit:
             self.books.enter_step(self._numbers)
-        if self.weighs:
-            self.books.give(engine.flying.sum_contacts(self.touching))
-            self._give(dt * (dofs[PUSH] + self.lam.dot(engine.terms.rows) if len(self.lam) else dofs[PUSH]))
+        self.give_part(dt)
         q = pin.integrate(self.robot.model, self.q, dofs[WAY])
         if self._axes is not None:
             self._axes.go_to_end(dofs[WAY], q)
@@ -259,35 +212,6 @@ class Phases:
             self._axes.see_from_end(dofs[V_MIDDLE])
         self.q = q
         self.v, self.span, self.fresh = dofs[V_END].copy(), dt, False
-
-    def _find_loops(self, change: Vector) -> Vector:
-        """Return impulses of the bilateral rows (k,), which hold against contacts too.
-
-        Args:
-            change: (nv,) of the whitened velocity by both.
-        """
-        terms, contacts = self.engine.terms, np.zeros(len(change))
-        if len(self.touching.answer.p if self.touching.answer else ()):
-            contacts = terms.whiten(self.engine.flying.spread_contacts(self.touching, terms.data.J))
-        return terms.multipliers(terms.Q.T.dot(change - contacts))
-
-    def _give(self, impulse: Vector) -> None:
-        """Enter a generalized impulse into the books of momentum.
-
-        Args:
-            impulse: (nv,) the impulse.
-        """
-        if impulse.any():
-            self.books.give(self.engine.flying.sum_generalized(impulse, self.engine.terms.data))
-
-    def close_motion(self, dt: float) -> None:
-        """Enter the momentum after a part of a step.
-
-        Args:
-            dt: Length of the part [s].
-        """
-        if self.weighs:
-            self.books.close_motion(self.engine.measure_motion(self.q, self.v), dt)
 
     def correct(self) -> None:
         """Push out what is too deep, and close what came apart."""
@@ -326,7 +250,8 @@ class Phases:
         bound = terms.restrain(z)
         self.v = terms.velocity(keep_energy(z, bound, lifted) if keep else bound)
         if self.weighs:
-            self._give(terms.multipliers(terms.Q.T.dot(bound - z)).dot(terms.rows))
+            loops = terms.multipliers(terms.Q.T.dot(bound - z)).dot(terms.rows)
+            self.give_jump((terms.momentum(self.v) - z), loops, 0.0 * z, self.v - terms.velocity(z))
         if self._axes is not None:
             self._axes.see_from_end(self.v)
         terms.release()
@@ -343,10 +268,7 @@ class Phases:
         if contacts.impact is not None:
             self.strayed = max(self.strayed, contacts.impact.miss(contacts.normals.dot(v_next)))
             self.created = max(self.created, 0.5 * float((z + before).dot(z - before)))
-        if self.weighs:
-            self.books.give(self.engine.flying.sum_contacts(self.touching))
-            if self.mechanism.constraints.size:
-                self._give(self._find_loops(np.zeros(len(z))).dot(terms.rows))
+        self.give_impact(before, z, v_next)
         terms.release()
         contacts.let_go()
         if np.abs(v_next).max(initial=0.0) < RUNAWAY:

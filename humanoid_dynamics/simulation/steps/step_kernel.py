@@ -25,12 +25,12 @@ from humanoid_dynamics.simulation.steps.rows import (
     DT,
     ENERGY,
     FASTEST,
-    FLYING,
     FORESEEN,
     HIT,
     KEPT_CUT,
     KEPT_MIDDLE,
     LARGEST,
+    MASS,
     MISSING,
     OFFSET,
     OVERLOADED,
@@ -95,11 +95,10 @@ def take_step(
     move_configuration(joints, q, (dofs[WAY], 1.0), configurations[Q_END])
     if audit:
         enter_work(numbers, account)
-        enter_contacts(bench, tree[1], account)
     if numbers[DEPTH] > SLOP or numbers[PASSED] > SLOP:
         return DEEP
     if audit:
-        close_books(tree, (configurations[Q_END], dofs[V_END]), numbers, account)
+        close_books(bench, tree, (configurations[Q_END], dofs[V_END]), account)
     return DONE
 
 
@@ -171,18 +170,19 @@ def enter_work(numbers: Vector, account: Vector) -> None:
         account[TOTAL] += numbers[W_MOTORS + k]
 
 
-def close_books(tree: Body, state: tuple[Vector, Vector], numbers: Vector, account: Vector) -> None:
+def close_books(bench: Bench, tree: Body, state: tuple[Vector, Vector], account: Vector) -> None:
     """Enter energy and momentum after a step.
 
     Args:
+        bench: All tables.
         tree: The tree, in the order of ``BodyTable``.
         state: Configuration (nq,) and velocity (nv,) at its end.
-        numbers: Numbers in and out.
         account: Account of energy and momentum.
     """
-    motion = np.empty(MOTIONS)
+    motion, numbers = np.empty(MOTIONS), bench.numbers
     close_account(numbers, account, measure_motion(tree, state[0], state[1], motion))
-    if account[FLYING] > 0.0:
+    if account[MASS] > 0.0:
+        enter_contacts(bench, tree[1], account)
         close_motion(account, motion, numbers[DT])
         report_motion(account, numbers)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.simulation.books import Books
+from humanoid_dynamics.simulation.books import BRINGERS, ENTRIES, Books
 from humanoid_dynamics.simulation.contacts.thresholds import RUNAWAY, WILD
 from humanoid_dynamics.simulation.snapshot import go_back, take_snapshot
 from humanoid_dynamics.simulation.steps.fine_motion import fly
@@ -14,7 +14,8 @@ from humanoid_dynamics.simulation.steps.phases import Phases
 from humanoid_dynamics.simulation.steps.rows import (
     BEFORE,
     FASTEST,
-    FLYING,
+    IMPULSE,
+    MASS,
     MISSING,
     MOTOR,
     PULL,
@@ -22,6 +23,8 @@ from humanoid_dynamics.simulation.steps.rows import (
     RESIDUAL,
     SAG,
     SPIN,
+    SUMS,
+    TOTAL,
     TOUCHING,
     UNGIVEN,
     V_END,
@@ -82,6 +85,7 @@ class Stepper(Phases):
         self.span = dt
         self._tick(dt)
         if came == DEEP:
+            self.give_part(dt)
             self.correct()
             self.close_motion(dt)
             self._close()
@@ -133,35 +137,35 @@ class Stepper(Phases):
         Returns:
             The number of impacts, and whether it missed so much that it is to be taken in halves.
         """
-        own, audit, passing = self.books, self.audit, Books(self.measure_energy())
-        passing.account[FLYING:] = own.account[FLYING:]
-        self.books, self.audit = passing, True
+        books, audit, start = self.books, self.audit, self.measure_energy()
+        before, self.audit = books.account.copy(), True
         try:
             if not audit:
-                self.begin_motion(passing)
+                self.begin_motion()
             impacts = self._advance(dt)
         finally:
-            self.books, self.audit = own, audit
-            own.account[FLYING:] = passing.account[FLYING:]
+            self.audit = audit
         if self.reason:
             return impacts, False
         self._tick(dt)
-        energy, z = self.measure_energy(), self._dofs[Z_END]
-        created, kinetic = passing.find_missing(energy), 0.5 * float(z.dot(z))
+        energy, z, came = self.measure_energy(), self._dofs[Z_END], books.account - before
+        created, kinetic = float(energy - start - came[TOTAL]), 0.5 * float(z.dot(z))
         swings = self.swings()
-        if patient and not (abs(created) < (SWING_OFF if swings else OFF) * kinetic + TINY and _keeps_momentum(passing, kinetic)):
+        if patient and not (abs(created) < (SWING_OFF if swings else OFF) * kinetic + TINY and _keeps_momentum(books, kinetic)):
             return impacts, True
-        rise = max(created, energy - passing.start - passing.brought)
+        rise = max(created, float(energy - start - came[SUMS : SUMS + BRINGERS].sum()))
         rise += self.lent if swings else 0.0
         taken = self._take_back(rise) if rise > FINE * kinetic else 0.0
         energy, self.lent = energy - taken, rise - taken if swings else 0.0
-        for name, work in passing.work.items():
-            if audit or name in ALWAYS:
-                own.enter(name, work)
-        self._numbers[MISSING] = own.close_step(energy) if audit else 0.0
+        if audit:
+            self._numbers[MISSING] = books.close_step(energy)
+        else:
+            books.account[:], self._numbers[MISSING] = before, 0.0
+            for name in ALWAYS:
+                books.enter(name, float(came[SUMS + ENTRIES.index(name)]))
         if self.weighs:
             self.close_motion(0.0)
-            own.report_motion(self._numbers)
+            books.report_motion(self._numbers)
         return impacts, False
 
     def _take_back(self, rise: float) -> float:
@@ -221,6 +225,7 @@ class Stepper(Phases):
         self._run("after_terms")
         self._run("after_detect")
         while not self.reason:
+            self.books.account[IMPULSE:UNGIVEN] = 0.0
             work = sum(self._fly_part(dt / self.parts) for _ in range(self.parts))
             kinetic = self.measure_kinetic()
             self.swing = max(self.swing, kinetic)
@@ -235,19 +240,17 @@ class Stepper(Phases):
         self.books.enter("motors", work)
         self.engine.contacts.rest(dt)
         self._run("after_integrate")
-        if self.mechanism.constraints.size:  # what loops gave on the way, stage by stage, is in no book
-            self.begin_motion(self.books)
-        else:
-            self.close_motion(dt)
+        self.close_motion(dt)
 
     def _fly_part(self, dt: float) -> float:
         """Take a part of a smooth step; return the work of the motors."""
         engine, dofs = self.engine, self._dofs
-        flight = fly(engine.terms, self.q, self.v, dofs[MOTOR], dt)
+        flight = fly(engine.terms, self.q, self.v, dofs[MOTOR], dt, outside=engine.outside if self.weighs else None)
         if flight is None or not np.abs(flight.v).max(initial=0.0) < RUNAWAY:
             self.stop("the motion ran away", self.v if flight is None else flight.v)
             return 0.0
         self.q, self.v, self.lam = flight.q, flight.v, flight.lam
+        self.books.give(flight.given)
         if self.mechanism.constraints.size:
             engine.terms.evaluate(self.q)
             self.reclose(engine.terms.momentum(self.v))
@@ -255,11 +258,11 @@ class Stepper(Phases):
 
 
 def _keeps_momentum(books: Books, kinetic: float) -> bool:
-    """Return whether what flies gets no more momentum from nowhere than rounding in time may make.
+    """Return whether bodies get no more momentum from nowhere than rounding in time may make.
 
     Args:
         books: Its books.
         kinetic: Kinetic energy [J].
     """
-    most = OFF * np.sqrt(2.0 * books.account[FLYING] * kinetic) + TINY
+    most = OFF * np.sqrt(2.0 * books.account[MASS] * kinetic) + TINY
     return bool(np.linalg.norm(books.account[UNGIVEN : UNGIVEN + 3]) < most)

@@ -106,6 +106,10 @@ class Terms:
         """Return z = U v."""
         return np.asarray(blas.dtrmm(1.0, self.U, v[:, None])[:, 0])  # dtrmv would start threads for any number of coordinates
 
+    def force(self, z: Vector) -> Vector:
+        """Return U^T z, the generalized impulse of a change of whitened velocity."""
+        return np.asarray(blas.dtrmm(1.0, self.U, z[:, None], trans_a=1)[:, 0])
+
     def warm_up(self) -> None:
         """Call once what only impacts and events ask for, so that it is compiled before anybody waits for it."""
         self.factor()

@@ -1,0 +1,147 @@
+"""Where a tree of bodies is, and the books of energy and momentum of what moves it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_dynamics.dynamics.mechanism import Mechanism
+from humanoid_dynamics.model.state import State
+from humanoid_dynamics.simulation.books import Books
+from humanoid_dynamics.simulation.contacts.contact_rows import Touching
+from humanoid_dynamics.simulation.steps.engine import Engine
+from humanoid_dynamics.simulation.steps.motion_kernel import MOTIONS
+from humanoid_dynamics.simulation.steps.rows import AUDIT, MASS, PUSH, Z_END, Z_FREE
+from humanoid_dynamics.spatial.arrays import Vector
+
+
+class AccountedTree:
+    """State of one tree of bodies, and what its books are told.
+
+    Attributes:
+        mechanism: The tree and its bilateral constraints.
+        robot: Its robot.
+        engine: What computes the phases of a step.
+        q: (nq,) configuration.
+        v: (nv,) velocity.
+        books: Energy and momentum since the start.
+        audit: Whether the books are kept.
+        lam: (k,) mean force of each bilateral row in the last part of the last step.
+    """
+
+    def __init__(self, mechanism: Mechanism, engine: Engine, state: State, *, audit: bool) -> None:
+        """Open the books.
+
+        Args:
+            mechanism: The tree and its bilateral constraints.
+            engine: What computes the phases of a step.
+            state: Where it is.
+            audit: Whether the books are kept.
+        """
+        self.mechanism, self.robot, self.engine, self.audit = mechanism, mechanism.robot, engine, audit
+        self.q, self.v = np.array(state.q), np.array(state.v)
+        self.lam: Vector = np.zeros(mechanism.constraints.size)
+        self._data = self.robot.data()
+        self._dofs, self._numbers = engine.tables.dofs, engine.tables.numbers
+        self._numbers[AUDIT] = audit
+        self.books = Books(self.measure_energy())
+
+    @property
+    def touching(self) -> Touching:
+        """What touched in the last part of the last step."""
+        return self.engine.contacts.touching
+
+    def measure_energy(self) -> float:
+        """Return the energy now [J]."""
+        return self.engine.measure_energy(self.q, self.v)
+
+    def measure_kinetic(self) -> float:
+        """Return the kinetic energy now, but for rotors about tilted axes [J]."""
+        return float(pin.computeKineticEnergy(self.robot.model, self._data, self.q, self.v))
+
+    @property
+    def weighs(self) -> bool:
+        """Whether the momentum of all bodies is audited."""
+        return bool(self.audit and self.books.account[MASS] > 0.0)
+
+    def begin_motion(self) -> None:
+        """Let the books take the momentum as it is."""
+        mass = self.engine.outside.mass if self.audit else 0.0
+        motion = self.engine.measure_motion(self.q, self.v) if mass else np.zeros(MOTIONS)
+        self.books.begin_motion(mass, self.robot.model.gravity.linear, motion)
+
+    def close_motion(self, dt: float) -> None:
+        """Enter the momentum after a part of a step.
+
+        Args:
+            dt: Length of the part [s].
+        """
+        if self.weighs:
+            self.books.close_motion(self.engine.measure_motion(self.q, self.v), dt)
+
+    def give_part(self, dt: float) -> None:
+        """Enter the impulses of a part of a step.
+
+        Args:
+            dt: Its length [s].
+        """
+        if not self.weighs:
+            return
+        engine, dofs = self.engine, self._dofs
+        loops = dt * self.lam.dot(engine.terms.rows) if len(self.lam) else np.zeros(len(self.v))
+        self.books.give(engine.outside.sum_contacts(self.touching))
+        self._give(dt * dofs[PUSH] + loops)
+        if engine.outside.carries:
+            nobodys = engine.terms.force(dofs[Z_END] - dofs[Z_FREE]) - self._spread_contacts() - loops
+            self.books.give(engine.bear(dt, nobodys))
+
+    def give_impact(self, before: Vector, after: Vector, v_after: Vector) -> None:
+        """Enter the impulses of an impact.
+
+        Args:
+            before: (nv,) whitened velocity.
+            after: (nv,) the same after it.
+            v_after: (nv,) the velocity of that.
+        """
+        if not self.weighs:
+            return
+        loops = self._find_loops(np.zeros(len(after))).dot(self.engine.terms.rows) if self.mechanism.constraints.size else 0.0 * after
+        self.books.give(self.engine.outside.sum_contacts(self.touching))
+        self.give_jump(after - before, loops, self._spread_contacts(), v_after - self.v)
+
+    def give_jump(self, change: Vector, loops: Vector, contacts: Vector, jump: Vector) -> None:
+        """Enter the impulses of loops, and of what carries trees, in a jump of velocities.
+
+        Args:
+            change: (nv,) of the whitened velocity.
+            loops: (nv,) generalized impulse of loops.
+            contacts: (nv,) that of contacts and limits.
+            jump: (nv,) of the velocity.
+        """
+        self._give(loops)
+        outside = self.engine.outside
+        if outside.carries:
+            nobodys = self.engine.terms.force(change) - loops - contacts
+            self.books.give(outside.bear((self.q, self.v, jump), nobodys, jump=True))
+
+    def _find_loops(self, change: Vector) -> Vector:
+        """Return impulses of the bilateral rows (k,), which hold against contacts too.
+
+        Args:
+            change: (nv,) of the whitened velocity by both.
+        """
+        terms = self.engine.terms
+        contacts = self._spread_contacts()
+        return terms.multipliers(terms.Q.T.dot(change - terms.whiten(contacts) if contacts.any() else change))
+
+    def _spread_contacts(self) -> Vector:
+        """Return (nv,) generalized impulse of contacts and limits."""
+        touching, engine = self.touching, self.engine
+        if touching.answer is None or not len(touching.answer.p):
+            return np.zeros(len(self.v))
+        return engine.outside.spread_contacts(touching, engine.terms.data.J.reshape(6, -1, order="F"))
+
+    def _give(self, impulse: Vector) -> None:
+        """Enter a generalized impulse on trees that fly."""
+        if impulse.any():
+            self.books.give(self.engine.outside.sum_generalized(impulse, self.engine.terms.data))
