@@ -88,12 +88,12 @@ def test_archives_say_the_same(tmp_path, kind):
             r"plates\.csv:4: row 2, column 'time': 0\.01 s comes after 0\.01 s; times must ascend",
         ),
         (None, [*ROWS[:2], ROWS[2][:-1]], {"L": LINK}, r"plates\.csv:4: row 2: has 9 columns, expected 10"),
-        (["time", *NAMES[:-1], "L_Mw"], ROWS, {"L": LINK}, r"plates\.csv:1: lacks the columns L_Mz; it has L_Fx, "),
+        (["time", *NAMES[:-1], "L_Mw"], ROWS, {"L": LINK}, r"plates\.csv:1: lacks the column L_Mz; it has L_Fx, "),
         (["t", *NAMES], ROWS, {"L": LINK}, r"plates\.csv:1: lacks the column 'time'; it has t, L_Fx"),
         (None, None, {"L": "left_fot"}, r"plates\.csv:1: column 'L_Fx': plate 'L' acts on no link named 'left_fot'. Did you mean"),
         (None, None, {"R": LINK}, r"plates\.csv:1: column 'R_Fx': no force plate named 'R'. Known: L"),
         (None, None, {}, r"column 'L_Fx': no link was given for plate 'L'"),
-        (["time", *(f"c{i}" for i in range(9))], None, {}, r"plates\.csv:1: lacks the columns PLATE_Fx"),
+        (["time", *(f"c{i}" for i in range(9))], None, {}, r"plates\.csv:1: lacks the column PLATE_Fx"),
     ],
 )
 def test_hostile_plates(tmp_path, names, rows, links, message):
@@ -139,11 +139,11 @@ def test_hostile_motions(tmp_path):
             load_measured_motion(motion(tmp_path, spoil), ROBOT)
     without = [name for name in MOTION if name != "left_knee"]
     path = write(tmp_path / "short.csv", without, [[t, 0, 0, 1, 0, 0, 0, 1, *np.zeros(11)] for t in (0.0, 0.1, 0.2)])
-    with pytest.raises(hd.ClipError, match=r"short\.csv:1: lacks the columns left_knee; --missing neutral holds them"):
+    with pytest.raises(hd.ClipError, match=r"short\.csv:1: lacks the column left_knee; --missing neutral holds them"):
         load_measured_motion(path, ROBOT)
     misspelt = [name.replace("left_knee", "left_kne") for name in MOTION]
     path.write_text(re.sub("^.*", ",".join(misspelt), motion(tmp_path).read_text(), count=1))
-    with pytest.raises(hd.ClipError, match=r"lacks the columns left_knee; 'legs12' does not know its columns left_kne; --missing neutral"):
+    with pytest.raises(hd.ClipError, match=r"lacks the column left_knee; 'legs12' does not know its column left_kne; --missing neutral"):
         load_measured_motion(path, ROBOT)
 
 
@@ -166,7 +166,7 @@ def test_hostile_rates(tmp_path):
         with pytest.raises(hd.ClipError, match=message):
             load_measured_motion(path, ROBOT, rates(tmp_path, rows=spoilt))
     few = write(tmp_path / "few.csv", RATES[:-1], [row[:-1] for row in rows])
-    with pytest.raises(hd.ClipError, match=rf"few\.csv:1: rates lack the columns {RATES[-1]}$"):
+    with pytest.raises(hd.ClipError, match=rf"few\.csv:1: rates lack the column {RATES[-1]}$"):
         load_measured_motion(path, ROBOT, few)
 
 
@@ -175,7 +175,7 @@ def test_hostile_archives(tmp_path):
     for arrays, message in (
         ({"time": [0.0, 0.1], "a": [1.0, 2.0, 3.0]}, r"time has shape \(2,\), expected \(3,\)"),
         ({"time": [0.0, 0.1], "a": [1.0, np.nan]}, r"row 1, column 'a': received nan"),
-        ({"time": [0.0, 0.1], "a": [1.0, 2.0], "b": [1.0]}, r"column 'b': has 1 rows, others have 2"),
+        ({"time": [0.0, 0.1], "a": [1.0, 2.0], "b": [1.0]}, r"column 'b': has 1 row, others have 2"),
         ({"time": [0.0, 0.1], "F": np.zeros((2, 4))}, r"F has shape \(2, 4\), expected one row per instant, columns Fx, Fy, Fz"),
         ({"a": [0.0, 0.1]}, "has no instants"),
         ({"time": [0.0, 0.1], "joint_vel": np.zeros((2, 3))}, "no list of names for joint_vel"),

@@ -109,9 +109,9 @@ def test_coordinates_of_another_model_are_refused():
         (lambda text: text[: text.index("endheader") + 10], r"grf\.mot:7: has no names of columns behind endheader"),
         (lambda text: text.replace("700.0", "nan", 1), r"grf\.mot:9: row 0, column 'ground_force_vy': received 'nan'"),
         (lambda text: text.replace("0.01\t10", "0.0\t10"), r"grf\.mot:10: row 1, column 'time': 0 s comes after 0 s"),
-        (lambda text: text.replace("torque_y", "tork_y"), r"grf\.mot:8: lacks the columns ground_torque_y; it has ground_force_vx"),
+        (lambda text: text.replace("torque_y", "tork_y"), r"grf\.mot:8: lacks the column ground_torque_y; it has ground_force_vx"),
         (lambda text: text.replace("torque_y", "torque_x"), r"grf\.mot:8: column 'ground_torque_x': comes twice"),
-        (lambda text: text.replace("force_v", "push_"), r"grf\.mot:8: lacks the columns PLATE_Fx; it has ground_push_x"),
+        (lambda text: text.replace("force_v", "push_"), r"grf\.mot:8: lacks the column PLATE_Fx; it has ground_push_x"),
         (lambda text: text.replace("\t0.0\n", "\n", 1), r"grf\.mot:9: row 0: has 9 columns, expected 10"),
     ],
 )

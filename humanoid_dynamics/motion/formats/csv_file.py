@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.errors import ClipError, count
 from humanoid_dynamics.motion.clip import check_times
 from humanoid_dynamics.motion.formats.opensim_file import is_opensim, split_opensim
 from humanoid_dynamics.motion.formats.recording import Recording, check_names
@@ -217,7 +217,7 @@ def _build_table(rows: list[tuple[int, list[str]]], origin: str, rate: float | N
 def _read_row(cells: list[str], width: int, columns: tuple[str, ...], place: tuple[str, int, int]) -> list[float]:
     origin, row, line = place
     if len(cells) != width:
-        raise ClipError(origin, f"has {len(cells)} columns, expected {width}", row=row, line=line)
+        raise ClipError(origin, f"has {count(len(cells), 'column')}, expected {width}", row=row, line=line)
     numbers = []
     for index, cell in enumerate(cells):
         number = _number(cell)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_dynamics.errors import ClipError, UnknownNameError
+from humanoid_dynamics.errors import ClipError, UnknownNameError, count, listed
 from humanoid_dynamics.motion.formats.columns import BASE_VELOCITY
 from humanoid_dynamics.motion.formats.csv_file import TIME, read_table
 from humanoid_dynamics.motion.formats.detect import ZIP
@@ -53,8 +53,8 @@ class Series:
         missing = [name for name in wanted if name not in self.columns]
         if missing:
             line = self.lines[0] - 1 if self.lines else None
-            listed = ", ".join(self.columns) or "none"
-            raise ClipError(self.origin, f"lacks the columns {', '.join(missing)}; it has {listed}", line=line)
+            known = ", ".join(self.columns) or "none"
+            raise ClipError(self.origin, f"lacks the {listed('column', missing)}; it has {known}", line=line)
         return self.values[:, [self.columns.index(name) for name in wanted]]
 
     def fault(self, row: int, column: str, problem: str) -> ClipError:
@@ -112,7 +112,7 @@ def _read_archive(path: Path) -> Series:
     times = read_times(arrays, n, origin)
     short = next((name for name, values in columns.items() if len(values) != n), None)
     if short is not None:
-        raise ClipError(origin, f"has {len(columns[short])} rows, others have {n}", column=short)
+        raise ClipError(origin, f"has {count(len(columns[short]), 'row')}, others have {n}", column=short)
     values = np.column_stack(tuple(columns.values())) if columns else np.zeros((n, 0))
     return Series(origin, read_only(times), tuple(columns), read_only(values))
 
