@@ -64,6 +64,16 @@ def test_plates_that_are_not_named_are_left_out_and_told(tmp_path):
         load_force_plates(path, ROBOT, {})
 
 
+@pytest.mark.parametrize("gap", ["nan", "NaN", ""])
+def test_a_plate_that_bears_next_to_nothing_has_no_point(tmp_path, gap):
+    """In flight software divides by no force: rows without a point count as nothing, as long as they may."""
+    rows = [[0.0, *[0.0] * 3, *[gap] * 6], [0.01, 1.0, -2.0, 3.0, *[gap] * 3, 0.0, 0.0, 0.0], ROWS[2]]
+    found = load_force_plates(plates(tmp_path, rows=rows), ROBOT, {"L": LINK})
+    assert not found.wrenches[:2].any()
+    assert found.wrenches[2] == pytest.approx(load_force_plates(plates(tmp_path), ROBOT, {"L": LINK}).wrenches[2])
+    assert found.notices == ("plate L: 2 rows without a point, with 3.74 N at most, taken as nothing",)
+
+
 @pytest.mark.parametrize("kind", ["columns", "triples"])
 def test_archives_say_the_same(tmp_path, kind):
     table = np.array(ROWS)
@@ -78,7 +88,15 @@ def test_archives_say_the_same(tmp_path, kind):
 @pytest.mark.parametrize(
     ("names", "rows", "links", "message"),
     [
-        (None, change(ROWS, 1, 3, "nan"), {"L": LINK}, r"plates\.csv:3: row 1, column 'L_Fz': received 'nan', expected a finite number"),
+        (None, change(ROWS, 1, 3, "nan"), {"L": LINK}, r"plates\.csv:3: row 1, column 'L_Fz': received nan, expected a finite number$"),
+        (
+            None,
+            change(ROWS, 1, 4, "nan"),
+            {"L": LINK},
+            r"plates\.csv:3: row 1, column 'L_Px': received nan, expected a finite number where the plate bears 300 N",
+        ),
+        (None, change(ROWS, 1, 0, "nan"), {"L": LINK}, r"plates\.csv:3: row 1, column 'time': received nan, expected a finite time"),
+        (None, change(ROWS, 1, 4, "inf"), {"L": LINK}, r"plates\.csv:3: row 1, column 'L_Px': received 'inf', expected a finite number"),
         (None, change(ROWS, 2, 5, "x"), {"L": LINK}, r"plates\.csv:4: row 2, column 'L_Py': received 'x'"),
         (None, change(ROWS, 2, 0, 0.005), {"L": LINK}, r"plates\.csv:4: row 2, column 'time': 0\.005 s comes after 0\.01 s"),
         (
