@@ -157,3 +157,24 @@ class RecordError(HumanoidDynamicsError, ValueError):
 
 class BatchError(HumanoidDynamicsError):
     """A batch that cannot begin, or cannot go on."""
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun: ``1 row``, ``3 rows``.
+
+    Args:
+        number: How many.
+        noun: What one is called.
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def listed(noun: str, names: Iterable[str]) -> str:
+    """Return names behind their noun: ``column a``, ``columns a, b``.
+
+    Args:
+        noun: What one is called.
+        names: The names.
+    """
+    known = tuple(names)
+    return f"{noun}{'' if len(known) == 1 else 's'} {', '.join(known)}"

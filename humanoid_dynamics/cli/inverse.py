@@ -15,7 +15,7 @@ from humanoid_dynamics.cli.names import RULES
 from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RootOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import fixed, make_console, print_table
-from humanoid_dynamics.errors import ClipError, HumanoidDynamicsError
+from humanoid_dynamics.errors import ClipError, HumanoidDynamicsError, count
 
 if TYPE_CHECKING:
     from humanoid_dynamics.motion.motion_torques import MotionTorques
@@ -147,7 +147,7 @@ def print_facts(facts: dict[str, Any], console: Console) -> None:
     """Print torques and residuals as tables."""
     from humanoid_dynamics.resolution.answer import STATUSES
 
-    console.print(f"[bold]{facts['robot']}[/]  {facts['frames']} frames from {facts['start']:.3f} s to {facts['end']:.3f} s")
+    console.print(f"[bold]{facts['robot']}[/]  {count(facts['frames'], 'frame')} from {facts['start']:.3f} s to {facts['end']:.3f} s")
     how = ["measured wrenches"] if facts["wrenches"]["file"] else []
     how += [f"rule {facts['rule']}"] if facts["rule"] else []
     console.print(f"contacts: {', then '.join(how)}")
@@ -155,9 +155,9 @@ def print_facts(facts: dict[str, Any], console: Console) -> None:
         console.print(f"note: {notice}", markup=False)
     for warning in facts["robot_warnings"]:
         console.print(f"warning: {warning}", markup=False, style="yellow")
-    for status, count in facts["statuses"].items():
+    for status, frames in facts["statuses"].items():
         if status != "ok":
-            console.print(f"{count} frames {status}: {STATUSES[status]}", style="yellow")
+            console.print(f"{count(frames, 'frame')} {status}: {STATUSES[status]}", style="yellow")
     if facts["first_fault"]:
         console.print(f"first {facts['first_fault']}", style="yellow", markup=False)
     if facts["residual"]:

@@ -65,7 +65,7 @@ def _read(surface: str, times: list[float], loads: list[float]) -> list[ContactI
     # On the way between nothing and all a table has rows where other surfaces change.
     ends = [(t, load > 0.5 * weight) for t, load in zip(times, loads, strict=True) if min(load, weight - load) <= SAME * weight]
     if not ends:
-        raise ShapeError(f"loads of {surface}", str(loads[:6]), "nothing or all at some times")
+        raise ShapeError(f"loads of {surface}", str(loads[:6]), "zero at some times and the largest load at others")
     start, load = (-np.inf if ends[0][1] else np.nan), 0.0
     for (before, was), (now, bears) in pairwise(ends):
         if bears and not was:

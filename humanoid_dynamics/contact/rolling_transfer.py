@@ -49,7 +49,9 @@ class RollingTransfer:
         """
         if not (min(durations) > 0.0 and math.isfinite(sum(durations)) and math.isfinite(start) and 0.0 <= middle <= 1.0 and fastest > 0.0):
             expected = "finite times, positive durations and rate, a share within 0 and 1"
-            raise ShapeError("rolling transfer", f"{start} s, {durations} s, {middle}, {fastest} 1/s", expected)
+            raise ShapeError(
+                "rolling transfer", f"start {start} s, durations {durations} s, middle {middle}, fastest {fastest} 1/s", expected
+            )
         self._start, self._durations, self._middle, self._fastest = start, durations, middle, fastest
         self._clock, self._share = start, 0.0
         self._event: tuple[float, float] | None = None  # its time and share

@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.errors import ClipError, count
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.derivatives import complete_rates
@@ -103,7 +103,7 @@ def solve_motion(
     forces = np.zeros_like(free) if measured is None else _measured_forces(clip, measured, covered, watch)
     if measured is not None:
         late = len(clip) - int(np.count_nonzero(covered))
-        told = (f"{late} of {len(clip)} frames were not measured: the rule takes them all",) if late else ()
+        told = (f"not measured: {late} of {count(len(clip), 'frame')}, in which the rule takes all contacts",) if late else ()
         clip = clip.change(notices=(*clip.notices, *measured.notices, *told, *find_plate_doubts(clip, measured)))
     if measured is not None and rule is None:
         return _pack(clip, free - forces, free - forces)
@@ -112,7 +112,7 @@ def solve_motion(
     if covered.all() and not found.shares.any():
         told = (f"no contact is left for rule {chosen.name}: those that touch were measured",)
         return _pack(clip.change(notices=(*clip.notices, *told)), free - forces, free - forces)
-    return _resolve(clip, chosen, forces, found, watch)
+    return _resolve(clip, chosen, forces, found, watch, measured=measured)
 
 
 def _outside(clip: Clip, measured: MeasuredWrenches, row: int) -> ClipError:
@@ -149,7 +149,9 @@ def _measured_forces(clip: Clip, measured: MeasuredWrenches, covered: NDArray[np
     return forces
 
 
-def _resolve(clip: Clip, rule: Rule, forces: Matrix, found: OpenContacts, watch: Watch | None) -> MotionTorques:
+def _resolve(
+    clip: Clip, rule: Rule, forces: Matrix, found: OpenContacts, watch: Watch | None, *, measured: MeasuredWrenches | None
+) -> MotionTorques:
     solver, robot = InverseDynamics(clip.robot, found.names, rule, compiled=False), clip.robot
     v, a = np.asarray(clip.v), np.asarray(clip.a)
     tau, missing = np.zeros((2, len(clip), robot.nv))
@@ -160,7 +162,9 @@ def _resolve(clip: Clip, rule: Rule, forces: Matrix, found: OpenContacts, watch:
         answer = solver.tick(clip.q[k], v[k], a[k], found.shares[k], force=forces[k])
         statuses[answer.certificate.status] += 1
         if not fault and answer.certificate.status != "ok":
-            fault = f"at {clip.times[k]:.3f} s: {'; '.join(answer.certificate.reasons)}"
+            fault = (
+                f"at {clip.times[k]:.3f} s: {'; '.join((*answer.certificate.reasons, *_tell_measured(measured, clip.times[k : k + 1])))}"
+            )
         tau[k, robot.actuated_v], missing[k] = answer.tau, answer.missing
         proofs[k] = [getattr(answer.certificate, name) for name in PROOF]
         for column, name in enumerate(found.names):
@@ -174,6 +178,14 @@ def _resolve(clip: Clip, rule: Rule, forces: Matrix, found: OpenContacts, watch:
     lacking = np.max(np.abs(missing[:, joints]), axis=1, initial=0.0)
     told_by_rule = replace(answered, lacking=lacking, rule=rule.name, statuses=dict(statuses), first_fault=fault)
     return replace(told_by_rule, surfaces=found.names, wrenches=wrenches, proofs=proofs)
+
+
+def _tell_measured(measured: MeasuredWrenches | None, times: Vector) -> tuple[str, ...]:
+    """Tell what was measured at one instant, (1,), besides what a rule found."""
+    if measured is None or not measured.covers(times).all():
+        return ()
+    sizes = np.linalg.norm(measured.at(times)[0, :, :3], axis=1)
+    return ("measured there: " + ", ".join(f"{size:.4g} N on {link}" for link, size in zip(measured.links, sizes, strict=True)),)
 
 
 def _pack(clip: Clip, tau: Matrix, missing: Matrix) -> MotionTorques:

@@ -8,7 +8,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import ArrayLike
 
-from humanoid_dynamics.errors import ShapeError
+from humanoid_dynamics.errors import ShapeError, count
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.resolution.answer import Answer, Certificate
@@ -200,11 +200,11 @@ def _array_fault(name: str, value: object, size: int) -> str:
     return "" if value.dtype == np.float64 else f"{name}: received an array of {value.dtype}, expected float64"
 
 
-def _share_fault(shares: list[float], count: int) -> str:
-    if len(shares) != count:
-        return f"{len(shares)} shares for {count} contacts"
+def _share_fault(shares: list[float], contacts: int) -> str:
+    if len(shares) != contacts:
+        return f"shares: received {count(len(shares), 'number')}, expected {contacts}, one for each contact"
     total = sum(shares)
     # Written so that what is no number fails as well.
     if not min(shares, default=0.0) >= 0.0 or not (abs(total - 1.0) <= SHARE_TOLERANCE or total == 0.0):
-        return "shares are not positive numbers of sum one"
+        return f"shares: received {shares}, expected numbers from 0 to 1 whose sum is 1, or all zero for a robot in the air"
     return ""

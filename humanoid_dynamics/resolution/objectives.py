@@ -20,6 +20,7 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import Kernel
 
 TYPICAL_TORQUE = 100.0  # N·m; what a wrench is weighed against, so that weights have no unit
+TYPICAL_ARM = 0.15  # m; what turns a push into the torque by which small weights count it, whatever a robot weighs
 TYPICAL_LEVER = 0.1  # m; half a foot, turns the moments of a wrench into forces
 RIGID_LEVER = 1e4  # m; forces follow their shares this much more stiffly than moments where no face bears, see ``stiffen``
 GEAR_WEIGHT = 1e-6
@@ -147,7 +148,7 @@ class TorqueObjective(Objective):
 
         Args:
             dynamics: What is asked.
-            wrench_weight: Largest weight of a push of body weight against ``TYPICAL_TORQUE`` [-], which keeps it bounded.  With
+            wrench_weight: Largest weight of a push against the torque it makes at ``TYPICAL_ARM`` [-], which keeps it bounded.  With
                 ``unit_wrench`` the weight of 1 N and 1 N·m: one for all, one for each number that contacts push with, or a matrix.
             torque_weights: Weights of the squared torques: one for all, (na,) one for each motor, or a (na, na) matrix; 1 where None.
             unit_wrench: Whether pushes count beside torques, by their bare numbers in N and N·m.
@@ -159,7 +160,7 @@ class TorqueObjective(Objective):
         super().__init__(dynamics)
         n = dynamics.parts[-1].stop if dynamics.parts else 0
         of_contacts = build_weights("wrench_weight", wrench_weight, n)
-        sizes = np.full(n, 1.0 if unit_wrench and not scaled else TYPICAL_TORQUE / dynamics.unit_force)
+        sizes = np.full(n, TYPICAL_ARM if not unit_wrench else TYPICAL_TORQUE / dynamics.unit_force if scaled else 1.0)
         for part in dynamics.parts if scaled or not unit_wrench else ():
             sizes[part.start + 3 : part.stop] /= TYPICAL_LEVER
         of_gears = float(np.asarray(wrench_weight)) if unit_wrench and np.ndim(wrench_weight) == 0 else GEAR_WEIGHT

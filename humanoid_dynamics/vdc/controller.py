@@ -201,4 +201,6 @@ def _choose(chooser: Callable[[SubsystemAnswer], Mapping[str, ArrayLike]], answe
     try:
         return chooser(answer)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as fault:
-        raise ShapeError("contacts", f"{type(fault).__name__} ({fault}) from who chooses them", "a wrench for each name") from fault
+        raise ShapeError(
+            "contacts", f"{type(fault).__name__} ({fault}) from the function that chooses them", "a wrench for each name"
+        ) from fault

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.errors import ShapeError, UnknownNameError
+from humanoid_dynamics.errors import ShapeError, UnknownNameError, count
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 from humanoid_dynamics.spatial.records import Sealed
@@ -103,7 +103,11 @@ def decompose(robot: RobotModel, joint_parameters: JointParameters | None = None
     model = robot.model
     parameters = JointParameters.of(robot) if joint_parameters is None else joint_parameters
     if parameters.inertia.shape != (robot.nv,):
-        raise ShapeError("joint_parameters", f"parameters of {parameters.inertia.size} coordinates", f"{robot.nv}")
+        raise ShapeError(
+            "joint_parameters",
+            f"those of {count(parameters.inertia.size, 'coordinate')}",
+            f"those of {robot.nv}, the velocity coordinates of {robot.name}",
+        )
     inertias = list(model.inertias)[1:]
     m = read_only([inertia.mass for inertia in inertias])
     r = read_only(np.reshape([inertia.lever for inertia in inertias], (-1, 3)))

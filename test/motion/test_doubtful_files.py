@@ -56,7 +56,7 @@ def test_rates_beside_configurations_without_names_have_every_column(legs):
     bare = Recording("dance.bvh", TIMES, (), np.tile(legs.posture, (5, 1)), names, np.ones((5, legs.nv)))
     assert (order_velocities(bare, legs) == 1.0).all()
     short = Recording("dance.bvh", TIMES, (), bare.values, names[:-1], np.ones((5, legs.nv - 1)))
-    with pytest.raises(hd.ClipError, match=f"rates lack the columns {names[-1]}"):
+    with pytest.raises(hd.ClipError, match=f"rates lack the column {names[-1]}"):
         order_velocities(short, legs)
 
 

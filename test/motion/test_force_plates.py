@@ -64,6 +64,16 @@ def test_plates_that_are_not_named_are_left_out_and_told(tmp_path):
         load_force_plates(path, ROBOT, {})
 
 
+@pytest.mark.parametrize("gap", ["nan", "NaN", ""])
+def test_a_plate_that_bears_next_to_nothing_has_no_point(tmp_path, gap):
+    """In flight software divides by no force: rows without a point count as nothing, as long as they may."""
+    rows = [[0.0, *[0.0] * 3, *[gap] * 6], [0.01, 1.0, -2.0, 3.0, *[gap] * 3, 0.0, 0.0, 0.0], ROWS[2]]
+    found = load_force_plates(plates(tmp_path, rows=rows), ROBOT, {"L": LINK})
+    assert not found.wrenches[:2].any()
+    assert found.wrenches[2] == pytest.approx(load_force_plates(plates(tmp_path), ROBOT, {"L": LINK}).wrenches[2])
+    assert found.notices == ("plate L: 2 rows without a point, with 3.74 N at most, taken as nothing",)
+
+
 @pytest.mark.parametrize("kind", ["columns", "triples"])
 def test_archives_say_the_same(tmp_path, kind):
     table = np.array(ROWS)
@@ -78,7 +88,15 @@ def test_archives_say_the_same(tmp_path, kind):
 @pytest.mark.parametrize(
     ("names", "rows", "links", "message"),
     [
-        (None, change(ROWS, 1, 3, "nan"), {"L": LINK}, r"plates\.csv:3: row 1, column 'L_Fz': received 'nan', expected a finite number"),
+        (None, change(ROWS, 1, 3, "nan"), {"L": LINK}, r"plates\.csv:3: row 1, column 'L_Fz': received nan, expected a finite number$"),
+        (
+            None,
+            change(ROWS, 1, 4, "nan"),
+            {"L": LINK},
+            r"plates\.csv:3: row 1, column 'L_Px': received nan, expected a finite number where the plate bears 300 N",
+        ),
+        (None, change(ROWS, 1, 0, "nan"), {"L": LINK}, r"plates\.csv:3: row 1, column 'time': received nan, expected a finite time"),
+        (None, change(ROWS, 1, 4, "inf"), {"L": LINK}, r"plates\.csv:3: row 1, column 'L_Px': received 'inf', expected a finite number"),
         (None, change(ROWS, 2, 5, "x"), {"L": LINK}, r"plates\.csv:4: row 2, column 'L_Py': received 'x'"),
         (None, change(ROWS, 2, 0, 0.005), {"L": LINK}, r"plates\.csv:4: row 2, column 'time': 0\.005 s comes after 0\.01 s"),
         (
@@ -88,12 +106,12 @@ def test_archives_say_the_same(tmp_path, kind):
             r"plates\.csv:4: row 2, column 'time': 0\.01 s comes after 0\.01 s; times must ascend",
         ),
         (None, [*ROWS[:2], ROWS[2][:-1]], {"L": LINK}, r"plates\.csv:4: row 2: has 9 columns, expected 10"),
-        (["time", *NAMES[:-1], "L_Mw"], ROWS, {"L": LINK}, r"plates\.csv:1: lacks the columns L_Mz; it has L_Fx, "),
+        (["time", *NAMES[:-1], "L_Mw"], ROWS, {"L": LINK}, r"plates\.csv:1: lacks the column L_Mz; it has L_Fx, "),
         (["t", *NAMES], ROWS, {"L": LINK}, r"plates\.csv:1: lacks the column 'time'; it has t, L_Fx"),
         (None, None, {"L": "left_fot"}, r"plates\.csv:1: column 'L_Fx': plate 'L' acts on no link named 'left_fot'. Did you mean"),
         (None, None, {"R": LINK}, r"plates\.csv:1: column 'R_Fx': no force plate named 'R'. Known: L"),
         (None, None, {}, r"column 'L_Fx': no link was given for plate 'L'"),
-        (["time", *(f"c{i}" for i in range(9))], None, {}, r"plates\.csv:1: lacks the columns PLATE_Fx"),
+        (["time", *(f"c{i}" for i in range(9))], None, {}, r"plates\.csv:1: lacks the column PLATE_Fx"),
     ],
 )
 def test_hostile_plates(tmp_path, names, rows, links, message):
@@ -139,11 +157,11 @@ def test_hostile_motions(tmp_path):
             load_measured_motion(motion(tmp_path, spoil), ROBOT)
     without = [name for name in MOTION if name != "left_knee"]
     path = write(tmp_path / "short.csv", without, [[t, 0, 0, 1, 0, 0, 0, 1, *np.zeros(11)] for t in (0.0, 0.1, 0.2)])
-    with pytest.raises(hd.ClipError, match=r"short\.csv:1: lacks the columns left_knee; --missing neutral holds them"):
+    with pytest.raises(hd.ClipError, match=r"short\.csv:1: lacks the column left_knee; --missing neutral holds them"):
         load_measured_motion(path, ROBOT)
     misspelt = [name.replace("left_knee", "left_kne") for name in MOTION]
     path.write_text(re.sub("^.*", ",".join(misspelt), motion(tmp_path).read_text(), count=1))
-    with pytest.raises(hd.ClipError, match=r"lacks the columns left_knee; 'legs12' does not know its columns left_kne; --missing neutral"):
+    with pytest.raises(hd.ClipError, match=r"lacks the column left_knee; 'legs12' does not know its column left_kne; --missing neutral"):
         load_measured_motion(path, ROBOT)
 
 
@@ -166,7 +184,7 @@ def test_hostile_rates(tmp_path):
         with pytest.raises(hd.ClipError, match=message):
             load_measured_motion(path, ROBOT, rates(tmp_path, rows=spoilt))
     few = write(tmp_path / "few.csv", RATES[:-1], [row[:-1] for row in rows])
-    with pytest.raises(hd.ClipError, match=rf"few\.csv:1: rates lack the columns {RATES[-1]}$"):
+    with pytest.raises(hd.ClipError, match=rf"few\.csv:1: rates lack the column {RATES[-1]}$"):
         load_measured_motion(path, ROBOT, few)
 
 
@@ -175,7 +193,7 @@ def test_hostile_archives(tmp_path):
     for arrays, message in (
         ({"time": [0.0, 0.1], "a": [1.0, 2.0, 3.0]}, r"time has shape \(2,\), expected \(3,\)"),
         ({"time": [0.0, 0.1], "a": [1.0, np.nan]}, r"row 1, column 'a': received nan"),
-        ({"time": [0.0, 0.1], "a": [1.0, 2.0], "b": [1.0]}, r"column 'b': has 1 rows, others have 2"),
+        ({"time": [0.0, 0.1], "a": [1.0, 2.0], "b": [1.0]}, r"column 'b': has 1 row, others have 2"),
         ({"time": [0.0, 0.1], "F": np.zeros((2, 4))}, r"F has shape \(2, 4\), expected one row per instant, columns Fx, Fy, Fz"),
         ({"a": [0.0, 0.1]}, "has no instants"),
         ({"time": [0.0, 0.1], "joint_vel": np.zeros((2, 3))}, "no list of names for joint_vel"),

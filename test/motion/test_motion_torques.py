@@ -165,12 +165,29 @@ def test_one_plate_measured_the_other_foot_by_a_rule():
     with pytest.raises(hd.ClipError, match=r"row 11, column 'time': 0\.11 s was not measured: left goes from 0 s to 0\.09 s"):
         solve_motion(clip, short)
     later = solve_motion(clip, short, "transition")
-    assert "19 of 30 frames were not measured: the rule takes them all" in later.clip.notices
+    assert "not measured: 19 of 30 frames, in which the rule takes all contacts" in later.clip.notices
     with pytest.raises(hd.ClipError, match=r"row 0, column 'time': 5 s was not measured: left goes from 0 s to 0\.09 s"):
         solve_motion(clip.change(times=clip.times + 5.0), short, "transition")
     assert np.abs(later.residual).max() < 1e-8
     expected = hd.inverse_dynamics(ROBOT, hd.State.at_rest(ROBOT), clip.a[0], FEET_NAMES, "transition").tau
     assert np.abs(later.tau[-1] - expected).max() < 1e-9
+
+
+def test_the_first_fault_tells_what_was_measured_and_not_that_it_bears_nothing():
+    """Plates that end early, and leave a tenth of the weight where they bear: a rule has no contact there."""
+    clip = standing_clip(contacts={name: np.ones(30, dtype=bool) for name in FEET_NAMES})
+    parts = np.zeros((10, 2, 9))
+    parts[:, 0, 2], parts[:, 0, 4] = 0.9 * ROBOT.mass * 9.81, 0.1
+    found = solve_motion(clip, MeasuredWrenches("plates", clip.times[:10], FEET, about_origin(parts)), "minimum_torque_limited")
+    assert found.statuses["unsupported"] == 11
+    assert found.first_fault.startswith("at 0.000 s: ")
+    assert "bears nothing" not in found.first_fault
+    assert found.first_fault.endswith(f"; measured there: {0.9 * ROBOT.mass * 9.81:.4g} N on {FEET[0]}, 0 N on {FEET[1]}")
+    falling = np.zeros((30, ROBOT.nv))
+    falling[:, 2] = -20.0
+    pulled = solve_motion(clip.change(a=falling), None, "minimum_torque_limited")
+    assert "left_foot: bears nothing, and cannot pull" in pulled.first_fault
+    assert "measured" not in pulled.first_fault
 
 
 def test_rule_is_not_asked_where_all_contacts_were_measured():

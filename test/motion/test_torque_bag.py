@@ -100,5 +100,5 @@ def test_a_topic_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(RecordError, match=r"/odom is a folder|cannot be written"):
         BagFile(tmp_path)
     (tmp_path / "motion.csv").write_text("time,x\n0,0\n1,0\n")
-    with pytest.raises(ClipError, match="is no bag"):
+    with pytest.raises(ClipError, match="is not a bag"):
         load_measured_motion(tmp_path / "motion.csv", ROBOT, names={"/a": "/b"})

@@ -1,5 +1,6 @@
 """Any tree on any contacts: equality rules against a dense solve, limited rules against another solver on the same limits."""
 
+import re
 from itertools import cycle
 
 import daqp
@@ -209,6 +210,32 @@ def test_random_trees_inside_limits():
         robot = random_tree(rng)
         found += check_limited(robot, rng, tuple(robot.surfaces))
     assert found > 20
+
+
+def made_light(urdf, part):
+    """The same robot with so much of all masses, inertias and torque limits."""
+    scale = lambda found: f'{found[1]}="{float(found[2]) * part!r}"'  # noqa: E731 - one line
+    return re.sub(r'(value|ixx|iyy|izz|effort)="([^"]*)"', scale, urdf)
+
+
+def test_a_light_robot_needs_as_much_less_torque_as_it_weighs_less():
+    """Also where torques alone do not choose the push: limbs of two joints on faces, and limits that decide."""
+    decided = 0
+    for seed in (3, 5, 10):
+        rng = np.random.default_rng(seed)
+        heavy = random_tree(rng)
+        specs = {n: SurfaceSpec(FrameSpec(s.link, s.X_LC), s.vertices, friction=s.friction) for n, s in heavy.surfaces.items()}
+        light = hd.load_robot(made_light(heavy.urdf, 1e-3), description=Description(surfaces=specs))
+        assert light.mass == pytest.approx(1e-3 * heavy.mass)
+        solvers = [hd.InverseDynamics(robot, tuple(heavy.surfaces), UNBOUND, compiled=False) for robot in (heavy, light)]
+        for _ in range(6):
+            state, a = question(heavy, rng, 0.2)
+            one, other = (solver.tick(state.q, state.v, a) for solver in solvers)
+            assert one.certificate.path == other.certificate.path
+            decided += one.certificate.path == "qp"
+            if one.certificate.path != "qp_soft":
+                np.testing.assert_allclose(1e3 * other.tau, one.tau, atol=1e-5 * (1.0 + np.abs(one.tau).max()))
+    assert decided > 3
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.errors import ClipError, count
 from humanoid_dynamics.motion.clip import check_times
 from humanoid_dynamics.motion.formats.opensim_file import is_opensim, split_opensim
 from humanoid_dynamics.motion.formats.recording import Recording, check_names
@@ -167,11 +167,12 @@ def _find_times(table: Table, rate: float | None, origin: str) -> tuple[Vector, 
     return np.arange(len(table.values)) / found, ()
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path, *, gaps: bool = False) -> Table:
     """Read a table of text: names in the first row if they are no numbers, comments behind ``#``.
 
     Args:
         path: The file.
+        gaps: Whether numbers may be missing, ``nan`` or nothing at all.
 
     Returns:
         Its names, numbers and lines.
@@ -190,17 +191,21 @@ def read_table(path: Path) -> Table:
             raise ClipError(origin, problem, line=lines[0][0])
     if is_opensim([line for _, line in lines]):
         rows, degrees = split_opensim(lines, origin)
-        return _build_table(rows, origin, degrees=degrees)
+        return _build_table(rows, origin, degrees=degrees, gaps=gaps)
     comments = [found for _, line in lines if (found := COMMENT.match(line))]
     rate = _number(comments[0].group(1)) if comments else None
     kept = [(number, line) for number, line in lines if not line.startswith("#")]
     if not kept:
         raise ClipError(origin, "is empty")
     mark = next((mark for mark in SEPARATORS if mark in kept[0][1]), ",")
-    return _build_table([(number, [cell.strip().strip('"') for cell in line.split(mark)]) for number, line in kept], origin, rate)
+    return _build_table(
+        [(number, [cell.strip().strip('"') for cell in line.split(mark)]) for number, line in kept], origin, rate, gaps=gaps
+    )
 
 
-def _build_table(rows: list[tuple[int, list[str]]], origin: str, rate: float | None = None, *, degrees: bool = False) -> Table:
+def _build_table(
+    rows: list[tuple[int, list[str]]], origin: str, rate: float | None = None, *, degrees: bool = False, gaps: bool = False
+) -> Table:
     columns: tuple[str, ...] = ()
     header: int | None = None
     if any(_number(cell) is None for cell in rows[0][1]) and all(_number(cell) is None for cell in rows[0][1]):
@@ -210,18 +215,18 @@ def _build_table(rows: list[tuple[int, list[str]]], origin: str, rate: float | N
         columns, rows = tuple(names), rows[1:]
         check_names(columns, origin, header)
     width = len(columns) or len(rows[0][1])
-    values = np.array([_read_row(cells, width, columns, (origin, index, line)) for index, (line, cells) in enumerate(rows)])
+    values = np.array([_read_row(cells, width, columns, (origin, index, line), gaps) for index, (line, cells) in enumerate(rows)])
     return Table(columns, values.reshape(len(rows), width), tuple(line for line, _ in rows), rate, degrees, header)
 
 
-def _read_row(cells: list[str], width: int, columns: tuple[str, ...], place: tuple[str, int, int]) -> list[float]:
+def _read_row(cells: list[str], width: int, columns: tuple[str, ...], place: tuple[str, int, int], gaps: bool) -> list[float]:
     origin, row, line = place
     if len(cells) != width:
-        raise ClipError(origin, f"has {len(cells)} columns, expected {width}", row=row, line=line)
+        raise ClipError(origin, f"has {count(len(cells), 'column')}, expected {width}", row=row, line=line)
     numbers = []
     for index, cell in enumerate(cells):
-        number = _number(cell)
-        if number is None or not math.isfinite(number):
+        number = math.nan if gaps and not cell else _number(cell)
+        if number is None or not (math.isfinite(number) or (gaps and math.isnan(number))):
             name = columns[index] if columns else str(index)
             point = " with a point" if "," in cell else ""
             raise ClipError(origin, f"received {cell!r}, expected a finite number{point}", row=row, column=name, line=line)

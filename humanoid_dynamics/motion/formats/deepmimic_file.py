@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from humanoid_dynamics.errors import ClipError, DescriptionError
+from humanoid_dynamics.errors import ClipError, DescriptionError, count
 from humanoid_dynamics.motion.clip import check_table
 from humanoid_dynamics.motion.formats.bvh_file import axis_rotations
 from humanoid_dynamics.motion.formats.recording import normalize_rows
@@ -111,7 +111,7 @@ def read_deepmimic(path: Path) -> DeepMimic:
         raise ClipError(origin, f"received Loop {loop!r}, expected {' or '.join(LOOPS)}")
     for index, row in enumerate(rows):
         if len(row) != len(rows[0]):
-            raise ClipError(origin, f"has {len(row)} numbers, the first row has {len(rows[0])}", row=index)
+            raise ClipError(origin, f"has {count(len(row), 'number')}, the first row has {len(rows[0])}", row=index)
         for column, number in enumerate(row):
             if isinstance(number, bool) or not isinstance(number, int | float) or not np.isfinite(number):
                 raise ClipError(origin, f"received {number!r}, expected a finite number", row=index, column=str(column))

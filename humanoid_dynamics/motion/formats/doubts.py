@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.errors import count
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
@@ -35,7 +36,9 @@ def _doubt_base(robot: RobotModel, q: Matrix) -> tuple[str, ...]:
     lying = int(np.count_nonzero(rows @ up < math.cos(LYING)))
     if 2 * lying < len(q):
         return ()
-    return (f"the base lies or stands on its head in {lying} of {len(q)} rows; if its quaternions begin with w, write them as x y z w",)
+    return (
+        f"the base lies or stands on its head in {lying} of {count(len(q), 'row')}; if its quaternions begin with w, write them as x y z w",
+    )
 
 
 def _tell_holes(times: Vector) -> tuple[str, ...]:

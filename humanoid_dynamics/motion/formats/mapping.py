@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.errors import ClipError, DescriptionError, UnknownNameError
+from humanoid_dynamics.errors import ClipError, DescriptionError, UnknownNameError, count
 from humanoid_dynamics.model.joint import Joint
 from humanoid_dynamics.model.reading.description_file import load_yaml
 from humanoid_dynamics.model.robot import RobotModel
@@ -258,7 +258,9 @@ def _size(robot: RobotModel) -> float:
 def _take_whole(recording: Recording, robot: RobotModel) -> Matrix:
     if recording.values.shape[1] != robot.nq:
         listed = ", ".join(entry_names(robot))
-        problem = f"has {recording.values.shape[1]} columns without names; a configuration of {robot.name!r} has {robot.nq}: {listed}"
+        problem = (
+            f"has {count(recording.values.shape[1], 'column')} without names; a configuration of {robot.name!r} has {robot.nq}: {listed}"
+        )
         raise ClipError(recording.origin, problem)
     q = np.array(recording.values)
     for block in unit_blocks(robot):

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.errors import ClipError, count
 from humanoid_dynamics.motion.formats.columns import BASE_POSE, BASE_VELOCITY
 from humanoid_dynamics.motion.formats.csv_file import CONTACT as LABEL
 from humanoid_dynamics.motion.formats.csv_file import TIME
@@ -167,12 +167,12 @@ def _positions(arrays: Arrays, origin: str) -> tuple[tuple[str, ...], Matrix]:
     joints = _numbers(arrays, "joint_pos", origin)
     names = _names(arrays, "joint_names", origin)
     if joints.ndim != 2 or joints.shape[1] != len(names):
-        raise ClipError(origin, f"joint_pos has shape {joints.shape}, but joint_names has {len(names)} names")
+        raise ClipError(origin, f"joint_pos has shape {joints.shape}, but joint_names has {count(len(names), 'name')}")
     if "base_pos" not in arrays and "base_quat_xyzw" not in arrays:
         return names, joints
     base = _stack(arrays, ("base_pos", "base_quat_xyzw"), (3, 4), origin)
     if len(base) != len(joints):
-        raise ClipError(origin, f"base_pos has {len(base)} rows, joint_pos {len(joints)}")
+        raise ClipError(origin, f"base_pos has {count(len(base), 'row')}, joint_pos has {len(joints)}")
     return BASE_POSE + names, np.hstack((base, joints))
 
 
@@ -185,7 +185,7 @@ def _columns(arrays: Arrays, names: tuple[str, ...], origin: str) -> Matrix:
     n = len(arrays[names[0]])
     for name in names:
         if len(arrays[name]) != n:
-            raise ClipError(origin, f"has {len(arrays[name])} rows, {names[0]} has {n}", column=name)
+            raise ClipError(origin, f"has {count(len(arrays[name]), 'row')}, {names[0]} has {n}", column=name)
     return np.column_stack([_numbers(arrays, name, origin) for name in names])
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.errors import ClipError, count, listed
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.formats.columns import joint_columns, rate_columns, velocity_columns
 from humanoid_dynamics.motion.formats.recording import Recording
@@ -64,8 +64,8 @@ def fill_rates(
     moved = [name for joint in joints for name in rate_columns(joint)]  # all where configurations have no names
     missing = [wanted[name].column for name in moved if wanted[name].column not in place]
     unknown = set(recording.rates) - {source.column for source in wanted.values()} - ignore
-    faults = [f"lack the columns {', '.join(missing)}"] if missing else []
-    faults += [f"have unknown columns {', '.join(sorted(unknown))}"] if unknown else []
+    faults = [f"lack the {listed('column', missing)}"] if missing else []
+    faults += [f"have the unknown {listed('column', sorted(unknown))}"] if unknown else []
     if faults:
         raise ClipError(recording.origin, f"rates {' and '.join(faults)}")
     return rates
@@ -100,6 +100,6 @@ def hold_rates(
 
 def _take_whole_rates(table: Matrix, origin: str, robot: RobotModel) -> Matrix:
     if table.shape[1] != robot.nv:
-        listed = ", ".join(velocity_columns(robot))
-        raise ClipError(origin, f"has {table.shape[1]} rates without names; a velocity of {robot.name!r} has {robot.nv}: {listed}")
+        wanted = ", ".join(velocity_columns(robot))
+        raise ClipError(origin, f"has {count(table.shape[1], 'rate')} without names; a velocity of {robot.name!r} has {robot.nv}: {wanted}")
     return table

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_dynamics.errors import ClipError, UnknownNameError
+from humanoid_dynamics.errors import ClipError, UnknownNameError, count, listed
 from humanoid_dynamics.motion.formats.columns import BASE_VELOCITY
 from humanoid_dynamics.motion.formats.csv_file import TIME, read_table
 from humanoid_dynamics.motion.formats.detect import ZIP
@@ -53,8 +53,8 @@ class Series:
         missing = [name for name in wanted if name not in self.columns]
         if missing:
             line = self.lines[0] - 1 if self.lines else None
-            listed = ", ".join(self.columns) or "none"
-            raise ClipError(self.origin, f"lacks the columns {', '.join(missing)}; it has {listed}", line=line)
+            known = ", ".join(self.columns) or "none"
+            raise ClipError(self.origin, f"lacks the {listed('column', missing)}; it has {known}", line=line)
         return self.values[:, [self.columns.index(name) for name in wanted]]
 
     def fault(self, row: int, column: str, problem: str) -> ClipError:
@@ -68,7 +68,7 @@ class Series:
         return ClipError(self.origin, problem, row=row, column=column, line=self.lines[row] if self.lines else None)
 
 
-def read_series(path: Path) -> Series:
+def read_series(path: Path, *, gaps: bool = False) -> Series:
     """Read a series.
 
     In a numpy archive an array of one dimension is a column; one of three columns, ``NAME``, is ``NAMEx``, ``NAMEy`` and ``NAMEz``;
@@ -76,6 +76,7 @@ def read_series(path: Path) -> Series:
 
     Args:
         path: The file.
+        gaps: Whether numbers other than times may be missing, ``nan``.
 
     Returns:
         The series.
@@ -88,13 +89,13 @@ def read_series(path: Path) -> Series:
             archive = file.read(len(ZIP)) == ZIP
     except OSError as cause:
         raise ClipError(str(path), f"cannot be read: {cause}") from cause
-    series = _read_archive(path) if archive else _read_text(path)
-    _check(series)
+    series = _read_archive(path) if archive else _read_text(path, gaps)
+    _check(series, gaps)
     return series
 
 
-def _read_text(path: Path) -> Series:
-    table = read_table(path)
+def _read_text(path: Path, gaps: bool) -> Series:
+    table = read_table(path, gaps=gaps)
     if TIME not in table.columns:
         first = table.lines[0] - 1 if table.columns and table.lines else None
         problem = f"lacks the column {TIME!r}; it has {', '.join(table.columns) or 'no names of columns'}"
@@ -112,7 +113,7 @@ def _read_archive(path: Path) -> Series:
     times = read_times(arrays, n, origin)
     short = next((name for name, values in columns.items() if len(values) != n), None)
     if short is not None:
-        raise ClipError(origin, f"has {len(columns[short])} rows, others have {n}", column=short)
+        raise ClipError(origin, f"has {count(len(columns[short]), 'row')}, others have {n}", column=short)
     values = np.column_stack(tuple(columns.values())) if columns else np.zeros((n, 0))
     return Series(origin, read_only(times), tuple(columns), read_only(values))
 
@@ -143,10 +144,10 @@ def _joint_names(arrays: dict[str, NDArray[np.generic]], name: str, origin: str)
     raise ClipError(origin, str(UnknownNameError(f"list of names for {name}", "rate_names", arrays)))
 
 
-def _check(series: Series) -> None:
+def _check(series: Series, gaps: bool) -> None:
     if not len(series.times):
         raise ClipError(series.origin, "has no rows")
-    bad = np.argwhere(~np.isfinite(series.values))
+    bad = np.argwhere(np.isinf(series.values) if gaps else ~np.isfinite(series.values))
     if bad.size:
         row, column = (int(index) for index in bad[0])
         raise series.fault(row, series.columns[column], f"received {series.values[row, column]}, expected a finite number")

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_dynamics.errors import ClipError, UnknownNameError
+from humanoid_dynamics.errors import ClipError, UnknownNameError, count
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import tell_gap
 from humanoid_dynamics.motion.formats.opensim_plates import translate_plates
@@ -18,6 +18,7 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 PARTS = ("F", "P", "M")  # force [N], point [m], free moment there [N·m]
 FIRST = "_Fx"
+LIGHT = 0.05  # of the weight; what a plate without a point may bear, and is taken as nothing
 HELD = 1.5  # samples of the plates by which a motion may be longer than they are
 
 
@@ -72,7 +73,8 @@ def load_force_plates(path: str | Path, robot: RobotModel, links: Mapping[str, s
     """Read force plates: for each one, such as ``R``, columns ``R_Fx`` .. ``R_Fz``, ``R_Px`` .. ``R_Pz`` and ``R_Mx`` .. ``R_Mz``.
 
     F is the force on the robot, P where it acts and M the free moment there, all in axes of the world.  OpenSim's own names, such as
-    ``ground_force_vx``, ``ground_force_px`` and ``ground_torque_x`` of the plate ``ground_force``, are read with the y axis up.
+    ``ground_force_vx``, ``ground_force_px`` and ``ground_torque_x`` of the plate ``ground_force``, are read with the y axis up.  A plate
+    that bears next to nothing may have no point, ``nan``.
 
     Args:
         path: A table of text, of OpenSim too, or a numpy archive.
@@ -81,12 +83,12 @@ def load_force_plates(path: str | Path, robot: RobotModel, links: Mapping[str, s
             plate that is neither is left out.
 
     Returns:
-        The wrenches, with a notice of the plates that were left out.
+        The wrenches, with a notice of the plates that were left out, and of rows without a point.
 
     Raises:
         ClipError: If a plate, a column or a number is missing or wrong, naming file, line and column.
     """
-    series, turned = translate_plates(read_series(Path(path)))
+    series, turned, in_file = translate_plates(read_series(Path(path), gaps=True))
     plates = tuple(name.removesuffix(FIRST) for name in series.columns if name.endswith(FIRST))
     if not plates:
         series.take(("PLATE_Fx",))
@@ -97,9 +99,11 @@ def load_force_plates(path: str | Path, robot: RobotModel, links: Mapping[str, s
     left_out = [plate for plate in plates if links and plate not in links and plate not in (*robot.links, *robot.aliases)]
     used = [plate for plate in plates if plate not in left_out]
     targets = tuple(_find_link(plate, robot, links, series) for plate in used)
-    wrenches = [_wrench(series, plate) for plate in used]
+    light = LIGHT * robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
+    wrenches, told = zip(*(_wrench(series, plate, light, in_file) for plate in used), strict=True) if used else ((), ())
     notices: tuple[str, ...] = (f"plates {', '.join(turned)}: y is up in the file, as in OpenSim; turned to z",) if turned else ()
     notices += (f"plates not used: {', '.join(left_out)}; no link was named for them",) if left_out else ()
+    notices += tuple(notice for notice in told if notice)
     gap = tell_gap(series.times)
     notices += (f"plates: {gap}; forces go straight in between",) if gap else ()
     return MeasuredWrenches(series.origin, series.times, targets, np.stack(wrenches, axis=1), notices)
@@ -116,6 +120,21 @@ def _find_link(plate: str, robot: RobotModel, links: Mapping[str, str], series: 
     return name
 
 
-def _wrench(series: Series, plate: str) -> Matrix:
-    F, P, M = np.split(series.take(f"{plate}_{part}{axis}" for part in PARTS for axis in AXES), 3, axis=1)
-    return np.hstack((F, np.cross(P, F) + M))
+def _wrench(series: Series, plate: str, light: float, in_file: Mapping[str, str]) -> tuple[Matrix, str]:
+    """Return the wrenches of a plate, nothing where it has no point, and a notice of that; refuse it where the plate bears."""
+    names = [f"{plate}_{part}{axis}" for part in PARTS for axis in AXES]
+    table = np.array(series.take(names))
+    gaps = np.isnan(table)
+    rows = np.flatnonzero(gaps.any(axis=1))
+    sizes = np.linalg.norm(table[rows, :3], axis=1)
+    for row, size in zip(rows, sizes, strict=True):
+        if not size <= light:  # no number is not
+            name = names[int(np.argmax(gaps[row]))]
+            where = "" if np.isnan(size) else f" where the plate bears {size:.4g} N"
+            raise series.fault(int(row), in_file.get(name, name), f"received nan, expected a finite number{where}")
+    table[rows] = 0.0
+    F, P, M = np.split(table, 3, axis=1)
+    told = (
+        f"plate {plate}: {count(len(rows), 'row')} without a point, with {sizes.max():.3g} N at most, taken as nothing" if len(rows) else ""
+    )
+    return np.hstack((F, np.cross(P, F) + M)), told

@@ -8,6 +8,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from humanoid_dynamics.errors import count
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.contact_detection import detect_contacts
@@ -99,7 +100,7 @@ def _find_schedule(clip: Clip, free: Matrix, unmeasured: list[str], covered: NDA
         labels[unmeasured[0]] |= _bears_rest(need) & covered
         notice += f", and that of {unmeasured[0]} from the weight that was not measured"
     if falling.any():
-        notice += f", and none in {int(falling.sum())} frames that need less than {FALLING:.0%} of the weight from it"
+        notice += f", and none in {count(int(falling.sum()), 'frame')} with less than {FALLING:.0%} of the weight to bear"
     return schedule_from_labels(clip.times, labels), (notice,)
 
 

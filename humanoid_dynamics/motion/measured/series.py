@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.errors import ClipError, count, listed
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.formats.bag_file import read_bag_motion
@@ -86,7 +86,7 @@ def find_line(fault: ClipError, path: str | Path) -> ClipError:
 def _read(path: Path, names: Mapping[str, str] | None) -> Recording | Bvh | DeepMimic:
     form = detect_format(path)
     if names and form != "mcap":
-        raise ClipError(str(path), "is no bag, and has no topics to rename")
+        raise ClipError(str(path), "is not a bag and has no topics to rename; expected an .mcap file with --remap")
     if form == "mcap":
         return read_bag_motion(path, names)
     return read_csv(path, beside=False) if form in TABLES else read_motion(path)
@@ -100,17 +100,17 @@ def _check_columns(motion: Recording, robot: RobotModel, joint_map: JointMap, ho
     rootless = robot.root != "fixed" and not known.issuperset(joint_columns(robot.joints[0]))
     if motion.columns and missing and (rootless or not hold):
         used = joint_map.ignore | {source.column for source in joint_map.sources.values()}
-        unknown = ", ".join(name for name in motion.columns if name not in wanted and name not in used)
-        told = f"; {robot.name!r} does not know its columns {unknown}" if unknown else ""
+        unknown = [name for name in motion.columns if name not in wanted and name not in used]
+        told = f"; {robot.name!r} does not know its {listed('column', unknown)}" if unknown else ""
         hint = BASE_HINT if rootless else HOLD_HINT
-        raise ClipError(motion.origin, f"lacks the columns {', '.join(missing)}{told}; {hint}", line=motion.header)
+        raise ClipError(motion.origin, f"lacks the {listed('column', missing)}{told}; {hint}", line=motion.header)
 
 
 def _read_rates(path: Path, motion: Recording, robot: RobotModel, joint_map: JointMap | None) -> Matrix:
     """Return rates in the order of the robot, (n, nv)."""
     series = read_series(path)
     if len(series.times) != len(motion.times):
-        raise ClipError(series.origin, f"has {len(series.times)} rows, {motion.origin} has {len(motion.times)}")
+        raise ClipError(series.origin, f"has {count(len(series.times), 'row')}, {motion.origin} has {len(motion.times)}")
     apart, same = np.abs(series.times - motion.times), SAME_INSTANT * float(np.min(np.diff(motion.times), initial=LONGEST_STEP))
     if apart.max() > same:
         row = int(np.argmax(apart > same))
