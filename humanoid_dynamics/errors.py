@@ -57,7 +57,7 @@ class UnknownNameError(HumanoidDynamicsError, KeyError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         self.kind, self.name, self.known = kind, name, tuple(dict.fromkeys(known))
-        close = get_close_matches(name, self.known, n=1)
+        close = get_close_matches(name, self.known, n=1) if isinstance(name, str) else []
         hint = f" Did you mean {close[0]!r}?" if close else ""
         listed = ", ".join(self.known) if self.known else "none"
         super().__init__(f"no {kind} named {name!r}.{hint} Known: {listed}")

@@ -45,7 +45,7 @@ def read_torque(names: Sequence[str], effort: Vector, given: Vector | Mapping[st
         return Torque(read_only(np.zeros(len(names))))
     try:
         tau = as_real(_in_order(names, given) if isinstance(given, Mapping) else given)
-    except (TypeError, ValueError) as cause:
+    except (TypeError, ValueError, OverflowError) as cause:
         raise ShapeError("tau", f"{given!r:.80}", f"{len(names)} real numbers") from cause
     if tau.shape != (len(names),):
         raise ShapeError("tau", f"shape {tau.shape}", f"({len(names)},)")

@@ -7,8 +7,9 @@ part within a step, and impacts cut a step in two where they happen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import NoneType
 
 import numpy as np
 
@@ -23,11 +24,12 @@ from humanoid_dynamics.simulation.command import read_torque
 from humanoid_dynamics.simulation.contacts.touch_points import choose_points, note_missing
 from humanoid_dynamics.simulation.door import check_start
 from humanoid_dynamics.simulation.gauge import Gauge
+from humanoid_dynamics.simulation.kinds import check_blocks, check_events, check_function, check_kind, check_setup
 from humanoid_dynamics.simulation.observed import ObservedWorld
 from humanoid_dynamics.simulation.push import Push
 from humanoid_dynamics.simulation.reach import check_reach
 from humanoid_dynamics.simulation.reading import read_report
-from humanoid_dynamics.simulation.setup import CONTACTS, HOOKS, INTEGRATORS, LONGEST_STEP, SHORTEST_STEP, Setup, StepReport
+from humanoid_dynamics.simulation.setup import HOOKS, LONGEST_STEP, SHORTEST_STEP, Setup, StepReport
 from humanoid_dynamics.simulation.snapshot import Snapshot, go_back, take_snapshot
 from humanoid_dynamics.simulation.steps.build_engine import build_engine
 from humanoid_dynamics.simulation.steps.joint_forces import JointForces, rebind_drive
@@ -54,7 +56,7 @@ class World(ObservedWorld):
     """
 
     def __init__(
-        self, robot: RobotModel, setup: Setup | None = None, state: State | None = None, connections: Iterable[ConstraintBlock] = ()
+        self, robot: RobotModel, setup: Setup | None = None, state: State | None = None, connections: Sequence[ConstraintBlock] = ()
     ) -> None:
         """Put a robot into a world.
 
@@ -69,7 +71,9 @@ class World(ObservedWorld):
             ShapeError: If the state does not fit, or starts with a joint beyond its limits, a body inside another or a loop that is open.
             SingularInertiaError: If a link moves without inertia.
         """
-        self.setup = setup or Setup()
+        check_kind("robot", robot, (RobotModel,), "a robot, as load_robot makes it")
+        check_kind("state", state, (State, NoneType), "a State, or None")
+        self.setup = check_setup(Setup() if setup is None else setup)
         self.pilot: Pilot | None = None
         self.gauges: dict[str, Gauge] = {}
         model = robot.model.copy()
@@ -81,15 +85,12 @@ class World(ObservedWorld):
         passive = set(self.setup.passive)
         for name in passive - set(own.actuated):
             raise UnknownNameError("motor", name, own.actuated)
-        if self.setup.contact not in CONTACTS:
-            raise UnknownNameError("law of contact", self.setup.contact, CONTACTS)
-        if self.setup.integrator not in INTEGRATORS:
-            raise UnknownNameError("integrator", self.setup.integrator, INTEGRATORS)
         self._points = choose_points(own, self.setup.points)
         own = note_missing(own, self._points) if self.setup.points == "body" else own
         self._hooks: dict[str, list[Hook]] = {name: [] for name in HOOKS}
         self._undisturbed, self._hooked = True, False
         self._within = ""
+        check_blocks(connections)
         rows = ConstraintSet.of(own, connections)
         mechanism = Mechanism(own, rows, actuated=[name for name in own.actuated if name not in passive])
         self._stepper = self._build_stepper(mechanism, JointForces(own, self.setup.drive), start)
@@ -112,8 +113,9 @@ class World(ObservedWorld):
         Raises:
             UnknownNameError: If there is no such moment.
         """
-        if name not in self._hooks:
+        if not isinstance(name, str) or name not in HOOKS:
             raise UnknownNameError("hook", name, HOOKS)
+        check_function("hook", hook, "a function of the world")
         self._hooks[name].append(hook)
         self._undisturbed, self._hooked = not any(self._hooks[name] for name in HOOKS[1:-1]), True
 
@@ -135,6 +137,7 @@ class World(ObservedWorld):
             HumanoidDynamicsError: If a hook between the phases of a step asks for it.
         """
         self._check_between_steps("push")
+        check_kind("link", link, (str,), "the name of a link")
         self.robot.link_frame(link)
         lasting = float(check_vector("duration", [duration], 1)[0])
         if lasting < 0.0:
@@ -158,6 +161,7 @@ class World(ObservedWorld):
                 refused changes nothing.
         """
         self._check_between_steps("apply")
+        check_events(events)
         check_reach(self.mechanism, self.q, events)
         old, before = self._stepper, self._stepper.measure_energy()
         change = apply_events(self.mechanism, self.state, events)
@@ -201,6 +205,7 @@ class World(ObservedWorld):
             HumanoidDynamicsError: If a hook between the phases of a step asks for it.
         """
         self._check_between_steps("set_state")
+        check_kind("state", state, (State,), "a State")
         checked = state.check(self.robot)
         before, self._stepper.q = self._stepper.q, np.array(checked.q)
         try:
@@ -224,6 +229,7 @@ class World(ObservedWorld):
             HumanoidDynamicsError: If the structure has changed since, or a hook between the phases of a step asks for it.
         """
         self._check_between_steps("restore")
+        check_kind("snapshot", snapshot, (Snapshot,), "what keep has returned")
         if not snapshot.fits(self._stepper):
             raise HumanoidDynamicsError(
                 "the structure has changed since this was kept; a world goes back only to where it had the same one"
@@ -279,6 +285,7 @@ class World(ObservedWorld):
             self._run("before_step")
             stepper = self._stepper
         if tau is None and self.pilot is not None:
+            check_function("pilot", self.pilot, "a function of the world, or None")
             tau = self.pilot(self)
             stepper = self._stepper
         command = self._no_torque if tau is None else read_torque(self.actuated, self._effort, tau)

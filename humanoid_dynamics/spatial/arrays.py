@@ -12,6 +12,7 @@ from humanoid_dynamics.errors import ShapeError
 Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
+REAL = (float, int, np.floating, np.integer)
 
 
 def read_only(values: ArrayLike) -> Vector:
@@ -42,6 +43,23 @@ def as_real(values: ArrayLike) -> Vector:
     return np.asarray(array, dtype=np.float64)
 
 
+def check_number(field: str, value: object, low: float, high: float, expected: str) -> None:
+    """Refuse what is no number, or beyond bounds.
+
+    Args:
+        field: Name of the argument, for the message.
+        value: What came.
+        low: The least it may be.
+        high: The most it may be.
+        expected: The same in words.
+
+    Raises:
+        ShapeError: If it is not.
+    """
+    if not (isinstance(value, REAL) and low <= value <= high):
+        raise ShapeError(field, f"{type(value).__name__} {value!r:.60}", expected)
+
+
 def check_vector(field: str, values: ArrayLike, size: int) -> Vector:
     """Return values as a finite float64 vector of the given size.
 
@@ -58,7 +76,7 @@ def check_vector(field: str, values: ArrayLike, size: int) -> Vector:
     """
     try:
         vector = as_real(values)
-    except (TypeError, ValueError) as cause:
+    except (TypeError, ValueError, OverflowError) as cause:
         raise ShapeError(field, f"{type(values).__name__} {values!r:.60}", f"{size} numbers") from cause
     if vector.shape != (size,):
         raise ShapeError(field, f"shape {vector.shape}", f"({size},)")

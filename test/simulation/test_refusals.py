@@ -9,12 +9,13 @@ from humanoid_dynamics.constraints.loop import build_loop
 from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError, UnknownNameError
 from humanoid_dynamics.model.loop import LoopClosure
 from humanoid_dynamics.simulation.audit.setting import build_body, build_state
-from humanoid_dynamics.simulation.contacts.terrain import build_plane
+from humanoid_dynamics.simulation.contacts.moving_shapes import MovingShape
+from humanoid_dynamics.simulation.contacts.terrain import build_ball, build_plane, build_steps, build_terrain
 from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint
 from humanoid_dynamics.simulation.scenes.file import load_scene, read_scene
 from humanoid_dynamics.simulation.scenes.run import build_world
 from humanoid_dynamics.simulation.setup import HOOKS, Setup
-from humanoid_dynamics.simulation.steps.joint_forces import Drive
+from humanoid_dynamics.simulation.steps.joint_forces import Drive, build_drive
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.structure.events import Break, Connect, Cut
 
@@ -203,3 +204,74 @@ def drop_ball():
     ball = TouchPoint("ball", "body", np.zeros(3), 0.1, 0.5, 0.5)
     setup = Setup(terrain=(build_plane(),), points=(ball,), compiled=False)
     return World(build_body(2.0, (0.01, 0.01, 0.01)), setup, build_state(z=0.104, v=(0.0, 0.0, -1.0, 0.0, 0.0, 0.0)))
+
+
+def build_nothing(**changes):
+    """A world of one body, with one thing in its surroundings that makes no sense."""
+    return World(build_body(1.0, (1.0,) * 3), Setup(**{"compiled": False} | changes), build_state(z=1.0))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"terrain": build_plane()}, r"terrain: received Plane .*, expected a tuple of planes, boxes and capsules"),
+        ({"terrain": (3,)}, r"an entry of terrain: received int 3, expected a tuple of planes"),
+        ({"drive": 3}, r"drive: received int 3, expected a Drive, as build_drive makes it, or None"),
+        ({"limits": 3}, r"limits: received int 3, expected True or False"),
+        ({"compiled": "x"}, r"compiled: received str 'x', expected True, False or None"),
+        ({"audit": None}, r"audit: received NoneType None, expected True or False"),
+        ({"contact": 3}, r"contact: received int 3, expected one of friction, paper"),
+        ({"contact": "frction"}, r"no law of contact named 'frction'. Did you mean 'friction'\? Known: friction, paper"),
+        ({"passive": "hip"}, r"passive: received str 'hip', expected a tuple of names of motors"),
+        ({"points": 4}, r"points: received int 4, expected 'surfaces', 'body' or a tuple of TouchPoint"),
+        ({"shapes": (MovingShape("body", 5),)}, r"shape on link 'body': received int 5, expected a box or a capsule"),
+        ({"gravity": "down"}, r"gravity: received str 'down', expected 3 numbers"),
+        ({"points": (TouchPoint("p", 3, np.zeros(3)),)}, r"link of a touch point: received int 3, expected a word"),
+    ],
+)
+def test_surroundings_of_the_wrong_kind_are_refused_by_name(changes, said):
+    with pytest.raises(HumanoidDynamicsError, match=rf"^{said}"):
+        build_nothing(**changes)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda world: World(3), "robot: received int 3, expected a robot, as load_robot makes it"),
+        (lambda world: World(world.robot, 0), "setup: received int 0, expected a Setup, or None"),
+        (lambda world: World(world.robot, state="x"), "state: received str 'x', expected a State, or None"),
+        (
+            lambda world: World(world.robot, connections=[1]),
+            "an entry of connections: received int 1, expected a list of constraint blocks",
+        ),
+        (lambda world: world.push([], (0, 0, 0), 0.1), r"link: received list \[\], expected the name of a link"),
+        (lambda world: world.push("body", 10**400, 0.1), "force: received int 10+, expected 3 numbers"),
+        (lambda world: world.step(1e-3, [10**400]), r"tau: received \[10+, expected 0 real numbers"),
+        (lambda world: world.apply(3), "events: received int 3, expected a list of Connect, Touch, Cut and Break"),
+        (lambda world: world.apply(["cut"]), "an entry of events: received str 'cut', expected a list of Connect"),
+        (lambda world: world.apply([Connect("grip")]), "loop of Connect: received str 'grip', expected a LoopClosure"),
+        (lambda world: world.apply([Cut([])]), r"name of Cut: received list \[\], expected a name"),
+        (lambda world: world.add_hook([], print), r"no hook named \[\]. Known: before_step"),
+        (lambda world: world.add_hook("after_step", 3), "hook: received int 3, expected a function of the world"),
+        (lambda world: world.set_state(3), "state: received int 3, expected a State"),
+        (lambda world: world.restore(3), "snapshot: received int 3, expected what keep has returned"),
+        (lambda world: build_plane(friction="x"), "friction: received str 'x', expected a number of at least zero"),
+        (lambda world: build_plane("high"), "height: received list .*, expected 1 numbers"),
+        (lambda world: build_ball("big"), "radius: received str 'big', expected a positive length"),
+        (lambda world: build_steps(2.5), "count: received float 2.5, expected a whole number of at least zero"),
+        (lambda world: build_steps(2, run="x"), "run: received str 'x', expected a positive length"),
+        (lambda world: build_terrain([build_plane(name=3)]), "terrain: received a shape named 3, expected words as names"),
+        (lambda world: build_drive(world.robot, "stiff", 1.0), "kp: received str 'stiff', expected a number, or motor -> number"),
+        (lambda world: build_drive(hd.load_robot("human28"), {"left_knee": "x"}, 1.0), "kp.left_knee: received str 'x', expected a finite"),
+    ],
+)
+def test_what_is_of_the_wrong_kind_is_refused_in_a_sentence(call, said):
+    with pytest.raises(HumanoidDynamicsError, match=rf"^{said}"):
+        call(build_nothing())
+
+
+def test_a_pilot_that_is_no_function_is_refused():
+    world = build_nothing()
+    world.pilot = 3
+    with pytest.raises(ShapeError, match="pilot: received int 3, expected a function of the world, or None"):
+        world.step(1e-3)

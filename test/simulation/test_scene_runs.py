@@ -9,6 +9,7 @@ from humanoid_dynamics.simulation.scenes.judge import judge_run
 from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
 
 CRATE = {"mass": 2.0, "box": [0.2, 0.2, 0.2], "xyz": [0, 0, 0.1]}
+BODY_TO_WORLD = {"a": {"link": "body"}, "b": {"link": "world"}}
 
 
 def run(name, seconds=None):
@@ -152,6 +153,18 @@ def test_closure_holds_for_a_minute_of_swinging():
         ({"objects": {"a": CRATE}, "events": [{"push": {"link": "body"}}]}, "events[0].at", "expected a finite number"),
         ({"objects": {"a": CRATE}, "connections": {"c": {"kind": "glue"}}}, "connections.c.kind", "Known"),
         ({"objects": {"a": CRATE}, "limits": "yes"}, "limits", "true or false"),
+        ({"objects": {"a": {**CRATE, "mass": 10**400}}}, "objects.a.mass", "expected a finite number"),
+        ({"objects": {"a": CRATE}, "connections": {"c": {**BODY_TO_WORLD, "open": "yes"}}}, "connections.c.open", "true or false"),
+        ({"objects": {"a": CRATE}, "connections": {"c": {**BODY_TO_WORLD, "here": 3}}}, "connections.c.here", "true or false"),
+        (
+            {
+                "objects": {"a": CRATE},
+                "connections": {"c": BODY_TO_WORLD},
+                "watches": [{"cut": "c", "link": "body", "plate": {"link": "bod"}}],
+            },
+            "watches[0].plate.link",
+            "Did you mean 'body'",
+        ),
         ({}, "figures", "at least one"),
         ([], "scene", "expected a table"),
     ],

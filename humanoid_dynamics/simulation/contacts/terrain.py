@@ -11,7 +11,10 @@ from numpy.typing import ArrayLike
 
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.simulation.contacts.shapes import Box, Capsule, Plane, Shape
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, check_vector, read_only
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, check_number, check_vector, read_only
+
+INTEGER = (int, np.integer)
+MIN, MAX = float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +78,8 @@ def build_plane(
     Raises:
         ShapeError: If a number makes no sense.
     """
-    check_vector("plane", [height, slope, heading, restitution], 4)
+    for word, value in (("height", height), ("slope", slope), ("heading", heading)):
+        check_vector(word, [value], 1)
     _check_surface(friction, restitution)
     if not abs(slope) < np.pi / 2:
         raise ShapeError("slope", f"{slope}", "an angle below a right angle [rad]")
@@ -137,8 +141,8 @@ def build_ball(
         ShapeError: If a number makes no sense.
     """
     middle, angles = check_vector("xyz", xyz, 3), check_vector("rpy", rpy, 3)
-    if not (0.0 < radius < np.inf and 0.0 <= length < np.inf):
-        raise ShapeError("size", f"radius {radius}, length {length}", "a positive radius and a length of at least zero")
+    check_number("radius", radius, MIN, MAX, "a positive length")
+    check_number("length", length, 0.0, MAX, "a length of at least zero")
     _check_surface(friction, restitution)
     return Capsule(name, pin.SE3(pin.rpy.rpyToMatrix(angles), middle), float(radius), float(length), friction, restitution)
 
@@ -158,7 +162,15 @@ def build_steps(
 
     Returns:
         The boxes.
+
+    Raises:
+        ShapeError: If a number makes no sense.
     """
+    if not isinstance(count, INTEGER) or isinstance(count, bool) or count < 0:
+        raise ShapeError("count", f"{type(count).__name__} {count!r:.60}", "a whole number of at least zero")
+    for word, length in (("rise", rise), ("run", run), ("width", width)):
+        check_number(word, length, MIN, MAX, "a positive length")
+    check_vector("start", [start], 1)
     return tuple(
         build_box((run, width, rise * (k + 1)), (start + run * (k + 0.5), 0.0, rise * (k + 1) / 2), friction=friction, name=f"step{k + 1}")
         for k in range(count)
@@ -179,13 +191,13 @@ def build_terrain(shapes: Sequence[Shape]) -> Terrain:
     """
     names = [shape.name for shape in shapes]
     for name in names:
+        if not isinstance(name, str):
+            raise ShapeError("terrain", f"a shape named {name!r:.60}", "words as names")
         if names.count(name) > 1:
             raise ShapeError("terrain", f"two shapes named {name!r}", "different names")
     return Terrain(tuple(shapes))
 
 
 def _check_surface(friction: float, restitution: float) -> None:
-    if not friction >= 0.0:
-        raise ShapeError("friction", f"{friction}", "a number of at least zero")
-    if not 0.0 <= restitution <= 1.0:
-        raise ShapeError("restitution", f"{restitution}", "a number between 0 and 1")
+    check_number("friction", friction, 0.0, np.inf, "a number of at least zero")
+    check_number("restitution", restitution, 0.0, 1.0, "a number between 0 and 1")

@@ -14,11 +14,10 @@ from humanoid_dynamics.model.shape import Geometry
 from humanoid_dynamics.model.standing.footprint import shape_points
 from humanoid_dynamics.model.surface import DEFAULT_FRICTION
 from humanoid_dynamics.simulation.contacts.moving_shapes import figure_of
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, check_vector, read_only
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, check_number, check_vector, read_only
 
 ABOVE_SOLE = 0.02  # shapes nearer to the plane of a surface than this are the surface [m]
 RIM = 8
-REAL = (float, int, np.floating, np.integer)
 FINITE = float(np.finfo(np.float64).max)
 CORNERS = read_only([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 UP = read_only([0.0, 0.0, 1.0])
@@ -127,12 +126,13 @@ def bind_points(robot: RobotModel, points: Sequence[TouchPoint]) -> PointTable:
 
 def _check_point(point: TouchPoint) -> None:
     """Refuse a point with a number that makes no sense."""
+    for field, word in (("name", point.name), ("link", point.link)):
+        if not isinstance(word, str):
+            raise ShapeError(f"{field} of a touch point", f"{type(word).__name__} {word!r:.60}", "a word")
     check_vector(f"p_L of touch point {point.name!r}", point.p_L, 3)
     for field, most in (("radius", FINITE), ("friction", FINITE), ("restitution", 1.0)):
-        value = getattr(point, field)
-        if not (isinstance(value, REAL) and 0.0 <= value <= most):
-            expected = "a finite number of at least zero" if most == FINITE else f"a number from 0 to {most:g}"
-            raise ShapeError(f"{field} of touch point {point.name!r}", f"{value!r:.60}", expected)
+        expected = "a finite number of at least zero" if most == FINITE else f"a number from 0 to {most:g}"
+        check_number(f"{field} of touch point {point.name!r}", getattr(point, field), 0.0, most, expected)
 
 
 def list_support(robot: RobotModel) -> Matrix:

@@ -129,16 +129,13 @@ def read_scene(content: object, origin: str = "scene", name: str = "scene", para
         shape for k, entry in enumerate(reader.listed(table.get("terrain", []), "terrain")) for shape in read_shapes(reader, entry, k)
     ]
     gravity = reader.vector(table.get("gravity", [0.0, 0.0, -9.81]), "gravity")
-    limits = table.get("limits", True)
-    if not isinstance(limits, bool):
-        raise reader.refuse("limits", f"received {limits!r:.60}, expected true or false")
     contact = reader.word(table.get("contact", "friction"), "contact", CONTACTS)
     setup = Setup(
         tuple(terrain),
         whole.points,
         contact,
         (gravity[0], gravity[1], gravity[2]),
-        limits,
+        reader.truth(table, "limits", "limits", default=True),
         whole.drive,
         whole.passive,
         shapes=whole.shapes,
@@ -199,8 +196,9 @@ def _read_connections(
                 link = reader.word(frame.get("link", ""), f"{key}.{end}.link", (*robot.links, "world"))
                 ends.append((link, reader.pose(frame, f"{key}.{end}")))
         connections[name] = LoopClosure(name, kind, *ends[0], *ends[1])
-        if not entry.get("open", False):
-            (here if entry.get("here", False) else closed).append(name)
+        is_open, is_here = (reader.truth(entry, word, f"{key}.{word}", default=False) for word in ("open", "here"))
+        if not is_open:
+            (here if is_here else closed).append(name)
     return connections, closed, here
 
 

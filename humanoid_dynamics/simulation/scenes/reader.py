@@ -14,6 +14,7 @@ from humanoid_dynamics.errors import DescriptionError
 from humanoid_dynamics.spatial.arrays import Vector, read_only
 
 EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")  # a number to everybody but YAML 1.1, which asks for a point and a sign
+LARGEST = float(np.finfo(np.float64).max)
 
 
 class SceneReader:
@@ -63,10 +64,17 @@ class SceneReader:
         """Return a finite number in a range; of those that YAML takes for words, ``1e-3`` is one."""
         if isinstance(value, str) and EXPONENT.fullmatch(value):
             value = float(value)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value) or not low <= value <= high:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not -LARGEST <= value <= LARGEST or not low <= value <= high:
             limits = (f" of at least {low:g}" if np.isfinite(low) else "") if np.isinf(high) else f" from {low:g} to {high:g}"
             raise self.refuse(key, f"received {value!r:.60}, expected a finite number{limits}")
         return float(value)
+
+    def truth(self, table: Mapping[str, Any], name: str, key: str, *, default: bool) -> bool:
+        """Return true or false from a table."""
+        value = table.get(name, default)
+        if not isinstance(value, bool):
+            raise self.refuse(key, f"received {value!r:.60}, expected true or false")
+        return value
 
     def vector(self, value: object, key: str, size: int = 3, low: float = -np.inf) -> Vector:
         """Return finite numbers, none below a bound."""

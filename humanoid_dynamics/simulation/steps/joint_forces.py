@@ -42,7 +42,9 @@ from humanoid_dynamics.simulation.steps.rows import (
     V,
 )
 from humanoid_dynamics.simulation.steps.tree_kernels import CARE, CREEP, SLACK
-from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_number, check_vector, read_only
+
+MOST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,12 +278,13 @@ def _check_drive(robot: RobotModel, drive: Drive) -> Drive:
 
 
 def _spread(robot: RobotModel, field: str, gain: float | Mapping[str, float]) -> Vector:
-    gains = dict.fromkeys(robot.actuated, gain) if isinstance(gain, int | float) else dict(gain)
+    if not isinstance(gain, Mapping):
+        check_number(field, gain, 0.0, MOST, "a number, or motor -> number, of at least zero")
+    gains = dict(gain) if isinstance(gain, Mapping) else dict.fromkeys(robot.actuated, gain)
     spread = np.zeros(robot.nv)
     for name, value in gains.items():
         if name not in robot.actuated:
             raise UnknownNameError("motor", name, robot.actuated)
-        if not 0.0 <= value < np.inf:
-            raise ShapeError(f"{field}.{name}", f"{value}", "a finite number of at least zero")
+        check_number(f"{field}.{name}", value, 0.0, MOST, "a finite number of at least zero")
         spread[robot.coordinates.index(name)] = value
     return read_only(spread)
