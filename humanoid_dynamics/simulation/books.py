@@ -131,14 +131,14 @@ class Books:
         """
         self.account[IMPULSE:UNGIVEN] += impulse
 
-    def close_motion(self, motion: Vector, dt: float) -> None:
+    def close_motion(self, motion: list[float], dt: float) -> None:
         """Enter the momentum after a part of a step.
 
         Args:
             motion: (9,) as for ``begin_motion``.
             dt: Length of the part [s].
         """
-        close_motion(self._entries, motion.tolist(), dt)
+        close_motion(self._entries, motion, dt)
 
     def report_motion(self, numbers: Vector) -> None:
         """Say what momentum nobody gave in a step, and begin the next one.

@@ -265,7 +265,7 @@ def test_books_tell_what_gravity_and_impulses_leave():
     first, motion, impulse = rng.normal(size=(3, 9))
     books.begin_motion(mass, gravity, first)
     books.give(impulse[:6])
-    books.close_motion(motion, dt)
+    books.close_motion(motion.tolist(), dt)
     books.report_motion(numbers)
     middle, com = first[6:] + 0.5 * dt * first[:3], motion[6:] / mass
     linear = motion[:3] - first[:3] - impulse[:3] - dt * mass * gravity

@@ -28,6 +28,7 @@ class StandingPoints:
         gap: (m,) distances from the ground [m].
         lowest: The least of them [m].
         normals: (nv, m) whitened rows along the normals, until the next step.
+        free: (nv,) whitened velocity at the end without contacts, until the next step.
         missed: Largest velocity that is left along a row [m/s].
     """
 
@@ -69,7 +70,7 @@ class StandingPoints:
         self._support: Matrix = np.zeros((nv, k + 1))
         self._support[:, :k] = np.tile(support, (3, 1)).T
         self._rows: Matrix = np.zeros((nv, k + 1))
-        self._free, self._rows_T, self.normals = self._rows[:, k], self._rows.T, self._rows[:, :m]
+        self.free, self._rows_T, self.normals = self._rows[:, k], self._rows.T, self._rows[:, :m]
         self._products: Matrix = np.zeros((k + 1, k + 1))
         self._G, self._coming = self._products[:k, :k], self._products[k, :k]
         self._diagonal: Vector = self._products.ravel()[:: k + 2][:k]
@@ -133,7 +134,7 @@ class StandingPoints:
         wanted *= HALF
         if self._highest > 0.0:
             wanted[: self._m] += np.maximum(self.gap, 0.0) / dt
-        self._free[:] = impulse
+        self.free[:] = impulse
         whitened = terms.whiten_rows(self._rows_T)
         np.dot(whitened, whitened.T, self._products)
         soft = self._yielding.dot(self._diagonal)
@@ -156,14 +157,12 @@ class StandingPoints:
         self._ended[:], self._impulses[:], self._p, self._u, self._told = ended, p, p, ended + wanted, b""
         return True
 
-    def write_end(self, z_free: Vector, z_end: Vector) -> None:
+    def write_end(self, z_end: Vector) -> None:
         """Write the whitened velocity at the end of the step.
 
         Args:
-            z_free: (nv,) written: what it would be without contacts.
             z_end: (nv,) written.
         """
-        z_free[:] = self._free
         np.dot(self._rows, self._parts, z_end)
 
     def measure_work(self) -> float:

@@ -77,7 +77,7 @@ class AccountedTree:
             dt: Length of the part [s].
         """
         if self.weighs:
-            self.books.close_motion(self.engine.measure_motion(self.q, self.v), dt)
+            self.books.close_motion(self.engine.measure_motion(self.q, self.v).tolist(), dt)
 
     def give_part(self, dt: float) -> None:
         """Enter the impulses of a part of a step.

@@ -13,15 +13,12 @@ from humanoid_dynamics.simulation.steps.engine import Engine
 from humanoid_dynamics.simulation.steps.rows import (
     AUDIT,
     CUT,
-    DT,
     EXTRA,
     FASTEST,
     MASS,
     MISSING,
     MOTOR,
-    OFFSET,
     OVERLOADED,
-    PUSH,
     Q_END,
     V_END,
     V_MIDDLE,
@@ -61,12 +58,14 @@ class CalmEngine(Engine):
         if points is None or impulse is None or not self.contacts.stand(points, terms, v, impulse, dt):
             return UNDONE
         middle = rows[V_MIDDLE].copy()
-        points.write_end(rows[Z_FREE], rows[Z_END])
+        points.write_end(rows[Z_END])
+        if self.outside.carries:
+            rows[Z_FREE][:] = points.free
         if not self._go_on():
             rows[V_MIDDLE][:], numbers[FASTEST] = middle, fast
             return UNDONE
         numbers[W_CONTACTS] = points.measure_work()
-        return self._finish(points, pin.integrate(terms.model, q, rows[WAY]), books)
+        return self._finish(points, pin.integrate(terms.model, q, rows[WAY]), books, dt)
 
     def _coast(self, q_M: Vector, v: Vector) -> Vector | None:
         """Return the impulse (nv,) of all but contacts, with the momentum at the start; None where the inertia is not positive definite.
@@ -77,9 +76,8 @@ class CalmEngine(Engine):
         terms, rows, joints = self.terms, self._rows, self.joints
         self._q_M = q_M
         terms.place(q_M)
-        force = rows[MOTOR] + rows[PUSH]
-        if joints.drive is not None:
-            rows[OFFSET][:] = pin.difference(terms.model, q_M, joints.drive.q_ref)
+        force = rows[MOTOR].copy()  # nobody pushes in a step that is taken in one go
+        self.find_offset(q_M)
         if joints.idle:
             terms.factor()
         else:
@@ -103,7 +101,7 @@ class CalmEngine(Engine):
         np.dot(self._forces, rows[WAY], self._works)
         return True
 
-    def _finish(self, points: StandingPoints, q: Vector, books: Books) -> int:
+    def _finish(self, points: StandingPoints, q: Vector, books: Books, dt: float) -> int:
         """Remember what touched, and enter the step into the books; return what became of it."""
         numbers = self.tables.numbers
         self.tables.configurations[Q_END] = q
@@ -116,6 +114,6 @@ class CalmEngine(Engine):
         numbers[MISSING] = books.close_step(self.measure_energy(q, self._rows[V_END]))
         if books.account[MASS] > 0.0:
             books.give(points.sum_impulses())
-            books.close_motion(self.outside.read(), float(numbers[DT]))
+            books.close_motion(self.outside.list_motion(), dt)
             books.report_motion(numbers)
         return DONE

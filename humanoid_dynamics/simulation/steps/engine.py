@@ -8,7 +8,7 @@ import pinocchio as pin
 from humanoid_dynamics.simulation.books import Books, find_forgotten_rotors, measure_energy
 from humanoid_dynamics.simulation.contacts.friction import FrictionContacts
 from humanoid_dynamics.simulation.contacts.thresholds import FASTEST_APPROACH, NEAR, slowest_impact
-from humanoid_dynamics.simulation.steps.joint_forces import JointForces
+from humanoid_dynamics.simulation.steps.joint_forces import Drive, JointForces
 from humanoid_dynamics.simulation.steps.outside import Outside
 from humanoid_dynamics.simulation.steps.rows import (
     ALL_SLOW,
@@ -75,6 +75,7 @@ class Engine:
         self._energy, self._forgotten = terms.model.createData(), find_forgotten_rotors(terms.model)
         robot, drive = terms.constraints.robot, joints.drive
         own = robot.damping + robot.friction + (0.0 if drive is None else drive.kp + drive.kd)
+        self._driven = find_driven(terms.model, joints.drive)
         self.outside = Outside(terms.model, self._energy, contacts, own)
 
     def warm_up(self) -> None:
@@ -253,6 +254,36 @@ class Engine:
         terms.place(q_M, self._rows[V_MIDDLE])
         if self.columns:
             straighten(self.columns, terms.M, self._rows[V_MIDDLE], terms.h)
+        self.find_offset(q_M)
+
+    def find_offset(self, q_M: Vector) -> None:
+        """Write the way to the configuration that drives hold.
+
+        Args:
+            q_M: (nq,) configuration in the middle of the step.
+        """
         drive = self.joints.drive
-        if drive is not None:
-            self._rows[OFFSET][:] = pin.difference(terms.model, q_M, drive.q_ref)
+        if drive is None:
+            return
+        if self._driven is None:
+            self._rows[OFFSET][:] = pin.difference(self.terms.model, q_M, drive.q_ref)
+        else:
+            np.subtract(drive.q_ref[self._driven[0]], q_M[self._driven[0]], self._rows[OFFSET][self._driven[1]])
+
+
+def find_driven(model: pin.Model, drive: Drive | None) -> tuple[slice, slice] | None:
+    """Return where in configuration and velocity the joints stand that a drive moves, if they stand in a row and have one number each.
+
+    Args:
+        model: The model.
+        drive: The drive, or None.
+    """
+    driven = np.zeros(0) if drive is None else np.flatnonzero(drive.kp + drive.kd)
+    if not len(driven):
+        return None
+    first, last = int(driven[0]), int(driven[-1]) + 1
+    joints = [joint for joint in list(model.joints)[1:] if joint.idx_v < last and first < joint.idx_v + joint.nv]
+    if any(joint.nq != 1 or joint.nv != 1 for joint in joints):
+        return None
+    shift = int(joints[0].idx_q) - int(joints[0].idx_v)  # the same for all: each has one number in either
+    return slice(first + shift, last + shift), slice(first, last)

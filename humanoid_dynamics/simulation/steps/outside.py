@@ -16,7 +16,7 @@ from humanoid_dynamics.simulation.contacts.contact_rows import Touching
 from humanoid_dynamics.simulation.contacts.friction import FrictionContacts
 from humanoid_dynamics.simulation.steps.bench import L_IMPULSE, L_SIGN, L_V
 from humanoid_dynamics.simulation.steps.body_table import find_flying
-from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 
 class Root(NamedTuple):
@@ -58,7 +58,7 @@ class Outside:
         self._carried = tuple(root for root, free in zip(roots, loose, strict=True) if not free)
         self.carries = bool(self._carried)
         self.mass = sum(float(inertia.mass) for inertia in list(model.inertias)[1:])
-        self._model, self._weightless, self._data, self._mass = model, weightless, data, read_only(self.mass)
+        self._model, self._weightless, self._data = model, weightless, data
         self._momentum, self._com = data.h[0].vector, data.com[0]  # these show what is in the work space at any time
         for root in self._carried:
             flies[list(model.subtrees[root.joint])] = 0.0
@@ -76,15 +76,14 @@ class Outside:
             v: (nv,) velocity.
         """
         pin.forwardKinematics(self._model, self._data, q, v)
-        return self.read()
+        return np.array(self.list_motion())
 
-    def read(self) -> Vector:
-        """Return what ``measure`` returns, where the work space has poses and velocities."""
+    def list_motion(self) -> list[float]:
+        """Return what ``measure`` returns as a list, where the work space has poses and velocities."""
         pin.computeCentroidalMomentum(self._model, self._data)
-        motion = np.empty(9)
-        motion[:6] = self._momentum
-        np.multiply(self._mass, self._com, motion[6:])
-        return motion
+        x, y, z = self._com.tolist()
+        mass = self.mass
+        return [*self._momentum.tolist(), mass * x, mass * y, mass * z]
 
     def sum_contacts(self, touching: Touching) -> Vector:
         """Return (6,) impulse of contacts on trees that fly, and its moment about the origin of the world.
