@@ -17,7 +17,7 @@ FAST = (("human28", 0), ("human", 0), ("human16", 1), ("legs12", 2), ("g1", 3), 
 MANY = [(name, seed) for name in (*ROBOTS, "random") for seed in range(100, 150)]
 
 
-def drop(name, seed, seconds):
+def drop(name, seed, seconds, dt=1e-3):
     """Let a limp robot fall from 0.1 to 1 m above the ground, turned at random; return the world and the worst that happened."""
     try:
         robot = hd.load_robot(write_robot(seed), root="free_flyer") if name == "random" else hd.load_robot(name)
@@ -35,8 +35,8 @@ def drop(name, seed, seconds):
     v[:6] = rng.uniform(-1.0, 1.0, 6)
     world = World(robot, Setup(terrain=(build_plane(),), points=points), hd.State(q, v))
     rises, deepest, before = 0.0, 0.0, world.books.energy
-    for _ in range(int(seconds / 1e-3)):
-        report = world.step(1e-3)
+    for _ in range(round(seconds / dt)):
+        report = world.step(dt)
         assert report.status == "ok", report.reason
         rises, deepest = rises + max(0.0, world.books.energy - before), max(deepest, report.depth)
         before = world.books.energy
@@ -54,6 +54,12 @@ def check(name, seed, seconds):
 @pytest.mark.parametrize(("name", "seed"), FAST)
 def test_a_dropped_robot_neither_explodes_nor_gains_energy_nor_sinks(name, seed):
     check(name, seed, 0.8)
+
+
+@pytest.mark.parametrize(("name", "seed"), [("human28", 11), ("human28", 0), ("legs12", 2)])
+def test_long_steps_land_no_deeper_than_short_ones(name, seed):
+    _, _, _, deepest = drop(name, seed, 0.7, dt=1e-2)
+    assert deepest < 1e-3
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from humanoid_dynamics.simulation.steps.kept_energy import take_back
 from humanoid_dynamics.simulation.steps.phases import Phases
 from humanoid_dynamics.simulation.steps.rows import (
     BEFORE,
+    DEPTH,
     FASTEST,
     IMPULSE,
     MASS,
@@ -44,6 +45,8 @@ OFF = 3e-4  # share of the kinetic energy that such a step may miss, and of the 
 SWING_OFF = 1e-5  # and one of a chain that swings, of its energy
 ALWAYS = ("impacts", "corrections")  # entries that are made without an audit too
 HALVINGS = 5  # how often it may be halved
+COARSE = 0.02  # way in a step above which it looks back at how deep it went [m, rad]
+SUNK = 1e-3  # how deep it may go into the ground [m]
 
 
 class Stepper(Phases):
@@ -105,12 +108,13 @@ class Stepper(Phases):
             self.books.report_motion(self._numbers)
 
     def _take(self, dt: float, halvings: int) -> int:
-        """Take a step; where something is so fast that it makes energy out of nothing or runs away, in two halves of it instead."""
+        """Take a step; where something is so fast that it makes energy out of nothing, goes deep or runs away, in two halves instead."""
         before, entries, quality = (self.q, self.v, self.t), self.books.account.copy(), self._numbers[RESIDUAL : SPIN + 1].copy()
-        wild = self._numbers[FASTEST] > WILD
-        kept, law = take_snapshot(self) if wild and halvings else None, (self.strayed, self.created, self.lifted)
+        fastest, deepest = self._numbers[FASTEST], max(SUNK, float(self._numbers[DEPTH]))
+        wild, coarse = fastest > WILD, fastest > min(WILD, COARSE / dt)
+        kept, law = take_snapshot(self) if coarse and halvings else None, (self.strayed, self.created, self.lifted)
         impacts, off = self._watch(dt, patient=kept is not None) if wild else (self._try(dt), False)
-        if kept is not None and (off or self.reason):
+        if kept is not None and (off or self.reason or self._numbers[DEPTH] > deepest):
             go_back(self, kept)
             self.strayed, self.created, self.lifted = law
             return sum(self._take(0.5 * dt, halvings - 1) for _ in range(2) if not self.reason)
