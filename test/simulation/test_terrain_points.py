@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from humanoid_dynamics.simulation.contacts import shapes
 from humanoid_dynamics.simulation.recorder import Recorder
 from humanoid_dynamics.simulation.scenes.file import read_scene
 from humanoid_dynamics.simulation.scenes.run import build_world
@@ -41,6 +42,35 @@ def test_a_crate_falls_onto_a_pedestal_and_stays(contact):
     world = build({**CRATE, "xyz": [0, 0, 0.62]}, PEDESTAL, contact=contact)
     assert sum(report.impacts for report in go(world, 60)) > 0
     assert world.q[2] == pytest.approx(0.6, abs=1e-4)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(
+    "pose", [(0, 0, 0.6, 0), (1e-9, 0, 0.6, 0), (0, 0, 0.6 - 1e-7, 0), (0, 0, 0.62, 0), (0, 0, 0.6, np.pi / 2)], ids=str
+)
+def test_a_crate_stands_on_a_pedestal_of_its_own_size(pose, compiled):
+    x, y, z, yaw = pose
+    crate = {"mass": 5, "box": [0.4, 0.4, 0.2], "xyz": [x, y, z], "rpy": [0, 0, yaw]}
+    world = build(crate, {"box": {"size": [0.4, 0.4, 0.5], "xyz": [0, 0, 0.25]}}, compiled=compiled)
+    go(world, 60)
+    assert world.q[2] == pytest.approx(0.6, abs=2e-5)
+    np.testing.assert_allclose(world.ground_force(), [0, 0, 5 * 9.81], atol=1e-5)
+    assert max(np.abs(force.force[:2]).max() for force in world.contact_forces()) < 1e-3
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_only_what_is_near_is_measured(compiled, monkeypatch):
+    """Points along the edges of a long terrain cost what those next to the crate do."""
+    steps = [{"box": {"size": [0.5, 0.5, 0.1 * k], "xyz": [0.6 * k, 0, 0.05 * k]}} for k in range(1, 12)]
+    world = build({**CRATE, "xyz": [0.6, 0, 0.2]}, *steps, compiled=compiled)
+    assert len(world.tables.points) > 500
+    if not compiled:
+        counts, probe = [], shapes.Box.probe
+        monkeypatch.setattr(shapes.Box, "probe", lambda box, points, looks=None: counts.append(len(points)) or probe(box, points, looks))
+        go(world, 3)
+        assert 0 < max(counts) < 250
+    go(world, 20)
+    assert world.q[2] == pytest.approx(0.2, abs=1e-5)
 
 
 def test_a_crate_does_not_go_through_a_pillar():

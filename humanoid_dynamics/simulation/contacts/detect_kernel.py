@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from humanoid_dynamics.simulation.contacts.probe_kernel import FAR, carry, probe
+from humanoid_dynamics.simulation.contacts.probe_kernel import FAR, carry, is_far, probe, turn_out
 from humanoid_dynamics.simulation.contacts.shapes import FACING, STEEP
 from humanoid_dynamics.simulation.contacts.thresholds import AT_ONCE
 from humanoid_dynamics.simulation.steps.rows import (
@@ -87,38 +87,45 @@ def speed_at(twists: Matrix, joint: int, start: int, row: Vector) -> float:
     return float(n_x * twists[joint, start] + n_y * twists[joint, start + 1] + n_z * twists[joint, start + 2] + turning)
 
 
-def faces(point: Vector, normal: Vector) -> bool:
-    """Return whether a point may touch a shape: one of the terrain does where it looks at the shape, any other always.
+def faces(middle: Vector, normal: Vector) -> bool:
+    """Return whether a point may touch a shape: one that looks somewhere does where it looks at the shape, any other always.
 
-    What lies on a ledge slides over its edge and does not run against it.
+    What lies on a ledge slides over its edge and does not run against it, and is not held by its side.
 
     Args:
-        point: Row of the table of points.
+        middle: (9,) where it is, the normal there, and where it looks, zero for everywhere.
         normal: (3,) normal of the shape.
     """
-    if point[GROUP] >= 0.0:
+    x, y, z = middle[6], middle[7], middle[8]
+    if x == 0.0 and y == 0.0 and z == 0.0:
         return True
-    return bool(point[P_OUT] * normal[0] + point[P_OUT + 1] * normal[1] + point[P_OUT + 2] * normal[2] <= -FACING)
+    return bool(x * normal[0] + y * normal[1] + z * normal[2] <= -FACING)
 
 
-def find_nearest(point: Vector, middle: Vector, views: Tables, span: tuple[int, int], found: Vector) -> tuple[int, float]:
-    """Return the nearest of some shapes and the distance to it.
+def find_nearest(point: Vector, middle: Vector, views: Tables, span: tuple[int, int], room: tuple[Vector, float]) -> tuple[int, float]:
+    """Return the nearest of some shapes and the distance to it, or the distance that all are beyond.
 
     Args:
         point: Row of the table of points.
-        middle: (6,) where it is in the world [m], and the normal there, overwritten.
+        middle: (9,) where it is in the world [m], the normal there, overwritten, and where it looks.
         views: Table of shapes, and (nj, 12) poses of all joints.
         span: The first shape and the one after the last.
-        found: (3,) room for a normal.
+        room: (3,) room for a normal, and the distance within which shapes count [m].
     """
     shapes, poses = views
+    found, within = room
     nearest, least = -1, FAR
     for s in range(span[0], span[1]):
-        if shapes[s, S_GROUP] != point[GROUP]:
-            gap = probe(shapes[s], poses[int(shapes[s, S_JOINT])], middle, found) - point[RADIUS]
-            if gap < least and faces(point, found):
-                nearest, least = s, gap
-                middle[3], middle[4], middle[5] = found[0], found[1], found[2]
+        pose = poses[int(shapes[s, S_JOINT])]
+        if shapes[s, S_GROUP] == point[GROUP]:
+            continue
+        if is_far(shapes[s], pose, middle, within + point[RADIUS]):
+            least = min(least, within)
+            continue
+        gap = probe(shapes[s], pose, middle, found) - point[RADIUS]
+        if gap < least and faces(middle, found):
+            nearest, least = s, gap
+            middle[3], middle[4], middle[5] = found[0], found[1], found[2]
     return nearest, least
 
 
@@ -128,7 +135,7 @@ def enter(row: Vector, point: Vector, middle: Vector, shape: Vector, gap: float)
     Args:
         row: The row, overwritten but for key, indices and speed.
         point: Row of the table of points.
-        middle: (6,) where it is, and the normal there.
+        middle: (9,) where it is, the normal there, and where it looks.
         shape: Row of the table of shapes.
         gap: Distance between both [m].
     """
@@ -136,7 +143,7 @@ def enter(row: Vector, point: Vector, middle: Vector, shape: Vector, gap: float)
     row[N_MU], row[N_BOUNCE] = min(point[MU], shape[S_MU]), max(point[BOUNCE], shape[S_BOUNCE])
     for k in range(3):
         row[N_PLACE + k] = middle[k] - point[RADIUS] * middle[3 + k]
-    write_axes(row, middle[3:])
+    write_axes(row, middle[3:6])
 
 
 def find_twists(JT: Matrix, tree: tuple[Indices, Indices], dofs: Matrix, joint: int, twists: Matrix) -> None:
@@ -173,15 +180,17 @@ def detect(views: Tables, tables: Tables, tree: tuple[Indices, Indices], numbers
     """
     poses, JT = views
     points, shapes, dofs, near, memory = tables
-    twists, middle, found = np.zeros((len(tree[0]), 13)), np.empty(6), np.empty(3)
+    twists, middle, found = np.zeros((len(tree[0]), 13)), np.empty(9), np.empty(3)
     statics = int(numbers[STATICS])
     count, lowest, hit = 0, FAR, -1.0
     for i in range(len(points)):
         point = points[i]
-        middle[0], middle[1], middle[2] = carry(poses[int(point[JOINT])], point[P_X], point[P_X + 1], point[P_X + 2])
-        for slot in range(len(shapes) - statics + 1):
+        pose = poses[int(point[JOINT])]
+        middle[0], middle[1], middle[2] = carry(pose, point[P_X], point[P_X + 1], point[P_X + 2])
+        middle[6], middle[7], middle[8] = turn_out(pose, point[P_OUT], point[P_OUT + 1], point[P_OUT + 2])
+        for slot in range(0 if point[GROUP] >= 0.0 else 1, len(shapes) - statics + 1):  # the terrain does not touch itself
             span = (0, statics) if slot == 0 else (statics + slot - 1, statics + slot)
-            s, gap = find_nearest(point, middle, (shapes, poses), span, found)
+            s, gap = find_nearest(point, middle, (shapes, poses), span, (found, numbers[WITHIN]))
             lowest = min(lowest, gap)
             if gap >= numbers[WITHIN]:
                 continue

@@ -9,9 +9,9 @@ import numpy as np
 from humanoid_dynamics.simulation.contacts.level_ground import LevelGround
 from humanoid_dynamics.simulation.contacts.moving_shapes import BoundShape
 from humanoid_dynamics.simulation.contacts.near import Near
-from humanoid_dynamics.simulation.contacts.shapes import FACING, Plane, minus_skew, tangents
+from humanoid_dynamics.simulation.contacts.shapes import Plane, carried_reach, minus_skew, probe_facing, tangents
 from humanoid_dynamics.simulation.contacts.terrain import Terrain
-from humanoid_dynamics.simulation.contacts.touch_points import WORLD, PointTable
+from humanoid_dynamics.simulation.contacts.touch_points import PointTable
 from humanoid_dynamics.spatial.arrays import Matrix
 
 FEW = 4  # joints that carry points, up to which one large product costs less than many small ones
@@ -41,6 +41,7 @@ class Detector:
         self._blocks = _spread_points(table) if len(table.joints) <= FEW else None
         only = terrain.shapes[0] if len(terrain.shapes) == 1 else None
         self.level = LevelGround(only, table, self._support) if isinstance(only, Plane) and len(table) else None
+        self._own, self._looking = table.own, bool(table.outward.any())
         self.lowest = np.inf
 
     def find(self, poses: Matrix, J: Matrix, within: float) -> Near | None:
@@ -58,10 +59,11 @@ class Detector:
         if not len(self._table):
             return None
         middles = self.place(poses)
-        if not self._movers:
-            return self._find_ground(middles, J, within)
-        found = [self._find_ground(middles, J, within)]
-        found += [self._find_mover(slot, middles, poses, J, within) for slot in range(1, len(self._movers) + 1)]
+        if self.level is not None and not self._movers:
+            return self._find_level(self.level, middles, J, within)
+        looks = self._turn(poses) if self._looking else None
+        found = [self._find_ground((middles, looks), J, within)]
+        found += [self._find_mover(slot, (middles, looks), poses, J, within) for slot in range(1, len(self._movers) + 1)]
         kept = [near for near in found if near is not None]
         if len(kept) < 2:
             return kept[0] if kept else None
@@ -78,15 +80,25 @@ class Detector:
             return np.asarray(self._blocks.dot(poses.take(self._carriers, 0).reshape(-1, 3)))
         return np.asarray(np.matmul(self._p_J, poses.take(self._joint, 0).reshape(-1, 4, 3))[:, 0])
 
-    def _find_ground(self, middles: Matrix, J: Matrix, within: float) -> Near | None:
+    def _turn(self, poses: Matrix) -> Matrix:
+        """Return (n, 3) where all points look, in the world."""
+        return np.asarray(np.einsum("nj,njk->nk", self._table.outward, poses[self._joint, :9].reshape(-1, 3, 3)))
+
+    def _find_level(self, level: LevelGround, middles: Matrix, J: Matrix, within: float) -> Near | None:
+        near = level.find(middles, J, within)
+        self.lowest = level.lowest
+        return near
+
+    def _find_ground(self, points: tuple[Matrix, Matrix | None], J: Matrix, within: float) -> Near | None:
+        """Return the points of bodies that are near the ground; those of the terrain come after them."""
+        middles, looks = (None if part is None else part[: self._own] for part in points)
         table, terrain, level = self._table, self._terrain, self.level
+        if middles is None or not len(middles):
+            return None
         if level is not None:
-            near = level.find(middles, J, within)
-            self.lowest = level.lowest
-            return near
-        gap, normal, shape = terrain.probe(middles)
-        gap -= table.radius
-        gap[table.group == WORLD] = np.inf
+            return self._find_level(level, middles, J, within)
+        gap, normal, shape = terrain.probe(middles, looks)
+        gap -= table.radius[: self._own]
         self.lowest = float(gap[gap.argmin()])
         index = np.flatnonzero(gap < within)
         if not len(index):
@@ -98,24 +110,28 @@ class Detector:
         e = np.maximum(table.restitution[index], terrain.restitution[shape[index]])
         return Near(index, index, gap[index], axes, rows, place, mu, e)
 
-    def _find_mover(self, slot: int, middles: Matrix, poses: Matrix, J: Matrix, within: float) -> Near | None:
-        table, mover = self._table, self._movers[slot - 1]
+    def _find_mover(self, slot: int, points: tuple[Matrix, Matrix | None], poses: Matrix, J: Matrix, within: float) -> Near | None:
+        table, mover, (middles, looks) = self._table, self._movers[slot - 1], points
         pose = poses[mover.joint]
         R, p = pose[:9].reshape(3, 3).T, pose[9:]
-        gap, normal = mover.shape.probe((middles - p) @ R)
-        normal = normal @ R.T
-        averted = (table.group == WORLD) & (np.einsum("ij,ij->i", normal, table.outward) > -FACING)
-        gap = np.where((table.group == mover.group) | averted, np.inf, gap - table.radius)
-        self.lowest = min(self.lowest, float(gap.min()))
-        index = np.flatnonzero(gap < within)
+        reach = carried_reach(mover.shape) + within
+        away = middles - (p + R @ mover.shape.X_WB.translation)
+        index = np.flatnonzero((np.einsum("ij,ij->i", away, away) < (reach + table.radius) ** 2) & (table.group != mover.group))
         if not len(index):
             return None
-        axes = tangents(normal[index])
+        gap, normal = probe_facing(mover.shape, (middles[index] - p) @ R, None if looks is None else looks[index] @ R)
+        gap = gap - table.radius[index]
+        self.lowest = min(self.lowest, float(gap.min()))
+        near = np.flatnonzero(gap < within)
+        if not len(near):
+            return None
+        index, gap = index[near], gap[near]
+        axes = tangents(normal[near] @ R.T)
         place = middles[index] - table.radius[index, None] * axes[0]
         twist = _twist_rows(axes, place, J)
         rows = twist * (self._support[index] - table.support[mover.joint])
         mu, e = np.minimum(table.friction[index], mover.shape.friction), np.maximum(table.restitution[index], mover.shape.restitution)
-        return Near(slot * len(table) + index, index, gap[index], axes, rows, place, mu, e)
+        return Near(slot * len(table) + index, index, gap, axes, rows, place, mu, e)
 
 
 JOINED = (("key", 0), ("point", 0), ("gap", 0), ("axes", 1), ("J", 1), ("place", 0), ("mu", 0), ("e", 0))

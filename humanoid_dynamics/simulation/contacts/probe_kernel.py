@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from humanoid_dynamics.simulation.contacts.shapes import FACING
 from humanoid_dynamics.simulation.steps.rows import (
     CAPSULE,
     KIND,
@@ -43,9 +44,8 @@ def turn_out(pose: Vector, x: float, y: float, z: float) -> tuple[float, float, 
     )
 
 
-def bring(pose: Vector, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """Return a point of the world in a joint; the arguments are those of ``carry``."""
-    x, y, z = x - pose[9], y - pose[10], z - pose[11]
+def turn_in(pose: Vector, x: float, y: float, z: float) -> tuple[float, float, float]:
+    """Return a vector of the world in the axes of a joint; the arguments are those of ``carry``."""
     return (
         pose[0] * x + pose[1] * y + pose[2] * z,
         pose[3] * x + pose[4] * y + pose[5] * z,
@@ -53,18 +53,26 @@ def bring(pose: Vector, x: float, y: float, z: float) -> tuple[float, float, flo
     )
 
 
-def probe_box(shape: Vector, local: Vector, normal: Vector) -> float:
-    """Return the distance of a point from a box, and write the normal there.
+def bring(pose: Vector, x: float, y: float, z: float) -> tuple[float, float, float]:
+    """Return a point of the world in a joint; the arguments are those of ``carry``."""
+    return turn_in(pose, x - pose[9], y - pose[10], z - pose[11])
+
+
+def probe_box(shape: Vector, local: Vector, looks: Vector, normal: Vector) -> float:
+    """Return the distance of a point from a box, and write the normal there; inside, of the nearest side that it looks at.
 
     Args:
         shape: Row of the table of shapes.
         local: (3,) the point in the frame of the box [m].
+        looks: (3,) direction in which it looks there, zero for all.
         normal: (3,) the normal in that frame, overwritten.
     """
-    square, deepest, side = 0.0, -FAR, 0
+    square, deepest, side = 0.0, -FAR, -1
+    everywhere = looks[0] == 0.0 and looks[1] == 0.0 and looks[2] == 0.0
     for k in range(3):
         beyond = float(abs(local[k]) - shape[S_HALF + k])
-        if beyond > deepest:
+        towards = -looks[k] if local[k] < 0.0 else looks[k]
+        if beyond > deepest and (everywhere or towards <= -FACING):
             deepest, side = beyond, k
         normal[k] = max(beyond, 0.0)
         square += normal[k] * normal[k]
@@ -72,7 +80,7 @@ def probe_box(shape: Vector, local: Vector, normal: Vector) -> float:
     for k in range(3):
         outwards = normal[k] / far if far > 0.0 else (1.0 if k == side else 0.0)
         normal[k] = -outwards if local[k] < 0.0 else outwards
-    return far if far > 0.0 else deepest
+    return far if far > 0.0 else (deepest if side >= 0 else FAR)
 
 
 def probe_capsule(shape: Vector, local: Vector, normal: Vector) -> float:
@@ -100,21 +108,24 @@ def probe(shape: Vector, pose: Vector, middle: Vector, normal: Vector) -> float:
     Args:
         shape: Row of the table of shapes.
         pose: (12,) pose of the joint that carries it.
-        middle: (3,) the point in the world [m].
+        middle: (9,) the point in the world [m], three more numbers, and the direction in which it looks, zero for all.
         normal: (3,) the normal in the world, overwritten.
     """
     x, y, z = middle[0], middle[1], middle[2]
+    a, b, c = middle[6], middle[7], middle[8]
     if shape[S_JOINT] > 0.0:
         x, y, z = bring(pose, x, y, z)
+        a, b, c = turn_in(pose, a, b, c)
     x, y, z = x - shape[S_T], y - shape[S_T + 1], z - shape[S_T + 2]
     if shape[KIND] == PLANE:
         normal[0], normal[1], normal[2] = shape[S_R + 2], shape[S_R + 5], shape[S_R + 8]
         gap = normal[0] * x + normal[1] * y + normal[2] * z
     else:
-        local, found = np.empty(3), np.empty(3)
+        local, looks, found = np.empty(3), np.empty(3), np.empty(3)
         for k in range(3):
             local[k] = shape[S_R + k] * x + shape[S_R + 3 + k] * y + shape[S_R + 6 + k] * z
-        gap = probe_capsule(shape, local, found) if shape[KIND] == CAPSULE else probe_box(shape, local, found)
+            looks[k] = shape[S_R + k] * a + shape[S_R + 3 + k] * b + shape[S_R + 6 + k] * c
+        gap = probe_capsule(shape, local, found) if shape[KIND] == CAPSULE else probe_box(shape, local, looks, found)
         for k in range(3):
             normal[k] = shape[S_R + 3 * k] * found[0] + shape[S_R + 3 * k + 1] * found[1] + shape[S_R + 3 * k + 2] * found[2]
     if shape[S_JOINT] > 0.0:
@@ -122,11 +133,33 @@ def probe(shape: Vector, pose: Vector, middle: Vector, normal: Vector) -> float:
     return float(gap)
 
 
+def is_far(shape: Vector, pose: Vector, middle: Vector, reach: float) -> bool:
+    """Return whether a point is farther from all of a shape than some distance, by a ball that holds the shape; False may be wrong.
+
+    Args:
+        shape: Row of the table of shapes.
+        pose: (12,) pose of the joint that carries it.
+        middle: (9,) as for ``probe``.
+        reach: The distance [m].
+    """
+    if shape[KIND] == PLANE:
+        return False
+    x, y, z = shape[S_T], shape[S_T + 1], shape[S_T + 2]
+    if shape[S_JOINT] > 0.0:
+        x, y, z = carry(pose, x, y, z)
+    x, y, z = x - middle[0], y - middle[1], z - middle[2]
+    a, b, c = shape[S_HALF], shape[S_HALF + 1], shape[S_HALF + 2]
+    radius = a + c if shape[KIND] == CAPSULE else np.sqrt(a * a + b * b + c * c)
+    return bool(x * x + y * y + z * z > (radius + reach) * (radius + reach))
+
+
 PARTS = (
     carry,
     turn_out,
+    turn_in,
     bring,
     probe_box,
     probe_capsule,
     probe,
+    is_far,
 )

@@ -10,7 +10,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-FACING = 0.35  # cosine between what an edge of the terrain looks at and what it may touch, at least
+FACING = 0.35  # cosine between where a corner or an edge looks and what it may touch, at least
 STEEP = 0.9  # level share of a normal from which on its surface is steep
 
 
@@ -62,11 +62,12 @@ class Box:
     friction: float = np.inf
     restitution: float = 0.0
 
-    def probe(self, points: Matrix) -> tuple[Vector, Matrix]:
+    def probe(self, points: Matrix, looks: Matrix | None = None) -> tuple[Vector, Matrix]:
         """Return the distance of points from the surface and the normal there.
 
         Args:
             points: (n, 3) points in the world [m].
+            looks: (n, 3) direction in which each looks, zero for all; a point inside is at the nearest side that it looks at.
 
         Returns:
             (n,) signed distance, negative inside, and (n, 3) normals.
@@ -77,10 +78,11 @@ class Box:
         side = np.where(local < 0.0, -1.0, 1.0)
         outside = np.maximum(beyond, 0.0)
         far = np.sqrt(np.einsum("ij,ij->i", outside, outside))
-        nearest = np.argmax(beyond, axis=1)
-        within = beyond[np.arange(len(points)), nearest]
+        sides = beyond if looks is None else np.where(side * (looks @ R) > -FACING * np.any(looks, axis=1, keepdims=True), -np.inf, beyond)
+        nearest = np.argmax(sides, axis=1)
+        within = sides[np.arange(len(points)), nearest]
         normals = np.where((far > 0.0)[:, None], outside / np.where(far > 0.0, far, 1.0)[:, None], np.eye(3)[nearest])
-        return np.where(far > 0.0, far, within), (side * normals) @ R.T
+        return np.where(far > 0.0, far, np.where(np.isinf(within), np.inf, within)), (side * normals) @ R.T
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +128,32 @@ class Capsule:
 
 
 Shape: TypeAlias = Plane | Box | Capsule
+
+
+def probe_facing(shape: Shape, points: Matrix, looks: Matrix | None) -> tuple[Vector, Matrix]:
+    """Return the distance of points from a shape, infinite where they do not look at it, and the normal there.
+
+    What lies on a ledge with an edge or a corner at its end slides over that and is not held by its side.
+
+    Args:
+        shape: The shape.
+        points: (n, 3) points in the frame of the shape's pose [m].
+        looks: (n, 3) direction in which each looks, zero for all; None where none looks anywhere.
+    """
+    if looks is None:
+        return shape.probe(points)
+    gap, normal = shape.probe(points, looks) if isinstance(shape, Box) else shape.probe(points)
+    averted = (np.einsum("ij,ij->i", np.broadcast_to(normal, points.shape), looks) > -FACING) & looks.any(axis=1)
+    return np.where(averted, np.inf, gap), normal
+
+
+def carried_reach(shape: Box | Capsule) -> float:
+    """Return the radius of a ball about the middle of a shape that holds all of it [m].
+
+    Args:
+        shape: The shape.
+    """
+    return float(np.linalg.norm(shape.half)) if isinstance(shape, Box) else shape.radius + 0.5 * shape.length
 
 
 def frame_of(shape: Shape) -> pin.SE3:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -21,6 +21,7 @@ RIM = 8
 FINITE = float(np.finfo(np.float64).max)
 CORNERS = read_only([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 UP = read_only([0.0, 0.0, 1.0])
+ALL_SIDES = read_only(np.zeros(3))
 WORLD = -1  # group of points of the terrain
 
 
@@ -35,6 +36,7 @@ class TouchPoint:
         radius: Its radius [m].
         friction: Coulomb coefficient [-].
         restitution: Coefficient of restitution [-].
+        outward: (3,) direction in which a corner looks, in the link: it touches what lies there; zero for what touches on all sides.
     """
 
     name: str
@@ -43,6 +45,7 @@ class TouchPoint:
     radius: float = 0.0
     friction: float = DEFAULT_FRICTION
     restitution: float = 0.0
+    outward: Vector = field(default_factory=lambda: ALL_SIDES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +64,7 @@ class PointTable:
         support: (nj, nv) one where the coordinate moves the joint, for all joints.
         group: (n,) number of the figure each belongs to, ``WORLD`` for points of the terrain, which are the last ones.
         groups: Number of each figure.
-        outward: (n, 3) direction in which a point of the terrain looks, in the world; zero for the others.
+        outward: (n, 3) direction in which each looks, in its joint; zero for what touches on all sides.
     """
 
     names: tuple[str, ...]
@@ -120,19 +123,20 @@ def bind_points(robot: RobotModel, points: Sequence[TouchPoint]) -> PointTable:
         read_only(list_support(robot)),
         np.array([groups.get(figure_of(point.link), 0) for point, _ in moving], dtype=np.intp),
         groups,
-        np.zeros((len(moving), 3)),
+        read_only(np.array([frame.X_JF.rotation @ point.outward for point, frame in moving]).reshape(-1, 3)),
     )
 
 
 def _check_point(point: TouchPoint) -> None:
     """Refuse a point with a number that makes no sense."""
-    for field, word in (("name", point.name), ("link", point.link)):
+    for what, word in (("name", point.name), ("link", point.link)):
         if not isinstance(word, str):
-            raise ShapeError(f"{field} of a touch point", f"{type(word).__name__} {word!r:.60}", "a word")
+            raise ShapeError(f"{what} of a touch point", f"{type(word).__name__} {word!r:.60}", "a word")
     check_vector(f"p_L of touch point {point.name!r}", point.p_L, 3)
-    for field, most in (("radius", FINITE), ("friction", FINITE), ("restitution", 1.0)):
+    check_vector(f"outward of touch point {point.name!r}", point.outward, 3)
+    for what, most in (("radius", FINITE), ("friction", FINITE), ("restitution", 1.0)):
         expected = "a finite number of at least zero" if most == FINITE else f"a number from 0 to {most:g}"
-        check_number(f"{field} of touch point {point.name!r}", getattr(point, field), 0.0, most, expected)
+        check_number(f"{what} of touch point {point.name!r}", getattr(point, what), 0.0, most, expected)
 
 
 def list_support(robot: RobotModel) -> Matrix:
@@ -214,8 +218,8 @@ def list_body_points(robot: RobotModel, *, friction: float = DEFAULT_FRICTION, r
         raise UrdfError(robot.origin, "robot", "holds no shapes; list its touch points yourself")
     for link in robot.links:
         for k, shape in enumerate(robot.solids.get(link, ())):
-            balls = [(p, r) for p, r in _balls(shape) if not _is_at_surface(robot, link, p)]
-            points += [TouchPoint(f"{link}.{k}.{i}", link, p, r, friction, restitution) for i, (p, r) in enumerate(balls)]
+            balls = [ball for ball in _balls(shape) if not _is_at_surface(robot, link, ball[0])]
+            points += [TouchPoint(f"{link}.{k}.{i}", link, p, r, friction, restitution, out) for i, (p, r, out) in enumerate(balls)]
     return tuple(points)
 
 
@@ -238,11 +242,26 @@ def note_missing(robot: RobotModel, points: Sequence[TouchPoint]) -> RobotModel:
     return replace(robot, notices=(*robot.notices, notice))
 
 
-def _balls(shape: Geometry) -> list[tuple[Vector, float]]:
-    """Return the points and balls that stand for a shape, in its link."""
+def list_box_corners(size: Vector) -> list[tuple[Vector, float, Vector]]:
+    """Return the corners of a box about its middle, with no radius, each with the direction in which it looks.
+
+    Args:
+        size: (3,) its edges [m].
+    """
+    return [(corner * size, 0.0, corner / np.linalg.norm(corner)) for corner in CORNERS]
+
+
+def _balls(shape: Geometry) -> list[tuple[Vector, float, Vector]]:
+    """Return the points and balls that stand for a shape, in its link, with the directions in which they look."""
+    if shape.kind != "box":
+        return [(p, radius, ALL_SIDES) for p, radius in _round_balls(shape)]
     X = shape.X_LG
-    if shape.kind == "box":
-        return [(X.act(corner * np.array(shape.size)), 0.0) for corner in CORNERS]
+    return [(X.act(corner), radius, X.rotation @ out) for corner, radius, out in list_box_corners(np.array(shape.size))]
+
+
+def _round_balls(shape: Geometry) -> list[tuple[Vector, float]]:
+    """Return the points and balls that stand for a shape that is no box, in its link."""
+    X = shape.X_LG
     if shape.kind == "sphere":
         return [(X.translation, shape.size[0])]
     half = np.array([0.0, 0.0, shape.size[1] / 2]) if len(shape.size) == 2 else np.zeros(3)

@@ -91,8 +91,7 @@ def close_motion(account: Numbers, motion: Numbers, dt: float) -> None:
     account[left + 5] += f - (x * b - y * a)
     for k in range(9):
         account[last + k] = motion[k]
-    for k in range(6):
-        account[given + k] = 0.0
+    account[given] = account[given + 1] = account[given + 2] = account[given + 3] = account[given + 4] = account[given + 5] = 0.0
 
 
 def report_motion(account: Numbers, numbers: Numbers) -> None:

@@ -65,7 +65,7 @@ MU: Final = 4
 BOUNCE: Final = 5
 JOINT: Final = 6
 GROUP: Final = 7  # negative for points of the terrain
-P_OUT: Final = 8  # where these look, in the world, three columns
+P_OUT: Final = 8  # where it looks, in its joint, three columns; zero for everywhere
 POINT_COLUMNS: Final = 11
 
 # one row per shape
