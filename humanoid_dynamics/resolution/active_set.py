@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from humanoid_dynamics.resolution.memory import Memory, open_memory
 from humanoid_dynamics.resolution.rows import Rows, bend_row, rows_of, worst_row
-from humanoid_dynamics.resolution.small import FOUR, add, add_row, add_rows, dot_row, square
+from humanoid_dynamics.resolution.small import BLOCK, add, add_row, add_rows, dot_row, square
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.fours import FOUR, add_four, four_alike, four_in, put_four_in
 
-APART: tuple[str, ...] = ("walk",)  # of the parts of kernels here, those that are not copied to where they are called
-IN_ORDER = ("move", "lean_on", "remove_normal")  # those whose sums are added as they are written, several side by side
+APART: tuple[str, ...] = ("walk_few_ways", "walk_many_ways")  # of the parts of kernels here, those that are not copied to where called
+IN_ORDER = ("lean_on", "remove_normal")  # those whose sums are added as they are written, several side by side
 FOUND, HOPELESS, LOST = range(3)
 MOST_STEPS = 200
 MOST_RETURNS = 2  # to the active rows, which a push drifts off by round-off
@@ -35,8 +36,24 @@ def walk(x: Vector, F: Vector, I: Indices, freedoms: int, torques: int, exact: f
     Returns:
         How it ended.
     """
-    M = open_memory(F, I)
-    width, room, N, Q, R, u, active, rows = fours(freedoms), M.N.shape[1], M.N, M.Q, M.R, M.u, M.active, rows_of(M)
+    if freedoms <= BLOCK:
+        return walk_few_ways(x, F, I, freedoms, torques, exact)
+    return walk_many_ways(x, F, I, freedoms, torques, exact)
+
+
+def walk_few_ways(x: Vector, F: Vector, I: Indices, freedoms: int, torques: int, exact: float) -> int:  # noqa: E741, PLR0917
+    """Walk where ways fill one block at most: the compiler knows beforehand how long all loops over ways are."""
+    return walk_ways(x, open_memory(F, I), freedoms, torques, exact, BLOCK)
+
+
+def walk_many_ways(x: Vector, F: Vector, I: Indices, freedoms: int, torques: int, exact: float) -> int:  # noqa: E741, PLR0917
+    """Walk where there are more."""
+    return walk_ways(x, open_memory(F, I), freedoms, torques, exact, fours(freedoms))
+
+
+def walk_ways(x: Vector, M: Memory, freedoms: int, torques: int, exact: float, width: int) -> int:  # noqa: PLR0917
+    """Walk in so many plain coordinates."""
+    room, N, Q, R, u, active, rows = M.N.shape[1], M.N, M.Q, M.R, M.u, M.active, rows_of(M)
     d, r, rest = M.work[:room], M.work[room : 2 * room], M.work[2 * room : 3 * room]
     count, row, pressed, excess, steep = 0, -1, 0.0, 0.0, 0.0
     for _ in range(MOST_STEPS):
@@ -168,6 +185,7 @@ def add_normal(Q: Matrix, R: Matrix, d: Vector, count: int, rest: Vector, steep:
 
 def remove_normal(Q: Matrix, R: Matrix, d: Vector, u: Vector, active: Indices, count: int, leaving: int, width: int) -> None:  # noqa: PLR0917
     """Take a row out of R, of which ``count`` are left, and turn the others back to triangular form, with vectors and what is split."""
+    nothing = four_alike(0.0)
     for j in range(leaving, count):
         u[j], active[j] = u[j + 1], active[j + 1]
         for i in range(j + 2):
@@ -179,5 +197,7 @@ def remove_normal(Q: Matrix, R: Matrix, d: Vector, u: Vector, active: Indices, c
         for i in range(j + 1, count):
             R[i, j], R[i, j + 1] = c * R[i, j] + s * R[i, j + 1], c * R[i, j + 1] - s * R[i, j]
         d[j], d[j + 1] = c * d[j] + s * d[j + 1], c * d[j + 1] - s * d[j]
-        for i in range(width):
-            Q[j, i], Q[j + 1, i] = c * Q[j, i] + s * Q[j + 1, i], c * Q[j + 1, i] - s * Q[j, i]
+        for i in range(0, width, FOUR):
+            one, other = four_in(Q, j, i), four_in(Q, j + 1, i)
+            put_four_in(Q, j, i, add_four(add_four(nothing, c, one), s, other))
+            put_four_in(Q, j + 1, i, add_four(add_four(nothing, c, other), -s, one))

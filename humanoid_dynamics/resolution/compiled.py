@@ -16,6 +16,7 @@ from humanoid_dynamics.resolution import (
     rows,
     settling,
     small,
+    torque_system,
 )
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.inside import AS_IT_IS, FAILED, HARD, SOFT
@@ -27,7 +28,7 @@ from humanoid_dynamics.spatial.arrays import Indices, Vector
 from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel, functions_of
 
 EXACT = 1e-10  # of the weight of the robot: what a row of a limited push may be broken by
-MODULES = (small, memory, rows, active_set, corner_forces, free_ways, inside, parallel, settling, halves, kernels)
+MODULES = (small, memory, rows, active_set, corner_forces, free_ways, inside, parallel, settling, torque_system, halves, kernels)
 PARTS: tuple[Kernel, ...] = tuple(part for module in MODULES for part in functions_of(module) if "_tick" not in part.__name__)
 
 

@@ -62,9 +62,11 @@ def press_corners(x: Vector, M: Memory, guessed: int) -> int:
     """
     n, U, T = M.sizes.n, M.U, M.N
     for i in range(n):
-        for k in range(fours(n)):
-            T[i, k] = U[k, i] if k < i else 0.0
+        for k in range(i):
+            T[i, k] = U[k, i]
         T[i, i] = 1.0 / U[i, i]
+        for k in range(i + 1, fours(n)):
+            T[i, k] = 0.0
     end, count = press(M.g, M.numbers, M.places, guessed, n)
     write_sum(x, corners_of(M), M.u, M.active, count)
     return end

@@ -9,9 +9,9 @@ from humanoid_dynamics.resolution.active_set import DEPENDENT
 from humanoid_dynamics.resolution.memory import open_memory
 from humanoid_dynamics.resolution.small import BLOCK
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.fours import FOUR, add_four, four_alike, four_in, put_four_in
 
 APART: tuple[str, ...] = ("find_ways",)  # of the parts of kernels here, those that are not copied to where they are called
-IN_ORDER = ("reflect_block", "solve_block")  # those whose sums are added as they are written, several side by side
 
 
 def find_ways(F: Vector, I: Indices, equations: int) -> bool:  # noqa: E741
@@ -62,26 +62,23 @@ def reflect_equations(Z: Matrix, Q: Matrix, per_square: Vector, equations: int, 
 
 def reflect_block(Q: Matrix, j: int, per_square: float, N: Matrix, first: int, n: int) -> None:  # noqa: PLR0917
     """Reflect a block of columns in the mirror of a row of Q."""
-    a, b, c, d, e, f, g, h = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    one, two, second = four_alike(0.0), four_alike(0.0), first + FOUR
     for i in range(j, n):
-        q, way = Q[j, i], N[i, first : first + BLOCK]
-        a, b, c, d = a + q * way[0], b + q * way[1], c + q * way[2], d + q * way[3]
-        e, f, g, h = e + q * way[4], f + q * way[5], g + q * way[6], h + q * way[7]
-    a, b, c, d = a * per_square, b * per_square, c * per_square, d * per_square
-    e, f, g, h = e * per_square, f * per_square, g * per_square, h * per_square
+        q = Q[j, i]
+        one, two = add_four(one, q, four_in(N, i, first)), add_four(two, q, four_in(N, i, second))
     for i in range(j, n):
-        q, way = Q[j, i], N[i, first : first + BLOCK]
-        way[0], way[1], way[2], way[3] = way[0] - q * a, way[1] - q * b, way[2] - q * c, way[3] - q * d
-        way[4], way[5], way[6], way[7] = way[4] - q * e, way[5] - q * f, way[6] - q * g, way[7] - q * h
+        q = -Q[j, i] * per_square
+        put_four_in(N, i, first, add_four(four_in(N, i, first), q, one))
+        put_four_in(N, i, second, add_four(four_in(N, i, second), q, two))
 
 
 def solve_block(U: Matrix, N: Matrix, first: int, n: int) -> None:
     """Solve U N = V in place, for a block of columns."""
+    nothing, second = four_alike(0.0), first + FOUR
     for i in range(n - 1, -1, -1):
-        u, row = U[i, i], N[i, first : first + BLOCK]
-        a, b, c, d, e, f, g, h = row[0] * u, row[1] * u, row[2] * u, row[3] * u, row[4] * u, row[5] * u, row[6] * u, row[7] * u
-        row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7] = a, b, c, d, e, f, g, h
+        one, two = add_four(nothing, U[i, i], four_in(N, i, first)), add_four(nothing, U[i, i], four_in(N, i, second))
+        put_four_in(N, i, first, one)
+        put_four_in(N, i, second, two)
         for j in range(i):
-            u, way = U[j, i], N[j, first : first + BLOCK]
-            way[0], way[1], way[2], way[3] = way[0] - u * a, way[1] - u * b, way[2] - u * c, way[3] - u * d
-            way[4], way[5], way[6], way[7] = way[4] - u * e, way[5] - u * f, way[6] - u * g, way[7] - u * h
+            put_four_in(N, j, first, add_four(four_in(N, j, first), -U[j, i], one))
+            put_four_in(N, j, second, add_four(four_in(N, j, second), -U[j, i], two))

@@ -106,7 +106,7 @@ def fill_soft(J: Matrix, free: Vector, M: Memory) -> None:
     choice = M.settings[CHOICE] * n / max(trace, 1e-300)
     for i in range(n):
         M.g[i] *= choice
-        for j in range(i, n):
+        for j in range(n):
             K[i, j] = choice * M.H[i, j]
         K[i, i] += M.settings[CHOICE] * M.settings[FLOOR]
     weighted = M.work[:m]

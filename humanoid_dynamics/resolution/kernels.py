@@ -14,14 +14,14 @@ from humanoid_dynamics.resolution.memory import BROKEN, LIGHT, MOST_USED, TIGHT,
 from humanoid_dynamics.resolution.parallel import Question, fill_shares, fill_targets
 from humanoid_dynamics.resolution.rows import highest, rows_of, write_excess
 from humanoid_dynamics.resolution.settling import CLEAR, factor_weighted, settle
-from humanoid_dynamics.resolution.small import BLOCK, add_block, dot, factor_cholesky, solve_transposed, solve_upper
+from humanoid_dynamics.resolution.small import dot, factor_cholesky, solve_transposed, solve_upper
+from humanoid_dynamics.resolution.torque_system import fill_torques, solve_under_equations
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import borrow
+from humanoid_dynamics.spatial.fours import FOUR, add_four, four_in, four_of, put_four
 
 APART: tuple[str, ...] = ("judge",)  # of the parts of kernels here, those that are not copied to where they are called
-IN_ORDER = ("write_forces",)  # those whose sums are added as they are written, several side by side
 SINGULAR, MISSING, CONTACT, MOTOR, ALL_WELL, VERDICTS = range(6)
-RIGHT = BLOCK - 1  # column of the right-hand side
 LARGEST = 1e100  # a sum of squares beyond it cannot be computed with
 SOLID, FRICTION, YAW = range(3)  # kinds of rows: pressure and load, friction, yaw
 
@@ -141,55 +141,6 @@ def press_by_torques(question: Question, M: Memory, limited: bool) -> int:
     return judge(question, M.numbers, M.places, limited)
 
 
-def fill_torques(J: Matrix, tau_0: Vector, M: Memory) -> None:
-    """Write J W J' and J W free; what no coordinate feels weighs itself."""
-    n, width, first = M.sizes.n, M.sizes.width, M.sizes.first
-    free, weighted = tau_0[first : first + width], M.work[:width]
-    for i in range(n):
-        for k in range(width):
-            weighted[k] = J[i, first + k] * M.weights[k]
-        M.g[i] = dot(weighted, free, width)
-        for j in range(i, n):
-            M.H[i, j] = dot(weighted, J[j, first : first + width], width)
-        if M.H[i, i] == 0.0:
-            M.H[i, i] = M.h_x[i]
-
-
-def solve_under_equations(J: Matrix, tau_0: Vector, x: Vector, M: Memory) -> bool:
-    """Write the push of least cost with J_u'x = free_u; H = U'U, Z = U'^-1 J_u and the multipliers with Z'Z mu = free_u - Z'U'^-1 g."""
-    n, m, Z, K, d = M.sizes.n, M.sizes.m, M.Z, M.S, M.d
-    for i in range(n):
-        for k in range(m):
-            Z[i, k] = J[i, M.bearing[k]]
-        Z[i, RIGHT] = M.g[i]
-    substitute(M)
-    for i in range(m):
-        d[i] = tau_0[M.bearing[i]] - K[i, RIGHT]
-    if not factor_cholesky(K, K, m):
-        return False
-    solve_transposed(K, d, m)
-    solve_upper(K, d, m)
-    for i in range(n):
-        x[i] = Z[i, RIGHT] + dot(Z[i], d, m)
-    solve_upper(M.U, x, n)
-    return True
-
-
-def substitute(M: Memory) -> None:
-    """Solve U'Z = (J_u, g) in place, and write Z'Z to ``S``."""
-    U, Z, K = M.U, M.Z, M.S
-    for k in range(BLOCK):
-        for j in range(BLOCK):
-            K[k, j] = 0.0
-    for i in range(M.sizes.n):
-        z = Z[i]
-        add_block(z, U[i, i] - 1.0, z)
-        for j in range(i + 1, M.sizes.n):
-            add_block(Z[j], -U[i, j], z)
-        for k in range(M.sizes.m):
-            add_block(K[k], z[k], z)
-
-
 def press_by_shares(question: Question, M: Memory, limited: bool) -> int:
     """Push x = x_t + C J_u mu with J_u' C J_u mu = free_u - J_u' x_t, then judge."""
     x, n, m, soft, K, d = question[3], M.sizes.n, M.sizes.m, M.work[: M.sizes.n], M.S, M.d
@@ -253,13 +204,12 @@ def write_forces(question: Question, first: int, end: int) -> None:
     J, tau_0, _, x, forces, _ = question
     for i in range(len(forces)):
         forces[i] = tau_0[i]
-    whole = end - (end - first) % 4
-    for i in range(first, whole, 4):
-        one, two, three, four = tau_0[i], tau_0[i + 1], tau_0[i + 2], tau_0[i + 3]
+    whole = end - (end - first) % FOUR
+    for i in range(first, whole, FOUR):
+        sums = four_of(tau_0, i)
         for k in range(len(x)):
-            push = x[k]
-            one, two, three, four = one - J[k, i] * push, two - J[k, i + 1] * push, three - J[k, i + 2] * push, four - J[k, i + 3] * push
-        forces[i], forces[i + 1], forces[i + 2], forces[i + 3] = one, two, three, four
+            sums = add_four(sums, -x[k], four_in(J, k, i))
+        put_four(forces, i, sums)
     for i in range(whole, end):
         for k in range(len(x)):
             forces[i] -= J[k, i] * x[k]

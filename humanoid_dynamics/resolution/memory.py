@@ -18,7 +18,7 @@ from humanoid_dynamics.spatial.compiling import as_matrix, borrow
 APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
 WRENCH = 6
 MOST_FADING = 6  # contacts that fade at once; more are left to the array form
-COUNTS, INDICES, NUMBERS = 10, 10, 38  # entries of the sizes, arrays of indices, arrays of numbers
+COUNTS, INDICES, NUMBERS = 10, 10, 39  # entries of the sizes, arrays of indices, arrays of numbers
 SETTINGS = ("tolerance", "tight", "broken", "most_used", "exact", "choice", "floor", "unit_force", "light", "part", "fade")
 TOLERANCE, TIGHT, BROKEN, MOST_USED, EXACT, CHOICE, FLOOR, UNIT_FORCE, LIGHT, PART, FADE = range(len(SETTINGS))
 
@@ -104,6 +104,7 @@ class Memory(NamedTuple):
         lacking: Of each, what it lacks of the motion [N].
         ways: Of each, the way in which it was found.
         shares_of_halves: How much each counts.
+        columns: (width, room) what the push does to each coordinate of the span, side by side.
         numbers: The array that all of these numbers are in: what is called apart is handed the two arrays, and opens them itself.
         places: That of indices.
     """
@@ -157,6 +158,7 @@ class Memory(NamedTuple):
     lacking: Vector
     ways: Vector
     shares_of_halves: Vector
+    columns: Matrix
     numbers: Vector
     places: Indices
 
@@ -176,7 +178,7 @@ def build_memory(sizes: Sizes, indices: Sequence[Indices], numbers: Sequence[Arr
     factors, ways = (n * n, BLOCK**2, BLOCK, n * n, n, n * n, n * BLOCK), (n * wide, n * wide, n * n, n)
     halves = 2 ** min(sizes.contacts, MOST_FADING)
     fading = (sizes.contacts, n * (sizes.undriven + sizes.driven), sizes.contacts, halves * n, halves, halves, halves)
-    room = (*factors, k * n, k, 2 * k, *ways, 5 * wide + sizes.width, *fading)
+    room = (*factors, k * n, k, 2 * k, *ways, 5 * wide + sizes.width, *fading, sizes.width * wide)
     floats = [np.asarray(part, dtype=np.float64).ravel() for part in numbers] + [np.zeros(size) for size in room]
     integers = [*(np.asarray(part, dtype=np.intp) for part in indices), np.zeros(n, dtype=np.intp)]
     starts = [np.cumsum([0, *(len(part) for part in parts)]) for parts in (floats, integers)]
@@ -244,6 +246,7 @@ def open_memory(F: Vector, I: Indices) -> Memory:  # noqa: E741 - floats and int
         F[f[35] : f[36]],
         F[f[36] : f[37]],
         F[f[37] : f[38]],
+        as_matrix(F[f[38] : f[39]], I[2], wide),
         F,
         I,
     )

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from humanoid_dynamics.resolution.memory import Memory
-from humanoid_dynamics.resolution.small import add_row, add_rows
+from humanoid_dynamics.resolution.small import BLOCK, add_row, add_rows
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.fours import FOUR, add_four, four_alike, four_in, four_of, larger_four, largest_of_four, put_four
 
 APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
-IN_ORDER = ("write_torque_excess",)  # those whose sums are added as they are written, several side by side
 
 
 class Rows(NamedTuple):
@@ -89,12 +89,11 @@ def highest(y: Vector, least: float) -> tuple[float, int]:
 
     First how large it is, eight at a time, for a computer that guesses wrong where numbers rise and fall loses more than it saves.
     """
-    whole = len(y) - len(y) % 8
-    a, b, c, d, e, f, g, h = least, least, least, least, least, least, least, least
-    for i in range(0, whole, 8):
-        a, b, c, d = larger(y[i], a), larger(y[i + 1], b), larger(y[i + 2], c), larger(y[i + 3], d)
-        e, f, g, h = larger(y[i + 4], e), larger(y[i + 5], f), larger(y[i + 6], g), larger(y[i + 7], h)
-    most = larger(larger(larger(e, a), larger(f, b)), larger(larger(g, c), larger(h, d)))
+    whole = len(y) - len(y) % BLOCK
+    one, two = four_alike(least), four_alike(least)
+    for i in range(0, whole, BLOCK):
+        one, two = larger_four(four_of(y, i), one), larger_four(four_of(y, i + FOUR), two)
+    most = largest_of_four(larger_four(one, two))
     for i in range(whole, len(y)):
         most = larger(y[i], most)
     return most, first_of(y, most) if most > least else -1
@@ -108,38 +107,28 @@ def larger(one: float, other: float) -> float:
 def first_of(y: Vector, number: float) -> int:
     """Return the place of the largest number, looking at eight at a time; some place where others are none."""
     i = 0
-    while i + 8 < len(y) and largest_of_eight(y, i) < number:
-        i += 8
+    while i + BLOCK < len(y) and largest_of_four(larger_four(four_of(y, i), four_of(y, i + FOUR))) < number:
+        i += BLOCK
     while i < len(y) - 1 and y[i] != number:
         i += 1
     return i
 
 
-def largest_of_eight(y: Vector, i: int) -> float:
-    """Return the largest of eight numbers from a place on."""
-    one, other = larger(larger(y[i], y[i + 1]), larger(y[i + 2], y[i + 3])), larger(larger(y[i + 4], y[i + 5]), larger(y[i + 6], y[i + 7]))
-    return larger(one, other)
-
-
 def write_torque_excess(x: Vector, T: Matrix, t: Vector, effort: Vector, z: Vector) -> None:
     """Write by how much torques are too high, then by how much they are too low, four at a time."""
-    count = len(t)
-    whole = count - count % 4
-    for k in range(0, whole, 4):
-        one, two, three, four = t[k], t[k + 1], t[k + 2], t[k + 3]
+    count, nothing = len(t), four_alike(0.0)
+    whole = count - count % FOUR
+    for k in range(0, whole, FOUR):
+        torques, limits = four_of(t, k), four_of(effort, k)
         for i in range(len(x)):
-            one -= T[i, k] * x[i]
-            two -= T[i, k + 1] * x[i]
-            three -= T[i, k + 2] * x[i]
-            four -= T[i, k + 3] * x[i]
-        z[k], z[k + 1], z[k + 2], z[k + 3] = one, two, three, four
+            torques = add_four(torques, -x[i], four_in(T, i, k))
+        put_four(z, k, add_four(torques, -1.0, limits))
+        put_four(z, count + k, add_four(add_four(nothing, -1.0, torques), -1.0, limits))
     for k in range(whole, count):
-        z[k] = t[k]
+        torque = t[k]
         for i in range(len(x)):
-            z[k] -= T[i, k] * x[i]
-    for k in range(count):
-        z[count + k] = -z[k] - effort[k]
-        z[k] -= effort[k]
+            torque -= T[i, k] * x[i]
+        z[k], z[count + k] = torque - effort[k], -torque - effort[k]
 
 
 def write_excess(x: Vector, rows: Rows, start: int, end: int) -> None:
@@ -151,10 +140,14 @@ def write_excess(x: Vector, rows: Rows, start: int, end: int) -> None:
         x_0, x_1, x_2 = x[first], x[first + 1], x[first + 2]
         x_3, x_4, x_5 = x[first + 3] if size > 3 else 0.0, x[first + 4] if size > 4 else 0.0, x[first + 5] if size > 5 else 0.0
         one, last = rows.ends[group], rows.ends[group + 1]
-        A_0, A_1, A_2, A_3 = A[0][one:last], A[1][one:last], A[2][one:last], A[3][one:last]
-        A_4, A_5, its_y, its_b = A[4][one:last], A[5][one:last], y[one:last], b[one:last]
-        for i in range(len(its_y)):  # from zero on and without gaps, so that the compiler may take several at once
-            its_y[i] = A_0[i] * x_0 + A_1[i] * x_1 + A_2[i] * x_2 + A_3[i] * x_3 + A_4[i] * x_4 + A_5[i] * x_5 - its_b[i]
+        whole = last - (last - one) % FOUR
+        for i in range(one, whole, FOUR):
+            over = add_four(add_four(four_alike(0.0), x_0, four_in(A, 0, i)), x_1, four_in(A, 1, i))
+            over = add_four(add_four(over, x_2, four_in(A, 2, i)), x_3, four_in(A, 3, i))
+            over = add_four(add_four(over, x_4, four_in(A, 4, i)), x_5, four_in(A, 5, i))
+            put_four(y, i, add_four(over, -1.0, four_of(b, i)))
+        for i in range(whole, last):
+            y[i] = A[0, i] * x_0 + A[1, i] * x_1 + A[2, i] * x_2 + A[3, i] * x_3 + A[4, i] * x_4 + A[5, i] * x_5 - b[i]
 
 
 def bend_row(rows: Rows, row: int, N: Matrix, U: Matrix, rest: Vector, width: int) -> float:  # noqa: PLR0917

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.fours import FOUR, add_four, add_products, four_alike, four_in, four_of, put_four, put_four_in, sum_four
 
 APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
-IN_ORDER = ("dot_row", "square", "add_row", "add_rows")  # those whose sums are added as they are written, several side by side
-FOUR = 4  # numbers that the compiler takes at once
 BLOCK = 8  # six equations of a free base, a right-hand side, and one to make it even
 
 
@@ -34,54 +33,51 @@ def add(one: Vector, factor: float, other: Vector, size: int) -> None:
 
 def add_block(one: Vector, factor: float, other: Vector) -> None:
     """Add a multiple of ``BLOCK`` entries: a number of them that the compiler knows beforehand takes no loop."""
-    for k in range(BLOCK):
-        one[k] += factor * other[k]
+    first, second = add_four(four_of(one, 0), factor, four_of(other, 0)), add_four(four_of(one, FOUR), factor, four_of(other, FOUR))
+    put_four(one, 0, first)
+    put_four(one, FOUR, second)
 
 
 def dot_row(A: Matrix, row: int, d: Vector, size: int) -> float:
     """Return the product of the first entries of a row and of a vector, four sums side by side."""
-    whole = size - size % 4
-    one, two, three, four = 0.0, 0.0, 0.0, 0.0
-    for k in range(0, whole, 4):
-        one, two = one + A[row, k] * d[k], two + A[row, k + 1] * d[k + 1]
-        three, four = three + A[row, k + 2] * d[k + 2], four + A[row, k + 3] * d[k + 3]
+    whole, sums = size - size % FOUR, four_alike(0.0)
+    for k in range(0, whole, FOUR):
+        sums = add_products(sums, four_in(A, row, k), four_of(d, k))
+    total = sum_four(sums)
     for k in range(whole, size):
-        one += A[row, k] * d[k]
-    return (one + two) + (three + four)
+        total += A[row, k] * d[k]
+    return total
 
 
 def square(d: Vector, size: int) -> float:
     """Return the square of the first entries of a vector, four sums side by side."""
-    whole = size - size % 4
-    one, two, three, four = 0.0, 0.0, 0.0, 0.0
-    for k in range(0, whole, 4):
-        one, two, three, four = one + d[k] * d[k], two + d[k + 1] * d[k + 1], three + d[k + 2] * d[k + 2], four + d[k + 3] * d[k + 3]
+    whole, sums = size - size % FOUR, four_alike(0.0)
+    for k in range(0, whole, FOUR):
+        numbers = four_of(d, k)
+        sums = add_products(sums, numbers, numbers)
+    total = sum_four(sums)
     for k in range(whole, size):
-        one += d[k] * d[k]
-    return (one + two) + (three + four)
+        total += d[k] * d[k]
+    return total
 
 
 def add_row(d: Vector, factor: float, A: Matrix, row: int, size: int) -> None:
-    """Add a multiple of a row to a vector, four entries at a time; all are read before one is written, so that they may be one memory."""
-    whole = size - size % 4
-    for k in range(0, whole, 4):
-        one, two, three, four = A[row, k], A[row, k + 1], A[row, k + 2], A[row, k + 3]
-        one, two, three, four = d[k] + factor * one, d[k + 1] + factor * two, d[k + 2] + factor * three, d[k + 3] + factor * four
-        d[k], d[k + 1], d[k + 2], d[k + 3] = one, two, three, four
+    """Add a multiple of a row to a vector, four entries at a time."""
+    whole = size - size % FOUR
+    for k in range(0, whole, FOUR):
+        put_four(d, k, add_four(four_of(d, k), factor, four_in(A, row, k)))
     for k in range(whole, size):
         d[k] += factor * A[row, k]
 
 
 def add_rows(d: Vector, factors: Vector, A: Matrix, first: int, count: int, size: int) -> None:  # noqa: PLR0917
     """Add multiples of rows to a vector, all rows to four entries at a time: nothing waits until the entries are in memory."""
-    whole = size - size % 4
-    for k in range(0, whole, 4):
-        one, two, three, four = d[k], d[k + 1], d[k + 2], d[k + 3]
+    whole = size - size % FOUR
+    for k in range(0, whole, FOUR):
+        sums = four_of(d, k)
         for i in range(count):
-            factor, row = factors[i], first + i
-            one, two = one + factor * A[row, k], two + factor * A[row, k + 1]
-            three, four = three + factor * A[row, k + 2], four + factor * A[row, k + 3]
-        d[k], d[k + 1], d[k + 2], d[k + 3] = one, two, three, four
+            sums = add_four(sums, factors[i], four_in(A, first + i, k))
+        put_four(d, k, sums)
     for k in range(whole, size):
         for i in range(count):
             d[k] += factors[i] * A[first + i, k]
@@ -90,12 +86,13 @@ def add_rows(d: Vector, factors: Vector, A: Matrix, first: int, count: int, size
 def factor_cholesky(H: Matrix, U: Matrix, size: int) -> bool:
     """Write U with H = U'U, both in their upper triangle, one over its diagonal on the diagonal; in place where U is H.
 
+    What is below the diagonal is written as well, and means nothing: rows are taken by whole fours.
+
     Returns:
         Whether H is positive definite.
     """
     for i in range(size):
-        for j in range(i, size):
-            U[i, j] = H[i, j]
+        copy_row(H, U, i, size)
     for k in range(size):
         if not U[k, k] > 0.0:
             return False
@@ -104,10 +101,26 @@ def factor_cholesky(H: Matrix, U: Matrix, size: int) -> bool:
         for j in range(k + 1, size):
             U[k, j] *= inverse
         for j in range(k + 1, size):
-            factor = U[k, j]
-            for i in range(j, size):
-                U[j, i] -= factor * U[k, i]
+            eliminate(U, k, j, size)
     return True
+
+
+def copy_row(H: Matrix, U: Matrix, i: int, size: int) -> None:
+    """Write a row from the four with its diagonal on."""
+    whole = size - size % FOUR
+    for j in range(i - i % FOUR, whole, FOUR):
+        put_four_in(U, i, j, four_in(H, i, j))
+    for j in range(whole, size):
+        U[i, j] = H[i, j]
+
+
+def eliminate(U: Matrix, k: int, j: int, size: int) -> None:
+    """Take from a row what an earlier one has of its diagonal, from the four with that on."""
+    whole, factor = size - size % FOUR, -U[k, j]
+    for i in range(j - j % FOUR, whole, FOUR):
+        put_four_in(U, j, i, add_four(four_in(U, j, i), factor, four_in(U, k, i)))
+    for i in range(whole, size):
+        U[j, i] += factor * U[k, i]
 
 
 def solve_transposed(U: Matrix, d: Vector, size: int) -> None:

@@ -11,6 +11,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
 from humanoid_dynamics.errors import MissingExtraError
+from humanoid_dynamics.spatial import fours
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.parts_compiler import build_parts_compiler
 
@@ -109,9 +110,10 @@ def compile_known(kernel: Kernel, parts: tuple[Kernel, ...], *, order_is_free: b
     """
     numba = import_module("numba")
     _teach_to_borrow()
+    fours.teach_fours()
     options: dict[str, Any] = {"error_model": "numpy", "fastmath": {"reassoc", "contract"} if order_is_free else False}
     named = FunctionType(kernel.__code__, kernel.__globals__, kernel.__name__, kernel.__defaults__, kernel.__closure__)
-    named.__qualname__ = f"{kernel.__qualname__}_{digest_functions((kernel, *parts))}"
+    named.__qualname__ = f"{kernel.__qualname__}_{digest_functions((kernel, *parts, *functions_of(fours)))}"
     try:
         return numba.njit(cache=True, **options)(named)  # type: ignore[no-any-return]
     except RuntimeError:  # no place on disk to keep compiled code: compile in memory
