@@ -83,6 +83,12 @@ def test_halving_the_step_quarters_the_error(case, options):
         assert np.log2(coarse / fine) == pytest.approx(2.0, abs=0.35)
 
 
+def test_tops_that_spin_very_fast_precess_as_they_should():
+    coarse, fine = (analytic.spinning_top(dt, spin=182.0)[0].error for dt in (4e-3, 2e-3))
+    assert fine < 1.5e-3
+    assert np.log2(coarse / fine) == pytest.approx(2.0, abs=0.35)
+
+
 def test_small_balls_roll_with_an_error_of_second_order():
     errors = [analytic.rolling(dt, mass=0.7, radius=0.01, slope=0.5)[0].error for dt in (2e-3, 1e-3, 5e-4)]
     assert errors[1] < 1e-5

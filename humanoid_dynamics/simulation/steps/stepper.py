@@ -37,7 +37,7 @@ from humanoid_dynamics.simulation.steps.step_kernel import DEEP, UNDONE
 from humanoid_dynamics.spatial.arrays import Vector
 
 MOST_IMPACTS = 8
-SWING_PARTS = 2  # of a step in which only loops and gravity act, and no energy may be lost
+SWING_PARTS, SPINNING, MOST_SWING_PARTS = 2, 50.0, 16  # of a step in which only loops and gravity act, or one for so many rad/s
 FINE = 1e-9  # energy a smooth step may miss, as a share of the largest kinetic energy so far
 MOST_PARTS = 16
 TINY = 1e-12
@@ -191,12 +191,18 @@ class Stepper(Phases):
         if self.accurate and self._is_smooth(dt):
             self._fly(dt)
             return 0
-        parts = SWING_PARTS if self.swings() and not self.pushes else 1
+        parts = self._count_parts()
         impacts = 0
         for _ in range(parts):
             if not self.reason:
                 impacts += self._go(dt / parts)
         return impacts
+
+    def _count_parts(self) -> int:
+        """Return in how many parts a step is taken: more than one where no energy may be lost, and the more the faster a top spins."""
+        if self.pushes or not self.swings():
+            return 1
+        return int(min(max(SWING_PARTS, np.ceil(self._numbers[FASTEST] / SPINNING)), MOST_SWING_PARTS))
 
     def _go(self, dt: float) -> int:
         """Go through a part of a step, cut in two wherever something hits; return the number of impacts."""
