@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 import pinocchio as pin
+from numpy.typing import NDArray
 
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
@@ -78,7 +79,7 @@ class Box:
         side = np.where(local < 0.0, -1.0, 1.0)
         outside = np.maximum(beyond, 0.0)
         far = np.sqrt(np.einsum("ij,ij->i", outside, outside))
-        sides = beyond if looks is None else np.where(side * (looks @ R) > -FACING * np.any(looks, axis=1, keepdims=True), -np.inf, beyond)
+        sides = beyond if looks is None else np.where((side * (looks @ R) > -FACING) & _looking(looks)[:, None], -np.inf, beyond)
         nearest = np.argmax(sides, axis=1)
         within = sides[np.arange(len(points)), nearest]
         normals = np.where((far > 0.0)[:, None], outside / np.where(far > 0.0, far, 1.0)[:, None], np.eye(3)[nearest])
@@ -143,7 +144,7 @@ def probe_facing(shape: Shape, points: Matrix, looks: Matrix | None) -> tuple[Ve
     if looks is None:
         return shape.probe(points)
     gap, normal = shape.probe(points, looks) if isinstance(shape, Box) else shape.probe(points)
-    averted = (np.einsum("ij,ij->i", np.broadcast_to(normal, points.shape), looks) > -FACING) & looks.any(axis=1)
+    averted = (np.einsum("ij,ij->i", np.broadcast_to(normal, points.shape), looks) > -FACING) & _looking(looks)
     return np.where(averted, np.inf, gap), normal
 
 
@@ -192,3 +193,8 @@ def minus_skew(p: Matrix) -> Matrix:
     X[:, 0, 1], X[:, 0, 2], X[:, 1, 2] = p[:, 2], -p[:, 1], p[:, 0]
     X[:, 1, 0], X[:, 2, 0], X[:, 2, 1] = -p[:, 2], p[:, 1], -p[:, 0]
     return X
+
+
+def _looking(looks: Matrix) -> NDArray[np.bool_]:
+    """Return which points look somewhere, and not everywhere."""
+    return np.asarray(np.einsum("ij,ij->i", looks, looks) > 0.0)

@@ -44,6 +44,7 @@ class AccountedTree:
         self._data = self.robot.data()
         self._dofs, self._numbers = engine.tables.dofs, engine.tables.numbers
         self._numbers[AUDIT] = audit
+        self._borne: tuple[Vector, Vector] | None = None  # of a part of a step: what nobody gave, and how velocities jumped after it
         self.books = Books(self.measure_energy())
 
     @property
@@ -66,6 +67,7 @@ class AccountedTree:
 
     def begin_motion(self) -> None:
         """Let the books take the momentum as it is."""
+        self._borne = None
         mass = self.engine.outside.mass if self.audit else 0.0
         motion = self.engine.measure_motion(self.q, self.v) if mass else np.zeros(MOTIONS)
         self.books.begin_motion(mass, self.robot.model.gravity.linear, motion)
@@ -76,6 +78,9 @@ class AccountedTree:
         Args:
             dt: Length of the part [s].
         """
+        if self._borne is not None:
+            self.books.give(self.engine.bear(dt, *self._borne))
+            self._borne = None
         if self.weighs:
             self.books.close_motion(self.engine.measure_motion(self.q, self.v).tolist(), dt)
 
@@ -93,7 +98,7 @@ class AccountedTree:
         self._give(dt * dofs[PUSH] + loops)
         if engine.outside.carries:
             nobodys = engine.terms.force(dofs[Z_END] - dofs[Z_FREE]) - self._spread_contacts() - loops
-            self.books.give(engine.bear(dt, nobodys))
+            self._borne = nobodys, np.zeros(len(self.v))
 
     def give_impact(self, before: Vector, after: Vector, v_after: Vector) -> None:
         """Enter the impulses of an impact.
@@ -120,9 +125,13 @@ class AccountedTree:
         """
         self._give(loops)
         outside = self.engine.outside
-        if outside.carries:
-            nobodys = self.engine.terms.force(change) - loops - contacts
+        if not outside.carries:
+            return
+        nobodys = self.engine.terms.force(change) - loops - contacts
+        if self._borne is None:
             self.books.give(outside.bear((self.q, self.v, jump), nobodys, jump=True))
+        else:
+            self._borne = self._borne[0] + nobodys, self._borne[1] + jump
 
     def _find_loops(self, change: Vector) -> Vector:
         """Return impulses of the bilateral rows (k,), which hold against contacts too.

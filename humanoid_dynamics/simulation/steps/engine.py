@@ -131,15 +131,16 @@ class Engine:
         """
         return self.outside.measure(q, v)
 
-    def bear(self, dt: float, nobodys: Vector) -> Vector:
+    def bear(self, dt: float, nobodys: Vector, jump: Vector) -> Vector:
         """Return (6,) the impulse of a part of a step on trees that do not fly of all but gravity, about the origin of the world.
 
         Args:
             dt: Length of the part [s].
             nobodys: (nv,) generalized impulse that nobody gave.
+            jump: (nv,) by how much velocities jumped after it.
         """
         (start, end), per_dt = self._ends, 1.0 / dt
-        return dt * self.outside.bear((self._q_M, 0.5 * (start + end), per_dt * (end - start)), per_dt * nobodys)
+        return dt * self.outside.bear((self._q_M, 0.5 * (start + end), per_dt * (end - start + jump)), per_dt * nobodys)
 
     def evaluate(self, q_M: Vector) -> bool:
         """Compute poses, inertia, bias and the way of the drives; return whether the inertia is positive definite.
