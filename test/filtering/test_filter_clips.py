@@ -72,13 +72,15 @@ def test_frames_before_a_fall_are_inside_all_limits_too():
     assert max(frame.certificate.friction for frame in found.frames) <= 1.0
 
 
-@pytest.mark.parametrize("name", ["step_forward_back_level1", "single_foot_balance_level1"])
-def test_slow_steps_are_finished_with_one_frame_of_look_ahead_and_waiting(name):
+@pytest.mark.parametrize(
+    ("name", "longer"), [("step_forward_back_level1", 1.27), ("single_foot_balance_level1", 1.3), ("kick_level1", 1.4)]
+)
+def test_slow_steps_are_finished_with_one_frame_of_look_ahead_and_waiting(name, longer):
     robot = hd.load_robot("g1")
     clip = load(f"g1_asap/{name}.npz", robot)
     found = filter_clip(robot, clip, ladder=FIRST, settings=Settings(lookahead=0.02))
     assert_consistent(found.verdict)
-    assert found.frames[-1].time - found.frames[0].time <= 1.3 * (clip.times[-1] - clip.times[0] + 2.0)
+    assert found.frames[-1].time - found.frames[0].time <= longer * (clip.times[-1] - clip.times[0] + 2.0)
 
 
 def test_score_falls_to_its_false_alarm_rate():

@@ -9,7 +9,7 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 FAR_ENOUGH = 0.55  # s of look-ahead from which on no gate is needed
 INSIDE = 0.5  # share of the sole that must hold the point the robot falls towards
-SLOW = 0.12  # m/s; speed of the centre of mass
+SLOW = (0.12, 0.35)  # m/s; speed of the centre of mass; the second where nothing is foreseen
 LONGEST = 1.5  # s; then the foot is lifted anyway
 BLIND = 0.1  # s of look-ahead; with less a touch-down is hardly foreseen, and the robot never falls to where it does not stand
 PACE = (2.5, 3.5)  # 1/s; how the centre of mass goes to the other foot, and how where nothing is foreseen
@@ -28,7 +28,7 @@ class HoldGate:
             blind: Whether nothing is foreseen.
         """
         self._w, self._dt, self.active = w, dt, active
-        self._waited, self._pace = 0.0, PACE[int(blind)]
+        self._waited, self._pace, self._slow = 0.0, PACE[int(blind)], SLOW[int(blind)]
         self.com: Vector | None = None
 
     def closed(self, support: Support, com: Vector, rate: Vector) -> bool:
@@ -40,7 +40,7 @@ class HoldGate:
             rate: (2,) its velocity [m/s].
         """
         falls_to = com + rate / self._w
-        balanced = float(support.reach(falls_to[None])[0]) <= INSIDE and float(np.hypot(*rate)) < SLOW
+        balanced = float(support.reach(falls_to[None])[0]) <= INSIDE and float(np.hypot(*rate)) < self._slow
         if balanced or self._waited >= LONGEST:
             self._waited = 0.0
             return False
