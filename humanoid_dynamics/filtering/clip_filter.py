@@ -12,6 +12,7 @@ from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.filtering.clip_feed import HOLD, HOLD_RATE, feed_clip
 from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.frame import Frame
+from humanoid_dynamics.filtering.run_out import run_out
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.slope import Slope
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
@@ -179,9 +180,11 @@ def _attempt(
 ) -> tuple[list[Frame], Verdict]:
     settings, tick, attempt = how
     settings = _changed(settings, attempt)
+    longest = max(attempt.slower * float(np.max(np.diff(clip.times))), 1.0 / HOLD_RATE)
+    flow = DynamicsFilter(robot, mode, settings=settings, tick=tick)
+    clip = clip if settings.edges else run_out(clip, flow.proportions)
     times = clip.times[0] + attempt.slower * (clip.times - clip.times[0])
     paced = clip if attempt.slower == 1.0 else clip.change(times=times, v=None, a=None)
-    flow = DynamicsFilter(robot, mode, settings=settings, tick=tick)
     feed = feed_clip(flow, paced, watch)
     feed.check()
     notices = (*clip.notices, *feed.notices)
@@ -196,7 +199,6 @@ def _attempt(
         notices=notices,
         lost=flow.status == "fallen",
     )
-    longest = max(float(np.max(np.diff(paced.times))), 1.0 / HOLD_RATE)
     verdict = replace(verdict, delay=flow.delay_at(1.0 / longest))
     return feed.frames, verdict.without_limits() if flow.doubtful else verdict
 
