@@ -61,3 +61,24 @@ def test_links_whose_meshes_are_missing_are_told():
     for world in (World(robot, Setup(points="body")), World(scene.robot, scene.setup)):
         assert [text for text in world.robot.warnings if "hand" in text and "touch nothing" in text]
     assert not [text for text in World(robot, Setup(points="surfaces")).robot.warnings if "touch nothing" in text]
+
+
+def test_corners_of_a_box_that_shares_its_place_with_a_surface_touch_on_all_sides():
+    """Those of the palm are the surface's; of the others the lowest may look up, and nothing else would hold the hand."""
+    robot = hd.load_robot("human28")
+    corners = {}
+    for point in list_body_points(robot)[4 * len(robot.surfaces) :]:
+        corners.setdefault(point.name.rpartition(".")[0], []).append(point)
+    boxes = {name: points for name, points in corners.items() if any(point.outward.any() for point in points)}
+    assert boxes
+    assert all(len(points) == 8 for points in boxes.values())
+
+
+def test_the_lowest_corner_of_a_hand_touches_however_it_is_turned():
+    robot = hd.load_robot("human28")
+    points = [point for point in list_body_points(robot) if point.link == "right_hand"]
+    p_L, outward = np.array([point.p_L for point in points]), np.array([point.outward for point in points])
+    rng = np.random.default_rng(0)
+    for down in rng.normal(size=(200, 3)):
+        lowest = int(np.argmax(p_L @ down))
+        assert not outward[lowest].any() or outward[lowest] @ down > 0.35 * np.linalg.norm(down)

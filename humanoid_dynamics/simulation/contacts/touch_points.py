@@ -218,8 +218,11 @@ def list_body_points(robot: RobotModel, *, friction: float = DEFAULT_FRICTION, r
         raise UrdfError(robot.origin, "robot", "holds no shapes; list its touch points yourself")
     for link in robot.links:
         for k, shape in enumerate(robot.solids.get(link, ())):
-            balls = [ball for ball in _balls(shape) if not _is_at_surface(robot, link, ball[0])]
-            points += [TouchPoint(f"{link}.{k}.{i}", link, p, r, friction, restitution, out) for i, (p, r, out) in enumerate(balls)]
+            every = _balls(shape)
+            balls = [ball for ball in every if not _is_at_surface(robot, link, ball[0])]
+            whole = len(balls) == len(every)  # where corners are left out, those that stay may be the lowest and look elsewhere
+            for i, (p, r, out) in enumerate(balls):
+                points.append(TouchPoint(f"{link}.{k}.{i}", link, p, r, friction, restitution, out if whole else ALL_SIDES))
     return tuple(points)
 
 
