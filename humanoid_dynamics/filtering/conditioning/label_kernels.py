@@ -42,6 +42,8 @@ def label_feet(  # noqa: PLR0917
         if not (out[i, 0] or out[i, 1]):
             left, right = heights[i, 0] + limits[WORTH] * speeds[i, 0], heights[i, 1] + limits[WORTH] * speeds[i, 1]
             out[i, 1 if right < left else 0] = True
+    for foot in range(2):  # what a change of mind leaves of a swing may be none
+        drop_kind(out[:, foot], past[0][foot] != 0, least[STANCE], False, 0)
     given = out.copy()
     for foot in range(2):
         hold_other(given, foot, past, (least[BOTH], least[ROLLING]), rolls[:, foot], out)
