@@ -216,6 +216,20 @@ def test_feet_that_both_slide_do_not_swap_in_the_midst_of_a_swing():
     assert runs(labels[:, 0]) == [(0, 64, True), (64, 100, False), (100, 160, True)]
 
 
+def test_what_two_feet_leave_of_a_swing_is_none_and_stays_none():
+    """One foot comes down late, the other one is fast again soon: what is left between would be a swing of 0.06 s."""
+    off = np.zeros((200, 2), dtype=bool)
+    off[20:110, 0] = off[136:190, 0] = off[110:150, 1] = True
+    heights, speeds = np.where(off, 0.01, 0.0) + np.array([0.001, 0.0]), np.where(off, 1.0, 0.0)
+    seen = label_window(heights, speeds, RECORDED_FEET, ((True, True), (500, 500)), DT)
+    np.testing.assert_array_equal(seen[:, 1], True)
+    assert runs(seen[:, 0]) == [(0, 20, True), (20, 110, False), (110, 136, True), (136, 190, False), (190, 200, True)]
+    for now in range(100, 150, 2):
+        stood = (min(now - 110, 500) if now > 110 else 500, 500)
+        again = label_window(heights, speeds, RECORDED_FEET, ((bool(seen[now - 1, 0]), True), stood), DT, known=now)
+        np.testing.assert_array_equal(again, seen[now:], err_msg=str(now))
+
+
 def test_feet_that_do_not_move_while_the_base_does_were_planned():
     rows = np.arange(300) * DT
     base = np.column_stack((0.1 * np.sin(3.0 * rows), np.zeros(300)))
