@@ -25,6 +25,7 @@ from humanoid_dynamics.filtering.proportions import inner_rectangle, measure_pro
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.ticks.joint_room import EMERGENCY, JointRoom
 from humanoid_dynamics.model.doubt import doubtful_limits
+from humanoid_dynamics.motion.schedule import runs
 from humanoid_dynamics.spatial.compiling import choose_compiler
 from humanoid_dynamics.spatial.polygon import margin_inside
 
@@ -202,6 +203,30 @@ def test_a_swing_does_not_become_short_because_its_beginning_is_past():
         settled = (bool(seen[now - 1, 0]), bool(seen[now - 1, 1])) if now else (True, True)
         stood = tuple(500 if seen[:now, foot].all() else now - 1 - np.flatnonzero(~seen[:now, foot])[-1] for foot in (0, 1))
         again = label_window(heights, speeds, RECORDED_FEET, (settled, stood), DT, known=now)
+        np.testing.assert_array_equal(again, seen[now:], err_msg=str(now))
+
+
+def test_feet_that_both_slide_do_not_swap_in_the_midst_of_a_swing():
+    """Where both are too fast the slower one stands: which one that is may change, but two steps take longer than one."""
+    heights, speeds = np.zeros((160, 2)), np.zeros((160, 2))
+    speeds[60:100] = 0.6, 0.55
+    speeds[60:64] = 0.55, 0.6
+    labels = label_window(heights, speeds, RECORDED_FEET, ((True, True), (500, 500)), DT)
+    np.testing.assert_array_equal(labels[:, 1], True)
+    assert runs(labels[:, 0]) == [(0, 64, True), (64, 100, False), (100, 160, True)]
+
+
+def test_what_two_feet_leave_of_a_swing_is_none_and_stays_none():
+    """One foot comes down late, the other one is fast again soon: what is left between would be a swing of 0.06 s."""
+    off = np.zeros((200, 2), dtype=bool)
+    off[20:110, 0] = off[136:190, 0] = off[110:150, 1] = True
+    heights, speeds = np.where(off, 0.01, 0.0) + np.array([0.001, 0.0]), np.where(off, 1.0, 0.0)
+    seen = label_window(heights, speeds, RECORDED_FEET, ((True, True), (500, 500)), DT)
+    np.testing.assert_array_equal(seen[:, 1], True)
+    assert runs(seen[:, 0]) == [(0, 20, True), (20, 110, False), (110, 136, True), (136, 190, False), (190, 200, True)]
+    for now in range(100, 150, 2):
+        stood = (min(now - 110, 500) if now > 110 else 500, 500)
+        again = label_window(heights, speeds, RECORDED_FEET, ((bool(seen[now - 1, 0]), True), stood), DT, known=now)
         np.testing.assert_array_equal(again, seen[now:], err_msg=str(now))
 
 

@@ -92,6 +92,34 @@ def test_leans_and_sinks_of_every_size_and_pace(name, kind):
     assert "bounded" in said
 
 
+def swing(robot, way, degrees, lasts):
+    """Yield a stream that leans to and fro twice a second, faster than anybody can, then stands."""
+    for t in np.arange(0.0, 1.0 + lasts + 1.5, 1.0 / RATE):
+        yield t, lean(robot, way, degrees * np.sin(4.0 * np.pi * (t - 1.0)) if 1.0 <= t < 1.0 + lasts else 0.0)
+
+
+@pytest.mark.parametrize("name", ["g1", "human28"])
+@pytest.mark.parametrize("way", ["forward", "left"])
+def test_leans_to_and_fro_do_not_add_up(name, way):
+    """The stream turns round and is slow there, or passes where it is held: it must not be followed away from there."""
+    robot = robot_of(name)
+    proportions = measure_proportions(robot)
+    intake = Intake(robot, bound=PostureBound(robot, proportions), leash=Leash(robot, proportions))
+    leans = []
+    for t, q in swing(robot, way, 35.0, 1.5):
+        intake.take(t, q)
+        x, y = intake.q[3:5]
+        leans.append(np.rad2deg(np.arccos(1.0 - 2.0 * (x * x + y * y))))
+    assert max(leans) < 15.0
+    assert leans[-1] < 0.1
+
+
+def test_lean_to_the_side_at_two_hertz_does_not_fell_the_robot():
+    frames, said = streams.run(DynamicsFilter(robot_of("g1")), swing(robot_of("g1"), "left", 35.0, 1.5))
+    assert all(frame.certificate.holds and frame.rung == 0 for frame in frames)
+    assert "bounded" in said
+
+
 @pytest.mark.parametrize("lasts", [0.3, 1.0])
 def test_noise_from_the_first_sample_on_does_not_fell_the_robot(lasts):
     """Until samples agree the robot rests; then it goes after them."""

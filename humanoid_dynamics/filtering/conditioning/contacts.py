@@ -7,13 +7,14 @@ from functools import cache
 
 import numpy as np
 
-from humanoid_dynamics.filtering.conditioning.label_kernels import drop_kind, find_slower, goes_on_standing, hold_other, label_feet
+from humanoid_dynamics.filtering.conditioning import label_kernels
+from humanoid_dynamics.filtering.conditioning.label_kernels import drop_kind, find_slower, label_feet
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.motion.contact_detection import DOUBLE_SUPPORT, HEIGHT_ON, SHORTEST, SPEED_WORTH, STILL, ContactThresholds
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
-from humanoid_dynamics.spatial.compiling import compile_where_possible
+from humanoid_dynamics.spatial.compiling import compile_where_possible, functions_of
 
-PARTS = (drop_kind, goes_on_standing, hold_other)
+PARTS = tuple(part for part in functions_of(label_kernels) if part is not label_feet)
 SHORTEST_SWING = 0.16  # s; a foot that is off for a shorter time slides, if anything
 ROLLING_SUPPORT = 0.11  # s of common standing before a sole that rolls is lifted
 MOVING = 0.02  # m/s; a base that is slower tells nothing about feet

@@ -177,7 +177,7 @@ class Intake:
         if self._jumps(sample, gap):
             sample, status = self._move_origin(given, sample), "moved"
         share, wild = self._share_of(sample, gap)
-        runs = self._bound is not None and self._bound.runs(gap)
+        runs = self._bound is not None and self._bound.runs(gap, led=self._rejoining.leads)
         if self._waits_at is not None:
             return self._rejoining.lead(self._waits_at, gap), 1.0, "waited_for"
         rest, wild = self._rest_until_known(wild)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
@@ -27,24 +29,53 @@ def label_feet(  # noqa: PLR0917
     """
     heights, speeds = motion
     known = len(heights) - len(out)
+    seen = np.empty((len(heights), 2), dtype=np.bool_)
     for foot in range(2):
-        stands, off = True, 0
-        for i in range(known):
-            stands = goes_on_standing(stands, heights[i, foot], speeds[i, foot], limits)
-            off = 0 if stands else off + 1
-        stands = past[0][foot] != 0
-        for i in range(len(out)):
-            out[i, foot] = stands = goes_on_standing(stands, heights[known + i, foot], speeds[known + i, foot], limits)
-        drop_kind(out[:, foot], past[0][foot] != 0, least[SWING], False, off)
-        drop_kind(out[:, foot], past[0][foot] != 0, least[STANCE], True, 0)
-    heights, speeds = heights[known:], speeds[known:]
-    for i in range(len(out)):
-        if not (out[i, 0] or out[i, 1]):
+        stands = True
+        for i in range(len(heights)):
+            stands = past[0][foot] != 0 if i == known else stands
+            seen[i, foot] = stands = goes_on_standing(stands, heights[i, foot], speeds[i, foot], limits)
+        drop_kind(seen[known:, foot], past[0][foot] != 0, least[SWING], False, count_off(seen[:known, foot]))
+        drop_kind(seen[known:, foot], past[0][foot] != 0, least[STANCE], True, 0)
+    for i in range(len(heights)):
+        if not (seen[i, 0] or seen[i, 1]):
             left, right = heights[i, 0] + limits[WORTH] * speeds[i, 0], heights[i, 1] + limits[WORTH] * speeds[i, 1]
-            out[i, 1 if right < left else 0] = True
-    given = out.copy()
-    for foot in range(2):
-        hold_other(given, foot, past, (least[BOTH], least[ROLLING]), rolls[:, foot], out)
+            seen[i, 1 if right < left else 0] = True
+    for foot in range(2):  # what a change of mind leaves of a swing may be none
+        drop_kind(seen[known:, foot], past[0][foot] != 0, least[STANCE], False, count_off(seen[:known, foot]))
+    hand_over(seen[known:], past, least, rolls, out)
+
+
+def hand_over(given: Labels, past: tuple[Indices, Indices], least: Indices, rolls: Labels, out: Labels) -> None:
+    """Let the load go from foot to foot while both stand; where that leaves next to nothing of a swing nobody waits for its end either."""
+    for _ in range(2):
+        out[:] = given
+        for foot in range(2):
+            hold_other(given, foot, past, (least[BOTH], least[ROLLING]), rolls[:, foot], out)
+            drop_kind(out[:, foot], past[0][foot] != 0, least[STANCE], False, 0)
+        for foot in range(2):
+            drop_gone(given[:, foot], out[:, foot])
+
+
+def drop_gone(labels: Labels, left: Labels) -> None:
+    """Let a foot stand, in place, in stretches off the ground of which nothing is left."""
+    first = 0
+    while first < len(labels):
+        after, gone = first, True
+        while after < len(labels) and not labels[after]:
+            gone = gone and left[after]
+            after += 1
+        for i in range(first, after):
+            labels[i] = gone and after < len(labels)
+        first = after + 1
+
+
+def count_off(labels: Labels) -> int:
+    """Return for how many rows, up to the last one, a foot has been off."""
+    rows = 0
+    while rows < len(labels) and not labels[len(labels) - 1 - rows]:
+        rows += 1
+    return rows
 
 
 def goes_on_standing(stands: bool, height: float, speed: float, limits: Vector) -> bool:

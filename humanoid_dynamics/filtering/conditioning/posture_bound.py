@@ -142,11 +142,12 @@ class PostureBound:
         self._now = seen
         return q, not possible
 
-    def runs(self, gap: float) -> bool:
+    def runs(self, gap: float, *, led: bool = False) -> bool:
         """Return whether the reference leans, sinks or falls over faster than a robot on its feet; to be asked once for each sample led.
 
         Args:
             gap: Time since the sample before [s].
+            led: Whether one is on the way back to the reference: then it may not run ahead, or each turn of it would lead farther away.
         """
         last, self._last = self._last, self._now
         if last is None:
@@ -157,7 +158,7 @@ class PostureBound:
             min(left, spare) + fastest * gap - way
             for left, spare, fastest, way in zip(self._left, self._spare, self._fastest, ways, strict=True)
         ]
-        self._left = max(left[0], 0.0), max(left[1], 0.0)
+        self._left = (0.0, 0.0) if led else (max(left[0], 0.0), max(left[1], 0.0))
         return min(left) < 0.0 or self._falls_over(gap)
 
     def _falls_over(self, gap: float) -> bool:

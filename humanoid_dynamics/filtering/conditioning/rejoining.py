@@ -63,6 +63,7 @@ class Rejoining:
         """
         offset = np.asarray(pin.difference(self._model, sample, q))
         if float(np.max(np.abs(offset))) < SMALLEST:
+            self._since = np.inf  # nor is there any of the way one was on
             return False
         farthest = float(np.max(np.abs(offset[BASE:]), initial=0.0))
         self._offset, self._since, self._lasts = offset, 0.0, max(min(max(farthest / PACE, BACK[0]), BACK[1]), least)
