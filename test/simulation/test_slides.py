@@ -72,8 +72,8 @@ def test_what_creeps_and_what_vibrates_is_not_cut():
 
 def test_stops_of_points_are_those_of_arrays():
     rng = np.random.default_rng(3)
-    after = rng.normal(size=(40, 3))
-    before = after * rng.uniform(0.0, 3.0, (40, 1)) + 0.5 * rng.normal(size=(40, 3))
+    after = 0.1 * rng.normal(size=(40, 3))
+    before = after * rng.uniform(0.0, 3.0, (40, 1)) + 0.05 * rng.normal(size=(40, 3))
     times, near = [], np.zeros(NEAR_COLUMNS)
     near[N_AXES : N_AXES + 9] = np.eye(3)[[2, 0, 1]].ravel()
     for old, u in zip(before, after, strict=True):
@@ -84,4 +84,4 @@ def test_stops_of_points_are_those_of_arrays():
     stopping = np.array(times)[np.array(times) > 0.0]
     assert len(stopping) > 5
     assert find_stops(before[:, :2], after[:, :2], 0.1) == pytest.approx(stopping.min())
-    assert find_stops(np.array([[3.0, 0.0]]), np.array([[1.0, 0.0]]), 0.1) == pytest.approx(0.05)
+    assert find_stops(np.array([[0.3, 0.0]]), np.array([[0.1, 0.0]]), 0.1) == pytest.approx(0.05)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_dynamics.simulation.contacts.contact_rows import Rows, compose, resolve, select_points
-from humanoid_dynamics.simulation.contacts.slides import SLIDES, find_stops
+from humanoid_dynamics.simulation.contacts.slides import SLIDES, find_stops, may_stop
 from humanoid_dynamics.simulation.contacts.thresholds import CARRIES, REACH, SLOWEST_IMPACT
 from humanoid_dynamics.simulation.steps.rows import M_TOUCHES, M_U, SPAN, STOPS
 from humanoid_dynamics.simulation.steps.tables import Tables
@@ -96,7 +96,7 @@ class ContactMemory:
         motions = compose(rows, select_points(rows, np.array((u, p))))
         self.let_go()
         slip = u[count:]
-        if slip.dot(slip) > SLIDES * SLIDES:
+        if slip.dot(slip) > SLIDES * SLIDES and may_stop(slip):
             before = np.einsum("akj,kj->ka", rows.axes[1:], self._motions[rows.key, :3])
             self._numbers[STOPS] = find_stops(before, slip.reshape(2, m).T, float(self._numbers[SPAN]))
         if rows.limits is not None:

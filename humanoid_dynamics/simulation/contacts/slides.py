@@ -12,7 +12,18 @@ from humanoid_dynamics.simulation.steps.rows import M_U, N_AXES
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 SLIDES: Final = 1e-5  # [m/s] what moves more slowly stands, or creeps for want of digits
+FAST: Final = 0.3  # [m/s] what moves faster does not stop within a step
 STRAIGHT: Final = 0.5  # square of the cosine between velocity and its change; what turns more does not stop
+
+
+def may_stop(slip: Vector) -> bool:
+    """Return whether one of some points is slow enough to stop soon.
+
+    Args:
+        slip: (2m,) velocities along the first tangent of all points, then along the second.
+    """
+    squares, m = slip * slip, len(slip) // 2
+    return bool((squares[:m] + squares[m:]).min() < FAST * FAST)
 
 
 def find_stops(before: Matrix, after: Matrix, dt: float) -> float:
@@ -25,7 +36,7 @@ def find_stops(before: Matrix, after: Matrix, dt: float) -> float:
     """
     change = before - after
     along, square, speed = (after * change).sum(1), (change * change).sum(1), (after * after).sum(1)
-    stops = (along > 0.0) & (speed > SLIDES * SLIDES) & (along * along > STRAIGHT * speed * square)
+    stops = (along > 0.0) & (speed > SLIDES * SLIDES) & (speed < FAST * FAST) & (along * along > STRAIGHT * speed * square)
     return dt * float((along[stops] / square[stops]).min()) if stops.any() else 0.0
 
 
@@ -44,7 +55,7 @@ def find_stop(kept: Vector, old: tuple[float, float, float], near: Vector, dt: f
         u = x * kept[M_U] + y * kept[M_U + 1] + z * kept[M_U + 2]
         change = x * old[0] + y * old[1] + z * old[2] - u
         along, square, speed = along + u * change, square + change * change, speed + u * u
-    if along <= 0.0 or speed <= SLIDES * SLIDES or along * along <= STRAIGHT * speed * square:
+    if along <= 0.0 or speed <= SLIDES * SLIDES or speed >= FAST * FAST or along * along <= STRAIGHT * speed * square:
         return 0.0
     return float(dt * along / square)
 
