@@ -14,6 +14,7 @@ from humanoid_dynamics.simulation.contacts.contact_build import measure_speeds, 
 from humanoid_dynamics.simulation.contacts.holders import Holders, find_holders
 from humanoid_dynamics.simulation.contacts.limit_rows import build_limits, select_limits
 from humanoid_dynamics.simulation.contacts.restrain_kernel import build_rows, hold_start, restrain_rows
+from humanoid_dynamics.simulation.contacts.slides import find_stop
 from humanoid_dynamics.simulation.contacts.thresholds import CARRIES
 from humanoid_dynamics.simulation.contacts.wrench_kernel import AGAIN, HOLDS, YIELDS, push, relate, stick_by_wrenches
 from humanoid_dynamics.simulation.contacts.wrench_shares import collect, relate_rows
@@ -38,6 +39,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     RESIDUAL,
     ROUNDS,
     SPAN,
+    STOPS,
     TOUCHING,
     Z_END,
 )
@@ -179,7 +181,7 @@ def remember(bench: Bench) -> None:
     limits[:, L_IMPULSE] = 0.0
     for i in range(m, count):
         limits[chosen[i], L_IMPULSE] = answer[A_P, i]
-    deepest, touching = 0.0, 0
+    deepest, touching, stop = 0.0, 0, 0.0
     for i in range(m):
         row = near[chosen[i]]
         kept = memory[int(row[N_KEY])]
@@ -187,6 +189,7 @@ def remember(bench: Bench) -> None:
         if answer[A_P, i] > CARRIES:
             kept[M_TOUCHES] = 1.0
             touching += 1
+        old = (kept[M_U], kept[M_U + 1], kept[M_U + 2])
         kept[M_U:] = 0.0
         for axis in range(3):
             place = i if axis == 0 else count + (axis - 1) * m + i
@@ -194,7 +197,9 @@ def remember(bench: Bench) -> None:
             for k in range(3):
                 kept[M_U + k] += speed * row[N_AXES + 3 * axis + k]
                 kept[M_P + k] += answer[A_P, place] * row[N_AXES + 3 * axis + k]
-    numbers[DEPTH], numbers[TOUCHING], numbers[SPAN] = deepest, touching, numbers[DT]
+        soon = find_stop(kept, old, row, numbers[DT])
+        stop = soon if stop == 0.0 or 0.0 < soon < stop else stop
+    numbers[DEPTH], numbers[TOUCHING], numbers[SPAN], numbers[STOPS] = deepest, touching, numbers[DT], stop
 
 
 PARTS = (find_speeds, solve_problem, solve_rows, solve_by_wrenches)

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_dynamics.simulation.contacts.contact_rows import Rows, compose, resolve, select_points
+from humanoid_dynamics.simulation.contacts.slides import SLIDES, find_stops, may_stop
 from humanoid_dynamics.simulation.contacts.thresholds import CARRIES, REACH, SLOWEST_IMPACT
-from humanoid_dynamics.simulation.steps.rows import M_TOUCHES, M_U, SPAN
+from humanoid_dynamics.simulation.steps.rows import M_TOUCHES, M_U, SPAN, STOPS
 from humanoid_dynamics.simulation.steps.tables import Tables
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 
@@ -94,6 +95,10 @@ class ContactMemory:
         m, count = len(rows.point), len(rows.gap)
         motions = compose(rows, select_points(rows, np.array((u, p))))
         self.let_go()
+        slip = u[count:]
+        if slip.dot(slip) > SLIDES * SLIDES and may_stop(slip):
+            before = np.einsum("akj,kj->ka", rows.axes[1:], self._motions[rows.key, :3])
+            self._numbers[STOPS] = find_stops(before, slip.reshape(2, m).T, float(self._numbers[SPAN]))
         if rows.limits is not None:
             self._limits[rows.limits.row] = p[m:count]
         if m == len(self.touches):  # all of them, in order
@@ -114,9 +119,9 @@ class ContactMemory:
         self.touches[rows.key] *= u[: len(rows.point)] < SLOWEST_IMPACT
 
     def let_go(self) -> None:
-        """Forget the impulses of limits."""
-        self._limits[:] = 0.0
+        """Forget the impulses of limits, and when slides end."""
+        self._limits[:], self._numbers[STOPS] = 0.0, 0.0
 
     def forget(self) -> None:
         """Forget who carried force."""
-        self.touches[:] = 0.0
+        self.touches[:], self._numbers[STOPS] = 0.0, 0.0

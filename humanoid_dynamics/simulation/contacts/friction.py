@@ -243,7 +243,7 @@ class FrictionContacts:
         return z + B.dot(rebound.answer.p), rebound.change
 
     def let_go(self) -> None:
-        """Forget the impulses of limits in an impact, which say nothing about the next step."""
+        """Forget the impulses of limits in an impact, and slides before it, which say nothing about the next step."""
         self._memory.let_go()
 
     def push_out(self) -> tuple[Vector, float] | None:

@@ -13,7 +13,7 @@ from humanoid_dynamics.simulation.contacts.cones import spread_softness
 from humanoid_dynamics.simulation.contacts.contact_rows import Touching
 from humanoid_dynamics.simulation.contacts.level_ground import LevelGround
 from humanoid_dynamics.simulation.contacts.thresholds import CARRIES, NEAR
-from humanoid_dynamics.simulation.steps.rows import COMPLEMENTARITY, CONE, DEPTH, LOWEST, M_U, RESIDUAL, WITHIN
+from humanoid_dynamics.simulation.steps.rows import COMPLEMENTARITY, CONE, DEPTH, LOWEST, M_U, RESIDUAL, STOPS, WITHIN
 from humanoid_dynamics.simulation.steps.terms import Terms
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 
@@ -183,7 +183,8 @@ class StandingPoints:
         self._kept = memory[self._where, M_U:] = self._ground.turn.T.dot(self._motions).T
         self._told = memory.tobytes() if self._ground.is_square else b""
         numbers[RESIDUAL], numbers[CONE] = self.missed, 0.0
-        numbers[COMPLEMENTARITY], numbers[DEPTH], numbers[LOWEST] = self._complementarity(), max(0.0, -self.lowest), self.lowest
+        numbers[COMPLEMENTARITY], numbers[STOPS] = self._complementarity(), 0.0
+        numbers[DEPTH], numbers[LOWEST] = max(0.0, -self.lowest), self.lowest
 
     def read(self) -> Touching:
         """Return what was remembered last."""

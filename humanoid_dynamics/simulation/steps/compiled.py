@@ -15,6 +15,7 @@ from humanoid_dynamics.simulation.contacts import (
     limit_rows,
     probe_kernel,
     restrain_kernel,
+    slides,
     small_systems,
     wrench_kernel,
     wrench_shares,
@@ -130,6 +131,7 @@ def compile_step() -> StepKernels:
         restrain_kernel,
         wrench_shares,
         wrench_kernel,
+        slides,
         contact_kernel,
         step_kernel,
     )

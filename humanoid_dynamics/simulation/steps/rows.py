@@ -133,4 +133,5 @@ NORMALS: Final = 28  # number of points and limits that do
 PASSED: Final = 29  # how far a joint is beyond its limit
 PAPER: Final = 30  # one where what touches holds without a bound on friction
 AUDIT: Final = 31  # one where the books of energy are kept
-NUMBERS: Final = 32
+STOPS: Final = 32  # when the first point that slides stands still, if it slows down as in the last step, zero for none [s]
+NUMBERS: Final = 33

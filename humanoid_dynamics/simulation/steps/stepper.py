@@ -24,6 +24,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     RESIDUAL,
     SAG,
     SPIN,
+    STOPS,
     SUMS,
     TOTAL,
     TOUCHING,
@@ -47,6 +48,7 @@ ALWAYS = ("impacts", "corrections")  # entries that are made without an audit to
 HALVINGS = 5  # how often it may be halved
 COARSE = 0.02  # way in a step above which it looks back at how deep it went [m, rad]
 SUNK = 1e-3  # how deep it may go into the ground [m]
+BESIDE_END = 1e-3  # share of a step next to its ends in which it is not cut where a slide stops
 
 
 class Stepper(Phases):
@@ -71,7 +73,8 @@ class Stepper(Phases):
         self.strayed = self.created = self.lifted = 0.0
         self.missed = float(self.books.account[BEFORE])
         self.engine.contacts.law.handed = ""
-        if undisturbed and not (self.fresh or self.pushes or self.accurate) and self._turns_slowly() and self._leap(dt):
+        calm = undisturbed and not (self.fresh or self.pushes or self.accurate or self._stops_within(dt))
+        if calm and self._turns_slowly() and self._leap(dt):
             return 0
         return self._take(dt, HALVINGS)
 
@@ -195,7 +198,22 @@ class Stepper(Phases):
         impacts = 0
         for _ in range(parts):
             if not self.reason:
-                impacts += self._go(dt / parts)
+                impacts += self._go_and_slide(dt / parts)
+        return impacts
+
+    def _stops_within(self, dt: float) -> bool:
+        """Return whether a point that slides is to stand still within a part of a step, and not next to an end of it."""
+        return bool(BESIDE_END * dt < self._numbers[STOPS] < (1.0 - BESIDE_END) * dt)
+
+    def _go_and_slide(self, dt: float) -> int:
+        """Go through a part of a step, cut in two where a point that slides stands still; return the number of impacts."""
+        if not self._stops_within(dt):
+            return self._go(dt)
+        stop = float(self._numbers[STOPS])
+        impacts = self._go(stop)
+        if not self.reason:
+            self._dofs[V_MIDDLE] = self.v
+            impacts += self._go(dt - stop)
         return impacts
 
     def _count_parts(self) -> int:
