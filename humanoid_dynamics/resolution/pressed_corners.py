@@ -3,7 +3,8 @@
 All forces along the total force F, contact k with the share s_k F at its centre of pressure.  With u_k = s_k times the way from the
 reference point to there all is linear: pushes, the zero-moment point as mean by shares, and centres of pressure inside contacts, which
 are cones.  Nearest points of a convex set are no farther apart than the points that they are nearest to: where the wanted push moves a
-little, so does this one.  There are no more unknowns than a push has parts to tell them by, so that there is one nearest only.
+little, so does this one.  Where no face bears each contact has a least share, so that none is left to others that hold nothing.  There
+are no more unknowns than a push has parts to tell them by, so that there is one nearest only.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from humanoid_dynamics.spatial.quadratic import QpStatus, QpWorkspace
 
 INSIDE = 0.97  # of a face, as seen from its middle; two soles that are turned a little press a little beside the line
 LEVER = 0.1  # m; half a foot, turns the moments of a push into forces
+LEAST = 0.01  # share of each contact at least where no face bears: with less what is left may hold nothing
 BALANCE = 1e4  # weight of a mean pressure beside the zero-moment point against the distance, up to ``NEAR`` from there
 NEAR = 1.0  # m
 STEEP = 1e-3  # squared sine between the force and a surface below which moments tell too little about where it presses
@@ -67,6 +69,7 @@ class PressedCorners:
             sides.append(_find_sides(surface, middle, ways))
             ends.append(ends[-1] + 1 + len(ways))
             places.append(places[-1] + dimension)
+        self._faces = np.array([surface.kind == "face" for surface in surfaces])
         self._of_contact = [slice(a, b) for a, b in pairwise(ends)]
         self._parts = [slice(a, b) for a, b in pairwise(places)]
         self._prepare(sides, ends[-1])
@@ -98,7 +101,7 @@ class PressedCorners:
             Shares (contacts,), and what these push with (size,); None where the program found no answer.
         """
         program = self._program
-        pushes = np.zeros((len(x), len(program.f)))
+        pushes, least = np.zeros((len(x), len(program.f))), 0.0 if loaded[self._faces].any() else LEAST
         strength = max(float(np.linalg.norm(forces[0])), 1e-9)
         mean = np.hstack(flat)
         mean *= np.sqrt(BALANCE) / (LEVER * max(1.0, float(np.abs(mean).max()) / NEAR))
@@ -107,7 +110,7 @@ class PressedCorners:
             pushes[part, columns] = self._per_force[k] @ forces[k]
             share, ways = columns.start, slice(columns.start + 1, columns.stop)
             free = np.inf if loaded[k] and moving[k] else 0.0
-            program.lower[1 + share], program.upper[1 + share] = 0.0, np.inf if loaded[k] else 0.0
+            program.lower[1 + share], program.upper[1 + share] = (least, np.inf) if loaded[k] else (0.0, 0.0)
             program.lower[1 + ways.start : 1 + ways.stop], program.upper[1 + ways.start : 1 + ways.stop] = -free, free
             program.upper[sides] = 0.0 if free else np.inf
             program.H[ways, ways] += max(STEEP - (forces[k][2] / strength) ** 2, 0.0) * np.eye(ways.stop - ways.start)
@@ -117,7 +120,7 @@ class PressedCorners:
         found = program.solve()
         if found.status is not QpStatus.OPTIMAL:
             return None
-        shares = np.maximum(found.x[[columns.start for columns in self._of_contact]], 0.0)
+        shares = loaded * np.maximum(found.x[[columns.start for columns in self._of_contact]], least)
         return shares / shares.sum(), pushes @ found.x
 
 

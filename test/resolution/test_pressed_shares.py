@@ -356,3 +356,26 @@ def test_a_third_contact_takes_hold_without_a_step_beside_a_knee_without_motor(h
         two, three = (solver.tick(robot.posture, rest, a, np.array((0.5, 0.5 - share, share))) for share in (0.0, 1e-12))
         assert np.abs(three.tau - two.tau).max() < 1e-6
         assert two.certificate.residual < 1e-9
+
+
+@pytest.mark.parametrize("kinds", [("point",) * 4, ("point", "edge", "point"), ("point", "edge", "face", "point")])
+def test_on_points_and_edges_nothing_depends_on_the_last_digit(human28, kinds):
+    """Nearest shares may be zero where what is left holds nothing, as two corners of feet that stand across each other do."""
+    robot, rng = on_corners(human28, kinds), np.random.default_rng(15)
+    solver = InverseDynamics(robot, tuple(robot.surfaces), RULE, compiled=False)
+    for _ in range(15):
+        q = pin.integrate(robot.model, robot.posture, 0.1 * rng.standard_normal(robot.nv))
+        v, a = 0.3 * rng.standard_normal((2, robot.nv))
+        shares = 0.02 + rng.dirichlet(np.full(len(kinds), 2.0))
+        shares /= shares.sum()
+        torques = [solver.tick(q, v, a, shares * (1.0 + 4e-16 * rng.uniform(-1.0, 1.0, len(kinds)))).tau for _ in range(5)]
+        assert np.ptp(torques, axis=0).max() < 1e-6
+
+
+def on_corners(robot, kinds):
+    """The robot on patches of its feet, two of each: the first or third corner, two from there on, or all."""
+    count, surfaces = {"point": 1, "edge": 2, "face": None}, {}
+    for k, kind in enumerate(kinds):
+        sole = robot.surfaces[FEET[k // 2]]
+        surfaces[f"{kind}_{k}"] = SurfaceSpec(FrameSpec(sole.link, sole.X_LC), np.roll(sole.vertices, -2 * k, axis=0)[: count[kind]])
+    return hd.load_robot(robot.urdf, description=Description(surfaces=surfaces, posture=dict(posture_of(robot))))
