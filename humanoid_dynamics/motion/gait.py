@@ -23,6 +23,7 @@ from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.inverse_kinematics import Found
 from humanoid_dynamics.motion.quintic import bump
 from humanoid_dynamics.motion.schedule import TouchTimes
+from humanoid_dynamics.motion.walking.clearance import FootClearance, refuse_crossing
 from humanoid_dynamics.motion.walking.foot_paths import foot_schedule, zmp_path
 from humanoid_dynamics.motion.walking.footsteps import FootstepPlan, WalkStyle, plan_footsteps
 from humanoid_dynamics.motion.walking.pendulum import PendulumPath, solve_at_rest
@@ -88,6 +89,7 @@ def build_walk(
 
     Raises:
         UnsupportedRobotError: If the robot does not stand on two soles, or its legs cannot follow the steps.
+        ShapeError: If the feet would cross.
     """
     style = style or WalkStyle()
     _check_legs(robot)
@@ -156,10 +158,10 @@ class _Frame:
         swing = style.step_time or SWING_SHARE * fall
         both = style.double_support or DOUBLE_SHARE * swing
         begin, stop = style.start_time or END_SHARE * fall, style.stop_time or END_SHARE * fall
-        length = share * STEP_SHARE * self.leg if style.step_length is None else style.step_length
+        self.length = share * STEP_SHARE * self.leg if style.step_length is None else style.step_length
         self.step_height = share * HEIGHT_SHARE * self.leg if style.step_height is None else style.step_height
         times = tuple(np.ceil(part * CORRECTION_RATE) / CORRECTION_RATE for part in (begin, swing, both, stop))
-        self.plan = plan_footsteps(style, stand, length=length, times=(times[0], times[1], times[2], times[3]))
+        self.plan = plan_footsteps(style, stand, length=self.length, times=(times[0], times[1], times[2], times[3]))
         self.slope, self.lower = style.slope, style.lower
         self.X_WP = pin.SE3(pin.utils.rotate("y", -style.slope), np.zeros(3))
 
@@ -200,10 +202,8 @@ def _check_legs(robot: RobotModel) -> None:
 
 def _prepare(robot: RobotModel, style: WalkStyle, keep_limits: bool) -> tuple[_Frame, WalkSearch, float]:
     """Choose the length of the steps, where none was asked for, and the height of the centre of mass; best touching no limit."""
-    shares = SHORTER if style.step_length is None or style.step_height is None else (1.0,)
     worst = None
-    for strict, share in product((True, False), shares):
-        frame = _Frame(robot, style, share)
+    for strict, frame in product((True, False), _clear_frames(robot, style, keep_limits)):
         search = WalkSearch(robot, frame.X_WP, frame.height, frame.step_height, keep_limits=keep_limits)
         for lowered in _heights(style, frame.leg):
             path = frame.pendulum(frame.zmp(CHECK_RATE), CHECK_RATE, lowered)
@@ -212,6 +212,16 @@ def _prepare(robot: RobotModel, style: WalkStyle, keep_limits: bool) -> tuple[_F
                 return frame, search, lowered
             worst = found
     raise _refusal(robot, worst)
+
+
+def _clear_frames(robot: RobotModel, style: WalkStyle, keep_limits: bool) -> list[_Frame]:
+    """Return the walks of steps as long as may be, and of shorter ones where none was asked for, on which feet do not cross."""
+    shares = SHORTER if style.step_length is None or style.step_height is None else (1.0,)
+    frames, clearance = [_Frame(robot, style, share) for share in shares], FootClearance(robot, keep_limits=keep_limits)
+    clear = [frame for frame in frames if clearance.crossing(frame.plan) is None]
+    if not clear:
+        raise refuse_crossing(clearance, style, frames[-1].plan.stand, length=frames[-1].length)
+    return clear
 
 
 def _heights(style: WalkStyle, leg: float) -> list[float]:

@@ -12,7 +12,8 @@ from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.derivatives import central_differences, differentiate
 from humanoid_dynamics.motion.gait import build_walk
 from humanoid_dynamics.motion.quintic import bump, quintic
-from humanoid_dynamics.motion.walking.footsteps import WalkStyle
+from humanoid_dynamics.motion.walking.clearance import CLEARANCE, FootClearance
+from humanoid_dynamics.motion.walking.footsteps import WalkStyle, plan_footsteps
 from humanoid_dynamics.motion.walking.pendulum import solve_at_rest, solve_bounded
 
 DT, W = 0.005, 3.7
@@ -157,6 +158,57 @@ def test_what_cannot_walk_is_told():
     for wrong in ({"steps": 0}, {"steps": 2.5}, {"first": "both"}, {"rate": 0.0}, {"turn": np.nan}, {"step_time": -1.0}):
         with pytest.raises(hd.ShapeError):
             WalkStyle(**wrong)
+
+
+def least_gap(plan, soles):
+    """Sample the edges of both soles in each double support."""
+    along = np.linspace(0.0, 1.0, 40)[:, None]
+    least = np.inf
+    for pair in plan.landing_poses():
+        edges = []
+        for (x, y, yaw), corners in zip(pair, soles, strict=True):
+            placed = corners @ np.array([[np.cos(yaw), np.sin(yaw)], [-np.sin(yaw), np.cos(yaw)]]) + [x, y]
+            edges.append(np.vstack([a + along * (b - a) for a, b in zip(placed, np.roll(placed, -1, axis=0), strict=True)]))
+        least = min(least, np.linalg.norm(edges[0][:, None] - edges[1], axis=2).min())
+    return least
+
+
+def test_turns_and_sidesteps_that_cross_the_feet_are_refused():
+    robot = hd.load_robot("human28")
+    with pytest.raises(
+        hd.ShapeError, match=r"turn: received 3 rad a step, expected at most 0\.\d+ rad, 0\.\d+ rad over 2 steps: else the feet"
+    ):
+        build_walk(robot, WalkStyle(steps=2, turn=3.0))
+    with pytest.raises(hd.ShapeError, match=r"turn: .* 3\.\d+ rad over 9 steps: else the feet cross or the hips turn too far; more steps"):
+        build_walk(robot, WalkStyle(steps=9, turn=-1.5))
+    with pytest.raises(
+        hd.ShapeError, match=r"0\.3 m to the left in one step, expected steps in which the feet do not cross or touch: less"
+    ):
+        build_walk(robot, WalkStyle(steps=2, step_length=0.1, side_step=-0.3))
+
+
+@pytest.mark.parametrize("length", [0.05, 0.2, -0.1])
+@pytest.mark.parametrize("turn", [0.2, -0.4, 0.8, 3.0])
+def test_soles_of_clear_footsteps_are_apart(length, turn):
+    robot = hd.load_robot("human28")
+    soles = [robot.surfaces[name].vertices[:, :2] for name in ("left_foot", "right_foot")]
+    stand, clearance = np.array([[0.0, 0.09, 0.0], [0.0, -0.09, 0.0]]), FootClearance(robot)
+    plan = plan_footsteps(WalkStyle(steps=5, turn=turn), stand, length=length, times=(1.0, 1.0, 1.0, 1.0))
+    if clearance.crossing(plan) is None:
+        assert least_gap(plan, soles) >= CLEARANCE
+    else:
+        assert abs(turn) > 0.3
+
+
+def test_hips_bound_the_angle_between_the_feet():
+    robot = hd.load_robot("legs12")
+    clearance, free = FootClearance(robot), FootClearance(robot, keep_limits=False)
+    hips = [robot.limits.upper[joint.q][0] for joint in robot.joints if "hip_yaw" in joint.name]
+    assert clearance.most_yaw == pytest.approx(sum(hips))
+    far = np.array([[0.0, 0.5, 0.0], [0.0, -0.5, 0.0]])
+    plan = plan_footsteps(WalkStyle(steps=1, turn=1.1 * sum(hips)), far, length=0.0, times=(1.0, 1.0, 1.0, 1.0))
+    assert clearance.crossing(plan) == 0
+    assert free.crossing(plan) is None
 
 
 def step_path():
