@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
@@ -14,8 +14,11 @@ from humanoid_dynamics.dynamics.impact import solve_impact
 from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.dynamics.results import ImpactResult
 from humanoid_dynamics.model.state import State
+from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.structure.detach import detach, transfer
 from humanoid_dynamics.structure.events import Break, Connect, Cut, Event, Touch
+
+Closing = Callable[[Mechanism, Vector], Vector]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +36,14 @@ class Change:
     impact: ImpactResult | None
 
 
-def apply_events(mechanism: Mechanism, state: State, events: Sequence[Event], restitution: Mapping[str, float] | None = None) -> Change:
+def apply_events(
+    mechanism: Mechanism,
+    state: State,
+    events: Sequence[Event],
+    restitution: Mapping[str, float] | None = None,
+    *,
+    close: Closing | None = None,
+) -> Change:
     """Apply events that happen at one instant [SV, sec. 4, 6].
 
     First all of them edit the constraints, then ONE impact is solved with all rows, old and new: solving one after the other leaves
@@ -46,6 +56,7 @@ def apply_events(mechanism: Mechanism, state: State, events: Sequence[Event], re
         state: Configuration and velocity before.
         events: What happens.
         restitution: Block name -> coefficient of its unilateral rows.
+        close: Moves the configuration until what was connected is together, before velocities jump; it may refuse.
 
     Returns:
         Mechanism and state to go on with, and the impact.
@@ -56,14 +67,16 @@ def apply_events(mechanism: Mechanism, state: State, events: Sequence[Event], re
     """
     before, change = tuple(mechanism.constraints), None
     try:
-        change = _apply(mechanism, state, events, restitution)
+        change = _apply(mechanism, state, events, restitution, close)
     finally:
         if change is None:
             mechanism.constraints.reset(before)
     return change
 
 
-def _apply(mechanism: Mechanism, state: State, events: Sequence[Event], restitution: Mapping[str, float] | None) -> Change:
+def _apply(
+    mechanism: Mechanism, state: State, events: Sequence[Event], restitution: Mapping[str, float] | None, close: Closing | None
+) -> Change:
     for event in events:
         if isinstance(event, Break):
             mechanism, state = _break(mechanism, state, event)
@@ -72,6 +85,8 @@ def _apply(mechanism: Mechanism, state: State, events: Sequence[Event], restitut
         _edit(mechanism, event)
     if not any(isinstance(event, Connect | Touch) for event in events):
         return Change(mechanism, state, None)
+    if close is not None:
+        state = State(close(mechanism, state.q), state.v)
     impact = solve_impact(mechanism, state.q, state.v, restitution)
     return Change(mechanism, State(state.q, impact.v_plus), impact)
 

@@ -9,9 +9,10 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.constraints.status import Status
+from humanoid_dynamics.dynamics.kkt import symmetric
 from humanoid_dynamics.dynamics.mechanism import Mechanism, all_finite
 from humanoid_dynamics.errors import UnknownNameError
-from humanoid_dynamics.spatial.arrays import Indices, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.orthogonal import decompose
 
 STEP_TOLERANCE = 1e-7
@@ -34,7 +35,9 @@ class ClosureResult:
     status: Status
 
 
-def close_position(mechanism: Mechanism, q: Vector, *, held: Iterable[str] = (), tolerance: float = 1e-12, most: int = 50) -> ClosureResult:
+def close_position(
+    mechanism: Mechanism, q: Vector, *, held: Iterable[str] = (), tolerance: float = 1e-12, most: int = 50, weighed: bool = False
+) -> ClosureResult:
     """Move a configuration by as little as possible until all position errors vanish.
 
     Args:
@@ -43,6 +46,7 @@ def close_position(mechanism: Mechanism, q: Vector, *, held: Iterable[str] = (),
         held: Names of coordinates that may not move.
         tolerance: Residual to reach [m].
         most: Largest number of steps.
+        weighed: Whether way is measured by inertia, so that what is light moves and what is heavy stays.
 
     Returns:
         The configuration and how well it closes.
@@ -66,10 +70,17 @@ def close_position(mechanism: Mechanism, q: Vector, *, held: Iterable[str] = (),
             break
         J = (constraints.scale[:, None] * constraints.jacobian(kinematics))[:, free]
         step = np.zeros(mechanism.robot.nv)
-        step[free] = -decompose(J, STEP_TOLERANCE).solve(error)
+        step[free] = -_solve(mechanism, J, error, free) if weighed else -decompose(J, STEP_TOLERANCE).solve(error)
         q = pin.integrate(mechanism.robot.model, q, _bounded(step))
     status = Status.OK if residual <= max(tolerance, 1e-9) else Status.INCONSISTENT_INPUT
     return ClosureResult(np.array(best), residual, used, status)
+
+
+def _solve(mechanism: Mechanism, J: Matrix, error: Vector, free: Indices) -> Vector:
+    """Return the way of least kinetic energy that makes an error."""
+    L = np.linalg.cholesky(symmetric(mechanism.inertia())[np.ix_(free, free)])
+    light = decompose(np.linalg.solve(L, J.T).T, STEP_TOLERANCE).solve(error)
+    return np.asarray(np.linalg.solve(L.T, light))
 
 
 def _bounded(step: Vector) -> Vector:

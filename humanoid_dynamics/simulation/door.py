@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.errors import ShapeError
+from humanoid_dynamics.dynamics.mechanism import Mechanism
+from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.simulation.reach import REACH
+from humanoid_dynamics.simulation.reach import close_up, measure_gap
 from humanoid_dynamics.simulation.steps.stepper import Stepper
 from humanoid_dynamics.spatial.arrays import Vector
 
@@ -26,8 +27,27 @@ def check_start(stepper: Stepper, *, limits: bool) -> None:
     """
     if limits:
         _check_limits(stepper.robot, stepper.q)
-    _check_loops(stepper)
     _check_depth(stepper)
+
+
+def close_start(mechanism: Mechanism, q: Vector) -> Vector:
+    """Return a start with its loops closed.
+
+    Args:
+        mechanism: The tree and its bilateral constraints.
+        q: (nq,) configuration.
+
+    Raises:
+        ShapeError: If one is open by more than a little, or they cannot close together.
+    """
+    mechanism.kinematics.place(q)
+    label, gap, most = measure_gap(mechanism.kinematics, mechanism.constraints)
+    if gap > most:
+        raise ShapeError("q", f"row {label!r} is open by {gap:.3g}", f"connections that are closed to {most:g} m or rad at the start")
+    try:
+        return close_up(mechanism, q)
+    except HumanoidDynamicsError as cause:
+        raise ShapeError("q", str(cause), "connections that can close at the start") from cause
 
 
 def _check_limits(robot: RobotModel, q: Vector) -> None:
@@ -37,18 +57,6 @@ def _check_limits(robot: RobotModel, q: Vector) -> None:
         value, low, high = (float(x[joint.q.start]) for x in (q, robot.limits.lower, robot.limits.upper))
         if not low - BEYOND <= value <= high + BEYOND:
             raise ShapeError("q", f"joint {joint.name!r} at {value:.6g}", f"a start within its limits, {low:.6g} to {high:.6g} rad or m")
-
-
-def _check_loops(stepper: Stepper) -> None:
-    constraints, kinematics = stepper.mechanism.constraints, stepper.mechanism.kinematics
-    if not constraints.size:
-        return
-    kinematics.place(stepper.q)
-    error = np.abs(constraints.error(kinematics))
-    worst = int(np.argmax(error))
-    if error[worst] > REACH:
-        said = f"row {constraints.labels[worst]!r} is open by {error[worst]:.3g}"
-        raise ShapeError("q", said, f"connections that are closed to {REACH:g} m or rad at the start")
 
 
 def _check_depth(stepper: Stepper) -> None:

@@ -25,6 +25,8 @@ def read_report(stepper: Stepper, status: str, reason: str, impacts: int) -> Ste
         status, reason = "inexact", f"contact impulses are a velocity of {residual:.1e} m/s away from a solution"
     if stepper.lifted > 0.0 and status == "ok":
         status, reason = "inexact", f"pushing out what is too deep did {stepper.lifted:.1e} J more work than to lift all by the depth"
+    if stepper.apart and status == "ok":
+        status, reason = "inexact", f"row {stepper.apart!r} stays open: the loops are apart by {stepper.closure:.1e} m"
     if stepper.audit and status == "ok" and abs(missing) > ENERGY * abs(stepper.books.start) + NONE:
         reason = find_imbalance(stepper.books, stepper.missed, stepper.measure_kinetic())
         status = "unbalanced" if reason else status

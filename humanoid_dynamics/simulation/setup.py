@@ -22,7 +22,7 @@ STATUSES = {
     "ok": "the step was taken and every law was kept",
     "saturated": "a torque was larger than its motor can give, and was cut",
     "invalid_input": "a torque was not a number and counted as zero, or the time step made no sense and no step was taken",
-    "inexact": "the contact impulses were found less exactly than promised, or pushing out what is too deep did more work than it should",
+    "inexact": "contact impulses are less exact than promised, a push out of the ground did too much work, or a loop stays open",
     "unbalanced": "it took the energy that came from nowhere since the start out of what a run may miss; shorter steps help",
     "stopped": "the motion ran away; the world keeps the last good state, without forces, and takes no more steps",
 }

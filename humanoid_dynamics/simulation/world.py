@@ -22,12 +22,12 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.command import read_torque
 from humanoid_dynamics.simulation.contacts.touch_points import choose_points, note_missing
-from humanoid_dynamics.simulation.door import check_start
+from humanoid_dynamics.simulation.door import check_start, close_start
 from humanoid_dynamics.simulation.gauge import Gauge
 from humanoid_dynamics.simulation.kinds import check_blocks, check_events, check_function, check_kind, check_setup
 from humanoid_dynamics.simulation.observed import ObservedWorld
 from humanoid_dynamics.simulation.push import Push
-from humanoid_dynamics.simulation.reach import check_reach
+from humanoid_dynamics.simulation.reach import check_reach, close_up
 from humanoid_dynamics.simulation.reading import read_report
 from humanoid_dynamics.simulation.setup import HOOKS, LONGEST_STEP, SHORTEST_STEP, Setup, StepReport
 from humanoid_dynamics.simulation.snapshot import Snapshot, go_back, take_snapshot
@@ -93,6 +93,7 @@ class World(ObservedWorld):
         check_blocks(connections)
         rows = ConstraintSet.of(own, connections)
         mechanism = Mechanism(own, rows, actuated=[name for name in own.actuated if name not in passive])
+        start = State(close_start(mechanism, start.q), start.v)
         self._stepper = self._build_stepper(mechanism, JointForces(own, self.setup.drive), start)
         check_start(self._stepper, limits=self.setup.limits)
 
@@ -157,14 +158,14 @@ class World(ObservedWorld):
 
         Raises:
             UnknownNameError: If an event names what is not there.
-            HumanoidDynamicsError: If what is to be connected is apart, or a hook between the phases of a step asks for it.  What is
-                refused changes nothing.
+            HumanoidDynamicsError: If what is to be connected is apart or cannot close, or a hook between the phases of a step asks for it.
+                What is refused changes nothing.
         """
         self._check_between_steps("apply")
         check_events(events)
         check_reach(self.mechanism, self.q, events)
         old, before = self._stepper, self._stepper.measure_energy()
-        change = apply_events(self.mechanism, self.state, events)
+        change = apply_events(self.mechanism, self.state, events, close=close_up)
         if change.mechanism is not old.mechanism:
             drive = None if old.engine.joints.drive is None else rebind_drive(old.engine.joints.drive, old.robot, change.mechanism.robot)
             new = self._build_stepper(change.mechanism, JointForces(change.mechanism.robot, drive), change.state)
@@ -207,7 +208,7 @@ class World(ObservedWorld):
         self._check_between_steps("set_state")
         check_kind("state", state, (State,), "a State")
         checked = state.check(self.robot)
-        before, self._stepper.q = self._stepper.q, np.array(checked.q)
+        before, self._stepper.q = self._stepper.q, np.array(close_start(self.mechanism, checked.q))
         try:
             check_start(self._stepper, limits=self.setup.limits)
         except ShapeError:

@@ -14,6 +14,7 @@ from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.contacts.thresholds import RUNAWAY, WILD
 from humanoid_dynamics.simulation.push import Push, sum_pushes
+from humanoid_dynamics.simulation.reach import OPEN
 from humanoid_dynamics.simulation.runaway import describe_causes, describe_runaway, find_weakest
 from humanoid_dynamics.simulation.setup import fastest_coordinate
 from humanoid_dynamics.simulation.steps.accounted import AccountedTree
@@ -58,6 +59,7 @@ class Phases(AccountedTree):
         lent: Energy that fast steps of a chain that swings created [J]; what one of them loses the next may create.
         span: Length of the last part of the last step [s].
         closure: Largest position error of the bilateral rows [m].
+        apart: The row that a step left open; empty where it closed them all.
         reason: Why nothing moves any more; empty while it does.
         strayed: Largest velocity by which an impact of the last step missed its law [m/s].
         created: Largest energy that one made [J].
@@ -93,7 +95,7 @@ class Phases(AccountedTree):
         self.engine.contacts.forget()
         self._dofs[V_MIDDLE], self.fresh, self.lent = self.v, True, 0.0
         self.lam = np.zeros(self.mechanism.constraints.size)
-        self._numbers[W_LOOPS] = 0.0
+        self._numbers[W_LOOPS], self.closure, self.apart = 0.0, 0.0, ""
         self.begin_motion()
 
     def advance_smoothly(self, dt: float, *, stop_at_impact: bool = False, all_slow: bool = False) -> float | None:
@@ -247,6 +249,7 @@ class Phases(AccountedTree):
             if keep:
                 lifted += float(pin.computeGeneralizedGravity(self.robot.model, self._data, self.q).dot(way))
             self.q, moved = pin.integrate(self.robot.model, self.q, way), float(np.abs(way).max())
+        self.apart = self.mechanism.constraints.labels[int(np.argmax(np.abs(error)))] if self.closure > OPEN else ""
         bound = terms.restrain(z)
         self.v = terms.velocity(keep_energy(z, bound, lifted) if keep else bound)
         if self.weighs:

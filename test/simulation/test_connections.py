@@ -1,0 +1,84 @@
+"""Connections that cannot close, that close by a little, and that make no sense."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from humanoid_dynamics.constraints.loop import build_loop
+from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError
+from humanoid_dynamics.model.loop import LoopClosure
+from humanoid_dynamics.simulation.audit.setting import build_crate, build_state
+from humanoid_dynamics.simulation.setup import Setup
+from humanoid_dynamics.simulation.world import World
+from humanoid_dynamics.structure.events import Connect
+
+HERE = pin.SE3.Identity()
+
+
+def at(x=0.0, z=0.0):
+    return pin.SE3(np.eye(3), np.array([x, 0.0, z]))
+
+
+def weld(name, z, kind="fixed", x=0.0, beside=0.0):
+    return LoopClosure(name, kind, "body", at(x), "world", at(x + beside, z))
+
+
+def float_crate(connections=()):
+    return World(build_crate(5.0, (0.3,) * 3), Setup(compiled=False), build_state(z=1.0), connections)
+
+
+BALLS = (weld("a", 1.0, "spherical", 0.1), weld("b", 1.0, "spherical", -0.1, -0.003))
+
+
+@pytest.mark.parametrize(("loops", "row"), [((weld("a", 1.0), weld("b", 1.004)), "b.z"), (BALLS, "b.x")])
+@pytest.mark.parametrize("together", [False, True])
+def test_connections_that_cannot_close_together_are_refused(loops, row, together):
+    world = float_crate()
+    batches = [loops] if together else [loops[:1], loops[1:]]
+    for batch in batches[:-1]:
+        world.apply([Connect(loop) for loop in batch])
+    q, names = world.q.copy(), world.mechanism.constraints.names
+    with pytest.raises(HumanoidDynamicsError, match=rf"connections cannot close: row '{row}' is open by 0\.00[34]"):
+        world.apply([Connect(loop) for loop in batches[-1]])
+    np.testing.assert_array_equal(world.q, q)
+    assert world.mechanism.constraints.names == names
+    with pytest.raises(ShapeError, match=f"row '{row}'"):
+        float_crate([build_loop(build_crate(5.0, (0.3,) * 3), loop) for loop in loops])
+
+
+def test_a_weld_that_is_a_little_open_closes_and_its_work_is_in_the_books():
+    world = float_crate()
+    world.apply([Connect(weld("a", 1.004))])
+    assert world.books.work["loops"] == pytest.approx(5.0 * 9.81 * 0.004)
+    reports = [world.step(1e-3) for _ in range(5)]
+    assert {report.status for report in reports} == {"ok"}
+    assert world.q[2] == pytest.approx(1.004, abs=1e-12)
+    assert abs(world.books.missing) < 1e-9
+    assert max(report.closure for report in reports) < 1e-11
+
+
+def test_a_start_that_is_a_little_open_closes_before_its_energy_counts():
+    world = float_crate([build_loop(build_crate(5.0, (0.3,) * 3), weld("a", 1.004))])
+    assert world.q[2] == pytest.approx(1.004, abs=1e-12)
+    assert world.step(1e-3).status == "ok"
+    assert abs(world.books.missing) < 1e-9
+
+
+def test_a_step_that_leaves_a_loop_open_says_which():
+    world = float_crate()
+    world.apply([Connect(weld("a", 1.0))])
+    world.mechanism.constraints.add(build_loop(world.robot, weld("b", 1.004)))
+    report = world.step(1e-3)
+    assert report.status == "inexact"
+    assert "row '" in report.reason
+    assert "stays open" in report.reason
+
+
+@pytest.mark.parametrize("link", ["body", "world"])
+def test_a_body_is_connected_with_itself_only_where_nothing_is_apart(link):
+    apart = LoopClosure("self", "spherical", link, HERE, link, at(1e-3))
+    world = float_crate()
+    with pytest.raises(HumanoidDynamicsError, match=r"'self.x' is 0\.001 .* expected at most 1e-06"):
+        world.apply([Connect(apart)])
+    with pytest.raises(ShapeError, match=r"row 'self.x' is open by 0\.001"):
+        float_crate([build_loop(world.robot, apart)])
