@@ -20,6 +20,7 @@ Labels: TypeAlias = NDArray[np.bool_]
 
 FEWEST_FRAMES = 3  # an acceleration needs as many; one is enough where velocities and accelerations are known
 FEWEST_FOR_RATE = 2
+LARGEST = 1e12  # any unit; squares of what is beyond may overflow, and nothing that moves is
 GAP = 4.5  # usual steps; what is longer is told
 EVEN = 1e-3  # a clip whose steps differ by less than this share of a step has one rate
 
@@ -170,17 +171,26 @@ def check_table(values: ArrayLike, shape: tuple[int, int], columns: tuple[str, .
         Read-only table.
 
     Raises:
-        ClipError: If the shape is different, or naming row and column of the first number that is not finite.
+        ClipError: If the shape is different, or naming row and column of the first number that is not finite or too large.
     """
     table = _numbers(values, origin, name)
     if table.shape != shape:
         listed = ", ".join(columns)
         raise ClipError(origin, f"{name} has shape {table.shape}, expected {shape}: one row per instant, columns {listed}")
-    bad = np.argwhere(~np.isfinite(table))
+    bad = np.argwhere(~(np.abs(table) <= LARGEST))
     if bad.size:
         row, column = (int(index) for index in bad[0])
-        raise ClipError(origin, f"received {table[row, column]}, expected a finite number", row=row, column=columns[column])
+        raise ClipError(origin, tell_number(table[row, column]), row=row, column=columns[column])
     return table
+
+
+def tell_number(number: float) -> str:
+    """Tell what is wrong with a number that no measurement holds.
+
+    Args:
+        number: It is not finite, or larger than ``LARGEST``.
+    """
+    return f"received {number}, expected {f'at most {LARGEST:g} in size' if np.isfinite(number) else 'a finite number'}"
 
 
 def check_unit_blocks(robot: RobotModel, q: Matrix, origin: str, tolerance: float = QUATERNION_TOLERANCE) -> None:

@@ -13,6 +13,7 @@ from humanoid_dynamics.spatial.arrays import Matrix
 
 KINDS = ("gaussian", "butterworth")
 WINDOW = 4.0  # standard deviations a Gaussian window reaches
+SLOWEST = 1e-5  # of the rate; a cut-off below it drowns in round-off
 SETTLED = 4.0  # periods of the cut-off after which a Butterworth filter has forgotten where it started
 CUBIC = 4  # coefficients
 BOTH_WAYS = (np.sqrt(2.0) - 1.0) ** 0.25  # a second-order filter run both ways falls to -3 dB at this share of its corner [Winter]
@@ -43,16 +44,15 @@ def smooth(clip: Clip, cutoff: float, kind: str = "gaussian") -> Clip:
 
     Raises:
         UnknownNameError: If the kind is neither.
-        ClipError: If the steps are uneven or the cut-off is not between zero and half the rate.
+        ClipError: If the steps are uneven or the cut-off is not between 1e-5 and half of the rate.
     """
     if kind not in KINDS:
         raise UnknownNameError("low-pass filter", kind, KINDS)
     if not clip.is_even:
         raise ClipError(clip.origin, "has uneven steps; resample it before it is smoothed")
-    if not 0.0 < cutoff < 0.5 * clip.rate:
-        raise ClipError(
-            clip.origin, f"received a cut-off of {cutoff} Hz, expected more than 0 and less than half the rate of {clip.rate:.6g} Hz"
-        )
+    if not SLOWEST * clip.rate <= cutoff < 0.5 * clip.rate:
+        expected = f"expected {SLOWEST * clip.rate:.3g} Hz or more and less than half the rate of {clip.rate:.6g} Hz"
+        raise ClipError(clip.origin, f"received a cut-off of {cutoff} Hz, {expected}")
     q = align_signs(clip.robot, clip.q)
     check_turns(clip.robot, q, clip.origin)
     return clip.change(q=restore_units(clip.robot, smooth_table(q, clip.rate, cutoff, kind)), v=None, a=None)

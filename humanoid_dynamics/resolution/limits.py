@@ -17,6 +17,7 @@ from humanoid_dynamics.contact.cone import build_pushes
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics, as_slice
 from humanoid_dynamics.resolution.kernels import FRICTION, SOLID, YAW
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.least_distance import solve_from_zero
 from humanoid_dynamics.spatial.quadratic import QpStatus, QpWorkspace
 
 NONE: Indices = np.zeros(0, dtype=np.intp)
@@ -230,7 +231,18 @@ class LimitedChoice:
             solution = program.workspace.solve()
             if solution.status is QpStatus.OPTIMAL:
                 return LimitedPush(solution.x * scale, "qp_soft")
+            x = self._choose_surely(program)
+            if x is not None:
+                return LimitedPush(x * scale, "qp_soft")
         return LimitedPush(np.zeros(self._dynamics.size), "none")
+
+    def _choose_surely(self, kind: _Program) -> Vector | None:
+        """Choose slowly what a soft program asks to which no push at all is an answer, if not the nearest."""
+        program, m = kind.workspace, len(self._rows.b)
+        if not self._dynamics.size or (program.upper < 0.0).any() or (program.lower > 0.0).any():
+            return None
+        A, b = np.vstack((program.A, -program.A[m:])), np.concatenate((program.upper, -program.lower[m:]))
+        return solve_from_zero(program.H, -program.f, A, b)
 
     def _build_program(self, equations: int, torques: int) -> _Program:
         n, A, b = self._dynamics.size, self._rows.A, self._rows.b

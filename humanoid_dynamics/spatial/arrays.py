@@ -72,12 +72,16 @@ def check_vector(field: str, values: ArrayLike, size: int) -> Vector:
         (size,) the same numbers, float64; not copied where they already are.
 
     Raises:
-        ShapeError: If the shape is different, or an entry is complex or not finite.
+        ShapeError: If the shape is different, or an entry is complex, masked or not finite.
     """
     try:
         vector = as_real(values)
     except (TypeError, ValueError, OverflowError) as cause:
         raise ShapeError(field, f"{type(values).__name__} {values!r:.60}", f"{size} numbers") from cause
+    if isinstance(vector, np.ma.MaskedArray):
+        if np.ma.is_masked(vector):
+            raise ShapeError(field, "an array with masked numbers", "finite numbers")
+        vector = np.asarray(vector)
     if vector.shape != (size,):
         raise ShapeError(field, f"shape {vector.shape}", f"({size},)")
     if not np.isfinite(vector).all():

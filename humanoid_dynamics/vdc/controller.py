@@ -26,6 +26,17 @@ from humanoid_dynamics.vdc.wrench import compute_cut_wrenches, compute_loads, sh
 Contacts: TypeAlias = Mapping[str, ArrayLike] | Callable[[SubsystemAnswer], Mapping[str, ArrayLike]]
 """Required contact wrenches, or who chooses them from the required wrenches of the robot without contacts."""
 
+FAULTS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)  # of a caller's function
+
 
 @dataclass(frozen=True, eq=False)
 class Desired(Sealed):
@@ -200,7 +211,7 @@ def _choose(chooser: Callable[[SubsystemAnswer], Mapping[str, ArrayLike]], answe
     """Ask for contact wrenches; what the caller's own function raises is a fault of this input."""
     try:
         return chooser(answer)
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as fault:
+    except FAULTS as fault:
         raise ShapeError(
             "contacts", f"{type(fault).__name__} ({fault}) from the function that chooses them", "a wrench for each name"
         ) from fault

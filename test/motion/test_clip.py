@@ -67,6 +67,12 @@ def test_error_carries_its_place_as_data():
     assert str(caught.value) == "walk.csv: row 1, column 'base_x': received nan, expected a finite number"
 
 
+def test_numbers_too_large_to_compute_with_are_refused():
+    """Their squares overflow, and what is written then is no number."""
+    with pytest.raises(hd.ClipError, match=r"row 1, column 'base_x': received 1e\+300, expected at most 1e\+12 in size"):
+        Clip(ROBOT, TIMES, spoiled(1, 0, 1e300))
+
+
 def test_uneven_steps_are_told():
     clip = smooth_clip(ROBOT, n=20)
     times = clip.times.copy()

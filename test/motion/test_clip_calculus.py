@@ -145,6 +145,8 @@ def test_smoothing_refuses_uneven_steps_and_senseless_frequencies():
     clip = smooth_clip(ROBOTS["human28"], n=20)
     with pytest.raises(hd.ClipError, match="less than half the rate of 50 Hz"):
         smooth(clip, 25.0)
+    with pytest.raises(hd.ClipError, match=r"received a cut-off of 1e-09 Hz, expected 0\.0005 Hz or more and less than half"):
+        smooth(clip, 1e-9, "butterworth")
     with pytest.raises(hd.ClipError, match="uneven"):
         smooth(clip.change(times=clip.times + 0.3 * clip.times**2), 5.0)
     with pytest.raises(hd.UnknownNameError, match="gaussian, butterworth"):

@@ -74,6 +74,11 @@ def test_a_plate_that_bears_next_to_nothing_has_no_point(tmp_path, gap):
     assert found.notices == ("plate L: 2 rows without a point, with 3.74 N at most, taken as nothing",)
 
 
+def test_forces_too_large_to_compute_with_are_refused(tmp_path):
+    with pytest.raises(hd.ClipError, match=r"plates\.csv:3: row 1, column 'L_Fz': received 1e\+200, expected at most 1e\+12 in size"):
+        load_force_plates(plates(tmp_path, rows=change(ROWS, 1, 3, 1e200)), ROBOT, {"L": LINK})
+
+
 @pytest.mark.parametrize("kind", ["columns", "triples"])
 def test_archives_say_the_same(tmp_path, kind):
     table = np.array(ROWS)

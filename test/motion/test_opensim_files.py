@@ -123,6 +123,12 @@ def test_hostile_tables(tmp_path, spoil, message):
         load_force_plates(path, LEGS, {"ground_force": LINK})
 
 
+def test_a_plate_without_a_link_is_told_by_its_column_in_the_file(tmp_path):
+    path = write(tmp_path / "grf.mot", ["time", *PLATES], ROWS)
+    with pytest.raises(hd.ClipError, match=r"grf\.mot:8: column 'ground_force_vx': no link was given for plate 'ground_force'"):
+        load_force_plates(path, LEGS, {})
+
+
 def test_a_path_may_be_text(tmp_path):
     write_csv(build_recording(smooth_clip(ROBOT, n=5)), tmp_path / "walk.csv")
     path = str(tmp_path / "walk.csv")

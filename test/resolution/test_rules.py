@@ -143,6 +143,7 @@ class TestEveryRule:
             ("force", np.zeros(2), r"force: received shape \(2,\)"),
             ("force", np.zeros(1), r"force: received shape \(1,\)"),
             ("force", [1.0], "force: received a list"),
+            ("force", np.ma.masked_array(np.zeros(34), mask=True), "force: received an array with masked numbers"),
             ("force", np.inf, "force"),
             ("force", np.nan, "force holds a number that is not finite"),
             ("force", 1e90, "force holds a number too large"),

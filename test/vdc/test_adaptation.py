@@ -186,6 +186,10 @@ def test_bounds_that_are_refused():
         ParameterBounds(np.ones(2), np.ones(3))
 
 
+def give_up(answer):
+    raise RuntimeError("no contact to be had")
+
+
 BAD = {
     "nan": lambda q, v, d: (np.full_like(q, np.nan), v, d, STEP, {}),
     "quaternion of zero": lambda q, v, d: (np.zeros_like(q), v, d, STEP, {}),
@@ -207,6 +211,9 @@ BAD = {
     "no contacts": lambda q, v, d: (q, v, d, STEP, None),
     "nobody chooses contacts": lambda q, v, d: (q, v, d, STEP, lambda answer: None),
     "who chooses contacts breaks": lambda q, v, d: (q, v, d, STEP, lambda answer: {"left_foot": 1.0 / 0}),
+    "who chooses contacts gives up": lambda q, v, d: (q, v, d, STEP, give_up),
+    "masked v": lambda q, v, d: (q, np.ma.masked_array(v, mask=True), d, STEP, {}),
+    "masked a": lambda q, v, d: (q, v, Desired(q, v, np.ma.masked_array(v, mask=True)), STEP, {}),
     "contact without a name": lambda q, v, d: (q, v, d, STEP, {3: np.zeros(6)}),
     "complex q": lambda q, v, d: (q.astype(complex), v, d, STEP, {}),
     "time of words": lambda q, v, d: (q, v, d, "soon", {}),

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_dynamics.errors import ClipError, UnknownNameError, count, listed
+from humanoid_dynamics.motion.clip import LARGEST, tell_number
 from humanoid_dynamics.motion.formats.columns import BASE_VELOCITY
 from humanoid_dynamics.motion.formats.csv_file import TIME, read_table
 from humanoid_dynamics.motion.formats.detect import ZIP
@@ -82,7 +83,7 @@ def read_series(path: Path, *, gaps: bool = False) -> Series:
         The series.
 
     Raises:
-        ClipError: Naming line, row and column of what is no finite number, or of times that do not ascend.
+        ClipError: Naming line, row and column of what is no finite number or too large, or of times that do not ascend.
     """
     try:
         with path.open("rb") as file:
@@ -147,10 +148,11 @@ def _joint_names(arrays: dict[str, NDArray[np.generic]], name: str, origin: str)
 def _check(series: Series, gaps: bool) -> None:
     if not len(series.times):
         raise ClipError(series.origin, "has no rows")
-    bad = np.argwhere(np.isinf(series.values) if gaps else ~np.isfinite(series.values))
+    sizes = np.abs(series.values)
+    bad = np.argwhere((sizes > LARGEST) if gaps else ~(sizes <= LARGEST))
     if bad.size:
         row, column = (int(index) for index in bad[0])
-        raise series.fault(row, series.columns[column], f"received {series.values[row, column]}, expected a finite number")
+        raise series.fault(row, series.columns[column], tell_number(series.values[row, column]))
     wrong = np.flatnonzero(~np.isfinite(series.times))
     if wrong.size:
         raise series.fault(int(wrong[0]), TIME, f"received {series.times[wrong[0]]}, expected a finite time")

@@ -95,10 +95,10 @@ def load_force_plates(path: str | Path, robot: RobotModel, links: Mapping[str, s
     for plate in links:
         if plate not in plates:
             problem = str(UnknownNameError("force plate", plate, plates))
-            raise ClipError(series.origin, problem, column=plate + FIRST, line=series.lines[0] - 1 if series.lines else None)
+            raise ClipError(series.origin, problem, column=plate + FIRST, line=_header(series))
     left_out = [plate for plate in plates if links and plate not in links and plate not in (*robot.links, *robot.aliases)]
     used = [plate for plate in plates if plate not in left_out]
-    targets = tuple(_find_link(plate, robot, links, series) for plate in used)
+    targets = tuple(_find_link(plate, robot, links, series, in_file) for plate in used)
     light = LIGHT * robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
     wrenches, told = zip(*(_wrench(series, plate, light, in_file) for plate in used), strict=True) if used else ((), ())
     notices: tuple[str, ...] = (f"plates {', '.join(turned)}: y is up in the file, as in OpenSim; turned to z",) if turned else ()
@@ -109,14 +109,18 @@ def load_force_plates(path: str | Path, robot: RobotModel, links: Mapping[str, s
     return MeasuredWrenches(series.origin, series.times, targets, np.stack(wrenches, axis=1), notices)
 
 
-def _find_link(plate: str, robot: RobotModel, links: Mapping[str, str], series: Series) -> str:
+def _header(series: Series) -> int | None:
+    return series.lines[0] - 1 if series.lines else None
+
+
+def _find_link(plate: str, robot: RobotModel, links: Mapping[str, str], series: Series, in_file: Mapping[str, str]) -> str:
     name = links.get(plate, plate)
     try:
         robot.link_frame(name)
     except UnknownNameError as cause:
         what = f"plate {plate!r} acts on" if plate in links else f"no link was given for plate {plate!r}, and it is not one itself:"
-        line = series.lines[0] - 1 if series.lines else None
-        raise ClipError(series.origin, f"{what} {cause}", column=plate + FIRST, line=line) from cause
+        column = in_file.get(plate + FIRST, plate + FIRST)
+        raise ClipError(series.origin, f"{what} {cause}", column=column, line=_header(series)) from cause
     return name
 
 
