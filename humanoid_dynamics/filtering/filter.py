@@ -12,6 +12,7 @@ from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.filtering.certificate import FrameCertificate, FrameJudge
 from humanoid_dynamics.filtering.conditioning.intake import HOLD_STEP, TAKEN, Intake, steps_of_hold
 from humanoid_dynamics.filtering.conditioning.leash import Leash
+from humanoid_dynamics.filtering.conditioning.pace import Pace
 from humanoid_dynamics.filtering.conditioning.planner import Planner
 from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
 from humanoid_dynamics.filtering.conditioning.rehearsal import rehearse
@@ -35,6 +36,7 @@ ROWS_AT_A_TIME = 8
 NEEDED = ROWS_AT_A_TIME + 3  # rows that a plan needs at least
 FEWEST = 3  # rows known with which one more can be planned
 PATIENCE = 0.25  # share of the look-ahead that samples may be late before the reference stands still
+PAUSE = 0.1  # s; samples that do not come for so long have paused, and are not merely slow
 BASE = 6
 
 
@@ -47,7 +49,8 @@ class DynamicsFilter:
     Attributes:
         q: (nq,) configuration now.
         v: (nv,) velocity now.
-        delay: By how much a frame is later than the newest sample, at most, where samples come as often as ticks; see ``delay_at`` [s].
+        delay: By how much a frame is later than the newest sample, at most, where samples come as often as ticks; see ``delay_at``;
+            what it is now is ``lag`` [s].
         status: What the last tick had to say: a word of ``STATUSES``, the rung with its number.
         reason: The same in words; what is awaited where there is no frame.
         proportions: Measures of the robot.
@@ -106,6 +109,7 @@ class DynamicsFilter:
         self._intake = Intake(self.robot, keep_limits=self.tick_settings.joint_limits, bound=bound, leash=leash)
         self._track = Track(self.robot, self.proportions, self.settings)
         self._planner = Planner(self.proportions, self.settings, self._track)
+        self._pace = Pace(self.settings, self._patience)
         self._targets: list[Target] = []
         self._place = FirstPlace(self._placer)
         self._tick.restart()
@@ -119,6 +123,23 @@ class DynamicsFilter:
     def _ahead(self) -> int:
         """How many rows are known before the next ones are planned."""
         return max(round(self.settings.lookahead * self.settings.rate), NEEDED)
+
+    @property
+    def _patience(self) -> int:
+        """How many rows samples may be late before the reference stands still."""
+        return round(PATIENCE * self.settings.lookahead * self.settings.rate)
+
+    @property
+    def lag(self) -> float:
+        """By how much the frame that comes next is later than the newest sample, now [s]; zero before the first sample."""
+        if self._intake.q is None:
+            return 0.0
+        return self._intake.time - self._track.start - (self._planner.now - len(self._targets)) * self.settings.dt
+
+    @property
+    def pace(self) -> float:
+        """How many times as fast as its stamps say the reference runs at its newest sample, 0.9 to 1.1 [-]."""
+        return self._intake.pace
 
     def delay_at(self, rate: float) -> float:
         """Return by how much a frame is later than the newest sample, at most, where these come evenly.
@@ -158,6 +179,7 @@ class DynamicsFilter:
         Returns:
             What became of it, see ``Intake.take``.
         """
+        self._intake.share = self._pace.share
         status = self._intake.take(time, q)
         if status == "jumped" and not (self._started or self._targets) and self._intake.begin_at_rest():
             self._track.restart()
@@ -202,6 +224,7 @@ class DynamicsFilter:
         self._prepare()
         if self._started and not (self._targets or self._ended):
             self._go_without()
+        self._watch_pace()
         if not (self._targets and self._place.found):
             seconds = self._known * self.settings.dt, self._ahead * self.settings.dt
             taken = seconds if self._intake.q is not None else None
@@ -241,10 +264,16 @@ class DynamicsFilter:
 
     def _go_without(self) -> None:
         """Plan although samples are late: with less look-ahead, and where that is used up with a reference that stands still."""
-        least = max(self._ahead - round(PATIENCE * self.settings.lookahead * self.settings.rate), FEWEST)
+        least = max(self._ahead - self._patience, FEWEST)
         while self._known < least:
             self._stand_still(HOLD_STEP)
         self._plan(min(ROWS_AT_A_TIME, self._known - FEWEST + 1))
+
+    def _watch_pace(self) -> None:
+        if not self._started or self._stood > PAUSE:
+            self._pace.restart()
+        else:
+            self._pace.see(self._known + len(self._targets) - self._ahead)
 
     def _stand_still(self, time: float) -> None:
         if self._intake.wait(time) and self._intake.q is not None:

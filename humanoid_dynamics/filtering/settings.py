@@ -29,6 +29,7 @@ class Settings:
         edges: Whether soles roll over their front edge before they are lifted; strides are then longer.
         heels: Whether they come down on their rear edge as well, where soles roll at all.
         gate: Whether time may stop before a foot is lifted until the robot is balanced on the other one.
+        paced: Whether a stream runs up to a tenth faster where samples have piled up, and slower where they come too slowly.
     """
 
     rate: float = 200.0
@@ -50,6 +51,7 @@ class Settings:
     edges: bool = False
     heels: bool = False
     gate: bool = True
+    paced: bool = True
 
     @property
     def dt(self) -> float:

@@ -89,6 +89,7 @@ class Intake:
     def restart(self) -> None:
         """Forget the stream."""
         self.time, self._clock = -np.inf, SampleClock()
+        self.share = 0.0  # of the time between samples that is to be left out
         self.q: Vector | None = None
         self._free: Vector = np.zeros(0)  # the same, not held back
         self._given: Vector | None = None
@@ -104,6 +105,11 @@ class Intake:
         self._rest: Vector | None = None  # held until samples agree
         self._waits_at: Vector | None = None  # held until a robot that fell is back on its feet
 
+    @property
+    def pace(self) -> float:
+        """How many times as fast as stamps say time runs now [-]."""
+        return 1.0 / (1.0 - self._clock.share)
+
     def take(self, time: float, q: Vector) -> str:
         """Take one sample; afterwards ``time`` and ``q`` are the sample to go on with.
 
@@ -118,7 +124,9 @@ class Intake:
             ``wrong_shape``, ``not_finite``, ``beyond``, ``late``, ``ahead``, ``not_unit``, ``leaning``.
         """
         sample, stamp = read_vector(q), read_number(time)
-        read = self._clock.read(stamp) if math.isfinite(stamp) else "not_finite"  # also where the rest is no sample: time goes on
+        read = (
+            self._clock.read(stamp, self.share) if math.isfinite(stamp) else "not_finite"
+        )  # also where the rest is no sample: time goes on
         if sample is None or sample.shape != (self._model.nq,):
             return "wrong_shape"
         fault = self._fault(sample)

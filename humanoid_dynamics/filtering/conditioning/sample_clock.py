@@ -9,6 +9,7 @@ FARTHEST = 1e10  # s; no clock has run for so long
 SETTLED = 0.15  # s; stamps that run on elsewhere for so long are those of another clock
 FEWEST = 3  # samples; likewise
 STEP = (0.002, 0.1)  # s; how much time passes where a clock changes, at least and at most
+SOON = 0.2  # 1/s; how fast the share of time that is left out changes
 
 
 class SampleClock:
@@ -19,20 +20,22 @@ class SampleClock:
     Attributes:
         newest: The newest time that was read [s].
         changed: Whether the last stamp that was read belongs to another clock than the one before.
+        share: What share of the time between samples is left out now, negative where it lasts longer.
     """
 
     def __init__(self) -> None:
         """Prepare; no sample has come."""
-        self.newest, self.changed = -np.inf, False
+        self.newest, self.changed, self.share = -np.inf, False, 0.0
         self._offset, self._step = 0.0, STEP[0]
         self._first = self._last = np.nan  # of the run of stamps that are elsewhere
         self._count = 0
 
-    def read(self, stamp: float) -> float | str:
+    def read(self, stamp: float, share: float = 0.0) -> float | str:
         """Return the time of a sample.
 
         Args:
             stamp: What its sender says [s].
+            share: What share of the time between samples is to be left out; it is come to bit by bit.
 
         Returns:
             The time, later than all before [s]; or ``late`` or ``ahead``.
@@ -49,6 +52,7 @@ class SampleClock:
             self._offset, self.changed = time - stamp, True
         elif begun:
             self._step = min(max(time - self.newest, STEP[0]), STEP[1])
+            time = self._hurry(time, share)
         self.newest, self._count = time, 0
         return time
 
@@ -71,6 +75,14 @@ class SampleClock:
         self._offset -= time
         self.newest -= time
         self.changed = True
+
+    def _hurry(self, time: float, share: float) -> float:
+        """Leave out a share of the time since the last sample; return what is left."""
+        most = SOON * self._step
+        self.share += min(max(share - self.share, -most), most)
+        left_out = self.share * (time - self.newest)
+        self._offset -= left_out
+        return time - left_out
 
     def _is_other(self, stamp: float) -> bool:
         """Whether stamps have run on elsewhere for long enough."""

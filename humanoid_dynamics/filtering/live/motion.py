@@ -69,7 +69,7 @@ class LiveMotion:
             ShapeError: If the normal is no direction of ground.
         """
         self._slope = None if normal is None else Slope(robot, normal)
-        settings = Settings(rate=rate, edges=edges)
+        settings = Settings(rate=rate, edges=edges, paced=False)  # frames are due when their stamps say
         self.filter = DynamicsFilter(self._slope.robot if self._slope else robot, mode, settings=settings)
         self.robot = robot
         self.delay, self.lead, self.timeout = delay, lead, timeout
