@@ -17,6 +17,7 @@ from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.model.loop import LoopClosure
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.pose import check_pose
 from humanoid_dynamics.spatial.wrench import cross
 
 ROWS = {
@@ -132,9 +133,12 @@ def build_loop(robot: RobotModel, loop: LoopClosure) -> LoopBlock:
 
     Raises:
         UnknownNameError: If a link or the kind does not exist.
+        ShapeError: If a frame is not finite, or its axes are no rotation.
     """
     if loop.kind not in ROWS:
         raise UnknownNameError("loop kind", loop.kind, ROWS)
+    check_pose(f"X_LA of connection {loop.name!r}", loop.X_LA)
+    check_pose(f"X_LB of connection {loop.name!r}", loop.X_LB)
     return LoopBlock(loop.name, loop.kind, attach(robot, loop.link_a, loop.X_LA), attach(robot, loop.link_b, loop.X_LB))
 
 

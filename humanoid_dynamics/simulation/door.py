@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 
+from humanoid_dynamics.constraints.loop import LoopBlock
 from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError
 from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.simulation.contacts.moving_shapes import carried_by
+from humanoid_dynamics.simulation.contacts.shapes import frame_of
 from humanoid_dynamics.simulation.reach import close_up, measure_gap
 from humanoid_dynamics.simulation.steps.stepper import Stepper
 from humanoid_dynamics.spatial.arrays import Vector
@@ -28,6 +32,7 @@ def check_start(stepper: Stepper, *, limits: bool) -> None:
     if limits:
         _check_limits(stepper.robot, stepper.q)
     _check_depth(stepper)
+    _check_middles(stepper)
 
 
 def close_start(mechanism: Mechanism, q: Vector) -> Vector:
@@ -74,3 +79,19 @@ def _check_depth(stepper: Stepper) -> None:
     carrier = stepper.robot.model.names[contacts.movers[met - 1].joint] if met else "the ground"
     said = f"point {contacts.table.names[point]!r} of link {contacts.table.links[point]!r} {-near.gap[worst]:.3g} m inside {carrier}"
     raise ShapeError("q", said, f"a start at most {DEEPEST:g} m deep")
+
+
+def _check_middles(stepper: Stepper) -> None:
+    """Refuse shapes that lie in others so wholly that no corner looks at a side; those that connections hold may."""
+    contacts, data = stepper.engine.contacts, stepper.robot.data()
+    pin.forwardKinematics(stepper.robot.model, data, stepper.q)
+    held = {end.joint for block in stepper.mechanism.constraints if isinstance(block, LoopBlock) for end in (block.A, block.B)}
+    movers = [(carried_by(one.shape, data.oMi[one.joint]), one) for one in contacts.movers if one.joint not in held]
+    for k, (shape, one) in enumerate(movers):
+        others = [(other, f"link {by.link!r}", by.group) for n, (other, by) in enumerate(movers) if n != k]
+        others += [(standing, f"{standing.name!r}", -1) for standing in contacts.terrain.shapes]
+        for other, name, group in others:
+            depth = -float(other.probe(frame_of(shape).translation[None])[0][0])
+            if group != one.group and depth > DEEPEST:
+                said = f"the middle of link {one.link!r} {depth:.3g} m inside {name}"
+                raise ShapeError("q", said, "a start with no body inside another")

@@ -14,6 +14,7 @@ from humanoid_dynamics.errors import ShapeError, UnknownNameError
 from humanoid_dynamics.model.loop import LoopClosure
 from humanoid_dynamics.simulation.contacts.moving_shapes import MovingShape
 from humanoid_dynamics.simulation.contacts.shapes import Box, Capsule, Plane
+from humanoid_dynamics.simulation.contacts.sound_shapes import check_shape
 from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint
 from humanoid_dynamics.simulation.setup import CONTACTS, INTEGRATORS, Setup
 from humanoid_dynamics.simulation.steps.joint_forces import Drive
@@ -57,6 +58,9 @@ def check_setup(setup: Setup) -> Setup:
     for shape in setup.shapes:
         check_kind(f"shape on link {shape.link!r:.60}", shape.shape, (Box, Capsule), "a box or a capsule")
         check_kind("link of a moving shape", shape.link, (str,), "the name of a link")
+        check_shape(f"the shape on link {shape.link!r}", shape.shape)
+    for standing in setup.terrain:
+        check_shape(f"terrain {standing.name!r:.60}", standing)
     for kind, name, known in (("law of contact", setup.contact, CONTACTS), ("integrator", setup.integrator, INTEGRATORS)):
         if name not in known:
             raise UnknownNameError(kind, name, known)

@@ -71,7 +71,7 @@ def measure_gap(kinematics: Kinematics, blocks: Iterable[ConstraintBlock]) -> tu
     for block in blocks:
         error, most = np.zeros(len(block.labels)), OPEN if block.inert else REACH
         block.write_error(kinematics, error)
-        gaps = np.abs(error)
+        gaps = np.nan_to_num(np.abs(error), nan=np.inf)
         if gaps.max(initial=0.0) > worst[1] / worst[2] * most:
             worst = (block.labels[int(np.argmax(gaps))], float(gaps.max()), most)
     return worst

@@ -39,7 +39,7 @@ class Setup:
         gravity: (3,) gravity [m/s²].
         limits: Whether joints stop at their position limits.
         drive: Joint position control inside the world, besides the torques that are given.
-        passive: Motors that are switched off.
+        passive: Motors that are switched off; they give nothing, their drive included.
         audit: Whether energy is measured at every step.
         compiled: True for numba, False for the interpreter, None for numba where it is installed.
         shapes: Shapes that ride on bodies and are touched by the points of other figures.

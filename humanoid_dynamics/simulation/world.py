@@ -94,7 +94,7 @@ class World(ObservedWorld):
         rows = ConstraintSet.of(own, connections)
         mechanism = Mechanism(own, rows, actuated=[name for name in own.actuated if name not in passive])
         start = State(close_start(mechanism, start.q), start.v)
-        self._stepper = self._build_stepper(mechanism, JointForces(own, self.setup.drive), start)
+        self._stepper = self._build_stepper(mechanism, JointForces(own, self.setup.drive, off=passive), start)
         check_start(self._stepper, limits=self.setup.limits)
 
     def warm_up(self) -> None:

@@ -8,6 +8,8 @@ from humanoid_dynamics.constraints.loop import build_loop
 from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError
 from humanoid_dynamics.model.loop import LoopClosure
 from humanoid_dynamics.simulation.audit.setting import build_crate, build_state
+from humanoid_dynamics.simulation.contacts.moving_shapes import MovingShape
+from humanoid_dynamics.simulation.contacts.shapes import Box, Capsule, Plane
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.structure.events import Connect
@@ -82,3 +84,47 @@ def test_a_body_is_connected_with_itself_only_where_nothing_is_apart(link):
         world.apply([Connect(apart)])
     with pytest.raises(ShapeError, match=r"row 'self.x' is open by 0\.001"):
         float_crate([build_loop(world.robot, apart)])
+
+
+@pytest.mark.parametrize(
+    ("X", "said"),
+    [
+        (at(np.nan, 1.0), "translation of X_LB of connection 'grip': received nan at index 0"),
+        (at(np.inf, 1.0), "translation of X_LB of connection 'grip': received inf"),
+        (pin.SE3(2.0 * np.eye(3), np.array([0.0, 0.0, 1.0])), "rotation of X_LB of connection 'grip': .* right-handed axes"),
+        (pin.SE3(np.full((3, 3), np.nan), np.array([0.0, 0.0, 1.0])), "rotation of X_LB of connection 'grip'"),
+        (pin.SE3(np.diag([1.0, 1.0, -1.0]), np.array([0.0, 0.0, 1.0])), "rotation of X_LB of connection 'grip'"),
+        (3, "X_LB of connection 'grip': received int 3, expected a pin.SE3"),
+    ],
+)
+def test_connections_with_frames_that_are_none_are_refused(X, said):
+    world, grip = float_crate(), LoopClosure("grip", "fixed", "body", HERE, "world", X)
+    with pytest.raises(ShapeError, match=said):
+        world.apply([Connect(grip)])
+    with pytest.raises(ShapeError, match=said):
+        build_loop(world.robot, grip)
+    assert world.mechanism.constraints.names == ()
+
+
+NAN = np.full(3, np.nan)
+
+
+@pytest.mark.parametrize(
+    ("shape", "said"),
+    [
+        (Plane("p", NAN, 0.0), "normal of terrain 'p'"),
+        (Plane("p", np.array([0.0, 0.0, 2.0]), 0.0), "normal of terrain 'p': .* length 1"),
+        (Plane("p", np.array([0.0, 0.0, 1.0]), np.nan), "offset of terrain 'p'"),
+        (Box("b", pin.SE3(np.eye(3), NAN), np.ones(3)), "translation of X_WB of terrain 'b'"),
+        (Box("b", HERE, np.array([1.0, 0.0, 1.0])), "half of terrain 'b'"),
+        (Capsule("c", HERE, np.nan), "half of terrain 'c'"),
+        (Capsule("c", HERE, 0.1, friction=-1.0), "friction of terrain 'c'"),
+    ],
+)
+def test_shapes_that_are_none_in_numbers_are_refused(shape, said):
+    crate = build_crate(5.0, (0.3,) * 3)
+    with pytest.raises(ShapeError, match=said):
+        World(crate, Setup(compiled=False, terrain=(shape,)))
+    if not isinstance(shape, Plane):
+        with pytest.raises(ShapeError, match=said.partition(" of terrain")[0] + " of the shape on link 'body'"):
+            World(crate, Setup(compiled=False, shapes=(MovingShape("body", shape),)))

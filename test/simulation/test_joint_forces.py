@@ -10,6 +10,7 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.simulation.audit.setting import run_world, write_link
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.steps.joint_forces import build_drive, find_inertia, find_shares
+from humanoid_dynamics.simulation.steps.rows import PULL, SAG
 from humanoid_dynamics.simulation.steps.tree_kernels import find_share
 from humanoid_dynamics.simulation.world import World
 
@@ -115,3 +116,22 @@ def test_the_inertia_of_a_coordinate_is_that_where_all_others_give_way():
     assert (inertia[:3] < robot.mass).all()
     assert (inertia > 0.0).all()
     assert find_inertia(build_hinge())[0] == pytest.approx(INERTIA)
+
+
+def test_motors_that_are_switched_off_give_nothing_with_a_drive_either():
+    human = hd.load_robot("human28")
+    drive, knee = build_drive(human, 3000.0, 60.0), human.actuated.index("left_knee")
+    start = hd.State(human.posture, 0.3 * np.random.default_rng(0).normal(size=human.nv))
+    free = World(human, Setup(compiled=False), start)
+    off = World(human, Setup(compiled=False, drive=drive, passive=human.actuated), start)
+    driven, one_off = (World(human, Setup(compiled=False, drive=drive, passive=names), start) for names in ((), ("left_knee",)))
+    for world in (free, off, driven, one_off):
+        for _ in range(3):
+            world.step(1e-3)
+    np.testing.assert_array_equal(off.q, free.q)
+    dof = human.coordinates.index("left_knee")
+    torques = [world.tables.dofs[PULL, dof] - world.tables.dofs[SAG, dof] * world.v[dof] for world in (driven, one_off)]
+    assert abs(torques[0]) > 1.0
+    assert torques[1] == 0.0
+    assert driven.drive_torques[knee] == pytest.approx(torques[0])
+    assert "left_knee" not in one_off.actuated

@@ -275,3 +275,34 @@ def test_a_pilot_that_is_no_function_is_refused():
     world.pilot = 3
     with pytest.raises(ShapeError, match="pilot: received int 3, expected a function of the world, or None"):
         world.step(1e-3)
+
+
+INSIDE = {"big": {"mass": 5, "box": [0.3] * 3, "xyz": [0, 0, 1]}, "small": {"mass": 1, "box": [0.2] * 3, "xyz": [0, 0, 1]}}
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ({"objects": INSIDE}, r"the middle of link 'big/body' 0\.1 m inside link 'small/body'"),
+        (
+            {"objects": {"small": INSIDE["small"]}, "terrain": [{"box": {"size": [0.3] * 3, "xyz": [0, 0, 1]}}]},
+            r"the middle of link 'body' 0\.15 m inside 'box",
+        ),
+        ({"figures": {"f": {}}}, r"figures\.f: says no robot; expected `robot:`"),
+    ],
+)
+def test_a_scene_with_a_body_wholly_inside_another_or_no_robot_is_refused(content, said):
+    with pytest.raises(HumanoidDynamicsError, match=said):
+        build_world(read_scene(content))
+
+
+def test_what_a_connection_holds_may_be_inside():
+    hold = {"peg": {"kind": "fixed", "a": {"link": "big/body"}, "b": {"link": "small/body"}}}
+    assert build_world(read_scene({"objects": INSIDE, "connections": hold})).t == 0.0
+
+
+def test_a_rectangle_of_no_size_is_refused():
+    scene = {"objects": {"small": INSIDE["small"]}, "connections": {"c": {"a": {"link": "body"}, "b": {"link": "world", "xyz": [0, 0, 1]}}}}
+    watch = {"cut": "c", "link": "body", "plate": {"link": "world"}, "half": [-1, -1]}
+    with pytest.raises(HumanoidDynamicsError, match=r"watches\[0\]\.half: \[-1\.0, -1\.0\], expected two positive lengths"):
+        read_scene({**scene, "watches": [watch]})

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.simulation.contacts.shapes import Box, Capsule, Plane, Shape, probe_facing
+from humanoid_dynamics.simulation.contacts.sound_shapes import check_surface
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, check_number, check_vector, read_only
 
 INTEGER = (int, np.integer)
@@ -81,7 +82,7 @@ def build_plane(
     """
     for word, value in (("height", height), ("slope", slope), ("heading", heading)):
         check_vector(word, [value], 1)
-    _check_surface(friction, restitution)
+    check_surface(friction, restitution)
     if not abs(slope) < np.pi / 2:
         raise ShapeError("slope", f"{slope}", "an angle below a right angle [rad]")
     normal = np.array([-np.sin(slope) * np.cos(heading), -np.sin(slope) * np.sin(heading), np.cos(slope)])
@@ -116,7 +117,7 @@ def build_box(
     edges, middle, angles = check_vector("size", size, 3), check_vector("xyz", xyz, 3), check_vector("rpy", rpy, 3)
     if not (edges > 0.0).all():
         raise ShapeError("size", f"{edges.tolist()}", "positive lengths")
-    _check_surface(friction, restitution)
+    check_surface(friction, restitution)
     return Box(name, pin.SE3(pin.rpy.rpyToMatrix(angles), middle), read_only(edges / 2.0), friction, restitution)
 
 
@@ -144,7 +145,7 @@ def build_ball(
     middle, angles = check_vector("xyz", xyz, 3), check_vector("rpy", rpy, 3)
     check_number("radius", radius, MIN, MAX, "a positive length")
     check_number("length", length, 0.0, MAX, "a length of at least zero")
-    _check_surface(friction, restitution)
+    check_surface(friction, restitution)
     return Capsule(name, pin.SE3(pin.rpy.rpyToMatrix(angles), middle), float(radius), float(length), friction, restitution)
 
 
@@ -197,8 +198,3 @@ def build_terrain(shapes: Sequence[Shape]) -> Terrain:
         if names.count(name) > 1:
             raise ShapeError("terrain", f"two shapes named {name!r}", "different names")
     return Terrain(tuple(shapes))
-
-
-def _check_surface(friction: float, restitution: float) -> None:
-    check_number("friction", friction, 0.0, np.inf, "a number of at least zero")
-    check_number("restitution", restitution, 0.0, 1.0, "a number between 0 and 1")

@@ -95,6 +95,8 @@ def read_watches(reader: SceneReader, content: object, connections: Mapping[str,
         link, carrier = (reader.word(end.get("link", ""), f"{where}.link", links) for end, where in ends)
         point = reader.vector(table.get("xyz", [0.0, 0.0, 0.0]), f"{key}.xyz")
         half = reader.vector(table.get("half"), f"{key}.half", 2)
+        if not half.min() > 0.0:
+            raise reader.refuse(f"{key}.half", f"{half.tolist()}, expected two positive lengths, half the edges of the rectangle")
         watches.append(Watch(cut, link, point, carrier, reader.pose(plate, f"{key}.plate"), half))
     return tuple(watches)
 

@@ -8,7 +8,7 @@ friction is a damping that grows until it carries its whole force, and nearly lo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -111,21 +111,24 @@ class JointForces:
     and the step is solved again.
 
     Attributes:
-        drive: The drive, or None.
+        drive: The drive; None where it gives nothing.
         idle: Whether there is nothing to compute.
     """
 
-    def __init__(self, robot: RobotModel, drive: Drive | None = None) -> None:
+    def __init__(self, robot: RobotModel, drive: Drive | None = None, *, off: Iterable[str] = ()) -> None:
         """Prepare.
 
         Args:
             robot: The robot.
             drive: Its drive.
+            off: Motors that are switched off, and whose drive gives nothing.
 
         Raises:
             ShapeError: If the drive does not fit, or a gain is negative.
         """
-        self.drive = None if drive is None else _check_drive(robot, drive)
+        self.drive = None if drive is None else _check_drive(robot, drive, set(off))
+        if self.drive is not None and not (self.drive.kp.any() or self.drive.kd.any()):
+            self.drive = None
         self._robot = robot
         self._dry = bool(robot.friction.any())
         self._loses = self._dry or bool(robot.damping.any())
@@ -266,14 +269,14 @@ def _give_freely(rows: Sequence[Vector], dt: float) -> Vector:
     return np.asarray(rows[KP] * (rows[OFFSET] + dt * early) - stiff * (early + late))
 
 
-def _check_drive(robot: RobotModel, drive: Drive) -> Drive:
-    """Return a drive that fits a robot."""
-    gains = []
+def _check_drive(robot: RobotModel, drive: Drive, off: set[str]) -> Drive:
+    """Return a drive that fits a robot, without motors that are switched off."""
+    gains, on = [], np.array([name not in off for name in robot.coordinates], dtype=bool)
     for field, given in (("drive.kp", drive.kp), ("drive.kd", drive.kd)):
         gain = check_vector(field, given, robot.nv)
         for index in np.flatnonzero(gain < 0.0)[:1]:
             raise ShapeError(f"{field}.{robot.coordinates[index]}", f"{gain[index]}", "a finite number of at least zero")
-        gains.append(gain)
+        gains.append(np.where(on, gain, 0.0))
     return Drive(gains[0], gains[1], check_vector("drive.q_ref", drive.q_ref, robot.nq))
 
 
