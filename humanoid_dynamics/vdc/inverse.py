@@ -62,8 +62,9 @@ def solve_subsystems(
         robot: The robot.
         state: Configuration and velocity.
         a: (nv,) acceleration [m/s², rad/s²].
-        contacts: Contact surface, control point or link -> (6,) wrench of the environment on the robot about the origin of that frame,
-            axes of the world [N, N·m].
+        contacts: Contact surface, control point, link or alias, the first of these that has the name -> (6,) wrench of the environment on
+            the robot about the origin of that frame, axes of the world [N, N·m].  ``link:NAME`` is the link or alias, whatever else has
+            its name: a foot and its sole often share one.
         joint_parameters: Gear inertia and friction; those of the robot where None.
 
     Returns:

@@ -14,6 +14,8 @@ from humanoid_dynamics.vdc.link import build_link_coriolis, build_link_gravity
 from humanoid_dynamics.vdc.motion import Frames, LinkMotion
 from humanoid_dynamics.vdc.transform import build_wrench_transform
 
+AS_LINK = "link:"  # before the name of a link that a surface or a control point has too
+
 
 def compute_net_wrenches(decomposition: Decomposition, frames: Frames, motion: LinkMotion) -> Matrix:
     """Compute what each link needs to move as it does, gravity included: M_B dV/dt + C_B V + g_B [BP, eq. 45].
@@ -48,8 +50,9 @@ def shift_contacts(decomposition: Decomposition, frames: Frames, contacts: Mappi
     Args:
         decomposition: The robot, cut.
         frames: Where its links are.
-        contacts: Contact surface, control point, link or alias -> (6,) wrench of the environment on the robot about the origin of that
-            frame, axes of the world [N, N·m].
+        contacts: Contact surface, control point, link or alias, the first of these that has the name -> (6,) wrench of the environment on
+            the robot about the origin of that frame, axes of the world [N, N·m].  ``link:NAME`` is the link or alias, whatever else has
+            its name.
 
     Returns:
         (n, 6) wrenches on the links, their own axes; wrenches on links fixed to the world are dropped.
@@ -74,8 +77,9 @@ def _find_frame(decomposition: Decomposition, name: str) -> int:
     for named in (robot.surfaces, robot.control_points):
         if name in named:
             return named[name].frame
-    if name in robot.links or name in robot.aliases:
-        return robot.link_frame(name)
+    link = name.removeprefix(AS_LINK)
+    if link in robot.links or link in robot.aliases:
+        return robot.link_frame(link)
     raise UnknownNameError("frame", name, (*robot.surfaces, *robot.control_points, *robot.links, *robot.aliases))
 
 

@@ -111,12 +111,12 @@ def test_contact_wrenches_on_any_link(seed):
     robot = hd.load_robot("human28")
     state, a = bundled_state(robot, seed)
     rng = np.random.default_rng(seed)
-    contacts = {name: 50.0 * rng.normal(size=6) for name in ("left_foot", "right_palm", "head", "left_shank")}
+    contacts = {name: 50.0 * rng.normal(size=6) for name in ("left_foot", "link:left_foot", "right_palm", "head", "left_shank")}
     data = robot.data()
     expected = np.array(pin.rnea(robot.model, data, state.q, state.v, a))
     pin.computeJointJacobians(robot.model, data, state.q)
     for name, F in contacts.items():
-        frame = robot.surfaces[name].frame if name in robot.surfaces else robot.link_frame(name)
+        frame = robot.surfaces[name].frame if name in robot.surfaces else robot.link_frame(name.removeprefix("link:"))
         if name == "head":
             frame = robot.control_points[name].frame
         expected -= pin.getFrameJacobian(robot.model, data, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED).T @ F
