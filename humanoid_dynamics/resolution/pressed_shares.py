@@ -89,8 +89,8 @@ class PressedShareObjective(ShareObjective):
             return shares
         asked, moved = float(shares[loaded[1]]), np.array(shares)
         rolls = len({self.dynamics.surfaces[k].kind for k in loaded}) > 1
-        upright, *places = ground
-        share = asked + upright * (press_share(asked, *places, rolls) - asked)
+        upright, zmp, one, other = ground
+        share = asked + upright * (press_share(asked, zmp, one, other, rolls) - asked)
         moved[loaded] = 1.0 - share, share
         return moved if 0.0 <= share <= 1.0 else shares
 
