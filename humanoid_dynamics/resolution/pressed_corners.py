@@ -79,7 +79,7 @@ class PressedCorners:
         self._program = program = QpWorkspace(n, 1, 1 + n + sum(map(len, sides)))
         program.A[1 : 1 + n] = np.eye(n)
         program.lower[0] = program.upper[0] = 1.0
-        self._of_sides, end = [], 1 + n
+        self._of_sides, self._sides, end = [], sides, 1 + n
         for its_sides, columns in zip(sides, self._of_contact, strict=True):
             self._of_sides.append(slice(end, end + len(its_sides)))
             program.A[0, columns.start] = 1.0
@@ -95,7 +95,7 @@ class PressedCorners:
             flat: (2, 1 + k) of each contact: the way from the zero-moment point to its reference point, and its ways [m]; along the force
                 to one height.
             loaded: (contacts,) whether each takes part.
-            moving: (contacts,) whether it may press elsewhere than at its reference point.
+            moving: (contacts,) how far from its reference point each may press, of the way to its sides.
 
         Returns:
             Shares (contacts,), and what these push with (size,); None where the program found no answer.
@@ -113,6 +113,7 @@ class PressedCorners:
             program.lower[1 + share], program.upper[1 + share] = (least, np.inf) if loaded[k] else (0.0, 0.0)
             program.lower[1 + ways.start : 1 + ways.stop], program.upper[1 + ways.start : 1 + ways.stop] = -free, free
             program.upper[sides] = 0.0 if free else np.inf
+            program.A[sides, share] = moving[k] * self._sides[k][:, 0]
             program.H[ways, ways] += max(STEEP - (forces[k][2] / strength) ** 2, 0.0) * np.eye(ways.stop - ways.start)
         weighted = pushes.T * (self.weights / strength**2)
         program.H += weighted @ pushes

@@ -9,6 +9,9 @@ With three contacts or more the push is the nearest one to that of ``transition`
 see ``pressed_corners``; shares and centres of pressure give way together.  A contact with a small share fades: the push is the mean of
 those with and without it, see ``split_contacts``, so that contacts come and go without a step, down to two and one.
 
+On a slope contacts are ground in part: the share between two goes so far of its way, and of three a steep one presses so far from its
+middle.
+
 A set that cannot hold a body, such as an edge and a point on its line, has no answer, and on the way there one of forces beyond all
 bounds.  It counts the less the nearer it is to that, and shares alone count in its place.  So do two contacts with shares that are moved:
 with a joint without motor in a leg all of the load on the other one may leave nothing that holds the joint.
@@ -26,14 +29,14 @@ from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.fading import fade_of
 from humanoid_dynamics.resolution.objectives import ShareObjective
 from humanoid_dynamics.resolution.pressed_corners import PressedCorners
-from humanoid_dynamics.resolution.pressed_pairs import SAME, press_share
+from humanoid_dynamics.resolution.pressed_pairs import RISE, SAME, press_share
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 FLOATING = ("free_flyer", "planar")
 FARTHEST = 10.0  # forces of the contacts of a set, and moments over 1 m, in body weights or total forces, from which on it counts less
 SURE = 1e-10  # how surely contacts bear, see ``bear_surely``, from which on they do
 LESS = 0.1  # of what faces bear before pressures move; where they bear less after it the set counts less
-UPRIGHT = 0.9  # cosine between a normal and the vertical from which on a contact is ground
+STEEP_GROUND, GROUND = 0.8, 0.9  # cosines between a normal and the vertical from which on a contact begins to be ground, and is
 
 
 class PressedShareObjective(ShareObjective):
@@ -86,7 +89,8 @@ class PressedShareObjective(ShareObjective):
             return shares
         asked, moved = float(shares[loaded[1]]), np.array(shares)
         rolls = len({self.dynamics.surfaces[k].kind for k in loaded}) > 1
-        share = press_share(asked, *ground, rolls)
+        upright, zmp, one, other = ground
+        share = asked + upright * (press_share(asked, zmp, one, other, rolls) - asked)
         moved[loaded] = 1.0 - share, share
         return moved if 0.0 <= share <= 1.0 else shares
 
@@ -207,9 +211,9 @@ class PressedShareObjective(ShareObjective):
         level = []
         for (R, p), middle, ways in zip(places, self._corners.middles, self._corners.ways, strict=True):
             level.append(np.column_stack(((R @ middle + p - p_WB) @ flat - zmp, (ways @ R.T @ flat).T)))
-        forces, ground = np.array([R.T @ force for R, _ in places]), np.array([float(float(up @ R[:, 2]) > UPRIGHT) for R, _ in places])
+        forces, ground = np.array([R.T @ force for R, _ in places]), np.array([ground_of(up, R) for R, _ in places])
         loaded = (shares > 0.0).astype(float)
-        found = self._corners.press(x, forces, level, loaded, ground)  # on the ground it may press anywhere, else at the middle
+        found = self._corners.press(x, forces, level, loaded, ground)  # on the ground all of a contact may press, else its middle
         if found is None:
             self.lost = True
             return shares
@@ -218,8 +222,10 @@ class PressedShareObjective(ShareObjective):
         target[self.tilts] = push[self.tilts]
         return np.concatenate((moved, target))
 
-    def find_ground(self, loaded: Indices) -> tuple[Vector, Matrix, Matrix] | None:
-        """Return the zero-moment point (2,) and the corners of two contacts (k, 2), from one to the other and across [m].
+    def find_ground(self, loaded: Indices) -> tuple[float, Vector, Matrix, Matrix] | None:
+        """Return how much two contacts are ground, see ``ground_of``, the zero-moment point (2,), and their corners (k, 2).
+
+        Both are from one to the other and across [m].
 
         None where they are not two contacts on the ground, apart from each other, that something presses on.
         """
@@ -230,13 +236,23 @@ class PressedShareObjective(ShareObjective):
         p_WB, force, moment = dynamics.total_wrench()
         corners = [dynamics.surfaces[k].vertices @ R.T + (p - p_WB) for k, (R, p) in zip(loaded, places, strict=True)]
         along = _find_way(corners, up)
-        pressing, upright = float(up @ force), min(float(up @ R[:, 2]) for R, _ in places)
-        if not (along.any() and pressing > 0.0 and upright > UPRIGHT):
+        pressing, upright = float(up @ force), min(ground_of(up, R) for R, _ in places)
+        if not (along.any() and pressing > 0.0 and upright > 0.0):
             return None
         plane = np.column_stack((along, _turn(up, along)))
         flat = plane - np.outer(up, force @ plane / pressing)  # along the total force to the height of the root
         zmp = np.array((-plane[:, 1] @ moment, plane[:, 0] @ moment)) / pressing
-        return zmp, corners[0] @ flat, corners[1] @ flat
+        return upright, zmp, corners[0] @ flat, corners[1] @ flat
+
+
+def ground_of(up: Vector, R: Matrix) -> float:
+    """Return how much a contact is ground: one where it is level, less and less on a slope, zero from ``STEEP_GROUND`` on.
+
+    Args:
+        up: (3,) the vertical.
+        R: (3, 3) axes of the surface, its normal last.
+    """
+    return RISE((float(up @ R[:, 2]) - STEEP_GROUND) / (GROUND - STEEP_GROUND))
 
 
 def split_contacts(shares: Vector) -> Iterator[tuple[float, Vector]]:

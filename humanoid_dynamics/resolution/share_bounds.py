@@ -184,7 +184,9 @@ def _follow(objective: PressedShareObjective, shares: Vector, steps: Vector) -> 
     if ground is None:
         return steps
     rolls = len({objective.dynamics.surfaces[k].kind for k in loaded}) > 1
-    change = bound_pressed_share(float(shares[loaded[1]]), float(steps[loaded].min()), *ground, rolls)
+    upright, zmp, one, other = ground
+    step = float(steps[loaded].min())
+    change = step + upright * (bound_pressed_share(float(shares[loaded[1]]), step, zmp, one, other, rolls) - step)
     return np.where(shares + steps > 0.0, change, 0.0)
 
 

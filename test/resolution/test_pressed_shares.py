@@ -12,6 +12,7 @@ from humanoid_dynamics.motion.walking.gait_r1 import GaitR1
 from humanoid_dynamics.motion.walking.rolling_step import CONTACTS, build_planar_step, build_spatial_step
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
 from humanoid_dynamics.resolution.pressed_pairs import EASED, find_pressed_shares, press_share
+from humanoid_dynamics.resolution.pressed_shares import GROUND, STEEP_GROUND
 from humanoid_dynamics.spatial.quadratic import QpSolution, QpStatus, QpWorkspace
 
 RULE = "recommended_transition"
@@ -379,3 +380,30 @@ def on_corners(robot, kinds):
         sole = robot.surfaces[FEET[k // 2]]
         surfaces[f"{kind}_{k}"] = SurfaceSpec(FrameSpec(sole.link, sole.X_LC), np.roll(sole.vertices, -2 * k, axis=0)[: count[kind]])
     return hd.load_robot(robot.urdf, description=Description(surfaces=surfaces, posture=dict(posture_of(robot))))
+
+
+@pytest.mark.parametrize("names", [("left_toe", "right_foot"), ("left_foot", "right_foot", "right_palm")])
+def test_a_foot_that_tilts_is_no_ground_any_more_without_a_step(human28, names):
+    """As at toe off: level it takes little of the load, steep it takes the share that is asked for."""
+    surfaces = {n: SurfaceSpec(FrameSpec(s.link, s.X_LC), s.vertices) for n, s in human28.surfaces.items()}
+    sole = surfaces["left_foot"]
+    surfaces["left_toe"] = SurfaceSpec(sole.frame, sole.vertices[sole.vertices[:, 0] > sole.vertices[:, 0].max() - 1e-6])
+    robot = hd.load_robot(human28.urdf, description=Description(surfaces=surfaces, posture=dict(posture_of(human28))))
+    solver, rest, a = InverseDynamics(robot, names, RULE, compiled=False), np.zeros(robot.nv), np.zeros(robot.nv)
+    a[0], shares = 0.5, np.array((0.5, 0.5) if len(names) < 3 else (0.45, 0.45, 0.1))
+    limits = np.arccos((GROUND, STEEP_GROUND))
+
+    def differ(angle):
+        q = np.array(robot.posture)
+        q[robot.joint("left_ankle_pitch").q] += angle
+        tau = solver.tick(q, rest, a, shares).tau
+        return tau - solver.also("transition").tau
+
+    flat, steep = (np.abs(differ(angle)).max() for angle in (limits[0] - 1e-6, limits[1] + 1e-6))
+    assert flat > 1.0
+    assert steep < 1e-9 or len(names) > 2
+    for limit in limits:
+        assert np.abs(differ(limit + 1e-7) - differ(limit - 1e-7)).max() < 1e-3
+    if len(names) < 3:
+        between = [differ(angle) for angle in np.linspace(limits[0] - 0.02, limits[1] + 0.02, 100)]
+        assert np.abs(np.diff(between, axis=0)).max() < 0.05 * flat
