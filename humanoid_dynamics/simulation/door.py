@@ -10,7 +10,7 @@ from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.simulation.contacts.moving_shapes import carried_by
-from humanoid_dynamics.simulation.contacts.shapes import frame_of
+from humanoid_dynamics.simulation.contacts.shapes import Shape, frame_of
 from humanoid_dynamics.simulation.reach import close_up, measure_gap
 from humanoid_dynamics.simulation.steps.stepper import Stepper
 from humanoid_dynamics.spatial.arrays import Vector
@@ -88,7 +88,7 @@ def _check_middles(stepper: Stepper) -> None:
     held = {end.joint for block in stepper.mechanism.constraints if isinstance(block, LoopBlock) for end in (block.A, block.B)}
     movers = [(carried_by(one.shape, data.oMi[one.joint]), one) for one in contacts.movers if one.joint not in held]
     for k, (shape, one) in enumerate(movers):
-        others = [(other, f"link {by.link!r}", by.group) for n, (other, by) in enumerate(movers) if n != k]
+        others: list[tuple[Shape, str, int]] = [(other, f"link {by.link!r}", by.group) for n, (other, by) in enumerate(movers) if n != k]
         others += [(standing, f"{standing.name!r}", -1) for standing in contacts.terrain.shapes]
         for other, name, group in others:
             depth = -float(other.probe(frame_of(shape).translation[None])[0][0])
