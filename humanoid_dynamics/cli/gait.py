@@ -143,6 +143,7 @@ def gait_facts(walk: "Walk") -> dict[str, Any]:
         "zmp_inside": walk.zmp_share,
         "zmp_margin": float(walk.zmp_margin.min()),
         "miss": walk.miss,
+        "notices": list(clip.notices),
         "phases": [
             {"name": name, "from": phase.start, "to": phase.end, "surfaces": sorted(phase.surfaces)}
             for name, phase in name_phases(walk.schedule)
@@ -163,6 +164,8 @@ def _print(facts: dict[str, Any], console: Console) -> None:
         f"zero-moment point inside the feet in {100.0 * facts['zmp_inside']:.1f} % of the frames, at least {facts['zmp_margin']:.3f} m; "
         f"soles and centre of mass missed by {facts['miss']:.1e}"
     )
+    for notice in facts["notices"]:
+        console.print(f"note: {notice}", highlight=False)
     rows = [(p["name"], f"{p['from']:.3f}", f"{p['to']:.3f}", ", ".join(p["surfaces"])) for p in facts["phases"]]
     console.print()
     print_table(console, r"phases \[s]", ("phase", "from", "to", "stands on"), rows)

@@ -17,6 +17,7 @@ from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.slope import Slope
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
 from humanoid_dynamics.filtering.verdict import Verdict, judge_clip
+from humanoid_dynamics.model.doubt import tell_doubtful
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.motion.clip import Clip
@@ -187,9 +188,7 @@ def _attempt(
     paced = clip if attempt.slower == 1.0 else clip.change(times=times, v=None, a=None)
     feed = feed_clip(flow, paced, watch)
     feed.check()
-    notices = (*clip.notices, *feed.notices)
-    if flow.doubtful:
-        notices = (*notices, f"limits differ between left and right and are not kept: {', '.join(flow.doubtful)}")
+    notices = (*clip.notices, *feed.notices, *tell_doubtful(flow.doubtful))
     verdict = judge_clip(
         robot,
         flow.proportions,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -33,6 +34,18 @@ def doubtful_limits(robot: RobotModel) -> tuple[str, ...]:
             if mine.shape == other.shape and not np.allclose(mine, other, rtol=SAME, equal_nan=True):
                 found.append(name)
     return tuple(found) if len(found) >= FEWEST else ()
+
+
+def tell_doubtful(joints: Sequence[str]) -> tuple[str, ...]:
+    """Return the notice that limits are not kept, nothing where none are doubtful.
+
+    Args:
+        joints: Names of the joints that are doubtful.
+
+    Returns:
+        One sentence or none.
+    """
+    return (f"limits differ between left and right and are not kept: {', '.join(joints)}",) if joints else ()
 
 
 def _partner(name: str, known: set[str]) -> str | None:

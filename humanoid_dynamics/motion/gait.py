@@ -15,7 +15,8 @@ import numpy as np
 import pinocchio as pin
 from scipy.interpolate import CubicSpline
 
-from humanoid_dynamics.errors import UnsupportedRobotError
+from humanoid_dynamics.errors import HumanoidDynamicsError, UnsupportedRobotError
+from humanoid_dynamics.model.doubt import doubtful_limits, tell_doubtful
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import SIDES, chain_length, find_body, find_soles
 from humanoid_dynamics.motion.checking.zmp import compute_reaction, support_margins
@@ -37,6 +38,9 @@ CORRECTION_RATE = 50.0  # Hz
 CORRECTIONS = 3
 FIRST, LAST = 0.4, 0.95  # of the work: done after the corrections, and after all joints are found
 HEIGHT_STEP, LOWEST, HIGHEST = 0.01, 12, 3  # of the length of a leg: by how much the body is lowered or lifted at a time, and how often
+MOST_WASTED, MOST_PROBED = 4000, 1500  # iterations on heights and lengths of steps that the legs do not reach
+PARTS, STEEPEST = (0.75, 0.5, 0.25, 0.1), 0.6  # of what was asked for and is too much, the first that can be walked is told; rad
+TELLING = 1e-3  # m or rad; a smaller miss tells nothing
 CHECK_RATE = 25.0  # Hz; samples that tell whether the legs reach
 GRAVITY = 9.81
 
@@ -81,7 +85,7 @@ def build_walk(
     Args:
         robot: A robot that stands on two soles.
         style: How to walk.
-        keep_limits: Whether joints stay inside their position limits.
+        keep_limits: Whether joints stay inside their position limits; where left and right differ they do not, and the clip says so.
         watch: Told the share that is done, now and then.
 
     Returns:
@@ -93,7 +97,8 @@ def build_walk(
     """
     style = style or WalkStyle()
     _check_legs(robot)
-    frame, search, lowered = _prepare(robot, style, keep_limits)
+    doubtful = doubtful_limits(robot) if keep_limits else ()
+    frame, search, lowered = _prepare(robot, style, keep_limits and not doubtful)
     coarse, times = frame.times(CORRECTION_RATE), frame.times(style.rate)
     wanted = frame.pendulum(frame.zmp(CORRECTION_RATE), CORRECTION_RATE, lowered).p
     moved = np.zeros_like(wanted)
@@ -107,10 +112,10 @@ def build_walk(
     wanted = frame.pendulum(frame.zmp(style.rate), style.rate, lowered).p
     found = search.run(frame.plan, times, frame.pendulum(wanted + correction, style.rate, lowered), lowered, _part_of(watch, FIRST, LAST))
     if found.worst.hard_error > HARD_MISS:
-        raise _refusal(robot, found.worst)
+        raise _refusal(robot, style, frame, found.worst)
     watch(LAST)
     schedule = foot_schedule(frame.plan, frame.soles)
-    clip = Clip(robot, times, found.q, found.v, found.a, schedule.labels(times), f"walk of {robot.name}")
+    clip = Clip(robot, times, found.q, found.v, found.a, schedule.labels(times), f"walk of {robot.name}", notices=tell_doubtful(doubtful))
     zmp = compute_reaction(clip, frame.X_WP).zmp
     margin = support_margins(clip, clip.contacts, zmp, frame.X_WP)
     return Walk(clip, schedule, frame.plan, frame.X_WP, zmp, margin, frame.to_plane(wanted), lowered, found.worst.hard_error)
@@ -126,8 +131,7 @@ def step_period(robot: RobotModel, style: WalkStyle | None = None) -> float:
     Returns:
         The period.
     """
-    times = _Frame(robot, replace(style or WalkStyle(), steps=2), 1.0).plan.steps
-    return times[1].leaves - times[0].leaves
+    return _Frame(robot, replace(style or WalkStyle(), steps=1), 1.0).period
 
 
 def _tell_nobody(share: float) -> None:
@@ -162,6 +166,7 @@ class _Frame:
         self.step_height = share * HEIGHT_SHARE * self.leg if style.step_height is None else style.step_height
         times = tuple(np.ceil(part * CORRECTION_RATE) / CORRECTION_RATE for part in (begin, swing, both, stop))
         self.plan = plan_footsteps(style, stand, length=self.length, times=(times[0], times[1], times[2], times[3]))
+        self.period = float(times[1] + times[2])
         self.slope, self.lower = style.slope, style.lower
         self.X_WP = pin.SE3(pin.utils.rotate("y", -style.slope), np.zeros(3))
 
@@ -200,18 +205,22 @@ def _check_legs(robot: RobotModel) -> None:
             raise UnsupportedRobotError(f"walking with {robot.name!r}", [joint.name for joint in joints], problem)
 
 
-def _prepare(robot: RobotModel, style: WalkStyle, keep_limits: bool) -> tuple[_Frame, WalkSearch, float]:
+def _prepare(robot: RobotModel, style: WalkStyle, keep_limits: bool, *, probing: bool = False) -> tuple[_Frame, WalkSearch, float]:
     """Choose the length of the steps, where none was asked for, and the height of the centre of mass; best touching no limit."""
-    worst = None
-    for strict, frame in product((True, False), _clear_frames(robot, style, keep_limits)):
+    frames = _clear_frames(robot, style, keep_limits)
+    found, wasted = None, {True: 0, False: 0}
+    for strict, frame in product((False,) if probing else (True, False), frames):
         search = WalkSearch(robot, frame.X_WP, frame.height, frame.step_height, keep_limits=keep_limits)
         for lowered in _heights(style, frame.leg):
+            if wasted[strict] > (MOST_PROBED if probing else MOST_WASTED):
+                break
             path = frame.pendulum(frame.zmp(CHECK_RATE), CHECK_RATE, lowered)
-            found = search.check(frame.plan, frame.times(CHECK_RATE), path, lowered, strict=strict)
+            found, iterations = search.check(frame.plan, frame.times(CHECK_RATE), path, lowered, strict=strict)
             if found is None:
                 return frame, search, lowered
-            worst = found
-    raise _refusal(robot, worst)
+            wasted[strict] += iterations
+    possible = "" if probing else _possible(robot, style, frames[-1].leg, keep_limits)
+    raise _refusal(robot, style, frames[-1], found, possible)
 
 
 def _clear_frames(robot: RobotModel, style: WalkStyle, keep_limits: bool) -> list[_Frame]:
@@ -231,8 +240,30 @@ def _heights(style: WalkStyle, leg: float) -> list[float]:
     return [HEIGHT_STEP * leg * k for k in sorted(range(-HIGHEST, LOWEST + 1), key=abs)]
 
 
-def _refusal(robot: RobotModel, found: Found | None) -> UnsupportedRobotError:
+def _possible(robot: RobotModel, style: WalkStyle, leg: float, keep_limits: bool) -> str:
+    """Tell which part of a slope, or else of a step, can be walked."""
+    name, most = ("slope", STEEPEST) if style.slope else ("step_length", leg)
+    wanted, short = getattr(style, name) or 0.0, replace(style, steps=min(style.steps, 2))
+    for share in PARTS if wanted else ():
+        part = float(np.copysign(share * min(abs(wanted), most), wanted))
+        try:
+            frame, _, _ = _prepare(
+                robot, replace(short, slope=part) if style.slope else replace(short, step_length=part), keep_limits, probing=True
+            )
+        except HumanoidDynamicsError:
+            continue
+        return f"; {_ask(frame, name, part)} can be walked"
+    return ""
+
+
+def _ask(frame: _Frame, name: str, value: float) -> str:
+    return f"a slope of {value:.2g} rad" if name == "slope" else f"a step of {value:.2g} m ({value / frame.period:.2g} m/s)"
+
+
+def _refusal(robot: RobotModel, style: WalkStyle, frame: _Frame, found: Found | None, possible: str = "") -> UnsupportedRobotError:
     ever = [] if found is None else np.flatnonzero(found.at_limit).tolist()
     miss = np.inf if found is None else found.hard_error
-    problem = f"the legs cannot follow these steps, {miss:.2g} m or rad are missing; at their limits are"
+    asked = [_ask(frame, "step_length", frame.length), *([_ask(frame, "slope", style.slope)] if style.slope else [])]
+    missing = f", {miss:.2g} m or rad are missing" if miss > TELLING else ""
+    problem = f"the legs cannot follow {' on '.join(asked)}{missing}{possible}; at their limits are"
     return UnsupportedRobotError(f"walking with {robot.name!r}", [robot.coordinates[index] for index in ever] or ["no joints"], problem)

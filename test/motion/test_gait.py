@@ -1,5 +1,7 @@
 """A generated walk keeps what it promises, by the full dynamics of the whole robot."""
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -150,11 +152,26 @@ def test_point_feet_walk_too():
     assert walk.zmp_margin.min() > -0.005, "a point has no inside; this is how far beside it the zero-moment point is"
 
 
+def test_limits_that_cannot_be_meant_are_not_kept_and_told():
+    robot = hd.load_robot("legs12")
+    effort = np.array(robot.limits.effort)
+    for joint in robot.joints:
+        if joint.name.startswith("left"):
+            effort[joint.v] *= 3.0
+    odd = replace(robot, limits=replace(robot.limits, effort=effort))
+    walk = build_walk(odd, WalkStyle(steps=1, step_length=0.05, lower=0.04, rate=25.0))
+    assert "limits differ between left and right and are not kept: left_" in walk.clip.notices[0]
+
+
 def test_what_cannot_walk_is_told():
     with pytest.raises(hd.UnsupportedRobotError, match="has 4 freedoms, a walk on its sole takes 6; its joints are: left_hip, left_knee"):
         build_walk(hd.load_robot("human16"))
-    with pytest.raises(hd.UnsupportedRobotError, match=r"the legs cannot follow these steps, .* at their limits are: "):
+    with pytest.raises(
+        hd.UnsupportedRobotError, match=r"follow a step of 0.9 m \(1\.\d m/s\).*; a step of .* can be walked; at their limits are: "
+    ):
         build_walk(hd.load_robot("g1"), WalkStyle(steps=2, step_length=0.9, lower=0.0))
+    with pytest.raises(hd.UnsupportedRobotError, match=r"on a slope of 1.2 rad.*; a slope of 0.\d+ rad can be walked"):
+        build_walk(hd.load_robot("g1"), WalkStyle(steps=1, slope=1.2, step_length=0.05, step_height=0.02, lower=0.05))
     for wrong in ({"steps": 0}, {"steps": 2.5}, {"first": "both"}, {"rate": 0.0}, {"turn": np.nan}, {"step_time": -1.0}):
         with pytest.raises(hd.ShapeError):
             WalkStyle(**wrong)

@@ -116,7 +116,7 @@ def _yaw_ranges(robot: RobotModel) -> Matrix:
     legs = [{int(i) for i in model.supports[model.frames[sole.frame].parentJoint]} for sole in find_soles(robot)]
     ranges = []
     for leg in legs:
-        joints = [joint for joint in robot.joints if joint.index in leg - set.intersection(*legs)]
+        joints = [joint for joint in robot.joints if joint.index in leg - (legs[0] & legs[1])]
         upright = [joint for joint in joints if joint.kind == "revolute" and abs(data.J[5, joint.v.start]) > UPRIGHT]
         free = not upright or any(joint.kind not in {"revolute", "prismatic"} for joint in joints)
         ranges.append(np.array([-np.inf, np.inf]) if free else np.sum([_turns(robot, data, joint) for joint in upright], axis=0))
@@ -130,4 +130,4 @@ def _turns(robot: RobotModel, data: pin.Data, joint: Joint) -> Vector:
 
 def _place(vertices: Matrix, pose: Vector) -> Matrix:
     c, s = np.cos(pose[2]), np.sin(pose[2])
-    return vertices @ np.array([[c, s], [-s, c]]) + pose[:2]
+    return np.asarray(vertices @ np.array([[c, s], [-s, c]]) + pose[:2])

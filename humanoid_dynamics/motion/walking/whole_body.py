@@ -104,8 +104,8 @@ class WalkSearch:
         v, a = self._rates(times, q, (soles, path), watch)
         return WholeBodyPath(times, read_only(q), read_only(v), read_only(a), max(found, key=lambda one: one.hard_error))
 
-    def check(self, plan: FootstepPlan, times: Vector, path: PendulumPath, lowered: float, *, strict: bool) -> Found | None:
-        """Return the first instant where the legs do not reach, or None.
+    def check(self, plan: FootstepPlan, times: Vector, path: PendulumPath, lowered: float, *, strict: bool) -> tuple[Found | None, int]:
+        """Return the first instant where the legs do not reach, or None, and the iterations it took.
 
         Args:
             plan: The footsteps.
@@ -114,10 +114,12 @@ class WalkSearch:
             lowered: How far it is below that of the resting posture [m].
             strict: Whether a joint on its limit counts as not reaching.
         """
+        iterations = 0
         for found in self._search_all(sole_paths(plan, times, self.step_height), path, lowered):
+            iterations += found.iterations
             if found.hard_error > HARD_MISS or (strict and found.at_limit.any()):
-                return found
-        return None
+                return found, iterations
+        return None, iterations
 
     def _search_all(self, soles: SolePaths, path: PendulumPath, lowered: float) -> Iterator[Found]:
         places, turns = self._goals(soles, path, lowered)
