@@ -203,7 +203,7 @@ class Teleoperation:
         q_after = pin.integrate(self.robot.model, q, self.dt * after)
         certificate = self._judge.judge(q, v, (q_after, after), step)
         if status == "ok":
-            status = name_status(step.rung, gave_way=tick.gave_way)
+            status = name_status(step.rung, gave_way=tick.gave_way, rescues=self._body.feet.rescues)
         streams = self._report(time)
         self.q, self.v = q_after, after
         slow = after.dot(after) < FASTEST**2 or float(np.abs(after).max()) < FASTEST
