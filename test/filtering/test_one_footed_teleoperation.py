@@ -82,3 +82,20 @@ def test_a_foot_is_put_down_where_the_robot_tilts() -> None:
     assert frames[-1].stands == (True, True)
     assert min(uprightness(frame) for frame in frames) > np.cos(0.35)
     assert all(frame.certificate.holds for frame in frames)
+
+
+def test_a_robot_that_fell_comes_back_without_a_jump() -> None:
+    robot = load("g1")
+    tele, frames = Teleoperation(robot, ("right_hand",), rate=RATE), []
+    tele.q[3:7] = [np.sin(0.65), 0.0, 0.0, np.cos(0.65)]
+    tele.v[:] = np.linspace(-3.0, 3.0, robot.nv)
+    for tick in range(round(4.0 * RATE)):
+        frames.append(tele.tick(tick / RATE))
+        if frames[-1].status == "restarted":
+            break
+    frames.append(tele.tick(4.0))
+    assert [frame.status for frame in frames[-3:]] == ["fallen", "restarted", "ok"]
+    check_smooth(frames)
+    assert np.abs(pin.difference(robot.model, frames[-1].q, robot.posture)).max() < 1e-9
+    assert not frames[0].tau.any()
+    assert not frames[0].certificate.holds

@@ -17,7 +17,8 @@ STATUSES = {
     "joints_give_way": "joints may leave their room; contact and torque limits are kept",
     "free": "no wrench within limits holds the robot",
     "state_not_finite": "the measured state is no number; the command follows from the last one that was",
-    "restarted": "the state ran away or the robot fell, and was put back to rest on its feet",
+    "fallen": "the state ran away or the robot fell; motion comes to rest and goes back to the resting posture, held by nothing",
+    "restarted": "the robot is back at rest on its feet",
 }
 
 
