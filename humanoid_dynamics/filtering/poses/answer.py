@@ -11,12 +11,14 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 STATUSES = {
     "ok": "all limits are kept",
     "clearance_gives_way": "parts of the body may come nearer than they should, so that soles stand and joints keep their limits",
+    "foot_comes_down": "the robot was about to fall, so a lifted foot is put down, and frames wait",
     "hard_braking": "all limits are kept, joints brake as hard as they can",
     "soles_give_way": "standing soles may slide or lift; all other limits are kept",
     "joints_give_way": "joints may leave their room; contact and torque limits are kept",
     "free": "no wrench within limits holds the robot",
     "state_not_finite": "the measured state is no number; the command follows from the last one that was",
-    "restarted": "the state ran away or the robot fell, and was put back to rest on its feet",
+    "fallen": "the state ran away or the robot fell; motion comes to rest and goes back to the resting posture, held by nothing",
+    "restarted": "the robot is back at rest on its feet",
 }
 
 
@@ -83,13 +85,16 @@ class TeleoperationFrame:
         return STATUSES[self.status]
 
 
-def name_status(rung: int, *, gave_way: bool) -> str:
+def name_status(rung: int, *, gave_way: bool, rescues: bool = False) -> str:
     """Return the status of a tick.
 
     Args:
         rung: Its place on the ladder.
         gave_way: Whether clearance gave way.
+        rescues: Whether a foot is put down because the robot was about to fall.
     """
     if rung:
         return RUNGS[rung]
+    if rescues:
+        return "foot_comes_down"
     return "clearance_gives_way" if gave_way else "ok"

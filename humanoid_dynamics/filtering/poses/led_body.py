@@ -22,6 +22,10 @@ LOWEST, HIGHEST = 0.25, 0.02  # of the leg; how far the centre of mass may go do
 INSIDE = (0.25, 0.5)  # share of the area under one sole, and under two, for the centre of mass
 LEADS = 0.9  # share from which on a foot is asked for
 FRESH = 1.0  # s; a pose of a foot that is older asks for nothing
+CALM = (0.2, 0.15, 0.1)  # share of speed, acceleration and weight of led frames while one foot bears all
+SHIFTING = 0.25  # share of their speed while the load goes there
+LIFTING = (0.4, 0.25)  # share of speed and acceleration of led feet
+WAITING = 0.01  # share of their speed while a foot is put down in haste
 SAME = 1e-9  # m
 UP = read_only([0.0, 0.0, 1.0])
 UPWARD = read_only([UP, UP])
@@ -55,6 +59,8 @@ class LedBody:
         self.floor, self._middle = 0.0, np.zeros(3)
         self._centres = proportions.centres
         self._stance: tuple[object, ...] = ()
+        for k in self._foot_of:
+            poses.followers.slow(k, *LIFTING)
         self._rest_com, self._rest_pelvis, self._rest_shoulders = np.zeros(3), np.zeros(3), np.zeros((self._com, 3))
         self._q, self._turn = np.array(robot.posture), np.eye(3)
 
@@ -111,6 +117,8 @@ class LedBody:
         self._find_area()
         wish, rate = self._wish_com()
         poses.set_goal(self._com, wish, rate=rate)
+        if self._foot_of:
+            self._calm()
         poses.step(dt)
         np.copyto(self._tick.shares, poses.shares)
         for k in self._foot_of:
@@ -126,7 +134,7 @@ class LedBody:
         for k, foot in self._foot_of.items():
             X_FS, R = self._frames[k].X_FS, poses.goal_turn(k)
             p = feet.bound(foot, poses.goals[k] + R @ X_FS.translation, terms, self.floor)
-            turn = R @ X_FS.rotation
+            turn = feet.bound_turn(foot, R @ X_FS.rotation, terms)
             leads = poses.shares[k] > LEADS and poses.engaged[k] and poses.streams[k].age(now) < FRESH
             heights[foot] = p[2] - self.floor if leads else 0.0
             if feet.phase[foot] == "down":
@@ -134,6 +142,22 @@ class LedBody:
             R = turn @ X_FS.rotation.T
             poses.set_goal(k, p - R @ X_FS.translation, R)
         feet.update(heights, terms, self._tick.footing.stands, dt)
+
+    def _calm(self) -> None:
+        """Let led frames go slowly, and weigh little, while one foot bears all: no faster than its sole can hold."""
+        feet, alone = self.feet, self.feet.alone
+        speed, acceleration, firmness = 1.0, 1.0, 1.0
+        if alone >= 0 and all(feet.standing) and feet.phase[1 - alone] != "down":
+            speed = SHIFTING
+        elif alone >= 0:
+            left = min(max(2.0 * (1.0 - feet.reach(alone, self._tick.terms)), 0.0), 1.0)
+            speed, acceleration, firmness = CALM[0] * left, CALM[1], CALM[2]
+        if feet.rescues:
+            speed = 0.0
+        for k in range(self._com):
+            if k not in self._foot_of:
+                self._poses.followers.slow(k, max(speed, WAITING), acceleration)
+                self._tick.firmness[k] = firmness
 
     def _find_area(self) -> None:
         """Find the area under the soles that should bear the load, where those changed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 
 from humanoid_dynamics.filtering.conditioning.support import Support
 from humanoid_dynamics.filtering.proportions import Proportions
@@ -13,18 +14,24 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
 LIFT, LOWERED = 0.025, 0.012  # m; a goal higher than the first asks to be lifted, one lower than the second to be put down
 HIGHEST, FARTHEST = 0.25, 0.35  # of the leg; over the ground, and ahead or behind of the other foot
+STEEPEST, LEAST = 0.6, 1e-6  # rad; how far a lifted sole is turned from level, and the sine below which it has no way back
 NARROWEST = 0.8  # of the distance of the feet at the start
 BALANCED = 0.45  # share of the standing sole in which the capture point must be
 PATIENCE, PAUSE = 3.0, 1.0  # s; how long balance is waited for, and how long a foot is refused after that
 GIVING = 0.06  # s in which the load goes to the other foot
 SINKING = 0.2  # m/s; how fast a foot is put down
 DEEPER = 0.04  # m; how far below the ground it is drawn until it is there; the ground stops it
+NEAR = 0.9  # share of the sole that bears all; a capture point farther out calls the lifted foot down
+TILTED = 0.25  # rad; so does a base that tilts so far from where it was when the foot was lifted
+HASTY = 0.6  # m/s; how fast a foot is put down then
+REST = 2.0  # s; how long it is refused after that
 UP = read_only([0.0, 0.0, 1.0])
 
 REASONS = {
     "": "",
     "other": "the other foot is not on the ground, or is asked for as well",
     "balance": "the centre of mass did not get over the other foot",
+    "fall": "the robot was about to fall, so the foot was put down",
 }
 
 
@@ -48,7 +55,8 @@ class LedFeet:
         self.soles = tuple(zip(proportions.soles, proportions.centres, strict=True))
         self.phase, self.refused = ["stand", "stand"], ["", ""]
         self._timer, self._pause = np.zeros(2), np.zeros(2)
-        self._lateral = 0.2
+        self._why, self._lateral = ["", ""], 0.2
+        self._upright = UP
         self._goal_p, self._goal_R = np.zeros((2, 3)), np.tile(np.eye(3), (2, 1, 1))
 
     def restart(self, terms: BodyTerms) -> None:
@@ -60,6 +68,21 @@ class LedFeet:
         self.phase, self.refused = ["stand", "stand"], ["", ""]
         self._timer[:] = self._pause[:] = 0.0
         self._lateral = NARROWEST * float(np.linalg.norm((terms.place[0] - terms.place[1])[:2]))
+
+    @property
+    def rescues(self) -> bool:
+        """Whether a foot is put down because the robot was about to fall."""
+        return "down" in self.phase and "fall" in self.refused
+
+    def reach(self, foot: int, terms: BodyTerms) -> float:
+        """Return how far out the capture point is in a sole: one on the edge, zero in the middle.
+
+        Args:
+            foot: Which one.
+            terms: The robot in its state.
+        """
+        capture = (terms.com + terms.com_rate / self._w)[:2]
+        return float(self.area((foot,), terms, 1.0).reach(capture[None])[0])
 
     @property
     def standing(self) -> tuple[bool, bool]:
@@ -99,11 +122,10 @@ class LedFeet:
                 self._shift(foot, asked, terms)
             case "give":
                 self._give(foot, asked, terms)
-            case "up" if not asked:
-                self._go(foot, "down")
-                self._goal_p[foot], self._goal_R[foot] = terms.place[foot], level_turn(terms.turn[foot], UP)
-            case "down" if stands[foot]:
-                self._go(foot, "stand")
+            case "up":
+                self._stay_up(foot, asked, terms)
+            case "down":
+                self._come_down(foot, stands)
 
     def _go(self, foot: int, phase: str) -> None:
         self.phase[foot], self._timer[foot] = phase, 0.0
@@ -112,7 +134,7 @@ class LedFeet:
         if self.phase[1 - foot] != "stand" or not both:
             self.refused[foot] = "other"
         elif self._pause[foot] > 0.0:
-            self.refused[foot] = "balance"
+            self.refused[foot] = self._why[foot]
         else:
             self._go(foot, "shift")
 
@@ -123,13 +145,23 @@ class LedFeet:
             self._go(foot, "give")
         elif self._timer[foot] > PATIENCE:
             self._go(foot, "stand")
-            self._pause[foot] = PAUSE
+            self._pause[foot], self._why[foot] = PAUSE, "balance"
 
     def _give(self, foot: int, asked: bool, terms: BodyTerms) -> None:
         if not asked or not self.is_balanced(1 - foot, terms, 2.0 * BALANCED):
             self._go(foot, "stand")
         elif self._timer[foot] > GIVING:
             self._go(foot, "up")
+            self._upright = terms.R_WB[:, 2].copy()
+
+    def _stay_up(self, foot: int, asked: bool, terms: BodyTerms) -> None:
+        tilted = float(self._upright @ terms.R_WB[:, 2]) < np.cos(TILTED)
+        falls = tilted or self.reach(1 - foot, terms) > NEAR
+        if asked and not falls:
+            return
+        self._go(foot, "down")
+        self._goal_p[foot], self._goal_R[foot] = terms.place[foot], level_turn(terms.turn[foot], UP)
+        self._why[foot] = self.refused[foot] = "fall" if falls else ""
 
     def is_balanced(self, foot: int, terms: BodyTerms, share: float = BALANCED) -> bool:
         """Return whether the robot can stand on one foot alone.
@@ -139,8 +171,7 @@ class LedFeet:
             terms: The robot in its state.
             share: Share of the sole in which the capture point must be.
         """
-        capture = (terms.com + terms.com_rate / self._w)[:2]
-        return bool(self.area((foot,), terms, 1.0).reach(capture[None])[0] < share)
+        return self.reach(foot, terms) < share
 
     def area(self, feet: tuple[int, ...], terms: BodyTerms, share: float) -> Support:
         """Return the area under soles.
@@ -174,6 +205,29 @@ class LedFeet:
         bounded[2] = min(max(float(p[2]), ground), ground + HIGHEST * self._leg)
         return bounded
 
+    def _come_down(self, foot: int, stands: tuple[bool, bool]) -> None:
+        if self._why[foot] == "fall":
+            self._pause[foot], self.refused[foot] = REST, "fall"
+        if stands[foot]:
+            self._go(foot, "stand")
+
+    def bound_turn(self, foot: int, R: Matrix, terms: BodyTerms) -> Matrix:
+        """Return how the sole may be turned, nearest to how it is wanted: not far from level.
+
+        Args:
+            foot: Which one.
+            R: (3, 3) orientation that is wanted.
+            terms: The robot in its state.
+        """
+        axis = np.cross(R[:, 2], UP)
+        sine = float(np.linalg.norm(axis))
+        tilt = float(np.arctan2(sine, R[2, 2]))
+        if tilt <= STEEPEST:
+            return R
+        if sine < LEAST:
+            return level_turn(terms.turn[1 - foot], UP)
+        return np.asarray(pin.exp3((tilt - STEEPEST) / sine * axis) @ R)
+
     def sink(self, foot: int, ground: float, dt: float) -> tuple[Vector, Matrix]:
         """Return where a foot that is put down goes next.
 
@@ -186,7 +240,7 @@ class LedFeet:
             p: (3,) place.
             R: (3, 3) orientation.
         """
-        self._goal_p[foot, 2] = max(ground - DEEPER, self._goal_p[foot, 2] - SINKING * dt)
+        self._goal_p[foot, 2] = max(ground - DEEPER, self._goal_p[foot, 2] - (HASTY if self.rescues else SINKING) * dt)
         return self._goal_p[foot], self._goal_R[foot]
 
     def write(self, target: Target) -> None:

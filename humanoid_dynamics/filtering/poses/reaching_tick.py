@@ -87,6 +87,7 @@ class ReachingTick(BalancedTick):
         clearance: How near parts of the body are to each other.
         goals: Where led frames should be.
         shares: (k,) how far each is led.
+        firmness: (k,) share of the weight each has beside balance.
         gave_way: Whether clearance gave way to soles and joints at the last step.
     """
 
@@ -113,7 +114,7 @@ class ReachingTick(BalancedTick):
         self.points = PointRows(robot.model, frames, law)
         self.clearance = Clearance(robot, legs=any(led.kind == "foot" for led in frames))
         super().__init__(robot, settings, proportions)
-        self.goals, self.shares = goals, np.zeros(len(frames))
+        self.goals, self.shares, self.firmness = goals, np.zeros(len(frames)), np.ones(len(frames))
         self._model, self._stiffness = robot.model, settings.gains.joints[0]
         self._pelvis = next((k for k, led in enumerate(frames) if led.kind == "pelvis"), -1)
         self._led_joints = np.zeros((len(frames), robot.nv - BASE))
@@ -140,7 +141,7 @@ class ReachingTick(BalancedTick):
         self.gave_way = False
         self.points.read(self.terms.data, v)
         self.clearance.update(self.terms.data, v)
-        self.points.write(self.goals, self.shares)
+        self.points.write(self.goals, self.shares * self.firmness)
         eased = (1.0 - LEFT_TO_REST) * np.minimum(self.shares @ self._led_joints, 1.0)
         error = pin.difference(self._model, q, target.q)[BASE:]
         self._wishes.joints -= self._stiffness * eased * error

@@ -21,6 +21,7 @@ from humanoid_dynamics.filtering.poses.led_frame import find_led_frames
 from humanoid_dynamics.filtering.poses.led_poses import LedPoses
 from humanoid_dynamics.filtering.poses.point_rows import PointLaw
 from humanoid_dynamics.filtering.poses.reaching_tick import ReachingTick
+from humanoid_dynamics.filtering.poses.rising import Rising
 from humanoid_dynamics.filtering.poses.stream import STATUSES
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.ticks.program import Weights
@@ -89,6 +90,7 @@ class Teleoperation:
         self._tick = ReachingTick(robot, self.frames, self._poses.followers, settings=settings, proportions=proportions, law=law)
         self._body = LedBody(robot, self.frames, self._poses, self._tick, proportions)
         self._judge, self._height = FrameJudge(robot, proportions), proportions.pelvis
+        self._rising = Rising(robot, self.dt)
         self.restart()
         self._rehearse()
 
@@ -112,6 +114,7 @@ class Teleoperation:
 
     def _rest(self, q: Vector, v: Vector) -> None:
         self.q, self.v, self._started = q, v, False
+        self._rising.restart()
         self._body.rest(q, v)
 
     def engage(self, *names: str) -> None:
@@ -201,14 +204,16 @@ class Teleoperation:
         step = tick.step(target, q, v, self.dt, measured=measured is not None)
         after = v + self.dt * step.vdot
         q_after = pin.integrate(self.robot.model, q, self.dt * after)
+        gone, back = _is_gone(q_after, after), False
+        if measured is None and (self._rising.active or gone or has_fallen(q_after, self._height)):
+            step, q_after, after, back = self._rising.step(q, v)
+            status = "restarted" if back else "fallen"
         certificate = self._judge.judge(q, v, (q_after, after), step)
         if status == "ok":
-            status = name_status(step.rung, gave_way=tick.gave_way)
+            status = name_status(step.rung, gave_way=tick.gave_way, rescues=self._body.feet.rescues)
         streams = self._report(time)
         self.q, self.v = q_after, after
-        slow = after.dot(after) < FASTEST**2 or float(np.abs(after).max()) < FASTEST
-        gone = not (math.isfinite(q_after.dot(q_after)) and slow)
-        if gone or (measured is None and has_fallen(q_after, self._height)):
+        if back or (gone and measured is not None):
             self._rest(np.array(self.robot.posture), np.zeros(self.robot.nv))
             status = "restarted"
         clearance = tick.clearance.distance
@@ -241,6 +246,12 @@ class Teleoperation:
             away = math.dist(self._tick.points.p[k].tolist(), poses.asked[k].tolist())
             reports[name] = StreamReport(status, reason, share, float(place), float(turn), stream.age(now), stream.gate.refused, away)
         return reports
+
+
+def _is_gone(q: Vector, v: Vector) -> bool:
+    """Return whether a state is none any more."""
+    slow = v.dot(v) < FASTEST**2 or float(np.abs(v).max()) < FASTEST
+    return not (math.isfinite(q.dot(q)) and slow)
 
 
 def _check(rate: float, scale: float, turn: ArrayLike | None) -> Matrix:
