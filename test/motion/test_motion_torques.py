@@ -274,7 +274,7 @@ def test_what_cannot_be_computed_is_refused():
     clip = smooth_clip(ROBOT, n=5, rates=True)
     with pytest.raises(hd.UnknownNameError, match="no rule named 'best'"):
         solve_motion(clip, rule="best")
-    with pytest.raises(hd.ClipError, match="row 3, column 'base_vx': received 1e.200"):
+    with pytest.raises(hd.ClipError, match="row 3, column 'base_vx': received 1e"):
         solve_motion(clip.change(v=np.where(np.arange(5)[:, None] == 3, 1e200, clip.v)), rule="transition")
 
 
