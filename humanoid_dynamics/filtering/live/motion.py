@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from humanoid_dynamics.control.reference import Reference
-from humanoid_dynamics.filtering.conditioning.intake import REASONS, TAKEN
+from humanoid_dynamics.filtering.conditioning.sample_faults import REASONS, TAKEN
 from humanoid_dynamics.filtering.fallen import FALLEN
 from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.frame import Frame
