@@ -115,6 +115,11 @@ class DynamicsFilter:
         """How many times as fast as its stamps say the reference runs at its newest sample, 0.9 to 1.1 [-]."""
         return self._stream.pace
 
+    @property
+    def behind(self) -> float:
+        """By how much the newest sample is later than its stamp says [s]: negative where time was left out."""
+        return self._stream.behind
+
     def delay_at(self, rate: float) -> float:
         """Return by how much a frame is later than the newest sample, at most, where these come evenly.
 
@@ -132,6 +137,16 @@ class DynamicsFilter:
     def ready(self) -> bool:
         """Whether samples have led to a frame that is not handed out yet: ``while flow.ready: flow.tick()`` takes all there are."""
         return self._stream.ready
+
+    def keep_time(self, late: float, missed: float = 0.0) -> None:
+        """Catch up with stamps, up to a tenth faster, for who sends frames by a clock: the backlog does not matter then.
+
+        Args:
+            late: By how much frames are sent later than their time says [s].
+            missed: How much is to be left out before the next sample [s].
+        """
+        self._stream.late = late
+        self._stream.leave_out(missed)
 
     def push(self, time: float, q: Vector) -> str:
         """Take one sample of the reference; nothing raises.
@@ -281,5 +296,5 @@ class DynamicsFilter:
             certificate = self._judge.judge(q, v, (pin.integrate(self.robot.model, q, self.settings.dt * after), after), step)
         time = self._stream.start + self._row * self.settings.dt
         self._row += 1
-        reference = self._stream.start + target.time
+        reference = self._stream.instant_of(target)
         return Frame(time, reference, q, v, step.vdot, step.tau, step.wrenches, step.stands, step.rung, certificate, target, step.edges)

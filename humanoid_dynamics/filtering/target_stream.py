@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from humanoid_dynamics.filtering.conditioning.intake import HOLD_STEP, Intake
 from humanoid_dynamics.filtering.conditioning.leash import Leash
-from humanoid_dynamics.filtering.conditioning.pace import Pace
+from humanoid_dynamics.filtering.conditioning.pace import Pace, hurry
 from humanoid_dynamics.filtering.conditioning.planner import Planner
 from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
 from humanoid_dynamics.filtering.conditioning.sample_faults import TAKEN
@@ -39,6 +39,7 @@ class TargetStream:
         ended: Whether no sample will follow.
         refused: What became of the last sample where it was left out.
         stood: For how long the reference has stood still because nothing comes [s].
+        late: By how much frames are sent later than their time says, for who sends them by a clock [s]; None for who does not.
     """
 
     def __init__(self, robot: RobotModel, proportions: Proportions, settings: Settings, placer: Placer, *, keep_limits: bool) -> None:
@@ -63,6 +64,7 @@ class TargetStream:
         self._targets: list[Target] = []
         self.place = FirstPlace(placer)
         self.started, self.ended, self.refused, self.stood = False, False, "", 0.0
+        self.late: float | None = None
 
     @property
     def start(self) -> float:
@@ -105,6 +107,11 @@ class TargetStream:
         return not self.planned and self._known >= self._least
 
     @property
+    def behind(self) -> float:
+        """By how much the newest sample is later than its stamp says [s]."""
+        return 0.0 if self._intake.q is None else self._intake.time - self._intake.stamp
+
+    @property
     def _known(self) -> int:
         """How many rows that come next are known."""
         return self._track.end - self._planner.now
@@ -124,7 +131,7 @@ class TargetStream:
         Returns:
             What became of it, see ``Intake.take``.
         """
-        self._intake.share = self._pace.share
+        self._intake.share = self._pace.share if self.late is None else hurry(self.late + self.behind)
         status = self._intake.take(time, q)
         if status == "jumped" and not (self.started or self.planned) and self._intake.begin_at_rest():
             self._track.restart()
@@ -132,20 +139,29 @@ class TargetStream:
         self.refused = "" if status in TAKEN else status
         if status in TAKEN and self._intake.q is not None:
             self.stood = 0.0
-            self._track.add(self._intake.time, self._intake.q)
+            self._track.add(self._intake.time, self._intake.q, self.behind)
             if status == "moved":
                 self._track.break_off()
         return status
 
-    def stand_still(self, time: float) -> None:
+    def stand_still(self, time: float, *, missed: bool = False) -> None:
         """Let the reference stand still where it is.
 
         Args:
             time: For how long [s].
+            missed: Whether samples should have come.
         """
-        if self._intake.wait(time) and self._intake.q is not None:
+        if self._intake.wait(time, missed=missed) and self._intake.q is not None:
             self.stood += time
-            self._track.add(self._intake.time, self._intake.q)
+            self._track.add(self._intake.time, self._intake.q, self.behind)
+
+    def leave_out(self, time: float) -> None:
+        """Leave out some time that is still to come by the clock of the sender.
+
+        Args:
+            time: How much [s].
+        """
+        self._intake.leave_out(time)
 
     def finish(self) -> None:
         """Say that no sample will follow."""
@@ -178,7 +194,7 @@ class TargetStream:
         """
         least = max(self._ahead - self._patience, FEWEST)
         while self._known < least:
-            self.stand_still(HOLD_STEP)
+            self.stand_still(HOLD_STEP, missed=True)
         return min(ROWS_AT_A_TIME, self._known - FEWEST + 1)
 
     def watch_pace(self) -> None:
@@ -193,7 +209,17 @@ class TargetStream:
         if not (self._targets and self.place.found):
             return None
         self.started = True
+        self._intake.pass_by(self._settings.dt)
         return self._targets.pop(0)
+
+    def instant_of(self, target: Target) -> float:
+        """Return the instant of a target by the stamps of its sender [s].
+
+        Args:
+            target: What was handed out.
+        """
+        row = round(target.time / self._settings.dt)
+        return self._track.start + target.time - float(self._track.behind.between(row, row + 1)[0])
 
     def tell_awaited(self) -> tuple[str, str]:
         """Return status and reason where there is no target."""

@@ -90,6 +90,27 @@ class Intake:
         """How many times as fast as stamps say time runs now [-]."""
         return 1.0 / (1.0 - self._clock.share)
 
+    @property
+    def stamp(self) -> float:
+        """The instant of the sample to go on with by the clock of its sender [s]."""
+        return self._clock.stamp
+
+    def leave_out(self, time: float) -> None:
+        """Leave out some time that is still to come by the clock of the sender.
+
+        Args:
+            time: How much [s].
+        """
+        self._clock.leave_out(time)
+
+    def pass_by(self, time: float) -> None:
+        """Say that time passes by our own clock.
+
+        Args:
+            time: How much [s].
+        """
+        self._clock.pass_by(time)
+
     def take(self, time: float, q: Vector) -> str:
         """Take one sample; afterwards ``time`` and ``q`` are the sample to go on with.
 
@@ -114,15 +135,16 @@ class Intake:
         self._given = np.array(sample)
         return self._accept(read, sample)
 
-    def wait(self, time: float) -> bool:
+    def wait(self, time: float, *, missed: bool = False) -> bool:
         """Go on for some time with the last sample as it came; return whether there is one.
 
         Args:
             time: For how long [s].
+            missed: Whether samples should have come.
         """
         if self._given is None:
             return False
-        self._accept(self._clock.wait_until(self.time + time), np.array(self._given))
+        self._accept(self._clock.wait_until(self.time + time, missed=missed), np.array(self._given))
         return True
 
     def _accept(self, time: float, sample: Vector) -> str:
