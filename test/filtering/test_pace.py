@@ -125,6 +125,18 @@ def test_reference_of_a_frame_is_told_by_the_stamps_whatever_the_pace(robot):
     assert frame.target.q[-1] - robot.posture[-1] == pytest.approx(0.1 * frame.reference, abs=1e-3)
 
 
+def test_backlog_of_any_length_is_read_as_it_came(robot):
+    motions = []
+    for seconds in (3.0, 10.0):
+        flow = DynamicsFilter(robot, settings=Settings(rate=500.0, lookahead=0.3))
+        for k in range(round(50 * seconds)):
+            q = np.array(robot.posture)
+            q[-1] += 0.2 * np.sin(k / 10)
+            flow.push(k / 50, q)
+        motions.append([flow.tick().target.q for _ in range(100)])
+    np.testing.assert_array_equal(*motions)
+
+
 def heap(clock, waited):
     """Let a clock wait, then read what was sent meanwhile all at once; return what becomes of it."""
     for k in range(50):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.conditioning.rows import KEPT, Rows
+from humanoid_dynamics.filtering.conditioning.rows import MOST, Rows
 from humanoid_dynamics.filtering.conditioning.track_kernels import make_unit, sample_cubic, see_legs, smooth_rows
 from humanoid_dynamics.filtering.conditioning.windows import flat_kernel
 from humanoid_dynamics.filtering.proportions import Proportions
@@ -107,6 +107,17 @@ class Track:
         """Say that the last sample has nothing to do with those before it."""
         self.whole = round((self._samples[-1][0] - self.start) / self._dt) + self.half
 
+    def forget(self, row: int) -> None:
+        """Say which rows are not needed any more.
+
+        Args:
+            row: Index of the oldest one that is.
+        """
+        rows = (self.q, self.rate, self.com, self.spin, self.place, self.turn, self.centre, self.stretch, self.behind)
+        for kept in rows:
+            kept.forget(row)
+        self._raw.forget(min(row, self.q.end))
+
     def finish(self) -> None:
         """Let the reference stand still after its last sample, long enough for all windows."""
         self._resample(last=True)
@@ -142,7 +153,7 @@ class Track:
     def _smooth(self) -> None:
         """Append smooth rows as far as raw ones allow, and what is seen in them."""
         window = 2 * self.half
-        while (count := min(self._raw.end - window - self.q.end, KEPT)) > 0:
+        while (count := min(self._raw.end - window - self.q.end, MOST)) > 0:
             first = self.q.end
             q = self.q.room(count)
             raw = self._raw.between(first, first + count + window)
