@@ -106,7 +106,7 @@ def find_parts(kernel: Kernel, parts: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
         kernel: A function in the part of Python that numba reads.
         parts: Functions that it calls.
     """
-    taught = {kernel, borrow, as_matrix, *functions_of(fours)}
+    taught: set[object] = {kernel, borrow, as_matrix, *functions_of(fours)}
     found, waiting = dict.fromkeys(parts), [kernel, *parts]
     while waiting:
         caller = waiting.pop()
