@@ -10,7 +10,7 @@ from time import perf_counter
 import numpy as np
 
 from humanoid_dynamics.errors import ClipError
-from humanoid_dynamics.filtering.conditioning.intake import REASONS, TAKEN
+from humanoid_dynamics.filtering.conditioning.sample_faults import REASONS, TAKEN
 from humanoid_dynamics.filtering.fallen import FALLEN, has_fallen
 from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.frame import Frame

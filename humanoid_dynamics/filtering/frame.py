@@ -26,7 +26,8 @@ class Frame:
 
     Attributes:
         time: Its instant, evenly from the start of the reference on [s].
-        reference: Instant of the reference it belongs to [s]; behind where time had to stand still before a foot was lifted.
+        reference: Instant of the reference it belongs to, by the stamps of its sender [s]; behind where time had to stand still before a
+            foot was lifted, ahead where time ran faster.
         q: (nq,) configuration.
         v: (nv,) velocity.
         vdot: (nv,) acceleration with which motion goes on.

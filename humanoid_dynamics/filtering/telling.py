@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from humanoid_dynamics.filtering.conditioning.intake import REASONS
+from humanoid_dynamics.filtering.conditioning.sample_faults import REASONS
 from humanoid_dynamics.filtering.fallen import FALLEN
 from humanoid_dynamics.filtering.frame import STATUSES, Frame
 

@@ -110,9 +110,10 @@ class DynamicsFilterNode(AdapterNode):
         return self._soles if placeholder == "surface" else self.config.frames if placeholder == "frame" else ()
 
     def facts(self) -> Mapping[str, Any]:
-        """Return what was sent, and how each frame is led."""
+        """Return what was sent, how much later than it was asked for, and how each frame is led."""
         streams = {} if self._poses is None else self._poses.streams
-        return {"sent": self._sent, **streams}
+        lag = {} if self._motion is None else {"lag": f"{self._motion.lag:.3f}"}
+        return {"sent": self._sent, **lag, **streams}
 
     def begin(self) -> None:
         """Forget what was known before."""

@@ -8,7 +8,7 @@ from humanoid_dynamics.filtering.conditioning.centre_kernels import find_moves, 
 from humanoid_dynamics.filtering.conditioning.foothold_kernels import find_offsets
 from humanoid_dynamics.filtering.conditioning.intake_kernels import add_changes, count_fast, let_in
 from humanoid_dynamics.filtering.conditioning.label_kernels import drop_kind, find_drift, find_longest
-from humanoid_dynamics.filtering.conditioning.rows import KEPT, ROOM, Rows
+from humanoid_dynamics.filtering.conditioning.rows import ROOM, Rows
 from humanoid_dynamics.filtering.conditioning.sole_kernels import find_rates, move_rows, turn_between
 from humanoid_dynamics.filtering.conditioning.support import Support
 from humanoid_dynamics.filtering.conditioning.track_kernels import sample_cubic, see_legs
@@ -219,16 +219,20 @@ def test_sole_comes_to_rest_on_the_ground_and_looks_the_same_way():
         assert turned[:, 1] @ R[:, 0] == pytest.approx(0.0, abs=1e-9)
 
 
-def test_rows_keep_their_index_when_old_ones_are_forgotten():
+@pytest.mark.parametrize("needed", [600, ROOM])
+def test_rows_keep_their_index_and_those_that_are_needed_stay(needed):
     one, other = Rows(2), Rows(2)
-    numbers = np.arange(2.0 * (3 * ROOM // 2)).reshape(-1, 2)
+    numbers = np.arange(6.0 * ROOM).reshape(-1, 2)
     for row in numbers:
         one.append(row)
+        one.forget(one.end - needed)
     for first in range(0, len(numbers), 700):
         other.extend(numbers[first : first + 700])
+        other.forget(other.end - needed)
     for rows in (one, other):
         assert rows.end == len(numbers)
-        np.testing.assert_array_equal(rows.between(rows.end - KEPT, rows.end), numbers[-KEPT:])
+        np.testing.assert_array_equal(rows.between(rows.end - needed, rows.end), numbers[-needed:])
+    assert one.first > 0
 
 
 def test_goal_coasts_at_its_velocity():

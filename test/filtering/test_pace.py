@@ -110,3 +110,57 @@ def test_who_takes_all_there_is_sees_no_change(robot):
         assert flow.pace == 1.0
     assert len(motions[0]) > 350
     np.testing.assert_array_equal(*motions)
+
+
+def test_reference_of_a_frame_is_told_by_the_stamps_whatever_the_pace(robot):
+    flow, sent, frame = DynamicsFilter(robot), 0, None
+    for tick in range(round(5.0 / DT)):
+        while sent / RATE <= tick * DT:
+            q = np.array(robot.posture)
+            q[-1] += 0.1 * 1.08 * sent / RATE
+            flow.push(1.08 * sent / RATE, q)
+            sent += 1
+        frame = flow.tick()
+    assert frame.reference > frame.time + 0.05
+    assert frame.target.q[-1] - robot.posture[-1] == pytest.approx(0.1 * frame.reference, abs=1e-3)
+
+
+def test_backlog_of_any_length_is_read_as_it_came(robot):
+    motions = []
+    for seconds in (3.0, 10.0):
+        flow = DynamicsFilter(robot, settings=Settings(rate=500.0, lookahead=0.3))
+        for k in range(round(50 * seconds)):
+            q = np.array(robot.posture)
+            q[-1] += 0.2 * np.sin(k / 10)
+            flow.push(k / 50, q)
+        motions.append([flow.tick().target.q for _ in range(100)])
+    np.testing.assert_array_equal(*motions)
+
+
+def heap(clock, waited):
+    """Let a clock wait, then read what was sent meanwhile all at once; return what becomes of it."""
+    for k in range(50):
+        clock.read(0.02 * k)
+    clock.wait_until(clock.newest + waited, missed=True)
+    return [clock.read(0.02 * k) for k in range(50, 50 + round(waited / 0.02))]
+
+
+def test_heap_of_what_is_long_past_is_left_out_to_its_last_second():
+    assert heap(SampleClock(), 0.8).count("late") < 0.2 * 50
+    clock = SampleClock()
+    read = heap(clock, 4.0)
+    taken = [time for time in read if not isinstance(time, str)]
+    assert 0.7 < len(taken) * 0.02 <= 1.0
+    assert taken == sorted(taken)
+    assert taken[-1] - clock.stamp < 1.0 + 0.03
+
+
+def test_link_that_is_late_for_good_is_followed():
+    clock, read = SampleClock(), []
+    for k in range(50):
+        clock.read(0.02 * k)
+    clock.wait_until(clock.newest + 3.0, missed=True)
+    for k in range(50, 100):
+        clock.pass_by(0.02)
+        read.append(clock.read(0.02 * k))
+    assert read.count("late") < 12

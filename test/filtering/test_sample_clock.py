@@ -7,8 +7,9 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import DynamicsFilter, Teleoperation
-from humanoid_dynamics.filtering.conditioning.intake import REASONS, TAKEN, Intake
+from humanoid_dynamics.filtering.conditioning.intake import Intake
 from humanoid_dynamics.filtering.conditioning.sample_clock import AHEAD, FEWEST, SETTLED, SampleClock
+from humanoid_dynamics.filtering.conditioning.sample_faults import REASONS, TAKEN
 
 RATE = 30.0  # Hz
 DT = 0.005  # s

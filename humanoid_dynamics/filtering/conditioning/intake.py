@@ -9,17 +9,18 @@ import pinocchio as pin
 
 from humanoid_dynamics.filtering.conditioning.intake_kernels import add_changes, count_fast, let_in
 from humanoid_dynamics.filtering.conditioning.leash import Leash
+from humanoid_dynamics.filtering.conditioning.origin import Origin, carry, heading_between
 from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
 from humanoid_dynamics.filtering.conditioning.rejoining import Rejoining
 from humanoid_dynamics.filtering.conditioning.sample_clock import AHEAD, SampleClock
-from humanoid_dynamics.filtering.measured import NORMAL, read_number, read_vector
+from humanoid_dynamics.filtering.conditioning.sample_faults import find_fault
+from humanoid_dynamics.filtering.measured import read_number, read_vector
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 BASE = 6
 HOLD_STEP, LONGEST_HOLD = 0.02, 1.5  # s; between samples that are held, and how long at a time
-FARTHEST = (1e4, 30.0)  # m and rad; no base, and no joint, is beyond
 JUMP = 0.15  # m; beyond what the base can run, a longer way from sample to sample is another place, and the stream goes on where it was
 TURN = 1.0  # rad; likewise for the heading
 FASTEST_BASE = (4.0, 12.0)  # m/s and rad/s
@@ -29,27 +30,6 @@ AGREED = 3  # samples that agree with each other; before as many have come a str
 REMEMBERED = 0.3  # weight of a new sample in what is known about noise
 NOISY = (0.02, 80.0)  # rad and rad/s^2; differences of steps that are larger, over all joints, are no motion but noise
 LOUD = 2.5  # times of that; a step that is so different from the last one is not taken at all
-TAKEN = frozenset(
-    {"ok", "retimed", "moved", "jumped", "bounded", "held_back", "limited", "noisy", "waited_for"}
-)  # what may become of a sample that is taken
-REASONS = {
-    "retimed": "stamps run on elsewhere, and time goes on from where it was",
-    "moved": "the reference jumped to another place",
-    "jumped": "the posture of the reference jumped, had frozen or is all noise; it is held, and led back to",
-    "bounded": "the reference leans or sinks farther or faster than a robot can, or its weight is far from its feet; it is held back",
-    "held_back": "both soles of the reference slide or turn faster than small steps can follow; its place and heading come later",
-    "limited": "the reference is faster than the robot",
-    "waited_for": "the robot has fallen while the reference moves on; the reference is held standing until it is back on its feet",
-    "noisy": "the reference goes to and fro; noise is taken out",
-    "wrong_shape": "not as many numbers as the robot has coordinates",
-    "not_finite": "a number, or the time, is not finite",
-    "beyond": f"a joint is more than {FARTHEST[1]:g} rad, or the base more than {FARTHEST[0]:g} m, from zero: no radians or metres",
-    "not_unit": "a quaternion is not of unit length",
-    "late": "it is not later than the one before",
-    "ahead": f"it is more than {AHEAD:g} s later than the one before",
-    "leaning": "the base leans by more than 75 deg, or its quaternion is not in the order x y z w",
-}
-UPRIGHT = math.cos(math.radians(75.0))  # how far a base may lean; a robot on its feet cannot follow further
 
 
 class Intake:
@@ -93,7 +73,7 @@ class Intake:
         self.q: Vector | None = None
         self._free: Vector = np.zeros(0)  # the same, not held back
         self._given: Vector | None = None
-        self._origin, self._moved = pin.SE3.Identity(), False
+        self._origin = Origin()
         self._rejoining.restart()
         if self._bound is not None:
             self._bound.restart()
@@ -110,6 +90,27 @@ class Intake:
         """How many times as fast as stamps say time runs now [-]."""
         return 1.0 / (1.0 - self._clock.share)
 
+    @property
+    def stamp(self) -> float:
+        """The instant of the sample to go on with by the clock of its sender [s]."""
+        return self._clock.stamp
+
+    def leave_out(self, time: float) -> None:
+        """Leave out some time that is still to come by the clock of the sender.
+
+        Args:
+            time: How much [s].
+        """
+        self._clock.leave_out(time)
+
+    def pass_by(self, time: float) -> None:
+        """Say that time passes by our own clock.
+
+        Args:
+            time: How much [s].
+        """
+        self._clock.pass_by(time)
+
     def take(self, time: float, q: Vector) -> str:
         """Take one sample; afterwards ``time`` and ``q`` are the sample to go on with.
 
@@ -124,26 +125,26 @@ class Intake:
             ``wrong_shape``, ``not_finite``, ``beyond``, ``late``, ``ahead``, ``not_unit``, ``leaning``.
         """
         sample, stamp = read_vector(q), read_number(time)
-        read = (
-            self._clock.read(stamp, self.share) if math.isfinite(stamp) else "not_finite"
-        )  # also where the rest is no sample: time goes on
-        if sample is None or sample.shape != (self._model.nq,):
+        # The clock is read also where the rest is no sample: time goes on.
+        read = self._clock.read(stamp, self.share) if math.isfinite(stamp) else "not_finite"
+        if sample is None:
             return "wrong_shape"
-        fault = self._fault(sample)
+        fault = find_fault(self._model, sample)
         if fault or isinstance(read, str):
             return fault or str(read)
         self._given = np.array(sample)
         return self._accept(read, sample)
 
-    def wait(self, time: float) -> bool:
+    def wait(self, time: float, *, missed: bool = False) -> bool:
         """Go on for some time with the last sample as it came; return whether there is one.
 
         Args:
             time: For how long [s].
+            missed: Whether samples should have come.
         """
         if self._given is None:
             return False
-        self._accept(self._clock.wait_until(self.time + time), np.array(self._given))
+        self._accept(self._clock.wait_until(self.time + time, missed=missed), np.array(self._given))
         return True
 
     def _accept(self, time: float, sample: Vector) -> str:
@@ -181,7 +182,7 @@ class Intake:
 
     def _join(self, sample: Vector, gap: float) -> tuple[Vector, float, str]:
         """Return where a sample leads to from where one is, what share of the step is taken, and what became of it."""
-        given, sample, status = sample, self._placed(sample), "ok"
+        given, sample, status = sample, self._origin.place(sample), "ok"
         if self._jumps(sample, gap):
             sample, status = self._move_origin(given, sample), "moved"
         share, wild = self._share_of(sample, gap)
@@ -211,7 +212,7 @@ class Intake:
         """Follow samples again, from where the reference was held."""
         if self._waits_at is not None and self._bound is not None and self._given is not None:
             self._waits_at = None
-            sample = self._raw = self._move_origin(self._given, self._placed(self._given))
+            sample = self._raw = self._move_origin(self._given, self._origin.place(self._given))
             self._rejoining.begin(self._free, sample, self._bound.time_between(self._free, sample))
 
     def begin_at_rest(self) -> bool:
@@ -240,17 +241,6 @@ class Intake:
         lost, self._rest = self._rest is not None, None
         return None, wild or lost
 
-    def _fault(self, sample: Vector) -> str:
-        if not math.isfinite(float(np.abs(sample).max())):
-            return "not_finite"
-        if float(np.abs(sample[:7]).max()) > FARTHEST[0] or float(np.abs(sample[7:]).max(initial=0.0)) > FARTHEST[1]:
-            return "beyond"
-        length = _length(sample[3:7])
-        if abs(length - 1.0) > NORMAL or not pin.isNormalized(self._model, sample, NORMAL):
-            return "not_unit"
-        x, y = float(sample[3]) / length, float(sample[4]) / length
-        return "leaning" if 1.0 - 2.0 * (x * x + y * y) < UPRIGHT else ""
-
     def _share_of(self, sample: Vector, gap: float) -> tuple[float, bool]:
         """Return what share of a step is taken, less where joints go to and fro; and whether that is all they do, or they jump."""
         raw, last = self._raw, self._last_rate
@@ -265,35 +255,23 @@ class Intake:
             self._noise += REMEMBERED * (min(change, LOUD * usual) - self._noise)
         return min((usual / max(self._noise, 1e-9)) ** 2, 1.0), leaps or change > LOUD * usual
 
-    def _placed(self, sample: Vector) -> Vector:
-        if not self._moved:
-            return sample
-        return _carried(self._origin, sample)
-
     def _jumps(self, sample: Vector, gap: float) -> bool:
         elsewhere = self._rejoining.leads or self._waits_at is not None
         last = self._raw if elsewhere else self._free  # what is led back is elsewhere for a while
         last = sample if last is None else last
         way = math.dist(sample[:3].tolist(), last[:3].tolist())
-        turn = abs(_heading_between(last, sample))
+        turn = abs(heading_between(last, sample))
         return way > JUMP + FASTEST_BASE[0] * gap or turn > TURN + FASTEST_BASE[1] * gap
-
-    def _stay(self, X: pin.SE3) -> None:
-        """Take where the reference is held for where it is."""
-        self._origin, self._moved = X * self._origin, True
-        self._free, self._raw = _carried(X, self._free), None if self._raw is None else _carried(X, self._raw)
 
     def _move_origin(self, given: Vector, sample: Vector) -> Vector:
         """Let the reference go on where it was; return the sample as it is then."""
-        if self._leash is not None and self._leash.holds:
-            self._stay(self._leash.let_go())
-            sample = self._placed(given)
-        last = self._free if self.q is not None else sample
-        now = pin.XYZQUATToSE3(sample[:7])
-        turn = pin.utils.rotate("z", -_heading_between(last, sample))
-        place = last[:3] - turn @ now.translation
-        self._origin, self._moved = pin.SE3(turn, place) * self._origin, True
-        return self._placed(given)
+        if self._leash is not None and self._leash.holds:  # where it is held is taken for where it is
+            X = self._leash.let_go()
+            self._origin.move(X)
+            self._free, self._raw = carry(X, self._free), None if self._raw is None else carry(X, self._raw)
+            sample = self._origin.place(given)
+        self._origin.go_on_at(self._free if self.q is not None else sample, sample)
+        return self._origin.place(given)
 
 
 def steps_of_hold(duration: float) -> list[float]:
@@ -306,23 +284,3 @@ def steps_of_hold(duration: float) -> list[float]:
     total = min(max(given, 0.0), LONGEST_HOLD) if math.isfinite(given) else 0.0
     count = math.ceil(total / HOLD_STEP - 1e-9)
     return [total / count] * count if count > 0 else []
-
-
-def _carried(X: pin.SE3, q: Vector) -> Vector:
-    """Return a configuration whose base is moved."""
-    moved = np.array(q)
-    moved[:7] = pin.SE3ToXYZQUAT(X * pin.XYZQUATToSE3(q[:7]))
-    return moved
-
-
-def _heading_between(q: Vector, other: Vector) -> float:
-    """Return by how much the heading of the base changes from one configuration to another [rad]."""
-    x, y, z, w = q[3:7].tolist()
-    X, Y, Z, W = other[3:7].tolist()
-    # The change is other times the inverse of q; of its matrix the part about the vertical counts.
-    dz, dw = w * Z - W * z - X * y + Y * x, W * w + X * x + Y * y + Z * z
-    return math.atan2(2.0 * dw * dz, dw * dw - dz * dz)
-
-
-def _length(x: Vector) -> float:
-    return math.sqrt(float(x.dot(x)))

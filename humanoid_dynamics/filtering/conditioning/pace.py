@@ -14,6 +14,15 @@ LEFT = 0.25  # share of the rows that may be missing; a shortage up to that is l
 TIME = 2.0  # s; in which what is beyond it would be caught up with at the pace it begins with
 
 
+def hurry(backlog: float) -> float:
+    """Return what share of the time between samples is to be left out, so that a backlog goes.
+
+    Args:
+        backlog: How much more than needed is known [s].
+    """
+    return min(max(backlog - USUAL, 0.0) / TIME, MOST / (1.0 + MOST))
+
+
 class Pace:
     """Looks at how many rows are known beyond what is needed, and says how much of the time between samples is to be left out.
 
@@ -59,5 +68,5 @@ class Pace:
         backlog = min(self._low, *(low for low, _ in self._past)) / self._rate
         shortage = -max(self._high, *(high for _, high in self._past)) / self._spare
         if backlog > 0.0:
-            return min(max(backlog - USUAL, 0.0) / TIME, MOST / (1.0 + MOST))
+            return hurry(backlog)
         return -MOST * min(max(shortage - LEFT, 0.0) / (1.0 - LEFT), 1.0)

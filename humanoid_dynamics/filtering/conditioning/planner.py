@@ -14,7 +14,7 @@ from humanoid_dynamics.filtering.conditioning.flights import FlightPlanner
 from humanoid_dynamics.filtering.conditioning.footholds import Feet, Stance, offset_of_prints, place_prints
 from humanoid_dynamics.filtering.conditioning.gate import BLIND, FAR_ENOUGH, HoldGate
 from humanoid_dynamics.filtering.conditioning.label_kernels import count_until_lift
-from humanoid_dynamics.filtering.conditioning.labelling import Labeller
+from humanoid_dynamics.filtering.conditioning.labelling import HISTORY, Labeller
 from humanoid_dynamics.filtering.conditioning.rows import Rows
 from humanoid_dynamics.filtering.conditioning.soles import SolePlanner, SoleRows, room_for_soles
 from humanoid_dynamics.filtering.conditioning.support import Support
@@ -249,6 +249,9 @@ class Planner:
                 state.swing = state.next
         self._offsets.extend(window.offset[window.now : window.now + count])
         self.now += count
+        oldest = self.now - round(HISTORY * self._settings.rate)
+        self._offsets.forget(oldest)
+        self._track.forget(oldest)
 
 
 def _until_change(labels: Labels) -> int:

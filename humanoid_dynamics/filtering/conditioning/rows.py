@@ -6,12 +6,12 @@ import numpy as np
 
 from humanoid_dynamics.spatial.arrays import Matrix
 
-KEPT = 512  # rows that are kept when memory is full
-ROOM = 4096
+MOST = 512  # rows that are put at the end at a time
+ROOM = 4096  # rows at first
 
 
 class Rows:
-    """Numbers by row: made once, appended at the end; rows keep their index when old ones are forgotten.
+    """Numbers by row: made once, appended at the end; rows keep their index when old ones that are not needed any more are forgotten.
 
     Attributes:
         first: Index of the oldest row that is still there.
@@ -25,7 +25,7 @@ class Rows:
             shape: Shape of one row.
         """
         self._table: Matrix = np.zeros((ROOM, *shape))
-        self.first = self.end = 0
+        self.first = self.end = self._needed = 0
 
     def begin(self, row: int) -> None:
         """Begin anew.
@@ -34,7 +34,15 @@ class Rows:
             row: Index of the row that comes first; before it all rows are zero.
         """
         self._table[0] = 0.0
-        self.first = self.end = row
+        self.first = self.end = self._needed = row
+
+    def forget(self, row: int) -> None:
+        """Say which rows are not needed any more.
+
+        Args:
+            row: Index of the oldest one that is.
+        """
+        self._needed = min(max(row, self._needed), self.end)
 
     def append(self, row: Matrix | float) -> None:
         """Put a row at the end.
@@ -50,20 +58,24 @@ class Rows:
         Args:
             rows: The rows.
         """
-        for k in range(0, len(rows), KEPT):
-            part = rows[k : k + KEPT]
+        for k in range(0, len(rows), MOST):
+            part = rows[k : k + MOST]
             self.room(len(part))[:] = part
 
     def room(self, count: int) -> Matrix:
-        """Return rows at the end to write to, a view; old rows are forgotten where memory is full.
+        """Return rows at the end to write to, a view; where memory is full rows are forgotten, and where most are needed it grows.
 
         Args:
-            count: How many, at most ``KEPT``.
+            count: How many, at most ``MOST``.
         """
         filled = self.end - self.first
-        if filled + count > ROOM:
-            self._table[:KEPT] = self._table[filled - KEPT : filled]
-            self.first, filled = self.end - KEPT, KEPT
+        if filled + count > len(self._table):
+            kept = self._table[self._needed - self.first : filled]
+            if 2 * len(kept) > len(self._table):
+                self._table = np.concatenate((kept, np.zeros_like(self._table)))
+            else:
+                self._table[: len(kept)] = kept
+            self.first, filled = self._needed, len(kept)
         self.end += count
         return self._table[filled : filled + count]
 

@@ -10,6 +10,8 @@ SETTLED = 0.15  # s; stamps that run on elsewhere for so long are those of anoth
 FEWEST = 3  # samples; likewise
 STEP = (0.002, 0.1)  # s; how much time passes where a clock changes, at least and at most
 SOON = 0.2  # 1/s; how fast the share of time that is left out changes
+OLD = 1.0  # s; what piled up while nothing came, and is older, is left out
+RUSH = 0.05  # s; samples that are ahead of twice the pace of time by so much come in a heap
 
 
 class SampleClock:
@@ -19,6 +21,7 @@ class SampleClock:
 
     Attributes:
         newest: The newest time that was read [s].
+        stamp: The stamp it was read from [s].
         changed: Whether the last stamp that was read belongs to another clock than the one before.
         share: What share of the time between samples is left out now, negative where it lasts longer.
     """
@@ -26,9 +29,10 @@ class SampleClock:
     def __init__(self) -> None:
         """Prepare; no sample has come."""
         self.newest, self.changed, self.share = -np.inf, False, 0.0
-        self._offset, self._step = 0.0, STEP[0]
+        self.stamp, self._offset, self._step = 0.0, 0.0, STEP[0]
         self._first = self._last = np.nan  # of the run of stamps that are elsewhere
         self._count = 0
+        self._missed, self._passed, self._rush = 0.0, 0.0, 0.0
 
     def read(self, stamp: float, share: float = 0.0) -> float | str:
         """Return the time of a sample.
@@ -46,6 +50,8 @@ class SampleClock:
         time = stamp + self._offset
         begun = np.isfinite(self.newest)
         if begun and not 0.0 < time - self.newest <= AHEAD:
+            if self._comes_in_a_heap(stamp, self.newest - time):
+                return "late"
             if not self._is_other(stamp):
                 return "late" if time <= self.newest else "ahead"
             time = self.newest + self._step + (stamp - self._first)
@@ -53,18 +59,37 @@ class SampleClock:
         elif begun:
             self._step = min(max(time - self.newest, STEP[0]), STEP[1])
             time = self._hurry(time, share)
-        self.newest, self._count = time, 0
+        self.newest, self.stamp = time, stamp
+        self._count, self._missed, self._passed, self._rush = 0, 0.0, 0.0, 0.0
         return time
 
-    def wait_until(self, time: float) -> float:
+    def wait_until(self, time: float, *, missed: bool = False) -> float:
         """Let time go on without a sample; return it.
 
         Args:
             time: Until when [s].
+            missed: Whether samples should have come.
         """
+        self._missed += max(time - self.newest, 0.0) if missed else 0.0
         self.newest = max(self.newest, time)
         self.changed = False
         return time
+
+    def pass_by(self, time: float) -> None:
+        """Say that time passes by our own clock.
+
+        Args:
+            time: How much [s].
+        """
+        self._passed += time
+
+    def leave_out(self, time: float) -> None:
+        """Leave out some time that is still to come by the clock of the sender.
+
+        Args:
+            time: How much [s].
+        """
+        self._offset -= time
 
     def skip(self, time: float) -> None:
         """Leave out some time.
@@ -83,6 +108,18 @@ class SampleClock:
         left_out = self.share * (time - self.newest)
         self._offset -= left_out
         return time - left_out
+
+    def _comes_in_a_heap(self, stamp: float, age: float) -> bool:
+        """Whether a stamp is one of many that come at once, of a time in which nothing came, and long ago."""
+        if not OLD < age <= self._missed:
+            return False
+        step = stamp - self._last if self._count else 0.0
+        self._rush, self._passed = max(self._rush + step - 2.0 * self._passed, 0.0), 0.0
+        if self._rush <= RUSH:
+            return False
+        self._last, self._count = stamp, 1
+        self._first = stamp
+        return True
 
     def _is_other(self, stamp: float) -> bool:
         """Whether stamps have run on elsewhere for long enough."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.conditioning.rows import KEPT, Rows
+from humanoid_dynamics.filtering.conditioning.rows import MOST, Rows
 from humanoid_dynamics.filtering.conditioning.track_kernels import make_unit, sample_cubic, see_legs, smooth_rows
 from humanoid_dynamics.filtering.conditioning.windows import flat_kernel
 from humanoid_dynamics.filtering.proportions import Proportions
@@ -16,6 +16,7 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 SAME = 1e-9  # s; instants this near are one
+APART = 0.1  # s; by so much the clock of the sender differs from ours, from one sample to the next, only where it is another one
 
 
 class Track:
@@ -33,6 +34,7 @@ class Track:
         turn: Their orientations.
         centre: Middles of both soles [m].
         whole: Row from which on the reference is of one piece.
+        behind: By how much rows are later than their stamps say [s].
         stretch: How straight both legs are, distance of hip and ankle over the length of the leg [-].
     """
 
@@ -67,7 +69,9 @@ class Track:
         self._raw = Rows(nq)
         self.q, self.rate, self.com, self.spin = Rows(nq), Rows(nv), Rows(3), Rows(3)
         self.place, self.turn, self.centre, self.stretch = Rows(2, 3), Rows(2, 3, 3), Rows(2, 3), Rows(2)
+        self.behind = Rows()
         self._samples: list[tuple[float, Vector]] = []
+        self._late = [0.0, 0.0, 0.0, 0.0]  # by how much the samples are later than their stamps say
         self.start, self.whole = 0.0, 0
 
     @property
@@ -80,15 +84,18 @@ class Track:
         """How many samples must have come after an instant, at most, before rows reach it."""
         return 1 if self._eager else 2
 
-    def add(self, time: float, q: Vector) -> None:
+    def add(self, time: float, q: Vector, late: float = 0.0) -> None:
         """Append a sample.
 
         Args:
             time: Its instant, later than all before [s].
             q: (nq,) configuration, its quaternion not turned over.
+            late: By how much that is later than its stamp says [s].
         """
+        self._late = [*self._late[-3:], late]
         if not self._samples:
             self.start = time
+            self.behind.append(late)
             self._raw.append(q)
             for _ in range(self.half):  # before its start the reference stands still
                 self._raw.append(q)
@@ -100,12 +107,24 @@ class Track:
         """Say that the last sample has nothing to do with those before it."""
         self.whole = round((self._samples[-1][0] - self.start) / self._dt) + self.half
 
+    def forget(self, row: int) -> None:
+        """Say which rows are not needed any more.
+
+        Args:
+            row: Index of the oldest one that is.
+        """
+        rows = (self.q, self.rate, self.com, self.spin, self.place, self.turn, self.centre, self.stretch, self.behind)
+        for kept in rows:
+            kept.forget(row)
+        self._raw.forget(min(row, self.q.end))
+
     def finish(self) -> None:
         """Let the reference stand still after its last sample, long enough for all windows."""
         self._resample(last=True)
         if self._samples:
             for _ in range(2 * self.half + 2):
                 self._raw.append(self._samples[-1][1])
+                self.behind.append(self._late[-1])
         self._smooth()
 
     def _resample(self, *, last: bool) -> None:
@@ -127,11 +146,14 @@ class Track:
         times = (first * self._dt + self.start, self._dt)
         compile_where_possible(sample_cubic, (make_unit,))((t_0, t_1), (q_0, m_0, q_1, m_1), times, self._units, rows)
         self._raw.extend(rows)
+        late_0, late_1 = self._late[k - count], self._late[k + 1 - count]
+        way = (times[0] + self._dt * np.arange(end - first) - t_0) / (t_1 - t_0)
+        self.behind.extend(late_1 + np.where(abs(late_1 - late_0) < APART, way - 1.0, 0.0) * (late_1 - late_0))
 
     def _smooth(self) -> None:
         """Append smooth rows as far as raw ones allow, and what is seen in them."""
         window = 2 * self.half
-        while (count := min(self._raw.end - window - self.q.end, KEPT)) > 0:
+        while (count := min(self._raw.end - window - self.q.end, MOST)) > 0:
             first = self.q.end
             q = self.q.room(count)
             raw = self._raw.between(first, first + count + window)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from humanoid_dynamics.control.reference import Reference
-from humanoid_dynamics.filtering.conditioning.intake import REASONS, TAKEN
+from humanoid_dynamics.filtering.conditioning.sample_faults import REASONS, TAKEN
 from humanoid_dynamics.filtering.fallen import FALLEN
 from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.frame import Frame
@@ -26,6 +26,7 @@ AT_ONCE = 1e-9  # s; jumps are the business of the filter, not of what reads the
 PATIENCE = 0.1  # s; how long the end of a reference waits for the next piece before it is held
 ALONE = 0.2  # s; joints that are not joined by a base for so long go without
 FAREST = 600.0  # s; a piece that begins later is not meant
+LONGEST = 1.0  # s; what was missed for longer is left out, and so much at most is caught up with
 
 
 class LiveMotion:
@@ -87,9 +88,14 @@ class LiveMotion:
         self._origin = self._cursor = self._came = np.nan
         self._based = False
         self._last: Vector | None = None
-        self._shift, self._rung = 0.0, 0
+        self._shift, self._rung, self._late = 0.0, 0, 0.0
         self._next = np.nan
         self.status, self.reason = "waiting", "no reference has come"
+
+    @property
+    def lag(self) -> float:
+        """By how much later than in the reference everything happens now [s]: ``delay``, and what was lost and is not caught up with."""
+        return self.delay + self._late
 
     def engage(self) -> None:
         """Follow."""
@@ -147,8 +153,10 @@ class LiveMotion:
         if not self._begins(now):
             self._judge(now)
             return []
-        self._sample(now)
-        commands = self._produce(now, len(beats)) if self.state.object_to(now) is None else []
+        commands: list[Command] = []
+        if self.state.object_to(now) is None:
+            self._sample(now)
+            commands = self._produce(now, len(beats))
         self._judge(now)
         return commands
 
@@ -173,6 +181,10 @@ class LiveMotion:
     def _sample(self, now: float) -> None:
         end = self.reference.end
         until = now if now <= end or not self.engaged else max(end, now - PATIENCE)
+        missed = until - self._cursor - SAMPLE
+        missed = missed if missed > 0.0 and missed + self._shift + self.filter.behind > LONGEST else 0.0
+        self._cursor, self._shift = self._cursor + missed, self._shift + missed
+        self.filter.keep_time(self._shift, missed)
         while self._cursor + SAMPLE <= until + 1e-9:
             self._cursor += SAMPLE
             asked = self.reference.at(self._cursor).q
@@ -200,6 +212,7 @@ class LiveMotion:
             if late > self.timeout:  # time was lost: all that follows is later
                 self._shift += late
             self._next = frame.time + self.filter.settings.dt
+            self._late = frame.time + self._shift - frame.reference
             self.state.ask(self._stamp(frame.time), frame.q, frame.v)
             commands.append(Command.of(self._stamp(frame.time), frame, self.filter.settings.dt, self.state.drawn))
         return commands

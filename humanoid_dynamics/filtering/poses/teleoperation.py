@@ -206,7 +206,7 @@ class Teleoperation:
         q_after = pin.integrate(self.robot.model, q, self.dt * after)
         gone, back = _is_gone(q_after, after), False
         if measured is None and (self._rising.active or gone or has_fallen(q_after, self._height)):
-            step, q_after, after, back = self._rising.step(q, v)
+            step, q_after, after, back = self._rising.step(q, v, np.array(self.robot.posture))
             status = "restarted" if back else "fallen"
         certificate = self._judge.judge(q, v, (q_after, after), step)
         if status == "ok":

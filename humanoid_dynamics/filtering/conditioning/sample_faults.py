@@ -1,0 +1,56 @@
+"""What may become of a sample of a stream, in a word and in words, and which samples are none."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_dynamics.filtering.conditioning.sample_clock import AHEAD
+from humanoid_dynamics.filtering.measured import NORMAL
+from humanoid_dynamics.spatial.arrays import Vector
+
+FARTHEST = (1e4, 30.0)  # m and rad; no base, and no joint, is beyond
+TAKEN = frozenset(
+    {"ok", "retimed", "moved", "jumped", "bounded", "held_back", "limited", "noisy", "waited_for"}
+)  # what may become of a sample that is taken
+REASONS = {
+    "retimed": "stamps run on elsewhere, and time goes on from where it was",
+    "moved": "the reference jumped to another place",
+    "jumped": "the posture of the reference jumped, had frozen or is all noise; it is held, and led back to",
+    "bounded": "the reference leans or sinks farther or faster than a robot can, or its weight is far from its feet; it is held back",
+    "held_back": "both soles of the reference slide or turn faster than small steps can follow; its place and heading come later",
+    "limited": "the reference is faster than the robot",
+    "waited_for": "the robot has fallen while the reference moves on; the reference is held standing until it is back on its feet",
+    "noisy": "the reference goes to and fro; noise is taken out",
+    "wrong_shape": "not as many numbers as the robot has coordinates",
+    "not_finite": "a number, or the time, is not finite",
+    "beyond": f"a joint is more than {FARTHEST[1]:g} rad, or the base more than {FARTHEST[0]:g} m, from zero: no radians or metres",
+    "not_unit": "a quaternion is not of unit length",
+    "late": "it is not later than the one before",
+    "ahead": f"it is more than {AHEAD:g} s later than the one before",
+    "leaning": "the base leans by more than 75 deg, or its quaternion is not in the order x y z w",
+}
+UPRIGHT = math.cos(math.radians(75.0))  # how far a base may lean; a robot on its feet cannot follow further
+
+
+def find_fault(model: pin.Model, sample: Vector) -> str:
+    """Return why a sample is none, one of ``REASONS``; nothing where it is one.
+
+    Args:
+        model: The robot.
+        sample: What came.
+    """
+    if sample.shape != (model.nq,):
+        return "wrong_shape"
+    if not math.isfinite(float(np.abs(sample).max())):
+        return "not_finite"
+    if float(np.abs(sample[:7]).max()) > FARTHEST[0] or float(np.abs(sample[7:]).max(initial=0.0)) > FARTHEST[1]:
+        return "beyond"
+    turn = sample[3:7]
+    length = math.sqrt(float(turn.dot(turn)))
+    if abs(length - 1.0) > NORMAL or not pin.isNormalized(model, sample, NORMAL):
+        return "not_unit"
+    x, y = float(sample[3]) / length, float(sample[4]) / length
+    return "leaning" if 1.0 - 2.0 * (x * x + y * y) < UPRIGHT else ""
