@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_dynamics.simulation.books import BRINGERS, ENTRIES
+from humanoid_dynamics.simulation.contacts.slides import stops_within
 from humanoid_dynamics.simulation.contacts.thresholds import WILD
 from humanoid_dynamics.simulation.snapshot import Snapshot, go_back, take_snapshot
 from humanoid_dynamics.simulation.steps.flying import FINE, TINY, Flying
@@ -19,7 +20,6 @@ from humanoid_dynamics.simulation.steps.rows import (
     MOMENTUM,
     MOTOR,
     PULL,
-    Q_END,
     RESIDUAL,
     SAG,
     SPIN,
@@ -29,11 +29,9 @@ from humanoid_dynamics.simulation.steps.rows import (
     TOUCHING,
     TURNED,
     UNGIVEN,
-    V_END,
     V_MIDDLE,
     Z_END,
 )
-from humanoid_dynamics.simulation.steps.standing_axes import TURNING
 from humanoid_dynamics.simulation.steps.step_kernel import DEEP, UNDONE
 from humanoid_dynamics.spatial.arrays import Vector
 
@@ -45,7 +43,6 @@ ALWAYS = ("impacts", "corrections")  # entries that are made without an audit to
 HALVINGS = 5  # how often it may be halved
 COARSE = 0.02  # way in a step above which it looks back at how deep it went [m, rad]
 SUNK = 1e-3  # how deep it may go into the ground [m]
-BESIDE_END = 1e-3  # share of a step next to its ends in which it is not cut where a slide stops
 
 
 class Stepper(Flying):
@@ -70,21 +67,16 @@ class Stepper(Flying):
         self.strayed = self.created = self.lifted = 0.0
         self.missed = float(self.books.account[BEFORE])
         self.engine.contacts.law.handed = ""
-        calm = undisturbed and not (self.fresh or self.pushes or self.accurate or self._stops_within(dt))
-        if calm and self._turns_slowly() and self._leap(dt):
+        if undisturbed and not (self.fresh or self.pushes or self.accurate) and self._leap(dt):
             return 0
         return self._take(dt, HALVINGS)
-
-    def _turns_slowly(self) -> bool:
-        """Return whether no free body has to be seen along standing axes."""
-        return bool(self._numbers[FASTEST] <= TURNING) or not self.turns_fast()
 
     def _leap(self, dt: float) -> bool:
         """Take a step in one go; return False, and leave all as it was, where something asks for attention."""
         came = self.engine.leap(dt, (self.q, self.v), self.books)
         if came == UNDONE:
             return False
-        self.q, self.v = self.engine.tables.configurations[Q_END].copy(), self._dofs[V_END].copy()
+        self.q, self.v = self._ends[0].copy(), self._ends[1].copy()
         self.span = dt
         self._tick(dt)
         if came == DEEP:
@@ -233,15 +225,11 @@ class Stepper(Flying):
                 impacts += self._go_and_slide(dt / parts)
         return impacts
 
-    def _stops_within(self, dt: float) -> bool:
-        """Return whether a point that slides is to stand still within a part of a step, and not next to an end of it."""
-        return bool(BESIDE_END * dt < self._numbers[STOPS] < (1.0 - BESIDE_END) * dt)
-
     def _go_and_slide(self, dt: float) -> int:
         """Go through a part of a step, cut in two where a point that slides stands still; return the number of impacts."""
-        if not self._stops_within(dt):
-            return self._go(dt)
         stop = float(self._numbers[STOPS])
+        if not stops_within(stop, dt):
+            return self._go(dt)
         impacts = self._go(stop)
         if not self.reason:
             self._dofs[V_MIDDLE] = self.v
