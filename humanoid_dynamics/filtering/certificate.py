@@ -117,7 +117,7 @@ class FrameJudge:
         self._ranges[0, : len(self._index)], self._ranges[1, : len(self._index)] = self._low, self._high
         self._ranges[2], self._ranges[3] = self._per_effort, self._per_speed
         if self._kernel is not None:  # compile, or load what is compiled, before a robot waits for it
-            J, still = np.zeros((6, robot.nv), order="F"), np.zeros(robot.nv)
+            J, still = pin.getFrameJacobian(self._model, self._data, self._soles[0], LOCAL), np.zeros(robot.nv)
             self._judge_forces((J, J), still, (np.zeros((2, 6)), still[BASE:]), still)
             self._edge(np.zeros(6), np.zeros(6), self._data.oMf[self._soles[0]].rotation, self._rims[0, TOE], 1.0, self._found[0])
 

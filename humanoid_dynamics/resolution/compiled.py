@@ -24,7 +24,7 @@ from humanoid_dynamics.resolution.kernels import MISSING, SINGULAR, VERDICTS
 from humanoid_dynamics.resolution.limits import CHOICE_FLOOR, CHOICE_WEIGHT, ContactRows, miss_weights
 from humanoid_dynamics.resolution.memory import Sizes, build_memory, open_memory
 from humanoid_dynamics.resolution.objectives import Fast
-from humanoid_dynamics.spatial.arrays import Indices, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Vector, writable
 from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel, functions_of
 
 EXACT = 1e-10  # of the weight of the robot: what a row of a limited push may be broken by
@@ -75,7 +75,7 @@ class CompiledTick:
         """
         n, nv, na = self._sizes
         x, forces, tau = np.empty(n), np.empty(nv), np.empty(na)
-        told = self._tick(self._dynamics.whole_J, self._dynamics.tau_0, shares, x, forces, tau, *self._memory)
+        told = self._tick(self._dynamics.whole_J, self._dynamics.tau_0, writable(shares), x, forces, tau, *self._memory)
         way, self.verdict = divmod(told, VERDICTS)
         self.path = self._paths[way]
         if way == FAILED or (self.verdict <= MISSING and way != SOFT):

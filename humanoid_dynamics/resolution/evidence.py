@@ -51,10 +51,10 @@ class Evidence:
 
     Attributes:
         fading: Of the contacts that faded, where the motion lacks something, what it lacks without them; see ``fading``.
-        apart: Contacts that did not touch, where the motion lacks something.
+        shares: Of the contacts, where the motion lacks something; those with none did not touch.
     """
 
-    __slots__ = ("_dynamics", "_forces", "_generation", "_q", "_rows", "_tau", "_torn", "_x", "apart", "fading")
+    __slots__ = ("_dynamics", "_forces", "_generation", "_q", "_rows", "_tau", "_torn", "_x", "fading", "shares")
 
     def __init__(self, dynamics: ContactDynamics, rows: ContactRows, x: Vector, forces: Vector, tau: Vector) -> None:
         """Keep what belongs to this answer alone.
@@ -70,7 +70,7 @@ class Evidence:
         self._q, self._generation = dynamics.q, dynamics.generation
         self._torn = dynamics.loops.torn if dynamics.loops else ""
         self.fading: tuple[str, ...] = ()
-        self.apart: frozenset[int] = frozenset()
+        self.shares: list[float] = []
 
     @classmethod
     def of_nothing(cls, dynamics: ContactDynamics, rows: ContactRows, reason: str) -> Evidence:
@@ -144,7 +144,7 @@ class Evidence:
     def _reached(self) -> list[str]:
         """Tell which limits the push has come to, where it misses the motion: they are what keeps it from it."""
         dynamics, limits = self._dynamics, self._dynamics.robot.limits.effort[self._dynamics.driven_v]
-        reached = [at for at in self._rows.reached(self._x) if at.contact not in self.apart]
+        reached = [at for at in self._rows.reached(self._x) if not self.shares or self.shares[at.contact] != 0.0]
         told = [f"{dynamics.surfaces[at.contact].name}: {REACHED[at.kind]}" for at in reached]
         for i in np.flatnonzero(np.abs(self._tau) >= limits * (1.0 - TORQUE_TOLERANCE)):
             told.append(f"{dynamics.robot.actuated[i]} gives all of its {limits[i]:.4g} {dynamics.units[dynamics.driven_v[i]]}")

@@ -98,7 +98,7 @@ class InverseDynamics:
         self._resolver = Resolver(self.dynamics, self._rows, self.rule, self._compiled)
         self._others: dict[Rule, Resolver] = {}
         count = len(self.dynamics.surfaces)
-        self._alike = read_only(np.full(count, 1.0 / max(count, 1)))
+        self._alike: Vector = np.full(count, 1.0 / max(count, 1))
         self._shares: Vector = self._alike
         self._fault = "nothing was asked yet"
 

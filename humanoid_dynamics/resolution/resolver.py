@@ -128,10 +128,9 @@ class Resolver:
         evidence = Evidence(self._dynamics, self._rows, x, forces, tau)
         status = STATUS_OF[verdict] or evidence.status()
         if status == "unsupported":
-            evidence.apart = frozenset(
-                k for k, share in zip(range(len(self._dynamics.parts)), shares.tolist(), strict=False) if share == 0.0
-            )
-            evidence.fading = self._tell_fading(shares) if self._fade > 0.0 else ()
+            evidence.shares = shares.tolist()  # what they mean for an answer is worked out when it is asked for
+            if self._fade > 0.0:
+                evidence.fading = self._tell_fading(shares)
         path = "unpressed" if self._objective.lost else path
         certificate = Certificate(status, (path, rank, self._n - rank), perf_counter() - start, evidence)
         return Answer(tau, certificate, evidence)

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.simulation.steps.momentum_kernel import close_motion, report_motion
+from humanoid_dynamics.simulation.steps.momentum_kernel import close_motion, close_whole_step, report_motion
 from humanoid_dynamics.simulation.steps.rows import (
     ACCOUNT,
     BEFORE,
@@ -147,6 +147,17 @@ class Books:
             numbers: Numbers in and out.
         """
         report_motion(self._entries, cast("memoryview[float]", numbers.data))
+
+    def close_whole_step(self, numbers: Vector, motion: list[float], given: list[float], dt: float) -> None:
+        """Do what ``give``, ``close_motion`` and ``report_motion`` do, after a step of one part.
+
+        Args:
+            numbers: Numbers in and out.
+            motion: (9,) as for ``begin_motion``.
+            given: (6,) impulse, and its moment about the origin of the world.
+            dt: Length of the step [s].
+        """
+        close_whole_step(self._entries, cast("memoryview[float]", numbers.data), motion, given, dt)
 
     def enter(self, name: str, work: float) -> None:
         """Enter work.

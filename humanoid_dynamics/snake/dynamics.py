@@ -187,8 +187,8 @@ class PreparedSnake:
         if theta.shape != self._theta or u.shape != self._u or torques.shape != self._torques:
             expected = f"{(self._theta, self._u, self._torques)}"
             raise ShapeError("theta, u, torques", f"shapes {(theta.shape, u.shape, torques.shape)}", expected)
-        if theta.dtype is not DOUBLE:  # the kernels answer in the type of the angles
-            theta = theta.astype(DOUBLE)
+        if theta.dtype is not DOUBLE or u.dtype is not DOUBLE or torques.dtype is not DOUBLE:  # a kernel is compiled for each type it meets
+            theta, u, torques = theta.astype(DOUBLE), u.astype(DOUBLE), torques.astype(DOUBLE)
         rates = self._kernel(theta, u, torques, self._first, self._second)
         if not isfinite(rates[-1]):  # the kernels see to it that this one tells of all
             return SnakeRates(np.zeros_like(rates), "invalid_input", _tell_what_is_not_finite(theta, u, torques))

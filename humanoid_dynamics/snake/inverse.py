@@ -132,8 +132,8 @@ class PreparedInverse:
         shapes = theta.shape, u.shape, u_dot.shape
         if shapes != self._shapes:
             raise ShapeError("theta, u, u_dot", f"shapes {shapes}", f"{self._shapes}")
-        if theta.dtype is not DOUBLE:
-            theta = theta.astype(DOUBLE)
+        if theta.dtype is not DOUBLE or u.dtype is not DOUBLE or u_dot.dtype is not DOUBLE:
+            theta, u, u_dot = theta.astype(DOUBLE), u.astype(DOUBLE), u_dot.astype(DOUBLE)
         return _read_answer(self._kernel(theta, u, u_dot, self._tables, self.damping))
 
 

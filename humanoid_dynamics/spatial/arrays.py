@@ -22,6 +22,17 @@ def read_only(values: ArrayLike) -> Vector:
     return array
 
 
+def writable(array: Vector) -> Vector:
+    """Return an array that may be written to: itself, or a copy.
+
+    A kernel would be compiled once more for an array that may not, although it writes nothing there.
+
+    Args:
+        array: An argument of a kernel.
+    """
+    return array if array.flags.writeable else array.copy()
+
+
 def as_real(values: ArrayLike) -> Vector:
     """Return values as float64; not copied where they already are.
 

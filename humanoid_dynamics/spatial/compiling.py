@@ -15,6 +15,7 @@ from humanoid_dynamics.spatial import fours
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.parts_compiler import build_parts_compiler
 
+PACKAGE = "humanoid_dynamics."
 Kernel = Callable[..., Any]
 T = TypeVar("T")
 
@@ -68,11 +69,12 @@ def compile_kernel(kernel: Kernel, parts: tuple[Kernel, ...] = ()) -> Kernel:
 
     Args:
         kernel: A function in the part of Python that numba reads.
-        parts: Functions that it calls.
+        parts: Functions that it calls; what these call in turn is found.
 
     Returns:
         The compiled kernel, kept on disk where there is a place for it.  It is compiled at its first call.
     """
+    parts = find_parts(kernel, parts)
     for part in parts:
         _make_known(part)
     return compile_known(kernel, parts, order_is_free=True)
@@ -89,9 +91,31 @@ def compile_where_possible(kernel: Kernel, parts: tuple[Kernel, ...] = (), *, or
     """
     if not is_compiler_installed():
         return kernel
+    parts = find_parts(kernel, parts)
     for part in parts:
         _make_known(part)
     return compile_known(kernel, parts, order_is_free=order_is_free)
+
+
+def find_parts(kernel: Kernel, parts: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
+    """Return the parts of a kernel, and behind them whatever of this package it or they call besides.
+
+    A kernel is then compiled alike whatever was compiled before, and its name changes with all it is made of.
+
+    Args:
+        kernel: A function in the part of Python that numba reads.
+        parts: Functions that it calls.
+    """
+    taught = {kernel, borrow, as_matrix, *functions_of(fours)}
+    found, waiting = dict.fromkeys(parts), [kernel, *parts]
+    while waiting:
+        caller = waiting.pop()
+        named = (caller.__globals__.get(name) for name in caller.__code__.co_names)
+        ours = [f for f in named if isinstance(f, FunctionType) and f.__module__.startswith(PACKAGE)]
+        new = [f for f in ours if f not in found and f not in taught]
+        found.update(dict.fromkeys(new))
+        waiting.extend(new)
+    return tuple(found)
 
 
 def compile_known(kernel: Kernel, parts: tuple[Kernel, ...], *, order_is_free: bool) -> Kernel:

@@ -6,6 +6,7 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering.certificate import FrameJudge
+from humanoid_dynamics.filtering.conditioning.window_kernels import smooth_table
 from humanoid_dynamics.filtering.conditioning.windows import flat_kernel, smooth_columns, smooth_line
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.ticks.footing import PARTS
@@ -14,6 +15,7 @@ from humanoid_dynamics.filtering.ticks.target import stand_still
 from humanoid_dynamics.filtering.ticks.terms import BodyTerms
 from humanoid_dynamics.filtering.ticks.tick import BalancedTick, TickSettings
 from humanoid_dynamics.filtering.ticks.wish_kernels import quaternion_of
+from humanoid_dynamics.spatial.arrays import read_only
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 numba = pytest.importorskip("numba", reason="numba is not installed")
@@ -70,12 +72,28 @@ def test_terms_are_the_same(name):
     assert not other.update(q, np.nan * v)
 
 
+def test_all_is_compiled_before_the_first_tick():
+    """States may be arrays that nobody may write to; a robot does not wait for kernels that take these."""
+    robot = hd.load_robot("human28")
+    proportions = measure_proportions(robot)
+    tick, judge = BalancedTick(robot, TickSettings(compiled=True)), FrameJudge(robot, proportions, compiled=True)
+    q, v = robot.posture, read_only(np.zeros(robot.nv))
+    tick.terms.update(np.array(q), np.array(v))
+    made = [len(kernel.signatures) for kernel in (tick.terms._kernel, judge._kernel)]
+    tick.terms.update(q, v)
+    target = stand_still(np.array(q), robot.nv, tick.terms.com, tick.terms.place.copy(), tick.terms.turn.copy())
+    judge.judge(np.array(q), np.array(v), (np.array(q), np.array(v)), tick.step(target, np.array(q), np.array(v), DT))
+    assert not q.flags.writeable
+    assert [len(kernel.signatures) for kernel in (tick.terms._kernel, judge._kernel)] == made
+
+
 @pytest.mark.parametrize(("rows", "half"), [(1, 3), (40, 3), (200, 60), (20, 60)])
 def test_means_are_the_same(rows, half):
     table, kernel = np.random.default_rng(6).normal(size=(rows, 5)), flat_kernel(half)
     expected = np.column_stack([smooth_line(column, kernel) for column in table.T])
     for given, wanted in ((table, expected), (table[:, 1:3], expected[:, 1:3])):
         np.testing.assert_allclose(smooth_columns(given, kernel), wanted, atol=1e-13)
+    assert len(compile_where_possible(smooth_table).signatures) <= 1  # of no use for a row alone
 
 
 def test_quaternion_of_any_rotation():

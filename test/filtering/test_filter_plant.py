@@ -40,9 +40,9 @@ def test_torques_alone_hold_the_robot_under_noise():
     assert max(frame.rung for frame in frames) == 0
 
 
-def bear(impulse, seed):
-    """Return whether a robot that stands falls, and by how much its joints are away two and a half seconds after a push [deg]."""
-    robot, clip = standing(1.5)
+def bear(impulse, seed, seconds=2.5):
+    """Return whether a robot that stands falls, and by how much its joints are away some time after a push [deg]."""
+    robot, clip = standing(seconds - 1.0)
     force = np.array([*impulse, 0.0]) / 0.1
     fell, frames, states = run_closed_loop(
         robot, samples_with_holds(clip), seed=seed, push=lambda time: force if 0.5 <= time < 0.6 else None
@@ -57,12 +57,12 @@ def test_push_that_soles_bear_is_forgotten(impulse):
     assert away < 0.5
 
 
-@pytest.mark.parametrize("impulse", [(15.0, 0.0), (-15.0, 0.0), (0.0, 20.0)])
-def test_push_is_caught(impulse):
-    """On 33 kg, at the pelvis: forward and back by a step, sideways by the sole that still bears load."""
-    fell, away = bear(impulse, 0)
+@pytest.mark.parametrize(("impulse", "most"), [((15.0, 0.0), 0.5), ((-15.0, 0.0), 1.0), ((0.0, 20.0), 0.5)])
+def test_push_is_caught(impulse, most):
+    """On 33 kg, at the pelvis: by a step, sideways by the sole that still bears load; at rest, feet that slipped step back."""
+    fell, away = bear(impulse, 0, 7.0)
     assert fell is None
-    assert away < 10.0
+    assert away < most
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering.proportions import measure_proportions
-from humanoid_dynamics.filtering.ticks.footing import Footing
+from humanoid_dynamics.filtering.ticks.footing import SLIPPED, Footing
 from humanoid_dynamics.filtering.ticks.stance_kernels import DEEPER, FIRST_LOAD, RAMP, RESTS, SLIDING_LOAD
 from humanoid_dynamics.filtering.ticks.target import stand_still
 from humanoid_dynamics.filtering.ticks.terms import BodyTerms
@@ -155,3 +155,23 @@ def test_sole_that_came_down_is_stopped_in_three_ticks():
             J = pin.computeFrameJacobian(robot.model, robot.data(), q, right, pin.ReferenceFrame.LOCAL)
             speed = np.linalg.norm((J @ v)[:3])
     assert speed < RESTS[0]
+
+
+def test_measured_sole_that_slipped_is_told_once_the_robot_is_calm():
+    steps = Steps()
+    steps.place([0.0, 0.0], 0.0)
+    assert steps.ask(BOTH)[0] == BOTH
+    steps.footing.landings()
+    steps.terms.place[1, :2] += 0.004, -0.003
+    steps.terms.com_rate[0] = 0.2
+    for calm in (False, True):
+        for _ in range(100):
+            steps.ask(BOTH)
+        told = steps.footing.landings()
+        assert [foot for foot, _, _ in told] == [1] * calm
+        steps.terms.com_rate[0] = 0.0
+    np.testing.assert_allclose(told[0][1][:2], steps.terms.place[1, :2], atol=SLIPPED[0])
+    assert told[0][1][2] == steps.flat[1, 2]
+    for _ in range(100):
+        steps.ask(BOTH)
+    assert not steps.footing.landings()

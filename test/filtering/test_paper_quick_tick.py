@@ -16,6 +16,7 @@ from humanoid_dynamics.filtering.paper.kernel_wish import find_turn, turn
 from humanoid_dynamics.filtering.paper.solution import Units
 from humanoid_dynamics.filtering.paper.style import PaperStyle
 from humanoid_dynamics.model.state import State
+from humanoid_dynamics.spatial.arrays import read_only
 from humanoid_dynamics.spatial.compiling import is_compiler_installed
 
 needs_numba = pytest.mark.skipif(not is_compiler_installed(), reason="numba is not installed (extra 'speed')")
@@ -75,6 +76,18 @@ def test_in_motion_both_agree(human, k):
     one, other, count = pair(human, PaperStyle(units=Units(k=k)))
     assert follow(one, other, count, sway(human)) < 1e-9
     assert sum(count) > 8
+
+
+@needs_numba
+def test_it_is_compiled_when_it_is_made(human):
+    """A reference may be arrays that nobody may write to."""
+    one, _, count = pair(human)
+    made, rest = len(one._quick._kernel.signatures), np.zeros(human.nv)
+    for rates in (rest, read_only(rest)):
+        one.v = rates
+        one.tick(PaperReference(human.posture, rates, rates))
+    assert all(count)
+    assert len(one._quick._kernel.signatures) == made
 
 
 @needs_numba

@@ -8,7 +8,7 @@ rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_
 
 from geometry_msgs.msg import PoseStamped  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
-from wires import Wires  # noqa: E402
+from wires import Clock, Wires  # noqa: E402
 
 from humanoid_dynamics.nodes.dynamics_filter import DynamicsFilterNode  # noqa: E402
 from humanoid_dynamics.nodes.messages import (  # noqa: E402
@@ -26,27 +26,9 @@ PERIOD = 0.01  # s
 pytestmark = pytest.mark.usefixtures("ros")
 
 
-class Clock:
-    """The time of a node under test: it goes on when a test says so, as that of a simulator does."""
-
-    def __init__(self, wires):
-        self.wires, self.t = wires, 1000.0
-        wires.node.now = lambda: self.t
-
-    def stamp(self, shift=0.0):
-        t = round((self.t + shift) * 1e9)
-        return rclpy.time.Time(nanoseconds=t).to_msg()
-
-    def run(self, periods):
-        """Let the node take so many periods."""
-        for _ in range(periods):
-            self.t += PERIOD
-            self.wires.node.tick()
-
-
 def make(**parameters):
     wires = Wires(DynamicsFilterNode, robot="human28", rate=100.0, lead=0.05, **parameters)
-    wires.clock = Clock(wires)
+    wires.clock = Clock(wires.node, PERIOD)
     wires.begin()
     robot = wires.node.robot
     wires.names = list(wires.node._names)

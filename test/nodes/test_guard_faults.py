@@ -12,9 +12,10 @@ from lifecycle_msgs.msg import Transition  # noqa: E402
 from lifecycle_msgs.srv import ChangeState  # noqa: E402
 from rcl_interfaces.srv import DescribeParameters  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
-from wires import Wires  # noqa: E402
+from wires import PATIENCE, Clock, Wires  # noqa: E402
 
 from humanoid_dynamics.nodes.effort_guard import EffortGuardNode  # noqa: E402
+from humanoid_dynamics.nodes.messages import seconds  # noqa: E402
 
 NAMES = ["hip", "knee", "ankle"]
 LIMITS = [100.0, 50.0, 20.0]
@@ -38,24 +39,34 @@ def wires(tmp_path_factory):
             safe_output="damping",
             damping=0.01,
             rate=100.0,
-        ).begin()
+        )
+        wires.clock = Clock(wires.node)
+        wires.begin()
         yield wires
         wires.end()
         rclpy.try_shutdown()
 
 
 def command(wires, effort=GOOD, names=NAMES, shift=0.0):
+    wires.clock.t += 0.001
     message = JointState(name=list(names), effort=[float(x) for x in effort])
     message.header.stamp = wires.now(shift)
     return message
 
 
+def send(wires, message):
+    """Publish a command, and return what the guard sends from then on."""
+    now = wires.clock.t
+    wires.out["joint_torque_commands"].publish(message)
+    wires.wait(lambda: OUT in wires.heard and abs(seconds(wires.heard[OUT].header.stamp) - now) < 1e-6, f"what is sent at {now} comes")
+    return wires.heard[OUT]
+
+
 def arm(wires):
     """Bring the guard to where commands go through."""
     assert wires.call("rearm").success
-    wires.exchange("joint_torque_commands", command(wires), OUT)
-    sent = wires.exchange("joint_torque_commands", command(wires), OUT)
-    assert list(sent.effort) == GOOD
+    send(wires, command(wires))
+    assert list(send(wires, command(wires)).effort) == GOOD
     wires.expect("passing")
 
 
@@ -90,11 +101,11 @@ def test_bad_command(wires, fault):
     status, changes = FAULTS[fault]
     arm(wires)
     move(wires, [10.0, -10.0, 5.0])
-    sent = wires.exchange("joint_torque_commands", command(wires, **changes), OUT)
+    sent = send(wires, command(wires, **changes))
     np.testing.assert_allclose(sent.effort, [-10.0, 5.0, -1.0])
     wires.expect(status)
     wires.wait(lambda: wires.reason, "the reason is told")
-    sent = wires.exchange("joint_torque_commands", command(wires), OUT)
+    sent = send(wires, command(wires))
     np.testing.assert_allclose(sent.effort, [-10.0, 5.0, -1.0])
     arm(wires)
 
@@ -105,23 +116,27 @@ def test_bad_command(wires, fault):
 )
 def test_too_large_is_cut_and_goes_on(wires, effort, expected):
     arm(wires)
-    assert list(wires.exchange("joint_torque_commands", command(wires, effort), OUT).effort) == expected
+    assert list(send(wires, command(wires, effort)).effort) == expected
     wires.expect("limited")
     assert list(wires.heard["effort_commands"].data) == expected
 
 
 def test_commands_that_stop(wires):
     arm(wires)
-    before = wires.counts[OUT]
-    wires.wait(lambda: wires.node.tick() or wires.status == "stale", "the guard is stale")
-    assert wires.counts[OUT] > before
+    wires.clock.run(99)
+    assert wires.node.status == "held"
+    wires.clock.run(2)
+    wires.expect("stale")
+    wires.wait(lambda: seconds(wires.heard[OUT].header.stamp) > wires.clock.t - 1.5 * wires.clock.period, "it goes on sending")
     arm(wires)
 
 
 def test_two_nodes_that_send(wires):
     arm(wires)
     other = wires.probe.create_publisher(JointState, "joint_torque_commands", 1)
-    wires.wait(lambda: wires.node.tick() or wires.status == "duplicate_publisher", "the other one is noticed")
+    wires.wait(
+        lambda: send(wires, command(wires)) and (wires.node.tick() or wires.status == "duplicate_publisher"), "the other one is noticed"
+    )
     refused = wires.call("rearm")
     assert not refused.success
     assert "2 nodes" in refused.message
@@ -147,7 +162,7 @@ def test_bad_states_change_nothing_of_the_safe_output(wires, state):
     wires.call("stop")
     fields = {"name": NAMES, "position": [0.0] * 3, "velocity": [0.0] * 3} | state
     wires.out["joint_states"].publish(JointState(**fields))
-    sent = wires.exchange("joint_torque_commands", command(wires), OUT)
+    sent = send(wires, command(wires))
     np.testing.assert_allclose(sent.effort, [-1.0, -0.5, -0.2])
     arm(wires)
 
@@ -182,7 +197,7 @@ def test_life_cycle_by_service_and_what_a_parameter_is(wires):
     """As `ros2 lifecycle set` and `ros2 param describe` do it."""
     change = wires.probe.create_client(ChangeState, "/effort_guard/change_state")
     describe = wires.probe.create_client(DescribeParameters, "/effort_guard/describe_parameters")
-    assert change.wait_for_service(5.0)
+    assert change.wait_for_service(PATIENCE)
     for transition in (4, 2, 1, 3):  # deactivate, clean up, configure, activate
         future = change.call_async(ChangeState.Request(transition=Transition(id=transition)))
         wires.wait(future.done, "the state has changed")

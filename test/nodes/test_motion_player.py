@@ -13,7 +13,7 @@ from trajectory_msgs.msg import JointTrajectory, MultiDOFJointTrajectory  # noqa
 from humanoid_dynamics.nodes.motion_player import SETTLED, MotionPlayerNode  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("ros")
-PATIENCE = 20.0  # s
+PATIENCE = 60.0  # s
 
 
 class Listener(Node):

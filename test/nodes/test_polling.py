@@ -14,7 +14,7 @@ from std_srvs.srv import Trigger  # noqa: E402
 from humanoid_dynamics.nodes.polling import Poller  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("ros")
-PATIENCE = 10.0  # s
+PATIENCE = 60.0  # s
 ROUNDS = 200
 
 

@@ -17,7 +17,7 @@ from humanoid_dynamics.nodes import running
 from humanoid_dynamics.nodes.running import keep_rate
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 20.0  # s
+PATIENCE = 60.0  # s
 BEGIN = """
 import sys
 from time import monotonic

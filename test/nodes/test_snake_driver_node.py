@@ -22,7 +22,7 @@ from std_msgs.msg import Float64  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = "from humanoid_dynamics.nodes.programs import snake_driver; snake_driver()"
-PATIENCE = 20.0  # s; a machine under load starts a process in several
+PATIENCE = 60.0  # s; a machine under load starts a process in several
 TIMEOUT, DECAY = 0.5, 0.6  # s; a busy machine keeps joint states coming that often
 BENT = {"heading": 0.0, "joint1": 0.6, "joint2": -0.5, "joint3": 0.4, "joint4": -0.7}
 

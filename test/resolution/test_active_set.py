@@ -1,6 +1,8 @@
 """Where no push meets a motion: forces at corners and rows of contacts have one answer, uncompiled."""
 
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -92,3 +94,24 @@ def test_a_push_that_is_no_number_is_not_taken(monkeypatch):
     monkeypatch.setattr(kernels, "choose_inside", lose)
     assert all(np.isfinite(answer.tau).all() and np.isfinite(answer.missing).all() for answer in answers(solver))
     assert seen
+
+
+def test_what_an_answer_lacks_is_worked_out_when_asked_for(monkeypatch):
+    """A tick that misses the motion calls no more than one that meets it, but for what finds its push."""
+    solver, called = build_solver(monkeypatch, 1.0), []
+    told = {"answer.py", "evidence.py", "resolver.py"}
+
+    def count(frame, event, _):
+        called[-1] += event == "call" and Path(frame.f_code.co_filename).name in told
+
+    calls = {}
+    for motion in build_sway(solver.dynamics.robot, STATES):
+        called.append(0)
+        sys.setprofile(count)
+        try:
+            answer = solver.tick(motion.q, motion.v, 4.0 * motion.a)
+        finally:
+            sys.setprofile(None)
+        calls.setdefault(answer.certificate.status, set()).add(called[-1])
+    assert {"ok", "unsupported"} <= calls.keys()
+    assert len(set.union(*calls.values())) == 1

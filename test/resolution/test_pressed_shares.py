@@ -11,7 +11,7 @@ from humanoid_dynamics.model.description import Description, FrameSpec, SurfaceS
 from humanoid_dynamics.motion.walking.gait_r1 import GaitR1
 from humanoid_dynamics.motion.walking.rolling_step import CONTACTS, build_planar_step, build_spatial_step
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
-from humanoid_dynamics.resolution.pressed_pairs import EASED, find_pressed_shares, press_share
+from humanoid_dynamics.resolution.pressed_pairs import EASED, OUTSIDE, find_sides, press_nearest, press_share
 from humanoid_dynamics.resolution.pressed_shares import GROUND, STEEP_GROUND
 from humanoid_dynamics.spatial.quadratic import QpSolution, QpStatus, QpWorkspace
 
@@ -44,13 +44,13 @@ def test_shares_are_those_of_a_linear_program():
             polygon(rng, rng.integers(1, 6), np.array([0.3, rng.uniform(-0.1, 0.1)])),
         )
         zmp = rng.uniform((-0.1, -0.06), (0.4, 0.06))
-        low, high = find_pressed_shares(zmp, one, other)
+        lowest, middle, highest = (press_nearest(wanted, zmp, one, other) for wanted in (0.0, 0.5, 1.0))
         least, most = extreme_share(zmp, one, other, 1.0), extreme_share(zmp, one, other, -1.0)
         if least is None:
             empty += 1
-            assert low > high
         else:
-            assert (low, high) == pytest.approx((least, most), abs=1e-7)
+            assert (lowest, highest) == pytest.approx((least, most), abs=1e-7)
+            assert middle == pytest.approx(np.clip(0.5, least, most), abs=1e-7)
     assert 50 < empty < 250
 
 
@@ -60,7 +60,32 @@ def test_on_a_line_they_are_those_of_the_paper():
     for _ in range(50):
         rear, front, zmp = (0.0, rng.uniform(0.1, 0.25)), (rng.uniform(0.3, 0.4), rng.uniform(0.45, 0.6)), rng.uniform(0.02, 0.55)
         one, other = (np.array([(b, -0.05), (b, 0.05), (a, 0.05), (a, -0.05)]) for a, b in (rear, front))
-        assert find_pressed_shares(np.array([zmp, 0.01]), one, other) == pytest.approx(feasible_shares(zmp, rear, front), abs=1e-12)
+        found = [press_nearest(wanted, np.array([zmp, 0.01]), one, other) for wanted in (0.0, 1.0)]
+        least, most = feasible_shares(zmp, rear, front)
+        if least <= most:
+            assert found == pytest.approx((least, most), abs=1e-12)
+
+
+def test_where_no_share_presses_inside_it_is_the_one_that_presses_least_outside():
+    """Weighed against how far it is from the wanted one; how far outside is a cost of sides, of which the largest counts."""
+    rng, shares = np.random.default_rng(3), np.linspace(0.0, 1.0, 2001)
+    for _ in range(100):
+        one, other = polygon(rng, 4, np.zeros(2)), polygon(rng, rng.integers(1, 5), np.array([0.3, rng.uniform(-0.1, 0.1)]))
+        zmp, wanted = rng.uniform((-0.1, -0.2), (0.4, 0.2)), rng.uniform()
+        lacking, gain = find_sides(zmp, one, other)
+        cost = np.maximum(lacking - np.outer(shares, gain), 0.0).max(axis=1) + OUTSIDE * (shares - wanted) ** 2
+        assert press_nearest(wanted, zmp, one, other) == pytest.approx(shares[cost.argmin()], abs=6e-4)
+
+
+@pytest.mark.parametrize("wanted", [0.0, 0.3, 1.0])
+def test_where_no_share_presses_inside_none_has_a_step(wanted):
+    """The point is beside both feet, of which first one is nearer to it and then the other."""
+    foot, zmp = np.array([(-0.1, -0.05), (0.1, -0.05), (0.1, 0.05), (-0.1, 0.05)]), np.array([0.15, 0.2])
+    ways = np.concatenate((np.linspace(-0.01, 0.01, 400), np.linspace(-1e-8, 1e-8, 5)))
+    found = np.array([press_nearest(wanted, zmp, foot, foot + np.array([0.3, way])) for way in np.sort(ways)])
+    assert found[0] < 0.5 < found[-1]
+    assert np.abs(np.diff(found)).max() < 0.03
+    assert np.ptp(found[np.abs(np.sort(ways)) < 2e-8]) < 1e-4
 
 
 def test_two_parts_meet_where_feet_face_each_other():

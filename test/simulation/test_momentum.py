@@ -13,8 +13,9 @@ from humanoid_dynamics.simulation.books import Books, measure_momentum
 from humanoid_dynamics.simulation.contacts import friction
 from humanoid_dynamics.simulation.contacts.terrain import build_plane
 from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint
+from humanoid_dynamics.simulation.scenes.file import read_scene
 from humanoid_dynamics.simulation.scenes.judge import judge_run
-from humanoid_dynamics.simulation.scenes.run import Summary
+from humanoid_dynamics.simulation.scenes.run import Summary, build_world
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.steps import fine_motion
 from humanoid_dynamics.simulation.steps.body_table import list_bodies
@@ -257,6 +258,29 @@ def test_nothing_is_measured_without_an_audit(human, monkeypatch):
     assert world.tables.numbers[AUDIT] == 0.0
     assert (summary.momentum, summary.spin) == (0.0, 0.0)
     assert not world.books.leaked.any()
+
+
+@pytest.fixture(scope="module")
+def thrown():
+    """Return how a ball of 3 kg hits a figure that stands stiffly, with an audit and without."""
+    figure = {"robot": "human28", "points": "body", "drive": {"kp": 3000, "kd": 60}}
+    ball = {"mass": 3, "ball": 0.1, "xyz": [0.21, 0, 1.2], "velocity": [-5, 0, 0, 0, 0, 0], "restitution": 0.3}
+    scene = read_scene({"figures": {"h": figure}, "objects": {"b": ball}, "terrain": [{"plane": {}}]})
+    worlds = [build_world(replace(scene, setup=replace(scene.setup, audit=audit))) for audit in (True, False)]
+    return worlds, [[world.step(1e-3) for _ in range(12)] for world in worlds]
+
+
+def test_an_impact_that_makes_momentum_is_taken_again_in_halves(thrown):
+    (world, _), (reports, _) = thrown
+    assert any(report.impacts for report in reports)
+    assert all(report.momentum < 0.05 for report in reports)
+    assert np.linalg.norm(world.books.leaked[:3]) < 0.05
+
+
+def test_without_an_audit_an_impact_is_taken_in_the_same_halves(thrown):
+    world, other = thrown[0]
+    np.testing.assert_array_equal(world.q, other.q)
+    np.testing.assert_array_equal(world.v, other.v)
 
 
 def test_books_tell_what_gravity_and_impulses_leave():

@@ -30,12 +30,14 @@ def silent(_t, _theta, _u):
 def test_whole_numbers_and_single_precision_give_the_answer_of_double_precision(kind, compiled):
     if compiled:
         pytest.importorskip("numba")
-    theta, u, torques = STATE.theta, STATE.u, np.array([1.0, -1.0, 2.0])
+    theta, u, torques = STATE.theta.copy(), STATE.u.copy(), np.array([1.0, -1.0, 2.0])
     snake, inverse = PreparedSnake(MODEL, compiled=compiled), PreparedInverse(MODEL, compiled=compiled)
     expected, wanted = snake.tick(theta, u, torques).rates, inverse.tick(theta, u, u).torques
+    made = [len(getattr(tool._kernel, "signatures", ())) for tool in (snake, inverse)]
     assert np.abs(expected).max() > 1.0
     assert_allclose(snake.tick(theta.astype(kind), u.astype(kind), torques.astype(kind)).rates, expected, rtol=1e-12)
     assert_allclose(inverse.tick(theta.astype(kind), u.astype(kind), u.astype(kind)).torques, wanted, rtol=1e-12, atol=1e-14)
+    assert [len(getattr(tool._kernel, "signatures", ())) for tool in (snake, inverse)] == made, "no kernel was compiled for other numbers"
 
 
 @pytest.mark.parametrize(

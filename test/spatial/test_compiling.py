@@ -4,11 +4,14 @@ from types import FunctionType
 
 import pytest
 
+from humanoid_dynamics.control import body_kernel
+from humanoid_dynamics.control.body_kernel import solve_rows
 from humanoid_dynamics.errors import MissingExtraError
+from humanoid_dynamics.resolution import small
 from humanoid_dynamics.simulation.contacts import cone_newton, thresholds
 from humanoid_dynamics.simulation.contacts.contact_build import select_points
 from humanoid_dynamics.simulation.contacts.detect_kernel import speed_at
-from humanoid_dynamics.spatial import compiling
+from humanoid_dynamics.spatial import compiling, fours
 
 
 def scale(x):
@@ -41,6 +44,16 @@ def test_a_kernel_with_an_edited_part_is_compiled_again():
     second = compiling.compile_known(FunctionType(scale.__code__, {**scale.__globals__, "FACTOR": 3.0}, "scale"), (), order_is_free=False)
     assert (first(1.0), second(1.0)) == (2.0, 3.0)
     assert first.py_func.__qualname__ != second.py_func.__qualname__
+
+
+def test_parts_of_parts_are_found():
+    """However many steps away, so that a kernel is compiled alike whatever was compiled before."""
+    parts = compiling.find_parts(solve_rows, body_kernel.PARTS)
+    assert parts[: len(body_kernel.PARTS)] == body_kernel.PARTS
+    assert set(compiling.find_parts(solve_rows, ())) >= {small.factor_cholesky, small.copy_row, small.solve_upper}
+    for part in parts:
+        called = {part.__globals__.get(name) for name in part.__code__.co_names if isinstance(part.__globals__.get(name), FunctionType)}
+        assert called <= {*parts, *compiling.functions_of(fours)}
 
 
 def test_what_is_missing_is_named(monkeypatch):

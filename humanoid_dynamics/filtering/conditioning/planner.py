@@ -6,6 +6,8 @@ handed out is settled: which feet stood, where, how far the centre of mass was s
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from humanoid_dynamics.filtering.conditioning.catching import Catcher
@@ -15,6 +17,7 @@ from humanoid_dynamics.filtering.conditioning.footholds import Feet, Stance, off
 from humanoid_dynamics.filtering.conditioning.gate import BLIND, FAR_ENOUGH, HoldGate
 from humanoid_dynamics.filtering.conditioning.label_kernels import count_until_lift
 from humanoid_dynamics.filtering.conditioning.labelling import HISTORY, Labeller
+from humanoid_dynamics.filtering.conditioning.returning import Returner
 from humanoid_dynamics.filtering.conditioning.rows import Rows
 from humanoid_dynamics.filtering.conditioning.soles import SolePlanner, SoleRows, room_for_soles
 from humanoid_dynamics.filtering.conditioning.support import Support
@@ -63,6 +66,7 @@ class Planner:
         self.centre = CentrePlanner(proportions, settings, track)
         self._offsets.begin(self.now)
         self.catcher = Catcher(proportions, settings.dt)
+        self.returner = Returner(settings.dt)
         far = settings.lookahead >= FAR_ENOUGH
         self.gate = HoldGate(proportions.pendulum, settings.dt, active=settings.gate and not far, blind=settings.lookahead < BLIND)
         self.flights = FlightPlanner(proportions, settings, active=settings.flights and far)
@@ -87,6 +91,8 @@ class Planner:
         if window.leap is not None:
             self._ride(window, state)
         elif state is not None:
+            if self._settings.split_slides and not self.labeller.lies:
+                self.returner.seek(window, self.feet, self._limits, self.now, math.hypot(*self.catcher.missed.tolist()))
             self.catcher.hurry(self.feet, window.labels, self.now)
             self.catcher.move_prints(self.feet, window.labels)
         count = min(count, len(window.labels) - 2)
@@ -166,7 +172,7 @@ class Planner:
             state.slide = state.down = None
 
     def landed(self, foot: int, place: Vector, turn: Matrix) -> None:
-        """Say where a foot really touched down.
+        """Say where a foot really touched down, or slipped to.
 
         Args:
             foot: 0 for the left, 1 for the right.
@@ -177,7 +183,13 @@ class Planner:
             return
         state = self.feet[foot]
         if state.stands:
+            state.meant = state.meant or state.at
             state.at = Print(np.array(place), float(np.arctan2(turn[1, 0], turn[0, 0])), state.at.path)
+
+    @property
+    def _limits(self) -> tuple[float, float, float]:
+        """What footholds keep to: see ``place_prints``."""
+        return self.labeller.scale, self._p.widest, self._ahead
 
     def _found(self, window: Window) -> None:
         """Settle where the feet stand at the very beginning."""
@@ -197,10 +209,9 @@ class Planner:
         landing = None if window.leap is None else (window.leap[2] - window.now, window.way)
         feet = Feet(window.place[now], window.heading, window.path, window.labels, shift, landing)
         at, stands = (self.feet[0].at, self.feet[1].at), (self.feet[0].stands, self.feet[1].stands)
-        limits = (self.labeller.scale, self._p.widest, self._ahead)
-        prints = place_prints(feet, at, stands, limits, self._dt)
+        prints = place_prints(feet, at, stands, self._limits, self._dt)
         if window.leap is None and self._lengthen(window.labels, prints):
-            prints = place_prints(feet, at, stands, limits, self._dt)
+            prints = place_prints(feet, at, stands, self._limits, self._dt)
         offset = np.empty((len(window.com), 2))
         offset[now] = offset_of_prints(feet, prints)
         offset[: window.now] = self._offsets.between(window.start, self.now) if self.now else offset[window.now]
@@ -245,6 +256,7 @@ class Planner:
                 if not (stood and all(labels)):
                     state.since = self.now + (0 if all(labels) else count - labels[::-1].index(False))
             else:
+                state.meant = None
                 state.at = next((p[2] for p in reversed(prints[foot]) if p[0] < count), state.at)
                 state.swing = state.next
         self._offsets.extend(window.offset[window.now : window.now + count])

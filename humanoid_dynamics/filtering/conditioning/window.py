@@ -34,6 +34,7 @@ class FootState:
         down: Row at which it comes down to catch the robot, or came down; None where it need not.
         shift: (2,) by how much its next footprint is moved to catch the robot [m].
         tilt: (3,) by how much its heel is up [rad], rate and second rate, while its sole rolls; None while it does not.
+        meant: Where it was meant to stand, where it touched down elsewhere or slipped; None otherwise.
     """
 
     stands: bool
@@ -45,6 +46,7 @@ class FootState:
     down: int | None = None
     shift: Vector = field(default_factory=lambda: np.zeros(2))
     tilt: Vector | None = None
+    meant: Print | None = None
 
 
 @dataclass(slots=True, eq=False)

@@ -20,7 +20,7 @@ from humanoid_dynamics.filtering.paper.kernel_wish import WISHES, Point
 from humanoid_dynamics.filtering.paper.kernels import FIGURES, FRICTION, OTHERWISE, PIECES, TORQUE, quick_tick
 from humanoid_dynamics.filtering.paper.style import PaperStyle
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, writable
 from humanoid_dynamics.spatial.compiling import compile_kernel
 from humanoid_dynamics.spatial.polygon import ON_THE_EDGE
 
@@ -131,12 +131,12 @@ class QuickTick:
             h = h - pin.getFrameJacobian(model, data, frame, _AXES)[:3].T.dot(force)
         self._remember(flags)
         M, U, D, J = self._tree
-        wish = pin.difference(model, q, reference[0]), reference[1], reference[2], self._seen
+        wish = pin.difference(model, q, reference[0]), writable(reference[1]), writable(reference[2]), self._seen
         count = len(self._frames)
         a, tau, figures = np.empty(len(v)), np.empty(self._motors), np.empty(FIGURES)
         wrenches, orientations = np.empty((count, 6)), np.empty((count, 3, 3))
         answers = a, tau, wrenches, orientations, figures
-        found = self._kernel((M, h, U, D, v, J), self._standing, wish, self._robot, (self._watched, answers))
+        found = self._kernel((M, h, U, D, writable(v), J), self._standing, wish, self._robot, (self._watched, answers))
         if found == OTHERWISE or self._is_refused(figures):
             return None
         return Quick(a, tau, wrenches, orientations, self._show(), figures.tolist())

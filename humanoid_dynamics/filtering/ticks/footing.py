@@ -15,6 +15,9 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible, functions_of
 
 PARTS = tuple(part for module in (footing_kernels, stance_kernels) for part in functions_of(module) if part is not follow_feet)
+STOOD, CALM = 0.3, 0.1  # s after touch-down and m/s of the centre of mass: nobody looks before, and while the robot is faster
+FOLLOWING = 0.1  # s; how quickly the place of a sole that slipped is followed
+SLIPPED = (0.002, 0.005)  # m and rad; a sole that is so far from where it was told to stand has slipped
 
 
 class Footing:
@@ -38,6 +41,7 @@ class Footing:
         self.turn: Matrix = np.tile(np.eye(3), (2, 1, 1))
         self._marks: Indices = np.zeros((4, 2), dtype=np.intp)
         self._times = np.zeros((2, 2))
+        self._seen: tuple[Matrix, Matrix] | None = None
         self._follow = compile_where_possible(follow_feet, PARTS)
         self.restart()
 
@@ -58,10 +62,27 @@ class Footing:
         self._marks[EDGE] = edges
 
     def landings(self) -> list[tuple[int, Vector, Matrix]]:
-        """Return the soles that touched down since this was asked the last time, with place and orientation."""
+        """Return the soles that touched down since this was asked the last time, or slipped, with place and orientation."""
         landed = np.flatnonzero(self._marks[LANDED]).tolist()
         self._marks[LANDED] = 0
         return [(foot, self.place[foot], self.turn[foot]) for foot in landed]
+
+    def _follow_slips(self, target: Target, terms: BodyTerms, dt: float) -> None:
+        """See where soles are that have stood for longer, once the robot is calm: they slipped while it was pushed."""
+        stay = all(self.stands) and not any(self.edges) and bool(np.isinf(target.until).all())
+        if not stay or self._times[AGE].min() < STOOD or _is_apart(terms.com_rate[:2], CALM):
+            self._seen = None
+            return
+        if self._seen is None:
+            self._seen = self.place.copy(), self.turn.copy()
+        share = dt / FOLLOWING
+        for foot, (place, turn) in enumerate(zip(*self._seen, strict=True)):
+            n = target.normal[foot]
+            way = terms.place[foot] - place
+            place += share * (way - float(way @ n) * n)
+            turn[:] = level_turn((1.0 - share) * turn + share * terms.turn[foot], n)
+            if _is_apart(place - self.place[foot], SLIPPED[0]) or _is_apart(turn[:, 0] - self.turn[foot, :, 0], SLIPPED[1]):
+                self.place[foot], self.turn[foot], self._marks[LANDED, foot] = place, turn, 1
 
     def restart(self) -> None:
         """Forget where soles stand."""
@@ -84,6 +105,12 @@ class Footing:
         asked, body = (target.touches, target.edges), (terms.place, terms.turn, terms.twist)
         self._follow(asked, wanted, body, self._soles, held, (dt, measured))
         target.touches = self.stands
+        if measured:
+            self._follow_slips(target, terms, dt)
+
+
+def _is_apart(way: Vector, far: float) -> bool:
+    return float(way @ way) > far * far
 
 
 def level_turn(R: Matrix, normal: Vector) -> Matrix:

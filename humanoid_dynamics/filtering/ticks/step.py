@@ -63,5 +63,5 @@ class Tick(Protocol):
         ...
 
     def landings(self) -> list[tuple[int, Vector, Matrix]]:
-        """Return the soles that touched down since this was asked the last time, with place and orientation."""
+        """Return the soles that touched down since this was asked the last time, or slipped, with place and orientation."""
         ...

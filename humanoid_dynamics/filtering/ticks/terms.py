@@ -10,7 +10,7 @@ from humanoid_dynamics.filtering.ticks import term_kernels
 from humanoid_dynamics.filtering.ticks.term_kernels import read_terms
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.resolution.small import dot
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, writable
 from humanoid_dynamics.spatial.compiling import compile_kernel, functions_of
 
 BASE = 6
@@ -122,4 +122,5 @@ class BodyTerms:
             (pin.getFrameJacobian(model, data, frame, LOCAL), pin.updateFramePlacement(model, data, frame).homogeneous, acceleration)
             for frame, acceleration in self._seen
         ]
-        return bool(self._kernel(q, v, (upper, bias, *soles), self._fixed, self._written)) if self._kernel is not None else False
+        given = (upper, bias, *soles)
+        return self._kernel is not None and bool(self._kernel(writable(q), writable(v), given, self._fixed, self._written))

@@ -173,7 +173,7 @@ class BalancedTick:
         self.footing.restart()
 
     def landings(self) -> list[tuple[int, Vector, Matrix]]:
-        """Return the soles that touched down since this was asked the last time, with place and orientation."""
+        """Return the soles that touched down since this was asked the last time, or slipped, with place and orientation."""
         return self.footing.landings()
 
     def step(self, target: Target, q: Vector, v: Vector, dt: float, *, measured: bool = False) -> Step:

@@ -15,6 +15,18 @@ SLIDES: Final = 1e-5  # [m/s] what moves more slowly stands, or creeps for want 
 FAST: Final = 0.3  # [m/s] what moves faster does not stop within a step
 STRAIGHT: Final = 0.5  # square of the cosine between velocity and its change; what turns more does not stop
 
+BESIDE_END: Final = 1e-3  # share of a step next to its ends in which it is not cut where a slide stops
+
+
+def stops_within(stop: float, dt: float) -> bool:
+    """Return whether a point that slides is to stand still within a step, and not next to an end of it.
+
+    Args:
+        stop: When it does, zero where it is not known to [s].
+        dt: Length of the step [s].
+    """
+    return bool(BESIDE_END * dt < stop < (1.0 - BESIDE_END) * dt)
+
 
 def may_stop(slip: Vector) -> bool:
     """Return whether one of some points is slow enough to stop soon.
@@ -60,4 +72,4 @@ def find_stop(kept: Vector, old: tuple[float, float, float], near: Vector, dt: f
     return float(dt * along / square)
 
 
-PARTS = (find_stop,)
+PARTS = (find_stop, stops_within)

@@ -11,7 +11,7 @@ from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.contacts.contact_rows import Touching
 from humanoid_dynamics.simulation.steps.engine import Engine
 from humanoid_dynamics.simulation.steps.motion_kernel import MOTIONS
-from humanoid_dynamics.simulation.steps.rows import AUDIT, MASS, PUSH, Z_END, Z_FREE
+from humanoid_dynamics.simulation.steps.rows import AUDIT, MASS, PUSH, Q_END, RESIDUAL, SPIN, V_END, Z_END, Z_FREE
 from humanoid_dynamics.spatial.arrays import Vector
 
 
@@ -26,6 +26,7 @@ class AccountedTree:
         v: (nv,) velocity.
         books: Energy and momentum since the start.
         audit: Whether the books are kept.
+        quality: What the last step says of itself, from ``RESIDUAL`` to ``SPIN``.
         lam: (k,) mean force of each bilateral row in the last part of the last step.
     """
 
@@ -43,6 +44,8 @@ class AccountedTree:
         self.lam: Vector = np.zeros(mechanism.constraints.size)
         self._data = self.robot.data()
         self._dofs, self._numbers = engine.tables.dofs, engine.tables.numbers
+        self._ends = engine.tables.configurations[Q_END], self._dofs[V_END]  # of a step that is taken in one go
+        self.quality = self._numbers[RESIDUAL : SPIN + 1]
         self._numbers[AUDIT] = audit
         self._borne: tuple[Vector, Vector] | None = None  # of a part of a step: what nobody gave, and how velocities jumped after it
         self.books = Books(self.measure_energy())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeAlias
 
 from humanoid_dynamics.simulation.steps.lending import lend
+from humanoid_dynamics.simulation.steps.shelf import take_indices, take_matrix, take_table, take_vector
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 Tables: TypeAlias = tuple[Any, ...]  # all of a bench as a plain tuple, which costs less to hand to a compiled function
@@ -64,4 +65,17 @@ def open_bench(tables: Tables) -> Bench:
     return Bench(*first, *second, lend(tables[12]), lend(tables[13]), lend(tables[14]), lend(tables[15]))
 
 
-PARTS = (open_bench,)
+def take_bench(shelf: Any) -> Bench:
+    """Return the tables on a shelf.
+
+    Args:
+        shelf: The tables, in the order of ``Bench``, and others after them.
+    """
+    rows = (take_matrix(shelf, 0), take_matrix(shelf, 1), take_matrix(shelf, 2))
+    tables = (take_matrix(shelf, 3), take_matrix(shelf, 4), take_matrix(shelf, 5), take_matrix(shelf, 6), take_matrix(shelf, 7))
+    answers = (take_matrix(shelf, 8), take_matrix(shelf, 9))
+    places = (take_table(shelf, 10), take_indices(shelf, 11), take_indices(shelf, 12))
+    return Bench(*rows, *tables, *answers, *places, take_vector(shelf, 13), take_vector(shelf, 14), take_indices(shelf, 15))
+
+
+PARTS = (open_bench, take_bench)

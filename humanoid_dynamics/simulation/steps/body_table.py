@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pinocchio as pin
@@ -25,7 +25,7 @@ from humanoid_dynamics.simulation.steps.joint_kinds import (
     TILTED,
     WHEEL,
 )
-from humanoid_dynamics.simulation.steps.lending import lend
+from humanoid_dynamics.simulation.steps.shelf import take_matrix, take_table, take_vector
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 KINDS = MappingProxyType(
@@ -64,13 +64,15 @@ class BodyTable(NamedTuple):
     rotors: Vector
 
 
-def lend_body(body: Body) -> Body:
-    """Return the tables of a tree as they are handed on inside compiled code.
+def take_body(shelf: Any, k: int) -> Body:
+    """Return the tables of a tree, in the order of ``BodyTable``, from a shelf.
 
     Args:
-        body: The tree, in the order of ``BodyTable``.
+        shelf: The shelf.
+        k: Where they begin.
     """
-    return lend(body[0]), lend(body[1]), lend(body[2]), lend(body[3]), lend(body[4])
+    joints, bodies, chains = take_table(shelf, k), take_matrix(shelf, k + 1), take_table(shelf, k + 2)
+    return joints, bodies, chains, take_vector(shelf, k + 3), take_vector(shelf, k + 4)
 
 
 def list_bodies(model: pin.Model, parents: Indices) -> BodyTable | None:
@@ -139,4 +141,4 @@ def _describe_body(placement: pin.SE3, S: Matrix, inertia: pin.Inertia) -> Vecto
     return row
 
 
-PARTS = (lend_body,)
+PARTS = (take_body,)

@@ -7,9 +7,11 @@ import pinocchio as pin
 
 from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.contacts.calm_contacts import CalmContacts
+from humanoid_dynamics.simulation.contacts.slides import stops_within
 from humanoid_dynamics.simulation.contacts.standing import StandingPoints
 from humanoid_dynamics.simulation.contacts.thresholds import WILD
 from humanoid_dynamics.simulation.steps.engine import Engine
+from humanoid_dynamics.simulation.steps.joint_forces import JointForces
 from humanoid_dynamics.simulation.steps.rows import (
     AUDIT,
     CUT,
@@ -20,6 +22,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     MOTOR,
     OVERLOADED,
     Q_END,
+    STOPS,
     V_END,
     V_MIDDLE,
     W_CONTACTS,
@@ -27,7 +30,10 @@ from humanoid_dynamics.simulation.steps.rows import (
     Z_END,
     Z_FREE,
 )
+from humanoid_dynamics.simulation.steps.standing_axes import TURNING
 from humanoid_dynamics.simulation.steps.step_kernel import DEEP, DONE, UNDONE
+from humanoid_dynamics.simulation.steps.tables import Tables
+from humanoid_dynamics.simulation.steps.terms import Terms
 from humanoid_dynamics.spatial.arrays import Vector
 
 
@@ -35,6 +41,18 @@ class CalmEngine(Engine):
     """The phases of a step, and the calm step: bodies stand, nothing hits, slides, is let go of or is at its limit."""
 
     contacts: CalmContacts
+
+    def __init__(self, terms: Terms, contacts: CalmContacts, joints: JointForces, tables: Tables) -> None:
+        """Prepare.
+
+        Args:
+            terms: The equation of motion.
+            contacts: Contacts and limits.
+            joints: What joints do by themselves.
+            tables: Tables of the step.
+        """
+        super().__init__(terms, contacts, joints, tables)
+        self._uncut = np.zeros(len(self._rows[CUT])).tobytes()  # what no drive at its limit looks like, which is quickly compared
 
     def leap(self, dt: float, state: tuple[Vector, Vector], books: Books) -> int:
         """Take a calm step, with its energy in the books, or leave all as it was.
@@ -49,7 +67,7 @@ class CalmEngine(Engine):
         """
         (q, v), rows, numbers, terms = state, self._rows, self.tables.numbers, self.terms
         fast = numbers[FASTEST]
-        if len(terms.constraints) or fast > WILD or np.count_nonzero(rows[CUT]):
+        if fast > TURNING or len(terms.constraints) or stops_within(float(numbers[STOPS]), dt) or rows[CUT].tobytes() != self._uncut:
             return UNDONE
         self.set_step(dt, v, all_slow=False)
         q_M = pin.integrate(terms.model, q, self._half_dt * v)
@@ -113,7 +131,5 @@ class CalmEngine(Engine):
             return DEEP
         numbers[MISSING] = books.close_step(self.measure_energy(q, self._rows[V_END]))
         if books.account[MASS] > 0.0:
-            books.give(points.sum_impulses())
-            books.close_motion(self.outside.list_motion(), dt)
-            books.report_motion(numbers)
+            books.close_whole_step(numbers, self.outside.list_motion(), points.sum_impulses().tolist(), dt)
         return DONE

@@ -35,6 +35,7 @@ from humanoid_dynamics.simulation.steps import (
     tree_kernels,
 )
 from humanoid_dynamics.simulation.steps.lending import teach_lending
+from humanoid_dynamics.simulation.steps.shelf import teach_shelves
 from humanoid_dynamics.spatial.compiling import Kernel, compile_kernel
 
 
@@ -136,5 +137,6 @@ def compile_step() -> StepKernels:
         step_kernel,
     )
     teach_lending()
+    teach_shelves()
     parts = tuple(part for home in homes for part in home.PARTS)
     return StepKernels(*(compile_kernel(kernel, parts) for kernel in PLAIN))

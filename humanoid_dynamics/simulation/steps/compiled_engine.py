@@ -13,6 +13,7 @@ from humanoid_dynamics.simulation.steps.engine import Engine
 from humanoid_dynamics.simulation.steps.joint_forces import JointForces
 from humanoid_dynamics.simulation.steps.motion_kernel import MOTIONS
 from humanoid_dynamics.simulation.steps.rows import AUDIT, DT, HIT, PAPER, Q_HELD, Q_MIDDLE, ROUNDS
+from humanoid_dynamics.simulation.steps.shelf import put_on_shelf
 from humanoid_dynamics.simulation.steps.step_kernel import DEEP, UNDONE
 from humanoid_dynamics.simulation.steps.tables import Tables
 from humanoid_dynamics.spatial.arrays import Vector
@@ -42,9 +43,10 @@ class CompiledEngine(Engine):
         self._detecting = (tables.points, tables.shapes, tables.dofs, tables.near, tables.memory)
         self._tree = (tables.joints, tables.parents)
         self._bench = build_bench(tables, terms)
-        self._tables = tuple(self._bench)
-        self._equation = (terms.lower, terms.h, terms.poses)
         self._leaps = terms.body is not None and self._drives_simply()
+        self._shelved = (*self._bench, *(terms.body or ()), terms.lower, terms.h, terms.poses, tables.configurations)
+        self._shelf = put_on_shelf(self._shelved) if self._leaps else np.zeros((0, 3), dtype=np.intp)
+        self._middle = tables.configurations[Q_MIDDLE]
 
     def _drives_simply(self) -> bool:
         """Return whether drives, if there are any, only hold joints of one coordinate each; what they hold is noted."""
@@ -75,23 +77,28 @@ class CompiledEngine(Engine):
         Returns:
             ``UNDONE``, ``DONE``, or ``DEEP``: it was taken, something may have to be pushed out, and its energy is still to be measured.
         """
-        tables = self.tables
-        if not self._leaps or tables.numbers[DT] != dt or len(self.terms.constraints):
+        terms = self.terms
+        if not self._leaps or len(terms.constraints):
             return UNDONE
-        terms, places = self.terms, (tables.configurations, books.account)
-        apart = self.outside.carries and tables.numbers[AUDIT] > 0.0
-        if apart:
-            tables.numbers[AUDIT] = 0.0
-        came: int = self._kernels.take_step(self._tables, terms.body, self._equation, places, state)
-        if apart:
-            tables.numbers[AUDIT] = 1.0
-        if came and apart:  # what carries trees is not for kernels to tell
-            books.enter_step(tables.numbers)
-            came = DEEP
+        if self.outside.carries:
+            came = self._leap_carried(dt, state, books)
+        else:
+            came = self._kernels.take_step(self._shelf, books.account, *state, dt)
         if came:
-            terms.ok, self._q_M = True, tables.configurations[Q_MIDDLE]
+            terms.ok, self._q_M = True, self._middle
             self.contacts.start_step(terms, self._q_M)
         return came
+
+    def _leap_carried(self, dt: float, state: tuple[Vector, Vector], books: Books) -> int:
+        """Do what ``leap`` does where something carries trees, of which kernels cannot tell: the books are entered here."""
+        numbers = self.tables.numbers
+        audit, numbers[AUDIT] = float(numbers[AUDIT]), 0.0
+        came: int = self._kernels.take_step(self._shelf, books.account, *state, dt)
+        numbers[AUDIT] = audit
+        if not (came and audit):
+            return came
+        books.enter_step(numbers)
+        return DEEP
 
     def measure_energy(self, q: Vector, v: Vector) -> float:
         """Return kinetic and potential energy [J].

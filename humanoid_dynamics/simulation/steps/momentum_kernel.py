@@ -60,16 +60,17 @@ def enter_contacts(bench: Bench, bodies: Matrix, account: Vector) -> None:
         account[IMPULSE + 5] += x * f[1] - y * f[0]
 
 
-def close_motion(account: Numbers, motion: Numbers, dt: float) -> None:
-    """Enter the momentum after a part of a step; what is neither gravity nor an impulse that was entered nobody gave.
+def find_ungiven(account: Numbers, motion: Numbers, given: Numbers, dt: float) -> tuple[float, float, float, float, float, float]:
+    """Return what of the momentum neither gravity nor others gave, linear and about the centre of mass; the account has it as it is now.
 
     Args:
         account: Account of energy and momentum.
         motion: (9,) momentum, linear and angular about the origin of the world, and mass times centre of mass, of all bodies.
-        dt: Length of the part [s].
+        given: (6,) impulse that others gave, and its moment about the origin of the world.
+        dt: In what time [s].
     """
     mass, g_x, g_y, g_z, half = account[MASS], dt * account[GRAVITY], dt * account[GRAVITY + 1], dt * account[GRAVITY + 2], 0.5 * dt
-    last, given, left = MOTION, IMPULSE, UNGIVEN
+    last = MOTION
     x, y, z = motion[6] / mass, motion[7] / mass, motion[8] / mass
     a, b, c = account[last], account[last + 1], account[last + 2]
     # mass times its centre, in the middle of the part, where contacts act
@@ -79,19 +80,27 @@ def close_motion(account: Numbers, motion: Numbers, dt: float) -> None:
     u, v, w = d - (y * c - z * b), e - (z * a - x * c), f - (x * b - y * a)
     account[TURNED] += sqrt(a * a + b * b + c * c)
     account[TURNED + 1] += sqrt(u * u + v * v + w * w)
-    a, b, c = a - account[given] - mass * g_x, b - account[given + 1] - mass * g_y, c - account[given + 2] - mass * g_z
-    d -= account[given + 3] + m_y * g_z - m_z * g_y
-    e -= account[given + 4] + m_z * g_x - m_x * g_z
-    f -= account[given + 5] + m_x * g_y - m_y * g_x
-    account[left] += a
-    account[left + 1] += b
-    account[left + 2] += c
-    account[left + 3] += d - (y * c - z * b)
-    account[left + 4] += e - (z * a - x * c)
-    account[left + 5] += f - (x * b - y * a)
+    a, b, c = a - given[0] - mass * g_x, b - given[1] - mass * g_y, c - given[2] - mass * g_z
+    d -= given[3] + m_y * g_z - m_z * g_y
+    e -= given[4] + m_z * g_x - m_x * g_z
+    f -= given[5] + m_x * g_y - m_y * g_x
     for k in range(9):
         account[last + k] = motion[k]
-    account[given] = account[given + 1] = account[given + 2] = account[given + 3] = account[given + 4] = account[given + 5] = 0.0
+    return a, b, c, d - (y * c - z * b), e - (z * a - x * c), f - (x * b - y * a)
+
+
+def close_motion(account: Numbers, motion: Numbers, dt: float) -> None:
+    """Enter the momentum after a part of a step; what is neither gravity nor an impulse that was entered nobody gave.
+
+    Args:
+        account: Account of energy and momentum.
+        motion: (9,) momentum, linear and angular about the origin of the world, and mass times centre of mass, of all bodies.
+        dt: Length of the part [s].
+    """
+    left = find_ungiven(account, motion, account[IMPULSE:UNGIVEN], dt)
+    for k in range(6):
+        account[UNGIVEN + k] += left[k]
+        account[IMPULSE + k] = 0.0
 
 
 def report_motion(account: Numbers, numbers: Numbers) -> None:
@@ -115,4 +124,20 @@ def report_motion(account: Numbers, numbers: Numbers) -> None:
         account[UNGIVEN + k] = 0.0
 
 
-PARTS = (enter_contacts, close_motion, report_motion)
+def close_whole_step(account: Numbers, numbers: Numbers, motion: Numbers, given: Numbers, dt: float) -> None:
+    """Do what ``close_motion`` and ``report_motion`` do, after a step of one part of which nothing was entered before.
+
+    Args:
+        account: Account of energy and momentum.
+        numbers: Numbers in and out.
+        motion: (9,) momentum, linear and angular about the origin of the world, and mass times centre of mass, of all bodies.
+        given: (6,) impulse that others than gravity gave, and its moment about the origin of the world.
+        dt: Length of the step [s].
+    """
+    a, b, c, x, y, z = left = find_ungiven(account, motion, given, dt)
+    numbers[MOMENTUM], numbers[SPIN] = sqrt(a * a + b * b + c * c), sqrt(x * x + y * y + z * z)
+    for k, some in enumerate(left, LEAKED):
+        account[k] += some
+
+
+PARTS = (enter_contacts, find_ungiven, close_motion, report_motion)

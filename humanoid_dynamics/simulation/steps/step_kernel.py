@@ -9,10 +9,12 @@ import numpy as np
 from humanoid_dynamics.simulation.contacts.contact_kernel import remember, solve_contacts
 from humanoid_dynamics.simulation.contacts.detect_kernel import detect
 from humanoid_dynamics.simulation.contacts.limit_rows import stops
+from humanoid_dynamics.simulation.contacts.slides import stops_within
 from humanoid_dynamics.simulation.contacts.thresholds import RUNAWAY, SLOP, WILD
-from humanoid_dynamics.simulation.steps.bench import Bench, Tables, open_bench
+from humanoid_dynamics.simulation.steps.bench import Bench, Tables, open_bench, take_bench
 from humanoid_dynamics.simulation.steps.body_kernel import sweep_bodies
-from humanoid_dynamics.simulation.steps.body_table import Body, lend_body
+from humanoid_dynamics.simulation.steps.body_table import Body, take_body
+from humanoid_dynamics.simulation.steps.joint_kinds import FIRST_V, FREE, KIND
 from humanoid_dynamics.simulation.steps.lending import lend
 from humanoid_dynamics.simulation.steps.momentum_kernel import close_motion, enter_contacts, report_motion
 from humanoid_dynamics.simulation.steps.motion_kernel import MOTIONS, find_offsets, measure_motion, move_configuration
@@ -40,6 +42,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     Q_MIDDLE,
     ROUNDS,
     START,
+    STOPS,
     SUMS,
     TOTAL,
     V_END,
@@ -49,8 +52,14 @@ from humanoid_dynamics.simulation.steps.rows import (
     WAY,
     V,
 )
+from humanoid_dynamics.simulation.steps.shelf import take_matrix, take_table, take_vector
+from humanoid_dynamics.simulation.steps.standing_axes import TURNING
 from humanoid_dynamics.simulation.steps.tree_kernels import arrive, evaluate
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+
+# what stands on the shelf after the tables of a bench
+TREE: Final = 16
+EQUATION: Final = 21
 
 # what became of a step
 UNDONE: Final = 0  # it is as if it had not been tried
@@ -58,29 +67,26 @@ DEEP: Final = 1  # it was taken, and something is to be pushed out; the books ar
 DONE: Final = 2
 
 
-def take_step(
-    tables: Tables, body: Body, equation: tuple[Matrix, Vector, Matrix], places: tuple[Matrix, Vector], state: tuple[Vector, Vector]
-) -> int:
+def take_step(shelf: Indices, account: Vector, q: Vector, v: Vector, dt: float) -> int:
     """Go through a step without bilateral rows, or leave all as it was where something asks for attention.
 
     Args:
-        tables: All tables, in the order of ``Bench``.
-        body: The tree, in the order of ``BodyTable``.
-        equation: Inertia (nv, nv), bias forces (nv,), and poses of all joints (nj, 12), overwritten.
-        places: Table of configurations, and account of energy.
-        state: Configuration (nq,) and velocity (nv,) at the start.
+        shelf: All tables in the order of ``Bench``, the tree in that of ``BodyTable``, inertia (nv, nv), bias (nv,) and poses of all
+            joints (nj, 12), overwritten, and the table of configurations.
+        account: Account of energy and momentum.
+        q: (nq,) configuration at the start.
+        v: (nv,) velocity there.
+        dt: Length of the step [s].
 
     Returns:
         What became of it.
     """
-    bench, tree, joints = open_bench(tables), lend_body(body), lend(body[0])
-    M, h, poses = lend(equation[0]), lend(equation[1]), lend(equation[2])
-    configurations, account = lend(places[0]), lend(places[1])
-    q, v = lend(state[0]), lend(state[1])
+    bench, tree, joints = take_bench(shelf), take_body(shelf, TREE), take_table(shelf, TREE)
+    M, h, poses = take_matrix(shelf, EQUATION), take_vector(shelf, EQUATION + 1), take_matrix(shelf, EQUATION + 2)
+    configurations, account, q, v = take_matrix(shelf, EQUATION + 3), lend(account), lend(q), lend(v)
     dofs, numbers = bench.dofs, bench.numbers
-    dt, audit = numbers[DT], numbers[AUDIT] > 0.0
-    fastest = numbers[FASTEST]
-    if fastest > WILD:
+    audit, fastest = numbers[AUDIT] > 0.0, numbers[FASTEST]
+    if numbers[DT] != dt or fastest > WILD or stops_within(numbers[STOPS], dt) or (fastest > TURNING and turns_fast(joints, v)):
         return UNDONE
     keep_guess(dofs, v)
     numbers[ALL_SLOW] = numbers[FORESEEN] = 0.0
@@ -100,6 +106,20 @@ def take_step(
     if audit:
         close_books(bench, tree, (configurations[Q_END], dofs[V_END]), account)
     return DONE
+
+
+def turns_fast(joints: Indices, v: Vector) -> bool:
+    """Return whether a free body turns so fast that a step sees it along standing axes.
+
+    Args:
+        joints: Table of joints.
+        v: (nv,) velocity.
+    """
+    for i in range(1, len(joints)):
+        d = joints[i, FIRST_V]
+        if joints[i, KIND] == FREE and max(abs(v[d + 3]), abs(v[d + 4]), abs(v[d + 5])) > TURNING:
+            return True
+    return False
 
 
 def solve_alone(tables: Tables, q: Vector) -> None:
@@ -200,4 +220,4 @@ def close_account(numbers: Vector, account: Vector, energy: float) -> None:
     account[BEFORE] = numbers[MISSING] = missing
 
 
-PARTS = (evaluate, detect, solve_contacts, arrive, remember, keep_guess, find_end, enter_work, close_account, close_books)
+PARTS = (evaluate, detect, solve_contacts, arrive, remember, turns_fast, keep_guess, find_end, enter_work, close_account, close_books)
