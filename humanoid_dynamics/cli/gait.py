@@ -14,7 +14,7 @@ from rich.console import Console
 from humanoid_dynamics.cli.options import JsonOption, RobotArgument
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, print_table
-from humanoid_dynamics.errors import HumanoidDynamicsError
+from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError
 
 if TYPE_CHECKING:
     from humanoid_dynamics.motion.clip import Clip
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 WRITTEN = (".npz", ".csv")
+OPTIONS = {"steps": "--steps", "turn": "--turn", "slope": "--slope", "rate": "--rate", "stop_time": "--stop", "step_length": "--speed"}
 StepsOption = Annotated[int, typer.Option("--steps", help="Number of steps; the last one brings the feet together.")]
 SpeedOption = Annotated[
     float | None, typer.Option("--speed", help="Speed [m/s], negative backwards; by the legs where not given.", show_default=False)
@@ -82,11 +83,12 @@ def gait(  # noqa: PLR0913
         raise HumanoidDynamicsError(f"--out: received {out!r}, expected the path of a .npz or .csv file")
     _refuse_infinite({"--speed": speed, "--stop": stop, "--heading-at": heading_at})
     loaded = load_robot(robot)
-    style = WalkStyle(steps=steps, turn=turn / max(steps - 1, 1), slope=slope, rate=rate)
-    if speed is not None:
-        style = replace(style, step_length=speed * step_period(loaded, style))
-    if stop is not None:
-        style = replace(style, stop_time=stop)
+    try:
+        style = WalkStyle(steps=steps, turn=turn / max(steps - 1, 1), slope=slope, rate=rate, stop_time=stop)
+        if speed is not None:
+            style = replace(style, step_length=speed * step_period(loaded, style))
+    except ShapeError as problem:
+        raise HumanoidDynamicsError(f"{OPTIONS[problem.field]}: {problem}") from problem
     following = load_clip(Path(then), loaded) if then else None
     with show_progress(f"walk of {loaded.name}") as bar:
         walk = build_walk(loaded, style, watch=bar.tell)

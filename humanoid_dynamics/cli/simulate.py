@@ -145,7 +145,7 @@ def scene_facts(scene: "Scene", world: "World", summary: "Summary", recorder: "R
         "ground_force": force.tolist(),
         "weight": world.robot.mass * float(np.linalg.norm(world.robot.model.gravity.linear)),
         "digest": recorder.digest(),
-        "warnings": list(world.robot.warnings),
+        "warnings": [str(notice) for notice in world.notices if notice.severity == "warning"],
         **({"snake": world.pilot.facts()} if isinstance(world.pilot, SnakePilot) else {}),
     }
 

@@ -17,6 +17,7 @@ from scipy.interpolate import CubicSpline
 
 from humanoid_dynamics.errors import HumanoidDynamicsError, UnsupportedRobotError
 from humanoid_dynamics.model.doubt import doubtful_limits, tell_doubtful
+from humanoid_dynamics.model.joint import Joint
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import SIDES, chain_length, find_body, find_soles
 from humanoid_dynamics.motion.checking.zmp import compute_reaction, support_margins
@@ -197,12 +198,17 @@ class _Frame:
 def _check_legs(robot: RobotModel) -> None:
     """Refuse legs that cannot place their soles: a flat one takes six freedoms, a point three."""
     for sole in find_soles(robot):
-        leg = {int(i) for i in robot.model.supports[robot.model.frames[sole.frame].parentJoint]}
-        joints = [joint for joint in robot.joints if joint.index in leg and joint.kind != "free_flyer"]
+        joints = _joints_of_leg(robot, sole.frame)
         needed, has = 3 if sole.kind == "point" else 6, sum(joint.v.stop - joint.v.start for joint in joints)
         if has < needed:
             problem = f"the leg of {sole.name!r} has {has} freedoms, a walk on its sole takes {needed}; its joints are"
             raise UnsupportedRobotError(f"walking with {robot.name!r}", [joint.name for joint in joints], problem)
+
+
+def _joints_of_leg(robot: RobotModel, sole: int) -> list[Joint]:
+    """Return what is between the base and a sole."""
+    leg = {int(i) for i in robot.model.supports[robot.model.frames[sole].parentJoint]}
+    return [joint for joint in robot.joints if joint.index in leg and joint.kind != "free_flyer"]
 
 
 def _prepare(robot: RobotModel, style: WalkStyle, keep_limits: bool, *, probing: bool = False) -> tuple[_Frame, WalkSearch, float]:
@@ -265,5 +271,8 @@ def _refusal(robot: RobotModel, style: WalkStyle, frame: _Frame, found: Found | 
     miss = np.inf if found is None else found.hard_error
     asked = [_ask(frame, "step_length", frame.length), *([_ask(frame, "slope", style.slope)] if style.slope else [])]
     missing = f", {miss:.2g} m or rad are missing" if miss > TELLING else ""
-    problem = f"the legs cannot follow {' on '.join(asked)}{missing}{possible}; at their limits are"
-    return UnsupportedRobotError(f"walking with {robot.name!r}", [robot.coordinates[index] for index in ever] or ["no joints"], problem)
+    names = [robot.coordinates[index] for index in ever]
+    why = "at their limits are" if names else "no joint is at a limit: it is out of reach of"
+    names = names or [joint.name for sole in find_soles(robot) for joint in _joints_of_leg(robot, sole.frame)]
+    problem = f"the legs cannot follow {' on '.join(asked)}{missing}{possible}; {why}"
+    return UnsupportedRobotError(f"walking with {robot.name!r}", names, problem)

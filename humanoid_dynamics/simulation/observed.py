@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_dynamics.dynamics.mechanism import Mechanism
-from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.model.robot import Notice, RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.contacts.contact_rows import Touching
@@ -31,6 +31,11 @@ class ObservedWorld:
     def mechanism(self) -> Mechanism:
         """Bilateral constraints; they are edited through ``apply``."""
         return self._stepper.mechanism
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What was assumed of the robot and what is wrong, and connections that no joint can move, as they are now."""
+        return (*self.robot.notices, *self.mechanism.constraints.notices)
 
     @property
     def q(self) -> Vector:

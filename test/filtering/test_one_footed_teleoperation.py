@@ -99,3 +99,51 @@ def test_a_robot_that_fell_comes_back_without_a_jump() -> None:
     assert np.abs(pin.difference(robot.model, frames[-1].q, robot.posture)).max() < 1e-9
     assert not frames[0].tau.any()
     assert not frames[0].certificate.holds
+
+
+def test_a_robot_that_fell_stands_again_where_its_soles_stood_last() -> None:
+    robot = load("g1")
+    tele = Teleoperation(robot, ("right_hand",), rate=RATE)
+    stood, turn = np.array(robot.posture), pin.Quaternion(pin.exp3(np.array([0.0, 0.0, 1.2])))
+    stood[:3], stood[3:7] = stood[:3] + np.array([5.0, -3.0, 0.2]), (turn * pin.Quaternion(stood[3:7])).coeffs()
+    tele.restart(stood)
+    frames = [tele.tick(tick / RATE) for tick in range(20)]
+    tele.q[3:7] = (turn * pin.Quaternion(pin.exp3(np.array([1.3, 0.0, 0.0])))).coeffs()
+    for tick in range(20, round(2.0 * RATE)):
+        frames.append(tele.tick(tick / RATE))
+        if frames[-1].status == "restarted":
+            break
+    frames.append(tele.tick(4.0))
+    assert [frame.status for frame in frames[-3:]] == ["fallen", "restarted", "ok"]
+    check_smooth(frames[20:])
+    assert np.abs(pin.difference(robot.model, frames[-1].q, stood)).max() < 1e-3
+
+
+def test_a_measured_robot_that_lies_is_braked_and_led_again_when_somebody_lifts_it() -> None:
+    robot, rng = load("g1"), np.random.default_rng(3)
+    tele = Teleoperation(robot, ("right_hand",), rate=RATE)
+    lying = np.array(robot.posture)
+    lying[2:7] = (0.2, 0.0, np.sqrt(0.5), 0.0, np.sqrt(0.5))
+    for tick in range(30):
+        v = 5.0 * rng.normal(size=robot.nv) * (1e4 if tick == 20 else 1.0)
+        frame = tele.tick(tick / RATE, (lying, v))
+        assert frame.status == "fallen"
+        assert np.isfinite(frame.vdot).all()
+        assert np.all(np.abs(frame.tau) <= robot.limits.effort[6:])
+        assert np.all(frame.tau * v[6:] <= 0.0)
+    for tick in range(30, 60):
+        frame = tele.tick(tick / RATE, (np.array(robot.posture), np.zeros(robot.nv)))
+        assert frame.status == "ok"
+        assert np.abs(frame.vdot).max() < 1.0
+
+
+def test_a_measured_state_that_runs_away_makes_no_jump_of_the_command() -> None:
+    robot = load("g1")
+    tele = Teleoperation(robot, ("right_hand",), rate=RATE)
+    q, v = np.array(robot.posture), np.zeros(robot.nv)
+    q[0] += 2.0
+    for tick in range(40):
+        frame = tele.tick(tick / RATE, (q, v + 2e3 * (tick == 20)))
+        assert np.all(np.abs(frame.tau) <= robot.limits.effort[6:] * (1.0 + 1e-9))
+        assert frame.status == ("fallen" if tick == 20 else "ok")
+        np.testing.assert_array_equal(frame.q, q)

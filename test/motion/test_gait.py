@@ -8,6 +8,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import humanoid_dynamics as hd
+from humanoid_dynamics.motion import gait
 from humanoid_dynamics.motion.checking.limits import limit_excess
 from humanoid_dynamics.motion.checking.zmp import compute_reaction, support_margins
 from humanoid_dynamics.motion.clip import Clip
@@ -297,3 +298,26 @@ def test_reaction_does_not_depend_on_where_the_world_is():
     here, there = (compute_reaction(Clip(robot, [0.0, 0.1, 0.2], [one] * 3, [v] * 3, [a] * 3)) for one in (q, moved))
     np.testing.assert_allclose(there.zmp[0], X.act(np.array([*here.zmp[0], 0.0]))[:2], atol=1e-9)
     np.testing.assert_allclose(there.yaw_moment, here.yaw_moment, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "expected"),
+    [
+        ("rate", 1e9, "rate: received 1000000000.0, expected a rate of 5 to 10000 Hz"),
+        ("rate", 1e-9, "expected a rate of 5 to"),
+        ("stop_time", 1e9, "expected a positive time of at most 60 s"),
+        ("step_length", -1e300, "expected a finite number of at most 100 m or rad"),
+        ("turn", np.nan, "expected a finite number of at most 100 m or rad"),
+        ("steps", 10**9, "expected a whole number, 1 to 1000"),
+    ],
+)
+def test_walks_without_measure_are_refused_before_any_memory_is_taken(field, value, expected):
+    with pytest.raises(hd.ShapeError, match=expected):
+        WalkStyle(**{field: value})
+
+
+def test_refusal_names_the_joints_that_are_in_the_way():
+    robot, style = hd.load_robot("human28"), WalkStyle(step_length=20.0)
+    error = gait._refusal(robot, style, gait._Frame(robot, style, 1.0), None)
+    assert "no joint is at a limit: it is out of reach of: " in str(error)
+    assert {"left_knee", "right_knee"} <= set(error.joints)

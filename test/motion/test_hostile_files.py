@@ -9,6 +9,7 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.motion.formats.bvh_file import read_bvh
 from humanoid_dynamics.motion.formats.csv_file import read_csv
 from humanoid_dynamics.motion.formats.deepmimic_file import read_deepmimic
+from humanoid_dynamics.motion.formats.detect import read_motion
 from humanoid_dynamics.motion.formats.joint_trajectory import recording_from_trajectory
 from humanoid_dynamics.motion.formats.mapping import JointMap, build_clip, load_joint_map
 from humanoid_dynamics.motion.formats.npz_file import read_npz, read_pose_streams
@@ -287,3 +288,11 @@ def test_hostile_skeleton_map(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(hd.DescriptionError, match=message):
         load_skeleton_map(path)
+
+
+@pytest.mark.parametrize("head", [b"", b"{", b"a,b,c\n"])
+def test_bytes_that_are_no_text_are_in_no_known_format(tmp_path, head):
+    path = tmp_path / "walk.npz"
+    path.write_bytes(head + b"\xff,\xfe" + bytes(range(128, 256)) + b",")
+    with pytest.raises(hd.ClipError, match="in no known format"):
+        read_motion(path)

@@ -4,6 +4,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+import humanoid_dynamics as hd
 from humanoid_dynamics.constraints.loop import build_loop
 from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError
 from humanoid_dynamics.model.loop import LoopClosure
@@ -12,7 +13,7 @@ from humanoid_dynamics.simulation.contacts.moving_shapes import MovingShape
 from humanoid_dynamics.simulation.contacts.shapes import Box, Capsule, Plane
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.world import World
-from humanoid_dynamics.structure.events import Connect
+from humanoid_dynamics.structure.events import Connect, Cut
 
 HERE = pin.SE3.Identity()
 
@@ -128,3 +129,13 @@ def test_shapes_that_are_none_in_numbers_are_refused(shape, said):
     if not isinstance(shape, Plane):
         with pytest.raises(ShapeError, match=said.partition(" of terrain")[0] + " of the shape on link 'body'"):
             World(crate, Setup(compiled=False, shapes=(MovingShape("body", shape),)))
+
+
+def test_a_world_tells_which_connections_no_joint_can_move():
+    world = World(hd.load_robot("human28"), Setup(compiled=False))
+    before = world.notices
+    world.apply([Connect(LoopClosure("itself", "spherical", "torso", HERE, "torso", HERE))])
+    assert world.notices[:-1] == before
+    assert "'itself'" in str(world.notices[-1])
+    world.apply([Cut("itself")])
+    assert world.notices == before

@@ -17,7 +17,7 @@ STATUSES = {
     "joints_give_way": "joints may leave their room; contact and torque limits are kept",
     "free": "no wrench within limits holds the robot",
     "state_not_finite": "the measured state is no number; the command follows from the last one that was",
-    "fallen": "the state ran away or the robot fell; motion comes to rest and goes back to the resting posture, held by nothing",
+    "fallen": "the robot fell, or its state ran away; it comes to rest and goes back to where it stood; measured, its motors brake",
     "restarted": "the robot is back at rest on its feet",
 }
 

@@ -37,6 +37,7 @@ class LedBody:
     Attributes:
         feet: What led feet do.
         floor: Height of the ground [m].
+        home: (nq,) resting posture where both soles stood last.
     """
 
     def __init__(
@@ -62,7 +63,8 @@ class LedBody:
         for k in self._foot_of:
             poses.followers.slow(k, *LIFTING)
         self._rest_com, self._rest_pelvis, self._rest_shoulders = np.zeros(3), np.zeros(3), np.zeros((self._com, 3))
-        self._q, self._turn = np.array(robot.posture), np.eye(3)
+        self._q, self._turn, self._rest_soles = np.array(robot.posture), np.eye(3), np.zeros(3)
+        self.home: Vector = np.array(robot.posture)
 
     def rest(self, q: Vector, v: Vector) -> None:
         """Stand where the robot is.
@@ -81,15 +83,15 @@ class LedBody:
         self._area = self.feet.area((0, 1), terms, INSIDE[1])
         self._stance = ()
         # What rests is told from the resting posture, so that a robot that was found in another one goes there.
-        self._rest_com, self._rest_pelvis, self._rest_shoulders = self._resting_places()
+        self._rest_com, self._rest_pelvis, self._rest_shoulders, self._rest_soles = self._resting_places()
         poses.followers.place(self._com, terms.com, np.eye(3), np.zeros(6))
         for k in range(self._com):
             poses.stay(k, points.p[k], points.R[k], points.rate[k])
         self._q = np.array(self._robot.posture)
         self._turn_base()
 
-    def _resting_places(self) -> tuple[Vector, Vector, Matrix]:
-        """Return centre of mass, led pelvis and shoulders over the middle of both soles, in the resting posture."""
+    def _resting_places(self) -> tuple[Vector, Vector, Matrix, Vector]:
+        """Return centre of mass, led pelvis and shoulders over the middle of both soles, in the resting posture, and that middle."""
         robot, data = self._robot, self._robot.data()
         pin.framesForwardKinematics(robot.model, data, robot.posture)
         middle = np.mean([data.oMf[frame].act(c) for frame, c in self.feet.soles], axis=0)
@@ -97,7 +99,7 @@ class LedBody:
         pelvis = data.oMf[self._frames[self._pelvis].frame].translation - middle if self._pelvis >= 0 else np.zeros(3)
         points = [led.shoulder for led in self._frames]
         shoulders = [np.zeros(3) if point is None else place_point(data, robot.model, point) - middle for point in points]
-        return com, np.array(pelvis), np.array(shoulders)
+        return com, np.array(pelvis), np.array(shoulders), middle
 
     def target(self, now: float, dt: float) -> Target:
         """Return what is wanted now.
@@ -171,6 +173,9 @@ class LedBody:
             self._middle = np.array([*centres[list(feet), :2].mean(axis=0), self.floor])
             if alone < 0:
                 self._turn_base()
+            if alone < 0 and all(self._tick.footing.stands):
+                self.home = np.array(self._q)
+                self.home[:3] = self._middle + self._turned(self._robot.posture[:3] - self._rest_soles)
 
     def _turn_base(self) -> None:
         """Let the base look as the soles do, as it does in the resting posture."""

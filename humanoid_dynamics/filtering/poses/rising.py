@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 
 from humanoid_dynamics.filtering.fallen import WayBack, unheld
 from humanoid_dynamics.filtering.ticks.step import Step
@@ -31,6 +32,20 @@ class Rising:
         """Forget the fall."""
         self.active = False
         self._way.restart()
+
+    def brake(self, q: Vector, v: Vector) -> tuple[Step, Vector, Vector]:
+        """Answer for a robot that lies: its motors brake.
+
+        Args:
+            q: (nq,) measured configuration.
+            v: (nv,) measured velocity.
+
+        Returns:
+            The answer, configuration and velocity after it.
+        """
+        step = self._way.brake(q, v)
+        after = v + self._dt * step.vdot
+        return step, np.asarray(pin.integrate(self._robot.model, q, self._dt * after)), after
 
     def step(self, q: Vector, v: Vector, goal: Vector) -> tuple[Step, Vector, Vector, bool]:
         """Go on for one tick.

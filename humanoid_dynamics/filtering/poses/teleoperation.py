@@ -204,18 +204,21 @@ class Teleoperation:
         step = tick.step(target, q, v, self.dt, measured=measured is not None)
         after = v + self.dt * step.vdot
         q_after = pin.integrate(self.robot.model, q, self.dt * after)
-        gone, back = _is_gone(q_after, after), False
-        if measured is None and (self._rising.active or gone or has_fallen(q_after, self._height)):
-            step, q_after, after, back = self._rising.step(q, v, np.array(self.robot.posture))
+        back = False
+        if _is_gone(q_after, after) or self._rising.active or has_fallen(q_after if measured is None else q, self._height):
+            if measured is None:
+                step, q_after, after, back = self._rising.step(q, v, self._body.home)
+            else:
+                step, q_after, after = self._rising.brake(q, v)
+                self._started = False  # somebody has to put the robot on its feet
             status = "restarted" if back else "fallen"
         certificate = self._judge.judge(q, v, (q_after, after), step)
         if status == "ok":
             status = name_status(step.rung, gave_way=tick.gave_way, rescues=self._body.feet.rescues)
         streams = self._report(time)
         self.q, self.v = q_after, after
-        if back or (gone and measured is not None):
-            self._rest(np.array(self.robot.posture), np.zeros(self.robot.nv))
-            status = "restarted"
+        if back:
+            self._rest(q_after, after)
         clearance = tick.clearance.distance
         return TeleoperationFrame(
             time, q, v, step.vdot, step.tau, step.wrenches, step.stands, step.rung, status, certificate, clearance, streams

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -47,12 +48,13 @@ def detect_format(path: Path) -> str:
     text = head.decode("utf-8-sig", errors="replace").lstrip()
     if text.startswith("HIERARCHY"):
         return "bvh"
-    if text.startswith("{"):
+    is_text = _is_utf8(head)
+    if text.startswith("{") and is_text:
         return _json_format(path)
     if is_opensim(text.splitlines()):
         return "opensim"
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-    if lines and any(mark in lines[0] for mark in SEPARATORS) and "\x00" not in text:
+    if is_text and lines and any(mark in lines[0] for mark in SEPARATORS) and "\x00" not in text:
         return "csv"
     table = "a table of text is UTF-8 with commas, semicolons or tabs between its columns"
     raise ClipError(str(path), f"is in no known format ({', '.join(FORMATS)}); {table}")
@@ -79,6 +81,15 @@ def read_motion(path: Path, rate: float | None = None) -> Recording | Bvh | Deep
         "mcap": read_bag_motion,
     }
     return readers[found](path)
+
+
+def _is_utf8(head: bytes) -> bool:
+    """Whether the first bytes of a file are text; the last character may be cut."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head, final=len(head) < HEAD)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _json_format(path: Path) -> str:

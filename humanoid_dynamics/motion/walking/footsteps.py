@@ -9,8 +9,10 @@ import numpy as np
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.spatial.arrays import Vector
 
-POSITIVE = ("step_time", "double_support", "start_time", "stop_time", "rate")
-FINITE = ("step_length", "side_step", "turn", "step_height", "slope", "lower")
+TIMES, LONGEST = ("step_time", "double_support", "start_time", "stop_time"), 60.0  # s
+RATES = (5.0, 10_000.0)  # Hz
+MOST_STEPS = 1000
+SIZES, LARGEST = ("step_length", "side_step", "turn", "step_height", "slope", "lower"), 100.0  # m or rad; nobody is as large
 
 
 @dataclass(frozen=True)
@@ -51,14 +53,20 @@ class WalkStyle:
     rate: float = 200.0
 
     def __post_init__(self) -> None:
-        if isinstance(self.steps, bool) or not isinstance(self.steps, int) or self.steps < 1:
-            raise ShapeError("steps", repr(self.steps), "a whole number, one or more")
+        if isinstance(self.steps, bool) or not isinstance(self.steps, int) or not 1 <= self.steps <= MOST_STEPS:
+            raise ShapeError("steps", repr(self.steps), f"a whole number, 1 to {MOST_STEPS}")
         if self.first not in {"left", "right"}:
             raise ShapeError("first", repr(self.first), "left or right")
-        for name in (*POSITIVE, *FINITE):
+        if not RATES[0] <= self.rate <= RATES[1]:
+            raise ShapeError("rate", repr(self.rate), f"a rate of {RATES[0]:g} to {RATES[1]:g} Hz")
+        for name in TIMES:
             value = getattr(self, name)
-            if value is not None and not (np.isfinite(value) and (name in FINITE or value > 0.0)):
-                raise ShapeError(name, repr(value), "a finite number" if name in FINITE else "a positive time or rate")
+            if value is not None and not 0.0 < value <= LONGEST:
+                raise ShapeError(name, repr(value), f"a positive time of at most {LONGEST:g} s")
+        for name in SIZES:
+            value = getattr(self, name)
+            if value is not None and not abs(value) <= LARGEST:
+                raise ShapeError(name, repr(value), f"a finite number of at most {LARGEST:g} m or rad")
 
 
 @dataclass(frozen=True, eq=False)
