@@ -12,8 +12,9 @@ from humanoid_dynamics.benchmarks.interleave import MICROSECOND, Contender, Timi
 from humanoid_dynamics.benchmarks.rows import Measurement, Race
 from humanoid_dynamics.benchmarks.stand import Stand
 from humanoid_dynamics.filtering.clip_feed import samples_with_holds
-from humanoid_dynamics.filtering.filter import ROWS_AT_A_TIME, DynamicsFilter
+from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.poses.teleoperation import Teleoperation
+from humanoid_dynamics.filtering.target_stream import ROWS_AT_A_TIME
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.gait import build_walk
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
