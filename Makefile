@@ -11,7 +11,7 @@ endif
 # run(name, command): one line when it passes, everything it printed when it fails.
 run = @output=$$($(2) 2>&1) && echo "ok      $(1)" || { status=$$?; echo "$$output"; echo "FAILED  $(1)"; exit $$status; }
 threads = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
-pytest = $(threads) $(BIN)/pytest -q -n 2 --dist loadfile --timeout 300
+pytest = $(threads) $(BIN)/pytest -q -n 2 --dist loadfile --timeout 600
 
 help:  ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "make %-9s %s\n", $$1, $$2 }'
