@@ -17,6 +17,7 @@ from humanoid_dynamics.structure.events import Connect, Event
 
 REACH = 5e-3  # [m, rad]
 OPEN = 1e-6  # what is open by less is left to the steps to close [m, rad]
+CLOSURE = 1e-9  # what a step may leave open [m]
 
 
 def check_reach(mechanism: Mechanism, q: Vector, events: Sequence[Event]) -> None:

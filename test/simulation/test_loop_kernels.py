@@ -70,3 +70,25 @@ def test_other_rows_and_changes_of_structure_are_taken_over(human):
     kernels.constraints.remove("tie")
     kernels.hold_here()
     assert kernels.Q.shape == (human.nv, 1)
+
+
+SPECK = """<robot name="speck">
+  <link name="block"><inertial><mass value="10"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="speck"><inertial><mass value="1e-7"/><inertia ixx="1e-9" iyy="1e-9" izz="1e-9" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="slide" type="prismatic"><parent link="block"/><child link="speck"/><axis xyz="1 0 0"/>
+    <limit effort="1" velocity="1"/></joint>
+</robot>"""
+
+
+def test_the_row_of_a_speck_hides_none_of_a_block():
+    """Two hooks a hair apart hold a block against turns about them, weakly beside what holds a speck on it."""
+    robot = hd.load_robot(SPECK)
+    hooks = [pin.SE3(np.eye(3), np.array([x, 0.0, 0.0])) for x in (0.0, 1e-4)]
+    loops = [LoopClosure(f"hook{i}", "spherical", "block", X, "world", X) for i, X in enumerate(hooks)]
+    loops.append(LoopClosure("catch", "spherical", "speck", pin.SE3.Identity(), "block", pin.SE3.Identity()))
+    for terms in stand(robot, [build_loop(robot, loop) for loop in loops]):
+        held = terms.restrain(terms.whiten(terms.rows.T))
+        assert terms.Q.shape == (7, 6)
+        np.testing.assert_allclose(held, 0.0, atol=1e-10)
+        error = terms.rows @ np.linspace(0.0, 1e-4, 7)
+        np.testing.assert_allclose(terms.rows @ terms.velocity(terms.closing(error)), -error, atol=1e-12)

@@ -10,6 +10,7 @@ import numpy as np
 from humanoid_dynamics.simulation.balance import ENERGY, NONE, sum_energy
 from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE
 from humanoid_dynamics.simulation.contacts.rebound import ROUND_OFF
+from humanoid_dynamics.simulation.reach import CLOSURE
 from humanoid_dynamics.simulation.scenes.run import Summary, find_reach
 from humanoid_dynamics.simulation.scenes.scene import Tolerated
 from humanoid_dynamics.simulation.world import World
@@ -18,7 +19,6 @@ RESIDUAL = CLOSE  # a step that misses more is inexact [m/s]
 COMPLEMENTARITY = 1e-6  # [J]
 CONE = 1e-9  # [N·s]
 DEPTH = 1e-3  # [m]
-CLOSURE = 1e-9  # [m]
 MOMENTUM = 1e-3  # of that at the start and all its changes since
 REBOUND = 1e-6  # [m/s]
 

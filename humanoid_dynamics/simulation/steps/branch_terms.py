@@ -78,7 +78,7 @@ class BranchTerms(Terms):
 
     def hold_here(self) -> None:
         """Take the bilateral rows, where the poses are, into the basis Q."""
-        table, self._scale = self._read_table(), self.constraints.scale
+        table, self._scale = self._read_table(), np.array(self.constraints.scale)
         self.rows = table.rows
         if table.compiled:
             rank = self._kernels.hold_loops(table.loops, self._views, self._tree, (table.rows, self._scale), table.found)

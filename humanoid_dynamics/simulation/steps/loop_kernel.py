@@ -30,7 +30,8 @@ LOOP_PLACES: Final = 13
 FREE_KIND: Final = 0  # of the angles: those of the rotation as a vector
 ALIGNED_KIND: Final = 1  # those by which the third axes fail to meet
 UNIVERSAL_KIND: Final = 2  # the last row is about the normal of both axes
-RANK_TOLERANCE: Final = 1e-6
+RANK_TOLERANCE: Final = 1e-6  # share of a row that the rows before it have to leave
+SMALLEST: Final = 1e-8  # share of the largest row, below which a row is rounding
 LEAST: Final = 1e-12
 
 
@@ -123,7 +124,7 @@ def orthonormalize(basis: Matrix, R: Matrix, order: Indices) -> int:
     """Make rows orthonormal, the largest first, each twice against those before it; return how many are left.
 
     Args:
-        basis: (k, nv) rows, overwritten; the last ones, which depend on those before, are left over.
+        basis: (k, nv) rows of one length, overwritten; the last ones, which depend on those before, are left over.
         R: (k, k) written: row j of the basis was made of the rows in this order by column j of the upper triangle.
         order: (k,) written.
     """
@@ -186,7 +187,7 @@ def hold_rows(rows: Matrix, scale: Vector, tree: tuple[Matrix, Indices], found: 
 
     Args:
         rows: (k, nv) the rows.
-        scale: (k,) factors that make them comparable.
+        scale: (k,) factors that make them comparable, overwritten with those that make all as long as one another.
         tree: (nv, nv) factor of the inertia, and the coordinate that carries each.
         found: (k, nv) basis, row by row, (k, k) factor and (k,) order, written.
     """
@@ -196,7 +197,26 @@ def hold_rows(rows: Matrix, scale: Vector, tree: tuple[Matrix, Indices], found: 
         for c in range(rows.shape[1]):
             basis[i, c] = scale[i] * rows[i, c]
         whiten_all(L, parents, basis[i])
+    even_out(basis, scale)
     return orthonormalize(basis, R, order)
+
+
+def even_out(basis: Matrix, scale: Vector) -> None:
+    """Make all rows as long as one another, but those that are rounding: that of a light body hides none of a heavy one.
+
+    Args:
+        basis: (k, nv) rows, overwritten.
+        scale: (k,) what they were multiplied by, overwritten.
+    """
+    if not len(basis):
+        return
+    largest = basis[find_largest(basis, 0)]
+    least = SMALLEST * max(np.sqrt(multiply_rows(largest, largest)), LEAST)
+    for i in range(len(basis)):
+        share = 1.0 / max(np.sqrt(multiply_rows(basis[i], basis[i])), least)
+        scale[i] *= share
+        for c in range(basis.shape[1]):
+            basis[i, c] *= share
 
 
 def hold_loops(
@@ -212,7 +232,7 @@ def hold_loops(
         loops: Their numbers and whole numbers.
         views: (nj, 12) poses of joints, and (nv, 6) joint Jacobian of the world.
         tree: (nv, nv) factor of the inertia, and the coordinate that carries each.
-        rows: (k, nv) rows, written, and (k,) factors that make them comparable.
+        rows: (k, nv) rows, written, and (k,) factors that make them comparable, overwritten as by ``hold_rows``.
         found: (k, nv) basis, row by row, (k, k) factor and (k,) order, written.
     """
     write_rows(loops, views, tree[1], rows[0])
@@ -277,5 +297,5 @@ def turn_apart(A: Vector, B: Vector, kind: int, error: Vector) -> None:
         error[k] *= stretch
 
 
-PARTS = (compose, point_row, add_chain, write_rows, orthonormalize, find_largest, swap_rows, hold_rows, turn_apart)
+PARTS = (compose, point_row, add_chain, write_rows, orthonormalize, find_largest, swap_rows, even_out, hold_rows, turn_apart)
 APART: tuple[str, ...] = ("compose", "orthonormalize")  # of the parts of kernels here, those that are not copied to where they are called

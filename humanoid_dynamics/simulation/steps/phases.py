@@ -14,7 +14,7 @@ from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.contacts.thresholds import RUNAWAY, WILD
 from humanoid_dynamics.simulation.push import Push, sum_pushes
-from humanoid_dynamics.simulation.reach import OPEN
+from humanoid_dynamics.simulation.reach import CLOSURE
 from humanoid_dynamics.simulation.runaway import describe_causes, describe_runaway, find_weakest
 from humanoid_dynamics.simulation.setup import fastest_coordinate
 from humanoid_dynamics.simulation.steps.accounted import AccountedTree
@@ -40,7 +40,7 @@ from humanoid_dynamics.simulation.steps.standing_axes import TURNING, StandingAx
 from humanoid_dynamics.spatial.arrays import Vector
 
 CLOSED, CLOSED_FINELY = 1e-11, 1e-13  # [m]
-RECLOSE = 3
+RECLOSE = 6  # looks; the third finds all closed but where rows nearly depend on one another
 BESIDE = 1e-8  # [m, rad] next to where rows were taken, where they are the same
 MOST_CUTS = 6
 
@@ -238,18 +238,18 @@ class Phases(AccountedTree):
         """
         lifted, moved = 0.0, np.inf
         terms = self.engine.terms
-        for _ in range(RECLOSE):
+        for left in reversed(range(RECLOSE)):
             terms.look(self.q)
             error, self.closure = terms.find_error()
             if moved > BESIDE:
                 terms.hold_here()
-            if self.closure <= (CLOSED_FINELY if self.accurate else CLOSED):
+            if not left or self.closure <= (CLOSED_FINELY if self.accurate else CLOSED):
                 break
             way = terms.velocity(terms.closing(error))
             if keep:
                 lifted += float(pin.computeGeneralizedGravity(self.robot.model, self._data, self.q).dot(way))
             self.q, moved = pin.integrate(self.robot.model, self.q, way), float(np.abs(way).max())
-        self.apart = self.mechanism.constraints.labels[int(np.argmax(np.abs(error)))] if self.closure > OPEN else ""
+        self.apart = self.mechanism.constraints.labels[int(np.argmax(np.abs(error)))] if self.closure > CLOSURE else ""
         bound = terms.restrain(z)
         self.v = terms.velocity(keep_energy(z, bound, lifted) if keep else bound)
         if self.weighs:

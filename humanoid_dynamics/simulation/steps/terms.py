@@ -11,7 +11,8 @@ from humanoid_dynamics.constraints.kinematics import Kinematics
 from humanoid_dynamics.dynamics.placements import Placements
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-RANK_TOLERANCE = 1e-6
+RANK_TOLERANCE = 1e-6  # share of a row that the rows before it have to leave
+SMALLEST = 1e-8  # share of the largest row, below which a row is rounding
 
 
 class Terms:
@@ -151,6 +152,9 @@ class Terms:
         if k == 0:
             self.Q = np.zeros((nv, 0))
             return
+        sizes = np.linalg.norm(B, axis=0)  # made one: a row of a light body hides none of a heavy one
+        sizes = np.maximum(sizes, SMALLEST * max(float(sizes.max()), 1e-12))
+        B, self._scale = B / sizes, self._scale / sizes
         qr, order, reflectors, _, _ = lapack.dgeqp3(B, lwork=2 * k + (k + 1) * 32, overwrite_a=1)
         pivots = np.abs(qr.diagonal())
         rank = int((pivots > RANK_TOLERANCE * max(float(pivots[0]), 1e-12)).sum())
