@@ -21,7 +21,7 @@ from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
 RATE = 50.0  # Hz of a good stream
 AFTER = 2.0  # s a stream goes on after its fault
-BAND = 0.05  # rad; a command whose worst joint is nearer to that of the undisturbed stream follows again
+BAND = 0.05  # rad; a command whose joints are off by less than this beyond what is usual, in the root mean square, follows again
 MOTIONS = ("sway", "squat", "gait", "walk")  # the second and the last one are recordings
 ARMS = ("shoulder", "elbow", "wrist")
 
@@ -187,7 +187,7 @@ def undisturbed(motion: str) -> list[Frame]:
 
 
 def off(frames: list[Frame], motion: str, since: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return instants of a reference after one, and by how much the worst joint is off the reference there [rad]."""
+    """Return instants of a reference after one, and by how much joints are off the reference there, in the root mean square [rad]."""
     clip = load_motion(motion)
     times = np.array([frame.reference for frame in frames])
     wanted = sample_configurations(clip, clip.times[0] + np.minimum(times, clip.duration))
@@ -197,14 +197,14 @@ def off(frames: list[Frame], motion: str, since: float) -> tuple[np.ndarray, np.
 
 @functools.cache
 def usual(motion: str) -> float:
-    """Return by how much the worst joint is off the reference of an undisturbed stream, at most [rad]."""
+    """Return by how much joints are off the reference of an undisturbed stream, in the root mean square, at most [rad]."""
     return float(np.max(off(undisturbed(motion), motion, 0.0)[1]))
 
 
 def recovery(fault: Fault, frames: list[Frame]) -> float:
     """Return how long after a fault the command is not, or not for good, back [s].
 
-    It is back where all limits are kept and no joint is farther from the reference than ``BAND`` beyond what is usual without a fault.
+    It is back where all limits are kept and joints are off the reference by no more than ``BAND`` beyond what is usual without a fault.
     """
     times, misses = off(frames, fault.motion, fault.ends)
     kept = np.array([frame.rung == 0 and frame.certificate.holds for frame in frames])[-len(times) :]
