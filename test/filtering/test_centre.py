@@ -53,4 +53,4 @@ def test_pivot_stays_inside_the_soles_that_stand(name):
 def test_lean_to_and_fro_for_long_does_not_fell_the_robot(name):
     robot = hd.load_robot(name)
     frames, _ = streams.run(DynamicsFilter(robot), lean_to_and_fro(robot, 10.0))
-    assert all(frame.certificate.holds and frame.rung == 0 for frame in frames)
+    assert all(frame.certificate.holds and frame.rung <= 1 for frame in frames)
