@@ -84,6 +84,8 @@ class CentrePlanner:
             return com, rate, second
         rows, supports = self._supports(window, prints)
         moves = smooth_columns(self._moves(path[3], rows, supports), self._short)
+        if window.leap is None:
+            self._hold(moves, path, rows, supports)
         if self.rebase is not None:  # time stood still, and the centre of mass was led elsewhere
             self.balance.x, self.rebase = self.rebase - com[0, :2], None
             self._behind[:] = 0.0
@@ -148,6 +150,12 @@ class CentrePlanner:
         for (support, span), reach in zip(spans, reaches, strict=True):
             moves[span] = support.moves(zmp[span], support.share + trust * (MOST - support.share), reach)
         return moves
+
+    def _hold(self, moves: Matrix, path: tuple[Matrix, ...], rows: list[int], supports: list[Support]) -> None:
+        """Keep the pivot inside what the robot stands on, in place: heights that change and smoothing put it elsewhere."""
+        pivots = path[0][:, :2] - path[2][:, :2] / self._p.pendulum**2 + self._p.lean + moves
+        for support, first, after in zip(supports, rows, [*rows[1:], len(moves)], strict=True):
+            moves[first:after] += support.moves(pivots[first:after], 1.0)
 
     def _shift(self, window: Window, moved: Matrix, com: Matrix, second: Matrix, count: int) -> tuple[Matrix, Matrix, Matrix]:
         """Return by what the centre of mass moves so that its pivot moves as it must; in flight it goes straight on."""
