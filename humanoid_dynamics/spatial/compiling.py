@@ -64,12 +64,13 @@ def choose_compiler(compiled: bool | None, what: str = "a compiled tick") -> boo
 
 
 @cache
-def compile_kernel(kernel: Kernel, parts: tuple[Kernel, ...] = ()) -> Kernel:
-    """Return a kernel compiled by numba; sums may be added in another order, numbers that are none stay what they are.
+def compile_kernel(kernel: Kernel, parts: tuple[Kernel, ...] = (), *, order_is_free: bool = True) -> Kernel:
+    """Return a kernel compiled by numba; numbers that are none stay what they are.
 
     Args:
         kernel: A function in the part of Python that numba reads.
         parts: Functions that it calls; what these call in turn is found.
+        order_is_free: Whether sums may be added in another order.
 
     Returns:
         The compiled kernel, kept on disk where there is a place for it.  It is compiled at its first call.
@@ -77,24 +78,18 @@ def compile_kernel(kernel: Kernel, parts: tuple[Kernel, ...] = ()) -> Kernel:
     parts = find_parts(kernel, parts)
     for part in parts:
         _make_known(part)
-    return compile_known(kernel, parts, order_is_free=True)
+    return compile_known(kernel, parts, order_is_free=order_is_free)
 
 
-@cache
-def compile_where_possible(kernel: Kernel, parts: tuple[Kernel, ...] = (), *, order_is_free: bool = True) -> Kernel:
+def compile_where_possible(kernel: Kernel, parts: tuple[Kernel, ...] = (), **options: bool) -> Kernel:
     """Return a kernel compiled by numba where that is installed, and as it is otherwise.
 
     Args:
         kernel: A function in the part of Python that numba reads.
         parts: Functions that it calls.
-        order_is_free: Whether sums may be added in another order.
+        options: Of ``compile_kernel``.
     """
-    if not is_compiler_installed():
-        return kernel
-    parts = find_parts(kernel, parts)
-    for part in parts:
-        _make_known(part)
-    return compile_known(kernel, parts, order_is_free=order_is_free)
+    return compile_kernel(kernel, parts, **options) if is_compiler_installed() else kernel
 
 
 def find_parts(kernel: Kernel, parts: tuple[Kernel, ...]) -> tuple[Kernel, ...]:

@@ -66,3 +66,11 @@ def test_what_is_missing_is_named(monkeypatch):
 def test_name_changes_with_the_order_that_a_part_is_bound_to():
     bound = FunctionType(scale.__code__, {**scale.__globals__, "IN_ORDER": ("scale",)}, "scale")
     assert compiling.digest_functions((bound,)) != compiling.digest_functions((scale,))
+
+
+def test_what_ran_without_a_compiler_is_compiled_where_there_is_one(monkeypatch):
+    pytest.importorskip("numba", reason="numba is not installed")
+    with monkeypatch.context() as patch:
+        patch.setattr("humanoid_dynamics.spatial.compiling.find_spec", lambda name: None)
+        assert compiling.compile_where_possible(scale) is scale
+    assert compiling.compile_where_possible(scale) is not scale
