@@ -47,13 +47,13 @@ class Books:
         Args:
             start: Energy at the start [J].
         """
-        self.account: Vector = np.zeros(ACCOUNT)
+        self._open(np.zeros(ACCOUNT))
         self.account[START] = self.account[ENERGY] = start
 
-    @property
-    def _entries(self) -> memoryview[float]:
-        """The account, for those who read and write its numbers one by one: twice as fast as from an array."""
-        return cast("memoryview[float]", self.account.data)
+    def _open(self, account: Vector) -> None:
+        """Take over an account, and look at it as those do who read and write its numbers one by one: twice as fast as from an array."""
+        self.account: Vector = account
+        self._entries = cast("memoryview[float]", account.data)
 
     @property
     def start(self) -> float:
@@ -148,16 +148,16 @@ class Books:
         """
         report_motion(self._entries, cast("memoryview[float]", numbers.data))
 
-    def close_whole_step(self, numbers: Vector, motion: list[float], given: list[float], dt: float) -> None:
+    def close_whole_step(self, numbers: memoryview[float], motion: list[float], given: list[float], dt: float) -> None:
         """Do what ``give``, ``close_motion`` and ``report_motion`` do, after a step of one part.
 
         Args:
-            numbers: Numbers in and out.
+            numbers: Numbers in and out, one by one.
             motion: (9,) as for ``begin_motion``.
             given: (6,) impulse, and its moment about the origin of the world.
             dt: Length of the step [s].
         """
-        close_whole_step(self._entries, cast("memoryview[float]", numbers.data), motion, given, dt)
+        close_whole_step(self._entries, numbers, motion, given, dt)
 
     def enter(self, name: str, work: float) -> None:
         """Enter work.
@@ -169,7 +169,7 @@ class Books:
         self.account[SUMS + ENTRIES.index(name)] += work
         self.account[TOTAL] += work
 
-    def enter_step(self, numbers: Vector) -> None:
+    def enter_step(self, numbers: Vector | memoryview[float]) -> None:
         """Enter the work of a step.
 
         Args:
@@ -177,8 +177,9 @@ class Books:
         """
         account, total = self._entries, 0.0
         for k, work in enumerate(numbers[FIRST:LAST].tolist(), SUMS):
-            account[k] += work
-            total += work
+            if work:
+                account[k] += work
+                total += work
         account[TOTAL] += total
 
     def close_step(self, energy: float) -> float:
@@ -207,7 +208,7 @@ class Books:
     def copy(self) -> Books:
         """Return books of their own with the same entries."""
         other = copy(self)
-        other.account = self.account.copy()
+        other._open(self.account.copy())
         return other
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from humanoid_dynamics.simulation.contacts.contact_rows import Touching
 from humanoid_dynamics.simulation.contacts.friction import FrictionContacts
@@ -12,7 +13,7 @@ from humanoid_dynamics.simulation.contacts.standing import Footing, StandingPoin
 from humanoid_dynamics.simulation.contacts.terrain import Terrain
 from humanoid_dynamics.simulation.contacts.thresholds import SLOP
 from humanoid_dynamics.simulation.contacts.touch_points import PointTable
-from humanoid_dynamics.simulation.steps.rows import POINTS, ROUNDS, SPAN, V_MIDDLE
+from humanoid_dynamics.simulation.steps.rows import POINTS, ROUNDS, SPAN
 from humanoid_dynamics.simulation.steps.tables import Tables
 from humanoid_dynamics.simulation.steps.terms import Terms
 from humanoid_dynamics.spatial.arrays import Vector
@@ -43,6 +44,7 @@ class CalmContacts(FrictionContacts):
         """
         super().__init__(table, terrain, movers, limits, tables, law=law)
         level = self._detector.level
+        self._numbers = cast("memoryview[float]", tables.numbers.data)  # for those who read and write them one by one
         self._standing: StandingPoints | None = None
         self._footing = None if level is None or movers or law != "friction" else Footing(level, self._joints)
 
@@ -87,7 +89,7 @@ class CalmContacts(FrictionContacts):
             v: (nv,) velocity at its start.
             dt: Its length [s].
         """
-        numbers, memory, points = self.tables.numbers, self.tables.memory, self._standing
+        numbers, memory, points = self._numbers, self.tables.memory, self._standing
         if self._footing is None or numbers[ROUNDS] != 1.0 or numbers[SPAN] != dt:
             return None
         if points is None or not points.knows(memory):
@@ -97,19 +99,19 @@ class CalmContacts(FrictionContacts):
             points.recall(memory)
         return points if self.limits is None or self.limits.find_near(q_M, v, dt) is None else None
 
-    def stand(self, points: StandingPoints, terms: Terms, v: Vector, impulse: Vector, dt: float) -> bool:
+    def stand(self, points: StandingPoints, terms: Terms, v: Vector, force: Vector, dt: Vector) -> bool:
         """Find the impulses of points that stood; return whether all of them go on to stand.  Nothing is remembered before ``remain``.
 
         Args:
             points: From ``may_stand``.
             terms: Evaluated in the middle of the step.
             v: (nv,) velocity at the start.
-            impulse: (nv,) generalized impulse of all but contacts, with the momentum at the start.
-            dt: Length of the step [s].
+            force: (nv,) generalized force of all but contacts, and that which gave the momentum at the start in as long a step.
+            dt: Length of the step, as an array [s].
         """
         middles = self._detector.place(terms.poses)
-        near = points.measure(middles, terms.data.J, self.tables.dofs[V_MIDDLE], self.tables.numbers)
-        return near and points.stick(terms, v, impulse, dt)
+        near = points.measure(middles, terms.J, self.tables.dofs, self._numbers)
+        return near and points.stick(terms, v, force, dt)
 
     def remain(self, points: StandingPoints, terms: Terms) -> bool:
         """Remember points that stand; return whether something is to be pushed out.
@@ -118,7 +120,7 @@ class CalmContacts(FrictionContacts):
             points: From ``stand``.
             terms: The same as there.
         """
-        points.remember(self.tables.memory, self.tables.numbers)
+        points.remember(self.tables.memory, self._numbers)
         if self.limits is not None:
             self._memory.let_go()
         self._standing, self._pushed = points, (terms, points.normals, points.gap)

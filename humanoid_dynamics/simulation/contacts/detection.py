@@ -77,7 +77,8 @@ class Detector:
             poses: (nj, 12) poses of all joints, rotation column by column and translation.
         """
         if self._blocks is not None:
-            return np.asarray(self._blocks.dot(poses.take(self._carriers, 0).reshape(-1, 3)))
+            middles: Matrix = self._blocks.dot(poses.take(self._carriers, 0).reshape(-1, 3))
+            return middles
         return np.asarray(np.matmul(self._p_J, poses.take(self._joint, 0).reshape(-1, 4, 3))[:, 0])
 
     def _turn(self, poses: Matrix) -> Matrix:

@@ -83,7 +83,7 @@ class LevelGround:
         place: Matrix = middles - self._within[point]
         return place
 
-    def is_reached(self, places: tuple[Matrix, Vector], point: Indices, J: Matrix, v: Vector, numbers: Vector) -> bool:
+    def is_reached(self, places: tuple[Matrix, Vector], point: Indices, J: Matrix, v: Vector, numbers: memoryview[float]) -> bool:
         """Return whether any of some points, none of which touched, would come near enough to take part in a step.
 
         Args:
@@ -91,7 +91,7 @@ class LevelGround:
             point: (k,) their places in the table.
             J: (6, nv) joint Jacobian of the world.
             v: (nv,) velocity to expect in the middle of the step.
-            numbers: Numbers in and out.
+            numbers: Numbers in and out, one by one.
         """
         middles, gap = places
         wrenches = self._wrenches[0, point]

@@ -13,11 +13,11 @@ from humanoid_dynamics.simulation.contacts.cones import spread_softness
 from humanoid_dynamics.simulation.contacts.contact_rows import Touching
 from humanoid_dynamics.simulation.contacts.level_ground import LevelGround
 from humanoid_dynamics.simulation.contacts.thresholds import CARRIES, NEAR
-from humanoid_dynamics.simulation.steps.rows import COMPLEMENTARITY, CONE, DEPTH, LOWEST, M_U, RESIDUAL, STOPS, WITHIN
+from humanoid_dynamics.simulation.steps.rows import COMPLEMENTARITY, CONE, DEPTH, LOWEST, M_U, RESIDUAL, STOPS, V_MIDDLE, WITHIN
 from humanoid_dynamics.simulation.steps.terms import Terms
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 
-HALF = read_only(0.5)  # as an array, by which numpy multiplies twice as fast as by a number
+HALF, ZERO = read_only(0.5), read_only(0.0)  # as arrays, with which numpy computes twice as fast as with numbers
 MOST_SETS = 16
 
 
@@ -50,6 +50,7 @@ class StandingPoints:
         self._prepare_rows(wrenches, support)
         self._motions: Matrix = np.zeros((6, m))  # velocities at the end, then impulses
         self._ended, self._impulses = self._motions.reshape(2, -1)
+        self._back = np.ascontiguousarray(ground.turn.T)
         self._told = b""  # the memory, where it says the same in the world
         self._kept: Matrix = np.zeros((m, 6))  # the same in the world, as remembered
         self.gap: Vector = np.zeros(m)
@@ -93,19 +94,19 @@ class StandingPoints:
         np.dot(self._ground.turn, memory[self._where, M_U:].T, self._motions)
         self._told = b""
 
-    def measure(self, middles: Matrix, J: Matrix, v: Vector, numbers: Vector) -> bool:
+    def measure(self, middles: Matrix, J: Matrix, dofs: Matrix, numbers: memoryview[float]) -> bool:
         """Find distances and rows; return whether these points are near the ground, and no others come there.
 
         Args:
             middles: (n, 3) middles of all points of the table [m].
             J: (6, nv) joint Jacobian of the world.
-            v: (nv,) velocity to expect in the middle of the step.
-            numbers: Numbers in and out.
+            dofs: Table of the coordinates, with the velocity to expect in the middle of the step.
+            numbers: Numbers in and out, one by one.
         """
         if len(self._others):
             gap = self._ground.measure(middles)
             near = self._others[gap.take(self._others) < numbers[WITHIN]]
-            if len(near) and self._ground.is_reached((middles[near], gap[near]), near, J, v, numbers):
+            if len(near) and self._ground.is_reached((middles[near], gap[near]), near, J, dofs[V_MIDDLE], numbers):
                 return False
             middles = middles.take(self._point, 0)
         np.dot(self._of_middles, middles.T, self._found)
@@ -120,21 +121,21 @@ class StandingPoints:
         self._rows *= self._support
         return True
 
-    def stick(self, terms: Terms, v: Vector, impulse: Vector, dt: float) -> bool:
+    def stick(self, terms: Terms, v: Vector, force: Vector, dt: Vector) -> bool:
         """Find the impulses that stop every row; return whether no point pulls or slides with them.
 
         Args:
             terms: Evaluated in the middle of the step.
             v: (nv,) velocity at the start.
-            impulse: (nv,) generalized impulse of all but contacts, with the momentum at the start.
-            dt: Length of the step, and of the last one [s].
+            force: (nv,) generalized force of all but contacts, and that which gave the momentum at the start in as long a step.
+            dt: Length of the step, and of the last one, as an array [s].
         """
         self._before = v.dot(self._rows)[:-1]
         wanted = self._before - self._ended
         wanted *= HALF
         if self._highest > 0.0:
-            wanted[: self._m] += np.maximum(self.gap, 0.0) / dt
-        self.free[:] = impulse
+            wanted[: self._m] += np.maximum(self.gap, ZERO) / dt
+        np.multiply(force, dt, self.free)
         whitened = terms.whiten_rows(self._rows_T)
         np.dot(whitened, whitened.T, self._products)
         soft = self._yielding.dot(self._diagonal)
@@ -169,18 +170,18 @@ class StandingPoints:
         """Return the work of the impulses [J]."""
         return 0.5 * float(self._p.dot(self._before + self._ended))
 
-    def sum_impulses(self) -> Vector:
-        """Return (6,) the impulse, and its moment about the origin of the world."""
-        return np.asarray(self._forces.dot(self._parts))
+    def sum_impulses(self) -> list[float]:
+        """Return the impulse and its moment about the origin of the world, six numbers."""
+        return self._forces.dot(self._parts).tolist()  # type: ignore[no-any-return]
 
-    def remember(self, memory: Matrix, numbers: Vector) -> None:
+    def remember(self, memory: Matrix, numbers: memoryview[float]) -> None:
         """Keep what was found; all of these points carry, as they did before.
 
         Args:
             memory: Table of what touched in the last step; written.
-            numbers: Numbers in and out; the certificate is written.
+            numbers: Numbers in and out, one by one; the certificate is written.
         """
-        self._kept = memory[self._where, M_U:] = self._ground.turn.T.dot(self._motions).T
+        self._kept = memory[self._where, M_U:] = self._back.dot(self._motions).T
         self._told = memory.tobytes() if self._ground.is_square else b""
         numbers[RESIDUAL], numbers[CONE] = self.missed, 0.0
         numbers[COMPLEMENTARITY], numbers[STOPS] = self._complementarity(), 0.0
@@ -194,12 +195,12 @@ class StandingPoints:
 
     def _complementarity(self) -> float:
         """Return the largest product of a normal impulse and the velocity along it [J]."""
-        power = (self._p[: self._m] * self._u[: self._m]).tolist()
+        power = (self._p * self._u).tolist()[: self._m]
         return float(max(max(power), -min(power)))
 
     def _is_inside(self, p: Vector) -> bool:
         """Return whether every point carries, and none more aslant than friction holds."""
-        return bool(min(p[: self._m].tolist()) > CARRIES and min(self._room.dot(p * p).tolist()) >= 0.0)
+        return bool(min(p.tolist()[: self._m]) > CARRIES and min(self._room.dot(p * p).tolist()) >= 0.0)
 
 
 class Footing:

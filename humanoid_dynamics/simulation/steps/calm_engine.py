@@ -65,63 +65,66 @@ class CalmEngine(Engine):
         Returns:
             ``UNDONE``, ``DONE``, or ``DEEP``: it was taken, something may have to be pushed out, and its energy is still to be measured.
         """
-        (q, v), rows, numbers, terms = state, self._rows, self.tables.numbers, self.terms
+        (q, v), rows, numbers, terms = state, self._rows, self._numbers, self.terms
         fast = numbers[FASTEST]
-        if fast > TURNING or len(terms.constraints) or stops_within(float(numbers[STOPS]), dt) or rows[CUT].tobytes() != self._uncut:
+        if fast > TURNING or len(terms.constraints) or stops_within(numbers[STOPS], dt) or rows[CUT].tobytes() != self._uncut:
             return UNDONE
         self.set_step(dt, v, all_slow=False)
         q_M = pin.integrate(terms.model, q, self._half_dt * v)
         points = self.contacts.may_stand(q_M, v, dt)
-        impulse = None if points is None else self._coast(q_M, v)
-        if points is None or impulse is None or not self.contacts.stand(points, terms, v, impulse, dt):
+        force = None if points is None else self._coast(q_M, v)
+        if points is None or force is None or not self.contacts.stand(points, terms, v, force, self._dt):
             return UNDONE
-        middle = rows[V_MIDDLE].copy()
         points.write_end(rows[Z_END])
         if self.outside.carries:
             rows[Z_FREE][:] = points.free
         if not self._go_on():
-            rows[V_MIDDLE][:], numbers[FASTEST] = middle, fast
+            numbers[FASTEST] = fast
             return UNDONE
         numbers[W_CONTACTS] = points.measure_work()
         return self._finish(points, pin.integrate(terms.model, q, rows[WAY]), books, dt)
 
     def _coast(self, q_M: Vector, v: Vector) -> Vector | None:
-        """Return the impulse (nv,) of all but contacts, with the momentum at the start; None where the inertia is not positive definite.
+        """Return the force (nv,) of all but contacts, and that which gave the momentum at the start; None without a factor of the inertia.
 
         M v, which the inverse dynamics find along with the bias, holds what implicit forces at the start would take back:
-        U v + dt U^-T f = U^-T (M v + dt g), where g is f without that which resists the velocity at the start.
+        U v + dt U^-T f = dt U^-T (M v / dt + g), where g is f without that which resists the velocity at the start.
         """
         terms, rows, joints = self.terms, self._rows, self.joints
         self._q_M = q_M
         terms.place(q_M)
-        force = rows[MOTOR].copy()  # nobody pushes in a step that is taken in one go
         self.find_offset(q_M)
+        bias = pin.rnea(terms.model, terms.data, q_M, rows[V_MIDDLE], self._per_dt * v)
+        force: Vector = rows[MOTOR] - bias  # nobody pushes in a step that is taken in one go
         if joints.idle:
-            terms.factor()
+            terms.factor_here()
         else:
             force += joints.pull(rows, self._dt, free=True)
-            terms.factor(rows[EXTRA])
-        force -= pin.rnea(terms.model, terms.data, q_M, rows[V_MIDDLE], self._per_dt * v)
-        force *= self._dt
+            terms.factor_here(rows[EXTRA])
         return force if terms.ok else None
 
     def _go_on(self) -> bool:
-        """Do what ``move`` does; return whether nothing is wild, and no drive would have to give more than its motor can."""
-        rows, numbers, joints = self._rows, self.tables.numbers, self.joints
-        self.find_way()
+        """Do what ``move`` does, or leave the velocity to expect as it was.
+
+        Returns:
+            Whether nothing is wild, and no drive would have to give more than its motor can.
+        """
+        rows, numbers, joints = self._rows, self._numbers, self.joints
+        self.find_end()
         if not numbers[FASTEST] <= WILD:
             return False
         if not joints.idle:
             joints.end(rows)
             if joints.is_too_much(rows):
                 return False
+        self.go_on()
         numbers[OVERLOADED] = 0.0
         np.dot(self._forces, rows[WAY], self._works)
         return True
 
     def _finish(self, points: StandingPoints, q: Vector, books: Books, dt: float) -> int:
         """Remember what touched, and enter the step into the books; return what became of it."""
-        numbers = self.tables.numbers
+        numbers = self._numbers
         self.tables.configurations[Q_END] = q
         deep = self.contacts.remain(points, self.terms)
         if not numbers[AUDIT]:
@@ -131,5 +134,5 @@ class CalmEngine(Engine):
             return DEEP
         numbers[MISSING] = books.close_step(self.measure_energy(q, self._rows[V_END]))
         if books.account[MASS] > 0.0:
-            books.close_whole_step(numbers, self.outside.list_motion(), points.sum_impulses().tolist(), dt)
+            books.close_whole_step(numbers, self.outside.list_motion(), points.sum_impulses(), dt)
         return DONE

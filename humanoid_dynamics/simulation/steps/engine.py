@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.simulation.books import Books, find_forgotten_rotors, measure_energy
+from humanoid_dynamics.simulation.books import Books, find_forgotten_rotors, measure_rotors
 from humanoid_dynamics.simulation.contacts.friction import FrictionContacts
 from humanoid_dynamics.simulation.contacts.thresholds import FASTEST_APPROACH, NEAR, slowest_impact
 from humanoid_dynamics.simulation.steps.joint_forces import Drive, JointForces
@@ -66,6 +68,8 @@ class Engine:
         self._rows: list[Vector] = list(tables.dofs)  # to take a row out of a table costs as much as to add two
         self._forces: Matrix = tables.dofs[MOTOR : LOST + 1]
         self._works: Vector = tables.numbers[W_MOTORS : W_LOSSES + 1]
+        self._numbers = cast("memoryview[float]", tables.numbers.data)  # for those who read and write them one by one
+        self._sizes: Vector = np.zeros(terms.model.nv)
         self.columns: tuple[int, ...] = ()  # where velocities begin that are seen along standing axes in this step
         self._step = 0.0
         self._dt = self._half_dt = self._per_dt = read_only(0.0)  # as arrays, by which numpy multiplies twice as fast as by numbers
@@ -73,9 +77,14 @@ class Engine:
         self._ends: Matrix = ends  # velocities at the start and at the end; next, the way and the velocity to expect in the middle
         self._going = np.zeros((2, 2))
         self._energy, self._forgotten = terms.model.createData(), find_forgotten_rotors(terms.model)
+        self._forgets = len(self._forgotten) > 0
         robot, drive = terms.constraints.robot, joints.drive
         own = robot.damping + robot.friction + (0.0 if drive is None else drive.kp + drive.kd)
-        self._driven = find_driven(terms.model, joints.drive)
+        driven = None if drive is None else find_driven(terms.model, drive)
+        self._driven: slice
+        self._driven, at = (slice(0), slice(0)) if driven is None else driven
+        self._held = None if drive is None or driven is None else drive.q_ref[self._driven]  # None where joints have more than one number
+        self._driven_offset = self._rows[OFFSET][at]
         self.outside = Outside(terms.model, self._energy, contacts, own)
 
     def warm_up(self) -> None:
@@ -93,7 +102,7 @@ class Engine:
         """
         self._rows[V][:] = v
         self.columns = ()
-        numbers = self.tables.numbers
+        numbers = self._numbers
         if self._step != dt or numbers[DT] != dt:
             numbers[DT], numbers[WITHIN], numbers[SLOWEST] = dt, max(NEAR, dt * FASTEST_APPROACH), slowest_impact(dt)
             self._step, self._dt, self._half_dt, self._per_dt = dt, read_only(dt), read_only(0.5 * dt), read_only(-1.0 / dt)
@@ -120,7 +129,8 @@ class Engine:
             q: (nq,) configuration.
             v: (nv,) velocity.
         """
-        return measure_energy(self.terms.model, self._energy, q, v, self._forgotten)
+        energy: float = pin.computeMechanicalEnergy(self.terms.model, self._energy, q, v)
+        return energy + measure_rotors(v, self._forgotten) if self._forgets else energy
 
     def measure_motion(self, q: Vector, v: Vector) -> Vector:
         """Return (9,) momentum of all bodies, linear and angular about the origin of the world, and mass times centre of mass.
@@ -229,11 +239,20 @@ class Engine:
 
     def find_way(self) -> None:
         """Find velocity and way from the whitened velocity at the end."""
+        self.find_end()
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Find the way of the step, and the velocity to expect in the middle of the next one."""
+        np.dot(self._going, self._ends, self._goes_on)
+
+    def find_end(self) -> None:
+        """Find the velocity from the whitened velocity at the end."""
         rows = self._rows
         end = rows[V_END]
         end[:] = self.terms.velocity(rows[Z_END])
-        np.dot(self._going, self._ends, self._goes_on)
-        self.tables.numbers[FASTEST] = abs(end[np.abs(end).argmax()]) if len(end) else 0.0
+        sizes = np.abs(end, self._sizes)
+        self._numbers[FASTEST] = sizes[sizes.argmax()] if len(end) else 0.0
 
     def share_work(self) -> None:
         """Tell the work of bilateral rows from that of contacts."""
@@ -266,20 +285,20 @@ class Engine:
         drive = self.joints.drive
         if drive is None:
             return
-        if self._driven is None:
+        if self._held is None:
             self._rows[OFFSET][:] = pin.difference(self.terms.model, q_M, drive.q_ref)
         else:
-            np.subtract(drive.q_ref[self._driven[0]], q_M[self._driven[0]], self._rows[OFFSET][self._driven[1]])
+            np.subtract(self._held, q_M[self._driven], self._driven_offset)
 
 
-def find_driven(model: pin.Model, drive: Drive | None) -> tuple[slice, slice] | None:
+def find_driven(model: pin.Model, drive: Drive) -> tuple[slice, slice] | None:
     """Return where in configuration and velocity the joints stand that a drive moves, if they stand in a row and have one number each.
 
     Args:
         model: The model.
-        drive: The drive, or None.
+        drive: The drive.
     """
-    driven = np.zeros(0) if drive is None else np.flatnonzero(drive.kp + drive.kd)
+    driven = np.flatnonzero(drive.kp + drive.kd)
     if not len(driven):
         return None
     first, last = int(driven[0]), int(driven[-1]) + 1

@@ -21,9 +21,11 @@ class Terms:
     Attributes:
         kinematics: Poses and Jacobians of the last ``place``.
         M: (nv, nv) inertia, of which the *upper triangle* counts, without what is implicit.
+        J: (6, nv) joint Jacobian of the world.
         h: (nv,) Coriolis, centrifugal and gravity forces.
         U: (nv, nv) upper factor of M plus what is implicit.
         Q: (nv, r) basis of the bilateral rows in z.
+        poses: (nj, 12) poses of all joints, rotation column by column and translation.
         rows: (k, nv) the bilateral rows themselves, since the last ``hold``.
         ok: Whether the inertia could be factored.
     """
@@ -36,6 +38,8 @@ class Terms:
         self.U = self._U = np.eye(nv, order="F")
         self._diagonal: Vector = self._U.ravel(order="K")[:: nv + 1]
         self.M: Matrix = self.data.M
+        self.J: Matrix = np.reshape(self.data.J, (6, nv), order="F")
+        self._diagonal_of_M: Vector = self.M.ravel(order="K")[:: nv + 1]
         self._all_of_U, self._all_of_M = self._U.ravel(order="K"), self.M.ravel(order="K")  # in a row, which numpy copies faster
         self.h: Vector = self.data.nle
         self.Q: Matrix = np.zeros((nv, 0))
@@ -43,11 +47,7 @@ class Terms:
         self.ok = True
         self._R, self._order, self._scale = np.zeros((0, 0)), np.zeros(0, dtype=np.intp), np.zeros(0)
         self._placements = Placements(self.model, self.data)
-
-    @property
-    def poses(self) -> Matrix:
-        """(nj, 12) poses of all joints, rotation column by column and translation."""
-        return self._placements.poses
+        self.poses: Matrix = self._placements.poses
 
     def place(self, q: Vector, v: Vector | None = None) -> None:
         """Compute poses, Jacobians, inertia and bias.
@@ -75,6 +75,17 @@ class Terms:
         self.U, info = lapack.dpotrf(U, lower=0, clean=0, overwrite_a=1)
         self.ok = info == 0
 
+    def factor_here(self, extra: Vector | None = None) -> None:
+        """Do what ``factor`` does in the memory of the inertia, which is lost until the next ``place``: a copy costs as much again.
+
+        Args:
+            extra: (nv,) what implicit joint forces add to its diagonal.
+        """
+        if extra is not None:
+            self._diagonal_of_M += extra
+        self.U, info = lapack.dpotrf(self.M, 0, 0, 1)
+        self.ok = info == 0
+
     def evaluate(self, q: Vector) -> None:
         """Compute poses, Jacobians and inertia, and factor it.
 
@@ -96,7 +107,8 @@ class Terms:
         Args:
             rows: (k, nv) rows.
         """
-        return np.asarray(blas.dtrsm(1.0, self.U, rows, side=1, overwrite_b=1))
+        whitened: Matrix = blas.dtrsm(1.0, self.U, rows, 1, 0, 0, 0, 1)
+        return whitened
 
     def velocity(self, z: Vector) -> Vector:
         """Return U^-1 z."""
