@@ -30,6 +30,7 @@ class Snapshot:
         reason: Why the world had stopped.
         fresh: Whether no last step tells the velocity in the middle of the next one.
         fine: In how many parts a smooth step is taken, the largest kinetic energy so far, and what fast steps created [J].
+        struck: Whether something hit in the last step.
         span: Length of the last part of the last step [s].
         tau: (na,) torques of the last step.
         lam: (k,) mean force of each bilateral row in it.
@@ -47,6 +48,7 @@ class Snapshot:
     reason: str
     fresh: bool
     fine: tuple[int, float, float]
+    struck: bool
     span: float
     tau: Vector
     lam: Vector
@@ -83,6 +85,7 @@ def take_snapshot(stepper: Stepper) -> Snapshot:
         reason=stepper.reason,
         fresh=stepper.fresh,
         fine=(stepper.parts, stepper.swing, stepper.lent),
+        struck=stepper.struck,
         span=stepper.span,
         tau=stepper.tau.copy(),
         lam=stepper.lam.copy(),
@@ -104,6 +107,7 @@ def go_back(stepper: Stepper, snapshot: Snapshot) -> None:
     stepper.books, stepper.pushes = snapshot.books.copy(), list(snapshot.pushes)
     stepper.closure = snapshot.closure
     stepper.reason, stepper.fresh, stepper.span = snapshot.reason, snapshot.fresh, snapshot.span
+    stepper.struck = snapshot.struck
     (stepper.parts, stepper.swing, stepper.lent), stepper.tau, stepper.lam = snapshot.fine, snapshot.tau.copy(), snapshot.lam.copy()
     tables = stepper.engine.tables
     for table, values in zip((tables.dofs, tables.numbers, tables.memory, tables.limits), snapshot.tables, strict=True):

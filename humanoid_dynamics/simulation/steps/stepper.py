@@ -50,6 +50,7 @@ class Stepper(Flying):
 
     owed = 0.0  # what rounding keeps back from the time [s]
     missed = 0.0  # energy that was missing before the last step [J]
+    struck = False  # whether something hit in the last step: what it threw may move too fast for the next one
 
     def step(self, dt: float, tau: Vector, *, undisturbed: bool) -> int:
         """Take a step, and go back to its start where the motion runs away.
@@ -67,7 +68,7 @@ class Stepper(Flying):
         self.strayed = self.created = self.lifted = 0.0
         self.missed = float(self.books.account[BEFORE])
         self.engine.contacts.law.handed = ""
-        if undisturbed and not (self.fresh or self.pushes or self.accurate) and self._leap(dt):
+        if undisturbed and not (self.fresh or self.pushes or self.accurate or self.struck) and self._leap(dt):
             return 0
         return self._take(dt, HALVINGS)
 
@@ -108,17 +109,20 @@ class Stepper(Flying):
         fastest, deepest = self._numbers[FASTEST], max(SUNK, float(self._numbers[DEPTH]))
         wild, coarse = fastest > WILD, fastest > min(WILD, COARSE / dt)
         kept, law = take_snapshot(self) if halvings else None, (self.strayed, self.created, self.lifted)
-        impacts, off = self._watch(dt, wild=True, patient=kept is not None) if wild else self._try(dt)
-        if kept is not None and impacts and not (wild or self.audit or self.reason):  # nobody measured what they made
+        struck, self.struck = self.struck, False
+        impacts, off = self._watch(dt, wild=True, patient=kept is not None) if wild else self._try(dt, struck=struck)
+        if kept is not None and (impacts or struck) and not (wild or self.audit or self.reason):  # nobody measured what they made
             self._go_back(kept, law)
             impacts, off = self._watch(dt, wild=False, patient=True)
         if kept is not None and (off or (coarse and (self.reason or self._numbers[DEPTH] > deepest))):
             self._go_back(kept, law)
+            self.struck = struck
             impacts = sum(self._take(0.5 * dt, halvings - 1) for _ in range(2) if not self.reason)
             self._report_halves(entries)
         elif self.reason:
             self.q, self.v, self.t = before
             self._fall_silent(dt, entries, quality)
+        self.struck = impacts > 0
         return impacts
 
     def _go_back(self, kept: Snapshot, law: tuple[float, float, float]) -> None:
@@ -132,15 +136,24 @@ class Stepper(Flying):
             leaked = (self.books.account - entries)[LEAKED:TURNED]
             self._numbers[MOMENTUM], self._numbers[SPIN] = np.linalg.norm(leaked[:3]), np.linalg.norm(leaked[3:])
 
-    def _try(self, dt: float) -> tuple[int, bool]:
-        """Take a step; return the number of impacts, and whether it missed more than one with an impact may, where somebody measures."""
+    def _try(self, dt: float, *, struck: bool) -> tuple[int, bool]:
+        """Take a step.
+
+        Args:
+            dt: Its length [s].
+            struck: Whether something hit in the last one.
+
+        Returns:
+            The number of impacts, and whether it missed more than one with an impact, or after one, may, where somebody measures.
+        """
         impacts = self._advance(dt)
         if self.reason:
             return impacts, False
         self._tick(dt)
-        heavy = impacts > 0 and self.audit and not self._keeps_momentum()
+        hard = impacts > 0 or struck
+        heavy = hard and self.audit and not self._keeps_momentum()
         created = self._close()
-        return impacts, heavy or (impacts > 0 and not self._keeps_energy(created, OFF))
+        return impacts, heavy or (hard and not self._keeps_energy(created, OFF))
 
     def _watch(self, dt: float, *, wild: bool, patient: bool) -> tuple[int, bool]:
         """Take a step with an audit, and take back what energy a wild one made out of nothing.
