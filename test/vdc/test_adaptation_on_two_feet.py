@@ -145,6 +145,7 @@ def test_an_unknown_trunk_is_found_on_two_feet(trunk):
     assert abs(masses[-1] - truth) < 0.05 * abs(truth - truth / trunk)
 
 
+@pytest.mark.slow
 def test_without_learning_the_error_stays():
     errors, masses, _ = stand(1.3, learning=False, cycles=2)
     learnt, _, _ = stand(1.3, learning=True, cycles=2)
