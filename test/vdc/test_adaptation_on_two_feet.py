@@ -136,7 +136,7 @@ def test_the_required_contacts_leave_nothing_to_the_base():
     assert contacts["left_foot"][2] == pytest.approx(contacts["right_foot"][2], rel=0.05)
 
 
-@pytest.mark.parametrize("trunk", [0.7, 1.3])
+@pytest.mark.parametrize("trunk", [0.7, pytest.param(1.3, marks=pytest.mark.slow)])
 def test_an_unknown_trunk_is_found_on_two_feet(trunk):
     """Masses off by 30 percent: the error falls in every cycle and the estimate goes to the truth, within its bounds."""
     errors, masses, truth = stand(trunk, learning=True, cycles=3)
