@@ -14,6 +14,7 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.fours import FOUR, add_four, four_alike, four_in, put_four_in
 
 APART: tuple[str, ...] = ("walk_few_ways", "walk_many_ways")  # of the parts of kernels here, those that are not copied to where called
+RARE = ("walk_many_ways",)  # those that are written short, because they seldom run
 IN_ORDER = ("lean_on", "remove_normal")  # those whose sums are added as they are written, several side by side
 FOUND, HOPELESS, LOST = range(3)
 MOST_STEPS = 200

@@ -16,7 +16,8 @@ from humanoid_dynamics.resolution.rows import Rows, highest, place_of, write_exc
 from humanoid_dynamics.resolution.small import add_row, add_rows, dot_row, square
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
-APART: tuple[str, ...] = ("press",)  # of the parts of kernels here, those that are not copied to where they are called
+APART: tuple[str, ...] = ("press", "miss_wrench")  # of the parts of kernels here, those that are not copied to where they are called
+RARE = ("press", "miss_wrench")  # those that are written short, because they seldom run
 STILL = 1e-14  # of the largest pull: a pull that is none
 SURE = 1e-5  # share of what is needed that is out of reach: far more than round-off
 EDGES = 4  # of a friction pyramid
@@ -24,18 +25,20 @@ TURNS = 1, 3, 2  # from one of them to the others, the opposite one last
 LEVER = 0.01  # m; turns moments into forces: far less than a foot, so that they decide where a contact presses
 
 
-def miss_wrench(J: Matrix, free: Vector, x: Vector, M: Memory) -> int:
+def miss_wrench(J: Matrix, free: Vector, x: Vector, F: Vector, I: Indices) -> int:  # noqa: E741
     """Tell by which forces at corners contacts come nearest to what the motion needs, if they cannot give it.
 
     Args:
         J: Jacobian of the push.
         free: Torques of free motion.
         x: A push that fulfils the equations, whatever contacts can give.
-        M: The memory; the forces are written to ``active``.
+        F: Numbers of the memory.
+        I: Indices of the memory; the forces are written to ``active``.
 
     Returns:
         How many forces; zero where contacts can give what is needed, or nearly, or where others push as well.
     """
+    M = open_memory(F, I)
     m, n, T, needed, rest = M.sizes.m, M.sizes.n, M.N, M.d, rest_of(M)
     if M.firsts[M.sizes.contacts] != n:
         return 0

@@ -8,12 +8,13 @@ from __future__ import annotations
 from humanoid_dynamics.resolution.active_set import FOUND, HOPELESS, walk
 from humanoid_dynamics.resolution.corner_forces import miss_wrench, press_corners
 from humanoid_dynamics.resolution.free_ways import find_ways
-from humanoid_dynamics.resolution.memory import CHOICE, EXACT, FLOOR, TIGHT, UNIT_FORCE, Memory
+from humanoid_dynamics.resolution.memory import CHOICE, EXACT, FLOOR, TIGHT, UNIT_FORCE, Memory, open_memory
 from humanoid_dynamics.resolution.rows import larger, rows_of, worst_row, write_torques
 from humanoid_dynamics.resolution.small import add_rows, factor_cholesky, solve_transposed, solve_upper
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
-APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
+APART: tuple[str, ...] = ("choose_nearest",)  # of the parts of kernels here, those that are not copied to where they are called
+RARE = ("choose_nearest",)  # those that are written short, because they seldom run
 LARGEST = 1e300
 AS_IT_IS, HARD, SOFT, FAILED = range(4)  # ways in which a push was found
 
@@ -31,15 +32,15 @@ def choose_inside(question: tuple[Matrix, Vector, Vector, Vector, Vector, Vector
     J, free, _, x, _, _ = question
     write_torques(J, free, M)
     doubtful = find_balance(M) > 0.0
-    missing = miss_wrench(J, free, x, M) if doubtful else 0
+    missing = miss_wrench(J, free, x, M.numbers, M.places) if doubtful else 0
     if not missing:
         if not find_ways(M.numbers, M.places, M.sizes.m):
             return FAILED
         end = walk(x, M.numbers, M.places, M.sizes.n - M.sizes.m, M.sizes.torques, M.settings[EXACT] * M.settings[UNIT_FORCE])
         if end != HOPELESS:
             return HARD if end == FOUND else FAILED
-        missing = 0 if doubtful else miss_wrench(J, free, x, M)
-    return choose_nearest(x, M, M.settings[EXACT] * size_of(free, M), missing) if prepare_soft(J, free, M) else FAILED
+        missing = 0 if doubtful else miss_wrench(J, free, x, M.numbers, M.places)
+    return choose_nearest(J, free, x, M.numbers, M.places, missing)
 
 
 def find_balance(M: Memory) -> float:
@@ -57,18 +58,24 @@ def find_balance(M: Memory) -> float:
     return balance
 
 
-def choose_nearest(x: Vector, M: Memory, exact: float, missing: int) -> int:
+def choose_nearest(J: Matrix, free: Vector, x: Vector, F: Vector, I: Indices, missing: int) -> int:  # noqa: E741, PLR0917
     """Choose the push of least soft cost that contacts can give and motors can bear; where none can, that contacts can give.
 
     Args:
+        J: Jacobian of the push.
+        free: Torques of free motion.
         x: The push, overwritten.
-        M: The memory, the soft program written.
-        exact: What a row may be broken by.
+        F: Numbers of the memory.
+        I: Indices of the memory.
         missing: Where contacts alone keep the motion from being met, with how many forces of ``active`` at corners they come nearest to it.
 
     Returns:
         How it was found.
     """
+    M = open_memory(F, I)
+    if not prepare_soft(J, free, M):
+        return FAILED
+    exact = M.settings[EXACT] * size_of(free, M)
     if missing:
         end = press_corners(x, M, missing)
         if end == FOUND and worst_row(x, rows_of(M), M.sizes.torques, max(exact, M.settings[TIGHT]))[0] < 0:

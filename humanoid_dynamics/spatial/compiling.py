@@ -161,7 +161,7 @@ def digest_functions(functions: tuple[Kernel, ...]) -> str:
         code, names = function.__code__, function.__globals__
         constants = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
         read = [(name, _describe_constant(names[name])) for name in code.co_names if name in names]
-        told = (function.__qualname__, _is_inlined(function), _options_of(function), constants, code.co_names, read)
+        told = (function.__qualname__, _is_inlined(function), _is_rare(function), _options_of(function), constants, code.co_names, read)
         digest.update(code.co_code + repr(told).encode())
     return digest.hexdigest()[:12]
 
@@ -227,7 +227,7 @@ def _teach_to_borrow() -> None:
 
 @cache
 def _make_known(part: Kernel) -> None:
-    compiler = build_parts_compiler()
+    compiler = build_parts_compiler(_is_rare(part))
     options = _options_of(part) | ({"pipeline_class": compiler} if compiler else {})
     import_module("numba.extending").register_jitable(forceinline=_is_inlined(part), **options)(part)
 
@@ -248,3 +248,11 @@ def _is_inlined(part: Kernel) -> bool:
     To copy takes longer to compile.
     """
     return part.__name__ not in part.__globals__.get("APART", (part.__name__,))
+
+
+def _is_rare(part: Kernel) -> bool:
+    """Whether a part is written as short as can be: where its module names it in ``RARE``.
+
+    What seldom runs is not at hand when it does, and is fetched from farther away the longer it is.
+    """
+    return part.__name__ in part.__globals__.get("RARE", ())

@@ -13,14 +13,17 @@ from typing import Any
 
 
 @cache
-def build_parts_compiler() -> type | None:
+def build_parts_compiler(short: bool = False) -> type | None:
     """Return the compiler of parts, as ``numba.njit`` takes it by ``pipeline_class``.
+
+    Args:
+        short: Whether loops are written down once, and not several times over so that they run faster.
 
     Returns:
         The compiler; None where this numba is built in another way, and parts are compiled as everything is.
     """
     try:
-        return _build_compiler(_build_lowering(_build_library()))
+        return _build_compiler(_build_lowering(_build_library(), short))
     except (ImportError, AttributeError):
         return None
 
@@ -43,7 +46,7 @@ def _build_library() -> type:
     return type("PartLibrary", (base,), replaced)
 
 
-def _build_lowering(library_class: type) -> type:
+def _build_lowering(library_class: type, short: bool) -> type:
     """Return the pass that writes a part into such a library, and makes it known to those who call it."""
     base: Any = import_module("numba.core.typed_passes").NativeLowering
     make_function = import_module("numba._dynfunc").make_function
@@ -55,13 +58,15 @@ def _build_lowering(library_class: type) -> type:
         flags.forceinline, flags.no_compile, flags.no_cpython_wrapper, flags.no_cfunc_wrapper = state.is_inlined, True, True, True
         base.run_pass(self, state)
         lowered = state["cr"]
+        if short:
+            state.library._final_module.get_function(lowered.fndesc.llvm_func_name).add_function_attribute("optsize")
         # numba knows a function by what is called from Python; this one never is.
         known = make_function(lowered.fndesc.lookup_module(), name, "a part of a kernel", 0, lowered.env, (state.library,))
         state.targetctx.insert_user_function(known, lowered.fndesc, [state.library])
         state["cr"] = lowered._replace(cfunc=known)
         return True
 
-    lowering = type("PartLowering", (base,), {"_name": "part_lowering", "run_pass": run_pass})
+    lowering = type("PartLowering", (base,), {"_name": f"part_lowering_{'short' if short else 'fast'}", "run_pass": run_pass})
     return register(mutates_CFG=True, analysis_only=False)(lowering)  # type: ignore[no-any-return]
 
 

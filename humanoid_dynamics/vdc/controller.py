@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from traceback import format_exception_only
 from typing import TypeAlias
 
 import numpy as np
@@ -25,17 +26,6 @@ from humanoid_dynamics.vdc.wrench import compute_cut_wrenches, compute_loads, sh
 
 Contacts: TypeAlias = Mapping[str, ArrayLike] | Callable[[SubsystemAnswer], Mapping[str, ArrayLike]]
 """Required contact wrenches, or who chooses them from the required wrenches of the robot without contacts."""
-
-FAULTS = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)  # of a caller's function
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,11 +131,13 @@ class AdaptiveController:
             Torques and estimates.
         """
         try:
-            state, goal, step = self._check(q, v, desired, dt)
             with np.errstate(all="ignore"):
+                state, goal, step = self._check(q, v, desired, dt)
                 answer, links, joints = self._answer(state, goal, step, contacts)
         except HumanoidDynamicsError as fault:
             return self._refuse(str(fault))
+        except Exception as fault:  # noqa: BLE001 - what a caller hands over may raise anything at all, and a robot is running
+            return self._refuse(f"the arguments, or the function that chooses contacts, raised {format_exception_only(fault)[-1].strip()}")
         if not all(np.isfinite(values).all() for values in (answer.tau, answer.missing_power, links, joints)):
             return self._refuse("numbers are too large to compute with")
         self._links, self._joints = links, joints
@@ -192,7 +184,8 @@ class AdaptiveController:
         body = self._body
         f = compute_cut_wrenches(body, frames, net)
         loads = compute_loads(body, frames, f)
-        chosen = _choose(contacts, SubsystemAnswer(body, frames, required, net, f, loads)) if callable(contacts) else contacts
+        with np.errstate():  # what a function sets there ends with it
+            chosen = contacts(SubsystemAnswer(body, frames, required, net, f, loads)) if callable(contacts) else contacts
         if not isinstance(chosen, Mapping) or not all(isinstance(name, str) for name in chosen):
             raise ShapeError("contacts", f"{type(chosen).__name__} {chosen!r:.60}", "a wrench for each name")
         if not chosen:
@@ -205,13 +198,3 @@ class AdaptiveController:
         difference = pin.difference(model, q, desired.q)
         at_q, at_q_d = pin.dDifference(model, q, desired.q)
         return desired.v + gain * difference, desired.a + gain * (at_q @ v + at_q_d @ desired.v)
-
-
-def _choose(chooser: Callable[[SubsystemAnswer], Mapping[str, ArrayLike]], answer: SubsystemAnswer) -> Mapping[str, ArrayLike]:
-    """Ask for contact wrenches; what the caller's own function raises is a fault of this input."""
-    try:
-        return chooser(answer)
-    except FAULTS as fault:
-        raise ShapeError(
-            "contacts", f"{type(fault).__name__} ({fault}) from the function that chooses them", "a wrench for each name"
-        ) from fault

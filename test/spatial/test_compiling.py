@@ -68,6 +68,11 @@ def test_name_changes_with_the_order_that_a_part_is_bound_to():
     assert compiling.digest_functions((bound,)) != compiling.digest_functions((scale,))
 
 
+def test_name_changes_with_how_short_a_part_is_written():
+    bound = FunctionType(scale.__code__, {**scale.__globals__, "RARE": ("scale",)}, "scale")
+    assert compiling.digest_functions((bound,)) != compiling.digest_functions((scale,))
+
+
 def test_what_ran_without_a_compiler_is_compiled_where_there_is_one(monkeypatch):
     pytest.importorskip("numba", reason="numba is not installed")
     with monkeypatch.context() as patch:

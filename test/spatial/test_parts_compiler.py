@@ -107,6 +107,23 @@ def both(x):
     return total(x), total_freely(x)
 
 
+def test_a_part_is_written_short_where_its_module_says_so(monkeypatch, tmp_path):
+    """The compiler is told of one part not to write loops down several times over, and of the other nothing."""
+    event = pytest.importorskip("numba.core.event")
+    monkeypatch.setattr(pytest.importorskip("numba").config, "CACHE_DIR", str(tmp_path))
+    own = dict(globals()) | {"RARE": ("climb",), "APART": ("climb", "square")}
+    own |= {f.__name__: FunctionType(f.__code__, own, f.__name__) for f in (square, climb, once)}
+    kernel = compiling.compile_kernel(own["once"], (own["square"], own["climb"]))
+    with event.install_recorder("numba:compile") as seen:
+        assert kernel(start()) == once(start())
+    texts = {}
+    for _, record in seen.buffer:
+        part = record.data["dispatcher"]
+        texts[part.py_func.__name__] = "".join(found.library.get_llvm_str() for found in part.overloads.values())
+    assert "optsize" in texts["climb"]
+    assert "optsize" not in texts["square"]
+
+
 def test_a_part_adds_in_order_where_its_module_says_so():
     """A kernel that is free to add in another order does so, but not within such a part: ones get lost in the order of Python only."""
     x = np.tile([1e17, 1.0, 1.0, -1e17, 1.0, 1.0, 1.0], 32)

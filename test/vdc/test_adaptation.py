@@ -187,8 +187,37 @@ def test_bounds_that_are_refused():
         ParameterBounds(np.ones(2), np.ones(3))
 
 
-def give_up(answer):
-    raise RuntimeError("no contact to be had")
+class UnheardError(Exception):
+    """No relation of what Python itself raises; cannot even be told."""
+
+    def __str__(self):
+        raise self
+
+
+class Slippery(dict):
+    """A mapping that breaks when it is looked into."""
+
+    def items(self):
+        raise UnheardError
+
+    __iter__ = __repr__ = items
+
+
+class Heavy:
+    """What claims to be an array and has no memory for it."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise MemoryError
+
+
+def give_up(answer, fault=RuntimeError):
+    raise fault("no contact to be had")
+
+
+def turn_strict(answer):
+    """Choose contacts, and leave numpy in a mode in which rounding to zero raises."""
+    np.seterr(all="raise")
+    return {"left_foot": np.full(6, 1e-300)}
 
 
 BAD = {
@@ -213,6 +242,14 @@ BAD = {
     "nobody chooses contacts": lambda q, v, d: (q, v, d, STEP, lambda answer: None),
     "who chooses contacts breaks": lambda q, v, d: (q, v, d, STEP, lambda answer: {"left_foot": 1.0 / 0}),
     "who chooses contacts gives up": lambda q, v, d: (q, v, d, STEP, give_up),
+    "who chooses contacts has no memory": lambda q, v, d: (q, v, d, STEP, lambda answer: give_up(answer, MemoryError)),
+    "who chooses contacts ends early": lambda q, v, d: (q, v, d, STEP, lambda answer: next(iter(()))),
+    "who chooses contacts warns": lambda q, v, d: (q, v, d, STEP, lambda answer: give_up(answer, DeprecationWarning)),
+    "who chooses contacts raises what nobody knows": lambda q, v, d: (q, v, d, STEP, lambda answer: give_up(answer, UnheardError)),
+    "contacts that break": lambda q, v, d: (q, v, d, STEP, Slippery(left_foot=np.zeros(6))),
+    "contacts that break when chosen": lambda q, v, d: (q, v, d, STEP, lambda answer: Slippery(left_foot=np.zeros(6))),
+    "contact without memory": lambda q, v, d: (q, v, d, STEP, {"left_foot": Heavy()}),
+    "q without memory": lambda q, v, d: (Heavy(), v, d, STEP, {}),
     "masked v": lambda q, v, d: (q, np.ma.masked_array(v, mask=True), d, STEP, {}),
     "masked a": lambda q, v, d: (q, v, Desired(q, v, np.ma.masked_array(v, mask=True)), STEP, {}),
     "contact without a name": lambda q, v, d: (q, v, d, STEP, {3: np.zeros(6)}),
@@ -239,6 +276,30 @@ def test_input_that_makes_no_sense_is_a_status_and_teaches_nothing(kind):
     after = controller.tick(q, v, goal, STEP)
     assert (after.status, after.reason) == ("ok", "")
     assert np.isfinite(after.tau).all()
+
+
+def test_how_a_chooser_leaves_numpy_does_not_matter():
+    robot = hd.load_robot("legs12")
+    body = decompose(robot)
+    pull = AdaptiveGains(np.full(robot.nv, 10.0), np.full(6, 5.0), np.full(robot.nv, 2.0), 1.0)
+    controller = AdaptiveController(body, pull, ParameterBounds.around(body.link_parameters(), 0.1))
+    q, v = np.array(robot.posture), np.full(robot.nv, 1e-200)
+    before = np.geterr()
+    answer = controller.tick(q, v, Desired(q, v, v), STEP, turn_strict)
+    assert (answer.status, np.geterr()) == ("ok", before)
+    told = controller.tick(q, v, Desired(q, v, v), STEP, give_up)
+    assert told.reason.endswith("chooses contacts, raised RuntimeError: no contact to be had")
+
+
+@pytest.mark.parametrize("ending", [KeyboardInterrupt, SystemExit])
+def test_who_ends_the_program_ends_it(ending):
+    robot = hd.load_robot("legs12")
+    body = decompose(robot)
+    pull = AdaptiveGains(np.full(robot.nv, 10.0), np.full(6, 5.0), np.full(robot.nv, 2.0), 1.0)
+    controller = AdaptiveController(body, pull, ParameterBounds.around(body.link_parameters(), 0.1))
+    q, v = np.array(robot.posture), np.zeros(robot.nv)
+    with pytest.raises(ending):
+        controller.tick(q, v, Desired(q, v, v), STEP, lambda answer: give_up(answer, ending))
 
 
 ODD = (None, "text", 3.0, {}, [[1], [2, 3]], np.zeros((0,)), np.zeros((3, 1)), object())
