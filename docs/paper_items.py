@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
@@ -40,6 +41,7 @@ def read_places(text: str) -> set[Place]:
     return places
 
 
+@cache
 def find_code() -> dict[str, dict[str, set[Place]]]:
     """Return, for each paper, the places every module, class and function of the package cites."""
     found: dict[str, dict[str, set[Place]]] = {paper: {} for paper in PAPERS}
@@ -59,6 +61,7 @@ def _public(name: str) -> str:
     return owner if last.startswith("_") else name
 
 
+@cache
 def find_tests() -> dict[Item, list[str]]:
     """Return the tests of every item: ``file::name``."""
     found: dict[Item, list[str]] = {}

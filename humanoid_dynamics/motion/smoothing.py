@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
-from scipy.signal import butter, sosfiltfilt
 
 from humanoid_dynamics.errors import ClipError, UnknownNameError
 from humanoid_dynamics.motion.clip import Clip
@@ -82,6 +81,8 @@ def smooth_table(table: Matrix, rate: float, cutoff: float, kind: str = "gaussia
         reach = min(len(table) - 1, int(np.ceil(0.5 * SETTLED * rate / cutoff)))
         period = min(len(table), max(round(rate / cutoff), 2 * CUBIC))
         longer = np.concatenate((_continue(table[:period], reach), table, _continue(table[::-1][:period], reach)[::-1]))
+        from scipy.signal import butter, sosfiltfilt  # takes a second to load, which every node would wait for
+
         sections = butter(2, min(cutoff / BOTH_WAYS, 0.499 * rate), fs=rate, output="sos")
         found = sosfiltfilt(sections, longer, axis=0, padtype="odd", padlen=reach)
     return np.asarray(found[reach : reach + len(table)])

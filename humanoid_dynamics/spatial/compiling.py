@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
@@ -128,6 +129,7 @@ def compile_known(kernel: Kernel, parts: tuple[Kernel, ...], *, order_is_free: b
         The compiled kernel, kept on disk where there is a place for it.
     """
     numba = import_module("numba")
+    _keep_litter_meanwhile()
     _teach_to_borrow()
     fours.teach_fours()
     options: dict[str, Any] = {"error_model": "numpy", "fastmath": {"reassoc", "contract"} if order_is_free else False}
@@ -169,6 +171,29 @@ def _describe_constant(value: object) -> object:
     if isinstance(value, bool | int | float | complex | str | tuple):
         return value
     return getattr(value, "_fields", None)
+
+
+@cache
+def _keep_litter_meanwhile() -> None:
+    """Have Python look for litter after a kernel is compiled, not all the while: a third of the time went there, and little was found."""
+    event = import_module("numba.core.event")
+
+    class Pause(event.Listener):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            self.depth, self.was_on = 0, False
+
+        def on_start(self, _: object) -> None:
+            if self.depth == 0:
+                self.was_on = gc.isenabled()
+                gc.disable()
+            self.depth += 1
+
+        def on_end(self, _: object) -> None:
+            self.depth -= 1
+            if self.depth == 0 and self.was_on:
+                gc.enable()
+
+    event.register("numba:compile", Pause())
 
 
 @cache

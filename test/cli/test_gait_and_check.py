@@ -24,7 +24,7 @@ def call(monkeypatch, capsys):
     return call
 
 
-@pytest.mark.parametrize("suffix", ["npz", "csv"])
+@pytest.mark.parametrize("suffix", ["csv", pytest.param("npz", marks=pytest.mark.slow)])
 def test_gait_writes_a_reference_that_check_finds_possible(call, tmp_path, suffix):
     path = tmp_path / f"walk.{suffix}"
     code, out, err = call("gait", "human28", "--steps", 2, "--turn", 0.2, "--rate", 50, "--out", path, "--json")

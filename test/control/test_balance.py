@@ -307,7 +307,7 @@ def test_accelerations_keep_standing_soles_still_and_give_the_centre_of_mass_its
         assert np.abs(pin.getFrameAcceleration(robot.model, data, robot.surface(name).frame, pin.LOCAL).vector).max() < 1e-4
 
 
-@pytest.mark.parametrize("name", ["human28", "g1"])
+@pytest.mark.parametrize("name", ["human28", pytest.param("g1", marks=pytest.mark.slow)])
 def test_a_pressure_that_is_planned_at_the_rim_leaves_the_posture_alone(name):
     """Over one sole, with both on the ground, all joints follow the reference as they do in the middle: nothing is wrong there."""
     loop = Loop(load(name))

@@ -53,7 +53,9 @@ def drive(robot, n, start, heading, seconds, driver=None):
     return np.array(heads), drives
 
 
-@pytest.mark.parametrize(("n", "heading"), [(5, 0.7), (5, -2.5), (10, 1.5)])
+@pytest.mark.parametrize(
+    ("n", "heading"), [pytest.param(5, 0.7, marks=pytest.mark.slow), pytest.param(5, -2.5, marks=pytest.mark.slow), (10, 1.5)]
+)
 def test_from_rest_and_straight_the_head_finds_its_heading(robots, n, heading):
     heads, drives = drive(robots[n], n, SnakeState(np.zeros(n), np.zeros(2)), lambda _t: heading, 14.0)
     period = round(GAIT.period / PERIOD)
@@ -79,7 +81,14 @@ def test_held_back_torques_use_the_grip_to_the_last_and_no_less_than_a_part_is_g
     assert [hold_grip(model, motion, size * np.ones(5), 0.6)[0] < 1.0 for size in (0.01, 100.0)] == [False, True]
 
 
-@pytest.mark.parametrize("shape", [np.zeros(10), 0.4 * np.arange(10.0), np.pi / 5.0 * np.arange(10.0)], ids=["straight", "arc", "ring"])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        pytest.param(np.zeros(10), marks=pytest.mark.slow, id="straight"),
+        pytest.param(0.4 * np.arange(10.0), marks=pytest.mark.slow, id="arc"),
+        pytest.param(np.pi / 5.0 * np.arange(10.0), id="ring"),
+    ],
+)
 def test_singular_shapes_are_crossed_without_a_bad_number(robots, shape):
     assert np.linalg.svd(compute_torque_map(SnakeModel.uniform(10), shape))[1][1] < 1e-9
     heads, drives = drive(robots[10], 10, SnakeState(shape, [0.2, 0.1]), lambda t: 0.3 if t < 3.0 else -0.8, 14.0)

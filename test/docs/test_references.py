@@ -4,6 +4,7 @@ import ast
 import io
 import re
 import tokenize
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,9 @@ def find_in_prose(text):
 
 def find_in_python(source):
     """Citations with a place in any string or comment; those without one only in docstrings and comments, where brackets are prose."""
-    found = set()
+    found: set[str] = set()
+    if not (WITH_PLACE.search(source) or ALONE.search(source)):
+        return found
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             found |= find_in_prose(token.string)
@@ -46,8 +49,13 @@ def read_page(path):
     return re.sub(rf"`[^`\n]*`|^### \[{KEY}\]$", "", text, flags=re.MULTILINE)
 
 
+@cache
 def citations():
-    """Yield every citation of the project with the file it stands in."""
+    """Return every citation of the project with the file it stands in."""
+    return tuple(_find_citations())
+
+
+def _find_citations():
     scripts = [path for folder in ("humanoid_dynamics", "urdf", "launch", "docs", "test") for path in (PROJECT / folder).rglob("*.py")]
     for path in scripts:
         yield from ((key, path) for key in find_in_python(path.read_text(encoding="utf-8")))

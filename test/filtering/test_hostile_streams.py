@@ -39,6 +39,7 @@ def test_recorded_squat_goes_on_after_random_postures_and_after_none(kind):
     assert check(kind, 1) <= RECOVERY
 
 
+@pytest.mark.slow
 def test_steps_after_an_about_face_are_those_of_the_reference():
     """How feet slid while the body faced backward tells nothing about how still they stand afterwards."""
     fault = streams.draw_fault("about_face", 6)

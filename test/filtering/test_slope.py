@@ -35,7 +35,7 @@ def sole_normals(robot, frames):
                 yield data.oMf[sole.frame].rotation[:, 2]
 
 
-@pytest.mark.parametrize("angle", [STEEP, -STEEP])
+@pytest.mark.parametrize("angle", [STEEP, pytest.param(-STEEP, marks=pytest.mark.slow)])
 def test_walk_on_a_slope_passes_through(angle):
     robot = hd.load_robot("human28")
     clip, normal = build_walk(robot, WalkStyle(steps=1, slope=angle)).clip, normal_of(angle)

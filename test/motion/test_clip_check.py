@@ -53,6 +53,7 @@ def test_a_consistent_walk_is_possible(walk, clip):
         assert report.level == pytest.approx(0.0, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_false_alarms_stand_beside_the_answer(clip):
     report = check_clip(clip)
     assert report.alarms == measure_false_alarms(clip.robot, clip.rate)

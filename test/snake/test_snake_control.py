@@ -144,7 +144,7 @@ def drive(model, start, heading, duration, gait=None, dt=5e-3):
     return run, float(np.angle(np.exp(1j * head))), records
 
 
-@pytest.mark.parametrize("heading", [0.0, 1.0, -2.5])
+@pytest.mark.parametrize("heading", [pytest.param(0.0, marks=pytest.mark.slow), pytest.param(1.0, marks=pytest.mark.slow), -2.5])
 def test_head_settles_on_the_heading_from_rest_and_straight(heading):
     model = SnakeModel.uniform(6)
     run, head, records = drive(model, SnakeState(np.zeros(6), np.zeros(2)), heading, 14.0)
@@ -155,6 +155,7 @@ def test_head_settles_on_the_heading_from_rest_and_straight(heading):
     assert {"saturated"} <= {record.status for record in records} <= {"ok", "saturated", "actuation_singular"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["arc", "ring"])
 def test_head_settles_from_circular_shapes(name):
     model = SnakeModel.uniform(8)
@@ -162,6 +163,7 @@ def test_head_settles_from_circular_shapes(name):
     assert head == pytest.approx(0.5, abs=0.05)
 
 
+@pytest.mark.slow
 def test_head_follows_a_turning_heading():
     model = SnakeModel.uniform(6)
     _, head, _ = drive(model, SnakeState(np.zeros(6), np.zeros(2)), lambda t: 0.2 * t, 14.0)

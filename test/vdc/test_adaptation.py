@@ -108,6 +108,7 @@ def test_an_unknown_load_in_the_hand_is_found():
     assert abs(moment - truth[hand, 3]) < 0.04 < abs(moment - body.link_parameters()[hand, 3])
 
 
+@pytest.mark.slow
 def test_without_learning_the_error_stays():
     arm = build_arm()
     body = decompose(arm)
@@ -117,7 +118,7 @@ def test_without_learning_the_error_stays():
     assert errors[2] > 0.05
 
 
-@pytest.mark.parametrize("share", [0.7, 1.3])
+@pytest.mark.parametrize("share", [0.7, pytest.param(1.3, marks=pytest.mark.slow)])
 def test_masses_off_by_thirty_percent(share):
     """Error decreases in every cycle when all masses are wrong by the same share."""
     arm = build_arm()

@@ -136,7 +136,7 @@ def test_the_required_contacts_leave_nothing_to_the_base():
     assert contacts["left_foot"][2] == pytest.approx(contacts["right_foot"][2], rel=0.05)
 
 
-@pytest.mark.parametrize("trunk", [0.7, 1.3])
+@pytest.mark.parametrize("trunk", [0.7, pytest.param(1.3, marks=pytest.mark.slow)])
 def test_an_unknown_trunk_is_found_on_two_feet(trunk):
     """Masses off by 30 percent: the error falls in every cycle and the estimate goes to the truth, within its bounds."""
     errors, masses, truth = stand(trunk, learning=True, cycles=3)
@@ -145,6 +145,7 @@ def test_an_unknown_trunk_is_found_on_two_feet(trunk):
     assert abs(masses[-1] - truth) < 0.05 * abs(truth - truth / trunk)
 
 
+@pytest.mark.slow
 def test_without_learning_the_error_stays():
     errors, masses, _ = stand(1.3, learning=False, cycles=2)
     learnt, _, _ = stand(1.3, learning=True, cycles=2)

@@ -117,6 +117,7 @@ def test_what_makes_no_sense_is_refused() -> None:
             refused()
 
 
+@pytest.mark.slow
 def test_a_snake_goes_where_it_is_steered() -> None:
     session = WorldSession("snake")
     assert session.offer.heading is not None
@@ -126,6 +127,17 @@ def test_a_snake_goes_where_it_is_steered() -> None:
     run(session, 8.0)
     way = session.picture().com - early
     assert np.arctan2(way[1], way[0]) == pytest.approx(1.2, abs=0.2)
+
+
+def test_a_snake_turns_to_where_it_is_steered() -> None:
+    session = WorldSession("snake")
+    run(session, 0.5)
+    session.steer(1.2)
+    run(session, 2.0)
+    wanted, aim = session._world.gauges["heading"].read()
+    assert wanted == 1.2
+    assert 0.3 < aim <= 1.2
+    assert max(map(abs, session.picture().torques.values())) > 0.0
     with pytest.raises(HumanoidDynamicsError, match="not a number"):
         session.steer(np.nan)
     with pytest.raises(HumanoidDynamicsError, match="steered"):
