@@ -72,6 +72,14 @@ def test_push_is_caught_under_noise(impulse):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("impulse", [(15.0, 0.0), (-15.0, 0.0), (0.0, 20.0), (0.0, -20.0)])
+def test_push_is_forgotten_under_noise(impulse):
+    """Eleven seconds after it: by then feet that slipped have stepped back."""
+    found = {seed: bear(impulse, seed, 10.0) for seed in range(7)}
+    assert all(fell is None and away < 0.5 for fell, away in found.values()), found
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_eight_of_ten_motions_under_noise(seed):
     robot = hd.load_robot("g1")

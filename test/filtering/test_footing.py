@@ -131,6 +131,19 @@ def test_soles_bear_the_whole_robot_together_however_late_one_comes_down(late, m
             assert np.isinf(target.load[0])
 
 
+@pytest.mark.parametrize(("rises", "load"), [(0.05, np.inf), (0.12, FIRST_LOAD)])
+def test_measured_sole_that_goes_up_is_given_no_load_that_nothing_bears(rises, load):
+    """A push tears it off; with a load its ankle would spin in one tick."""
+    steps = Steps()
+    steps.place([0.0, 0.0], 0.0)
+    for _ in range(70):
+        steps.ask(BOTH)
+    steps.place([0.0, 0.0], -rises)
+    stands, target = steps.ask(BOTH)
+    assert stands == BOTH
+    np.testing.assert_allclose(target.load, (np.inf, load))
+
+
 def test_sole_that_came_down_is_stopped_in_three_ticks():
     robot = hd.load_robot("human28")
     proportions = measure_proportions(robot)

@@ -13,10 +13,10 @@ from humanoid_dynamics.filtering.conditioning.swing import Print
 from humanoid_dynamics.filtering.conditioning.window import FootState, Window
 
 STILL = (0.02, 0.02)  # m/s; soles and the centre of mass of a reference that are slower than this stand still
-RESTING = 0.8  # s for which it has stood still, and the robot has been on its plan
+RESTING = 0.5  # s for which it has stood still, and the robot has been on its plan
 ON_PLAN = 0.008  # m; a point of falling that is off by less is on its plan
 FAR = (0.02, math.radians(5.0))  # m and rad; a foot that is farther away steps back
-SLIPPED = (0.006, math.radians(0.5))  # the same of a foot that slipped where it stood
+SLIPPED = (0.005, math.radians(0.4))  # the same of a foot that slipped where it stood
 BACK = 0.4  # s of a step back
 MOST = 6  # steps back, until the reference moves or the robot is pushed again
 

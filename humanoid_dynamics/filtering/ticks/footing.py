@@ -17,7 +17,7 @@ from humanoid_dynamics.spatial.compiling import compile_where_possible, function
 PARTS = tuple(part for module in (footing_kernels, stance_kernels) for part in functions_of(module) if part is not follow_feet)
 STOOD, CALM = 0.3, 0.1  # s after touch-down and m/s of the centre of mass: nobody looks before, and while the robot is faster
 FOLLOWING = 0.1  # s; how quickly the place of a sole that slipped is followed
-SLIPPED = (0.002, 0.005)  # m and rad; a sole that is so far from where it was told to stand has slipped
+SLIPPED = (0.001, 0.0025)  # m and rad; a sole that is so far from where it was told to stand has slipped
 
 
 class Footing:

@@ -12,6 +12,7 @@ LATE, AGE = range(2)  # rows of the times
 TOUCH = (0.003, 0.0005)  # m; a sole that is to stand does so once it is this near to the ground; the second where it is measured
 STRUCK = (0.05, -0.003)  # m/s and m; a measured sole is on the ground where that has stopped it, or where it is this deep
 TORN_OFF = (0.008, 0.06)  # m and rad; a measured sole that is higher or steeper than this does not stand
+RISING, CALM = 0.08, 0.3  # m/s and s; a measured sole that goes up faster than this, so long after both came down, is being torn off
 TAKEN = 0.1  # s after touch-down, in which a sole may still be steep
 RAMP = 0.04  # s; time in which a sole takes its load, and in which it gives it away
 FIRST_LOAD = 0.05  # weights of the robot, at touch-down of a measured sole: the ground stops it
@@ -66,7 +67,7 @@ def follow_feet(asked: Asked, wanted: Wanted, body: Body, soles: Soles, held: He
         times[AGE, foot] = _age(foot, (down[foot], stood), body, held, when)
         marks[STANDS, foot] = down[foot]
     if left and right:
-        _share_load(wanted, times, when[1])
+        _share_load(wanted, body, times, when[1])
 
 
 def _bears(foot: int, asked: Asked, wanted: Wanted, body: Body, soles: Soles, held: Held, measured: bool) -> bool:  # noqa: PLR0917
@@ -193,12 +194,14 @@ def _rests(twist: Vector) -> bool:
     return along < RESTS[0] ** 2 and turning < RESTS[1] ** 2
 
 
-def _share_load(wanted: Wanted, times: Matrix, measured: bool) -> None:
+def _share_load(wanted: Wanted, body: Body, times: Matrix, measured: bool) -> None:
     """Let a sole that came down, or is about to be lifted, take no more than its part of the load, and next to none while it slides.
 
+    So does a measured one that goes up: its ankle would spin under a load that nothing bears.
     Where one came down late the other one goes on bearing what is left over, however soon it is to be lifted.
     """
     leaps = wanted[0][0] == wanted[0][1]  # nobody takes over
+    long = measured and min(times[AGE, 0], times[AGE, 1]) > CALM
     first = FIRST_LOAD if measured else SLIDING_LOAD
     late = 0 if times[AGE, 0] < times[AGE, 1] else 1  # who came down later
     for foot in range(2):
@@ -207,4 +210,5 @@ def _share_load(wanted: Wanted, times: Matrix, measured: bool) -> None:
         if foot != late and left + times[AGE, late] < RAMP:
             left = math.inf
         share = min(times[AGE, foot], left) / RAMP
-        wanted[1][foot] = first + share if share < 1.0 else math.inf
+        torn = long and _sinks(foot, wanted, body) < -RISING
+        wanted[1][foot] = first if torn else first + share if share < 1.0 else math.inf
