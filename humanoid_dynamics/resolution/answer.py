@@ -14,7 +14,7 @@ STATUSES = {
     "infeasible_contact": "a contact would have to pull, slip or tip",
     "saturated": "a motor would have to give more than its limit",
     "unsupported": "contacts and motors cannot produce the motion, or not without one that fades; the residual is the most they lack",
-    "invalid_input": "nothing was asked yet, or a number, size, quaternion or share of the question made no sense; the reason says which",
+    "invalid_input": "nothing was asked yet, a number, size, quaternion or share made no sense, or a rule raised; the reason says which",
 }
 FIELDS = (
     "status",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from time import perf_counter
+from traceback import format_exception_only
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -108,7 +109,7 @@ class InverseDynamics:
         return tuple(surface.name for surface in self.dynamics.surfaces)
 
     def tick(self, q: Vector, v: Vector, a: Vector, shares: Vector | None = None, *, force: Vector | None = None) -> Answer:
-        """Answer for one instant; trouble with numbers, sizes and types is a status of the certificate, never an exception.
+        """Answer for one instant; trouble with numbers, sizes, types or a rule is a status of the certificate, never an exception.
 
         Args:
             q: (nq,) configuration.
@@ -133,10 +134,8 @@ class InverseDynamics:
                     q, v, a, None if all(parts) else [s > 0.0 for s in parts], force
                 )
             return self._refuse(self._fault, start) if self._fault else self._resolver.answer(self._shares, start)
-        except (ValueError, TypeError, AttributeError, IndexError):  # a question is looked at only once it made trouble: this costs nothing
-            self._fault = self._find_fault(q, v, a, shares, force)
-            if not self._fault:
-                raise
+        except Exception as trouble:  # noqa: BLE001 - a rule may be anybody's, and a question is looked at only once it made trouble
+            self._fault = self._find_fault(q, v, a, shares, force) or _tell_raised(self._resolver.rule, trouble)
             return self._refuse(self._fault, start)
 
     def prepare(self, rules: Iterable[str | Rule]) -> None:
@@ -169,11 +168,14 @@ class InverseDynamics:
         start, rule = perf_counter(), find_rule(rule)
         if self._fault:
             return self._refuse(self._fault, start)
-        if rule not in self._others:
-            if len(self._others) >= MOST_OTHERS:
-                self._others.popitem()  # the newest: those prepared stay, and a rule made anew at every tick takes no more memory
-            self._others[rule] = Resolver(self.dynamics, self._rows, rule)  # to compile it now would hold up a tick for seconds
-        return self._others[rule].answer(self._shares, start)
+        try:
+            if rule not in self._others:
+                if len(self._others) >= MOST_OTHERS:
+                    self._others.popitem()  # the newest: those prepared stay, and a rule made anew at every tick takes no more memory
+                self._others[rule] = Resolver(self.dynamics, self._rows, rule)  # to compile it now would hold up a tick for seconds
+            return self._others[rule].answer(self._shares, start)
+        except Exception as trouble:  # noqa: BLE001 - as in ``tick``; the next rule may know better
+            return self._refuse(_tell_raised(rule, trouble), start)
 
     def _find_fault(self, q: object, v: object, a: object, shares: object, force: object) -> str:
         """Tell which argument is no array of the right size, empty where all are."""
@@ -188,6 +190,10 @@ class InverseDynamics:
         nothing = Evidence.of_nothing(self.dynamics, self._rows, reason)
         certificate = Certificate("invalid_input", ("none", 0, 0), perf_counter() - start, nothing)
         return Answer(read_only(np.zeros(len(self.dynamics.driven_v))), certificate, nothing)
+
+
+def _tell_raised(rule: Rule, trouble: Exception) -> str:
+    return f"the rule {rule.name} raised {format_exception_only(trouble)[-1].strip()}"
 
 
 def _array_fault(name: str, value: object, size: int) -> str:

@@ -549,7 +549,30 @@ class Still(Objective):
         self.g[:] = self.last
 
 
+class Broken(Still):
+    """A rule of somebody else's that raises whatever it is told to."""
+
+    def write(self, shares):
+        raise self.last
+
+
 class TestRulesOfYourOwn:
+    @pytest.mark.parametrize(
+        "trouble", [ValueError("no"), KeyError("left"), MemoryError(), ZeroDivisionError("by zero"), StopIteration(), Warning("old")]
+    )
+    def test_one_that_raises_is_a_status(self, human28, trouble):
+        state, a = gentle_motion(human28, np.random.default_rng(17))
+        broken = type("Broken", (Broken,), {"last": property(lambda self: trouble, lambda self, value: None)})
+        rule = Rule("broken", broken, False, False, "", "")
+        solver = hd.InverseDynamics(human28, FEET, rule)
+        other = hd.InverseDynamics(human28, FEET)
+        good = other.tick(state.q, state.v, a).tau.copy()
+        for answer in (solver.tick(state.q, state.v, a), other.also(rule)):
+            assert answer.certificate.status == "invalid_input"
+            assert answer.certificate.reasons[0].startswith(f"the rule broken raised {type(trouble).__name__}")
+            assert not answer.tau.any()
+        np.testing.assert_array_equal(other.tick(state.q, state.v, a).tau, good)
+
     @pytest.mark.parametrize("limited", [False, True])
     def test_one_class_and_one_value(self, human28, limited):
         state, a = gentle_motion(human28, np.random.default_rng(17))
