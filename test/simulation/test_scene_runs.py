@@ -180,8 +180,14 @@ def test_connections_that_cannot_close_are_refused():
     far = {"kind": "spherical", "a": {"link": "hinge_base"}, "b": {"link": "world", "xyz": [9, 0, 0]}}
     far["a"]["link"] = "crank"
     scene = read_scene({"figures": {"f": {"robot": "fourbar", "points": "none"}}, "connections": {"far": far}})
-    with pytest.raises(HumanoidDynamicsError, match="cannot be closed"):
+    with pytest.raises(HumanoidDynamicsError, match=r"cannot be closed; row 'far.*' stays open by"):
         build_world(scene)
+
+
+def test_velocities_too_large_to_compute_with_are_refused():
+    crate = {"mass": 4, "box": [0.3, 0.3, 0.15], "xyz": [0, 0, 0.1], "velocity": [1e300, 0, 0, 0, 0, 0]}
+    with pytest.raises(HumanoidDynamicsError, match=r"a velocity of 1e[+]300 at the start"):
+        build_world(read_scene({"objects": {"crate": crate}}))
 
 
 def test_unknown_scene_names_those_that_exist():

@@ -169,7 +169,7 @@ def torque_free(dt: float = STEP, *, moments: tuple[float, float, float] = (0.1,
     return (
         Finding(
             "torque-free rotation",
-            "angular momentum [kg·m²/s]",
+            "angular momentum, share",
             float(np.linalg.norm(after - before)) / float(np.linalg.norm(before)),
             0.0,
             1e-3,

@@ -19,6 +19,7 @@ from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.contacts.moving_shapes import note_boxes
 from humanoid_dynamics.simulation.contacts.terrain_points import note_edges
+from humanoid_dynamics.simulation.reach import measure_gap
 from humanoid_dynamics.simulation.scenes.anchors import place_here
 from humanoid_dynamics.simulation.scenes.scene import Moment, Scene
 from humanoid_dynamics.simulation.scenes.snake_pilot import SnakePilot
@@ -29,6 +30,7 @@ from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.structure.events import Connect, Cut
 
 CLOSED = 1e-9
+FASTEST = 1e6  # that anything begins with [m/s, rad/s]; squares of much more are no numbers
 FIRST = 2  # steps in which code is loaded or compiled
 
 
@@ -123,13 +125,19 @@ def build_world(scene: Scene) -> World:
         The world.
 
     Raises:
-        HumanoidDynamicsError: If the connections cannot be closed, or bodies begin inside one another or with joints beyond their limits.
+        HumanoidDynamicsError: If the connections cannot be closed, or bodies begin inside one another, too fast,
+            or with joints beyond their limits.
     """
     blocks: list[ConstraintBlock] = [build_loop(scene.robot, loop) for loop in scene.connections.values()]
     q, v = _close(scene, blocks)
     if scene.here:
         blocks += [build_loop(scene.robot, place_here(scene.robot, q, loop)) for loop in scene.here.values()]
         q, v = _close(replace(scene, state=State(q, v)), blocks)
+    fastest = float(np.abs(v).max(initial=0.0))
+    if fastest > FASTEST:
+        raise HumanoidDynamicsError(
+            f"scene {scene.name!r}: a velocity of {fastest:.2g} at the start, expected at most {FASTEST:.0e} m/s or rad/s"
+        )
     held = {link for loop in (*scene.connections.values(), *scene.here.values()) for link in (loop.link_a, loop.link_b)}
     try:
         robot = note_boxes(scene.robot, [s for s in scene.setup.shapes if s.link not in held])
@@ -148,7 +156,11 @@ def _close(scene: Scene, blocks: list[ConstraintBlock]) -> tuple[Vector, Vector]
     if mechanism.constraints.size:
         closed = close_position(mechanism, q)
         if closed.residual > CLOSED:
-            raise HumanoidDynamicsError(f"scene {scene.name!r}: its connections cannot be closed; {closed.residual:.2g} m are left")
+            mechanism.kinematics.place(closed.q)
+            row, gap, _ = measure_gap(mechanism.kinematics, mechanism.constraints)
+            raise HumanoidDynamicsError(
+                f"scene {scene.name!r}: its connections cannot be closed; row {row!r} stays open by {gap:.2g} (m or rad)"
+            )
         q, v = closed.q, project_velocity(mechanism, closed.q, v)
     return q, v
 
