@@ -258,12 +258,17 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("kind", BAD)
-def test_input_that_makes_no_sense_is_a_status_and_teaches_nothing(kind):
+def control_legs():
     robot = hd.load_robot("legs12")
     body = decompose(robot)
     pull = AdaptiveGains(np.full(robot.nv, 10.0), np.full(6, 5.0), np.full(robot.nv, 2.0), 1.0)
     controller = AdaptiveController(body, pull, ParameterBounds.around(body.link_parameters(), 0.1))
+    return robot, controller
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_input_that_makes_no_sense_is_a_status_and_teaches_nothing(kind):
+    robot, controller = control_legs()
     q, v = np.array(robot.posture), np.zeros(robot.nv)
     goal = Desired(q, v, np.full(robot.nv, 0.1))
     before = np.array(controller.link_parameters)
@@ -279,10 +284,7 @@ def test_input_that_makes_no_sense_is_a_status_and_teaches_nothing(kind):
 
 
 def test_how_a_chooser_leaves_numpy_does_not_matter():
-    robot = hd.load_robot("legs12")
-    body = decompose(robot)
-    pull = AdaptiveGains(np.full(robot.nv, 10.0), np.full(6, 5.0), np.full(robot.nv, 2.0), 1.0)
-    controller = AdaptiveController(body, pull, ParameterBounds.around(body.link_parameters(), 0.1))
+    robot, controller = control_legs()
     q, v = np.array(robot.posture), np.full(robot.nv, 1e-200)
     before = np.geterr()
     answer = controller.tick(q, v, Desired(q, v, v), STEP, turn_strict)
@@ -293,10 +295,7 @@ def test_how_a_chooser_leaves_numpy_does_not_matter():
 
 @pytest.mark.parametrize("ending", [KeyboardInterrupt, SystemExit])
 def test_who_ends_the_program_ends_it(ending):
-    robot = hd.load_robot("legs12")
-    body = decompose(robot)
-    pull = AdaptiveGains(np.full(robot.nv, 10.0), np.full(6, 5.0), np.full(robot.nv, 2.0), 1.0)
-    controller = AdaptiveController(body, pull, ParameterBounds.around(body.link_parameters(), 0.1))
+    robot, controller = control_legs()
     q, v = np.array(robot.posture), np.zeros(robot.nv)
     with pytest.raises(ending):
         controller.tick(q, v, Desired(q, v, v), STEP, lambda answer: give_up(answer, ending))
