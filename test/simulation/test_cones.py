@@ -10,8 +10,9 @@ from humanoid_dynamics.simulation.contacts.cone_newton import Cones
 from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, HARD, ConeProblem
 from humanoid_dynamics.simulation.contacts.cones import certify, solve_cones
 from humanoid_dynamics.simulation.contacts.law import ContactLaw
+from humanoid_dynamics.simulation.contacts.point_table import bind_points
 from humanoid_dynamics.simulation.contacts.terrain import build_plane
-from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint, bind_points, list_surface_points
+from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint, list_surface_points
 from humanoid_dynamics.simulation.contacts.yielding_kernel import settle_hard, soften
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.steps.compiled import compile_step

@@ -11,7 +11,8 @@ import pinocchio as pin
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
-from humanoid_dynamics.simulation.contacts.touch_points import CORNERS, TouchPoint
+from humanoid_dynamics.simulation.contacts.solid_points import CORNERS
+from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.arrays import Matrix
 

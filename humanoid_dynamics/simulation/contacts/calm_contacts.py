@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
+from humanoid_dynamics.simulation.contacts.clusters import Looking
 from humanoid_dynamics.simulation.contacts.contact_rows import Touching
 from humanoid_dynamics.simulation.contacts.friction import FrictionContacts
 from humanoid_dynamics.simulation.contacts.joint_limits import LimitTable
 from humanoid_dynamics.simulation.contacts.moving_shapes import BoundShape
+from humanoid_dynamics.simulation.contacts.point_table import PointTable
 from humanoid_dynamics.simulation.contacts.standing import Footing, StandingPoints
 from humanoid_dynamics.simulation.contacts.terrain import Terrain
 from humanoid_dynamics.simulation.contacts.thresholds import SLOP
-from humanoid_dynamics.simulation.contacts.touch_points import PointTable
-from humanoid_dynamics.simulation.steps.rows import POINTS, ROUNDS, SPAN
+from humanoid_dynamics.simulation.steps.rows import DT, POINTS, ROUNDS, SPAN, WITHIN
 from humanoid_dynamics.simulation.steps.tables import Tables
 from humanoid_dynamics.simulation.steps.terms import Terms
 from humanoid_dynamics.spatial.arrays import Vector
@@ -109,7 +110,7 @@ class CalmContacts(FrictionContacts):
             force: (nv,) generalized force of all but contacts, and that which gave the momentum at the start in as long a step.
             dt: Length of the step, as an array [s].
         """
-        middles = self._detector.place(terms.poses)
+        middles = self._detector.place(terms.poses, terms.J, Looking(self._numbers[WITHIN], self.tables.dofs, self._numbers[DT]))
         near = points.measure(middles, terms.J, self.tables.dofs, self._numbers)
         return near and points.stick(terms, v, force, dt)
 

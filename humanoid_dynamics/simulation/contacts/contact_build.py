@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from humanoid_dynamics.simulation.contacts.approach_kernel import find_reach
 from humanoid_dynamics.simulation.contacts.holders import Holders, oppose
-from humanoid_dynamics.simulation.contacts.thresholds import CALM, NEAR, REACH, WILD_REACH
+from humanoid_dynamics.simulation.contacts.thin_kernel import thin_points
+from humanoid_dynamics.simulation.contacts.thresholds import NEAR, REACH
 from humanoid_dynamics.simulation.steps.bench import A_GUESS, A_WANTED, Bench
 from humanoid_dynamics.simulation.steps.rows import (
     ALL_SLOW,
@@ -22,7 +24,6 @@ from humanoid_dynamics.simulation.steps.rows import (
     SLOWEST,
     SPAN,
     Z_START,
-    V,
 )
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
@@ -34,17 +35,13 @@ def select_points(bench: Bench) -> int:
         bench: All tables.
     """
     near, numbers = bench.near, bench.numbers
-    wild = 0.0
-    for i in range(bench.dofs.shape[1]):
-        wild = max(wild, abs(bench.dofs[V, i]))
-    reach = REACH if wild < CALM else WILD_REACH
-    m = 0
+    m, reach = 0, find_reach(bench.dofs)
     for k in range(int(numbers[COUNT])):
         touches = bench.memory[int(near[k, N_KEY]), M_TOUCHES] > 0.0
         if near[k, N_GAP] + numbers[DT] * near[k, N_SPEED] < reach or (touches and near[k, N_GAP] < NEAR):
             bench.chosen[m] = k
             m += 1
-    return m
+    return thin_points(bench, m)
 
 
 def add_row(holders: Holders, s: int, wrenches: Matrix, term: tuple[int, float], x: Vector) -> None:

@@ -25,7 +25,7 @@ class ContactWrenches:
     """Sums up forces on the touch points of one robot.
 
     A surface stands for its whole link where the link has no other: also what touches beside the sole is load of the foot.  The force
-    of a corner acts where the corner is, that of a ball where the ball touches.
+    of a corner acts where the corner is, that of a ball or a disc where it touches.
 
     Attributes:
         patches: The contacts: surfaces in the order of the robot, then links.
@@ -63,6 +63,7 @@ class ContactWrenches:
             p_C.append(X_LC.actInv(np.array(point.p_L)))
         self._p_C: Matrix = np.array(p_C).reshape(-1, 3)
         self._radius: Vector = np.array([point.radius for point in taking])
+        self._discs = np.array([np.any(point.axis) for point in taking], dtype=np.bool_)
 
     def measure(self, data: pin.Data, forces: Matrix, touching: Touching) -> Vector:
         """Return the wrench of every contact.
@@ -107,9 +108,9 @@ class ContactWrenches:
                 wrenches[6 * k : 6 * k + 6] += (data.oMi[joint] * X_JF).actInv(wrench).vector
 
     def _reach(self, own: Indices, towards: Matrix) -> Matrix:
-        """Return the vectors from the middles of balls to where they touch: as long as their radius."""
+        """Return the vectors from the middles of balls to where they touch: as long as their radius, of discs as long as they are."""
         lengths = np.maximum(np.linalg.norm(towards, axis=1), TINY)
-        return np.asarray((self._radius[own] / lengths)[:, None] * towards)
+        return np.asarray(np.where(self._discs[own], 1.0, self._radius[own] / lengths)[:, None] * towards)
 
 
 def _name_frame(robot: RobotModel, surface: ContactSurface) -> str:

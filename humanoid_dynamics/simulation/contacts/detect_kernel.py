@@ -9,19 +9,26 @@ from typing import TypeAlias
 
 import numpy as np
 
-from humanoid_dynamics.simulation.contacts.probe_kernel import FAR, carry, is_far, probe, turn_out
+from humanoid_dynamics.simulation.contacts.approach_kernel import (
+    KNOWN,
+    find_fastest,
+    find_reach,
+    find_twists,
+    measure_approach,
+    sooner,
+)
+from humanoid_dynamics.simulation.contacts.probe_kernel import FAR, carry, is_beyond, is_far, lower, probe, turn_out
 from humanoid_dynamics.simulation.contacts.shapes import FACING, STEEP
-from humanoid_dynamics.simulation.contacts.thresholds import AT_ONCE
+from humanoid_dynamics.simulation.contacts.thresholds import NEAR
 from humanoid_dynamics.simulation.steps.rows import (
     BOUNCE,
     COUNT,
     DT,
-    FORESEEN,
     GROUP,
     HIT,
     JOINT,
+    KIND,
     LOWEST,
-    M_TOUCHES,
     MU,
     N_AXES,
     N_BOUNCE,
@@ -32,22 +39,24 @@ from humanoid_dynamics.simulation.steps.rows import (
     N_POINT,
     N_SHAPE,
     N_SPEED,
+    P_AXIS,
+    P_BALL,
+    P_END,
     P_OUT,
     P_X,
+    PLANE,
     RADIUS,
     S_BOUNCE,
     S_GROUP,
     S_JOINT,
     S_MU,
-    SLOWEST,
+    S_R,
+    S_T,
     STATICS,
-    V_MIDDLE,
     WITHIN,
-    V,
 )
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
-START, KNOWN = 6, 12  # columns of the table of velocities
 Tables: TypeAlias = tuple[Matrix, ...]
 
 
@@ -71,29 +80,13 @@ def write_axes(row: Vector, normal: Vector) -> None:
     row[N_AXES + 6], row[N_AXES + 7], row[N_AXES + 8] = y * t_z - z * t_y, z * t_x - x * t_z, x * t_y - y * t_x
 
 
-def speed_at(twists: Matrix, joint: int, start: int, row: Vector) -> float:
-    """Return the velocity along the normal of the material point of a joint that touches.
-
-    Args:
-        twists: (nj, 13) velocities of joints.
-        joint: The joint.
-        start: Column where its velocity begins.
-        row: Row of the table of near points.
-    """
-    n_x, n_y, n_z = row[N_AXES], row[N_AXES + 1], row[N_AXES + 2]
-    x, y, z = row[N_PLACE], row[N_PLACE + 1], row[N_PLACE + 2]
-    a, b, c = twists[joint, start + 3], twists[joint, start + 4], twists[joint, start + 5]
-    turning = n_x * (b * z - c * y) + n_y * (c * x - a * z) + n_z * (a * y - b * x)
-    return float(n_x * twists[joint, start] + n_y * twists[joint, start + 1] + n_z * twists[joint, start + 2] + turning)
-
-
 def faces(middle: Vector, normal: Vector) -> bool:
     """Return whether a point may touch a shape: one that looks somewhere does where it looks at the shape, any other always.
 
     What lies on a ledge slides over its edge and does not run against it, and is not held by its side.
 
     Args:
-        middle: (9,) where it is, the normal there, and where it looks, zero for everywhere.
+        middle: (15,) where it is, the normal there, where it looks, zero for everywhere, its axis, and where it touches.
         normal: (3,) normal of the shape.
     """
     x, y, z = middle[6], middle[7], middle[8]
@@ -107,13 +100,14 @@ def find_nearest(point: Vector, middle: Vector, views: Tables, span: tuple[int, 
 
     Args:
         point: Row of the table of points.
-        middle: (9,) where it is in the world [m], the normal there, overwritten, and where it looks.
+        middle: (15,) where it is in the world [m], the normal there, overwritten, where it looks, its axis, and where it touches,
+            overwritten.
         views: Table of shapes, and (nj, 12) poses of all joints.
         span: The first shape and the one after the last.
-        room: (3,) room for a normal, and the distance within which shapes count [m].
+        room: (12,) room for a normal and a place that looks nowhere, zero, and the distance within which shapes count [m].
     """
     shapes, poses = views
-    found, within = room
+    found, within, place = room[0][:3], room[1], room[0][3:]
     nearest, least = -1, FAR
     for s in range(span[0], span[1]):
         pose = poses[int(shapes[s, S_JOINT])]
@@ -123,10 +117,79 @@ def find_nearest(point: Vector, middle: Vector, views: Tables, span: tuple[int, 
             least = min(least, within)
             continue
         gap = probe(shapes[s], pose, middle, found) - point[RADIUS]
+        if gap >= within:
+            least = min(least, gap)
+            continue
+        if middle[9] != 0.0 or middle[10] != 0.0 or middle[11] != 0.0:
+            lower(point, middle[9:12], found, middle, place)
+            gap = probe(shapes[s], pose, place, found)
+        else:
+            lower(point, middle[9:12], found, middle, place)
         if gap < least and faces(middle, found):
             nearest, least = s, gap
             middle[3], middle[4], middle[5] = found[0], found[1], found[2]
+            middle[12], middle[13], middle[14] = place[0], place[1], place[2]
     return nearest, least
+
+
+def come_within(point: Vector, views: Tables, tree: tuple[Indices, Indices], room: tuple[Matrix, Vector, float], numbers: Vector) -> float:
+    """Return the distance from what stands still within which points of a cluster may take part in a step, zero where all are far [m].
+
+    Args:
+        point: Row of the table of points of the first of them.
+        views: (nj, 12) poses of all joints, (nv, 6) joint Jacobian of the world, tables of shapes and coordinates.
+        tree: As for ``detect``.
+        room: (nj, 13) velocities of joints, room for the middle of the ball that holds them, and what is near enough to take part [m].
+        numbers: Numbers in and out; the least gap is lowered to what is known of it.
+    """
+    (poses, JT, shapes, dofs), (twists, middle, reach) = views, room
+    joint, within = int(point[JOINT]), numbers[WITHIN]
+    x, y, z = carry(poses[joint], point[P_BALL], point[P_BALL + 1], point[P_BALL + 2])
+    middle[0], middle[1], middle[2] = x, y, z
+    if not is_alone(point, middle, (shapes, poses), (int(numbers[STATICS]), within, within)):
+        find_twists(JT, tree, dofs, joint, twists)
+        within = min(within, max(NEAR, reach) + numbers[DT] * find_fastest(twists[joint], (x, y, z), point[P_BALL + 3]))
+        if not is_alone(point, middle, (shapes, poses), (int(numbers[STATICS]), within, numbers[WITHIN])):
+            return float(within)
+    numbers[LOWEST] = min(numbers[LOWEST], within)
+    return 0.0
+
+
+def is_high(points: Matrix, which: tuple[int, int], poses: Matrix, shapes: Matrix, reach: float) -> bool:
+    """Return whether a ball is farther from the only shape, a plane, than some distance; quicker than ``find_nearest``.
+
+    Args:
+        points: Table of points.
+        which: Which of them, and the first of four columns with the middle and the radius of the ball.
+        poses: (nj, 12) poses of all joints.
+        shapes: Table of shapes.
+        reach: The distance [m].
+    """
+    i, column = which
+    joint, x, y, z = int(points[i, JOINT]), points[i, column], points[i, column + 1], points[i, column + 2]
+    w_x = poses[joint, 0] * x + poses[joint, 3] * y + poses[joint, 6] * z + poses[joint, 9] - shapes[0, S_T]
+    w_y = poses[joint, 1] * x + poses[joint, 4] * y + poses[joint, 7] * z + poses[joint, 10] - shapes[0, S_T + 1]
+    w_z = poses[joint, 2] * x + poses[joint, 5] * y + poses[joint, 8] * z + poses[joint, 11] - shapes[0, S_T + 2]
+    height = shapes[0, S_R + 2] * w_x + shapes[0, S_R + 5] * w_y + shapes[0, S_R + 8] * w_z
+    return bool(height - points[i, column + 3] >= reach)
+
+
+def is_alone(point: Vector, middle: Vector, views: Tables, bounds: tuple[int, float, float]) -> bool:
+    """Return whether a cluster of points is farther from all shapes that it may touch than some distance; False may be wrong.
+
+    Args:
+        point: Row of the table of points of the first of them.
+        middle: (15,) the middle of the ball that holds them [m], and more.
+        views: Table of shapes, and (nj, 12) poses of all joints.
+        bounds: Number of shapes that stand still, and the distances of these and of those that move [m].
+    """
+    shapes, poses = views
+    statics, still, moving = bounds
+    for s in range(0 if point[GROUP] >= 0.0 else statics, len(shapes)):
+        reach = (still if s < statics else moving) + point[P_BALL + 3]
+        if shapes[s, S_GROUP] != point[GROUP] and not is_beyond(shapes[s], poses[int(shapes[s, S_JOINT])], middle, reach):
+            return False
+    return True
 
 
 def enter(row: Vector, point: Vector, middle: Vector, shape: Vector, gap: float) -> None:
@@ -135,36 +198,15 @@ def enter(row: Vector, point: Vector, middle: Vector, shape: Vector, gap: float)
     Args:
         row: The row, overwritten but for key, indices and speed.
         point: Row of the table of points.
-        middle: (9,) where it is, the normal there, and where it looks.
+        middle: (15,) where it is, the normal there, where it looks, its axis, and where it touches.
         shape: Row of the table of shapes.
         gap: Distance between both [m].
     """
     row[N_GAP] = gap
     row[N_MU], row[N_BOUNCE] = min(point[MU], shape[S_MU]), max(point[BOUNCE], shape[S_BOUNCE])
     for k in range(3):
-        row[N_PLACE + k] = middle[k] - point[RADIUS] * middle[3 + k]
+        row[N_PLACE + k] = middle[12 + k]
     write_axes(row, middle[3:6])
-
-
-def find_twists(JT: Matrix, tree: tuple[Indices, Indices], dofs: Matrix, joint: int, twists: Matrix) -> None:
-    """Write the velocity of a joint at the origin of the world, in the middle of the step and at its start, once.
-
-    Args:
-        JT: (nv, 6) joint Jacobian of the world, one row per coordinate.
-        tree: (nj, 3) joint above, first and last coordinate of each, and (nv,) the coordinate that carries each.
-        dofs: Table of the coordinates.
-        joint: The joint.
-        twists: (nj, 13) zero; linear and angular velocity in the middle and at the start, and one where they are known.
-    """
-    joints, parents = tree
-    twists[joint, KNOWN] = 1.0
-    i = joints[joint, 2]
-    while i >= 0:
-        middle, start = dofs[V_MIDDLE, i], dofs[V, i]
-        for k in range(6):
-            twists[joint, k] += JT[i, k] * middle
-            twists[joint, START + k] += JT[i, k] * start
-        i = parents[i]
 
 
 def detect(views: Tables, tables: Tables, tree: tuple[Indices, Indices], numbers: Vector) -> None:
@@ -180,75 +222,69 @@ def detect(views: Tables, tables: Tables, tree: tuple[Indices, Indices], numbers
     """
     poses, JT = views
     points, shapes, dofs, near, memory = tables
-    twists, middle, found = np.zeros((len(tree[0]), 13)), np.empty(9), np.empty(3)
-    statics = int(numbers[STATICS])
-    count, lowest, hit = 0, FAR, -1.0
-    for i in range(len(points)):
-        point = points[i]
-        pose = poses[int(point[JOINT])]
-        middle[0], middle[1], middle[2] = carry(pose, point[P_X], point[P_X + 1], point[P_X + 2])
-        middle[6], middle[7], middle[8] = turn_out(pose, point[P_OUT], point[P_OUT + 1], point[P_OUT + 2])
-        for slot in range(0 if point[GROUP] >= 0.0 else 1, len(shapes) - statics + 1):  # the terrain does not touch itself
-            span = (0, statics) if slot == 0 else (statics + slot - 1, statics + slot)
-            s, gap = find_nearest(point, middle, (shapes, poses), span, (found, numbers[WITHIN]))
-            lowest = min(lowest, gap)
-            if gap >= numbers[WITHIN]:
+    twists, room = np.zeros((len(tree[0]), 13)), (np.empty(15), np.zeros(12))
+    level, reach = len(shapes) == 1 and shapes[0, KIND] == PLANE, find_reach(dofs)
+    numbers[LOWEST], numbers[HIT], numbers[COUNT] = FAR, -1.0, 0.0
+    begin = 0
+    while begin < len(points):
+        within, end = numbers[WITHIN], begin + 1
+        if points[begin, P_END] > 0.0:
+            end = int(points[begin, P_END])
+            if level and is_high(points, (begin, P_BALL), poses, shapes, within):
+                numbers[LOWEST], begin = min(numbers[LOWEST], within), end
                 continue
-            row = near[count]
-            row[N_KEY], row[N_POINT], row[N_SHAPE] = slot * len(points) + i, i, s
-            enter(row, point, middle, shapes[s], gap)
-            joint, other = int(point[JOINT]), int(shapes[s, S_JOINT])
-            for moved in (joint, other):
-                if twists[moved, KNOWN] == 0.0:
-                    find_twists(JT, tree, dofs, moved, twists)
-            row[N_SPEED] = measure_approach(twists, joint, other, row, numbers)
-            hit = sooner(hit, row, memory, numbers)
-            count += 1
-    numbers[LOWEST], numbers[HIT], numbers[COUNT] = lowest, hit, count
+            within = come_within(points[begin], (poses, JT, shapes, dofs), tree, (twists, room[0], reach), numbers)
+        for i in range(begin, end if within > 0.0 else begin):
+            if level and is_high(points, (i, P_X), poses, shapes, within):
+                numbers[LOWEST] = min(numbers[LOWEST], within)
+            else:
+                look_at(i, (poses, JT, points, shapes, dofs, near, memory), tree, (twists, *room), within, numbers)
+        begin = end
 
 
-def measure_approach(twists: Matrix, joint: int, other: int, row: Vector, numbers: Vector) -> float:
-    """Return the velocity along the normal of a point, seen from the shape.
+def look_at(i: int, tables: Tables, tree: tuple[Indices, Indices], room: Tables, within: float, numbers: Vector) -> None:  # noqa: PLR0917
+    """Enter a point into the table of near points, once for each shape it is near to.
 
     Args:
-        twists: (nj, 13) velocities of joints.
-        joint: Joint that carries the point.
-        other: Joint that carries the shape.
-        row: Row of the table of near points.
+        i: Which of the points.
+        tables: Poses, joint Jacobian, then the tables in the order of ``detect``.
+        tree: As for ``detect``.
+        room: (nj, 13) velocities of joints, and room for what is known of the point.
+        within: How near it is to what stands still [m].
         numbers: Numbers in and out.
     """
-    speed = speed_at(twists, joint, 0, row) - speed_at(twists, other, 0, row)
-    if numbers[FORESEEN] > 0.0 and row[N_GAP] < AT_ONCE:
-        began = speed_at(twists, joint, START, row) - speed_at(twists, other, START, row)
-        return calm_down(speed, began, numbers[SLOWEST])
-    return speed
+    poses, JT, points, shapes, dofs, near, memory = tables
+    twists, middle, found = room
+    point, joint, statics = points[i], int(points[i, JOINT]), int(numbers[STATICS])
+    pose = poses[joint]
+    middle[0], middle[1], middle[2] = carry(pose, point[P_X], point[P_X + 1], point[P_X + 2])
+    middle[6], middle[7], middle[8] = turn_out(pose, point[P_OUT], point[P_OUT + 1], point[P_OUT + 2])
+    middle[9], middle[10], middle[11] = turn_out(pose, point[P_AXIS], point[P_AXIS + 1], point[P_AXIS + 2])
+    for slot in range(0 if point[GROUP] >= 0.0 else 1, len(shapes) - statics + 1):  # the terrain does not touch itself
+        span = (0, statics) if slot == 0 else (statics + slot - 1, statics + slot)
+        s, gap = find_nearest(point, middle, (shapes, poses), span, (found, within if slot == 0 else numbers[WITHIN]))
+        numbers[LOWEST] = min(numbers[LOWEST], gap)
+        if s < 0:
+            continue
+        row = near[int(numbers[COUNT])]
+        row[N_KEY], row[N_POINT], row[N_SHAPE] = slot * len(points) + i, i, s
+        enter(row, point, middle, shapes[s], gap)
+        other = int(shapes[s, S_JOINT])
+        for moved in (joint, other):
+            if twists[moved, KNOWN] == 0.0:
+                find_twists(JT, tree, dofs, moved, twists)
+        row[N_SPEED] = measure_approach(twists, joint, other, row, numbers)
+        numbers[HIT] = sooner(numbers[HIT], row, memory, numbers)
+        numbers[COUNT] += 1.0
 
 
-def calm_down(speed: float, began: float, slowest: float) -> float:
-    """Return the speed that counts of a point on a shape: what rests there does not hit it, however hard it is pressed on.
-
-    Args:
-        speed: Velocity along the normal in the middle of the step.
-        began: The same at its start.
-        slowest: Slowest approach that is an impact.
-    """
-    return max(speed, -slowest) if began >= -slowest else speed
-
-
-def sooner(hit: float, row: Vector, memory: Matrix, numbers: Vector) -> float:
-    """Return the earlier of a hit and that of one more point [s]; -1 for none.
-
-    Args:
-        hit: The hit, -1 for none.
-        row: Row of the table of near points.
-        memory: What touched in the last step.
-        numbers: Numbers in and out.
-    """
-    dt, speed, gap = numbers[DT], row[N_SPEED], row[N_GAP]
-    if memory[int(row[N_KEY]), M_TOUCHES] > 0.0 or speed >= -numbers[SLOWEST] or gap + 0.5 * dt * speed >= 0.0:
-        return hit
-    when = min(max((gap - 0.5 * dt * speed) / -speed, 0.0), dt)
-    return float(when if hit < 0.0 else min(hit, when))
-
-
-PARTS = (write_axes, speed_at, faces, find_nearest, enter, find_twists, calm_down, measure_approach, sooner)
+PARTS = (
+    write_axes,
+    faces,
+    find_nearest,
+    is_alone,
+    come_within,
+    is_high,
+    enter,
+    look_at,
+)

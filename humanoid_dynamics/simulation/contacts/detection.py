@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from humanoid_dynamics.simulation.contacts.clusters import Looking, Screen
+from humanoid_dynamics.simulation.contacts.discs import probe_discs, reach
 from humanoid_dynamics.simulation.contacts.level_ground import LevelGround
 from humanoid_dynamics.simulation.contacts.moving_shapes import BoundShape
 from humanoid_dynamics.simulation.contacts.near import Near
+from humanoid_dynamics.simulation.contacts.point_table import PointTable
 from humanoid_dynamics.simulation.contacts.shapes import Plane, carried_reach, minus_skew, probe_facing, tangents
 from humanoid_dynamics.simulation.contacts.terrain import Terrain
-from humanoid_dynamics.simulation.contacts.touch_points import PointTable
-from humanoid_dynamics.spatial.arrays import Matrix
+from humanoid_dynamics.spatial.arrays import Indices, Matrix
 
 FEW = 4  # joints that carry points, up to which one large product costs less than many small ones
+
+
+class Sight(NamedTuple):
+    """Where all points are, and look.
+
+    Attributes:
+        poses: (nj, 12) poses of all joints, rotation column by column and translation.
+        middles: (n, 3) middles of all points, in the world [m].
+        looks: (n, 3) where all points look, in the world; None where none looks anywhere.
+        axes: (n, 3) axes of discs, in the world.
+    """
+
+    poses: Matrix
+    middles: Matrix
+    looks: Matrix | None
+    axes: Matrix
 
 
 class Detector:
@@ -42,15 +61,17 @@ class Detector:
         only = terrain.shapes[0] if len(terrain.shapes) == 1 else None
         self.level = LevelGround(only, table, self._support) if isinstance(only, Plane) and len(table) else None
         self._own, self._looking = table.own, bool(table.outward.any())
-        self.lowest = np.inf
+        self._is_disc = np.asarray(table.axis.any(axis=1))
+        self._discs, self._screen = self._is_disc.nonzero()[0], Screen(table)
+        self.lowest = self._spared = np.inf
 
-    def find(self, poses: Matrix, J: Matrix, within: float) -> Near | None:
+    def find(self, poses: Matrix, J: Matrix, looking: Looking) -> Near | None:
         """Return the points that are nearer to the ground or another body than some distance.
 
         Args:
             poses: (nj, 12) poses of all joints, rotation column by column and translation.
             J: (6, nv) joint Jacobian of the world.
-            within: The distance [m].
+            looking: For what the step looks.
 
         Returns:
             The points and their rows; None where there are none.
@@ -58,77 +79,124 @@ class Detector:
         self.lowest = np.inf
         if not len(self._table):
             return None
-        middles = self.place(poses)
         if self.level is not None and not self._movers:
-            return self._find_level(self.level, middles, J, within)
-        looks = self._turn(poses) if self._looking else None
-        found = [self._find_ground((middles, looks), J, within)]
-        found += [self._find_mover(slot, (middles, looks), poses, J, within) for slot in range(1, len(self._movers) + 1)]
+            return self._find_level(self.level, self.place(poses, J, looking), J, looking.within)
+        sight = self._see(poses)
+        found = [self._find_ground(sight, J, looking)]
+        found += [self._find_mover(slot, sight, J, looking.within) for slot in range(1, len(self._movers) + 1)]
         kept = [near for near in found if near is not None]
         if len(kept) < 2:
             return kept[0] if kept else None
         joined = [np.concatenate([getattr(near, name) for near in kept], axis=axis) for name, axis in JOINED]
         return Near(*joined)
 
-    def place(self, poses: Matrix) -> Matrix:
-        """Return where the middles of all points are (n, 3), in the world [m].
+    def place(self, poses: Matrix, J: Matrix, looking: Looking) -> Matrix:
+        """Return where the middles of all points are over level ground, and discs lowest (n, 3), in the world [m].
+
+        What belongs to clusters and cannot come to the ground in the step is said to be far up.
 
         Args:
             poses: (nj, 12) poses of all joints, rotation column by column and translation.
+            J: (6, nv) joint Jacobian of the world.
+            looking: For what the step looks.
         """
+        level = self.level
+        self._spared = np.inf
+        if self._screen.is_of_use and level is not None:
+            among, limit, self._spared = self._screen.select(poses, J, self._terrain, looking)
+            places = self._carry(poses, among)
+            middles = np.tile(level.far, (len(self._table), 1))
+            near = places.dot(level.normal) - level.offset - self._table.radius[among] < limit
+            middles[among[near]] = places[near]
+        else:
+            middles = self._place_all(poses)
+        if level is not None and len(self._discs):
+            self._lower(level, middles, self._turn(poses, self._discs, self._table.axis))
+        return middles
+
+    def _place_all(self, poses: Matrix) -> Matrix:
+        """Return where the middles of all points are (n, 3), in the world [m]."""
         if self._blocks is not None:
             middles: Matrix = self._blocks.dot(poses.take(self._carriers, 0).reshape(-1, 3))
             return middles
-        return np.asarray(np.matmul(self._p_J, poses.take(self._joint, 0).reshape(-1, 4, 3))[:, 0])
+        return self._carry(poses, slice(None))
 
-    def _turn(self, poses: Matrix) -> Matrix:
-        """Return (n, 3) where all points look, in the world."""
-        return np.asarray(np.einsum("nj,njk->nk", self._table.outward, poses[self._joint, :9].reshape(-1, 3, 3)))
+    def _carry(self, poses: Matrix, among: Indices | slice) -> Matrix:
+        """Return where the middles of some points are (k, 3), in the world [m]."""
+        return np.asarray(np.matmul(self._p_J[among], poses.take(self._joint[among], 0).reshape(-1, 4, 3))[:, 0])
+
+    def _turn(self, poses: Matrix, among: Indices | slice, vectors: Matrix) -> Matrix:
+        """Return (k, 3) vectors of some points in the world."""
+        return np.asarray(np.einsum("nj,njk->nk", vectors[among], poses[self._joint[among], :9].reshape(-1, 3, 3)))
+
+    def _lower(self, level: LevelGround, middles: Matrix, axes: Matrix) -> None:
+        """Put discs where they are lowest over level ground."""
+        normals = np.broadcast_to(level.normal, axes.shape)
+        middles[self._discs] += reach(self._table.radius[self._discs], axes, normals)
+
+    def _see(self, poses: Matrix) -> Sight:
+        """Return where all points are and look."""
+        every = slice(None)
+        looks = self._turn(poses, every, self._table.outward) if self._looking else None
+        axes = self._turn(poses, every, self._table.axis) if len(self._discs) else np.zeros((len(self._table), 3))
+        return Sight(poses, self._place_all(poses), looks, axes)
 
     def _find_level(self, level: LevelGround, middles: Matrix, J: Matrix, within: float) -> Near | None:
         near = level.find(middles, J, within)
-        self.lowest = level.lowest
+        self.lowest = min(level.lowest, self._spared)
         return near
 
-    def _find_ground(self, points: tuple[Matrix, Matrix | None], J: Matrix, within: float) -> Near | None:
+    def _find_ground(self, sight: Sight, J: Matrix, looking: Looking) -> Near | None:
         """Return the points of bodies that are near the ground; those of the terrain come after them."""
-        middles, looks = (None if part is None else part[: self._own] for part in points)
         table, terrain, level = self._table, self._terrain, self.level
-        if middles is None or not len(middles):
+        if not self._own:
             return None
         if level is not None:
-            return self._find_level(level, middles, J, within)
-        gap, normal, shape = terrain.probe(middles, looks)
-        gap -= table.radius[: self._own]
-        self.lowest = float(gap[gap.argmin()])
-        index = np.flatnonzero(gap < within)
-        if not len(index):
+            return self._find_level(level, self.place(sight.poses, J, looking), J, looking.within)
+        among, limit, spared = np.arange(self._own), np.full(self._own, looking.within), np.inf
+        if self._screen.is_of_use:
+            among, limit, spared = self._screen.select(sight.poses, J, terrain, looking)
+            among, limit = among[among < self._own], limit[among < self._own]
+        looks = None if sight.looks is None else sight.looks[among]
+        gap, normal, shape = terrain.probe(sight.middles[among], looks)
+        radius = table.radius[among]
+        gap, place = gap - radius, sight.middles[among] - radius[:, None] * normal
+        discs = np.flatnonzero(self._is_disc[among])
+        if len(discs) and terrain.shapes:
+            measured = probe_discs(terrain.shapes, sight.middles[among[discs]], radius[discs], sight.axes[among[discs]])
+            gap[discs], normal[discs], shape[discs], place[discs] = measured
+        self.lowest = float(gap.min(initial=spared))
+        near = np.flatnonzero(gap < limit)
+        if not len(near):
             return None
-        axes = tangents(normal[index])
-        place = middles[index] - table.radius[index, None] * axes[0]
+        index, axes, place = among[near], tangents(normal[near]), place[near]
         rows = _twist_rows(axes, place, J) * self._support[index]
-        mu = np.minimum(table.friction[index], terrain.friction[shape[index]])
-        e = np.maximum(table.restitution[index], terrain.restitution[shape[index]])
-        return Near(index, index, gap[index], axes, rows, place, mu, e)
+        mu = np.minimum(table.friction[index], terrain.friction[shape[near]])
+        e = np.maximum(table.restitution[index], terrain.restitution[shape[near]])
+        return Near(index, index, gap[near], axes, rows, place, mu, e)
 
-    def _find_mover(self, slot: int, points: tuple[Matrix, Matrix | None], poses: Matrix, J: Matrix, within: float) -> Near | None:
-        table, mover, (middles, looks) = self._table, self._movers[slot - 1], points
-        pose = poses[mover.joint]
+    def _find_mover(self, slot: int, sight: Sight, J: Matrix, within: float) -> Near | None:
+        table, mover, middles = self._table, self._movers[slot - 1], sight.middles
+        pose = sight.poses[mover.joint]
         R, p = pose[:9].reshape(3, 3).T, pose[9:]
-        reach = carried_reach(mover.shape) + within
+        reached = carried_reach(mover.shape) + within
         away = middles - (p + R @ mover.shape.X_WB.translation)
-        index = np.flatnonzero((np.einsum("ij,ij->i", away, away) < (reach + table.radius) ** 2) & (table.group != mover.group))
+        index = np.flatnonzero((np.einsum("ij,ij->i", away, away) < (reached + table.radius) ** 2) & (table.group != mover.group))
         if not len(index):
             return None
-        gap, normal = probe_facing(mover.shape, (middles[index] - p) @ R, None if looks is None else looks[index] @ R)
-        gap = gap - table.radius[index]
+        radius, local = table.radius[index], (middles[index] - p) @ R
+        gap, normal = probe_facing(mover.shape, local, None if sight.looks is None else sight.looks[index] @ R)
+        gap, place = gap - radius, middles[index] - radius[:, None] * (normal @ R.T)
+        discs = np.flatnonzero(self._is_disc[index])
+        if len(discs):
+            measured = probe_discs((mover.shape,), local[discs], radius[discs], sight.axes[index[discs]] @ R)
+            gap[discs], normal[discs], place[discs] = measured[0], measured[1], measured[3] @ R.T + p
         self.lowest = min(self.lowest, float(gap.min()))
         near = np.flatnonzero(gap < within)
         if not len(near):
             return None
-        index, gap = index[near], gap[near]
+        index, gap, place = index[near], gap[near], place[near]
         axes = tangents(normal[near] @ R.T)
-        place = middles[index] - table.radius[index, None] * axes[0]
         twist = _twist_rows(axes, place, J)
         rows = twist * (self._support[index] - table.support[mover.joint])
         mu, e = np.minimum(table.friction[index], mover.shape.friction), np.maximum(table.restitution[index], mover.shape.restitution)

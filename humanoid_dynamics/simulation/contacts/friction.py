@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from humanoid_dynamics.simulation.contacts.clusters import Looking
 from humanoid_dynamics.simulation.contacts.cone_problem import ConeAnswer, ConeProblem, Solver
 from humanoid_dynamics.simulation.contacts.cones import solve_cones
 from humanoid_dynamics.simulation.contacts.contact_memory import ContactMemory
@@ -20,8 +21,9 @@ from humanoid_dynamics.simulation.contacts.joint_limits import LimitTable
 from humanoid_dynamics.simulation.contacts.law import ContactLaw
 from humanoid_dynamics.simulation.contacts.moving_shapes import BoundShape
 from humanoid_dynamics.simulation.contacts.near import Near
+from humanoid_dynamics.simulation.contacts.point_table import PointTable
 from humanoid_dynamics.simulation.contacts.rebound import Rebound, find_rebound
-from humanoid_dynamics.simulation.contacts.taking_part import NONE, choose_hitting, choose_touching, find_hit, note_diving
+from humanoid_dynamics.simulation.contacts.taking_part import NONE, choose_hitting, choose_touching, find_hit, note_diving, thin_points
 from humanoid_dynamics.simulation.contacts.terrain import Terrain
 from humanoid_dynamics.simulation.contacts.thresholds import (
     AT_ONCE,
@@ -30,13 +32,13 @@ from humanoid_dynamics.simulation.contacts.thresholds import (
     SLOP,
     slowest_impact,
 )
-from humanoid_dynamics.simulation.contacts.touch_points import PointTable
 from humanoid_dynamics.simulation.steps.rows import (
     COMPLEMENTARITY,
     CONE,
     DEPTH,
     FORESEEN,
     LOWEST,
+    P_SHAPE,
     POINTS,
     RESIDUAL,
     ROUNDS,
@@ -91,7 +93,7 @@ class FrictionContacts:
         self.movers = tuple(movers)
         self._joints = np.array(table.joints, dtype=np.intp)[table.owner] if len(table) else np.zeros(0, dtype=np.intp)
         self.law = ContactLaw(table, self._joints, law, solver)
-        self._detector = Detector(table, terrain, movers)
+        self._detector, self._of_shapes = Detector(table, terrain, movers), tables.points[:, P_SHAPE].astype(np.intp)
         self._touching = touch_nothing(None)
         self._memory = ContactMemory(tables)
         self._pushed: tuple[Terms, Matrix, Vector] | None = None
@@ -129,7 +131,8 @@ class FrictionContacts:
             terms: Evaluated.
             dt: Length of the step [s].
         """
-        self._near, self._speed = self._detector.find(terms.poses, terms.data.J, max(NEAR, dt * FASTEST_APPROACH)), None
+        looking = Looking(max(NEAR, dt * FASTEST_APPROACH), self.tables.dofs, dt)
+        self._near, self._speed = self._detector.find(terms.poses, terms.data.J, looking), None
         self.tables.numbers[LOWEST] = self._detector.lowest
 
     def find_impact(self, q_M: Vector, dt: float) -> float | None:
@@ -270,7 +273,7 @@ class FrictionContacts:
             rows, down = stack_rows(None, NOBODY, limits, len(v)), NONE
         else:
             speed, touches = self._approach(near, dt), self._memory.touched(near.key)
-            which = choose_touching(near, speed, touches, v, dt)
+            which = thin_points(near, choose_touching(near, speed, touches, v, dt), near.gap + dt * speed, touches, self._of_shapes)
             rows, down = stack_rows(near, which, limits, len(v)), ((speed < -slowest_impact(dt)) & ~touches)[which]
         if rows is None or all_slow:
             return rows

@@ -9,8 +9,8 @@ import numpy as np
 from humanoid_dynamics.simulation.contacts.cone_problem import HARD, MOST_PASSES, NEARER, ConeAnswer, ConeProblem, Solver
 from humanoid_dynamics.simulation.contacts.cones import certify, solve_cones, spread_softness
 from humanoid_dynamics.simulation.contacts.contact_rows import Rows
+from humanoid_dynamics.simulation.contacts.point_table import PointTable
 from humanoid_dynamics.simulation.contacts.procedure import solve_by_procedure
-from humanoid_dynamics.simulation.contacts.touch_points import PointTable
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 

@@ -6,17 +6,22 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.simulation.contacts.near import Near
+from humanoid_dynamics.simulation.contacts.point_table import PointTable
 from humanoid_dynamics.simulation.contacts.shapes import Plane, tangents
 from humanoid_dynamics.simulation.contacts.thresholds import CALM, REACH, WILD_REACH
-from humanoid_dynamics.simulation.contacts.touch_points import PointTable
 from humanoid_dynamics.simulation.steps.rows import DT, FASTEST
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
+
+FAR = 1e6  # m
 
 
 class LevelGround:
     """A plane and the points that may touch it.
 
     Attributes:
+        normal: (3,) normal of the plane.
+        offset: Its height along that [m].
+        far: (3,) a place far above it [m].
         lowest: Least gap found last [m].
         turn: (6, 6) axes of every point, twice on the diagonal.
         count: Number of points.
@@ -31,8 +36,10 @@ class LevelGround:
             table: All touch points.
             support: (n, nv) one where the coordinate moves the point.
         """
-        self._normal, self._height = plane.normal, plane.offset + table.radius
-        self._within = table.radius[:, None] * plane.normal
+        radius = np.where(table.axis.any(axis=1), 0.0, table.radius)  # what is told of discs is where they are lowest
+        self.normal, self.offset, self._height = plane.normal, plane.offset, plane.offset + radius
+        self.far = (plane.offset + FAR) * plane.normal
+        self._within = radius[:, None] * plane.normal
         self._mu, self._e = np.minimum(table.friction, plane.friction), np.maximum(table.restitution, plane.restitution)
         axes = tangents(plane.normal[None])[:, 0]
         self.turn, self.is_square = read_only(np.kron(np.eye(2), axes)), bool((np.abs(axes) % 1.0 == 0.0).all())
@@ -48,7 +55,7 @@ class LevelGround:
         Args:
             middles: (n, 3) middles of all points, in the world [m].
         """
-        gap: Vector = middles.dot(self._normal)
+        gap: Vector = middles.dot(self.normal)
         gap -= self._height
         return gap
 
@@ -71,7 +78,7 @@ class LevelGround:
             of axes before the next number, and one of distances.
         """
         moments = self._moments.reshape(3, 3, 3).transpose(2, 1, 0).reshape(9, 3)
-        return np.vstack((moments, self._normal)), np.vstack((moments.dot(self._within[point].T), self._height[point]))
+        return np.vstack((moments, self.normal)), np.vstack((moments.dot(self._within[point].T), self._height[point]))
 
     def find_places(self, middles: Matrix, point: Indices | slice) -> Matrix:
         """Return where some points touch (m, 3) [m].

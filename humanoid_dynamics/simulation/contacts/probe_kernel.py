@@ -9,6 +9,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     CAPSULE,
     KIND,
     PLANE,
+    RADIUS,
     S_HALF,
     S_JOINT,
     S_R,
@@ -108,7 +109,7 @@ def probe(shape: Vector, pose: Vector, middle: Vector, normal: Vector) -> float:
     Args:
         shape: Row of the table of shapes.
         pose: (12,) pose of the joint that carries it.
-        middle: (9,) the point in the world [m], three more numbers, and the direction in which it looks, zero for all.
+        middle: The point in the world [m], three more numbers, and the direction in which it looks, zero for all.
         normal: (3,) the normal in the world, overwritten.
     """
     x, y, z = middle[0], middle[1], middle[2]
@@ -139,7 +140,7 @@ def is_far(shape: Vector, pose: Vector, middle: Vector, reach: float) -> bool:
     Args:
         shape: Row of the table of shapes.
         pose: (12,) pose of the joint that carries it.
-        middle: (9,) as for ``probe``.
+        middle: As for ``probe``.
         reach: The distance [m].
     """
     if shape[KIND] == PLANE:
@@ -153,6 +154,32 @@ def is_far(shape: Vector, pose: Vector, middle: Vector, reach: float) -> bool:
     return bool(x * x + y * y + z * z > (radius + reach) * (radius + reach))
 
 
+def is_beyond(shape: Vector, pose: Vector, middle: Vector, reach: float) -> bool:
+    """Return whether all of a shape is farther from a point than some distance; False may be wrong.  Arguments are those of ``is_far``."""
+    if shape[KIND] != PLANE:
+        return is_far(shape, pose, middle, reach)
+    x, y, z = middle[0] - shape[S_T], middle[1] - shape[S_T + 1], middle[2] - shape[S_T + 2]
+    return bool(shape[S_R + 2] * x + shape[S_R + 5] * y + shape[S_R + 8] * z > reach)
+
+
+def lower(point: Vector, axis: Vector, normal: Vector, middle: Vector, place: Vector) -> None:
+    """Write where a ball or a disc touches what has some normal.
+
+    Args:
+        point: Row of the table of points.
+        axis: (3,) axis in the world, zero for a ball.
+        normal: (3,) the normal.
+        middle: Where its middle is in the world [m].
+        place: Where it touches [m], overwritten.
+    """
+    along = axis[0] * normal[0] + axis[1] * normal[1] + axis[2] * normal[2]
+    length = point[RADIUS]
+    if along != 0.0:
+        length /= np.sqrt(1.0 - along * along)
+    for k in range(3):
+        place[k] = middle[k] - length * (normal[k] - along * axis[k])
+
+
 PARTS = (
     carry,
     turn_out,
@@ -162,4 +189,6 @@ PARTS = (
     probe_capsule,
     probe,
     is_far,
+    is_beyond,
+    lower,
 )

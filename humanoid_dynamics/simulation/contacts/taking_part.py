@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from humanoid_dynamics.simulation.contacts.contact_rows import Rows
 from humanoid_dynamics.simulation.contacts.joint_limits import NearLimits
 from humanoid_dynamics.simulation.contacts.near import Near
+from humanoid_dynamics.simulation.contacts.thin_kernel import FEW_AT_ONCE, STEADY, TILT, TILTS
 from humanoid_dynamics.simulation.contacts.thresholds import ARRIVES, AT_ONCE, CALM, NEAR, REACH, SLOWEST_IMPACT, WILD_REACH, slowest_impact
 from humanoid_dynamics.spatial.arrays import Indices, Vector
 
@@ -46,6 +47,33 @@ def choose_touching(near: Near, speed: Vector, touches: Touches, v: Vector, dt: 
         return np.arange(len(arrives))
     reach = REACH if abs(v[np.abs(v).argmax()]) < CALM else WILD_REACH
     return ((arrives < reach) | (touches & (near.gap < NEAR))).nonzero()[0]
+
+
+def thin_points(near: Near, which: Indices, arrives: Vector, touches: Touches, shapes: Indices) -> Indices:
+    """Return few of the many points of each shape: the lowest, and those that a small tilt would make the lowest.
+
+    Args:
+        near: Points near a shape.
+        which: (m,) which of them take part.
+        arrives: (k,) how near they come in the step [m].
+        touches: (k,) which of them carried force in the last step.
+        shapes: (n,) which shape of its body each point of the table belongs to, zero for shapes of few points.
+    """
+    if len(which) <= FEW_AT_ONCE:
+        return which
+    owner, slot = shapes[near.point[which]], near.key[which] // len(shapes)
+    keeps, height = owner == 0, arrives[which] - STEADY * touches[which]
+    for shape in np.unique(owner[~keeps]):
+        own = np.flatnonzero(owner == shape)
+        if len(own) <= FEW_AT_ONCE:
+            keeps[own] = True
+            continue
+        for met in np.unique(slot[own]):
+            alike = own[slot[own] == met]
+            axes = near.axes[1:, which[alike[np.argmin(height[alike])]]]
+            heights = height[alike] - TILT * TILTS.dot(axes).dot(near.place[which[alike]].T)
+            keeps[alike[np.argmin(heights, axis=1)]] = True
+    return np.asarray(which[keeps])
 
 
 def note_diving(rows: Rows, points: Touches, limits: Touches) -> Rows:

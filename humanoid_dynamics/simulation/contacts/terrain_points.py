@@ -11,8 +11,8 @@ import numpy as np
 from humanoid_dynamics.model.robot import Notice, RobotModel
 from humanoid_dynamics.model.surface import DEFAULT_FRICTION
 from humanoid_dynamics.simulation.contacts.moving_shapes import BoundShape, MovingShape
+from humanoid_dynamics.simulation.contacts.point_table import WORLD, PointTable
 from humanoid_dynamics.simulation.contacts.shapes import Box, Capsule, Shape
-from humanoid_dynamics.simulation.contacts.touch_points import WORLD, PointTable
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
 SHARE = 4.0  # points along the smallest size of what moves
@@ -49,6 +49,7 @@ def add_edges(table: PointTable, terrain: Sequence[Shape], movers: Sequence[Boun
         restitution=read_only(np.concatenate((table.restitution, [shape.restitution for shape, _, _ in rows]))),
         group=np.concatenate((table.group, np.full(count, WORLD, dtype=np.intp))),
         outward=read_only(np.concatenate((table.outward, [outward for _, _, outward in rows]))),
+        axis=read_only(np.concatenate((table.axis, np.zeros((count, 3))))),
     )
 
 

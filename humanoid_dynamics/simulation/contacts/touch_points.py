@@ -1,33 +1,25 @@
-"""Where a body may touch the terrain: corners of its contact surfaces, corners of its shapes, balls."""
+"""Where a body may touch the terrain: corners of its contact surfaces, corners of its shapes, balls, discs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from humanoid_dynamics.constraints.kinematics import attach
-from humanoid_dynamics.errors import ShapeError, UnknownNameError, UrdfError
+from humanoid_dynamics.errors import UnknownNameError, UrdfError
 from humanoid_dynamics.model.robot import Notice, RobotModel
-from humanoid_dynamics.model.shape import Geometry
-from humanoid_dynamics.model.standing.footprint import shape_points
-from humanoid_dynamics.model.surface import DEFAULT_FRICTION
-from humanoid_dynamics.simulation.contacts.moving_shapes import figure_of
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, check_number, check_vector, read_only
+from humanoid_dynamics.model.surface import DEFAULT_FRICTION, ContactSurface
+from humanoid_dynamics.simulation.contacts.solid_points import ALL_SIDES, NO_AXIS, SolidPoint, list_solid_points
+from humanoid_dynamics.spatial.arrays import Vector
 
-ABOVE_SOLE = 0.02  # shapes nearer to the plane of a surface than this are the surface [m]
-RIM = 8
-FINITE = float(np.finfo(np.float64).max)
-CORNERS = read_only([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
-UP = read_only([0.0, 0.0, 1.0])
-ALL_SIDES = read_only(np.zeros(3))
-WORLD = -1  # group of points of the terrain
+TINY = 1e-12  # m
+BESIDE = 5e-4  # a corner that is no farther from a contact surface is of that surface [m]
 
 
 @dataclass(frozen=True, eq=False)
 class TouchPoint:
-    """A ball, or a point where its radius is zero, fixed in a link.
+    """A ball or a disc, or a point where its radius is zero, fixed in a link.
 
     Attributes:
         name: Its name, such as ``left_foot.0``.
@@ -37,6 +29,7 @@ class TouchPoint:
         friction: Coulomb coefficient [-].
         restitution: Coefficient of restitution [-].
         outward: (3,) direction in which a corner looks, in the link: it touches what lies there; zero for what touches on all sides.
+        axis: (3,) unit vector across a disc of this radius, which touches where its rim is lowest, in the link; zero for a ball.
     """
 
     name: str
@@ -46,112 +39,7 @@ class TouchPoint:
     friction: float = DEFAULT_FRICTION
     restitution: float = 0.0
     outward: Vector = field(default_factory=lambda: ALL_SIDES)
-
-
-@dataclass(frozen=True, eq=False)
-class PointTable:
-    """All touch points of a world, bound to its tree.
-
-    Attributes:
-        names: Their names.
-        links: The link of each.
-        joints: (m,) pinocchio joints that carry any.
-        owner: (n,) which of these carries each point.
-        p_J: (n, 4, 1) position in the joint, homogeneous [m].
-        radius: (n,) radius [m].
-        friction: (n,) Coulomb coefficient.
-        restitution: (n,) coefficient of restitution.
-        support: (nj, nv) one where the coordinate moves the joint, for all joints.
-        group: (n,) number of the figure each belongs to, ``WORLD`` for points of the terrain, which are the last ones.
-        groups: Number of each figure.
-        outward: (n, 3) direction in which each looks, in its joint; zero for what touches on all sides.
-    """
-
-    names: tuple[str, ...]
-    links: tuple[str, ...]
-    joints: tuple[int, ...]
-    owner: Indices
-    p_J: Matrix
-    radius: Vector
-    friction: Vector
-    restitution: Vector
-    support: Matrix
-    group: Indices
-    groups: Mapping[str, int]
-    outward: Matrix
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    @property
-    def own(self) -> int:
-        """Number of points of bodies."""
-        return int(np.count_nonzero(self.group != WORLD))
-
-
-def bind_points(robot: RobotModel, points: Sequence[TouchPoint]) -> PointTable:
-    """Bind touch points to a robot; those on links that cannot move are left out.
-
-    Args:
-        robot: The robot.
-        points: The points.
-
-    Returns:
-        The table.
-
-    Raises:
-        UnknownNameError: If a link does not exist.
-        ShapeError: If a number of a point makes no sense.
-    """
-    for point in points:
-        _check_point(point)
-    frames = [attach(robot, point.link) for point in points]
-    moving = [(point, frame) for point, frame in zip(points, frames, strict=True) if frame.joint]
-    joints = tuple(sorted({frame.joint for _, frame in moving}))
-    names = [figure_of(link) for link in robot.links]
-    groups = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    homogeneous = np.array([[*frame.X_JF.act(np.asarray(point.p_L)), 1.0] for point, frame in moving])
-    return PointTable(
-        tuple(point.name for point, _ in moving),
-        tuple(point.link for point, _ in moving),
-        joints,
-        np.array([joints.index(frame.joint) for _, frame in moving], dtype=np.intp),
-        read_only(homogeneous.reshape(-1, 4, 1)),
-        read_only([point.radius for point, _ in moving]),
-        read_only([point.friction for point, _ in moving]),
-        read_only([point.restitution for point, _ in moving]),
-        read_only(list_support(robot)),
-        np.array([groups.get(figure_of(point.link), 0) for point, _ in moving], dtype=np.intp),
-        groups,
-        read_only(np.array([frame.X_JF.rotation @ point.outward for point, frame in moving]).reshape(-1, 3)),
-    )
-
-
-def _check_point(point: TouchPoint) -> None:
-    """Refuse a point with a number that makes no sense."""
-    for what, word in (("name", point.name), ("link", point.link)):
-        if not isinstance(word, str):
-            raise ShapeError(f"{what} of a touch point", f"{type(word).__name__} {word!r:.60}", "a word")
-    check_vector(f"p_L of touch point {point.name!r}", point.p_L, 3)
-    check_vector(f"outward of touch point {point.name!r}", point.outward, 3)
-    for what, most in (("radius", FINITE), ("friction", FINITE), ("restitution", 1.0)):
-        expected = "a finite number of at least zero" if most == FINITE else f"a number from 0 to {most:g}"
-        check_number(f"{what} of touch point {point.name!r}", getattr(point, what), 0.0, most, expected)
-
-
-def list_support(robot: RobotModel) -> Matrix:
-    """Return (nj, nv) one where a coordinate moves a joint.
-
-    Args:
-        robot: The robot.
-    """
-    support = np.zeros((robot.model.njoints, robot.nv))
-    for index in range(1, robot.model.njoints):
-        for above in robot.model.supports[index]:
-            joint = robot.model.joints[int(above)]
-            if above:
-                support[index, joint.idx_v : joint.idx_v + joint.nv] = 1.0
-    return support
+    axis: Vector = field(default_factory=lambda: NO_AXIS)
 
 
 def choose_points(robot: RobotModel, points: str | tuple[TouchPoint, ...]) -> tuple[TouchPoint, ...]:
@@ -199,8 +87,8 @@ def list_surface_points(robot: RobotModel, names: Iterable[str] | None = None) -
 def list_body_points(robot: RobotModel, *, friction: float = DEFAULT_FRICTION, restitution: float = 0.0) -> tuple[TouchPoint, ...]:
     """List what of a whole robot can touch: corners of its surfaces, and its collision shapes, or what it looks like where it has none.
 
-    A box touches with its corners, a sphere and a capsule as they are, a cylinder with eight points of each rim, a mesh with the corners
-    that lie farthest out in fourteen directions.
+    A box touches with its corners, a sphere and a capsule as they are, a cylinder with a disc at each end, which touches where its rim is
+    lowest, and four corners beside it, a mesh with as many of its corners as leave none of them out by more than a millimetre.
 
     Args:
         robot: The robot.
@@ -217,12 +105,14 @@ def list_body_points(robot: RobotModel, *, friction: float = DEFAULT_FRICTION, r
     if not robot.solids:
         raise UrdfError(robot.origin, "robot", "holds no shapes; list its touch points yourself")
     for link in robot.links:
+        soles = _list_soles(robot, link)
+        corners = np.array([surface.X_LC.act(corner) for surface in soles for corner in surface.vertices]).reshape(-1, 3)
         for k, shape in enumerate(robot.solids.get(link, ())):
-            every = _balls(shape)
-            balls = [ball for ball in every if not _is_at_surface(robot, link, ball[0])]
-            whole = len(balls) == len(every)  # where corners are left out, those that stay may be the lowest and look elsewhere
-            for i, (p, r, out) in enumerate(balls):
-                points.append(TouchPoint(f"{link}.{k}.{i}", link, p, r, friction, restitution, out if whole else ALL_SIDES))
+            every = list_solid_points(shape, corners)
+            found = [point for point in every if not _is_in_sole(soles, point)]
+            whole = len(found) == len(every)  # where corners are left out, those that stay may be the lowest and look elsewhere
+            for i, (p, r, out, axis) in enumerate(found):
+                points.append(TouchPoint(f"{link}.{k}.{i}", link, p, r, friction, restitution, out if whole else ALL_SIDES, axis))
     return tuple(points)
 
 
@@ -245,45 +135,20 @@ def note_missing(robot: RobotModel, points: Sequence[TouchPoint]) -> RobotModel:
     return replace(robot, notices=(*robot.notices, notice))
 
 
-def list_box_corners(size: Vector) -> list[tuple[Vector, float, Vector]]:
-    """Return the corners of a box about its middle, with no radius, each with the direction in which it looks.
-
-    Args:
-        size: (3,) its edges [m].
-    """
-    return [(corner * size, 0.0, corner / np.linalg.norm(corner)) for corner in CORNERS]
+def _list_soles(robot: RobotModel, link: str) -> list[ContactSurface]:
+    """Return the contact surfaces of a link that are faces: what is between their corners touches nothing that these do not."""
+    return [surface for surface in robot.surfaces.values() if surface.link == link and len(surface.vertices) > 2]
 
 
-def _balls(shape: Geometry) -> list[tuple[Vector, float, Vector]]:
-    """Return the points and balls that stand for a shape, in its link, with the directions in which they look."""
-    if shape.kind != "box":
-        return [(p, radius, ALL_SIDES) for p, radius in _round_balls(shape)]
-    X = shape.X_LG
-    return [(X.act(corner), radius, X.rotation @ out) for corner, radius, out in list_box_corners(np.array(shape.size))]
+def _is_in_sole(soles: Sequence[ContactSurface], point: SolidPoint) -> bool:
+    """Return whether contact surfaces of the link stand for a corner already: it lies between theirs."""
+    return point.radius == 0.0 and any(_lies_on(surface, point.p) for surface in soles)
 
 
-def _round_balls(shape: Geometry) -> list[tuple[Vector, float]]:
-    """Return the points and balls that stand for a shape that is no box, in its link."""
-    X = shape.X_LG
-    if shape.kind == "sphere":
-        return [(X.translation, shape.size[0])]
-    half = np.array([0.0, 0.0, shape.size[1] / 2]) if len(shape.size) == 2 else np.zeros(3)
-    if shape.kind == "capsule":
-        return [(X.act(end), shape.size[0]) for end in (half, -half)]
-    if shape.kind == "cylinder":
-        angles = 2.0 * np.pi * np.arange(RIM) / RIM
-        rim = shape.size[0] * np.column_stack((np.cos(angles), np.sin(angles), np.zeros(RIM)))
-        return [(X.act(end + p), 0.0) for end in (half, -half) for p in rim]
-    cloud = shape_points(shape, UP, None)
-    if not len(cloud):
-        return []
-    directions = np.vstack((np.eye(3), -np.eye(3), 2.0 * CORNERS))
-    return [(cloud[k], 0.0) for k in sorted(set(np.argmax(cloud @ directions.T, axis=0).tolist()))]
-
-
-def _is_at_surface(robot: RobotModel, link: str, p_L: Vector) -> bool:
-    """Return whether a contact surface of the link stands for this point already."""
-    return any(
-        surface.link == link and surface.X_LC.actInv(p_L)[2] < ABOVE_SOLE and len(surface.vertices) > 2
-        for surface in robot.surfaces.values()
-    )
+def _lies_on(surface: ContactSurface, p_L: Vector) -> bool:
+    """Return whether a point lies on a face or right beside it."""
+    x, y, z = surface.X_LC.actInv(p_L)
+    corners = surface.vertices[:, :2]
+    edges = np.roll(corners, -1, axis=0) - corners
+    away = (edges[:, 1] * (x - corners[:, 0]) - edges[:, 0] * (y - corners[:, 1])) / np.maximum(np.linalg.norm(edges, axis=1), TINY)
+    return bool(abs(z) <= BESIDE and away.max() <= BESIDE)

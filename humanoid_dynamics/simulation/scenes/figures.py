@@ -14,12 +14,11 @@ from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.simulation.contacts.moving_shapes import MovingShape
 from humanoid_dynamics.simulation.contacts.shapes import Box, Capsule
+from humanoid_dynamics.simulation.contacts.solid_points import SolidPoint, list_box_corners
 from humanoid_dynamics.simulation.contacts.terrain import build_ball, build_box
 from humanoid_dynamics.simulation.contacts.touch_points import (
-    ALL_SIDES,
     TouchPoint,
     list_body_points,
-    list_box_corners,
     list_surface_points,
     note_missing,
 )
@@ -115,14 +114,14 @@ def read_object(reader: SceneReader, content: object, key: str) -> Figure:
         solid: Box | Capsule = build_box(size, (0.0, 0.0, 0.0), friction=friction, restitution=restitution)
     else:
         radius = reader.number(table["ball"], f"{key}.ball", 1e-6)
-        moments, balls = np.full(3, 0.4 * mass * radius**2), [(np.zeros(3), radius, ALL_SIDES)]
+        moments, balls = np.full(3, 0.4 * mass * radius**2), [SolidPoint(np.zeros(3), radius)]
         solid = build_ball(radius, friction=friction, restitution=restitution)
     x, y, z = moments.tolist()
     inertia = f'<inertia ixx="{x!r}" iyy="{y!r}" izz="{z!r}" ixy="0" ixz="0" iyz="0"/>'
     shape = f'<box size="{" ".join(map(repr, size.tolist()))}"/>' if "box" in table else f'<sphere radius="{radius!r}"/>'
     inertial = f'<inertial><mass value="{mass!r}"/>{inertia}</inertial>'
     text = f'<robot name="object"><link name="body">{inertial}<visual><geometry>{shape}</geometry></visual></link></robot>'
-    points = tuple(TouchPoint(f"body.{k}", "body", p, r, friction, restitution, out) for k, (p, r, out) in enumerate(balls))
+    points = tuple(TouchPoint(f"body.{k}", "body", p, r, friction, restitution, out) for k, (p, r, out, _) in enumerate(balls))
     robot = load_robot(text, root="free_flyer")
     notices = tuple(notice for notice in robot.notices if notice.element != "soles")  # nobody asks a crate for feet
     X = reader.pose(table, key)

@@ -10,9 +10,10 @@ from humanoid_dynamics.simulation.contacts.compiled_cones import CompiledCones
 from humanoid_dynamics.simulation.contacts.compiled_contacts import CompiledContacts
 from humanoid_dynamics.simulation.contacts.joint_limits import LimitTable
 from humanoid_dynamics.simulation.contacts.moving_shapes import bind_shapes
+from humanoid_dynamics.simulation.contacts.point_table import bind_points
 from humanoid_dynamics.simulation.contacts.terrain import build_terrain
 from humanoid_dynamics.simulation.contacts.terrain_points import add_edges
-from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint, bind_points
+from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint
 from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.steps.branch_terms import BranchTerms
 from humanoid_dynamics.simulation.steps.calm_engine import CalmEngine

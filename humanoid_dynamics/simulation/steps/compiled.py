@@ -6,6 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from humanoid_dynamics.simulation.contacts import (
+    approach_kernel,
     cone_kernel,
     cone_newton,
     contact_build,
@@ -17,6 +18,7 @@ from humanoid_dynamics.simulation.contacts import (
     restrain_kernel,
     slides,
     small_systems,
+    thin_kernel,
     wrench_kernel,
     wrench_shares,
     yielding_kernel,
@@ -121,6 +123,7 @@ def compile_step() -> StepKernels:
         loop_kernel,
         tree_kernels,
         probe_kernel,
+        approach_kernel,
         detect_kernel,
         small_systems,
         cone_newton,
@@ -128,6 +131,7 @@ def compile_step() -> StepKernels:
         yielding_kernel,
         holders,
         limit_rows,
+        thin_kernel,
         contact_build,
         restrain_kernel,
         wrench_shares,

@@ -66,7 +66,11 @@ BOUNCE: Final = 5
 JOINT: Final = 6
 GROUP: Final = 7  # negative for points of the terrain
 P_OUT: Final = 8  # where it looks, in its joint, three columns; zero for everywhere
-POINT_COLUMNS: Final = 11
+P_AXIS: Final = 11  # axis of a disc, in its joint, three columns; zero for a ball
+P_SHAPE: Final = 14  # which shape of its body it belongs to, counted from one, zero for shapes of few points
+P_END: Final = 15  # of the first point of a cluster: the one after its last, zero for all others
+P_BALL: Final = 16  # and the ball that holds it: middle in its joint, three columns, and radius
+POINT_COLUMNS: Final = 20
 
 # one row per shape
 KIND: Final = 0

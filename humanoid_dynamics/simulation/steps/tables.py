@@ -8,17 +8,19 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.simulation.contacts.clusters import find_clusters
 from humanoid_dynamics.simulation.contacts.contact_kernel import ANSWER_ROWS
 from humanoid_dynamics.simulation.contacts.joint_limits import LimitTable
 from humanoid_dynamics.simulation.contacts.moving_shapes import BoundShape
+from humanoid_dynamics.simulation.contacts.point_table import PointTable
 from humanoid_dynamics.simulation.contacts.shapes import Box, Capsule, frame_of
 from humanoid_dynamics.simulation.contacts.terrain import Terrain
-from humanoid_dynamics.simulation.contacts.touch_points import PointTable
 from humanoid_dynamics.simulation.steps.rows import (
     DOF_ROWS,
     MEMORY_COLUMNS,
     NEAR_COLUMNS,
     NUMBERS,
+    P_END,
     POINT_COLUMNS,
     Q_ROWS,
     S_HALF,
@@ -110,7 +112,9 @@ def _list_points(points: PointTable) -> Matrix:
     if len(points):
         joints = np.array(points.joints)[points.owner]
         columns = (points.p_J[:, :3, 0], points.radius, points.friction, points.restitution, joints, points.group, points.outward)
-        table[:] = np.column_stack(columns)
+        clusters = find_clusters(points)
+        table[:, :P_END] = np.column_stack((*columns, points.axis, clusters.shape))
+        table[clusters.first, P_END:] = np.column_stack((clusters.end, clusters.p_J, clusters.radius))
     return table
 
 
