@@ -151,20 +151,18 @@ def test_discs_meet_planes_boxes_and_balls_alike_with_kernels_and_arrays():
     assert ends[0].q[2] < 0.35
 
 
-@pytest.mark.parametrize("turned", [0.0, 0.6, np.pi / 2])
-def test_what_a_cylinder_rests_on_is_told_to_bear_it_under_its_middle(turned):
-    """Force and moment in the record are of the places where discs touch: of one that rests, the weight through its middle."""
-    robot = write_cylinder(0.1, 0.05)
-    q = place([0.0, 0.0, 0.13], pin.rpy.rpyToMatrix(turned, 0.0, 0.0))
-    setup = Setup(terrain=(build_plane(),), points=tuple(p for p in list_body_points(robot) if p.axis.any() or turned < 1.0))
-    world = World(robot, setup, hd.State(q, np.zeros(6)))
+def test_a_cylinder_that_slides_on_an_end_is_told_to_bear_moments_of_where_it_touches():
+    """Of one that slides and does not tip, force and moment in the record balance about its middle: friction acts at its end."""
+    robot, mass = write_cylinder(0.1, 0.05), 2.0
+    discs = tuple(point for point in list_body_points(robot) if point.axis.any())
+    q = place([0.0, 0.0, 0.025], np.eye(3))
+    world = World(robot, Setup(terrain=(build_plane(),), points=discs), hd.State(q, np.array([3.0, 0.0, 0.0, 0.0, 0.0, 0.0])))
     recorder = Recorder(world)
-    for _ in range(1500):
-        world.step(1e-3)
-    wrench = recorder.record().wrench("body")[-1]
-    R = pin.Quaternion(world.state.q[3:7]).toRotationMatrix()
-    assert R @ wrench[:3] == pytest.approx([0.0, 0.0, 2.0 * G], abs=1e-3)
-    assert wrench[3:] == pytest.approx(np.zeros(3), abs=1e-3)
+    for _ in range(200):
+        assert world.step(1e-3).status == "ok"
+    wrench = recorder.record().wrench("body")[50:].mean(axis=0)  # it rocks a little
+    assert wrench[:3] == pytest.approx([-0.7 * mass * G, 0.0, mass * G], abs=0.02 * mass * G)
+    assert wrench[3:] == pytest.approx(np.zeros(3), abs=0.05)
 
 
 @pytest.mark.parametrize("axis", [[0.0, 0.0, 2.0], [0.0, 0.5, 0.0]])

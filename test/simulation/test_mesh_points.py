@@ -9,6 +9,7 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.errors import MissingExtraError
 from humanoid_dynamics.model.standing.footprint import shape_points
 from humanoid_dynamics.simulation.contacts.clusters import Looking, find_clusters
+from humanoid_dynamics.simulation.contacts.detect_kernel import detect
 from humanoid_dynamics.simulation.contacts.detection import Detector
 from humanoid_dynamics.simulation.contacts.hull_points import FAITHFUL, TOGETHER, choose_corners, order_nearby
 from humanoid_dynamics.simulation.contacts.point_table import bind_points
@@ -16,7 +17,8 @@ from humanoid_dynamics.simulation.contacts.terrain import build_box, build_plane
 from humanoid_dynamics.simulation.contacts.thresholds import REACH
 from humanoid_dynamics.simulation.contacts.touch_points import list_body_points
 from humanoid_dynamics.simulation.setup import Setup
-from humanoid_dynamics.simulation.steps.rows import DOF_ROWS, V_MIDDLE, V
+from humanoid_dynamics.simulation.steps.rows import COUNT, DOF_ROWS, DT, N_GAP, N_PLACE, N_POINT, SLOWEST, V_MIDDLE, WITHIN, V
+from humanoid_dynamics.simulation.steps.tables import Tables
 from humanoid_dynamics.simulation.world import World
 
 NOTHING = np.zeros((0, 3))
@@ -104,12 +106,12 @@ class Unscreened(Detector):
         self._screen.is_of_use = False
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("ground", ["plane", "boxes"])
 def test_no_point_that_may_come_to_the_ground_in_a_step_is_overlooked(seed, ground):
     """However fast a robot flies and turns low over it: whatever is spared is of clusters that cannot get there."""
     robot, rng = load("human28"), np.random.default_rng(seed)
-    table, dt = bind_points(robot, list_body_points(robot)), 1e-3
+    table, dt = bind_points(robot, list_body_points(robot)), float(rng.choice([1e-3, 1e-2]))
     terrain = build_terrain((build_plane(),) if ground == "plane" else (build_plane(), build_box((0.3, 0.3, 0.1), (0.2, 0.0, 0.05))))
     detector, data = Detector(table, terrain), robot.data()
     assert len(find_clusters(table).first) > 10
@@ -119,10 +121,24 @@ def test_no_point_that_may_come_to_the_ground_in_a_step_is_overlooked(seed, grou
     dofs[V_MIDDLE] = dofs[V] = rng.normal(size=robot.nv) * rng.choice([0.01, 1.0, 10.0])
     pin.computeJointJacobians(robot.model, data, q)
     poses = np.array([[*X.rotation.T.ravel(), *X.translation] for X in data.oMi])
-    near = detector.find(poses, data.J, Looking(0.03, dofs, dt))
+    near = detector.find(poses, data.J, Looking(30.0 * dt, dofs, dt))
     found = set() if near is None else set(near.point.tolist())
-    every = Unscreened(table, terrain).find(poses, data.J, Looking(0.03, dofs, dt))
+    every = Unscreened(table, terrain).find(poses, data.J, Looking(30.0 * dt, dofs, dt))
     arrives = every.gap + dt * (every.J[0] @ dofs[V_MIDDLE])
+    tables = Tables(robot, table, terrain, (), None)
+    tables.dofs[:] = dofs
+    tables.numbers[DT], tables.numbers[WITHIN], tables.numbers[SLOWEST] = dt, 30.0 * dt, 0.01
+    detect(
+        (poses, np.ascontiguousarray(data.J.T)),
+        (tables.points, tables.shapes, tables.dofs, tables.near, tables.memory),
+        (tables.joints, tables.parents),
+        tables.numbers,
+    )
+    kernel = tables.near[: int(tables.numbers[COUNT])]
+    assert set(kernel[:, N_POINT].astype(int)) == found
+    if near is not None:
+        assert kernel[:, N_GAP] == pytest.approx(near.gap, abs=1e-12)
+        assert kernel[:, N_PLACE : N_PLACE + 3] == pytest.approx(near.place, abs=1e-12)
     assert {int(point) for point, arrival in zip(every.point, arrives, strict=True) if arrival < REACH} <= found
     assert found <= set(every.point.tolist())
     assert len(found) < len(every.point)
