@@ -125,7 +125,7 @@ def find_nearest(point: Vector, middle: Vector, views: Tables, span: tuple[int, 
             gap = probe(shapes[s], pose, place, found)
         else:
             lower(point, middle[9:12], found, middle, place)
-        if gap < least and faces(middle, found):
+        if gap < min(least, within) and faces(middle, found):
             nearest, least = s, gap
             middle[3], middle[4], middle[5] = found[0], found[1], found[2]
             middle[12], middle[13], middle[14] = place[0], place[1], place[2]
