@@ -6,11 +6,21 @@ from math import inf
 
 import numpy as np
 
-from humanoid_dynamics.simulation.contacts.cone_problem import HARD, MOST_PASSES, NEARER, ConeAnswer, ConeProblem, Solver
+from humanoid_dynamics.simulation.contacts.cone_problem import (
+    HARD,
+    MOST_PASSES,
+    MOST_STALLS,
+    NEARER,
+    STALLED,
+    ConeAnswer,
+    ConeProblem,
+    Solver,
+)
 from humanoid_dynamics.simulation.contacts.cones import certify, solve_cones, spread_softness
 from humanoid_dynamics.simulation.contacts.contact_rows import Rows
 from humanoid_dynamics.simulation.contacts.procedure import solve_by_procedure
 from humanoid_dynamics.simulation.contacts.touch_points import PointTable
+from humanoid_dynamics.simulation.contacts.yielding_kernel import find_lead
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 
@@ -75,14 +85,24 @@ class ContactLaw:
         return answer
 
     def _solve_hard(self, problem: ConeProblem, guess: Vector | None) -> ConeAnswer:
-        """Solve with friction until nothing yields; where it was not solved, while that comes nearer."""
-        around = self.solver(problem, guess)
-        best, before, rounds = certify(problem, around), inf, around.rounds
+        """Solve with friction until nothing yields; where it was not solved, while that comes nearer.
+
+        Passes that lead straight on, each a share of the one before, are led on at once as far as all that follow would go.
+        """
+        around = nearest = self.solver(problem, guess)
+        best, before, rounds, stalls = certify(problem, around), inf, around.rounds, 0
+        start, last = np.zeros_like(problem.b) if guess is None else guess, np.zeros_like(problem.b)
         for _ in range(MOST_PASSES):
-            if best.residual <= HARD or not (around.exact or best.residual <= NEARER * before):
+            if best.residual <= HARD or stalls == MOST_STALLS or not (around.exact or best.residual <= NEARER * before):
                 break
-            around, before = self.solver(problem, around.p), best.residual
+            moved = around.p - start
+            share = find_lead(moved.dot(moved), moved.dot(last), last.dot(last))
+            start, last, before = around.p + share * moved, moved if share == 0.0 else 0.0 * moved, best.residual
+            around = self.solver(problem, start)
             answer, rounds = certify(problem, around), rounds + around.rounds
             if answer.residual <= best.residual:
-                best = answer
+                best, nearest = answer, around
+            elif share > 0.0:  # too far
+                around, start = nearest, nearest.p
+            stalls = stalls + 1 if best.residual > STALLED * before else 0
         return best._replace(rounds=rounds)

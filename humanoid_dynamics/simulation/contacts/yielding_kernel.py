@@ -6,7 +6,7 @@ import numpy as np
 
 from humanoid_dynamics.simulation.contacts.cone_kernel import certify, search, settle
 from humanoid_dynamics.simulation.contacts.cone_newton import TINY, Cones, project, size_steps
-from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, HARD, MOST_PASSES, NEARER
+from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, FARTHEST, HARD, MOST_PASSES, MOST_STALLS, NEARER, STALLED, STRAIGHT
 from humanoid_dynamics.simulation.contacts.cones import COMPLIANCE
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
@@ -64,6 +64,57 @@ def harden(cones: Cones, yields: Vector, guess: Vector, p: Vector, u: Vector) ->
     return error
 
 
+def find_lead(own: float, along: float, last: float) -> float:
+    """Return how far passes that lead straight on, each a share of the one before, would still go: as a multiple of the last one.
+
+    Args:
+        own: Square of the length of the last pass.
+        along: Product of the last two.
+        last: Square of the length of the one before it.
+    """
+    if not (0.0 < along < last and along * along > STRAIGHT * STRAIGHT * own * last):
+        return 0.0
+    return min(along / (last - along), FARTHEST)
+
+
+def recentre(cones: Cones, yields: Vector, guess: Vector, centre: Vector) -> None:
+    """Let contacts yield around other impulses.
+
+    Args:
+        cones: The problem, softened; b is shifted.
+        yields: (k,) from ``soften``.
+        guess: (k,) impulses around which they yielded, overwritten.
+        centre: (k,) those around which they yield from now on.
+    """
+    for i in range(len(guess)):
+        cones.b[i] -= yields[i] * (centre[i] - guess[i])
+        guess[i] = centre[i]
+
+
+def lead_on(cones: Cones, yields: Vector, guess: Vector, start: Vector, moved: Vector) -> bool:
+    """Go on from the last pass as far as all that follow would go; return whether they lead straight on.
+
+    Args:
+        cones: The problem, softened; b is shifted.
+        yields: (k,) from ``soften``.
+        guess: (k,) impulses at the end of the pass, overwritten.
+        start: (k,) those at its start, overwritten.
+        moved: (k,) the pass before it, zero for none; overwritten with the pass.
+    """
+    own, along, last = 0.0, 0.0, 0.0
+    for i in range(len(guess)):
+        way = guess[i] - start[i]
+        own, along, last = own + way * way, along + way * moved[i], last + moved[i] * moved[i]
+        moved[i] = way
+    share = find_lead(own, along, last)
+    for i in range(len(guess)):
+        start[i] = guess[i] + share * moved[i]
+    if share > 0.0:
+        moved[:] = 0.0
+        recentre(cones, yields, guess, start)
+    return share > 0.0
+
+
 def settle_hard(cones: Cones, yields: Vector, guess: Vector, answer: tuple[Vector, Vector], slides: bool) -> tuple[float, int]:
     """Solve a contact problem, and again around the answer until nothing yields; where it was not solved, while that comes nearer.
 
@@ -78,7 +129,8 @@ def settle_hard(cones: Cones, yields: Vector, guess: Vector, answer: tuple[Vecto
         Residual as a velocity [m/s], and the number of systems solved.
     """
     p, u = answer
-    best, least, rounds = (p.copy(), u.copy()), np.inf, 0
+    best, least, rounds, best_error = (p.copy(), u.copy()), np.inf, 0, np.inf
+    start, moved, led, stalls = guess.copy(), np.zeros(len(p)), False, 0
     for _ in range(MOST_PASSES + 1):
         if slides:
             p[:] = guess
@@ -88,11 +140,17 @@ def settle_hard(cones: Cones, yields: Vector, guess: Vector, answer: tuple[Vecto
         rounds += used
         before, residual = least, harden(cones, yields, guess, p, u)
         if residual <= least:
-            least = residual
+            least, best_error = residual, error
             best[0][:] = p
             best[1][:] = u
-        if least <= HARD or not (error <= CLOSE or residual <= NEARER * before):
+        elif led:  # too far
+            error = best_error
+            start[:] = best[0]
+            recentre(cones, yields, guess, start)
+        stalls = stalls + 1 if least > STALLED * before else 0
+        if least <= HARD or stalls == MOST_STALLS or not (error <= CLOSE or least <= NEARER * before):
             break
+        led = lead_on(cones, yields, guess, start, moved)
     p[:] = best[0]
     u[:] = best[1]
     return least, rounds
@@ -122,4 +180,4 @@ def solve_problem(
     return residual, rounds, complementarity, cone
 
 
-PARTS = (soften, harden, settle_hard)
+PARTS = (soften, harden, find_lead, recentre, lead_on, settle_hard)
