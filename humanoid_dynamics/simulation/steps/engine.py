@@ -18,6 +18,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     EXTRA,
     FASTEST,
     LOST,
+    MISJUDGED,
     MOTOR,
     OFFSET,
     PUSH,
@@ -240,6 +241,7 @@ class Engine:
     def find_way(self) -> None:
         """Find velocity and way from the whitened velocity at the end."""
         self.find_end()
+        self.judge_middle()
         self.go_on()
 
     def go_on(self) -> None:
@@ -253,6 +255,14 @@ class Engine:
         end[:] = self.terms.velocity(rows[Z_END])
         sizes = np.abs(end, self._sizes)
         self._numbers[FASTEST] = sizes[sizes.argmax()] if len(end) else 0.0
+
+    def judge_middle(self) -> float:
+        """Return by which velocity the step is off, since its middle was not as expected [m/s, rad/s]."""
+        rows, numbers = self._rows, self._numbers
+        off = 0.5 * (rows[V] + rows[V_END]) - rows[V_MIDDLE]
+        missed = float(numbers[DT] * numbers[FASTEST] * np.abs(off).max(initial=0.0))
+        numbers[MISJUDGED] = missed
+        return missed
 
     def share_work(self) -> None:
         """Tell the work of bilateral rows from that of contacts."""

@@ -12,7 +12,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.model.state import State
-from humanoid_dynamics.simulation.contacts.thresholds import RUNAWAY, WILD
+from humanoid_dynamics.simulation.contacts.thresholds import MISJUDGES, RUNAWAY, WILD
 from humanoid_dynamics.simulation.push import Push, sum_pushes
 from humanoid_dynamics.simulation.reach import CLOSURE
 from humanoid_dynamics.simulation.runaway import describe_causes, describe_runaway, find_weakest
@@ -25,6 +25,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     FASTEST,
     FORESEEN,
     LOWEST,
+    MISJUDGED,
     OVERLOADED,
     PUSH,
     V_END,
@@ -174,7 +175,9 @@ class Phases(AccountedTree):
                 self._stop_without_inertia(q_M)
                 return False
             engine.find_forces()
-        elif self._axes is not None or numbers[FASTEST] > WILD:  # once more with the velocity that was found
+        elif (
+            self._axes is not None or numbers[FASTEST] > WILD or numbers[MISJUDGED] > MISJUDGES
+        ):  # once more with the velocity that was found
             dofs[V_MIDDLE] = 0.5 * (dofs[V] + dofs[V_END])
             if not engine.evaluate_again():
                 self._stop_without_inertia(self.q)

@@ -10,7 +10,7 @@ from humanoid_dynamics.simulation.contacts.contact_kernel import remember, solve
 from humanoid_dynamics.simulation.contacts.detect_kernel import detect
 from humanoid_dynamics.simulation.contacts.limit_rows import stops
 from humanoid_dynamics.simulation.contacts.slides import stops_within
-from humanoid_dynamics.simulation.contacts.thresholds import RUNAWAY, SLOP, WILD
+from humanoid_dynamics.simulation.contacts.thresholds import MISJUDGES, RUNAWAY, SLOP, WILD
 from humanoid_dynamics.simulation.steps.bench import Bench, Tables, open_bench, take_bench
 from humanoid_dynamics.simulation.steps.body_kernel import sweep_bodies
 from humanoid_dynamics.simulation.steps.body_table import Body, take_body
@@ -33,6 +33,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     KEPT_MIDDLE,
     LARGEST,
     MASS,
+    MISJUDGED,
     MISSING,
     OFFSET,
     OVERLOADED,
@@ -154,7 +155,7 @@ def keep_guess(dofs: Matrix, v: Vector) -> None:
 
 
 def find_end(bench: Bench, equation: tuple[Matrix, Vector, Matrix], q: Vector) -> bool:
-    """Find the velocity at the end of a step; return whether nothing hits, is let go of, is beyond its limit or wild.
+    """Find the velocity at the end of a step; return whether nothing hits, is let go of, is beyond its limit, wild or misjudged.
 
     Args:
         bench: All tables.
@@ -172,7 +173,7 @@ def find_end(bench: Bench, equation: tuple[Matrix, Vector, Matrix], q: Vector) -
     if numbers[ROUNDS] < 0.0:
         return False
     arrive(bench.parents, bench.L, dofs, numbers)
-    if numbers[OVERLOADED] > 0.0 or not numbers[FASTEST] <= WILD:
+    if numbers[OVERLOADED] > 0.0 or not (numbers[FASTEST] <= WILD and numbers[MISJUDGED] <= MISJUDGES):
         return False
     remember(bench)
     return True

@@ -49,6 +49,7 @@ class Stepper(Flying):
     """Takes whole steps: in one go where nothing asks for attention, else piece by piece, cut wherever something hits."""
 
     owed = 0.0  # what rounding keeps back from the time [s]
+    length = 0.0  # of the last step, or of that which is being taken [s]
     missed = 0.0  # energy that was missing before the last step [J]
     struck = False  # whether something hit in the last step: what it threw may move too fast for the next one
 
@@ -66,7 +67,7 @@ class Stepper(Flying):
         if tau is not self.tau or tau.flags.writeable:
             self.tau = self._dofs[MOTOR, self.mechanism.actuated] = tau
         self.strayed = self.created = self.lifted = 0.0
-        self.missed = float(self.books.account[BEFORE])
+        self.length, self.missed = dt, float(self.books.account[BEFORE])
         self.engine.contacts.law.handed = ""
         if undisturbed and not (self.fresh or self.pushes or self.accurate or self.struck) and self._leap(dt):
             return 0
@@ -122,7 +123,7 @@ class Stepper(Flying):
         elif self.reason:
             self.q, self.v, self.t = before
             self._fall_silent(dt, entries, quality)
-        self.struck = impacts > 0
+        self.struck, self.swing = impacts > 0, max(self.swing, self._kinetic)
         return impacts
 
     def _go_back(self, kept: Snapshot, law: tuple[float, float, float]) -> None:
