@@ -18,7 +18,6 @@ from humanoid_dynamics.simulation.contacts.cone_problem import (
 )
 from humanoid_dynamics.simulation.contacts.cones import certify, solve_cones, spread_softness
 from humanoid_dynamics.simulation.contacts.contact_rows import Rows
-from humanoid_dynamics.simulation.contacts.procedure import solve_by_procedure
 from humanoid_dynamics.simulation.contacts.touch_points import PointTable
 from humanoid_dynamics.simulation.contacts.yielding_kernel import find_lead
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
@@ -44,6 +43,10 @@ class ContactLaw:
         """
         self.name, self.solver, self._joints = name, solver, joints
         self.handed = ""
+        if name == "paper":  # what loads slowly is loaded now, and only for those who need it
+            from humanoid_dynamics.simulation.contacts.procedure import solve_by_procedure
+
+            self._solve_by_procedure = solve_by_procedure
         surfaces = [name.rpartition(".")[0] or name for name in table.names]
         self._surface = np.array([surfaces.index(name) for name in surfaces], dtype=np.intp)
         self._yielding: tuple[bytes, int, Matrix] = (b"", 0, np.zeros((0, 0)))
@@ -80,7 +83,7 @@ class ContactLaw:
             patches.setdefault(tuple(patch), []).append(corner)
         groups = [np.array(corners, dtype=np.intp) for _, corners in sorted(patches.items())]
         plane = np.einsum("akj,kj->ka", rows.axes[1:], rows.place)
-        answer = solve_by_procedure(problem, groups, plane, guess, self._solve_hard)
+        answer = self._solve_by_procedure(problem, groups, plane, guess, self._solve_hard)
         self.handed = answer.handed or self.handed
         return answer
 
