@@ -7,6 +7,9 @@ from math import inf
 import numpy as np
 
 from humanoid_dynamics.simulation.contacts.cone_problem import (
+    FAR,
+    FARTHER,
+    FARTHEST,
     HARD,
     MOST_PASSES,
     MOST_STALLS,
@@ -92,20 +95,18 @@ class ContactLaw:
 
         Passes that lead straight on, each a share of the one before, are led on at once as far as all that follow would go.
         """
-        around = nearest = self.solver(problem, guess)
-        best, before, rounds, stalls = certify(problem, around), inf, around.rounds, 0
+        around = self.solver(problem, guess)
+        best, before, rounds, stalls, far = certify(problem, around), inf, around.rounds, 0, FAR
         start, last = np.zeros_like(problem.b) if guess is None else guess, np.zeros_like(problem.b)
         for _ in range(MOST_PASSES):
             if best.residual <= HARD or stalls == MOST_STALLS or not (around.exact or best.residual <= NEARER * before):
                 break
             moved = around.p - start
-            share = find_lead(moved.dot(moved), moved.dot(last), last.dot(last))
-            start, last, before = around.p + share * moved, moved if share == 0.0 else 0.0 * moved, best.residual
+            share = find_lead(moved.dot(moved), moved.dot(last), last.dot(last), far)
+            far = min(FARTHER * far, FARTHEST) if share >= far else far
+            start, last, before = around.p + share * moved, moved, best.residual
             around = self.solver(problem, start)
-            answer, rounds = certify(problem, around), rounds + around.rounds
-            if answer.residual <= best.residual:
-                best, nearest = answer, around
-            elif share > 0.0:  # too far
-                around, start = nearest, nearest.p
-            stalls = stalls + 1 if best.residual > STALLED * before else 0
+            answer, rounds, stalls = certify(problem, around), rounds + around.rounds, stalls + 1
+            if answer.residual < STALLED * before or answer.residual <= HARD:
+                best, stalls = answer, 0
         return best._replace(rounds=rounds)

@@ -6,7 +6,18 @@ import numpy as np
 
 from humanoid_dynamics.simulation.contacts.cone_kernel import certify, search, settle
 from humanoid_dynamics.simulation.contacts.cone_newton import TINY, Cones, project, size_steps
-from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, FARTHEST, HARD, MOST_PASSES, MOST_STALLS, NEARER, STALLED, STRAIGHT
+from humanoid_dynamics.simulation.contacts.cone_problem import (
+    CLOSE,
+    FAR,
+    FARTHER,
+    FARTHEST,
+    HARD,
+    MOST_PASSES,
+    MOST_STALLS,
+    NEARER,
+    STALLED,
+    STRAIGHT,
+)
 from humanoid_dynamics.simulation.contacts.cones import COMPLIANCE
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
@@ -64,55 +75,45 @@ def harden(cones: Cones, yields: Vector, guess: Vector, p: Vector, u: Vector) ->
     return error
 
 
-def find_lead(own: float, along: float, last: float) -> float:
+def find_lead(own: float, along: float, last: float, far: float) -> float:
     """Return how far passes that lead straight on, each a share of the one before, would still go: as a multiple of the last one.
 
     Args:
         own: Square of the length of the last pass.
         along: Product of the last two.
         last: Square of the length of the one before it.
+        far: The farthest.
     """
-    if not (0.0 < along < last and along * along > STRAIGHT * STRAIGHT * own * last):
+    if not (along > 0.0 and along * along > STRAIGHT * STRAIGHT * own * last):
         return 0.0
-    return min(along / (last - along), FARTHEST)
+    return along / (last - along) if along * (1.0 + far) < far * last else far
 
 
-def recentre(cones: Cones, yields: Vector, guess: Vector, centre: Vector) -> None:
-    """Let contacts yield around other impulses.
-
-    Args:
-        cones: The problem, softened; b is shifted.
-        yields: (k,) from ``soften``.
-        guess: (k,) impulses around which they yielded, overwritten.
-        centre: (k,) those around which they yield from now on.
-    """
-    for i in range(len(guess)):
-        cones.b[i] -= yields[i] * (centre[i] - guess[i])
-        guess[i] = centre[i]
-
-
-def lead_on(cones: Cones, yields: Vector, guess: Vector, start: Vector, moved: Vector) -> bool:
-    """Go on from the last pass as far as all that follow would go; return whether they lead straight on.
+def lead_on(cones: Cones, yields: Vector, guess: Vector, ways: tuple[Vector, Vector], far: float) -> float:
+    """Go on from the last pass as far as all that follow would go, and let contacts yield around what is there.
 
     Args:
         cones: The problem, softened; b is shifted.
         yields: (k,) from ``soften``.
         guess: (k,) impulses at the end of the pass, overwritten.
-        start: (k,) those at its start, overwritten.
-        moved: (k,) the pass before it, zero for none; overwritten with the pass.
+        ways: Impulses at its start (k,), and the pass before it (k,); overwritten with those for the next one.
+        far: How far to go at most, as a multiple of the pass.
+
+    Returns:
+        The same for the next one.
     """
+    start, moved = ways
     own, along, last = 0.0, 0.0, 0.0
     for i in range(len(guess)):
         way = guess[i] - start[i]
         own, along, last = own + way * way, along + way * moved[i], last + moved[i] * moved[i]
         moved[i] = way
-    share = find_lead(own, along, last)
+    share = find_lead(own, along, last, far)
     for i in range(len(guess)):
-        start[i] = guess[i] + share * moved[i]
-    if share > 0.0:
-        moved[:] = 0.0
-        recentre(cones, yields, guess, start)
-    return share > 0.0
+        cones.b[i] -= yields[i] * share * moved[i]
+        guess[i] += share * moved[i]
+        start[i] = guess[i]
+    return min(FARTHER * far, FARTHEST) if share >= far else far
 
 
 def settle_hard(cones: Cones, yields: Vector, guess: Vector, answer: tuple[Vector, Vector], slides: bool) -> tuple[float, int]:
@@ -129,8 +130,8 @@ def settle_hard(cones: Cones, yields: Vector, guess: Vector, answer: tuple[Vecto
         Residual as a velocity [m/s], and the number of systems solved.
     """
     p, u = answer
-    best, least, rounds, best_error = (p.copy(), u.copy()), np.inf, 0, np.inf
-    start, moved, led, stalls = guess.copy(), np.zeros(len(p)), False, 0
+    best, least, rounds = (p.copy(), u.copy()), np.inf, 0
+    ways, far, stalls = (guess.copy(), np.zeros(len(p))), FAR, 0
     for _ in range(MOST_PASSES + 1):
         if slides:
             p[:] = guess
@@ -139,18 +140,14 @@ def settle_hard(cones: Cones, yields: Vector, guess: Vector, answer: tuple[Vecto
             error, used = settle(cones, guess, p, u)
         rounds += used
         before, residual = least, harden(cones, yields, guess, p, u)
-        if residual <= least:
-            least, best_error = residual, error
+        stalls += 1
+        if residual < STALLED * least or residual <= HARD:
+            least, stalls = residual, 0
             best[0][:] = p
             best[1][:] = u
-        elif led:  # too far
-            error = best_error
-            start[:] = best[0]
-            recentre(cones, yields, guess, start)
-        stalls = stalls + 1 if least > STALLED * before else 0
         if least <= HARD or stalls == MOST_STALLS or not (error <= CLOSE or least <= NEARER * before):
             break
-        led = lead_on(cones, yields, guess, start, moved)
+        far = lead_on(cones, yields, guess, ways, far)
     p[:] = best[0]
     u[:] = best[1]
     return least, rounds
@@ -180,4 +177,4 @@ def solve_problem(
     return residual, rounds, complementarity, cone
 
 
-PARTS = (soften, harden, find_lead, recentre, lead_on, settle_hard)
+PARTS = (soften, harden, find_lead, lead_on, settle_hard)
