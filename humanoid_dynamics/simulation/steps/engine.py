@@ -123,6 +123,14 @@ class Engine:
         """
         return UNDONE
 
+    def measure_ties(self, q: Vector) -> float:  # noqa: ARG002
+        """Return the largest position error of the bilateral rows with which a step was taken in one go [m].
+
+        Args:
+            q: (nq,) configuration.
+        """
+        return 0.0
+
     def measure_energy(self, q: Vector, v: Vector) -> float:
         """Return kinetic and potential energy [J].
 

@@ -38,6 +38,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     V,
 )
 from humanoid_dynamics.simulation.steps.standing_axes import TURNING, StandingAxes, list_free_bodies
+from humanoid_dynamics.simulation.steps.tie_table import is_tie
 from humanoid_dynamics.spatial.arrays import Vector
 
 CLOSED, CLOSED_FINELY = 1e-11, 1e-13  # [m]
@@ -58,7 +59,6 @@ class Phases(AccountedTree):
         parts: In how many parts a smooth step is taken.
         swing: Largest kinetic energy so far [J].
         lent: Energy that fast steps of a chain that swings created [J]; what one of them loses the next may create.
-        span: Length of the last part of the last step [s].
         closure: Largest position error of the bilateral rows [m].
         apart: The row that a step left open; empty where it closed them all.
         reason: Why nothing moves any more; empty while it does.
@@ -82,13 +82,14 @@ class Phases(AccountedTree):
         """
         engine.joints.enter(engine.tables.dofs)
         super().__init__(mechanism, engine, state, audit=audit)
-        self.t, self.reason, self.span, self.closure, self.accurate = 0.0, "", 1.0, 0.0, accurate
+        self.t, self.reason, self.closure, self.accurate = 0.0, "", 0.0, accurate
         self.strayed = self.created = self.lifted = 0.0
         self.tau = np.zeros(len(mechanism.actuated))
         self.pushes: list[Push] = []
         self._run, self.parts, self.swing, self.fresh = run, 1, 0.0, True
         self._free = list_free_bodies(self.robot)
         self._axes: StandingAxes | None = None
+        self._tied = (-1, True)  # of which constraints it is known that all are ties
         self.forget()
 
     def forget(self) -> None:
@@ -196,10 +197,17 @@ class Phases(AccountedTree):
 
     def swings(self) -> bool:
         """Return whether only inertia, gravity, torques and bilateral rows act, so that energy is to be kept as well as can be."""
-        if not (self.engine.joints.idle and self.mechanism.constraints.size):
+        if not (self.engine.joints.idle and self.mechanism.constraints.size) or self.is_tied():
             return False
         numbers = self._numbers
         return bool(numbers[LOWEST] >= numbers[WITHIN] and numbers[FASTEST] < RUNAWAY)
+
+    def is_tied(self) -> bool:
+        """Return whether all bilateral rows are ties, which are the same wherever the tree is."""
+        constraints = self.mechanism.constraints
+        if self._tied[0] != constraints.generation:
+            self._tied = constraints.generation, all(is_tie(self.robot, block) for block in constraints if not block.inert)
+        return self._tied[1]
 
     def _integrate(self, dt: float) -> None:
         """Move on with the mean velocity, and enter the work of all forces, which the kinetic energy feels exactly."""

@@ -41,6 +41,7 @@ OFF = 3e-4  # share of the kinetic energy that a wild step, or one with an impac
 SWING_OFF = 1e-5  # and one of a chain that swings, of its energy
 ALWAYS = ("impacts", "corrections")  # entries that are made without an audit too
 HALVINGS = 5  # how often it may be halved
+OPEN = 1e-11  # position error of ties above which a step closes them [m]
 COARSE = 0.02  # way in a step above which it looks back at how deep it went [m, rad]
 SUNK = 1e-3  # how deep it may go into the ground [m]
 
@@ -75,11 +76,15 @@ class Stepper(Flying):
 
     def _leap(self, dt: float) -> bool:
         """Take a step in one go; return False, and leave all as it was, where something asks for attention."""
+        if self.closure > OPEN:
+            return False
         came = self.engine.leap(dt, (self.q, self.v), self.books)
         if came == UNDONE:
             return False
         self.q, self.v = self._ends[0].copy(), self._ends[1].copy()
         self.span = dt
+        if self.mechanism.constraints.size:
+            self.lam, self.closure = None, self.engine.measure_ties(self.q)
         self._tick(dt)
         if came == DEEP:
             self.give_part(dt)
@@ -223,7 +228,7 @@ class Stepper(Flying):
         """Leave no force of a step that failed behind, and say what the last good step said."""
         self.engine.contacts.rest(dt)
         self.strayed = self.created = self.lifted = 0.0
-        self.span, self.lam, self.books.account[:] = dt, np.zeros_like(self.lam), entries
+        self.span, self.lam, self.books.account[:] = dt, np.zeros(self.mechanism.constraints.size), entries
         self._numbers[RESIDUAL : SPIN + 1] = quality
         self._dofs[[PULL, SAG]] = self._numbers[TOUCHING] = 0.0
 
