@@ -44,27 +44,20 @@ class CompiledEngine(Engine):
         self._detecting = (tables.points, tables.shapes, tables.dofs, tables.near, tables.memory)
         self._tree = (tables.joints, tables.parents)
         self._bench = build_bench(tables, terms)
-        self._leaps = terms.body is not None and self._drives_simply()
-        self._ties, self._shelf = TieTable(terms.constraints), np.zeros((0, 3), dtype=np.intp)
-        self._fill_shelf()
+        self._simple = terms.body is not None and self._drives_simply()
+        self._tie()
         self._middle = tables.configurations[Q_MIDDLE]
 
-    def _fill_shelf(self) -> None:
-        """Put all on the shelf that a step in one go works on."""
-        ties, terms = self._ties, self.terms
+    def _tie(self) -> None:
+        """Look whether steps can be taken in one go with the bilateral rows there are, and put all on the shelf that these work on."""
+        terms = self.terms
+        self._ties = ties = TieTable(terms.constraints)
+        self.tied = len(ties.rows) > 0
+        self._leaps = self._simple and ties.alone and not (self.tied and self.outside.carries)
         held = (ties.rows, ties.scale, ties.R, ties.order)
         body, equation = terms.body or (), (terms.lower, terms.h, terms.poses, self.tables.configurations)
         self._shelved = (*self._bench._replace(Q=ties.basis), *body, *equation, *held)
-        if self._leaps:
-            self._shelf = put_on_shelf(self._shelved)
-
-    def is_tied(self) -> bool:
-        """Return whether all bilateral rows are ties, with which steps are taken in one go; none are too."""
-        constraints = self.terms.constraints
-        if self._ties.generation != constraints.generation:
-            self._ties = TieTable(constraints)
-            self._fill_shelf()
-        return self._ties.alone and not (len(self._ties.rows) and self.outside.carries)
+        self._shelf = put_on_shelf(self._shelved) if self._leaps else np.zeros((0, 3), dtype=np.intp)
 
     def measure_ties(self, q: Vector) -> float:
         """Return the largest position error of the bilateral rows with which a step was taken in one go [m].
@@ -104,7 +97,9 @@ class CompiledEngine(Engine):
             ``UNDONE``, ``DONE``, or ``DEEP``: it was taken, something may have to be pushed out, and its energy is still to be measured.
         """
         terms = self.terms
-        if not (self._leaps and self.is_tied()):
+        if self._ties.generation != terms.constraints.generation:
+            self._tie()
+        if not self._leaps:
             return UNDONE
         if self.outside.carries:
             came = self._leap_carried(dt, state, books)
@@ -113,7 +108,7 @@ class CompiledEngine(Engine):
         if came:
             terms.ok, self._q_M = True, self._middle
             self.contacts.start_step(terms, self._q_M)
-            if len(self._ties.rows):
+            if self.tied:
                 terms.hold_ties(self._ties)
         return came
 

@@ -53,7 +53,10 @@ class Engine:
         joints: What joints do by themselves.
         tables: Tables of the step.
         outside: What acts on the trees from outside.
+        tied: Whether a step that is taken in one go keeps joints together, as those that mimic others.
     """
+
+    tied = False
 
     def __init__(self, terms: Terms, contacts: FrictionContacts, joints: JointForces, tables: Tables) -> None:
         """Prepare.

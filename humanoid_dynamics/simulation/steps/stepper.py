@@ -83,7 +83,7 @@ class Stepper(Flying):
             return False
         self.q, self.v = self._ends[0].copy(), self._ends[1].copy()
         self.span = dt
-        if self.mechanism.constraints.size:
+        if self.engine.tied:
             self.lam, self.closure = None, self.engine.measure_ties(self.q)
         self._tick(dt)
         if came == DEEP:
