@@ -33,7 +33,7 @@ def run(changes, seed):
     human, rng = hd.load_robot("human28"), np.random.default_rng(seed)
     state = hd.State(human.posture, 0.3 * rng.normal(size=human.nv))
     world = World(human, Setup(terrain=(build_plane(),), limits=False), state)
-    held, worst, told = [], 0.0, 0
+    held, worst = [], 0.0
     for k in range(changes):
         if held and (len(held) > 2 or rng.random() < 0.5):
             world.apply([Cut(held.pop(int(rng.integers(len(held)))))])
@@ -46,9 +46,8 @@ def run(changes, seed):
             held.append(f"grip{k}")
         for _ in range(3):
             report = world.step(1e-3)
-            assert report.status in {"ok", "inexact", "unbalanced"}, report.reason
-            worst, told = max(worst, report.closure), told + (report.status == "unbalanced")
-    assert told <= changes // 500
+            assert report.status in {"ok", "inexact"}, report.reason
+            worst = max(worst, report.closure)
     assert worst < 1e-6
     assert world.mechanism.constraints.names == tuple(held)
     return world

@@ -125,7 +125,7 @@ class AccountedTree:
         """
         if not self.weighs:
             return
-        loops = self._find_loops(np.zeros(len(after))).dot(self.engine.terms.rows) if self.mechanism.constraints.size else 0.0 * after
+        loops = self._find_loops(after - before).dot(self.engine.terms.rows) if self.mechanism.constraints.size else 0.0 * after
         self.books.give(self.engine.outside.sum_contacts(self.touching))
         self.give_jump(after - before, loops, self._spread_contacts(), v_after - self.v)
 

@@ -276,19 +276,22 @@ class Phases(AccountedTree):
         terms.evaluate(self.q)
         terms.hold(self.q)
         contacts.look(terms, 0.0)
-        before = terms.momentum(self.v)
-        z, change = contacts.solve_impact(terms, self.q, self.v, before)
+        start = terms.momentum(self.v)
+        before = terms.restrain(start)  # what connections that nearly depend on one another left open stops with the impact
+        v = terms.velocity(before) if terms.Q.shape[1] else self.v
+        z, change = contacts.solve_impact(terms, self.q, v, before)
+        stopped = 0.5 * float((before + start).dot(before - start))
         v_next = terms.velocity(z)
         if contacts.impact is not None:
             self.strayed = max(self.strayed, contacts.impact.miss(contacts.normals.dot(v_next)))
             self.created = max(self.created, 0.5 * float((z + before).dot(z - before)))
-        self.give_impact(before, z, v_next)
+        self.give_impact(start, z, v_next)
         terms.release()
         contacts.let_go()
         if np.abs(v_next).max(initial=0.0) < RUNAWAY:
             self.v = self._dofs[V_MIDDLE] = v_next
             self.fresh = True
-            self.books.enter("impacts", change)
+            self.books.enter("impacts", change + stopped)
         else:
             self.stop("the motion ran away", v_next)
         self.close_motion(0.0)
