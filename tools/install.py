@@ -93,7 +93,10 @@ def uv_environment(pip: dict[str, str]) -> dict[str, str]:
 
 
 def install_with_uv(python: Path, arguments: list[str]) -> bool:
-    """Install with uv, itself installed by pip; return False where pip has to do all."""
+    """Install with uv, itself installed by pip; return False where pip has to do all.
+
+    As pip does, it compiles all modules: where Python keeps no byte code, every program would else do so every time it starts.
+    """
     had, output = run([str(python), "-m", "pip", "install", "--quiet", "--retries", "1", "uv"])
     settings = pip_settings(python)
     if not had:
@@ -101,7 +104,7 @@ def install_with_uv(python: Path, arguments: list[str]) -> bool:
         if advise(output) == UNREACHABLE and not elsewhere:
             give_up("Nothing can be downloaded:", output)
         return False
-    command = [str(python.with_name("uv")), "pip", "install", "--python", str(python), *arguments]
+    command = [str(python.with_name("uv")), "pip", "install", "--compile-bytecode", "--python", str(python), *arguments]
     done, output = run(command, uv_environment(settings))
     if not done and advise(output) == UNREACHABLE:  # what was downloaded before may do
         done, output = run([*command, "--offline"], uv_environment(settings))

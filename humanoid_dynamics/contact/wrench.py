@@ -73,6 +73,22 @@ def measure_wrench(surface: ContactSurface, w_C: Vector, R_WC: Matrix) -> Contac
     )
 
 
+def find_pressure(w_C: Matrix, least: float) -> Matrix:
+    """Return where a surface is pressed (n, 2), in its own axes [m]; NaN where it is not.
+
+    It is not where less presses than counts, nor where more acts along the surface than against it: then a side or the back of its link
+    touches, and the line of the force meets the plane of the surface far from what touches.
+
+    Args:
+        w_C: (n, 6) forces and moments at the origin of the surface, its own axes [N, N·m].
+        least: The least force that counts [N].
+    """
+    pressed = w_C[:, 2] > np.maximum(least, np.hypot(w_C[:, 0], w_C[:, 1]))
+    cop: Matrix = np.full((len(w_C), 2), np.nan)
+    cop[pressed] = np.column_stack((-w_C[pressed, 4], w_C[pressed, 3])) / w_C[pressed, 2:3]
+    return cop
+
+
 def reference_point(surface: ContactSurface) -> Vector:
     """Return where the forces of ``wrench_basis`` act: the origin of a face, the middle of an edge, the point; (3,) surface frame [m]."""
     return np.zeros(3) if surface.kind == "face" else np.asarray(np.mean(surface.vertices, axis=0))

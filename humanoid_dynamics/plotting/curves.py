@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from humanoid_dynamics.contact.wrench import find_pressure
 from humanoid_dynamics.errors import RecordError, UnknownNameError
 from humanoid_dynamics.plotting.panels import Curve, Panel, Sheet, SolePanel
 from humanoid_dynamics.series.layout import Patch
@@ -118,11 +119,8 @@ def _sole_panels(record: Record) -> list[Panel | SolePanel]:
     for patch in record.patches:
         if len(patch.corners) < 3:
             continue
-        w = record.wrench(patch.name)
-        pressed = w[:, 2] > LOADED
-        cop = np.full((len(w), 2), np.nan)
-        cop[pressed] = np.column_stack((-w[pressed, 4], w[pressed, 3])) / w[pressed, 2:3]
-        if pressed.any():
+        cop = find_pressure(record.wrench(patch.name), LOADED)
+        if np.isfinite(cop).any():
             panels.append(SolePanel(patch, cop))
     return panels
 

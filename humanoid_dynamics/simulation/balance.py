@@ -7,6 +7,8 @@ from humanoid_dynamics.simulation.books import Books
 ENERGY = 1e-3  # of all energy there was at the start or came and went since
 NONE = 1e-6  # what may be missing where there is none [J, N·s, N·m·s]
 ROUND_OFF = 1e-9  # share of it that says nothing about a step
+GAIN = 1e-2  # of the largest kinetic energy so far: what steps may make out of nothing in a second [1/s]
+FREE = 1e-5  # what a step may make wherever it is [J]
 
 
 def sum_energy(books: Books) -> float:
@@ -31,3 +33,16 @@ def find_imbalance(books: Books, before: float, kinetic: float) -> str:
         return ""
     said = f"{missing - before:.1e} J came from nowhere, {missing:.1e} J since the start"
     return f"{said}: more than {ENERGY:g} of the {came:.3g} J that came and went"
+
+
+def find_gain(made: float, kinetic: float, dt: float) -> str:
+    """Return in words what a step made out of nothing, where that is more than one may; empty where it is not.
+
+    Args:
+        made: Energy that it made out of nothing [J].
+        kinetic: Largest kinetic energy so far [J].
+        dt: Length of the step [s].
+    """
+    if not made > GAIN * dt * kinetic + FREE:
+        return ""
+    return f"the step made {made:.1e} J out of nothing: more than {GAIN * dt:g} of the {kinetic:.3g} J at which all moved most"

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
+
+LARGEST_PUSH = 1e100  # whose square is still a number [N, N·m, m]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,23 @@ class Push:
     def over(self, t: float) -> bool:
         """Return whether it has ended."""
         return t >= self.start + self.duration
+
+
+def check_part(field: str, values: Sequence[float]) -> Vector:
+    """Return a force, a moment or a place of a push (3,), read-only.
+
+    Args:
+        field: Its name, for the message.
+        values: (3,) numbers.
+
+    Raises:
+        ShapeError: If they are not three finite numbers, or so large that no number is their square.
+    """
+    part = check_vector(field, values, 3)
+    largest = float(part[np.argmax(np.abs(part))])
+    if abs(largest) > LARGEST_PUSH:
+        raise ShapeError(field, f"{largest:g}", f"at most {LARGEST_PUSH:g}")
+    return read_only(part)
 
 
 def shifted(push: Push, place: Vector) -> Vector:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from humanoid_dynamics.simulation.balance import ENERGY, NONE, find_imbalance
+from humanoid_dynamics.simulation.balance import ENERGY, FREE, NONE, find_gain, find_imbalance
 from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE
 from humanoid_dynamics.simulation.setup import PointForce, StepReport
 from humanoid_dynamics.simulation.steps.stepper import Stepper
@@ -40,8 +40,11 @@ def find_fault(stepper: Stepper, residual: float, missing: float) -> tuple[str, 
         return "inexact", f"pushing out what is too deep did {stepper.lifted:.1e} J more work than to lift all by the depth"
     if stepper.apart:
         return "inexact", f"row {stepper.apart!r} stays open: the loops are apart by {stepper.closure:.1e} m"
-    reason = ""
-    if stepper.audit and abs(missing) > ENERGY * abs(stepper.books.start) + NONE:
+    reason, made = "", missing - stepper.missed
+    if stepper.audit and made > FREE:
+        stepper.swing = max(stepper.swing, stepper.measure_kinetic())
+        reason = find_gain(made, stepper.swing, stepper.length)
+    if stepper.audit and not reason and abs(missing) > ENERGY * abs(stepper.books.start) + NONE:
         reason = find_imbalance(stepper.books, stepper.missed, stepper.measure_kinetic())
     return "unbalanced" if reason else "ok", reason
 

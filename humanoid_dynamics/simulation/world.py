@@ -26,7 +26,7 @@ from humanoid_dynamics.simulation.door import check_start, close_start
 from humanoid_dynamics.simulation.gauge import Gauge
 from humanoid_dynamics.simulation.kinds import check_blocks, check_events, check_function, check_kind, check_setup
 from humanoid_dynamics.simulation.observed import ObservedWorld
-from humanoid_dynamics.simulation.push import Push
+from humanoid_dynamics.simulation.push import Push, check_part
 from humanoid_dynamics.simulation.reach import check_reach, close_up
 from humanoid_dynamics.simulation.reading import read_report
 from humanoid_dynamics.simulation.setup import HOOKS, LONGEST_STEP, SHORTEST_STEP, Setup, StepReport
@@ -35,7 +35,7 @@ from humanoid_dynamics.simulation.steps.build_engine import build_engine
 from humanoid_dynamics.simulation.steps.joint_forces import JointForces, rebind_drive
 from humanoid_dynamics.simulation.steps.rotors import add_rotors
 from humanoid_dynamics.simulation.steps.stepper import Stepper
-from humanoid_dynamics.spatial.arrays import Vector, check_vector, read_only
+from humanoid_dynamics.spatial.arrays import Vector, check_vector
 from humanoid_dynamics.structure.events import Event
 
 REAL = (float, int, np.floating)
@@ -134,7 +134,7 @@ class World(ObservedWorld):
 
         Raises:
             UnknownNameError: If there is no such link.
-            ShapeError: If a number is not finite, or the duration negative.
+            ShapeError: If a number is not finite or has no measure, or the duration is negative.
             HumanoidDynamicsError: If a hook between the phases of a step asks for it.
         """
         self._check_between_steps("push")
@@ -144,7 +144,7 @@ class World(ObservedWorld):
         if lasting < 0.0:
             raise ShapeError("duration", f"{lasting:g} s", "zero or more")
         pairs = (("force", force), ("moment", moment), ("point", point))
-        F, M, p = (read_only(check_vector(field, value, 3)) for field, value in pairs)
+        F, M, p = (check_part(field, value) for field, value in pairs)
         self._stepper.pushes.append(Push(link, F, M, p, self.t, lasting))
 
     def apply(self, events: Sequence[Event]) -> Change:

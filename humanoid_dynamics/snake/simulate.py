@@ -7,7 +7,6 @@ from math import isfinite
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
-from scipy.integrate import solve_ivp
 
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.snake.chain import SnakeModel, SnakeState, check_state
@@ -178,6 +177,8 @@ def compute_reference(
     rate, start = build_rate(model, law, mode, compiled=compiled), _start(model, state, mode)
     if not np.isfinite(rate(0.0, start)).all():  # the integrator would look for a first step for ever
         return _build_trajectory(model, np.zeros(1), start[None], "diverged")
+    from scipy.integrate import solve_ivp  # takes a while to load, for which every world would wait
+
     solution = solve_ivp(rate, (0.0, float(t[-1])), start, "DOP853", t_eval=t, rtol=1e-12, atol=1e-14)
     status = "ok" if solution.success else "diverged"
     return _build_trajectory(model, solution.t, solution.y.T, status)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.contact.wrench import find_pressure
 from humanoid_dynamics.errors import HumanoidDynamicsError, RecordError
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.robot import RobotModel
@@ -192,13 +193,13 @@ def _find_robot(record: Record, origin: str) -> RobotModel:
 
 def _locate(robot: RobotModel, data: pin.Data, patch: Patch, wrench: Vector) -> Touch | None:
     """Return the force of a contact at its centre of pressure, in the world; None where it is too small to be seen."""
-    force, moment = wrench[:3], wrench[3:]
+    force = wrench[:3]
     if not np.isfinite(wrench).all() or np.linalg.norm(force) < SMALLEST_FORCE:
         return None
     surface = robot.surfaces.get(patch.name)
     X_WC = data.oMf[robot.link_frame(patch.frame) if surface is None else surface.frame]
     place = np.zeros(3)
-    if len(patch.corners) and force[2] > SMALLEST_FORCE:
-        place[:2] = -moment[1] / force[2], moment[0] / force[2]
+    if len(patch.corners):
+        place[:2] = np.nan_to_num(find_pressure(wrench[None], SMALLEST_FORCE)[0])
     corners = np.column_stack((patch.corners, np.zeros(len(patch.corners)))) @ X_WC.rotation.T + X_WC.translation
     return Touch(patch.name, X_WC.act(place), X_WC.rotation @ force, corners)

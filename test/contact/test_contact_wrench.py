@@ -4,7 +4,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from humanoid_dynamics.contact.wrench import measure_wrench, wrench_basis
+from humanoid_dynamics.contact.wrench import find_pressure, measure_wrench, wrench_basis
 from humanoid_dynamics.model.surface import ContactSurface
 
 SOLE = [[0.2, 0.05, 0.0], [-0.1, 0.05, 0.0], [-0.1, -0.05, 0.0], [0.2, -0.05, 0.0]]
@@ -84,6 +84,25 @@ def test_a_point_bears_force_through_itself_only():
     np.testing.assert_allclose(basis @ f, np.concatenate((f, np.cross(p, f))), atol=1e-15)
     w = measure_wrench(surface([p]), basis @ f, np.eye(3))
     assert w.cop_margin == pytest.approx(0.0, abs=1e-15)
+
+
+def test_pressure_lies_inside_a_face_whose_corners_push_within_their_friction():
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        push = rng.uniform(0.1, 30.0, 4)
+        f = np.column_stack((*(rng.uniform(-0.6, 0.6, (2, 4)) * push), push))
+        w = np.concatenate((f.sum(axis=0), np.cross(SOLE, f).sum(axis=0)))
+        cop = find_pressure(w[None], 0.1)[0]
+        np.testing.assert_allclose(cop, push @ np.array(SOLE)[:, :2] / push.sum(), atol=1e-14)
+
+
+def test_nothing_is_pressed_where_little_presses_or_a_side_or_the_back_touches():
+    """A hand leans on its side, 30 N along its palm, 1.5 N against it, 3 cm behind the palm: the force meets its plane 60 cm away."""
+    f, back = np.array([30.0, 0.0, 1.5]), np.array([0.0, 0.0, -0.03])
+    side = np.concatenate((f, np.cross(back, f)))
+    assert side[4] / side[2] == pytest.approx(-0.6)
+    little, pulled = np.array([0.0, 0.0, 0.5, 0.0, 0.01, 0.0]), np.array([0.0, 0.0, -20.0, 0.0, 0.0, 0.0])
+    assert np.isnan(find_pressure(np.array([side, little, pulled]), 1.0)).all()
 
 
 @pytest.mark.parametrize("ends", [([0.1, -0.05, 0.0], [0.1, 0.05, 0.0]), ([-0.1, 0.0, 0.0], [0.2, 0.1, 0.0])])

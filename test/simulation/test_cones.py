@@ -108,21 +108,49 @@ def test_where_newtons_method_gets_stuck_others_find_the_impulses(seed):
     assert CompiledCones(compile_step().solve_cones)(problem, None).exact
 
 
+def solve_hard(problem, by_kernel):
+    """Return residual, number of systems solved and impulses of a problem in which nothing yields."""
+    if by_kernel:
+        size = len(problem.b)
+        p, u, guess = np.zeros((3, size))
+        cones = Cones(problem.G.copy(), problem.b.copy(), problem.mu, np.empty(size), problem.normals)
+        return *settle_hard(cones, soften(cones, guess, problem.owner), guess, (p, u), slides=False), p
+    points = bind_points(hd.load_robot("human28"), [])
+    answer = ContactLaw(points, problem.owner[:0], "friction").solve(problem, None, None)
+    return answer.residual, answer.rounds, answer.p
+
+
 @pytest.mark.parametrize("by_kernel", [False, True])
 def test_where_a_search_ends_before_the_solution_the_next_one_around_its_end_finds_it(by_kernel):
     rng = np.random.default_rng(5378)
     contacts = int(rng.integers(2, 7))
     problem, alike = random_problem(rng, contacts, redundant=True), np.zeros(contacts, dtype=np.intp)
-    problem, size = problem._replace(mu=np.full(contacts, 0.7), owner=alike), len(problem.b)
-    if by_kernel:
-        p, u, guess = np.zeros((3, size))
-        cones = Cones(problem.G.copy(), problem.b.copy(), problem.mu, np.empty(size), problem.normals)
-        residual, _ = settle_hard(cones, soften(cones, guess, alike), guess, (p, u), slides=False)
-    else:
-        points = bind_points(hd.load_robot("human28"), [])
-        residual = ContactLaw(points, alike[:0], "friction").solve(problem, None, None).residual
-    assert residual < HARD
+    problem = problem._replace(mu=np.full(contacts, 0.7), owner=alike)
+    assert solve_hard(problem, by_kernel)[0] < HARD
     assert solve_cones(problem).residual > CLOSE
+
+
+@pytest.mark.parametrize("by_kernel", [False, True])
+def test_passes_that_lead_straight_on_are_led_on(by_kernel):
+    """What is ten million times heavier than another contact of its body yields as that does: each pass takes a fiftieth of its error."""
+    G = np.diag([1.0, 1e-7, 1.0, 1e-7, 1.0, 1e-7])
+    problem = ConeProblem(G, np.array([-1.0, -1.0, 0.3, 0.3, 0.0, 0.0]), np.full(2, 0.5), 2, np.zeros(2, dtype=np.intp))
+    residual, rounds, p = solve_hard(problem, by_kernel)
+    assert residual < HARD
+    assert rounds < 50
+    np.testing.assert_allclose(p, [1.0, 1e7, -0.3, -3e6, 0.0, 0.0], rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("by_kernel", [False, True])
+def test_a_problem_without_a_solution_is_soon_given_up(by_kernel):
+    """Two that push each other as hard as they push away: no impulses stop both."""
+    G = np.zeros((6, 6))
+    G[:2, :2], G[2:, 2:] = [[1.0, -1.0], [-1.0, 1.0]], np.eye(4)
+    problem = ConeProblem(G, np.array([-1.0, -1.0, 0.3, 0.3, 0.0, 0.0]), np.full(2, 0.5), 2, np.arange(2))
+    residual, rounds, p = solve_hard(problem, by_kernel)
+    assert residual > CLOSE
+    assert rounds < 30
+    assert np.isfinite(p).all()
 
 
 def test_impacts_of_what_is_light_and_heavy_together_do_not_yield():

@@ -18,7 +18,19 @@ from humanoid_dynamics.simulation.setup import Setup
 from humanoid_dynamics.simulation.world import World
 
 ROBOTS = ("human", "human28", "human16", "legs12", "g1", "talos_reduced", "bolt", "romeo", "sr1", "alexander", "icub")
-FAST = (("human28", 0), ("human", 0), ("human16", 1), ("legs12", 2), ("g1", 3), ("icub", 6), ("random", 4), ("random", 5), ("random", 134))
+FAST = (
+    ("human28", 0),
+    ("human", 0),
+    ("human16", 1),
+    ("legs12", 1),
+    ("legs12", 2),
+    ("g1", 3),
+    ("icub", 6),
+    ("random", 4),
+    ("random", 5),
+    ("random", 134),
+    ("sr1", 2),
+)
 MANY = [(name, seed) for name in (*ROBOTS, "random") for seed in range(100, 150)]
 
 

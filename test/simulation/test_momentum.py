@@ -273,7 +273,7 @@ def thrown():
 def test_an_impact_that_makes_momentum_is_taken_again_in_halves(thrown):
     (world, _), (reports, _) = thrown
     assert any(report.impacts for report in reports)
-    assert all(report.momentum < 0.02 for report in reports)
+    assert all(report.momentum < 0.005 for report in reports)
     assert np.linalg.norm(world.books.leaked[:3]) < 0.05
 
 

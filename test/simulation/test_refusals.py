@@ -245,6 +245,7 @@ def test_surroundings_of_the_wrong_kind_are_refused_by_name(changes, said):
             "an entry of connections: received int 1, expected a list of constraint blocks",
         ),
         (lambda world: world.push([], (0, 0, 0), 0.1), r"link: received list \[\], expected the name of a link"),
+        (lambda world: world.push("body", (0, -1e300, 0), 0.1), "force: received -1e\\+300, expected at most 1e\\+100"),
         (lambda world: world.push("body", 10**400, 0.1), "force: received int 10+, expected 3 numbers"),
         (lambda world: world.step(1e-3, [10**400]), r"tau: received \[10+, expected 0 real numbers"),
         (lambda world: world.apply(3), "events: received int 3, expected a list of Connect, Touch, Cut and Break"),

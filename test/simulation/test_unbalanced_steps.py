@@ -14,7 +14,7 @@ def whirl(dt, seconds):
     """Let a limp figure whirl its limbs without weight; return statuses, and whether the energy of the run is kept at its end."""
     robot = hd.load_robot("human28")
     rng, v = np.random.default_rng(1), np.zeros(robot.nv)
-    v[6:], v[:6] = rng.uniform(-8.0, 8.0, robot.nv - 6), rng.uniform(-2.0, 2.0, 6)
+    v[6:], v[:6] = rng.uniform(-10.0, 10.0, robot.nv - 6), rng.uniform(-2.0, 2.0, 6)
     world = World(robot, Setup(gravity=(0.0, 0.0, 0.0), compiled=False), hd.State(np.array(robot.posture), v))
     reports = [world.step(dt) for _ in range(round(seconds / dt))]
     return [report.status for report in reports], abs(world.books.missing) <= ENERGY * sum_energy(world.books)

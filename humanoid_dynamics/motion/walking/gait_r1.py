@@ -10,7 +10,6 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.interpolate import BSpline
 
 from humanoid_dynamics.biped.body import BipedBody, build_body
 from humanoid_dynamics.biped.chain import BipedMotion, rotation
@@ -106,6 +105,8 @@ class GaitR1:
         knots = np.concatenate(
             (np.zeros(DEGREE), np.linspace(0.0, given.times[3], len(control) - DEGREE + 1), np.full(DEGREE, given.times[3]))
         )
+        from scipy.interpolate import BSpline  # takes half a second to load, for which every world would wait
+
         spline = BSpline(knots, control, DEGREE, extrapolate=False)
         self._hip = (spline, spline.derivative(1), spline.derivative(2))
         body = given.body

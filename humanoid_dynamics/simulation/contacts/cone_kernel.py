@@ -14,7 +14,7 @@ from humanoid_dynamics.simulation.contacts.cone_newton import (
     project,
     size_steps,
 )
-from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, EXACT, FINEST
+from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, EXACT, FINEST, HARD
 from humanoid_dynamics.simulation.contacts.cones import EASING, FIRMER, LEAST_RESISTANCE, MOST_EASINGS, RESISTANCE
 from humanoid_dynamics.simulation.contacts.small_systems import multiply, solve_symmetric
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
@@ -194,6 +194,9 @@ def search(cones: Cones, p: Vector, u: Vector) -> tuple[float, int]:
     found, inside = p.copy(), np.empty(len(p))
     residual, rounds = iterate(cones, found, EXACT, False)
     error = measure_error(cones, found, inside)
+    if residual <= EXACT and error > HARD:
+        _, more = iterate(cones, found, FINEST, False)
+        error, rounds = measure_error(cones, found, inside), rounds + more
     if residual > EXACT or error > CLOSE:
         found[:] = p
         used = approach(cones, found)

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from humanoid_dynamics.simulation.contacts.array_newton import iterate, project, size_steps
-from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, EXACT, FINEST, ConeAnswer, ConeProblem
+from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, EXACT, FINEST, HARD, ConeAnswer, ConeProblem
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 LEAST = 1e-12  # of the diagonal of G: what nothing moves yields this much
@@ -52,6 +52,10 @@ def solve_cones(problem: ConeProblem, guess: Vector | None = None) -> ConeAnswer
     p, residual, rounds = iterate(G, problem, step, start, EXACT, careful=False)
     inside = project(p, problem)
     error = _measure_error(G, problem, step, inside)
+    if residual <= EXACT and error > HARD:
+        p, _, more = iterate(G, problem, step, p, FINEST, careful=False)
+        inside = project(p, problem)
+        error, rounds = _measure_error(G, problem, step, inside), rounds + more
     if residual > EXACT or error > CLOSE:
         p, used = _approach(G, problem, step, start)
         p, _, more = iterate(G, problem, step, p, FINEST, careful=True)

@@ -6,11 +6,23 @@ from math import inf
 
 import numpy as np
 
-from humanoid_dynamics.simulation.contacts.cone_problem import HARD, MOST_PASSES, NEARER, ConeAnswer, ConeProblem, Solver
+from humanoid_dynamics.simulation.contacts.cone_problem import (
+    FAR,
+    FARTHER,
+    FARTHEST,
+    HARD,
+    MOST_PASSES,
+    MOST_STALLS,
+    NEARER,
+    STALLED,
+    ConeAnswer,
+    ConeProblem,
+    Solver,
+)
 from humanoid_dynamics.simulation.contacts.cones import certify, solve_cones, spread_softness
 from humanoid_dynamics.simulation.contacts.contact_rows import Rows
 from humanoid_dynamics.simulation.contacts.point_table import PointTable
-from humanoid_dynamics.simulation.contacts.procedure import solve_by_procedure
+from humanoid_dynamics.simulation.contacts.yielding_kernel import find_lead
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 
@@ -34,6 +46,10 @@ class ContactLaw:
         """
         self.name, self.solver, self._joints = name, solver, joints
         self.handed = ""
+        if name == "paper":  # what loads slowly is loaded now, and only for those who need it
+            from humanoid_dynamics.simulation.contacts.procedure import solve_by_procedure
+
+            self._solve_by_procedure = solve_by_procedure
         surfaces = [name.rpartition(".")[0] or name for name in table.names]
         self._surface = np.array([surfaces.index(name) for name in surfaces], dtype=np.intp)
         self._yielding: tuple[bytes, int, Matrix] = (b"", 0, np.zeros((0, 0)))
@@ -70,19 +86,27 @@ class ContactLaw:
             patches.setdefault(tuple(patch), []).append(corner)
         groups = [np.array(corners, dtype=np.intp) for _, corners in sorted(patches.items())]
         plane = np.einsum("akj,kj->ka", rows.axes[1:], rows.place)
-        answer = solve_by_procedure(problem, groups, plane, guess, self._solve_hard)
+        answer = self._solve_by_procedure(problem, groups, plane, guess, self._solve_hard)
         self.handed = answer.handed or self.handed
         return answer
 
     def _solve_hard(self, problem: ConeProblem, guess: Vector | None) -> ConeAnswer:
-        """Solve with friction until nothing yields; where it was not solved, while that comes nearer."""
+        """Solve with friction until nothing yields; where it was not solved, while that comes nearer.
+
+        Passes that lead straight on, each a share of the one before, are led on at once as far as all that follow would go.
+        """
         around = self.solver(problem, guess)
-        best, before, rounds = certify(problem, around), inf, around.rounds
+        best, before, rounds, stalls, far = certify(problem, around), inf, around.rounds, 0, FAR
+        start, last = np.zeros_like(problem.b) if guess is None else guess, np.zeros_like(problem.b)
         for _ in range(MOST_PASSES):
-            if best.residual <= HARD or not (around.exact or best.residual <= NEARER * before):
+            if best.residual <= HARD or stalls == MOST_STALLS or not (around.exact or best.residual <= NEARER * before):
                 break
-            around, before = self.solver(problem, around.p), best.residual
-            answer, rounds = certify(problem, around), rounds + around.rounds
-            if answer.residual <= best.residual:
-                best = answer
+            moved = around.p - start
+            share = find_lead(moved.dot(moved), moved.dot(last), last.dot(last), far)
+            far = min(FARTHER * far, FARTHEST) if share >= far else far
+            start, last, before = around.p + share * moved, moved, best.residual
+            around = self.solver(problem, start)
+            answer, rounds, stalls = certify(problem, around), rounds + around.rounds, stalls + 1
+            if answer.residual < STALLED * before or answer.residual <= HARD:
+                best, stalls = answer, 0
         return best._replace(rounds=rounds)

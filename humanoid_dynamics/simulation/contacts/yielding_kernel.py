@@ -6,7 +6,18 @@ import numpy as np
 
 from humanoid_dynamics.simulation.contacts.cone_kernel import certify, search, settle
 from humanoid_dynamics.simulation.contacts.cone_newton import TINY, Cones, project, size_steps
-from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE, HARD, MOST_PASSES, NEARER
+from humanoid_dynamics.simulation.contacts.cone_problem import (
+    CLOSE,
+    FAR,
+    FARTHER,
+    FARTHEST,
+    HARD,
+    MOST_PASSES,
+    MOST_STALLS,
+    NEARER,
+    STALLED,
+    STRAIGHT,
+)
 from humanoid_dynamics.simulation.contacts.cones import COMPLIANCE
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
@@ -64,6 +75,47 @@ def harden(cones: Cones, yields: Vector, guess: Vector, p: Vector, u: Vector) ->
     return error
 
 
+def find_lead(own: float, along: float, last: float, far: float) -> float:
+    """Return how far passes that lead straight on, each a share of the one before, would still go: as a multiple of the last one.
+
+    Args:
+        own: Square of the length of the last pass.
+        along: Product of the last two.
+        last: Square of the length of the one before it.
+        far: The farthest.
+    """
+    if not (along > 0.0 and along * along > STRAIGHT * STRAIGHT * own * last):
+        return 0.0
+    return along / (last - along) if along * (1.0 + far) < far * last else far
+
+
+def lead_on(cones: Cones, yields: Vector, guess: Vector, ways: tuple[Vector, Vector], far: float) -> float:
+    """Go on from the last pass as far as all that follow would go, and let contacts yield around what is there.
+
+    Args:
+        cones: The problem, softened; b is shifted.
+        yields: (k,) from ``soften``.
+        guess: (k,) impulses at the end of the pass, overwritten.
+        ways: Impulses at its start (k,), and the pass before it (k,); overwritten with those for the next one.
+        far: How far to go at most, as a multiple of the pass.
+
+    Returns:
+        The same for the next one.
+    """
+    start, moved = ways
+    own, along, last = 0.0, 0.0, 0.0
+    for i in range(len(guess)):
+        way = guess[i] - start[i]
+        own, along, last = own + way * way, along + way * moved[i], last + moved[i] * moved[i]
+        moved[i] = way
+    share = find_lead(own, along, last, far)
+    for i in range(len(guess)):
+        cones.b[i] -= yields[i] * share * moved[i]
+        guess[i] += share * moved[i]
+        start[i] = guess[i]
+    return min(FARTHER * far, FARTHEST) if share >= far else far
+
+
 def settle_hard(cones: Cones, yields: Vector, guess: Vector, answer: tuple[Vector, Vector], slides: bool) -> tuple[float, int]:
     """Solve a contact problem, and again around the answer until nothing yields; where it was not solved, while that comes nearer.
 
@@ -79,6 +131,7 @@ def settle_hard(cones: Cones, yields: Vector, guess: Vector, answer: tuple[Vecto
     """
     p, u = answer
     best, least, rounds = (p.copy(), u.copy()), np.inf, 0
+    ways, far, stalls = (guess.copy(), np.zeros(len(p))), FAR, 0
     for _ in range(MOST_PASSES + 1):
         if slides:
             p[:] = guess
@@ -87,12 +140,14 @@ def settle_hard(cones: Cones, yields: Vector, guess: Vector, answer: tuple[Vecto
             error, used = settle(cones, guess, p, u)
         rounds += used
         before, residual = least, harden(cones, yields, guess, p, u)
-        if residual <= least:
-            least = residual
+        stalls += 1
+        if residual < STALLED * least or residual <= HARD:
+            least, stalls = residual, 0
             best[0][:] = p
             best[1][:] = u
-        if least <= HARD or not (error <= CLOSE or residual <= NEARER * before):
+        if least <= HARD or stalls == MOST_STALLS or not (error <= CLOSE or least <= NEARER * before):
             break
+        far = lead_on(cones, yields, guess, ways, far)
     p[:] = best[0]
     u[:] = best[1]
     return least, rounds
@@ -122,4 +177,4 @@ def solve_problem(
     return residual, rounds, complementarity, cone
 
 
-PARTS = (soften, harden, settle_hard)
+PARTS = (soften, harden, find_lead, lead_on, settle_hard)

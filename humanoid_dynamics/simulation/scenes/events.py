@@ -7,10 +7,13 @@ from typing import Any
 
 from humanoid_dynamics.model.loop import LoopClosure
 from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.simulation.push import LARGEST_PUSH
 from humanoid_dynamics.simulation.scenes.reader import SceneReader
 from humanoid_dynamics.simulation.scenes.scene import Moment, TimedPush
 from humanoid_dynamics.simulation.scenes.watch import Watch
 from humanoid_dynamics.structure.events import Connect, Cut, Event
+
+PARTS = ("force", "moment", "point")  # of a push
 
 
 def read_moments(
@@ -104,7 +107,7 @@ def read_watches(reader: SceneReader, content: object, connections: Mapping[str,
 def _read_push(reader: SceneReader, content: object, key: str, robot: RobotModel) -> TimedPush:
     table = reader.table(content, key, ("link", "force", "moment", "point", "duration"))
     link = reader.word(table.get("link", ""), f"{key}.link", (*robot.links, *robot.aliases))
-    vectors = {name: reader.vector(table.get(name, [0.0, 0.0, 0.0]), f"{key}.{name}") for name in ("force", "moment", "point")}
+    vectors = {name: reader.vector(table.get(name, [0.0, 0.0, 0.0]), f"{key}.{name}", 3, -LARGEST_PUSH, LARGEST_PUSH) for name in PARTS}
     return TimedPush(link, **vectors, duration=reader.number(table.get("duration", 0.1), f"{key}.duration", 0.0))
 
 

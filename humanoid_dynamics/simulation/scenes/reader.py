@@ -76,11 +76,11 @@ class SceneReader:
             raise self.refuse(key, f"received {value!r:.60}, expected true or false")
         return value
 
-    def vector(self, value: object, key: str, size: int = 3, low: float = -np.inf) -> Vector:
-        """Return finite numbers, none below a bound."""
+    def vector(self, value: object, key: str, size: int = 3, low: float = -np.inf, high: float = np.inf) -> Vector:
+        """Return finite numbers in a range."""
         if not isinstance(value, list) or len(value) != size:
             raise self.refuse(key, f"received {value!r:.60}, expected {size} numbers")
-        return read_only([self.number(entry, f"{key}[{k}]", low) for k, entry in enumerate(value)])
+        return read_only([self.number(entry, f"{key}[{k}]", low, high) for k, entry in enumerate(value)])
 
     def pose(self, table: Mapping[str, Any], key: str) -> pin.SE3:
         """Return the pose that the keys ``xyz`` and ``rpy`` of a table give."""

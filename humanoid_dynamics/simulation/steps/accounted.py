@@ -27,7 +27,7 @@ class AccountedTree:
         books: Energy and momentum since the start.
         audit: Whether the books are kept.
         quality: What the last step says of itself, from ``RESIDUAL`` to ``SPIN``.
-        lam: (k,) mean force of each bilateral row in the last part of the last step.
+        span: Length of the last part of the last step [s].
     """
 
     def __init__(self, mechanism: Mechanism, engine: Engine, state: State, *, audit: bool) -> None:
@@ -41,7 +41,8 @@ class AccountedTree:
         """
         self.mechanism, self.robot, self.engine, self.audit = mechanism, mechanism.robot, engine, audit
         self.q, self.v = np.array(state.q), np.array(state.v)
-        self.lam: Vector = np.zeros(mechanism.constraints.size)
+        self._lam: Vector | None = np.zeros(mechanism.constraints.size)
+        self.span = 1.0
         self._data = self.robot.data()
         self._dofs, self._numbers = engine.tables.dofs, engine.tables.numbers
         self._ends = engine.tables.configurations[Q_END], self._dofs[V_END]  # of a step that is taken in one go
@@ -49,6 +50,17 @@ class AccountedTree:
         self._numbers[AUDIT] = audit
         self._borne: tuple[Vector, Vector] | None = None  # of a part of a step: what nobody gave, and how velocities jumped after it
         self.books = Books(self.measure_energy())
+
+    @property
+    def lam(self) -> Vector:
+        """(k,) mean force of each bilateral row in the last part of the last step; found when it is asked for after a step in one go."""
+        if self._lam is None:
+            self._lam = self._find_loops(self._dofs[Z_END] - self._dofs[Z_FREE]) / self.span
+        return self._lam
+
+    @lam.setter
+    def lam(self, lam: Vector | None) -> None:
+        self._lam = lam
 
     @property
     def touching(self) -> Touching:
@@ -113,7 +125,7 @@ class AccountedTree:
         """
         if not self.weighs:
             return
-        loops = self._find_loops(np.zeros(len(after))).dot(self.engine.terms.rows) if self.mechanism.constraints.size else 0.0 * after
+        loops = self._find_loops(after - before).dot(self.engine.terms.rows) if self.mechanism.constraints.size else 0.0 * after
         self.books.give(self.engine.outside.sum_contacts(self.touching))
         self.give_jump(after - before, loops, self._spread_contacts(), v_after - self.v)
 

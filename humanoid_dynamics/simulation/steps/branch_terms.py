@@ -10,6 +10,7 @@ from humanoid_dynamics.simulation.steps.body_table import Body, list_bodies
 from humanoid_dynamics.simulation.steps.compiled import StepKernels
 from humanoid_dynamics.simulation.steps.loop_table import LoopTable
 from humanoid_dynamics.simulation.steps.terms import Terms
+from humanoid_dynamics.simulation.steps.tie_table import TieTable
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 
@@ -87,6 +88,14 @@ class BranchTerms(Terms):
             rank = self._kernels.hold_rows(table.rows, self._scale, self._tree, table.found)
         basis, R, order = table.found
         self.Q, self._R, self._order = basis[:rank].T, R[:rank, :rank], order[:rank]
+
+    def hold_ties(self, ties: TieTable) -> None:
+        """Take over what a step in one go found of its ties.
+
+        Args:
+            ties: The ties.
+        """
+        self.rows, self._scale, self._R, self._order, self.Q = ties.rows, ties.scale, ties.R, ties.order, ties.basis.T
 
     def find_error(self) -> tuple[Vector, float]:
         """Return (k,) the position error of the bilateral rows, where the poses are, and the largest of it, scaled [m]."""

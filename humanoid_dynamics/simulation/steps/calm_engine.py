@@ -9,7 +9,7 @@ from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.contacts.calm_contacts import CalmContacts
 from humanoid_dynamics.simulation.contacts.slides import stops_within
 from humanoid_dynamics.simulation.contacts.standing import StandingPoints
-from humanoid_dynamics.simulation.contacts.thresholds import WILD
+from humanoid_dynamics.simulation.contacts.thresholds import MISJUDGES, QUIET, WILD
 from humanoid_dynamics.simulation.steps.engine import Engine
 from humanoid_dynamics.simulation.steps.joint_forces import JointForces
 from humanoid_dynamics.simulation.steps.rows import (
@@ -111,7 +111,8 @@ class CalmEngine(Engine):
         """
         rows, numbers, joints = self._rows, self._numbers, self.joints
         self.find_end()
-        if not numbers[FASTEST] <= WILD:
+        fast = numbers[FASTEST]
+        if not (fast <= QUIET or (fast <= WILD and self.judge_middle() <= MISJUDGES)):
             return False
         if not joints.idle:
             joints.end(rows)

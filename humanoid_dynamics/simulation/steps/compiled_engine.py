@@ -16,6 +16,7 @@ from humanoid_dynamics.simulation.steps.rows import AUDIT, DT, HIT, PAPER, Q_HEL
 from humanoid_dynamics.simulation.steps.shelf import put_on_shelf
 from humanoid_dynamics.simulation.steps.step_kernel import DEEP, UNDONE
 from humanoid_dynamics.simulation.steps.tables import Tables
+from humanoid_dynamics.simulation.steps.tie_table import TieTable
 from humanoid_dynamics.spatial.arrays import Vector
 
 
@@ -43,10 +44,28 @@ class CompiledEngine(Engine):
         self._detecting = (tables.points, tables.shapes, tables.dofs, tables.near, tables.memory)
         self._tree = (tables.joints, tables.parents)
         self._bench = build_bench(tables, terms)
-        self._leaps = terms.body is not None and self._drives_simply()
-        self._shelved = (*self._bench, *(terms.body or ()), terms.lower, terms.h, terms.poses, tables.configurations)
-        self._shelf = put_on_shelf(self._shelved) if self._leaps else np.zeros((0, 3), dtype=np.intp)
+        self._simple = terms.body is not None and self._drives_simply()
+        self._tie()
         self._middle = tables.configurations[Q_MIDDLE]
+
+    def _tie(self) -> None:
+        """Look whether steps can be taken in one go with the bilateral rows there are, and put all on the shelf that these work on."""
+        terms = self.terms
+        self._ties = ties = TieTable(terms.constraints)
+        self.tied = len(ties.rows) > 0
+        self._leaps = self._simple and ties.alone and not (self.tied and self.outside.carries)
+        held = (ties.rows, ties.scale, ties.R, ties.order)
+        body, equation = terms.body or (), (terms.lower, terms.h, terms.poses, self.tables.configurations)
+        self._shelved = (*self._bench._replace(Q=ties.basis), *body, *equation, *held)
+        self._shelf = put_on_shelf(self._shelved) if self._leaps else np.zeros((0, 3), dtype=np.intp)
+
+    def measure_ties(self, q: Vector) -> float:
+        """Return the largest position error of the bilateral rows with which a step was taken in one go [m].
+
+        Args:
+            q: (nq,) configuration.
+        """
+        return self._ties.measure(q)
 
     def _drives_simply(self) -> bool:
         """Return whether drives, if there are any, only hold joints of one coordinate each; what they hold is noted."""
@@ -78,7 +97,9 @@ class CompiledEngine(Engine):
             ``UNDONE``, ``DONE``, or ``DEEP``: it was taken, something may have to be pushed out, and its energy is still to be measured.
         """
         terms = self.terms
-        if not self._leaps or len(terms.constraints):
+        if self._ties.generation != terms.constraints.generation:
+            self._tie()
+        if not self._leaps:
             return UNDONE
         if self.outside.carries:
             came = self._leap_carried(dt, state, books)
@@ -87,6 +108,8 @@ class CompiledEngine(Engine):
         if came:
             terms.ok, self._q_M = True, self._middle
             self.contacts.start_step(terms, self._q_M)
+            if self.tied:
+                terms.hold_ties(self._ties)
         return came
 
     def _leap_carried(self, dt: float, state: tuple[Vector, Vector], books: Books) -> int:

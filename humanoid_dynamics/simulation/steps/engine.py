@@ -18,6 +18,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     EXTRA,
     FASTEST,
     LOST,
+    MISJUDGED,
     MOTOR,
     OFFSET,
     PUSH,
@@ -52,7 +53,10 @@ class Engine:
         joints: What joints do by themselves.
         tables: Tables of the step.
         outside: What acts on the trees from outside.
+        tied: Whether a step that is taken in one go keeps joints together, as those that mimic others.
     """
+
+    tied = False
 
     def __init__(self, terms: Terms, contacts: FrictionContacts, joints: JointForces, tables: Tables) -> None:
         """Prepare.
@@ -121,6 +125,14 @@ class Engine:
             ``UNDONE``, ``DONE``, or ``DEEP``: it was taken, something may have to be pushed out, and its energy is still to be measured.
         """
         return UNDONE
+
+    def measure_ties(self, q: Vector) -> float:  # noqa: ARG002
+        """Return the largest position error of the bilateral rows with which a step was taken in one go [m].
+
+        Args:
+            q: (nq,) configuration.
+        """
+        return 0.0
 
     def measure_energy(self, q: Vector, v: Vector) -> float:
         """Return kinetic and potential energy [J].
@@ -240,6 +252,7 @@ class Engine:
     def find_way(self) -> None:
         """Find velocity and way from the whitened velocity at the end."""
         self.find_end()
+        self.judge_middle()
         self.go_on()
 
     def go_on(self) -> None:
@@ -253,6 +266,14 @@ class Engine:
         end[:] = self.terms.velocity(rows[Z_END])
         sizes = np.abs(end, self._sizes)
         self._numbers[FASTEST] = sizes[sizes.argmax()] if len(end) else 0.0
+
+    def judge_middle(self) -> float:
+        """Return by which velocity the step is off, since its middle was not as expected [m/s, rad/s]."""
+        rows, numbers = self._rows, self._numbers
+        off = 0.5 * (rows[V] + rows[V_END]) - rows[V_MIDDLE]
+        missed = float(numbers[DT] * numbers[FASTEST] * np.abs(off).max(initial=0.0))
+        numbers[MISJUDGED] = missed
+        return missed
 
     def share_work(self) -> None:
         """Tell the work of bilateral rows from that of contacts."""

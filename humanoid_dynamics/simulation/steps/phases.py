@@ -12,7 +12,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.model.state import State
-from humanoid_dynamics.simulation.contacts.thresholds import RUNAWAY, WILD
+from humanoid_dynamics.simulation.contacts.thresholds import MISJUDGES, RUNAWAY, WILD
 from humanoid_dynamics.simulation.push import Push, sum_pushes
 from humanoid_dynamics.simulation.reach import CLOSURE
 from humanoid_dynamics.simulation.runaway import describe_causes, describe_runaway, find_weakest
@@ -25,6 +25,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     FASTEST,
     FORESEEN,
     LOWEST,
+    MISJUDGED,
     OVERLOADED,
     PUSH,
     V_END,
@@ -37,6 +38,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     V,
 )
 from humanoid_dynamics.simulation.steps.standing_axes import TURNING, StandingAxes, list_free_bodies
+from humanoid_dynamics.simulation.steps.tie_table import is_tie
 from humanoid_dynamics.spatial.arrays import Vector
 
 CLOSED, CLOSED_FINELY = 1e-11, 1e-13  # [m]
@@ -57,7 +59,6 @@ class Phases(AccountedTree):
         parts: In how many parts a smooth step is taken.
         swing: Largest kinetic energy so far [J].
         lent: Energy that fast steps of a chain that swings created [J]; what one of them loses the next may create.
-        span: Length of the last part of the last step [s].
         closure: Largest position error of the bilateral rows [m].
         apart: The row that a step left open; empty where it closed them all.
         reason: Why nothing moves any more; empty while it does.
@@ -81,13 +82,14 @@ class Phases(AccountedTree):
         """
         engine.joints.enter(engine.tables.dofs)
         super().__init__(mechanism, engine, state, audit=audit)
-        self.t, self.reason, self.span, self.closure, self.accurate = 0.0, "", 1.0, 0.0, accurate
+        self.t, self.reason, self.closure, self.accurate = 0.0, "", 0.0, accurate
         self.strayed = self.created = self.lifted = 0.0
         self.tau = np.zeros(len(mechanism.actuated))
         self.pushes: list[Push] = []
         self._run, self.parts, self.swing, self.fresh = run, 1, 0.0, True
         self._free = list_free_bodies(self.robot)
         self._axes: StandingAxes | None = None
+        self._tied = (-1, True)  # of which constraints it is known that all are ties
         self.forget()
 
     def forget(self) -> None:
@@ -174,7 +176,9 @@ class Phases(AccountedTree):
                 self._stop_without_inertia(q_M)
                 return False
             engine.find_forces()
-        elif self._axes is not None or numbers[FASTEST] > WILD:  # once more with the velocity that was found
+        elif (
+            self._axes is not None or numbers[FASTEST] > WILD or numbers[MISJUDGED] > MISJUDGES
+        ):  # once more with the velocity that was found
             dofs[V_MIDDLE] = 0.5 * (dofs[V] + dofs[V_END])
             if not engine.evaluate_again():
                 self._stop_without_inertia(self.q)
@@ -193,10 +197,17 @@ class Phases(AccountedTree):
 
     def swings(self) -> bool:
         """Return whether only inertia, gravity, torques and bilateral rows act, so that energy is to be kept as well as can be."""
-        if not (self.engine.joints.idle and self.mechanism.constraints.size):
+        if not (self.engine.joints.idle and self.mechanism.constraints.size) or self.is_tied():
             return False
         numbers = self._numbers
         return bool(numbers[LOWEST] >= numbers[WITHIN] and numbers[FASTEST] < RUNAWAY)
+
+    def is_tied(self) -> bool:
+        """Return whether all bilateral rows are ties, which are the same wherever the tree is."""
+        constraints = self.mechanism.constraints
+        if self._tied[0] != constraints.generation:
+            self._tied = constraints.generation, all(is_tie(self.robot, block) for block in constraints if not block.inert)
+        return self._tied[1]
 
     def _integrate(self, dt: float) -> None:
         """Move on with the mean velocity, and enter the work of all forces, which the kinetic energy feels exactly."""
@@ -265,19 +276,22 @@ class Phases(AccountedTree):
         terms.evaluate(self.q)
         terms.hold(self.q)
         contacts.look(terms, 0.0)
-        before = terms.momentum(self.v)
-        z, change = contacts.solve_impact(terms, self.q, self.v, before)
+        start = terms.momentum(self.v)
+        before = terms.restrain(start)  # what connections that nearly depend on one another left open stops with the impact
+        v = terms.velocity(before) if terms.Q.shape[1] else self.v
+        z, change = contacts.solve_impact(terms, self.q, v, before)
+        stopped = 0.5 * float((before + start).dot(before - start))
         v_next = terms.velocity(z)
         if contacts.impact is not None:
             self.strayed = max(self.strayed, contacts.impact.miss(contacts.normals.dot(v_next)))
             self.created = max(self.created, 0.5 * float((z + before).dot(z - before)))
-        self.give_impact(before, z, v_next)
+        self.give_impact(start, z, v_next)
         terms.release()
         contacts.let_go()
         if np.abs(v_next).max(initial=0.0) < RUNAWAY:
             self.v = self._dofs[V_MIDDLE] = v_next
             self.fresh = True
-            self.books.enter("impacts", change)
+            self.books.enter("impacts", change + stopped)
         else:
             self.stop("the motion ran away", v_next)
         self.close_motion(0.0)

@@ -138,4 +138,5 @@ PASSED: Final = 29  # how far a joint is beyond its limit
 PAPER: Final = 30  # one where what touches holds without a bound on friction
 AUDIT: Final = 31  # one where the books of energy are kept
 STOPS: Final = 32  # when the first point that slides stands still, if it slows down as in the last step, zero for none [s]
-NUMBERS: Final = 33
+MISJUDGED: Final = 33  # velocity by which a step is off, since its middle was not as expected [m/s, rad/s]
+NUMBERS: Final = 34

@@ -10,12 +10,13 @@ from humanoid_dynamics.simulation.contacts.contact_kernel import remember, solve
 from humanoid_dynamics.simulation.contacts.detect_kernel import detect
 from humanoid_dynamics.simulation.contacts.limit_rows import stops
 from humanoid_dynamics.simulation.contacts.slides import stops_within
-from humanoid_dynamics.simulation.contacts.thresholds import RUNAWAY, SLOP, WILD
+from humanoid_dynamics.simulation.contacts.thresholds import MISJUDGES, RUNAWAY, SLOP, WILD
 from humanoid_dynamics.simulation.steps.bench import Bench, Tables, open_bench, take_bench
 from humanoid_dynamics.simulation.steps.body_kernel import sweep_bodies
 from humanoid_dynamics.simulation.steps.body_table import Body, take_body
 from humanoid_dynamics.simulation.steps.joint_kinds import FIRST_V, FREE, KIND
 from humanoid_dynamics.simulation.steps.lending import lend
+from humanoid_dynamics.simulation.steps.loop_kernel import hold_rows
 from humanoid_dynamics.simulation.steps.momentum_kernel import close_motion, enter_contacts, report_motion
 from humanoid_dynamics.simulation.steps.motion_kernel import MOTIONS, find_offsets, measure_motion, move_configuration
 from humanoid_dynamics.simulation.steps.rows import (
@@ -33,6 +34,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     KEPT_MIDDLE,
     LARGEST,
     MASS,
+    MISJUDGED,
     MISSING,
     OFFSET,
     OVERLOADED,
@@ -52,7 +54,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     WAY,
     V,
 )
-from humanoid_dynamics.simulation.steps.shelf import take_matrix, take_table, take_vector
+from humanoid_dynamics.simulation.steps.shelf import take_indices, take_matrix, take_table, take_vector
 from humanoid_dynamics.simulation.steps.standing_axes import TURNING
 from humanoid_dynamics.simulation.steps.tree_kernels import arrive, evaluate
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
@@ -60,6 +62,7 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 # what stands on the shelf after the tables of a bench
 TREE: Final = 16
 EQUATION: Final = 21
+TIES: Final = 25
 
 # what became of a step
 UNDONE: Final = 0  # it is as if it had not been tried
@@ -68,11 +71,11 @@ DONE: Final = 2
 
 
 def take_step(shelf: Indices, account: Vector, q: Vector, v: Vector, dt: float) -> int:
-    """Go through a step without bilateral rows, or leave all as it was where something asks for attention.
+    """Go through a step without bilateral rows but ties, or leave all as it was where something asks for attention.
 
     Args:
         shelf: All tables in the order of ``Bench``, the tree in that of ``BodyTable``, inertia (nv, nv), bias (nv,) and poses of all
-            joints (nj, 12), overwritten, and the table of configurations.
+            joints (nj, 12), overwritten, the table of configurations, and rows, scale, factor and order of ``TieTable``.
         account: Account of energy and momentum.
         q: (nq,) configuration at the start.
         v: (nv,) velocity there.
@@ -94,7 +97,8 @@ def take_step(shelf: Indices, account: Vector, q: Vector, v: Vector, dt: float) 
     move_configuration(joints, q, (v, 0.5 * dt), q_M)
     sweep_bodies(tree, (q_M, dofs[V_MIDDLE]), (poses, bench.JT), (M, h))
     find_offsets(joints, q_M, configurations[Q_HELD], dofs[OFFSET])
-    if not find_end(bench, (M, h, poses), q_M):
+    ties = (take_matrix(shelf, TIES), take_vector(shelf, TIES + 1), take_matrix(shelf, TIES + 2), take_indices(shelf, TIES + 3))
+    if not find_end(bench, (M, h, poses), ties, q_M):
         dofs[V_MIDDLE], dofs[CUT] = dofs[KEPT_MIDDLE], dofs[KEPT_CUT]
         numbers[FASTEST] = max(fastest, numbers[FASTEST]) if numbers[FASTEST] < RUNAWAY else fastest
         return UNDONE
@@ -153,17 +157,32 @@ def keep_guess(dofs: Matrix, v: Vector) -> None:
         dofs[KEPT_MIDDLE, i], dofs[KEPT_CUT, i] = dofs[V_MIDDLE, i], dofs[CUT, i]
 
 
-def find_end(bench: Bench, equation: tuple[Matrix, Vector, Matrix], q: Vector) -> bool:
-    """Find the velocity at the end of a step; return whether nothing hits, is let go of, is beyond its limit or wild.
+def hold_ties(bench: Bench, ties: tuple[Matrix, Vector, Matrix, Indices]) -> bool:
+    """Write a basis of what ties hold; return whether none of them depends on others.
+
+    Args:
+        bench: All tables.
+        ties: Rows, scale, factor and order of ``TieTable``; all but the rows are overwritten.
+    """
+    rows, scale, R, order = ties
+    scale[:] = 1.0
+    return hold_rows(rows, scale, (bench.L, bench.parents), (bench.Q, R, order)) == len(rows)
+
+
+def find_end(bench: Bench, equation: tuple[Matrix, Vector, Matrix], ties: tuple[Matrix, Vector, Matrix, Indices], q: Vector) -> bool:
+    """Find the velocity at the end of a step; return whether nothing hits, is let go of, is beyond its limit, wild or misjudged.
 
     Args:
         bench: All tables.
         equation: Inertia (nv, nv), bias forces (nv,), and poses of all joints (nj, 12).
+        ties: Rows, scale, factor and order of ``TieTable``.
         q: (nq,) configuration in the middle.
     """
     M, h, poses = equation
     numbers, dofs = bench.numbers, bench.dofs
     if not evaluate(M, h, bench.parents, (bench.L, dofs), numbers):
+        return False
+    if len(bench.Q) and not hold_ties(bench, ties):
         return False
     detect((poses, bench.JT), (bench.points, bench.shapes, dofs, bench.near, bench.memory), (bench.joints, bench.parents), numbers)
     if numbers[HIT] >= 0.0 or stops(bench.limits, dofs, q, numbers):
@@ -172,7 +191,7 @@ def find_end(bench: Bench, equation: tuple[Matrix, Vector, Matrix], q: Vector) -
     if numbers[ROUNDS] < 0.0:
         return False
     arrive(bench.parents, bench.L, dofs, numbers)
-    if numbers[OVERLOADED] > 0.0 or not numbers[FASTEST] <= WILD:
+    if numbers[OVERLOADED] > 0.0 or not (numbers[FASTEST] <= WILD and numbers[MISJUDGED] <= MISJUDGES):
         return False
     remember(bench)
     return True
@@ -220,4 +239,17 @@ def close_account(numbers: Vector, account: Vector, energy: float) -> None:
     account[BEFORE] = numbers[MISSING] = missing
 
 
-PARTS = (evaluate, detect, solve_contacts, arrive, remember, turns_fast, keep_guess, find_end, enter_work, close_account, close_books)
+PARTS = (
+    evaluate,
+    detect,
+    solve_contacts,
+    arrive,
+    remember,
+    turns_fast,
+    keep_guess,
+    hold_ties,
+    find_end,
+    enter_work,
+    close_account,
+    close_books,
+)

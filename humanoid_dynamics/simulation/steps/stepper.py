@@ -41,6 +41,7 @@ OFF = 3e-4  # share of the kinetic energy that a wild step, or one with an impac
 SWING_OFF = 1e-5  # and one of a chain that swings, of its energy
 ALWAYS = ("impacts", "corrections")  # entries that are made without an audit too
 HALVINGS = 5  # how often it may be halved
+OPEN = 1e-11  # position error of ties above which a step closes them [m]
 COARSE = 0.02  # way in a step above which it looks back at how deep it went [m, rad]
 SUNK = 1e-3  # how deep it may go into the ground [m]
 
@@ -49,6 +50,7 @@ class Stepper(Flying):
     """Takes whole steps: in one go where nothing asks for attention, else piece by piece, cut wherever something hits."""
 
     owed = 0.0  # what rounding keeps back from the time [s]
+    length = 0.0  # of the last step, or of that which is being taken [s]
     missed = 0.0  # energy that was missing before the last step [J]
     struck = False  # whether something hit in the last step: what it threw may move too fast for the next one
 
@@ -66,7 +68,7 @@ class Stepper(Flying):
         if tau is not self.tau or tau.flags.writeable:
             self.tau = self._dofs[MOTOR, self.mechanism.actuated] = tau
         self.strayed = self.created = self.lifted = 0.0
-        self.missed = float(self.books.account[BEFORE])
+        self.length, self.missed = dt, float(self.books.account[BEFORE])
         self.engine.contacts.law.handed = ""
         if undisturbed and not (self.fresh or self.pushes or self.accurate or self.struck) and self._leap(dt):
             return 0
@@ -74,11 +76,15 @@ class Stepper(Flying):
 
     def _leap(self, dt: float) -> bool:
         """Take a step in one go; return False, and leave all as it was, where something asks for attention."""
+        if self.closure > OPEN:
+            return False
         came = self.engine.leap(dt, (self.q, self.v), self.books)
         if came == UNDONE:
             return False
         self.q, self.v = self._ends[0].copy(), self._ends[1].copy()
         self.span = dt
+        if self.engine.tied:
+            self.lam, self.closure = None, self.engine.measure_ties(self.q)
         self._tick(dt)
         if came == DEEP:
             self.give_part(dt)
@@ -122,7 +128,7 @@ class Stepper(Flying):
         elif self.reason:
             self.q, self.v, self.t = before
             self._fall_silent(dt, entries, quality)
-        self.struck = impacts > 0
+        self.struck, self.swing = impacts > 0, max(self.swing, self._kinetic)
         return impacts
 
     def _go_back(self, kept: Snapshot, law: tuple[float, float, float]) -> None:
@@ -222,7 +228,7 @@ class Stepper(Flying):
         """Leave no force of a step that failed behind, and say what the last good step said."""
         self.engine.contacts.rest(dt)
         self.strayed = self.created = self.lifted = 0.0
-        self.span, self.lam, self.books.account[:] = dt, np.zeros_like(self.lam), entries
+        self.span, self.lam, self.books.account[:] = dt, np.zeros(self.mechanism.constraints.size), entries
         self._numbers[RESIDUAL : SPIN + 1] = quality
         self._dofs[[PULL, SAG]] = self._numbers[TOUCHING] = 0.0
 

@@ -21,6 +21,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     KD,
     KP,
     LOSS,
+    MISJUDGED,
     MOTOR,
     OFFSET,
     OVERLOADED,
@@ -118,13 +119,14 @@ def arrive(parents: Indices, L: Matrix, dofs: Matrix, numbers: Vector) -> None:
         dofs: Table of the coordinates.
         numbers: Numbers in and out.
     """
-    dt, fastest = numbers[DT], 0.0
+    dt, fastest, off = numbers[DT], 0.0, 0.0
     motors, pushes, drive, losses, contacts = 0.0, 0.0, 0.0, 0.0, 0.0
     find_velocity(L, parents, dofs[Z_END], dofs[V_END])
     for i in range(dofs.shape[1]):
         end = dofs[V_END, i]
         way = 0.5 * dt * (dofs[V, i] + end)
         dofs[WAY, i] = way
+        off = max(off, abs(0.5 * (dofs[V, i] + end) - dofs[V_MIDDLE, i]))
         dofs[V_MIDDLE, i] = end + 0.5 * (end - dofs[V, i])
         if not abs(end) <= fastest and fastest == fastest:  # what is not a number stays
             fastest = abs(end)
@@ -133,7 +135,7 @@ def arrive(parents: Indices, L: Matrix, dofs: Matrix, numbers: Vector) -> None:
         drive += (dofs[PULL, i] - dofs[SAG, i] * end) * way
         losses += (dofs[DRAG, i] - dofs[LOSS, i] * end) * way
         contacts += (dofs[Z_START, i] + dofs[Z_END, i]) * (dofs[Z_END, i] - dofs[Z_FREE, i])
-    numbers[FASTEST] = fastest
+    numbers[FASTEST], numbers[MISJUDGED] = fastest, dt * fastest * off
     numbers[W_MOTORS], numbers[W_PUSHES], numbers[W_DRIVE], numbers[W_LOSSES] = motors, pushes, drive, losses
     numbers[W_CONTACTS] = 0.5 * contacts
     check_drives(dofs, numbers)
