@@ -228,7 +228,7 @@ class DynamicsFilter:
         return np.array(self._data.com[0]), np.array(self._data.vcom[0])
 
     def _advance(self, target: Target, measured: bool) -> Frame:
-        if measured and has_fallen(self.q, self.proportions.pelvis):
+        if measured and has_fallen(self.q, self.proportions.pelvis, self.proportions.up):
             self._recovery.active = True
             return self._frame(target, self.v, self._recovery.way.brake(self.q, self.v))
         if self._recovery.active:
@@ -249,7 +249,7 @@ class DynamicsFilter:
             if not self._is_possible(q_after, after, step, certificate):
                 self._lie_down(q)
                 return self._recover(target)
-            if has_fallen(q, self.proportions.pelvis):
+            if has_fallen(q, self.proportions.pelvis, self.proportions.up):
                 self._lie_down(q_after)
             else:
                 self.q, self.v = q_after, after
