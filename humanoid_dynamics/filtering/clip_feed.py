@@ -145,6 +145,6 @@ def _drain(flow: DynamicsFilter, feed: Feed, began: float) -> bool:
         now = perf_counter()
         feed.spent.append(now - began)
         began = now
-        if has_fallen(frame.q, flow.proportions.pelvis):
+        if has_fallen(frame.q, flow.proportions.pelvis, flow.proportions.up):
             return False
     return True

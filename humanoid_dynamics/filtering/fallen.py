@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.ticks.joint_room import limited_positions
 from humanoid_dynamics.filtering.ticks.step import RUNGS, Step
 from humanoid_dynamics.filtering.ticks.terms import BASE
+from humanoid_dynamics.filtering.upright import Upward, uprightness
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.quintic import quintic
 from humanoid_dynamics.spatial.arrays import Vector
 
 FALLEN = RUNGS.index("fallen")
 LOWEST = 0.55  # of the height of the base in the resting posture
-STEEPEST = np.deg2rad(70.0)
+LEAST_UPRIGHT = math.cos(math.radians(70.0))  # of a robot on its feet
 SHORTEST = 0.3  # s of the way back
 PACE = (0.8, 3.0, 6.0)  # share of the speed limits of joints; m/s; rad/s on the way back
 PEAK = 1.875  # largest speed of a quintic, in times of its mean
@@ -22,16 +25,15 @@ BRAKING = 0.05  # s in which most of the velocity goes
 STILL = 0.01  # m/s, rad/s; what is slower stops
 
 
-def has_fallen(q: Vector, height: float) -> bool:
+def has_fallen(q: Vector, height: float, up: Upward) -> bool:
     """Whether a robot lies or falls.
 
     Args:
         q: (nq,) configuration.
         height: Height of the base in the resting posture [m].
+        up: Direction upward in axes of the base, likewise.
     """
-    x, y = float(q[3]), float(q[4])
-    upright = 1.0 - 2.0 * (x * x + y * y)
-    return bool(q[2] < LOWEST * height or upright < np.cos(STEEPEST))
+    return bool(q[2] < LOWEST * height or uprightness(q, up) < LEAST_UPRIGHT)
 
 
 def unheld(robot: RobotModel, vdot: Vector, tau: Vector | None = None) -> Step:

@@ -14,8 +14,9 @@ from humanoid_dynamics.filtering.conditioning.intake import steps_of_hold
 from humanoid_dynamics.filtering.conditioning.rehearsal import rehearse
 from humanoid_dynamics.filtering.fallen import has_fallen, unheld
 from humanoid_dynamics.filtering.frame import Frame
-from humanoid_dynamics.filtering.measured import read_state
+from humanoid_dynamics.filtering.measured import read_number, read_state
 from humanoid_dynamics.filtering.modes import build_tick
+from humanoid_dynamics.filtering.prediction import Prediction
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.recovery import Recovery
 from humanoid_dynamics.filtering.settings import Settings
@@ -90,6 +91,7 @@ class DynamicsFilter:
         self._bound = mode == "balanced" and tick.joint_limits and tick.torque_limits and tick.unilateral
         self._placer = Placer(robot, keep_limits=tick.joint_limits)
         self._recovery = Recovery(robot, self.settings.dt, self._placer, keep_limits=tick.joint_limits)
+        self._prediction = Prediction(robot.model, self.settings.dt)
         rehearse(robot, self.proportions, self.settings)
         self.restart()
         self.delay = self.delay_at(self.settings.rate)
@@ -100,6 +102,7 @@ class DynamicsFilter:
         keep_limits = self.tick_settings.joint_limits
         self._stream = TargetStream(self.robot, self.proportions, self.settings, self._placer, keep_limits=keep_limits)
         self._tick.restart()
+        self._prediction.restart()
         self.q: Vector = np.array(self.robot.posture)
         self.v: Vector = np.zeros(self.robot.nv)
         self._row, self._measured = 0, False
@@ -177,7 +180,7 @@ class DynamicsFilter:
         self._stream.finish()
         self._prepare()
 
-    def tick(self, measured: tuple[Vector, Vector] | None = None) -> Frame | None:
+    def tick(self, measured: tuple[Vector, Vector] | None = None, age: float = 0.0) -> Frame | None:
         """Return the next frame; nothing raises.
 
         Where nothing is ready any more it goes on with up to a quarter less of look-ahead, then lets the reference stand still, for as long
@@ -185,6 +188,7 @@ class DynamicsFilter:
 
         Args:
             measured: Configuration and velocity of a robot; the filter's own where None.
+            age: How long ago they were measured: by what was asked for since they are led on, by 0.05 s at most [s].
 
         Returns:
             The frame; None before the first one, and where nothing is left after ``finish``: status and reason say which.
@@ -200,10 +204,11 @@ class DynamicsFilter:
             return None
         state = None if measured is None else read_state(self.robot.model, measured)
         if state is not None:
-            self.q, self.v = state
+            self.q, self.v = self._prediction.lead_on(*state, read_number(age))
         self._measured = measured is not None
-        frame = self._advance(target, measured is not None)
-        believed = measured is None or state is not None
+        frame = self._advance(target, self._measured)
+        self._prediction.note(frame.vdot)
+        believed = state is not None or not self._measured
         self.status, self.reason = tell_frame(frame, stream.refused, stream.stood, believed=believed)
         return frame
 
@@ -228,7 +233,7 @@ class DynamicsFilter:
         return np.array(self._data.com[0]), np.array(self._data.vcom[0])
 
     def _advance(self, target: Target, measured: bool) -> Frame:
-        if measured and has_fallen(self.q, self.proportions.pelvis):
+        if measured and has_fallen(self.q, self.proportions.pelvis, self.proportions.up):
             self._recovery.active = True
             return self._frame(target, self.v, self._recovery.way.brake(self.q, self.v))
         if self._recovery.active:
@@ -249,7 +254,7 @@ class DynamicsFilter:
             if not self._is_possible(q_after, after, step, certificate):
                 self._lie_down(q)
                 return self._recover(target)
-            if has_fallen(q, self.proportions.pelvis):
+            if has_fallen(q, self.proportions.pelvis, self.proportions.up):
                 self._lie_down(q_after)
             else:
                 self.q, self.v = q_after, after

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.filtering.upright import Upward, upward_of
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import SIDES, BodyPoint, find_body, find_soles
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -28,6 +29,7 @@ class Proportions:
         leg: Length of the straight leg, hip to ankle [m].
         height: Height of the centre of mass above the soles in the resting posture [m].
         pelvis: Height of the base above the soles in the resting posture [m].
+        up: Direction upward in axes of the base, in the resting posture.
         mass: Mass [kg].
         gravity: Size of gravity [m/s^2].
         downhill: (2,) its part along the ground; zero where that is level [m/s^2].
@@ -43,6 +45,7 @@ class Proportions:
     leg: float
     height: float
     pelvis: float
+    up: Upward
     mass: float
     gravity: float
     downhill: Vector
@@ -90,6 +93,7 @@ def measure_proportions(robot: RobotModel) -> Proportions:
         leg,
         float(com[2]) - ground,
         float(data.oMi[base].translation[2]) - ground,
+        upward_of(robot.posture),
         robot.mass,
         float(np.linalg.norm(robot.model.gravity.linear)),
         np.array(robot.model.gravity.linear[:2]),

@@ -130,7 +130,7 @@ def judge_clip(
     Returns:
         The verdict.
     """
-    last = frames[-1]
+    fell = lost or has_fallen(frames[-1].q, proportions.pelvis, proportions.up)
     replaced, flown = _measure_flight(frames)
     if replaced > 0.0:
         notices = (*notices, f"for {replaced:.2f} s of flight in the reference the robot stands or steps")
@@ -139,8 +139,8 @@ def judge_clip(
     return Verdict(
         **consistency._asdict(),
         **_measure_errors(robot, frames, reference)._asdict(),
-        finished=not (lost or has_fallen(last.q, proportions.pelvis)),
-        fell=last.time if lost or has_fallen(last.q, proportions.pelvis) else None,
+        finished=not fell,
+        fell=frames[-1].time if fell else None,
         frames=len(frames),
         slip=measure_slip(robot, proportions, frames),
         stride=measure_stride(robot, proportions, frames, reference),

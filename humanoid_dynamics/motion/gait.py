@@ -273,6 +273,7 @@ def _refusal(robot: RobotModel, style: WalkStyle, frame: _Frame, found: Found | 
     missing = f", {miss:.2g} m or rad are missing" if miss > TELLING else ""
     names = [robot.coordinates[index] for index in ever]
     why = "at their limits are" if names else "no joint is at a limit: it is out of reach of"
-    names = names or [joint.name for sole in find_soles(robot) for joint in _joints_of_leg(robot, sole.frame)]
+    legs = [joint.name for sole in find_soles(robot) for joint in _joints_of_leg(robot, sole.frame)]
+    names = [name for name in names if name.split(".")[0] in legs] or names or legs
     problem = f"the legs cannot follow {' on '.join(asked)}{missing}{possible}; {why}"
     return UnsupportedRobotError(f"walking with {robot.name!r}", names, problem)

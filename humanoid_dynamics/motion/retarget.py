@@ -108,7 +108,7 @@ def retarget(motion: SkeletonMotion, robot: RobotModel, skeleton_map: SkeletonMa
     scale = rest.leg / leg if scale is None else scale
     tasks, goals, turns = _list_tasks(human, rest, scale)
     places, rotations = np.stack(goals, axis=1), np.stack(turns, axis=1)
-    found, jumps = _follow(robot, tasks, places, rotations)
+    found, jumps = _follow(robot, tasks, places, rotations, human.R["pelvis"][0])
     q = align_signs(robot, np.array([one.q for one in found]))
     rows = ", ".join(map(str, jumps))
     notices = (f"an arm was caught behind a limit and jumps at rows {rows}",) if jumps else ()
@@ -124,7 +124,7 @@ def retarget(motion: SkeletonMotion, robot: RobotModel, skeleton_map: SkeletonMa
     )
 
 
-def _follow(robot: RobotModel, tasks: list[Task], places: Matrix, turns: Matrix) -> tuple[list[Found], list[int]]:
+def _follow(robot: RobotModel, tasks: list[Task], places: Matrix, turns: Matrix, faces: Matrix) -> tuple[list[Found], list[int]]:
     """Search frame after frame, each near the one before: what the tasks leave open follows instead of jumping.
 
     An arm that is caught behind a limit, far from where it should be, starts anew; the frames where it jumps are returned too.
@@ -133,7 +133,7 @@ def _follow(robot: RobotModel, tasks: list[Task], places: Matrix, turns: Matrix)
     weight[:6] = 0.0
     share = REST_WEIGHT**2 / (REST_WEIGHT**2 + LAST_WEIGHT**2)
     search = InverseKinematics(robot, tasks, weight)
-    found = [search.solve(_start(robot, places[0, 0], turns[0, 1]), places[0], turns[0], most=FIRST_SEARCH)]
+    found = [search.solve(_start(robot, places[0, 0], faces), places[0], turns[0], most=FIRST_SEARCH)]
     arms = [index for index, task in enumerate(tasks) if task.behind is not None and task.name.endswith(("elbow", "hand"))]
     jumps: list[int] = []
     tried = 0
@@ -243,10 +243,10 @@ def _sideways(human: _Human, rest: _Rest, scale: float) -> Matrix:
     return np.asarray(0.5 * (rest.hip_width - width) * left)
 
 
-def _start(robot: RobotModel, hips: Vector, R_WP: Matrix) -> Vector:
-    """Return the resting posture, over the place and in the heading where the motion starts."""
+def _start(robot: RobotModel, hips: Vector, faces: Matrix) -> Vector:
+    """Return the resting posture, over the place and in the heading where the motion starts, turned as a human who stood is there."""
     q = np.array(robot.posture)
-    R = pin.utils.rotate("z", float(np.arctan2(R_WP[1, 0], R_WP[0, 0])))
+    R = pin.utils.rotate("z", float(np.arctan2(faces[1, 0], faces[0, 0])))
     moved = pin.SE3(R, np.array([hips[0], hips[1], 0.0])) * pin.XYZQUATToSE3(q[:7])
     q[:7] = pin.SE3ToXYZQUAT(moved)
     return q

@@ -11,6 +11,7 @@ from humanoid_dynamics.benchmarks.mujoco_step import build_model
 from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
+from humanoid_dynamics.filtering.upright import upward_of
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.motion.contact_detection import detect_contacts
 from humanoid_dynamics.motion.derivatives import differentiate
@@ -109,7 +110,7 @@ def run_closed_loop(robot, samples, *, seed=None, settings=None, tick=None, push
             plant.drive(frame.tau, count, None if push is None else push(frame.time))
             frames.append(frame)
             states.append(plant.state())
-            if has_fallen(states[-1][0], flow.proportions.pelvis):
+            if has_fallen(states[-1][0], flow.proportions.pelvis, flow.proportions.up):
                 return False
         return True
 
@@ -156,7 +157,7 @@ def replay(robot, clip, stiffness, torques=None, stiff_ground=False):
         still = 0.0 if row != k else 1.0
         for _ in range(round(CONTROL / STEP)):
             plant.drive(feed[k] + kp * (moving.q[k][7:] - plant.state()[0][7:]) + still * kd * moving.v[k][6:], 1)
-        if has_fallen(plant.state()[0], start[2]):
+        if has_fallen(plant.state()[0], start[2], upward_of(robot.posture)):
             return (row + hold) * CONTROL
     return None
 

@@ -73,12 +73,20 @@ def test_frames_before_a_fall_are_inside_all_limits_too():
 
 
 @pytest.mark.parametrize(
-    ("name", "longer"), [("step_forward_back_level1", 1.27), ("single_foot_balance_level1", 1.3), ("kick_level1", 1.4)]
+    ("name", "lookahead", "longer"),
+    [
+        ("step_forward_back_level1", 0.02, 1.3),
+        ("single_foot_balance_level1", 0.02, 1.3),
+        ("kick_level1", 0.02, 1.3),
+        ("walk_level4", 0.02, 1.5),  # feet come down later than they should, and nobody leaves the other one before
+        ("walk_level1", 0.1, 1.6),
+        ("kick_level1", 0.2, 1.2),
+    ],
 )
-def test_slow_steps_are_finished_with_one_frame_of_look_ahead_and_waiting(name, longer):
+def test_steps_are_finished_with_a_short_look_ahead_and_waiting(name, lookahead, longer):
     robot = hd.load_robot("g1")
     clip = load(f"g1_asap/{name}.npz", robot)
-    found = filter_clip(robot, clip, ladder=FIRST, settings=Settings(lookahead=0.02))
+    found = filter_clip(robot, clip, ladder=FIRST, settings=Settings(lookahead=lookahead))
     assert_consistent(found.verdict)
     assert found.frames[-1].time - found.frames[0].time <= longer * (clip.times[-1] - clip.times[0] + 2.0)
 
@@ -114,14 +122,21 @@ def test_eleven_of_eleven_at_the_first_attempt():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "robot", "most"),
-    [("talos_walk/one_step_20cm_ssp900_dsp400.npz", "talos_reduced", 0.06), ("sr1_walk/SR1WalkPattern1.npz", "sr1", 0.1)],
+    ("name", "robot", "most", "limits"),
+    [
+        ("talos_walk/one_step_20cm_ssp900_dsp400.npz", "talos_reduced", 0.06, 1.0),
+        ("sr1_walk/SR1WalkPattern1.npz", "sr1", 0.1, None),  # its limits cannot be meant, and are not judged
+    ],
 )
-def test_consistent_walk_passes_through(name, robot, most):
+def test_consistent_walk_passes_through(name, robot, most, limits):
     robot = hd.load_robot(robot)
-    found = filter_clip(robot, load(name, robot), ladder=FIRST)
-    assert_consistent(found.verdict)
-    assert np.rad2deg(found.verdict.joint_rms) <= most
+    verdict = filter_clip(robot, load(name, robot), ladder=FIRST).verdict
+    assert verdict.finished
+    assert verdict.residual <= 1e-8
+    assert verdict.cop == verdict.friction == 1.0
+    assert verdict.all_limits == limits
+    assert verdict.slip <= 0.05
+    assert np.rad2deg(verdict.joint_rms) <= most
 
 
 def test_centre_of_mass_of_the_recording_makes_it_fall():
@@ -160,9 +175,10 @@ def test_feet_that_float_are_put_on_the_ground():
 
 
 @pytest.mark.slow
-def test_without_repair_of_heights_a_squat_is_farther_off():
+@pytest.mark.parametrize("name", ["squat_level1", "step_forward_back_level1", "kick_level1"])
+def test_without_repair_of_heights_joints_are_farther_off(name):
     robot = hd.load_robot("g1")
-    clip = load("g1_asap/squat_level1.npz", robot, 3.0)
+    clip = load(f"g1_asap/{name}.npz", robot)
     settings = Settings(), Settings(repair_height=False)
     repaired, floats = (filter_clip(robot, clip, settings=how, ladder=FIRST).verdict.joint_rms for how in settings)
     assert floats > 1.5 * repaired
@@ -171,8 +187,8 @@ def test_without_repair_of_heights_a_squat_is_farther_off():
 @pytest.mark.slow
 def test_joints_beyond_their_limits_are_reported():
     robot = hd.load_robot("g1")
-    found = filter_clip(robot, load("g1_asap/walk_level4.npz", robot), tick=TickSettings(joint_limits=False), ladder=FIRST)
-    assert np.rad2deg(found.verdict.joint_margin) < -10.0
+    found = filter_clip(robot, load("g1_karate/M_ShortMove12.csv", robot), tick=TickSettings(joint_limits=False), ladder=FIRST)
+    assert np.rad2deg(found.verdict.joint_margin) < -30.0
     assert found.verdict.all_limits < 1.0
 
 

@@ -10,7 +10,7 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.filtering.conditioning.balance import BoundedShift
 from humanoid_dynamics.filtering.conditioning.contacts import PLANNED_FEET, RECORDED_FEET, choose_thresholds, drop_short, label_window
 from humanoid_dynamics.filtering.conditioning.foothold_kernels import soften_distance
-from humanoid_dynamics.filtering.conditioning.gate import HoldGate
+from humanoid_dynamics.filtering.conditioning.gate import FASTEST, HoldGate
 from humanoid_dynamics.filtering.conditioning.intake import Intake
 from humanoid_dynamics.filtering.conditioning.planner import Planner
 from humanoid_dynamics.filtering.conditioning.rejoining import BACK
@@ -350,9 +350,9 @@ def test_limits_of_other_joints_are_doubted():
 def test_gate_opens_when_balanced_or_after_a_while():
     gate = HoldGate(3.8, DT, active=True)
     sole = Support(np.array([[-0.1, -0.03], [0.1, -0.03], [0.1, 0.03], [-0.1, 0.03]]), 0.4)
-    assert not gate.closed(sole, np.zeros(2), np.zeros(2))
+    assert not gate.closed(sole, np.zeros(2), np.zeros(2), landed=True)
     com, rate, rows = np.array([0.0, 0.15]), np.zeros(2), 0
-    while gate.closed(sole, com, rate):
+    while gate.closed(sole, com, rate, landed=True):
         places, rates, seconds = gate.wait(sole, 8)
         np.testing.assert_allclose(np.diff(places, axis=0) / DT, 0.5 * (rates[1:] + rates[:-1]), atol=1e-4)
         assert np.isfinite(seconds).all()
@@ -361,10 +361,42 @@ def test_gate_opens_when_balanced_or_after_a_while():
     assert abs(gate.release()[1]) < 0.05
     far = HoldGate(3.8, DT, active=True)
     waited = 0
-    while far.closed(sole, np.array([0.0, 9.0]), np.zeros(2)):
+    while far.closed(sole, np.array([0.0, 9.0]), np.zeros(2), landed=True):
         far.wait(sole, 8)
         waited += 8
     assert waited * DT == pytest.approx(1.52, abs=0.05)
+
+
+def test_gate_stays_closed_while_the_sole_that_stays_is_in_the_air():
+    gate, sole, waited = HoldGate(3.8, DT, active=True), Support(np.array([[-0.1, -0.03], [0.1, -0.03], [0.1, 0.03], [-0.1, 0.03]]), 0.4), 0
+    for _ in range(10):
+        assert gate.closed(sole, np.zeros(2), np.zeros(2), landed=False)
+        gate.wait(sole, 8)
+    assert not gate.closed(sole, np.zeros(2), np.zeros(2), landed=True)
+    while gate.closed(sole, np.zeros(2), np.zeros(2), landed=False):
+        gate.wait(sole, 8)
+        waited += 8
+    assert waited * DT == pytest.approx(1.52, abs=0.05)
+
+
+@pytest.mark.parametrize("blind", [False, True])
+def test_centre_of_mass_goes_to_a_sole_far_away_at_a_bounded_speed_and_slows_down(blind):
+    gate, sole = (
+        HoldGate(3.8, DT, active=True, blind=blind),
+        Support(np.array([[-0.1, -0.03], [0.1, -0.03], [0.1, 0.03], [-0.1, 0.03]]), 0.4),
+    )
+    far = sole.centre + np.array([0.3, 0.5])
+    assert gate.closed(sole, far, np.zeros(2), landed=True)
+    parts = [gate.wait(sole, 8) for _ in range(40)]
+    places, rates, seconds = (np.vstack(part) for part in zip(*parts, strict=True))
+    np.testing.assert_allclose(places[0], far, atol=1e-12)
+    np.testing.assert_allclose(np.diff(places, axis=0) / DT, 0.5 * (rates[1:] + rates[:-1]), atol=3e-3)
+    speeds = np.linalg.norm(rates, axis=1)
+    assert speeds.max() == pytest.approx(FASTEST)
+    assert (np.diff(speeds) <= 1e-12).all()
+    changes = np.diff(rates, axis=0) / DT  # but for the row in which it begins to slow down
+    assert np.abs(changes - 0.5 * (seconds[1:] + seconds[:-1])).max() < 1.0
+    assert np.linalg.norm(places[-1] - sole.centre) < 0.12
 
 
 def test_row_at_which_a_foot_came_down_is_known_also_where_a_plan_begins_with_it():

@@ -23,6 +23,7 @@ from humanoid_dynamics.filtering.poses.clearance import KEPT
 from humanoid_dynamics.filtering.poses.led_frame import place_point
 from humanoid_dynamics.filtering.poses.stream import STATUSES
 from humanoid_dynamics.filtering.poses.teleoperation import TICK, Teleoperation
+from humanoid_dynamics.filtering.upright import upward_of
 
 DATA = Path(__file__).parents[2] / "../shared/data/teleop_hand"
 RATE = 200.0
@@ -336,7 +337,7 @@ def test_a_robot_of_mujoco_follows_a_recorded_hand_on_its_feet(name: str) -> Non
         rungs.append(frame.rung)
         plant.drive(frame.tau, round(1000 / RATE))
         q, _ = plant.state()
-        assert not has_fallen(q, float(robot.posture[2])), now
+        assert not has_fallen(q, float(robot.posture[2]), upward_of(robot.posture)), now
         if now > 1.5 and frame.streams["right_hand"].status == "tracking":
             pin.framesForwardKinematics(robot.model, data, q)
             errors.append(float(np.linalg.norm(data.oMf[tele.frames[1].frame].translation - path(now - 0.04).translation)))

@@ -171,8 +171,10 @@ def test_what_cannot_walk_is_told():
         hd.UnsupportedRobotError, match=r"follow a step of 0.9 m \(1\.\d m/s\).*; a step of .* can be walked; at their limits are: "
     ):
         build_walk(hd.load_robot("g1"), WalkStyle(steps=2, step_length=0.9, lower=0.0))
-    with pytest.raises(hd.UnsupportedRobotError, match=r"on a slope of 1.2 rad.*; a slope of 0.\d+ rad can be walked"):
+    with pytest.raises(hd.UnsupportedRobotError, match=r"on a slope of 1.2 rad.*; a slope of 0.\d+ rad can be walked") as told:
         build_walk(hd.load_robot("g1"), WalkStyle(steps=1, slope=1.2, step_length=0.05, step_height=0.02, lower=0.05))
+    assert "_knee_joint" in str(told.value)
+    assert "_shoulder_" not in str(told.value), "arms are not in the way"
     for wrong in ({"steps": 0}, {"steps": 2.5}, {"first": "both"}, {"rate": 0.0}, {"turn": np.nan}, {"step_time": -1.0}):
         with pytest.raises(hd.ShapeError):
             WalkStyle(**wrong)

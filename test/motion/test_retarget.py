@@ -124,6 +124,17 @@ def test_recorded_kick_of_deepmimic(name):
     assert max(float(np.ptp(found.clip.q[:, knee.q])) for knee in knees) > 0.5, "somebody kicks"
 
 
+def turns_of(robot):
+    """Return by how much the base is turned from the resting posture, row by row [rad]."""
+    clip = load_clip(recorded("deepmimic/humanoid3d_punch.txt"), robot)
+    return np.array([np.linalg.norm(pin.difference(robot.model, robot.posture, q)[3:6]) for q in clip.q])
+
+
+@pytest.mark.parametrize("name", ["icub", "human"])
+def test_base_that_looks_backwards_or_points_up_along_y_turns_as_another_does(name):
+    assert np.max(np.abs(turns_of(hd.load_robot(name)) - turns_of(ROBOT))) < 0.4
+
+
 def test_arm_that_was_caught_behind_a_limit_is_freed_and_the_jump_is_told():
     found = retarget_file(read_deepmimic(recorded("deepmimic/humanoid3d_spin.txt")), ROBOT)
     assert found.residuals["left_hand"][0] < 0.06

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from humanoid_dynamics.filtering.conditioning.support import Support
@@ -11,7 +13,8 @@ FAR_ENOUGH = 0.55  # s of look-ahead from which on no gate is needed
 INSIDE = 0.5  # share of the sole that must hold the point the robot falls towards
 SLOW = (0.12, 0.35)  # m/s; speed of the centre of mass; the second where nothing is foreseen
 LONGEST = 1.5  # s; then the foot is lifted anyway
-BLIND = 0.1  # s of look-ahead; with less a touch-down is hardly foreseen, and the robot never falls to where it does not stand
+BLIND = 0.25  # s of look-ahead; with less a touch-down is foreseen too late, and the robot never falls to where it does not stand
+FASTEST = 0.5  # m/s; how fast the centre of mass goes to the other foot at most
 PACE = (2.5, 3.5)  # 1/s; how the centre of mass goes to the other foot, and how where nothing is foreseen
 
 
@@ -31,16 +34,17 @@ class HoldGate:
         self._waited, self._pace, self._slow = 0.0, PACE[int(blind)], SLOW[int(blind)]
         self.com: Vector | None = None
 
-    def closed(self, support: Support, com: Vector, rate: Vector) -> bool:
+    def closed(self, support: Support, com: Vector, rate: Vector, *, landed: bool) -> bool:
         """Whether time must stop.
 
         Args:
             support: The sole that stays.
             com: (2,) centre of mass, seen from above [m].
             rate: (2,) its velocity [m/s].
+            landed: Whether that sole is on the ground, and not only by plan.
         """
         falls_to = com + rate / self._w
-        balanced = float(support.reach(falls_to[None])[0]) <= INSIDE and float(np.hypot(*rate)) < self._slow
+        balanced = landed and float(support.reach(falls_to[None])[0]) <= INSIDE and float(np.hypot(*rate)) < self._slow
         if balanced or self._waited >= LONGEST:
             self._waited = 0.0
             return False
@@ -59,12 +63,14 @@ class HoldGate:
             Places, velocities and accelerations seen from above, (count, 2) each.
         """
         start = self.com if self.com is not None else support.centre
-        times = self._dt * np.arange(count)[:, None]
-        pace = self._pace
-        gap = (start - support.centre) * np.exp(-pace * times)
-        self.com = support.centre + (start - support.centre) * np.exp(-pace * self._dt * count)
-        self._waited += self._dt * count
-        return support.centre + gap, -pace * gap, pace * pace * gap
+        gap, pace = start - support.centre, self._pace
+        far, near = math.hypot(*gap.tolist()), FASTEST / self._pace
+        times = self._dt * np.arange(count + 1)[:, None] - max(far - near, 0.0) / FASTEST  # from where it begins to slow down
+        left = np.where(times < 0.0, near - FASTEST * times, min(far, near) * np.exp(-pace * np.maximum(times, 0.0)))
+        ahead = gap / max(far, 1e-9)
+        self.com, self._waited = support.centre + left[-1] * ahead, self._waited + self._dt * count
+        rate, second = np.maximum(-pace * left, -FASTEST), np.where(times < 0.0, 0.0, pace * pace * left)
+        return support.centre + left[:-1] * ahead, rate[:-1] * ahead, second[:-1] * ahead
 
     def release(self) -> Vector | None:
         """Return where the centre of mass was led to, once, when time goes on."""

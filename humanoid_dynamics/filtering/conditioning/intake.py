@@ -15,6 +15,7 @@ from humanoid_dynamics.filtering.conditioning.rejoining import Rejoining
 from humanoid_dynamics.filtering.conditioning.sample_clock import AHEAD, SampleClock
 from humanoid_dynamics.filtering.conditioning.sample_faults import find_fault
 from humanoid_dynamics.filtering.measured import read_number, read_vector
+from humanoid_dynamics.filtering.upright import upward_of
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible
@@ -54,7 +55,7 @@ class Intake:
             leash: What holds soles back that slide; none where None.
         """
         self._bound, self._leash = bound, leash
-        self._model = robot.model
+        self._model, self._up = robot.model, upward_of(robot.posture)
         known = np.isfinite(robot.limits.velocity) & keep_limits
         speed = np.where(known, robot.limits.velocity, FASTEST_JOINT)
         speed[:3], speed[3:BASE] = FASTEST_BASE
@@ -129,7 +130,7 @@ class Intake:
         read = self._clock.read(stamp, self.share) if math.isfinite(stamp) else "not_finite"
         if sample is None:
             return "wrong_shape"
-        fault = find_fault(self._model, sample)
+        fault = find_fault(self._model, sample, self._up)
         if fault or isinstance(read, str):
             return fault or str(read)
         self._given = np.array(sample)

@@ -141,7 +141,8 @@ class Planner:
             self.centre.rebase = led - self._p.lean
 
     def _must_wait(self, foot: int, state: tuple[Vector, Vector]) -> bool:
-        return self.feet[1 - foot].stands and self.gate.closed(self._other(foot), state[0][:2], state[1][:2])
+        other = self.feet[1 - foot]
+        return other.stands and self.gate.closed(self._other(foot), state[0][:2], state[1][:2], landed=not other.late)
 
     def _other(self, foot: int) -> Support:
         """Return the sole that stays when a foot is lifted."""
@@ -149,8 +150,8 @@ class Planner:
         return self.centre.support(None, right) if foot == 0 else self.centre.support(left, None)
 
     def _wait(self, window: Window, foot: int, count: int) -> list[Target]:
-        """Let time stand still: both feet stand, the centre of mass goes over the one that stays."""
-        place, rate, second = self.gate.wait(self._other(foot), count)
+        """Let time stand still: both feet stand, the centre of mass goes over the one that stays, once that is on the ground."""
+        place, rate, second = self.gate.wait(self._other(1 - foot if self.feet[1 - foot].late else foot), count)
         level = np.full((count, 1), self._last_height)
         flat = np.zeros((count, 1))
         com = (np.hstack((place - self._p.lean, level)), np.hstack((rate, flat)), np.hstack((second, flat)))
@@ -182,6 +183,7 @@ class Planner:
         if not self.feet:  # planning begins anew and will find out
             return
         state = self.feet[foot]
+        state.late = False
         if state.stands:
             state.meant = state.meant or state.at
             state.at = Print(np.array(place), float(np.arctan2(turn[1, 0], turn[0, 0])), state.at.path)
@@ -251,6 +253,7 @@ class Planner:
             state.tilt = self.soles.tilt(foot, count)
             at = next((p[2] for p in prints[foot] if p[0] <= count - 1 < p[1]), None)
             stood, state.stands = state.stands, labels[-1]
+            state.late = state.stands and (state.late or not (stood and all(labels)))
             if state.stands and at is not None:
                 state.at, state.swing = at, None
                 if not (stood and all(labels)):

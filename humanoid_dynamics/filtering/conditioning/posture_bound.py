@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.filtering.conditioning.origin import heading_between
 from humanoid_dynamics.filtering.proportions import Proportions
+from humanoid_dynamics.filtering.upright import Upward, upward_of
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
@@ -30,7 +32,8 @@ class Seen:
     """What counts of a posture.
 
     Attributes:
-        up: (3,) direction upward, in axes of the base.
+        up: Direction upward, in axes of the base.
+        lean: How far the base leans [rad].
         height: Height of the base over the lower sole [m].
         bears: (2,) the point that bears the robot, seen from above [m].
         soles: (2, 2) middles of the soles, likewise.
@@ -38,7 +41,8 @@ class Seen:
         tilt: The larger tilt of the soles that are near the ground [rad].
     """
 
-    up: Vector
+    up: Upward
+    lean: float
     height: float
     bears: Vector
     soles: Matrix
@@ -49,11 +53,6 @@ class Seen:
     def far(self) -> float:
         """Distance of the point that bears the robot from the line that bears [m]."""
         return _distance(self.bears, self.ends)
-
-    @property
-    def lean(self) -> float:
-        """How far the base leans [rad]."""
-        return math.acos(min(max(float(self.up[2]), -1.0), 1.0))
 
     def distance_of(self, point: Vector) -> float:
         """Return the distance of a point from the line between the soles [m].
@@ -69,7 +68,7 @@ class Seen:
         Args:
             other: That posture.
         """
-        turned = math.acos(min(max(float(self.up @ other.up), -1.0), 1.0))
+        turned = _angle_between(self.up, other.up)
         over = math.dist(self.bears - self.soles.mean(axis=0), other.bears - other.soles.mean(axis=0))
         return turned, abs(other.height - self.height), over
 
@@ -99,7 +98,7 @@ class PostureBound:
         self._spare = SPARE[0], SPARE[1] * proportions.height
         rest = self.see(self._rest)  # what a resting posture asks is possible
         self._lowest = min(LOWEST * proportions.pelvis, rest.height)
-        self._steepest, self._farthest = max(STEEPEST, rest.lean), max(FARTHEST * proportions.height, rest.far)
+        self._farthest = max(FARTHEST * proportions.height, rest.far)
         self._tilted = max(TILTED, rest.tilt)
         self.restart()
 
@@ -120,14 +119,14 @@ class PostureBound:
         com = pin.centerOfMass(model, data, q)[:2] + self._p.lean
         places = [pin.updateFramePlacement(model, data, sole) for sole in self._p.soles]
         middles = np.array([place.act(middle) for place, middle in zip(places, self._p.centres, strict=True)])
-        x, y, z, w = q[3:7].tolist()
-        up = np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
+        up = upward_of(q)
         soles, lower = middles[:, :2], int(middles[1, 2] < middles[0, 2])
         over = abs(float(middles[1, 2] - middles[0, 2])) / self._p.leg
         upright = [float(place.rotation[2, 2]) for k, place in enumerate(places) if k == lower or over < NEAR]
         bears = min(max((HIGH[1] - over) / (HIGH[1] - HIGH[0]), 0.0), 1.0)
         ends = soles[lower] + np.array([[0.0], [bears]]) * (soles[1 - lower] - soles[lower])
-        return Seen(up, float(q[2] - middles[lower, 2]), com, soles, ends, math.acos(min(max(min(upright), -1.0), 1.0)))
+        lean, tilt = _angle_between(up, self._p.up), math.acos(min(max(min(upright), -1.0), 1.0))
+        return Seen(up, lean, float(q[2] - middles[lower, 2]), com, soles, ends, tilt)
 
     def lead(self, q: Vector) -> tuple[Vector, bool]:
         """Return a sample that can be balanced, and whether it is another one.
@@ -183,7 +182,7 @@ class PostureBound:
         return max(way / pace for way, pace in zip(self.see(q).way_to(self.see(other)), self._pace, strict=True))
 
     def _is_possible(self, seen: Seen) -> bool:
-        stands = seen.lean <= self._steepest and seen.height >= self._lowest and seen.tilt <= self._tilted
+        stands = seen.lean <= STEEPEST and seen.height >= self._lowest and seen.tilt <= self._tilted
         return stands and seen.far <= self._farthest
 
     def rest_at(self, q: Vector) -> Vector:
@@ -192,9 +191,7 @@ class PostureBound:
         Args:
             q: (nq,) configuration.
         """
-        rest = np.array(self._rest)
-        x, y, z, w = q[3:7].tolist()
-        half = 0.5 * math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+        rest, half = np.array(self._rest), 0.5 * heading_between(self._rest, q)
         turn = pin.Quaternion(math.cos(half), 0.0, 0.0, math.sin(half)) * pin.Quaternion(rest[3:7])
         rest[:2], rest[3:7] = q[:2], turn.coeffs()
         return rest
@@ -210,6 +207,11 @@ class PostureBound:
             step *= 0.5
         found = np.asarray(pin.integrate(self._model, rest, share * way))
         return found, self.see(found)
+
+
+def _angle_between(up: Upward, other: Upward) -> float:
+    """Return the angle between two directions [rad]."""
+    return math.acos(min(max(up[0] * other[0] + up[1] * other[1] + up[2] * other[2], -1.0), 1.0))
 
 
 def _distance(point: Vector, ends: Matrix) -> float:

@@ -9,6 +9,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.filtering.conditioning.sample_clock import AHEAD
 from humanoid_dynamics.filtering.measured import NORMAL
+from humanoid_dynamics.filtering.upright import Upward, uprightness
 from humanoid_dynamics.spatial.arrays import Vector
 
 FARTHEST = (1e4, 30.0)  # m and rad; no base, and no joint, is beyond
@@ -35,12 +36,13 @@ REASONS = {
 UPRIGHT = math.cos(math.radians(75.0))  # how far a base may lean; a robot on its feet cannot follow further
 
 
-def find_fault(model: pin.Model, sample: Vector) -> str:
+def find_fault(model: pin.Model, sample: Vector, up: Upward) -> str:
     """Return why a sample is none, one of ``REASONS``; nothing where it is one.
 
     Args:
         model: The robot.
         sample: What came.
+        up: Direction upward in axes of the base, in the resting posture.
     """
     if sample.shape != (model.nq,):
         return "wrong_shape"
@@ -52,5 +54,4 @@ def find_fault(model: pin.Model, sample: Vector) -> str:
     length = math.sqrt(float(turn.dot(turn)))
     if abs(length - 1.0) > NORMAL or not pin.isNormalized(model, sample, NORMAL):
         return "not_unit"
-    x, y = float(sample[3]) / length, float(sample[4]) / length
-    return "leaning" if 1.0 - 2.0 * (x * x + y * y) < UPRIGHT else ""
+    return "leaning" if uprightness(sample, up) < UPRIGHT * length * length else ""

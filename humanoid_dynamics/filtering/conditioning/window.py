@@ -35,6 +35,7 @@ class FootState:
         shift: (2,) by how much its next footprint is moved to catch the robot [m].
         tilt: (3,) by how much its heel is up [rad], rate and second rate, while its sole rolls; None while it does not.
         meant: Where it was meant to stand, where it touched down elsewhere or slipped; None otherwise.
+        late: Whether it is still in the air although it stands by plan.
     """
 
     stands: bool
@@ -47,6 +48,7 @@ class FootState:
     shift: Vector = field(default_factory=lambda: np.zeros(2))
     tilt: Vector | None = None
     meant: Print | None = None
+    late: bool = False
 
 
 @dataclass(slots=True, eq=False)

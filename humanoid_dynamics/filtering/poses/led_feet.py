@@ -152,10 +152,10 @@ class LedFeet:
             self._go(foot, "stand")
         elif self._timer[foot] > GIVING:
             self._go(foot, "up")
-            self._upright = terms.R_WB[:, 2].copy()
+            self._upright = terms.R_WB[2].copy()
 
     def _stay_up(self, foot: int, asked: bool, terms: BodyTerms) -> None:
-        tilted = float(self._upright @ terms.R_WB[:, 2]) < np.cos(TILTED)
+        tilted = float(self._upright @ terms.R_WB[2]) < np.cos(TILTED)
         falls = tilted or self.reach(1 - foot, terms) > NEAR
         if asked and not falls:
             return

@@ -95,7 +95,8 @@ def replay_poses(
         seconds.append(perf_counter() - began)
         if watch is not None:
             watch(now / length)
-    fell = any(has_fallen(frame.q, proportions.pelvis) for frame in frames[:: max(round(0.1 / tele.dt), 1)] + frames[-1:])
+    looks = frames[:: max(round(0.1 / tele.dt), 1)] + frames[-1:]
+    fell = any(has_fallen(frame.q, proportions.pelvis, proportions.up) for frame in looks)
     reports = {name: [frame.streams[name] for frame in frames if frame.time > SETTLED] for name in streams}
     followed = {name: [report for report in several if report.status in FOLLOWED] for name, several in reports.items()}
     errors = {name: np.array([report.place_error for report in several]) for name, several in followed.items()}

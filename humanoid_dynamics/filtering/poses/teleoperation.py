@@ -89,7 +89,7 @@ class Teleoperation:
         self._poses = LedPoses(self.frames, law.pace, [BODY_PACE], relative=relative, scale=scale, turn=axes)
         self._tick = ReachingTick(robot, self.frames, self._poses.followers, settings=settings, proportions=proportions, law=law)
         self._body = LedBody(robot, self.frames, self._poses, self._tick, proportions)
-        self._judge, self._height = FrameJudge(robot, proportions), proportions.pelvis
+        self._judge, self._stands = FrameJudge(robot, proportions), (proportions.pelvis, proportions.up)
         self._rising = Rising(robot, self.dt)
         self.restart()
         self._rehearse()
@@ -205,7 +205,7 @@ class Teleoperation:
         after = v + self.dt * step.vdot
         q_after = pin.integrate(self.robot.model, q, self.dt * after)
         back = False
-        if _is_gone(q_after, after) or self._rising.active or has_fallen(q_after if measured is None else q, self._height):
+        if _is_gone(q_after, after) or self._rising.active or has_fallen(q_after if measured is None else q, *self._stands):
             if measured is None:
                 step, q_after, after, back = self._rising.step(q, v, self._body.home)
             else:
