@@ -141,7 +141,7 @@ def print_report(report: "BenchReport", console: Console) -> None:
     if times:
         console.print()
         print_table(console, "times", ("contender", r"median \[us]", r"p99 \[us]"), times)
-    for row in shown:
+    for row in report.rows:
         if row.note:
             console.print(f"note: {row.goal.name}: {row.note}", markup=False)
     _print_machine(report.machine, console)
@@ -149,7 +149,7 @@ def print_report(report: "BenchReport", console: Console) -> None:
 
 def _cells(row: "Row") -> tuple[str, ...]:
     if row.measured is None:
-        return (f"[dim]{row.goal.name}[/]", "[dim]-[/]", f"[dim]{row.goal.bound}[/]", f"[dim]{row.note}[/]", "", "")
+        return (f"[dim]{row.goal.name}[/]", "[dim]-[/]", f"[dim]{row.goal.bound}[/]", "[dim]not measured[/]", "", "")
     words = {True: "[green]yes[/]", False: "[red]no[/]", None: "not judged"}
     measured = row.measured
     unit = "" if row.goal.unit == "x" else f" {row.goal.unit}"

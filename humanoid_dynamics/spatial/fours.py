@@ -64,6 +64,11 @@ def sum_four(numbers: Vector) -> float:
     return float((one + two) + (three + last))
 
 
+def sum_each(one: Vector, two: Vector, three: Vector, last: Vector) -> Vector:
+    """Return the sums of four times four numbers, each first of two and two."""
+    return np.array([sum_four(one), sum_four(two), sum_four(three), sum_four(last)])
+
+
 def largest_of_four(numbers: Vector) -> float:
     """Return the largest of four numbers, of which none may be none."""
     return float(max(numbers))
@@ -84,6 +89,7 @@ def teach_fours() -> None:
         (add_products, _add, kind),
         (larger_four, _choose, kind),
         (sum_four, _add_up, types.float64),
+        (sum_each, _add_each, kind),
         (largest_of_four, _find_largest, types.float64),
     ):
         _teach(extending, function, generate, returned)
@@ -153,6 +159,19 @@ def _part(builder: Any, values: Any, number: int) -> Any:
 def _add_up(_: Any, builder: Any, __: Any, values: Any) -> Any:
     one, two, three, last = (_part(builder, values, number) for number in range(FOUR))
     return builder.fadd(builder.fadd(one, two), builder.fadd(three, last))
+
+
+def _add_each(_: Any, builder: Any, __: Any, values: Any) -> Any:
+    """Add neighbours of two and two, then halves: the sums need not be taken apart."""
+    pairs = [_add_picked(builder, pair, (0, 4, 2, 6), (1, 5, 3, 7)) for pair in (values[:2], values[2:])]
+    return _add_picked(builder, pairs, (0, 1, 4, 5), (2, 3, 6, 7))
+
+
+def _add_picked(builder: Any, pair: Any, first: tuple[int, ...], second: tuple[int, ...]) -> Any:
+    """Add four of the eight numbers of a pair to four others of them."""
+    ir = import_module("llvmlite.ir")
+    picks = [ir.Constant(ir.VectorType(ir.IntType(32), FOUR), list(places)) for places in (first, second)]
+    return builder.fadd(*(builder.shuffle_vector(*pair, pick) for pick in picks))
 
 
 def _find_largest(context: Any, builder: Any, signature: Any, values: Any) -> Any:

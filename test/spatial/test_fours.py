@@ -15,6 +15,7 @@ from humanoid_dynamics.spatial.fours import (
     largest_of_four,
     put_four,
     put_four_in,
+    sum_each,
     sum_four,
 )
 
@@ -26,10 +27,11 @@ def use_all(d, A, told):
     put_four_in(A, 0, 3, add_products(four_alike(2.0), first, second))
     put_four_in(A, 2, 1, larger_four(first, second))
     told[0], told[1] = sum_four(first), largest_of_four(second)
+    put_four(told, 2, sum_each(second, first, four_alike(1.0), four_in(A, 2, 0)))
 
 
 def numbers(rng):
-    return rng.integers(-8, 8, 11).astype(float), rng.integers(-8, 8, (3, 9)).astype(float), np.zeros(2)
+    return rng.integers(-8, 8, 11).astype(float), rng.integers(-8, 8, (3, 9)).astype(float), np.zeros(2 + FOUR)
 
 
 def test_four_numbers_are_those_of_arrays():
@@ -46,6 +48,7 @@ def test_four_numbers_are_those_of_arrays():
         assert np.flatnonzero(one[0] != before[0]).size <= FOUR
         assert one[2][0] == before[0][1:5].sum()
         assert one[2][1] == before[1][1, 2:6].max()
+        np.testing.assert_array_equal(one[2][2:5], [before[1][1, 2:6].sum(), before[0][1:5].sum(), 4.0])
 
 
 def test_what_is_no_number_is_not_the_larger_one():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from humanoid_dynamics.filtering.ticks import nearest_kernels, program_kernels
+from humanoid_dynamics.filtering.ticks import basis_kernels, nearest_kernels, program_kernels
 from humanoid_dynamics.filtering.ticks.joint_room import JointRoom
 from humanoid_dynamics.filtering.ticks.nearest_kernels import CHANGE, FOUND, HOPELESS, STEPS
 from humanoid_dynamics.filtering.ticks.program import CORNERS, NEAR, WRENCH, Choice, ReducedProgram, Weights
@@ -14,9 +16,10 @@ from humanoid_dynamics.filtering.ticks.wishes import Wishes
 from humanoid_dynamics.resolution import small
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_kernel, functions_of
+from humanoid_dynamics.spatial.fours import FOUR
 from humanoid_dynamics.spatial.quadratic import QpStatus
 
-MODULES = (small, nearest_kernels, program_kernels)
+MODULES = (small, basis_kernels, nearest_kernels, program_kernels)
 PARTS = tuple(part for module in MODULES for part in functions_of(module) if part is not solve_program)
 BOTH = 12
 VECTORS = 4  # of the length of an active set
@@ -38,7 +41,7 @@ class CompiledProgram:
         self.plain, self.feet = plain, plain.feet
         na, feet, w = len(effort), plain.feet, weights
         two = len(feet) > 1
-        n = na + (WRENCH if two else 0)
+        n = FOUR * math.ceil((na + (WRENCH if two else 0)) / FOUR)  # unknowns beyond those that are there stay zero
         numbers = (w.com, w.height, w.base, w.swing, w.landing, w.swing_turn, w.joints, w.force, NEAR, plain.hair)
         plan: Indices = np.array((feet[0], feet[1] if two else -1, plain.free), dtype=np.intp)
         units = np.concatenate(plain.units)
@@ -57,7 +60,8 @@ class CompiledProgram:
         most = always + n + 1
         tags: Indices = np.zeros((2 + CHANGES, most), dtype=np.intp)
         state: Indices = np.zeros(CHANGE + len(tags), dtype=np.intp)
-        self._work = np.zeros((most + 1, n)), np.zeros((most + 1, most + 1)), np.zeros((VECTORS, most + 1)), tags, state
+        room = most + FOUR
+        self._work = np.zeros((room, n)), np.zeros((room, room)), np.zeros((VECTORS, room)), tags, state
         self._memory = self._reduced, *self._rows, self._work
         self._size = BASE + na, na
         self._kernel = compile_kernel(solve_program, PARTS)

@@ -10,22 +10,33 @@ from __future__ import annotations
 
 import math
 
+from humanoid_dynamics.filtering.ticks.basis_kernels import (
+    COUNT,
+    Work,
+    append_row,
+    four_rows,
+    measure_rest,
+    move_point,
+    place_point,
+    remove_row,
+    solve_lower,
+    solve_upper,
+)
 from humanoid_dynamics.resolution.small import dot, dot_row, dot_rows
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.fours import FOUR, put_four
 
+APART: tuple[str, ...] = ("find_worst", "write_normal")  # of the parts here, those that are not copied to where they are called
 FOUND, HOPELESS, LOST, HELD = range(4)
 MOST_STEPS = 150
 EXACT = 1e-9  # of the unit of the unknowns: what a row of unit length may be broken by
 KEPT = 1e-7  # and what may be left in the end, of the larger of one and the point
-DEPENDENT = 1e-13  # share of the square of a normal that counts as none
 UPPER, LOWER = 1, -1
-TOGETHER = 4  # rows
-COUNT, START, KNOWN, STEPS, CHANGE = range(5)  # places in the state: active rows, those that never leave, known ones of last time, steps,
-# and the row of the tags that begins and is remembered instead of those of last time, where one does; then how many are in each row
+START, KNOWN, STEPS, CHANGE = range(1, 5)  # places in the state behind the active rows: those that never leave, known ones of last time,
+# steps, and the row of the tags that begins and is remembered instead of those of last time, where one does; then how many are in each row
 
 Always = tuple[Matrix, Vector]
 Limits = tuple[Matrix, Vector, Vector, Vector]
-Work = tuple[Matrix, Matrix, Matrix, Indices, Indices]  # normals, factor, vectors, tags now and of last time, state
 
 
 def find_nearest(always: Always, soft: int, limits: Limits, bounds: Matrix, y: Vector, work: Work) -> int:  # noqa: PLR0917
@@ -46,11 +57,11 @@ def find_nearest(always: Always, soft: int, limits: Limits, bounds: Matrix, y: V
     state[START] = _begin_always(always, soft, work)
     if not _begin_known(limits, bounds, work):
         return LOST
-    _place(work[0], work[2][0], state[COUNT], y)
+    place_point(work[0], work[2][0], state[COUNT], y)
     exact, ended = EXACT * _size_of(y), LOST
     for step in range(MOST_STEPS):
         state[STEPS] = step
-        row, side, excess = find_worst(limits, bounds, y, exact)
+        row, side, excess = find_worst(limits, bounds, y, exact, work[2][1])
         if row < 0:
             return _finish(always, soft, limits, bounds, y, work)
         if state[COUNT] >= tags.shape[1]:
@@ -89,10 +100,10 @@ def _press(tag: int, excess: float, y: Vector, work: Work) -> int:
     """Let the force of a new row grow until the row holds; rows that would have to pull are let go."""
     C, L, V, tags, state = work
     u, g, r, now, pressed = V[0], V[1], V[2], tags[0], 0.0
+    steep = measure_rest(C, L, state[COUNT], g)
     for _ in range(MOST_STEPS):
         count = state[COUNT]
-        steep = _measure_rest(C, L, count, g)
-        _solve_upper(L, g, r, count)
+        solve_upper(L, g, r, count)
         length, leaving = _longest_step(u, r, state[START], count)
         if steep > 0.0 and excess <= length * steep:
             length, leaving = excess / steep, -1
@@ -102,20 +113,20 @@ def _press(tag: int, excess: float, y: Vector, work: Work) -> int:
         for i in range(count):
             u[i] -= length * r[i]
         if steep > 0.0:
-            _move(C, r, count, length, y)
+            move_point(C, r, count, length, y)
             excess -= length * steep
         if leaving < 0:
-            _append(L, g, steep, count)
+            append_row(L, g, steep, count)
             u[count], now[count], state[COUNT] = pressed, tag, count + 1
             return FOUND
-        _remove(work, u, leaving)
+        steep += remove_row(work, u, leaving)
     return LOST
 
 
-def find_worst(limits: Limits, bounds: Matrix, y: Vector, exact: float) -> tuple[int, int, float]:
+def find_worst(limits: Limits, bounds: Matrix, y: Vector, exact: float, values: Vector) -> tuple[int, int, float]:
     """Return the row that is broken most for its length, the side it is broken at and by how much; minus one where all hold.
 
-    The first rows are the bounds on unknowns.
+    The first rows are the bounds on unknowns; values is memory.
     """
     A, lower, upper, size = limits
     row, side, worst, excess, na = -1, UPPER, exact, 0.0, bounds.shape[1]
@@ -125,27 +136,17 @@ def find_worst(limits: Limits, bounds: Matrix, y: Vector, exact: float) -> tuple
             row, side, worst, excess = i, UPPER, over, over
         if under > worst:
             row, side, worst, excess = i, LOWER, under, under
-    for first in range(0, len(lower), TOGETHER):
-        values = _four_products(A, min(first, len(lower) - TOGETHER), y)
-        for i in range(TOGETHER):
-            k = min(first, len(lower) - TOGETHER) + i
+    for first in range(0, len(lower), FOUR):
+        begin = min(first, len(lower) - FOUR)
+        put_four(values, 0, four_rows(A, begin, y, len(y)))
+        for i in range(FOUR):
+            k = begin + i
             over, under, most = values[i] - upper[k], lower[k] - values[i], worst * size[k]
             if max(over, under) > most and size[k] > 0.0:
                 side = UPPER if over > under else LOWER
                 row, excess = na + k, max(over, under)
                 worst = excess / size[k]
     return row, side, excess
-
-
-def _four_products(A: Matrix, k: int, y: Vector) -> tuple[float, float, float, float]:
-    """Return the products of four rows at once: the sum of one alone would wait for itself."""
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    for j in range(len(y)):
-        a += A[k, j] * y[j]
-        b += A[k + 1, j] * y[j]
-        c += A[k + 2, j] * y[j]
-        d += A[k + 3, j] * y[j]
-    return a, b, c, d
 
 
 def write_normal(A: Matrix, na: int, row: int, side: int, C: Matrix, place: int) -> None:  # noqa: PLR0917
@@ -167,11 +168,11 @@ def _begin_always(always: Always, soft: int, work: Work) -> int:
     for k in range(len(b)):
         for j in range(n):
             C[count, j] = N[k, j]
-        steep = _measure_rest(C, L, count, g)
+        steep = measure_rest(C, L, count, g)
         if k < soft:
             steep += 1.0
         if steep > 0.0:
-            _append(L, g, steep, count)
+            append_row(L, g, steep, count)
             V[3, count], ids[count] = b[k], 0
             count += 1
     return count
@@ -189,27 +190,27 @@ def _begin_known(limits: Limits, bounds: Matrix, work: Work) -> bool:
         if not math.isfinite(bound) or count >= ids.shape[1]:
             continue
         write_normal(limits[0], na, row, side, C, count)
-        steep = _measure_rest(C, L, count, g)
+        steep = measure_rest(C, L, count, g)
         if steep > 0.0:
-            _append(L, g, steep, count)
+            append_row(L, g, steep, count)
             b[count], ids[0, count] = bound, tag
             count += 1
     state[COUNT] = count
+    for i in range(count):
+        g[i] = -b[i]
+    solve_lower(L, g, count)
     pulling = _find_pull(work)
     while pulling >= 0:
-        _remove(work, b, pulling)
+        remove_row(work, b, pulling)
         pulling = _find_pull(work)
     return math.isfinite(u[0])
 
 
 def _find_pull(work: Work) -> int:
-    """Write the forces of the active rows, and return the limit that pulls most; minus one where none does."""
+    """Write the forces of the active rows from their basis, and return the limit that pulls most; minus one where none does."""
     L, V, state = work[1], work[2], work[4]
-    u, g, b, count = V[0], V[1], V[3], state[COUNT]
-    for i in range(count):
-        g[i] = -b[i]
-    _solve_lower(L, g, count)
-    _solve_upper(L, g, u, count)
+    u, g, count = V[0], V[1], state[COUNT]
+    solve_upper(L, g, u, count)
     worst, leaving = 0.0, -1
     for i in range(state[START], count):
         if u[i] < worst:
@@ -238,11 +239,11 @@ def _finish(always: Always, soft: int, limits: Limits, bounds: Matrix, y: Vector
             ids[1, i - state[START]] = tag
             b[i] = _bound_of(limits, bounds, abs(tag) - 1, UPPER if tag > 0 else LOWER)
         g[i] = dot_row(C, i, y, n) - b[i] - (u[i] if i < soft else 0.0)
-    _solve_lower(L, g, count)
-    _solve_upper(L, g, r, count)
+    solve_lower(L, g, count)
+    solve_upper(L, g, r, count)
     for i in range(count):
         u[i] += r[i]
-    _place(C, u, count, y)
+    place_point(C, u, count, y)
     largest = _size_of(y)
     if not math.isfinite(largest):
         return LOST
@@ -251,66 +252,13 @@ def _finish(always: Always, soft: int, limits: Limits, bounds: Matrix, y: Vector
         miss = abs(dot_row(N, k, y, n) - right[k])
         if not miss <= KEPT * largest * max(math.sqrt(dot_rows(N, k, N, k, n)), 1.0):
             return HOPELESS
-    row, _, _ = find_worst(limits, bounds, y, KEPT * largest)
+    row, _, _ = find_worst(limits, bounds, y, KEPT * largest, g)
     return FOUND if row < 0 else LOST
 
 
 def _size_of(y: Vector) -> float:
     """Return one and the length of a point."""
     return 1.0 + math.sqrt(dot(y, y, len(y)))
-
-
-def _place(C: Matrix, u: Vector, count: int, y: Vector) -> None:
-    """Y = -N' u."""
-    for j in range(len(y)):
-        y[j] = 0.0
-    for i in range(count):
-        for j in range(len(y)):
-            y[j] -= u[i] * C[i, j]
-
-
-def _move(C: Matrix, r: Vector, count: int, length: float, y: Vector) -> None:
-    """Move the point against what is left of the normal behind the active ones."""
-    n = len(y)
-    for j in range(n):
-        y[j] -= length * C[count, j]
-    for i in range(count):
-        share = length * r[i]
-        for j in range(n):
-            y[j] += share * C[i, j]
-
-
-def _measure_rest(C: Matrix, L: Matrix, count: int, g: Vector) -> float:
-    """Write the normal behind the active ones in their basis; return the square of what is left of it, or zero."""
-    n = C.shape[1]
-    whole = dot_rows(C, count, C, count, n)
-    for i in range(count):
-        g[i] = dot_rows(C, i, C, count, n)
-    _solve_lower(L, g, count)
-    rest = whole - dot(g, g, count)
-    return rest if rest > DEPENDENT * whole else 0.0
-
-
-def _append(L: Matrix, g: Vector, steep: float, count: int) -> None:
-    """Make a normal, given in the basis of the active ones, the next row of L; one over its diagonal is on the diagonal."""
-    for i in range(count):
-        L[count, i] = g[i]
-    L[count, count] = 1.0 / math.sqrt(steep)
-
-
-def _solve_lower(L: Matrix, g: Vector, count: int) -> None:
-    for i in range(count):
-        g[i] = (g[i] - dot_row(L, i, g, i)) * L[i, i]
-
-
-def _solve_upper(L: Matrix, g: Vector, r: Vector, count: int) -> None:
-    """Solve L'r = g."""
-    for i in range(count):
-        r[i] = g[i]
-    for i in range(count - 1, -1, -1):
-        r[i] *= L[i, i]
-        for j in range(i):
-            r[j] -= L[i, j] * r[i]
 
 
 def _longest_step(u: Vector, r: Vector, first: int, count: int) -> tuple[float, int]:
@@ -320,26 +268,3 @@ def _longest_step(u: Vector, r: Vector, first: int, count: int) -> tuple[float, 
         if r[i] > 0.0 and u[i] < length * r[i]:
             length, leaving = max(u[i], 0.0) / r[i], i
     return length, leaving
-
-
-def _remove(work: Work, u: Vector, leaving: int) -> None:
-    """Take out an active row and its number in a vector; what comes behind it moves up, and L is turned back to triangular form."""
-    C, L, ids, state = work[0], work[1], work[3][0], work[4]
-    n, count = C.shape[1], state[COUNT]
-    state[COUNT] = count - 1
-    for i in range(leaving, min(count, len(C) - 1)):
-        for j in range(n):
-            C[i, j] = C[i + 1, j]
-    for i in range(leaving, count - 1):
-        u[i], ids[i] = u[i + 1], ids[i + 1]
-        L[i + 1, i + 1] = 1.0 / L[i + 1, i + 1]
-        for j in range(i + 2):
-            L[i, j] = L[i + 1, j]
-    for i in range(leaving, count - 1):
-        a, b = L[i, i], L[i, i + 1]
-        length = math.sqrt(a * a + b * b)
-        c, s = a / length, b / length
-        for k in range(i + 1, count - 1):
-            one, other = L[k, i], L[k, i + 1]
-            L[k, i], L[k, i + 1] = c * one + s * other, c * other - s * one
-        L[i, i] = 1.0 / length

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import math
 
-from humanoid_dynamics.filtering.ticks.nearest_kernels import Always, Limits, Work, find_nearest, recall_rows, remember_rows
+from humanoid_dynamics.filtering.ticks.basis_kernels import Work
+from humanoid_dynamics.filtering.ticks.nearest_kernels import Always, Limits, find_nearest, recall_rows, remember_rows
 from humanoid_dynamics.resolution.small import dot_row, dot_rows, factor_cholesky, solve_transposed, solve_upper
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.fours import FOUR, add_four, four_alike, four_in, put_four_in, sum_four
+from humanoid_dynamics.spatial.fours import add_products as multiply_four
 
 BASE = WRENCH = 6
 CORNERS = 4
 NAN = float("nan")
 COM, HEIGHT, TURN, SWING, LANDING, SWING_TURN, JOINTS, FORCE, NEAR, HAIR = range(10)  # places in the weights
 FIRST, SECOND, FREE = range(3)  # places in the plan: soles that stand, and the motion of the second one that is free, or minus one
+
+APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
 
 State = tuple[Matrix, Vector, Matrix, Matrix, Matrix, Matrix, Vector]
 Wish = tuple[Vector, Vector, Vector, Matrix, Matrix, Matrix, Vector, Vector]
@@ -80,7 +85,11 @@ def set_joints(A: Matrix, i: int, B: Matrix, k: int, size: int) -> None:
 def add_products(out: Matrix, i: int, F: Matrix, k: int, A: Matrix, size: int) -> None:  # noqa: PLR0917
     """Add F[k, 0] A[0] + ... + F[k, 5] A[5] to row i."""
     a, b, c, d, e, f = F[k, 0], F[k, 1], F[k, 2], F[k, 3], F[k, 4], F[k, 5]
-    for j in range(size):
+    whole = size - size % FOUR
+    for j in range(0, whole, FOUR):
+        sums = add_four(add_four(add_four(four_in(out, i, j), a, four_in(A, 0, j)), b, four_in(A, 1, j)), c, four_in(A, 2, j))
+        put_four_in(out, i, j, add_four(add_four(add_four(sums, d, four_in(A, 3, j)), e, four_in(A, 4, j)), f, four_in(A, 5, j)))
+    for j in range(whole, size):
         out[i, j] += a * A[0, j] + b * A[1, j] + c * A[2, j] + d * A[3, j] + e * A[4, j] + f * A[5, j]
 
 
@@ -240,9 +249,21 @@ def _reduce(J: Matrix, T: Matrix, t: Vector, count: int, N: Matrix, b: Vector, r
 def _weigh_rows(N: Matrix, b: Vector, vectors: Matrix, weigh: Vector) -> None:
     """Turn rows on x to rows on y, and weigh them."""
     for k in range(len(b)):
-        b[k] = weigh[k] * (b[k] - dot_rows(N, k, vectors, 1, N.shape[1]))
-        for j in range(N.shape[1]):
-            N[k, j] *= weigh[k] * vectors[0, j]
+        at, _ = _scale_row(N, k, vectors, weigh[k])
+        b[k] = weigh[k] * (b[k] - at)
+
+
+def _scale_row(A: Matrix, k: int, vectors: Matrix, weight: float) -> tuple[float, float]:
+    """Turn a row on x to one on y, weighed; return its product with what is wished, and the square of what it has become."""
+    at, square = four_alike(0.0), four_alike(0.0)
+    nothing = four_alike(0.0)
+    for j in range(0, A.shape[1], FOUR):
+        numbers = four_in(A, k, j)
+        at = multiply_four(at, numbers, four_in(vectors, 1, j))
+        scaled = add_four(nothing, weight, multiply_four(nothing, numbers, four_in(vectors, 0, j)))
+        square = multiply_four(square, scaled, scaled)
+        put_four_in(A, k, j, scaled)
+    return sum_four(at), sum_four(square)
 
 
 def _write_limits(wish: Wish, given: Given, extra: Extra, reduced: Reduced, limits: Limits) -> None:
@@ -306,16 +327,11 @@ def _stay_above(wish: Wish, given: Given, reduced: Reduced, limits: Limits, row:
 def _scale_limits(limits: Limits, vectors: Matrix, torques: int) -> None:
     """Turn limits on x to limits on y, and measure their rows; a row without limit is as good as none."""
     A, lower, upper, size = limits
-    n = A.shape[1]
     for k in range(len(lower)):
         size[k] = 0.0
         limited = lower[k] > -math.inf or upper[k] < math.inf
         if limited or k < torques:
-            at, square = dot_rows(A, k, vectors, 1, n), 0.0
-            for j in range(n):
-                value = A[k, j] * vectors[0, j]
-                A[k, j] = value
-                square += value * value
+            at, square = _scale_row(A, k, vectors, 1.0)
             lower[k] -= at
             upper[k] -= at
             if k < torques:
