@@ -7,15 +7,13 @@ import pinocchio as pin
 
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.motion.clip import Clip, tell_gap
+from humanoid_dynamics.motion.fitted_rates import LEAST, FittedRates, fit_configurations, fit_velocities
 from humanoid_dynamics.motion.smoothing import smooth
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 WINDOW = 7  # samples
 DEGREE = 6  # of the polynomial through them
-SPAN, GROWTH = 0.06, 1.4  # s that the widest window takes, and by how much one is wider than the next
-LISTENED = 21  # samples of a window from which noise is told
-QUIET, NOISY = 0.02, 0.15  # rad/s² or m/s² that noise may make of an acceleration, and from where on it is told
-PASSED = 0.1  # rad/s² or m/s² that noise may make of an acceleration after the low-pass that is recommended
+QUIET, NOISY = 0.005, 0.05  # rad/s² or m/s² that noise may make of an acceleration, and from where on it is told
 
 
 def differentiate(clip: Clip, cutoff: float | None = None, kind: str = "gaussian") -> Clip:
@@ -93,101 +91,68 @@ def complete_rates(clip: Clip) -> Clip:
         return clip
     gap = tell_gap(clip.times)
     gaps = (f"{gap}; what was differentiated is rough there",) if gap else ()
-    if clip.v is not None:
-        notice = f"accelerations were not given; velocities were differentiated by polynomials through {min(WINDOW, len(clip))} samples"
-        return clip.change(a=differentiate_rates(clip.times, clip.v), notices=(*clip.notices, notice, *gaps))
-    width, noise, trouble = choose_width(clip.robot.model, clip.times, clip.q)
-    v, a = window_differences(clip.robot.model, clip.times, clip.q, width)
+    v, a, told = _differentiate_configurations(clip) if clip.v is None else _differentiate_velocities(clip)
+    return clip.change(v=v, a=a if clip.a is None else clip.a, notices=(*clip.notices, told, *gaps))
+
+
+def _differentiate_configurations(clip: Clip) -> tuple[Matrix, Matrix, str]:
+    """Return velocities and accelerations, and what was done to find them."""
     what = "velocities and accelerations were" if clip.a is None else "velocities were"
-    notice = f"{what} not given; configurations were differentiated by polynomials through {width} samples"
-    told = [notice]
-    if trouble > NOISY:
-        made = f"their noise of about {noise:.2g} rad or m makes accelerations wrong by about {trouble:.2g} rad/s² or m/s²"
-        told.append(f"{made}: low-pass them first, at about {recommend_cutoff(noise, clip.times):.2g} Hz")
-    return clip.change(v=v, a=a if clip.a is None else clip.a, notices=(*clip.notices, *told, *gaps))
+    what = f"{what} not given; configurations were differentiated by"
+    if _may_be_fitted(clip):
+        fitted = fit_configurations(clip.robot, clip.times, clip.q)
+        if _is_noisy(fitted, clip.times, 2):
+            return fitted.v, fitted.a, f"{what} splines through {_tell_noise(fitted, 'rad or m')}"
+    return (*window_differences(clip.robot.model, clip.times, clip.q), f"{what} polynomials through {min(WINDOW, len(clip))} samples")
 
 
-def recommend_cutoff(noise: float, times: Vector) -> float:
-    """Return the cut-off that lets ``PASSED`` of white noise through to accelerations, at most a quarter of the rate [Hz].
-
-    A low-pass at f passes s (2 pi f)² (2 f / 5 r)^(1/2) of noise s in samples at a rate r.
-
-    Args:
-        noise: Standard deviation of samples, not zero [rad or m].
-        times: (n,) instants [s].
-    """
-    rate = 1.0 / float(np.median(np.diff(times)))
-    passing = 2.5 * rate * (PASSED / noise) ** 2 / (2.0 * np.pi) ** 4
-    return min(float(passing**0.2), 0.25 * rate)
+def _differentiate_velocities(clip: Clip) -> tuple[Matrix, Matrix, str]:
+    """Return velocities and accelerations, and what was done to find them."""
+    v, what = np.asarray(clip.v), "accelerations were not given; velocities were differentiated by"
+    if _may_be_fitted(clip):
+        fitted = fit_velocities(clip.times, v)
+        if _is_noisy(fitted, clip.times, 1):
+            return v, fitted.a, f"{what} splines through {_tell_noise(fitted, 'rad/s or m/s')}"
+    return v, differentiate_rates(clip.times, v), f"{what} polynomials through {min(WINDOW, len(clip))} samples"
 
 
-def choose_width(model: pin.Model, times: Vector, q: Matrix) -> tuple[int, float, float]:
-    """Choose how many samples to lay a polynomial through: as few as their noise lets, at most what ``SPAN`` takes.
-
-    Motions that are sampled fast need it: at 1 kHz what six digits round away is an acceleration of 30 rad/s² between seven samples.
-
-    Args:
-        model: The tree.
-        times: (n,) instants [s].
-        q: (n, nq) configurations, n >= 3.
-
-    Returns:
-        An odd number of samples, or all there are where these are fewer; the noise of samples [rad or m] and what it makes of an
-        acceleration then [rad/s² or m/s²], zero where samples are too far apart to tell it.
-    """
-    step = float(np.median(np.diff(times)))
-    widest = min(2 * round(0.5 * SPAN / step) + 1, len(q) - 1 + len(q) % 2)
-    if widest <= WINDOW:
-        return min(WINDOW, len(q)), 0.0, 0.0
-    noise, width = measure_noise(model, times, q, min(widest, LISTENED)), WINDOW
-    while True:
-        offsets = np.arange(width) - width // 2
-        trouble = noise * float(np.linalg.norm(_derivative_weights(offsets.astype(np.float64))[1])) / step**2
-        if trouble <= QUIET or width == widest:
-            return width, noise, trouble
-        width = min(2 * int(0.5 * GROWTH * width) + 1, widest)
+def _may_be_fitted(clip: Clip) -> bool:
+    """Return whether there are enough samples, and none lacking between them, for splines."""
+    return len(clip) >= LEAST and not tell_gap(clip.times)
 
 
-def measure_noise(model: pin.Model, times: Vector, q: Matrix, width: int) -> float:
-    """Return the deviation of samples from polynomials through windows side by side, of the coordinate that has most.
-
-    Args:
-        model: The tree.
-        times: (n,) instants [s].
-        q: (n, nq) configurations, n >= width.
-        width: Samples in a window, more than a polynomial has coefficients.
-
-    Returns:
-        Standard deviation [rad or m].
-    """
-    squares = []
-    for first in range(0, len(q) - width + 1, width):
-        middle, window = first + width // 2, slice(first, first + width)
-        x = np.array([pin.difference(model, q[middle], sample) for sample in q[window]]).reshape(width, model.nv)
-        basis, _ = np.linalg.qr(np.vander(_to_one(times[window] - times[middle]), DEGREE + 1))
-        squares.append(np.sum((x - basis @ (basis.T @ x)) ** 2, axis=0) / (width - DEGREE - 1))
-    return float(np.sqrt(np.max(np.mean(squares, axis=0), initial=0.0)))
+def _is_noisy(fitted: FittedRates, times: Vector, order: int) -> bool:
+    """Return whether polynomials through a few samples would let more noise into accelerations than ``QUIET``."""
+    passing = float(np.linalg.norm(_derivative_weights(np.arange(float(WINDOW)) - WINDOW // 2)[order - 1]))
+    return bool(np.max(fitted.noise, initial=0.0) * passing / float(np.median(np.diff(times))) ** order > QUIET)
 
 
-def window_differences(model: pin.Model, times: Vector, q: Matrix, width: int = WINDOW) -> tuple[Matrix, Matrix]:
+def _tell_noise(fitted: FittedRates, unit: str) -> str:
+    """Tell of the noise that does most, and what is left of it where that is much."""
+    worst = int(np.argmax(fitted.trouble))
+    told = f"noise of about {fitted.noise[worst]:.2g} {unit}"
+    if fitted.trouble[worst] <= NOISY:
+        return told
+    return f"{told}, which leaves accelerations wrong by about {fitted.trouble[worst]:.2g} rad/s² or m/s²"
+
+
+def window_differences(model: pin.Model, times: Vector, q: Matrix) -> tuple[Matrix, Matrix]:
     """Differentiate configurations twice, by the polynomial of sixth degree nearest to a window of samples around each one.
 
     The window is laid into the tangent space at its sample, where velocity and acceleration are the first two derivatives.  The error
-    falls with the fourth power of the step for the usual seven samples at the very ends, with the sixth inside.  Seven samples let all
-    noise through; wider windows take it away.
+    falls with the fourth power of the step for the usual seven samples at the very ends, with the sixth inside.
 
     Args:
         model: The tree.
         times: (n,) instants [s].
         q: (n, nq) configurations, n >= 3.
-        width: Samples in a window; an odd number, as many as there are where there are fewer.
 
     Returns:
         v: (n, nv) velocities.
         a: (n, nv) accelerations.
     """
     n = len(q)
-    width = min(width, n)
+    width = min(WINDOW, n)
     v, a = np.empty((2, n, model.nv))
     weights = {}
     for k in range(n):
@@ -203,19 +168,18 @@ def window_differences(model: pin.Model, times: Vector, q: Matrix, width: int = 
     return v, a
 
 
-def differentiate_rates(times: Vector, v: Matrix, width: int = WINDOW) -> Matrix:
+def differentiate_rates(times: Vector, v: Matrix) -> Matrix:
     """Differentiate velocities, by the polynomial through a window of samples around each one.
 
     Args:
         times: (n,) instants [s].
         v: (n, nv) velocities, n >= 3.
-        width: Samples in a window.
 
     Returns:
         (n, nv) accelerations.
     """
     n = len(v)
-    width = min(width, n)
+    width = min(WINDOW, n)
     a = np.empty(v.shape)
     for k in range(n):
         first = min(max(k - width // 2, 0), n - width)

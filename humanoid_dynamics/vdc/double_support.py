@@ -13,6 +13,7 @@ import numpy as np
 from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, check_vector, read_only
 from humanoid_dynamics.spatial.records import Sealed
+from humanoid_dynamics.vdc.adaptive_gains import check_array
 from humanoid_dynamics.vdc.decomposition import WORLD, Decomposition
 from humanoid_dynamics.vdc.inverse import SubsystemAnswer
 from humanoid_dynamics.vdc.transform import build_wrench_transform
@@ -126,15 +127,12 @@ def choose_minimum_torque(
         The least loads.
 
     Raises:
-        ShapeError: If sizes are wrong.
+        ShapeError: If sizes are wrong, an entry is not finite, or the weight is not symmetric and positive definite.
     """
     B, b = support.affine()
-    rows = np.zeros((0, 6)) if released is None else np.asarray(released, dtype=np.float64)
-    W = np.eye(len(b)) if weight is None else np.asarray(weight, dtype=np.float64)
-    if rows.ndim != 2 or rows.shape[1] != 6:
-        raise ShapeError("released", f"shape {rows.shape}", "(p, 6)")
-    if W.shape != (len(b), len(b)):
-        raise ShapeError("weight", f"shape {W.shape}", f"({len(b)}, {len(b)})")
+    rows = np.zeros((0, 6)) if released is None else check_array("released", released, (np.shape(released)[:1] or (1,)) + (6,))
+    W = np.eye(len(b)) if weight is None else _check_weight(weight, len(b))
+    split = float(check_vector("split", [split], 1)[0])
     tip, tip_0 = _second_tip(support)
     b_1, a_2 = b + split * B @ support.f4, rows @ (tip_0 + split * tip @ support.f4)
     A_1 = rows @ tip
@@ -167,6 +165,13 @@ def _second_tip(support: DoubleSupport) -> tuple[Matrix, Vector]:
     """Return the wrench on the second contact as a function of T1."""
     second = support.second
     return -second.B_tip, second.b_tip + second.B_tip @ support.f4
+
+
+def _check_weight(weight: Matrix, size: int) -> Matrix:
+    W = check_array("weight", weight, (size, size))
+    if not np.allclose(W, W.T) or np.linalg.eigvalsh(W)[0] <= 0.0:
+        raise ShapeError("weight", "another matrix", "a symmetric, positive definite one")
+    return W
 
 
 def _describe(support: DoubleSupport, eta: Vector, split: float) -> SupportChoice:

@@ -261,6 +261,14 @@ def test_eq_46_printed_exponent_explodes():
     assert printed < -22000.0 < -4.0 < compute_friction(joint, np.array([rate]))[0] < 0.0
 
 
+def test_eq_46_friction_at_rest():
+    """A joint that starts to turn meets friction without a step: tanh of the rate over 1e-3 rad/s stands for the sign."""
+    joint = JointParameters(*(np.array([x]) for x in (0.0, 2.0, 0.0, 0.0, 0.1, 0.0)))
+    for rate in (-1e-3, -1e-4, 0.0, 1e-4, 1e-3):
+        assert compute_friction(joint, np.array([rate]))[0] == pytest.approx(2.0 * np.tanh(rate / 1e-3), abs=1e-15)
+    assert (compute_friction(joint, np.array([1e-9]), smooth=0.0) == 2.0).all()
+
+
 def test_eq_47_motor_torque():
     """Gear inertia and friction come on top of z'f; a direct drive gives z'f alone."""
     load, rate, acceleration = np.array([3.0]), np.array([0.4]), np.array([-2.0])

@@ -68,6 +68,8 @@ def test_procedures_1_and_2_agree_for_every_split(name, first, second, trunk, re
     root = np.random.default_rng(5).normal(size=(len(support.affine()[1]),) * 2)
     for weight in (None, root @ root.T + np.eye(len(root))):
         second_procedure = choose_minimum_torque(support, released, weight)
+        if released is not None:
+            assert np.abs(released @ second_procedure.second_wrench).max() < 1e-8
         for split in (0.25, 0.5, 1.0):
             choice = choose_minimum_torque(support, released, weight, split)
             assert np.abs(choice.loads - second_procedure.loads).max() < 1e-7
@@ -132,5 +134,12 @@ def test_what_is_refused():
     support = build_double_support(answer, "left_foot", "right_foot")
     with pytest.raises(ShapeError, match="released"):
         choose_minimum_torque(support, np.zeros(6))
-    with pytest.raises(ShapeError, match="weight"):
-        choose_minimum_torque(support, weight=np.eye(3))
+    size = len(support.affine()[1])
+    for released in (np.full((1, 6), np.nan), np.eye(5), "all"):
+        with pytest.raises(ShapeError, match="released"):
+            choose_minimum_torque(support, released)
+    for weight in (np.eye(3), np.full((size, size), np.nan), -np.eye(size), np.triu(np.ones((size, size)))):
+        with pytest.raises(ShapeError, match="weight"):
+            choose_minimum_torque(support, weight=weight)
+    with pytest.raises(ShapeError, match="split"):
+        choose_minimum_torque(support, split=np.nan)
