@@ -8,7 +8,7 @@ ENERGY = 1e-3  # of all energy there was at the start or came and went since
 NONE = 1e-6  # what may be missing where there is none [J, N·s, N·m·s]
 ROUND_OFF = 1e-9  # share of it that says nothing about a step
 GAIN = 1e-2  # of the largest kinetic energy so far: what steps may make out of nothing in a second [1/s]
-FREE = 1e-5  # what a step may make wherever it is [J]
+FREE = 1e-4  # what a step may make wherever it is [J]
 
 
 def sum_energy(books: Books) -> float:

@@ -32,6 +32,7 @@ def slowest_stop(dt: float) -> float:
 RUNAWAY: Final = 1e4  # speed at which a world stops [m/s, rad/s]
 WILD: Final = 10.0  # speed above which a step looks back at its energy [m/s, rad/s]
 MISJUDGES: Final = 3e-5  # velocity by which a step may be off before it is taken again with the middle it found [m/s, rad/s]
+LONG: Final = 1e-3  # longer steps misjudge smooth motion by the cube of their length, which does not count [s]
 QUIET: Final = 0.05  # speed up to which no middle that is not as expected counts [m/s, rad/s]
 CARRIES: Final = 1e-10  # an impulse below this is round-off [N·s]
 ARRIVES: Final = 5e-5  # a fast point that arrives sooner than this takes part in an impact that would else be nobody's [s]

@@ -9,7 +9,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.simulation.books import Books, find_forgotten_rotors, measure_rotors
 from humanoid_dynamics.simulation.contacts.friction import FrictionContacts
-from humanoid_dynamics.simulation.contacts.thresholds import FASTEST_APPROACH, NEAR, slowest_impact
+from humanoid_dynamics.simulation.contacts.thresholds import FASTEST_APPROACH, LONG, NEAR, slowest_impact
 from humanoid_dynamics.simulation.steps.joint_forces import Drive, JointForces
 from humanoid_dynamics.simulation.steps.outside import Outside
 from humanoid_dynamics.simulation.steps.rows import (
@@ -271,7 +271,8 @@ class Engine:
         """Return by which velocity the step is off, since its middle was not as expected [m/s, rad/s]."""
         rows, numbers = self._rows, self._numbers
         off = 0.5 * (rows[V] + rows[V_END]) - rows[V_MIDDLE]
-        missed = float(numbers[DT] * numbers[FASTEST] * np.abs(off).max(initial=0.0))
+        dt = numbers[DT]
+        missed = float(dt * numbers[FASTEST] * np.abs(off).max(initial=0.0)) / max(1.0, dt / LONG) ** 3
         numbers[MISJUDGED] = missed
         return missed
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from humanoid_dynamics.simulation.contacts.thresholds import LONG
 from humanoid_dynamics.simulation.steps.branches import factor, find_momentum, find_velocity, whiten_all
 from humanoid_dynamics.simulation.steps.rows import (
     CUT,
@@ -135,7 +136,7 @@ def arrive(parents: Indices, L: Matrix, dofs: Matrix, numbers: Vector) -> None:
         drive += (dofs[PULL, i] - dofs[SAG, i] * end) * way
         losses += (dofs[DRAG, i] - dofs[LOSS, i] * end) * way
         contacts += (dofs[Z_START, i] + dofs[Z_END, i]) * (dofs[Z_END, i] - dofs[Z_FREE, i])
-    numbers[FASTEST], numbers[MISJUDGED] = fastest, dt * fastest * off
+    numbers[FASTEST], numbers[MISJUDGED] = fastest, dt * fastest * off / max(1.0, dt / LONG) ** 3
     numbers[W_MOTORS], numbers[W_PUSHES], numbers[W_DRIVE], numbers[W_LOSSES] = motors, pushes, drive, losses
     numbers[W_CONTACTS] = 0.5 * contacts
     check_drives(dofs, numbers)
