@@ -9,8 +9,8 @@ from humanoid_dynamics.control.body_kernel import solve_rows
 from humanoid_dynamics.errors import MissingExtraError
 from humanoid_dynamics.resolution import small
 from humanoid_dynamics.simulation.contacts import cone_newton, thresholds
+from humanoid_dynamics.simulation.contacts.approach_kernel import speed_at
 from humanoid_dynamics.simulation.contacts.contact_build import select_points
-from humanoid_dynamics.simulation.contacts.detect_kernel import speed_at
 from humanoid_dynamics.spatial import compiling, fours
 
 

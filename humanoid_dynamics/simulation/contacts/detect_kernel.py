@@ -124,7 +124,8 @@ def find_nearest(point: Vector, middle: Vector, views: Tables, span: tuple[int, 
             lower(point, middle[9:12], found, middle, place)
             gap = probe(shapes[s], pose, place, found)
         else:
-            lower(point, middle[9:12], found, middle, place)
+            r = point[RADIUS]
+            place[0], place[1], place[2] = middle[0] - r * found[0], middle[1] - r * found[1], middle[2] - r * found[2]
         if gap < min(least, within) and faces(middle, found):
             nearest, least = s, gap
             middle[3], middle[4], middle[5] = found[0], found[1], found[2]
@@ -209,10 +210,11 @@ def enter(row: Vector, point: Vector, middle: Vector, shape: Vector, gap: float)
     write_axes(row, middle[3:6])
 
 
-def detect(views: Tables, tables: Tables, tree: tuple[Indices, Indices], numbers: Vector) -> None:
+def detect(views: Tables, tables: Tables, tree: tuple[Indices, Indices], numbers: Vector) -> None:  # noqa: C901, PLR0915
     """Find the points near a shape, and when the first one hits.
 
-    Shapes that stand still count as one, the nearest; every shape that moves counts by itself.
+    Shapes that stand still count as one, the nearest; every shape that moves counts by itself.  It is one function, because to hand on
+    all of its tables for each point takes longer than what is done with them.
 
     Args:
         views: (nj, 12) poses of all joints, and (nv, 6) joint Jacobian of the world.
@@ -222,60 +224,50 @@ def detect(views: Tables, tables: Tables, tree: tuple[Indices, Indices], numbers
     """
     poses, JT = views
     points, shapes, dofs, near, memory = tables
-    twists, room = np.zeros((len(tree[0]), 13)), (np.empty(15), np.zeros(12))
-    level, reach = len(shapes) == 1 and shapes[0, KIND] == PLANE, find_reach(dofs)
-    numbers[LOWEST], numbers[HIT], numbers[COUNT] = FAR, -1.0, 0.0
-    begin = 0
-    while begin < len(points):
-        within, end = numbers[WITHIN], begin + 1
-        if points[begin, P_END] > 0.0:
-            end = int(points[begin, P_END])
-            if level and is_high(points, (begin, P_BALL), poses, shapes, within):
-                numbers[LOWEST], begin = min(numbers[LOWEST], within), end
-                continue
-            within = come_within(points[begin], (poses, JT, shapes, dofs), tree, (twists, room[0], reach), numbers)
-        for i in range(begin, end if within > 0.0 else begin):
-            if level and is_high(points, (i, P_X), poses, shapes, within):
+    twists, middle, found = np.zeros((len(tree[0]), 13)), np.empty(15), np.zeros(12)
+    statics, level, reach = int(numbers[STATICS]), len(shapes) == 1 and shapes[0, KIND] == PLANE, find_reach(dofs)
+    numbers[LOWEST], count, hit, until, i = FAR, 0, -1.0, 0, -1
+    within = numbers[WITHIN]
+    while i < len(points) - 1:
+        i += 1
+        point = points[i]
+        if point[P_END] > 0.0:
+            until, within = int(point[P_END]), numbers[WITHIN]
+            alone = level and is_high(points, (i, P_BALL), poses, shapes, within)
+            if alone:
                 numbers[LOWEST] = min(numbers[LOWEST], within)
             else:
-                look_at(i, (poses, JT, points, shapes, dofs, near, memory), tree, (twists, *room), within, numbers)
-        begin = end
-
-
-def look_at(i: int, tables: Tables, tree: tuple[Indices, Indices], room: Tables, within: float, numbers: Vector) -> None:  # noqa: PLR0917
-    """Enter a point into the table of near points, once for each shape it is near to.
-
-    Args:
-        i: Which of the points.
-        tables: Poses, joint Jacobian, then the tables in the order of ``detect``.
-        tree: As for ``detect``.
-        room: (nj, 13) velocities of joints, and room for what is known of the point.
-        within: How near it is to what stands still [m].
-        numbers: Numbers in and out.
-    """
-    poses, JT, points, shapes, dofs, near, memory = tables
-    twists, middle, found = room
-    point, joint, statics = points[i], int(points[i, JOINT]), int(numbers[STATICS])
-    pose = poses[joint]
-    middle[0], middle[1], middle[2] = carry(pose, point[P_X], point[P_X + 1], point[P_X + 2])
-    middle[6], middle[7], middle[8] = turn_out(pose, point[P_OUT], point[P_OUT + 1], point[P_OUT + 2])
-    middle[9], middle[10], middle[11] = turn_out(pose, point[P_AXIS], point[P_AXIS + 1], point[P_AXIS + 2])
-    for slot in range(0 if point[GROUP] >= 0.0 else 1, len(shapes) - statics + 1):  # the terrain does not touch itself
-        span = (0, statics) if slot == 0 else (statics + slot - 1, statics + slot)
-        s, gap = find_nearest(point, middle, (shapes, poses), span, (found, within if slot == 0 else numbers[WITHIN]))
-        numbers[LOWEST] = min(numbers[LOWEST], gap)
-        if s < 0:
+                within = come_within(point, (poses, JT, shapes, dofs), tree, (twists, middle, reach), numbers)
+            if alone or within == 0.0:
+                i = until - 1
+                continue
+        elif i >= until:
+            within = numbers[WITHIN]
+        if level and within < numbers[WITHIN] and is_high(points, (i, P_X), poses, shapes, within):
+            numbers[LOWEST] = min(numbers[LOWEST], within)
             continue
-        row = near[int(numbers[COUNT])]
-        row[N_KEY], row[N_POINT], row[N_SHAPE] = slot * len(points) + i, i, s
-        enter(row, point, middle, shapes[s], gap)
-        other = int(shapes[s, S_JOINT])
-        for moved in (joint, other):
-            if twists[moved, KNOWN] == 0.0:
-                find_twists(JT, tree, dofs, moved, twists)
-        row[N_SPEED] = measure_approach(twists, joint, other, row, numbers)
-        numbers[HIT] = sooner(numbers[HIT], row, memory, numbers)
-        numbers[COUNT] += 1.0
+        joint = int(point[JOINT])
+        pose = poses[joint]
+        middle[0], middle[1], middle[2] = carry(pose, point[P_X], point[P_X + 1], point[P_X + 2])
+        middle[6], middle[7], middle[8] = turn_out(pose, point[P_OUT], point[P_OUT + 1], point[P_OUT + 2])
+        middle[9], middle[10], middle[11] = turn_out(pose, point[P_AXIS], point[P_AXIS + 1], point[P_AXIS + 2])
+        for slot in range(0 if point[GROUP] >= 0.0 else 1, len(shapes) - statics + 1):  # the terrain does not touch itself
+            span = (0, statics) if slot == 0 else (statics + slot - 1, statics + slot)
+            s, gap = find_nearest(point, middle, (shapes, poses), span, (found, within if slot == 0 else numbers[WITHIN]))
+            numbers[LOWEST] = min(numbers[LOWEST], gap)
+            if s < 0:
+                continue
+            row = near[count]
+            row[N_KEY], row[N_POINT], row[N_SHAPE] = slot * len(points) + i, i, s
+            enter(row, point, middle, shapes[s], gap)
+            other = int(shapes[s, S_JOINT])
+            for moved in (joint, other):
+                if twists[moved, KNOWN] == 0.0:
+                    find_twists(JT, tree, dofs, moved, twists)
+            row[N_SPEED] = measure_approach(twists, joint, other, row, numbers)
+            hit = sooner(hit, row, memory, numbers)
+            count += 1
+    numbers[HIT], numbers[COUNT] = hit, count
 
 
 PARTS = (
@@ -286,5 +278,4 @@ PARTS = (
     come_within,
     is_high,
     enter,
-    look_at,
 )
