@@ -33,7 +33,7 @@ def test_name_changes_with_the_code_of_a_part_and_not_with_the_run():
 
 
 def test_constants_of_other_files_count():
-    globals_ = {**select_points.__globals__, "REACH": 2.0 * thresholds.REACH}
+    globals_ = {**select_points.__globals__, "NEAR": 2.0 * thresholds.NEAR}
     edited = FunctionType(select_points.__code__, globals_, select_points.__name__)
     assert compiling.digest_functions((edited,)) != compiling.digest_functions((select_points,))
 
