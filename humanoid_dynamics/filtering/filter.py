@@ -99,8 +99,7 @@ class DynamicsFilter:
     def restart(self) -> None:
         """Forget the stream and the state, and a fall."""
         self._recovery.restart()
-        keep_limits = self.tick_settings.joint_limits
-        self._stream = TargetStream(self.robot, self.proportions, self.settings, self._placer, keep_limits=keep_limits)
+        self._stream = TargetStream(self.robot, self.proportions, self.settings, self._placer, keep_limits=self.tick_settings.joint_limits)
         self._tick.restart()
         self._prediction.restart()
         self.q: Vector = np.array(self.robot.posture)
