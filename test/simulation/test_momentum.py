@@ -308,3 +308,24 @@ def test_motion_of_sweeps_is_that_of_the_library(human):
     measure_motion(tuple(list_bodies(model, list_parents(model))), q, v, motion)
     np.testing.assert_allclose(motion[:6], measure_momentum(model, data, q, v), rtol=1e-11, atol=1e-11)
     np.testing.assert_allclose(motion[6:], human.mass * pin.centerOfMass(model, data, q), rtol=1e-12)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_body_that_floats_beside_one_that_turns_fast_is_free_of_it(compiled):
+    """Of a floating joint both bodies fly on as if alone: momentum and energy stay, however fast the upper one turns."""
+    links = "".join(write_link(name, 1.0, (0.01, 0.02, 0.01), (0.0, 0.0, 0.0)) for name in ("stick", "stone"))
+    joint = '<joint name="loose" type="floating"><parent link="stick"/><child link="stone"/></joint>'
+    robot = hd.load_robot(f'<robot name="two">{links}{joint}</robot>', root="free_flyer")
+    q, v = pin.neutral(robot.model), np.array([0.5, -1.4, -0.5, -9.9, -2.2, -0.8, -0.2, 0.7, -0.6, 9.3, 2.9, 0.4])
+    q[7:10] = 0.15, -0.9, 0.0
+    world, before = World(robot, Setup(points=(), compiled=compiled), hd.State(q, v)), momentum(robot, q, v)
+    for _ in range(100):
+        assert world.step(1e-3).momentum < 1e-5
+    state = world.state
+    after = momentum(robot, state.q, state.v) - [0.0, 0.0, -0.1 * 9.81 * robot.mass]
+    assert after == pytest.approx(before, abs=1e-3)
+    assert abs(world.books.missing) < 1e-4 * world.books.start
+
+
+def momentum(robot, q, v):
+    return np.array(pin.computeCentroidalMomentum(robot.model, robot.data(), q, v).linear)

@@ -10,6 +10,7 @@ from humanoid_dynamics.simulation.contacts.shapes import Shape
 from humanoid_dynamics.simulation.contacts.solid_points import FLAT
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
+CLOSER, NEARER = 30, 1e-12  # how often at most, and by how much at least, a disc is lowered nearer to what it touches [m]
 SHARE = float(np.sqrt(1.0 - FLAT * FLAT))  # length of what stands for the axis of a disc; that of a ball has none
 
 
@@ -28,7 +29,7 @@ def reach(radius: Vector, axis: Matrix, normal: Matrix) -> Matrix:
 
 
 def probe_discs(shapes: Sequence[Shape], middles: Matrix, radius: Vector, axis: Matrix) -> tuple[Vector, Matrix, Indices, Matrix]:
-    """Return where discs touch the nearest of some shapes: a disc is lowered along the normal at its middle, and measured there.
+    """Return where discs touch the nearest of some shapes.
 
     Args:
         shapes: At least one shape.
@@ -39,8 +40,25 @@ def probe_discs(shapes: Sequence[Shape], middles: Matrix, radius: Vector, axis: 
     Returns:
         (k,) gaps [m], (k, 3) normals, (k,) which shapes, and (k, 3) places that touch [m].
     """
-    places = np.array([middles + reach(radius, axis, np.broadcast_to(shape.probe(middles)[1], middles.shape)) for shape in shapes])
-    gaps, normals = zip(*(shape.probe(place) for shape, place in zip(shapes, places, strict=True)), strict=True)
-    nearest, rows = np.argmin(np.array(gaps), axis=0), np.arange(len(middles))
-    every = np.array([np.broadcast_to(normal, middles.shape) for normal in normals])
-    return np.array(gaps)[nearest, rows], every[nearest, rows], nearest, places[nearest, rows]
+    gaps, normals, places = (np.array(parts) for parts in zip(*(_lower(shape, middles, radius, axis) for shape in shapes), strict=True))
+    nearest, rows = np.argmin(gaps, axis=0), np.arange(len(middles))
+    return gaps[nearest, rows], normals[nearest, rows], nearest, places[nearest, rows]
+
+
+def _lower(shape: Shape, middles: Matrix, radius: Vector, axis: Matrix) -> tuple[Vector, Matrix, Matrix]:
+    """Lower discs along the normal at their middles, then along that where they are lowest so, for as long as they come nearer."""
+
+    def measure(normal: Matrix) -> tuple[Vector, Matrix, Matrix]:
+        place = middles + reach(radius, axis, np.broadcast_to(normal, middles.shape))
+        gap, found = shape.probe(place)
+        return gap, np.array(np.broadcast_to(found, middles.shape)), place
+
+    best, going = measure(shape.probe(middles)[1]), np.ones(len(middles), dtype=bool)
+    for _ in range(CLOSER):
+        new = measure(best[1])
+        going &= new[0] < best[0] - NEARER
+        if not going.any():
+            break
+        for old, found in zip(best, new, strict=True):
+            old[going] = found[going]
+    return best

@@ -94,7 +94,9 @@ def straighten(columns: tuple[int, ...], M: Matrix, v: Vector, h: Vector) -> Non
         h: (nv,) bias forces, overwritten.
     """
     for c in columns:
-        h[c:] -= np.triu(M[c : c + 3, c:]).T @ np.cross(v[c + 3 : c + 6], v[c : c + 3])
+        turning = np.cross(v[c + 3 : c + 6], v[c : c + 3])
+        h[c:] -= np.triu(M[c : c + 3, c:]).T @ turning
+        h[:c] -= M[:c, c : c + 3] @ turning  # of what carries a body that is free of it
 
 
 def _rotation(q: Vector, k: int) -> Matrix:
