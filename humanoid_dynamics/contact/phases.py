@@ -53,6 +53,7 @@ class PhaseManager:
         self.schedule = schedule
         self._rates = read_only(schedule.share_rates(events=True))
         self._clock = self._now = start
+        self._stopped = False  # whether the clock has gone on without the schedule
         self._closed: dict[str, bool] = {}
         self._since: dict[str, float] = {}
         self._until = -np.inf  # nothing changes before this time of the schedule
@@ -78,7 +79,7 @@ class PhaseManager:
             UnknownNameError: If the surface is not scheduled.
         """
         self.schedule.index(surface)
-        t = self._time(t)
+        t, closed = self._time(t), bool(closed)  # a comparison of numpy is another false than Python's
         self._advance(t)
         if self._closed.get(surface) == closed:
             return
@@ -131,12 +132,15 @@ class PhaseManager:
         """Move the schedule on, at most to the next touch-down that is observed and has not happened; return who is waited for."""
         target = self._now + max(0.0, t - self._clock)
         self._clock = max(self._clock, t)
-        for interval in sorted(self.schedule.intervals, key=lambda i: i.start):
-            if self._now <= interval.start < target and self._closed.get(interval.surface) is False:
-                self._now = interval.start
-                return interval.surface
-        self._now = target
-        return ""
+        awaited = (i for i in self.schedule.intervals if self._now <= i.start <= target and self._closed.get(i.surface) is False)
+        interval = min(awaited, key=lambda i: i.start, default=None)
+        if interval is None:
+            self._now, self._stopped = target, False
+            return ""
+        if target > self._now:  # asked again at the same time, it says the same again
+            self._stopped = target > interval.start
+        self._now = interval.start
+        return interval.surface if self._stopped else ""
 
     def _interval_at(self, surface: str) -> ContactInterval | None:
         """Return the closing of a surface that is on; a touch-down that is waited for belongs to it."""

@@ -47,7 +47,7 @@ class ContactInterval:
         if not (self.start + self.load <= self.end - self.unload + self._round_off() or self.start == -np.inf or self.end == np.inf):
             expected = "a contact that is loaded before it is unloaded"
             raise ShapeError(f"interval of {self.surface}", self._told(), expected)
-        if not (self.start < self.end and min(numbers) >= 0.0 and max(numbers) < np.inf and self.weight > 0.0):
+        if not (self.start < self.end and all(0.0 <= number < np.inf for number in numbers) and self.weight > 0.0):
             expected = "an end after the start, finite times of loading, a positive weight"
             raise ShapeError(f"interval of {self.surface}", self._told(), expected)
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.errors import DescriptionError, SourceError, UnknownNameError
+from humanoid_dynamics.errors import DescriptionError, ShapeError, SourceError, UnknownNameError
 from humanoid_dynamics.model.aliases import POINT, SURFACE, name_frames
 from humanoid_dynamics.model.checks import branches, check_urdf, root_link, walk
 from humanoid_dynamics.model.coordinates import Coordinates, read_coordinates
@@ -29,6 +29,7 @@ from humanoid_dynamics.model.robot import ControlPoint, Notice, RobotModel
 from humanoid_dynamics.model.standing.posture import find_stance, resting_posture
 from humanoid_dynamics.model.standing.soles import find_soles
 from humanoid_dynamics.model.surface import ContactSurface
+from humanoid_dynamics.spatial.arrays import check_number, check_vector
 
 WORLD_LINK = "world"
 MIMIC_CHOICES = ("constraint", "reduced")
@@ -225,7 +226,21 @@ def _assemble(
     )
 
 
+def _check_surface(name: str, spec: SurfaceSpec) -> None:
+    """Refuse numbers that no surface can have; a file is refused before, with its key."""
+    where = f"surface {name}: vertices"
+    corners = np.asarray(spec.vertices)
+    if corners.ndim != 2 or not len(corners) or corners.shape[1] != 3:
+        raise ShapeError(where, f"shape {corners.shape}", "(k, 3), a point, two or the corners of a face")
+    check_vector(where, corners.ravel(), corners.size)
+    if len(corners) > 1 and np.linalg.matrix_rank(corners[1:] - corners[0]) < min(len(corners) - 1, 2):
+        raise ShapeError(where, "corners on one line" if len(corners) > 2 else "one point twice", "two points of an edge, or a face")
+    check_number(f"surface {name}: friction", spec.friction, 0.0, np.inf, "a number that is not negative")
+    check_number(f"surface {name}: normal_force_limit", spec.normal_force_limit, np.finfo(float).tiny, np.inf, "a positive number")
+
+
 def _add_surface(model: pin.Model, name: str, spec: SurfaceSpec) -> ContactSurface:
+    _check_surface(name, spec)
     frame = _add_frame(model, SURFACE + name, spec.frame)
     return ContactSurface(name, spec.frame.link, frame, spec.frame.X_L, spec.vertices, spec.friction, spec.normal_force_limit, spec.assumed)
 

@@ -8,6 +8,7 @@ from nearest import cone_distance
 from humanoid_dynamics.contact.cone import build_generators, build_pushes, build_wrench_cone
 from humanoid_dynamics.contact.wrench import measure_wrench
 from humanoid_dynamics.model.surface import MOST_CORNERS, ContactSurface
+from humanoid_dynamics.resolution.evidence import yaw_margin
 from humanoid_dynamics.spatial.polygon import margin_inside
 
 X, Y = 0.11, 0.05
@@ -85,6 +86,14 @@ def test_pure_turning_of_a_small_square_is_friction_times_corner_distance():
         assert np.max(cone.A @ turn) < 0.0
         turn[5] = sign * limit * 1.001
         assert np.max(cone.A @ turn) > 0.0
+
+
+@pytest.mark.parametrize("given", [0.0, 3.0, -5.0, 20.0])
+def test_yaw_margin_is_what_a_moment_leaves_of_the_closed_form(given):
+    """With the load in the middle and no force along it a rectangle holds moments up to mu (X + Y) f_z, mu that of the pyramid."""
+    cone, load = build_wrench_cone(patch(PATCHES["rectangle"], 0.6)), 200.0
+    margin = yaw_margin(cone, np.array([0.0, 0.0, load, 0.0, 0.0, given]))
+    assert margin == pytest.approx(0.6 / np.sqrt(2.0) * (X + Y) * load - abs(given), rel=1e-9)
 
 
 def test_point_turns_freely_and_tells_no_yaw():

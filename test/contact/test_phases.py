@@ -190,6 +190,32 @@ def test_missed_contact_waits_and_says_so():
     np.testing.assert_array_equal(phases[-1].shares, [1.0, 0.0])
 
 
+def test_sensor_that_is_heard_at_every_tick_does_not_hide_who_is_waited_for():
+    manager, told = PhaseManager(step()), {}
+    for t in np.arange(0.0, 1.0, DT):
+        manager.observe("right", t >= 0.85, t)
+        phase = manager.phase(t)
+        again = manager.phase(t)
+        assert (again.status, again.reason, again.schedule_time) == (phase.status, phase.reason, phase.schedule_time)
+        told[round(t, 3)] = phase.status
+    assert {told[t] for t in (0.0, 0.5, 0.6, 0.85, 0.999)} == {"planned"}
+    assert {status for t, status in told.items() if 0.601 <= t < 0.85} == {"waiting"}
+
+
+def test_nobody_is_waited_for_at_the_very_time_of_a_touchdown():
+    hands = [ContactInterval(name, start, np.inf, 0.1, 0.1) for name, start in (("one", 0.5), ("other", 0.75))]
+    plan = ContactSchedule.of([ContactInterval("foot", -np.inf, np.inf, 0.0, 0.0), *hands])
+    manager = PhaseManager(plan, 0.5)
+    manager.observe("one", False, 0.5)
+    assert manager.phase(0.5).status == "planned"
+    assert manager.phase(0.625).status == "waiting"
+    manager.observe("one", True, 0.625)
+    assert manager.phase(0.875).schedule_time == 0.75
+    manager.observe("other", False, 0.875)
+    assert manager.phase(0.875).status == "planned"
+    assert manager.phase(0.9375).status == "waiting"
+
+
 def test_lost_contact_gives_its_load_at_once_and_takes_it_back_slowly():
     manager = PhaseManager(step())
     times, phases = run(manager, [(0.0, "right", False), (0.6, "right", True), (0.75, "right", False), (0.8, "right", True)])

@@ -116,6 +116,8 @@ def test_steps_of_load_have_no_bound():
         (0.0, np.nan, 0.1, 0.1),
         (0.0, 1.0, np.inf, 0.1),
         (0.0, 1.0, np.nan, 0.1),
+        (-np.inf, 1.0, 0.1, np.nan),
+        (0.0, np.inf, 0.1, np.nan),
     ],
 )
 def test_impossible_intervals(interval):

@@ -6,6 +6,7 @@ import pytest
 from small_urdf import described, joint, link, robot, two_links
 
 from humanoid_dynamics.errors import ShapeError, SingularInertiaError, UnknownNameError
+from humanoid_dynamics.model.description import Description, FrameSpec, SurfaceSpec
 from humanoid_dynamics.model.facts import describe_robot
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.state import State
@@ -47,6 +48,27 @@ def test_names_that_do_not_exist(arm, look, words):
 def test_a_robot_without_surfaces_says_none():
     with pytest.raises(UnknownNameError, match=r"no contact surface named 'sole'. Known: none"):
         load_robot(two_links(), root="fixed").surface("sole")
+
+
+@pytest.mark.parametrize(
+    ("field", "given"),
+    [
+        ("friction", {"friction": np.nan}),
+        ("friction", {"friction": -0.1}),
+        ("normal_force_limit", {"normal_force_limit": 0.0}),
+        ("normal_force_limit", {"normal_force_limit": np.nan}),
+        ("vertices", {"vertices": np.zeros((0, 3))}),
+        ("vertices", {"vertices": np.zeros((4, 2))}),
+        ("vertices", {"vertices": np.array([[0.1, np.nan, 0.0]])}),
+        ("vertices", {"vertices": np.array([[0.1, 0.2, 0.0]] * 2)}),
+        ("vertices", {"vertices": np.array([[0.0, 0.0, 0.0], [0.1, 0.0, 0.0], [0.2, 0.0, 0.0]])}),
+    ],
+)
+def test_surfaces_that_no_patch_can_be_are_refused_with_their_name(field, given):
+    face = np.array([[0.1, 0.05, 0.0], [-0.1, 0.05, 0.0], [-0.1, -0.05, 0.0]])
+    spec = SurfaceSpec(FrameSpec("arm", pin.SE3.Identity()), **({"vertices": face} | given))
+    with pytest.raises(ShapeError, match=f"surface sole: {field}: received"):
+        load_robot(two_links(), description=Description(surfaces={"sole": spec}))
 
 
 def test_nothing_can_be_changed(arm):
