@@ -24,6 +24,7 @@ from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.resampling import sample_configurations
 from humanoid_dynamics.spatial.arrays import Matrix
 
+LONGEST = 86400.0  # s; a clip of more than a day has times that are no seconds
 GROUNDED = "on the ground"  # an attempt without the flights of the one before
 
 
@@ -107,7 +108,8 @@ def filter_clip(
         The clip after the filter.
 
     Raises:
-        ClipError: If the clip is shorter than one tick, or nothing comes of it: then it names the first row that was refused, and why.
+        ClipError: If the clip is shorter than one tick or longer than a day, or nothing comes of it: then it names the first row that was
+            refused, and why.
         ShapeError: If the normal is no direction of ground.
     """
     if normal is not None:
@@ -118,6 +120,8 @@ def filter_clip(
     settings = settings or Settings()
     if clip.duration < settings.dt:
         raise ClipError(clip.origin, f"lasts {clip.duration:.4g} s, less than one tick of {settings.dt:.4g} s")
+    if clip.duration > LONGEST:
+        raise ClipError(clip.origin, f"lasts {clip.duration:.4g} s, more than a day: its times or its rate are wrong")
     return _climb(robot, clip, mode, (settings, tick, ladder or LADDER[:1]), watch)
 
 

@@ -110,6 +110,11 @@ def test_notices_and_delay_are_in_the_verdict_and_what_is_written_can_be_judged_
     assert len(arrays["tau_names"]) == arrays["tau"].shape[1]
 
 
+def test_clip_of_more_than_a_day_is_refused(robot):
+    with pytest.raises(ClipError, match=r"stand.npz: lasts 1.1e\+10 s, more than a day"):
+        filter_clip(robot, standing(robot).change(times=1e9 * np.arange(12)))
+
+
 def test_long_steps_are_filled(robot):
     clip = standing(robot, 4).change(times=np.array([0.0, 0.1, 0.1 + 4.0 * LONGEST_STEP, 5.0]))
     times = np.array([time for time, _ in samples_with_holds(clip)])
