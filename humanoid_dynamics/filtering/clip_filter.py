@@ -13,7 +13,7 @@ from humanoid_dynamics.filtering.clip_feed import HOLD, HOLD_RATE, feed_clip
 from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.frame import Frame
 from humanoid_dynamics.filtering.run_out import run_out
-from humanoid_dynamics.filtering.settings import Settings
+from humanoid_dynamics.filtering.settings import RANGES, Settings
 from humanoid_dynamics.filtering.slope import Slope
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
 from humanoid_dynamics.filtering.verdict import Verdict, judge_clip
@@ -212,7 +212,8 @@ def _wanted(clip: Clip, frames: Sequence[Frame]) -> Matrix:
 
 
 def _changed(settings: Settings, attempt: Attempt) -> Settings:
-    stride = attempt.stride + settings.shorter
     inside = settings.inside_one if attempt.inside is None else attempt.inside
-    lower, ahead = settings.extra_lower + attempt.lower, settings.lookahead * attempt.farther
+    stride = min(attempt.stride + settings.shorter, RANGES["shorter"][1])
+    lower = min(settings.extra_lower + attempt.lower, RANGES["extra_lower"][1])
+    ahead = min(settings.lookahead * attempt.farther, RANGES["lookahead"][1])
     return replace(settings, shorter=stride, extra_lower=lower, inside_one=inside, lookahead=ahead, flights=attempt.flights)
