@@ -1,5 +1,6 @@
 """Whole clips that are wrong in part or as a whole: what became of samples is told, and why nothing came of it."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +13,9 @@ from humanoid_dynamics.filtering import DynamicsFilter, filter_clip
 from humanoid_dynamics.filtering.clip_feed import LONGEST_STEP, Feed, feed_clip, samples_with_holds
 from humanoid_dynamics.filtering.clip_filter import LADDER
 from humanoid_dynamics.filtering.filtered_recording import build_filtered_recording
+from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.settings import Settings
+from humanoid_dynamics.filtering.verdict import measure_slip
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.formats.mapping import build_clip
@@ -139,6 +142,18 @@ def test_shortest_look_ahead_stands(robot):
 def test_clip_of_more_than_a_day_is_refused(robot):
     with pytest.raises(ClipError, match=r"stand.npz: lasts 1.1e\+10 s, more than a day"):
         filter_clip(robot, standing(robot).change(times=1e9 * np.arange(12)))
+
+
+def test_soles_that_slide_are_measured_and_told(robot):
+    found = filter_clip(robot, standing(robot), ladder=FIRST)
+    proportions, shift = measure_proportions(robot), 0.007 * np.eye(robot.nq)[0]
+    half = len(found.frames) // 2
+    slid = [*found.frames[:half], *(replace(frame, q=frame.q + shift) for frame in found.frames[half:])]
+    assert measure_slip(robot, proportions, found.frames) == pytest.approx(0.0, abs=1e-9)
+    assert measure_slip(robot, proportions, slid) == pytest.approx(0.007, abs=1e-6)
+    certificate = found.frames[0].certificate
+    assert replace(certificate, slip=0.15).holds
+    assert not replace(certificate, slip=0.25).holds
 
 
 def test_long_steps_are_filled(robot):
