@@ -2,6 +2,7 @@
 
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
 
+import os
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -135,6 +136,8 @@ def _filter_one(
     (mode, settings, offline, joint_map, normal), out = how, options.out
     model, path = load_robot(robot), Path(source)
     result = find_clips([source], results=Path(out))[0].name if out else ""
+    if out:
+        _make_folder(out)
     began = monotonic()
     clip = load_clip(path, model, joint_map=joint_map)
     slope = None if normal is None else Slope(model, normal)
@@ -143,12 +146,21 @@ def _filter_one(
         found = filter_clip(model, clip, mode, settings=settings, ladder=ladder, watch=bar.tell, normal=normal)
     draw_pictures(pictures, clip, found, slope)
     if out:
-        Path(out).mkdir(parents=True, exist_ok=True)
         write_npz(build_filtered_recording(found), Path(out) / f"{result}.npz")
     outcome = Outcome(Task(path.stem, path, ""), clip_facts(str(path), clip, found, slope))
     about = {"robot": model.name, **_about(mode, settings, normal), **pictures._asdict()}
     where = "" if options.as_json else _tell_where(pictures, robot, str(Path(out) / f"{result}.npz") if out else "")
     tell([outcome], options, about, monotonic() - began, where=where)
+
+
+def _make_folder(out: str) -> None:
+    """Make the folder of results; refuse one nobody can write, before minutes of work go into it."""
+    try:
+        Path(out).mkdir(parents=True, exist_ok=True)
+    except OSError as cause:
+        raise HumanoidDynamicsError(f"--out: {cause}") from cause
+    if not os.access(out, os.W_OK | os.X_OK):
+        raise HumanoidDynamicsError(f"--out: nothing can be written into {out!r}")
 
 
 def _tell_where(pictures: Pictures, robot: str, written: str) -> str:

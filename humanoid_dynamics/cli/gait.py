@@ -81,7 +81,16 @@ def gait(  # noqa: PLR0913
 
     if out and Path(out).suffix not in WRITTEN:
         raise HumanoidDynamicsError(f"--out: received {out!r}, expected the path of a .npz or .csv file")
-    _refuse_infinite({"--speed": speed, "--stop": stop, "--heading-at": heading_at})
+    _refuse_infinite(
+        {
+            "--speed": speed,
+            "--stop": stop,
+            "--heading": heading,
+            "--heading-at": heading_at,
+            "--heading-over": heading_over,
+            "--blend": blend_over,
+        }
+    )
     loaded = load_robot(robot)
     try:
         style = WalkStyle(steps=steps, turn=turn / max(steps - 1, 1), slope=slope, rate=rate, stop_time=stop)
@@ -119,6 +128,8 @@ def _change(clip: "Clip", turn: tuple[float, float | None, float], then: "tuple[
 
     angle, start, duration = turn
     if angle:
+        if start is not None and not 0.0 <= start < clip.duration:
+            raise HumanoidDynamicsError(f"--heading-at: received {start:g} s, expected 0 to {clip.duration:.4g} s, in which the clip lasts")
         clip = turn_heading(clip, angle, 0.5 * clip.duration if start is None else start, duration)
     return clip if then[0] is None else blend(clip, then[0], then[1])
 

@@ -13,7 +13,7 @@ from humanoid_dynamics.filtering.clip_feed import HOLD, HOLD_RATE, feed_clip
 from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.frame import Frame
 from humanoid_dynamics.filtering.run_out import run_out
-from humanoid_dynamics.filtering.settings import Settings
+from humanoid_dynamics.filtering.settings import RANGES, Settings
 from humanoid_dynamics.filtering.slope import Slope
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
 from humanoid_dynamics.filtering.verdict import Verdict, judge_clip
@@ -24,6 +24,7 @@ from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.resampling import sample_configurations
 from humanoid_dynamics.spatial.arrays import Matrix
 
+LONGEST = 86400.0  # s; a clip of more than a day has times that are no seconds
 GROUNDED = "on the ground"  # an attempt without the flights of the one before
 
 
@@ -107,7 +108,8 @@ def filter_clip(
         The clip after the filter.
 
     Raises:
-        ClipError: If the clip is shorter than one tick, or nothing comes of it: then it names the first row that was refused, and why.
+        ClipError: If the clip is shorter than one tick or longer than a day, or nothing comes of it: then it names the first row that was
+            refused, and why.
         ShapeError: If the normal is no direction of ground.
     """
     if normal is not None:
@@ -118,6 +120,8 @@ def filter_clip(
     settings = settings or Settings()
     if clip.duration < settings.dt:
         raise ClipError(clip.origin, f"lasts {clip.duration:.4g} s, less than one tick of {settings.dt:.4g} s")
+    if clip.duration > LONGEST:
+        raise ClipError(clip.origin, f"lasts {clip.duration:.4g} s, more than a day: its times or its rate are wrong")
     return _climb(robot, clip, mode, (settings, tick, ladder or LADDER[:1]), watch)
 
 
@@ -208,7 +212,8 @@ def _wanted(clip: Clip, frames: Sequence[Frame]) -> Matrix:
 
 
 def _changed(settings: Settings, attempt: Attempt) -> Settings:
-    stride = attempt.stride + settings.shorter
     inside = settings.inside_one if attempt.inside is None else attempt.inside
-    lower, ahead = settings.extra_lower + attempt.lower, settings.lookahead * attempt.farther
+    stride = min(attempt.stride + settings.shorter, RANGES["shorter"][1])
+    lower = min(settings.extra_lower + attempt.lower, RANGES["extra_lower"][1])
+    ahead = min(settings.lookahead * attempt.farther, RANGES["lookahead"][1])
     return replace(settings, shorter=stride, extra_lower=lower, inside_one=inside, lookahead=ahead, flights=attempt.flights)

@@ -72,6 +72,7 @@ class DynamicsFilter:
 
         Raises:
             UnsupportedRobotError: If the base is not free.
+            ShapeError: If the look-ahead is none.
         """
         if robot.root != "free_flyer":
             raise UnsupportedRobotError("the dynamics filter", [robot.root], "needs a robot with a free base, the root is")
@@ -147,8 +148,10 @@ class DynamicsFilter:
             late: By how much frames are sent later than their time says [s].
             missed: How much is to be left out before the next sample [s].
         """
-        self._stream.late = late
-        self._stream.leave_out(missed)
+        late, missed = read_number(late), read_number(missed)
+        if math.isfinite(late) and math.isfinite(missed):
+            self._stream.late = late
+            self._stream.leave_out(missed)
 
     def push(self, time: float, q: Vector) -> str:
         """Take one sample of the reference; nothing raises.

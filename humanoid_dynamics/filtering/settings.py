@@ -4,10 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from humanoid_dynamics.errors import ShapeError
+from humanoid_dynamics.spatial.arrays import REAL
+
+FEWEST_TICKS = 2  # of look-ahead
+RANGES = {
+    "rate": (10.0, 5000.0),
+    "lookahead": (0.005, 10.0),
+    "smoothing": (0.0, 2.0),
+    "com_smoothing": (0.0, 2.0),
+    "drift_smoothing": (0.0, 2.0),
+    "stride_smoothing": (0.0, 2.0),
+    "stride_scale": (0.0, 1.0),
+    "shorter": (0.0, 1.0),
+    "inside_one": (0.0, 1.0),
+    "inside_two": (0.0, 1.0),
+    "lower": (0.0, 1.0),
+    "extra_lower": (0.0, 1.0),
+}
+
 
 @dataclass(frozen=True)
 class Settings:
-    """How a reference is conditioned.
+    """How a reference is conditioned; numbers outside ``RANGES`` are refused.
 
     Attributes:
         rate: Ticks per second [Hz].
@@ -52,6 +71,16 @@ class Settings:
     heels: bool = False
     gate: bool = True
     paced: bool = True
+
+    def __post_init__(self) -> None:
+        for name, (least, most) in RANGES.items():
+            value = getattr(self, name)
+            if value is None and name == "stride_scale":
+                continue
+            if not (isinstance(value, REAL) and least <= value <= most):
+                raise ShapeError(name, repr(value), f"a number from {least:g} to {most:g}")
+        if round(self.lookahead * self.rate) < FEWEST_TICKS:
+            raise ShapeError("lookahead", repr(self.lookahead), f"at least {FEWEST_TICKS} ticks of {self.dt:g} s")
 
     @property
     def dt(self) -> float:

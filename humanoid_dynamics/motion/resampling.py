@@ -11,6 +11,7 @@ from humanoid_dynamics.errors import ClipError, UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip, check_times
 from humanoid_dynamics.motion.formats.columns import entry_names, quaternion_blocks, unit_blocks
+from humanoid_dynamics.motion.formats.doubts import find_holes
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 KINDS = ("cubic", "geodesic")
@@ -74,8 +75,9 @@ def resample_at(clip: Clip, times: ArrayLike, kind: str = "cubic") -> Clip:
     """Return the clip at other instants.
 
     ``cubic`` is a spline through every number, with unit vectors scaled back to unit length: smooth to the second derivative and the same
-    in every world frame.  ``geodesic`` goes straight from sample to sample on the manifold (``pin.interpolate``).  Velocities and
-    accelerations are interpolated entry by entry; contacts are those of the last sample that is not later.
+    in every world frame; across a hole, where nothing was recorded for long, it goes straight.  ``geodesic`` goes straight from sample to
+    sample on the manifold (``pin.interpolate``).  Velocities and accelerations are interpolated entry by entry; contacts
+    are those of the last sample that is not later.
 
     Args:
         clip: The clip.
@@ -93,7 +95,7 @@ def resample_at(clip: Clip, times: ArrayLike, kind: str = "cubic") -> Clip:
         raise UnknownNameError("interpolation", kind, KINDS)
     instants = _inside(clip, check_times(times, clip.origin))
     q = sample_configurations(clip, instants, kind)
-    v, a = (None if table is None else CubicSpline(clip.times, table)(instants) for table in (clip.v, clip.a))
+    v, a = (None if table is None else _spline(clip.times, table, instants) for table in (clip.v, clip.a))
     rows = rows_before(clip, instants)
     contacts = {name: labels[rows] for name, labels in clip.contacts.items()}
     return Clip(clip.robot, instants, q, v, a, contacts, clip.origin, clip.notices)
@@ -158,7 +160,21 @@ def _inside(clip: Clip, times: Vector) -> Vector:
 def _cubic(clip: Clip, times: Vector) -> Matrix:
     q = align_signs(clip.robot, clip.q)
     check_turns(clip.robot, q, clip.origin)
-    return restore_units(clip.robot, np.asarray(CubicSpline(clip.times, q)(times)))
+    return restore_units(clip.robot, _spline(clip.times, q, times))
+
+
+def _spline(times: Vector, table: Matrix, at: Vector) -> Matrix:
+    """Return splines through the rows of a table, straight across holes: there they would swing out, the farther the longer the hole."""
+    found = np.empty((len(at), table.shape[1]))
+    holes = find_holes(times)
+    for first, last in zip((0, *(holes + 1)), (*holes, len(times) - 1), strict=True):
+        rows, inside = slice(first, last + 1), (at >= times[first]) & (at <= times[last])
+        found[inside] = CubicSpline(times[rows], table[rows])(at[inside]) if last > first else table[first]
+    for hole in holes:
+        inside = (at > times[hole]) & (at < times[hole + 1])
+        share = (at[inside, None] - times[hole]) / (times[hole + 1] - times[hole])
+        found[inside] = (1.0 - share) * table[hole] + share * table[hole + 1]
+    return found
 
 
 def _geodesic(clip: Clip, times: Vector) -> Matrix:

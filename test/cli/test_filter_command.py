@@ -109,7 +109,7 @@ ASLANT = (("--slope", "1.2"), ("--slope", "nan"), ("--slope", "0.1", "--uphill",
 
 def test_what_is_refused(tmp_path):
     write_standing(tmp_path / "stand.npz")
-    for wrong in (("--lookahead", "0"), ("--mode", "other"), ("--out", str(tmp_path / "stand.npz")), *ASLANT):
+    for wrong in (("--lookahead", "0"), ("--mode", "other"), ("--out", str(tmp_path / "stand.npz")), ("--out", "/proc/none"), *ASLANT):
         answer = call("human28", str(tmp_path / "stand.npz"), *wrong)
         assert answer.exit_code != 0
         assert isinstance(answer.exception, hd.errors.HumanoidDynamicsError), wrong

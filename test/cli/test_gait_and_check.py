@@ -45,7 +45,7 @@ def test_gait_writes_a_reference_that_check_finds_possible(call, tmp_path, suffi
     assert report["false_alarms"] is None
 
 
-@pytest.mark.parametrize("option", ["--speed", "--stop", "--heading-at"])
+@pytest.mark.parametrize("option", ["--speed", "--stop", "--heading", "--heading-at", "--heading-over", "--blend"])
 @pytest.mark.parametrize("value", ["nan", "inf"])
 def test_a_number_that_is_none_is_refused(call, option, value):
     code, _, err = call("gait", "human28", option, value)
@@ -82,6 +82,10 @@ def test_check_tells_what_is_wrong_in_words(call, tmp_path):
     [
         (("gait", "human28", "--out", "walk.txt"), "--out: received 'walk.txt', expected the path of a .npz or .csv file"),
         (("gait", "human28", "--steps", "0"), "steps: received 0, expected a whole number"),
+        (
+            ("gait", "human28", "--steps", "1", "--rate", "50", "--heading", "1", "--heading-at", "90"),
+            "--heading-at: received 90 s, expected 0 to",
+        ),
         (("gait", "biped7"), "walking on two feet"),
         (("check", "human28", "nowhere.npz"), "nowhere.npz: no such file"),
         (("check", "nowhere.npz", "human28"), "nowhere.npz: no such file"),

@@ -1,5 +1,6 @@
 """Whole clips that are wrong in part or as a whole: what became of samples is told, and why nothing came of it."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,11 +8,14 @@ import pinocchio as pin
 import pytest
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.errors import ClipError
+from humanoid_dynamics.errors import ClipError, ShapeError
 from humanoid_dynamics.filtering import DynamicsFilter, filter_clip
 from humanoid_dynamics.filtering.clip_feed import LONGEST_STEP, Feed, feed_clip, samples_with_holds
 from humanoid_dynamics.filtering.clip_filter import LADDER
 from humanoid_dynamics.filtering.filtered_recording import build_filtered_recording
+from humanoid_dynamics.filtering.proportions import measure_proportions
+from humanoid_dynamics.filtering.settings import Settings
+from humanoid_dynamics.filtering.verdict import measure_slip
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.formats.mapping import build_clip
@@ -108,6 +112,48 @@ def test_notices_and_delay_are_in_the_verdict_and_what_is_written_can_be_judged_
     assert not arrays["rung"].any()
     np.testing.assert_array_equal(arrays["certificate_torque"], [frame.certificate.torque for frame in found.frames])
     assert len(arrays["tau_names"]) == arrays["tau"].shape[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("rate", 0.0), ("rate", -1.0), ("rate", np.nan), ("lookahead", "a"), ("lookahead", np.inf), ("lookahead", 0.005), ("inside_one", 2.0)],
+)
+def test_settings_that_mean_nothing_are_refused(name, value):
+    with pytest.raises(ShapeError, match=f"{name}: received"):
+        Settings(**{name: value})
+
+
+def test_lateness_that_is_no_number_changes_nothing(robot):
+    flow = DynamicsFilter(robot, lookahead=0.3)
+    for k in range(60):
+        flow.keep_time(np.nan, np.nan)
+        assert flow.push(k / 200, robot.posture) == "ok"
+        flow.tick()
+
+
+def test_shortest_look_ahead_stands(robot):
+    flow = DynamicsFilter(robot, lookahead=0.01)
+    for k in range(60):
+        flow.push(k / 200, robot.posture)
+    frames = [flow.tick() for _ in range(20)]
+    assert all(frame.certificate.holds for frame in frames)
+
+
+def test_clip_of_more_than_a_day_is_refused(robot):
+    with pytest.raises(ClipError, match=r"stand.npz: lasts 1.1e\+10 s, more than a day"):
+        filter_clip(robot, standing(robot).change(times=1e9 * np.arange(12)))
+
+
+def test_soles_that_slide_are_measured_and_told(robot):
+    found = filter_clip(robot, standing(robot), ladder=FIRST)
+    proportions, shift = measure_proportions(robot), 0.007 * np.eye(robot.nq)[0]
+    half = len(found.frames) // 2
+    slid = [*found.frames[:half], *(replace(frame, q=frame.q + shift) for frame in found.frames[half:])]
+    assert measure_slip(robot, proportions, found.frames) == pytest.approx(0.0, abs=1e-9)
+    assert measure_slip(robot, proportions, slid) == pytest.approx(0.007, abs=1e-6)
+    certificate = found.frames[0].certificate
+    assert replace(certificate, slip=0.15).holds
+    assert not replace(certificate, slip=0.25).holds
 
 
 def test_long_steps_are_filled(robot):

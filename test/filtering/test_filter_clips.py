@@ -40,7 +40,7 @@ def assert_consistent(verdict):
     assert verdict.finished, verdict
     assert verdict.residual <= 1e-8
     assert verdict.all_limits == 1.0, verdict
-    assert verdict.slip <= 0.05
+    assert verdict.slip <= 0.005
 
 
 def test_standing_stays_exactly():

@@ -9,7 +9,7 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.derivatives import differentiate
 from humanoid_dynamics.motion.editing import move_clip
-from humanoid_dynamics.motion.resampling import align_signs, resample, resample_at
+from humanoid_dynamics.motion.resampling import align_signs, resample, resample_at, sample_configurations
 from humanoid_dynamics.motion.smoothing import gaussian_deviation, smooth, smooth_table
 
 SPINNER = """<robot name="spinner"><link name="world"/><link name="body"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0"
@@ -41,6 +41,21 @@ def test_resampling_converges_with_its_order(robot, kind, order, worst):
         errors.append(distance(robot, finer.q[inner], smooth_motion(robot, finer.times[inner])[0]))
     assert errors[1] < worst
     assert errors[1] < errors[0] / 2 ** (order - 0.5) or errors[1] < 1e-12
+
+
+@pytest.mark.parametrize("seconds", [2.0, 100.0])
+def test_a_hole_is_crossed_straight_and_changes_nothing_beside_it(robot, seconds):
+    """A spline would swing out, the farther the longer the hole."""
+    whole = smooth_clip(robot, n=21, rate=20.0)
+    late = np.where(np.arange(21) > 9, whole.times + seconds, whole.times)
+    clip = whole.change(times=late, v=None, a=None)
+    middle = 0.5 * (late[9] + late[10])
+    found = resample_at(clip, [late[5] + 0.02, middle, late[15] + 0.02]).q
+    assert distance(robot, found[1:2], sample_configurations(clip, np.array([middle]), "geodesic")) < 1e-3
+    for row, alone in ((0, slice(0, 10)), (2, slice(10, 21))):
+        part = Clip(robot, late[alone], clip.q[alone])
+        near = np.array([late[5 * row + 5] + 0.02])
+        assert distance(robot, found[row : row + 1], sample_configurations(part, near)) < 1e-12
 
 
 def test_geodesic_meets_pin_interpolate(robot):

@@ -9,7 +9,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.errors import count
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 LYING = math.radians(60.0)  # of lean, in at least half of the rows
 HOLE = 0.5  # s
@@ -27,6 +27,16 @@ def doubt_recording(robot: RobotModel, times: Vector, q: Matrix) -> tuple[str, .
     return _doubt_base(robot, q) + _tell_holes(np.asarray(times))
 
 
+def find_holes(times: Vector) -> Indices:
+    """Return the rows after which nothing was recorded for long: for more than half a second, and several usual steps.
+
+    Args:
+        times: (n,) instants, ascending [s].
+    """
+    steps = np.diff(times)
+    return np.flatnonzero(steps > max(HOLE, USUAL * float(np.median(steps)))) if steps.size else np.zeros(0, dtype=np.int64)
+
+
 def _doubt_base(robot: RobotModel, q: Matrix) -> tuple[str, ...]:
     if robot.root != "free_flyer" or not len(q) or not np.isfinite(q[:, 3:7]).all():
         return ()
@@ -42,8 +52,7 @@ def _doubt_base(robot: RobotModel, q: Matrix) -> tuple[str, ...]:
 
 
 def _tell_holes(times: Vector) -> tuple[str, ...]:
-    steps = np.diff(times)
-    holes = np.flatnonzero(steps > max(HOLE, USUAL * float(np.median(steps)))) if steps.size else np.zeros(0, dtype=int)
+    steps, holes = np.diff(times), find_holes(times)
     if not holes.size:
         return ()
     worst = int(holes[np.argmax(steps[holes])])
