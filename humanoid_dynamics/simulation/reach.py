@@ -10,6 +10,7 @@ from humanoid_dynamics.constraints.block import ConstraintBlock
 from humanoid_dynamics.constraints.kinematics import Kinematics
 from humanoid_dynamics.constraints.loop import build_loop
 from humanoid_dynamics.dynamics.closure import close_position
+from humanoid_dynamics.dynamics.impact import project_velocity
 from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.spatial.arrays import Vector
@@ -18,6 +19,7 @@ from humanoid_dynamics.structure.events import Connect, Event
 REACH = 5e-3  # [m, rad]
 OPEN = 1e-6  # what is open by less is left to the steps to close [m, rad]
 CLOSURE = 1e-9  # what a step may leave open [m]
+OPENING = 1e-6  # what opens slower is left to the steps [m/s, rad/s]
 
 
 def check_reach(mechanism: Mechanism, q: Vector, events: Sequence[Event]) -> None:
@@ -59,6 +61,22 @@ def close_up(mechanism: Mechanism, q: Vector) -> Vector:
         said = f"row {label!r} is open by {gap:.3g} (m or rad), and together with the others it stays open by {closed.residual:.3g} m"
         raise HumanoidDynamicsError(f"connections cannot close: {said} or more")
     return closed.q
+
+
+def move_along(mechanism: Mechanism, q: Vector, v: Vector) -> Vector:
+    """Return the velocity nearest to one, by inertia, that opens no bilateral row; the same where it opens none.
+
+    Args:
+        mechanism: The tree and its rows.
+        q: (nq,) configuration.
+        v: (nv,) velocity.
+    """
+    if not mechanism.constraints.size:
+        return v
+    mechanism.place(q)
+    if np.abs(mechanism.J @ v).max() <= OPENING:
+        return v
+    return project_velocity(mechanism, q, v)
 
 
 def measure_gap(kinematics: Kinematics, blocks: Iterable[ConstraintBlock]) -> tuple[str, float, float]:

@@ -27,7 +27,7 @@ from humanoid_dynamics.simulation.gauge import Gauge
 from humanoid_dynamics.simulation.kinds import check_blocks, check_events, check_function, check_kind, check_setup
 from humanoid_dynamics.simulation.observed import ObservedWorld
 from humanoid_dynamics.simulation.push import Push, check_part
-from humanoid_dynamics.simulation.reach import check_reach, close_up
+from humanoid_dynamics.simulation.reach import check_reach, close_up, move_along
 from humanoid_dynamics.simulation.reading import read_report
 from humanoid_dynamics.simulation.setup import HOOKS, LONGEST_STEP, SHORTEST_STEP, Setup, StepReport
 from humanoid_dynamics.simulation.snapshot import Snapshot, go_back, take_snapshot
@@ -93,7 +93,8 @@ class World(ObservedWorld):
         check_blocks(connections)
         rows = ConstraintSet.of(own, connections)
         mechanism = Mechanism(own, rows, actuated=[name for name in own.actuated if name not in passive])
-        start = State(close_start(mechanism, start.q), start.v)
+        q = close_start(mechanism, start.q)
+        start = State(q, move_along(mechanism, q, start.v))
         self._stepper = self._build_stepper(mechanism, JointForces(own, self.setup.drive, off=passive), start)
         check_start(self._stepper, limits=self.setup.limits)
 
@@ -183,7 +184,7 @@ class World(ObservedWorld):
         """Give the bodies another velocity, such as a start that only makes sense once all is connected.
 
         Args:
-            v: (nv,) velocity.
+            v: (nv,) velocity; of one that opens loops, the nearest that does not is taken.
 
         Raises:
             ShapeError: If it does not fit.
@@ -191,7 +192,7 @@ class World(ObservedWorld):
         """
         self._check_between_steps("set_velocity")
         stepper = self._stepper
-        stepper.v = np.array(check_vector("v", v, self.robot.nv))
+        stepper.v = np.array(move_along(self.mechanism, stepper.q, check_vector("v", v, self.robot.nv)))
         stepper.forget()
         stepper.books.shift(stepper.measure_energy() - stepper.books.energy, at_start=True)
 

@@ -67,6 +67,27 @@ def test_a_start_that_is_a_little_open_closes_before_its_energy_counts():
     assert abs(world.books.missing) < 1e-9
 
 
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("later", [True, False])
+def test_a_velocity_that_opens_loops_gives_way_before_its_energy_counts(later, compiled):
+    robot = hd.load_robot("fivebar")
+    v = np.array([1.0, 2.0, -3.0, 0.5])
+    q, setup = np.array(robot.posture), Setup(compiled=compiled)
+    world = World(robot, setup) if later else World(robot, setup, hd.State(q, v))
+    if later:
+        world.set_state(hd.State(q, v))
+    taken = np.array(world.v)
+    world.mechanism.place(q)
+    assert np.abs(world.mechanism.J @ v).max() > 0.1
+    assert np.abs(world.mechanism.J @ taken).max() < 1e-12
+    M = world.mechanism.inertia()
+    assert (v - taken) @ (M @ taken) == pytest.approx(0.0, abs=1e-12)
+    np.testing.assert_array_equal(World(robot, setup, hd.State(q, taken)).v, taken)
+    assert world.step(1e-3).status == "ok"
+    assert np.abs(world.v - taken).max() < 0.1
+    assert abs(world.books.missing) < 1e-5 * world.books.start
+
+
 @pytest.mark.parametrize("gap", [4e-3, 1e-8])
 def test_a_step_that_leaves_a_loop_open_says_which(gap):
     world = float_crate()

@@ -144,6 +144,7 @@ def test_closure_holds_for_a_minute_of_swinging():
         ({"objects": {"a": {"mass": 1.0}}}, "objects.a", "either a box or a ball"),
         ({"objects": {"a": {**CRATE, "mass": "heavy"}}}, "objects.a.mass", "expected a finite number"),
         ({"objects": {"a": {**CRATE, "mass": float("nan")}}}, "objects.a.mass", "expected a finite number"),
+        ({"objects": {"a": {**CRATE, "mass": 1e20}}}, "objects.a", "expected one number up to 1e+12"),
         ({"objects": {"a": CRATE}, "seconds": -1}, "seconds", "expected a finite number"),
         ({"objects": {"a": CRATE}, "dt": 1.0}, "dt", "expected a finite number"),
         ({"objects": {"a": CRATE}, "terrain": [{"plain": {}}]}, "terrain[0].plain", "Did you mean 'plane'"),

@@ -122,7 +122,7 @@ def read_object(reader: SceneReader, content: object, key: str) -> Figure:
     inertial = f'<inertial><mass value="{mass!r}"/>{inertia}</inertial>'
     text = f'<robot name="object"><link name="body">{inertial}<visual><geometry>{shape}</geometry></visual></link></robot>'
     points = tuple(TouchPoint(f"body.{k}", "body", p, r, friction, restitution, out) for k, (p, r, out, _) in enumerate(balls))
-    robot = load_robot(text, root="free_flyer")
+    robot = _load(reader, text, key, "free_flyer")
     notices = tuple(notice for notice in robot.notices if notice.element != "soles")  # nobody asks a crate for feet
     X = reader.pose(table, key)
     q = np.concatenate((X.translation, pin.Quaternion(X.rotation).coeffs()))
