@@ -35,18 +35,19 @@ class StreamTimes:
     Attributes:
         ticks: (n,) ticks [us].
         pushes: (k,) samples that were taken in, with the plans they made possible [us].
+        begun: How many of them there are up to the first plan.
         period: Time between two frames [us].
     """
 
     ticks: Vector
     pushes: Vector
+    begun: int
     period: float
 
     @property
     def conditioning(self) -> float:
         """Time of samples for each frame, from the first plan on, at which the robot is placed on its feet [us]."""
-        begun = int(np.argmax(self.pushes)) + 1
-        return float(self.pushes[begun:].sum()) / (len(self.ticks) - ROWS_AT_A_TIME)
+        return float(self.pushes[self.begun :].sum()) / (len(self.ticks) - ROWS_AT_A_TIME)
 
     @property
     def worst(self) -> float:
@@ -90,21 +91,23 @@ def time_stream(robot: RobotModel) -> StreamTimes:
     flow = DynamicsFilter(robot)
     looks = [_look(flow, samples) for _ in range(LOOKS)]
     ticks, pushes = (np.min([look[k] for look in looks], axis=0) for k in (0, 1))
-    return StreamTimes(ticks, pushes, flow.settings.dt * 1e6)
+    return StreamTimes(ticks, pushes, looks[0][2], flow.settings.dt * 1e6)
 
 
-def _look(flow: DynamicsFilter, samples: list[tuple[float, Vector]]) -> tuple[Vector, Vector]:
-    ticks, pushes = [], []
+def _look(flow: DynamicsFilter, samples: list[tuple[float, Vector]]) -> tuple[Vector, Vector, int]:
+    """Return times of ticks and of samples, and how many samples there are up to the first plan [us]."""
+    ticks, pushes, begun = [], [], 0
     flow.restart()
     for time, q in samples:
         start = perf_counter_ns()
         flow.push(time, q)
         pushes.append((perf_counter_ns() - start) / MICROSECOND)
+        begun = begun or (len(pushes) if flow.ready else 0)
         while flow.ready:
             start = perf_counter_ns()
             flow.tick()
             ticks.append((perf_counter_ns() - start) / MICROSECOND)
-    return np.array(ticks), np.array(pushes)
+    return np.array(ticks), np.array(pushes), begun
 
 
 def _lead_hands(robot: RobotModel) -> Contender:
