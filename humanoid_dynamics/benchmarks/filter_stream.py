@@ -90,7 +90,7 @@ def time_stream(robot: RobotModel) -> StreamTimes:
     samples = list(samples_with_holds(build_walk(robot, WalkStyle(steps=STEPS, rate=SAMPLES)).clip))
     flow = DynamicsFilter(robot)
     looks = [_look(flow, samples) for _ in range(LOOKS)]
-    ticks, pushes = (np.min([look[k] for look in looks], axis=0) for k in (0, 1))
+    ticks, pushes = (np.min(parts, axis=0) for parts in ([look[0] for look in looks], [look[1] for look in looks]))
     return StreamTimes(ticks, pushes, looks[0][2], flow.settings.dt * 1e6)
 
 
