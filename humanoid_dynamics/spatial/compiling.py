@@ -46,13 +46,7 @@ def as_matrix(vector: Vector, rows: int, columns: int) -> Matrix:
 
 def is_compiler_installed() -> bool:
     """Whether numba can be imported; it is not imported to find out."""
-    return _is_found(find_spec)
-
-
-@cache
-def _is_found(find: Callable[[str], object]) -> bool:
-    """Whether numba is found; a search takes longer than the small kernels that are chosen by it."""
-    return find("numba") is not None
+    return find_spec("numba") is not None
 
 
 def choose_compiler(compiled: bool | None, what: str = "a compiled tick") -> bool:
