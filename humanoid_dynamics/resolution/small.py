@@ -5,7 +5,7 @@ from __future__ import annotations
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.fours import FOUR, add_four, add_products, four_alike, four_in, four_of, put_four, put_four_in, sum_four
 
-APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
+APART: tuple[str, ...] = ("factor_cholesky", "solve_transposed", "solve_upper")  # of the parts here, those that are not copied
 BLOCK = 8  # six equations of a free base, a right-hand side, and one to make it even
 
 
