@@ -15,11 +15,8 @@ MOST_PASSES = 60
 NEARER = 0.5  # share of its error that a problem may keep to be worth another pass where it was not solved
 STALLED, MOST_STALLS = 0.95, 16  # the same where it was, and how many passes in a row may leave more
 STRAIGHT = 0.9  # cosine between two passes that lead straight on
-FAR, FARTHER, FARTHEST = (
-    30.0,
-    4.0,
-    1e6,
-)  # how far such passes are led on at first, as a multiple of the last; how much farther then; at last
+# How far such passes are led on at first, as a multiple of the last; how much farther then; at last.
+FAR, FARTHER, FARTHEST = 30.0, 4.0, 1e6
 OUTSIDE = 1e-10  # outside a cone of friction by less is round-off [N·s]
 
 

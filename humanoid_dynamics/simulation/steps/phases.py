@@ -176,9 +176,8 @@ class Phases(AccountedTree):
                 self._stop_without_inertia(q_M)
                 return False
             engine.find_forces()
-        elif (
-            self._axes is not None or numbers[FASTEST] > WILD or numbers[MISJUDGED] > MISJUDGES
-        ):  # once more with the velocity that was found
+        elif self._axes is not None or numbers[FASTEST] > WILD or numbers[MISJUDGED] > MISJUDGES:
+            # Once more with the velocity that was found.
             dofs[V_MIDDLE] = 0.5 * (dofs[V] + dofs[V_END])
             if not engine.evaluate_again():
                 self._stop_without_inertia(self.q)
