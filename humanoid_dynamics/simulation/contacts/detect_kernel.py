@@ -17,8 +17,8 @@ from humanoid_dynamics.simulation.contacts.approach_kernel import (
     measure_approach,
     sooner,
 )
-from humanoid_dynamics.simulation.contacts.discs import CLOSER, NEARER
-from humanoid_dynamics.simulation.contacts.probe_kernel import FAR, carry, is_beyond, is_far, lower, probe, turn_out
+from humanoid_dynamics.simulation.contacts.disc_kernel import lower_disc
+from humanoid_dynamics.simulation.contacts.probe_kernel import FAR, carry, is_beyond, is_far, probe, turn_out
 from humanoid_dynamics.simulation.contacts.shapes import FACING, STEEP
 from humanoid_dynamics.simulation.contacts.thresholds import NEAR
 from humanoid_dynamics.simulation.steps.rows import (
@@ -105,7 +105,7 @@ def find_nearest(point: Vector, middle: Vector, views: Tables, span: tuple[int, 
             overwritten.
         views: Table of shapes, and (nj, 12) poses of all joints.
         span: The first shape and the one after the last.
-        room: (24,) room for two normals, each before a place that looks nowhere, zero, and the distance within which shapes count [m].
+        room: (28,) room as for ``lower_disc``, and the distance within which shapes count [m].
     """
     shapes, poses = views
     found, within, place = room[0][:3], room[1], room[0][3:12]
@@ -131,29 +131,6 @@ def find_nearest(point: Vector, middle: Vector, views: Tables, span: tuple[int, 
             middle[3], middle[4], middle[5] = found[0], found[1], found[2]
             middle[12], middle[13], middle[14] = place[0], place[1], place[2]
     return nearest, least
-
-
-def lower_disc(point: Vector, shape: tuple[Vector, Vector], middle: Vector, room: Vector) -> float:
-    """Lower a disc along a normal, then along that where it is lowest so, for as long as it comes nearer; return the distance.
-
-    Args:
-        point: Row of the table of points.
-        shape: Row of the table of shapes, and the pose of its joint.
-        middle: (15,) where its middle is in the world [m], and more.
-        room: (24,) the normal there and where the disc touches, overwritten, each in a half of its own for what is tried.
-    """
-    found, place, other, tried = room[:3], room[3:12], room[12:15], room[15:]
-    lower(point, middle[9:12], found, middle, place)
-    gap = probe(shape[0], shape[1], place, found)
-    for _ in range(CLOSER):
-        lower(point, middle[9:12], found, middle, tried)
-        nearer = probe(shape[0], shape[1], tried, other)
-        if not nearer < gap - NEARER:
-            break
-        gap = nearer
-        for k in range(3):
-            found[k], place[k] = other[k], tried[k]
-    return gap
 
 
 def come_within(point: Vector, views: Tables, tree: tuple[Indices, Indices], room: tuple[Matrix, Vector, float], numbers: Vector) -> float:
@@ -247,7 +224,7 @@ def detect(views: Tables, tables: Tables, tree: tuple[Indices, Indices], numbers
     """
     poses, JT = views
     points, shapes, dofs, near, memory = tables
-    twists, middle, found = np.zeros((len(tree[0]), 13)), np.empty(15), np.zeros(24)
+    twists, middle, found = np.zeros((len(tree[0]), 13)), np.empty(15), np.zeros(28)
     statics, level, reach = int(numbers[STATICS]), len(shapes) == 1 and shapes[0, KIND] == PLANE, find_reach(dofs)
     numbers[LOWEST], count, hit, until, i = FAR, 0, -1.0, 0, -1
     within = numbers[WITHIN]
@@ -294,7 +271,6 @@ def detect(views: Tables, tables: Tables, tree: tuple[Indices, Indices], numbers
 
 
 PARTS = (
-    lower_disc,
     write_axes,
     faces,
     find_nearest,

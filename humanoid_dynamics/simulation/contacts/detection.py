@@ -161,7 +161,7 @@ class Detector:
         gap, normal, shape = terrain.probe(sight.middles[among], looks)
         radius = table.radius[among]
         gap, place = gap - radius, sight.middles[among] - radius[:, None] * normal
-        discs = np.flatnonzero(self._is_disc[among])
+        discs = np.flatnonzero(self._is_disc[among] & (gap < limit))
         if len(discs) and terrain.shapes:
             measured = probe_discs(terrain.shapes, sight.middles[among[discs]], radius[discs], sight.axes[among[discs]])
             gap[discs], normal[discs], shape[discs], place[discs] = measured
@@ -187,7 +187,7 @@ class Detector:
         radius, local = table.radius[index], (middles[index] - p) @ R
         gap, normal = probe_facing(mover.shape, local, None if sight.looks is None else sight.looks[index] @ R)
         gap, place = gap - radius, middles[index] - radius[:, None] * (normal @ R.T)
-        discs = np.flatnonzero(self._is_disc[index])
+        discs = np.flatnonzero(self._is_disc[index] & (gap < within))
         if len(discs):
             measured = probe_discs((mover.shape,), local[discs], radius[discs], sight.axes[index[discs]] @ R)
             gap[discs], normal[discs], place[discs] = measured[0], measured[1], measured[3] @ R.T + p

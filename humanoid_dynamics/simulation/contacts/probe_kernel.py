@@ -59,6 +59,34 @@ def bring(pose: Vector, x: float, y: float, z: float) -> tuple[float, float, flo
     return turn_in(pose, x - pose[9], y - pose[10], z - pose[11])
 
 
+def see_in(shape: Vector, pose: Vector, vector: Vector, here: float) -> tuple[float, float, float]:
+    """Return a vector of the world in the frame of a shape.
+
+    Args:
+        shape: Row of the table of shapes.
+        pose: (12,) pose of the joint that carries it.
+        vector: (3,) the vector.
+        here: One where it is a point, zero where it is a direction.
+    """
+    x, y, z = vector[0], vector[1], vector[2]
+    if shape[S_JOINT] > 0.0:
+        x, y, z = turn_in(pose, x - here * pose[9], y - here * pose[10], z - here * pose[11])
+    x, y, z = x - here * shape[S_T], y - here * shape[S_T + 1], z - here * shape[S_T + 2]
+    return (
+        shape[S_R] * x + shape[S_R + 3] * y + shape[S_R + 6] * z,
+        shape[S_R + 1] * x + shape[S_R + 4] * y + shape[S_R + 7] * z,
+        shape[S_R + 2] * x + shape[S_R + 5] * y + shape[S_R + 8] * z,
+    )
+
+
+def see_out(shape: Vector, pose: Vector, vector: Vector) -> tuple[float, float, float]:
+    """Return a direction in the frame of a shape in the axes of the world; the arguments are those of ``see_in``."""
+    x = shape[S_R] * vector[0] + shape[S_R + 1] * vector[1] + shape[S_R + 2] * vector[2]
+    y = shape[S_R + 3] * vector[0] + shape[S_R + 4] * vector[1] + shape[S_R + 5] * vector[2]
+    z = shape[S_R + 6] * vector[0] + shape[S_R + 7] * vector[1] + shape[S_R + 8] * vector[2]
+    return turn_out(pose, x, y, z) if shape[S_JOINT] > 0.0 else (x, y, z)
+
+
 def probe_box(shape: Vector, local: Vector, looks: Vector, normal: Vector) -> float:
     """Return the distance of a point from a box, and write the normal there; inside, of the nearest side that it looks at.
 
@@ -185,6 +213,8 @@ PARTS = (
     turn_out,
     turn_in,
     bring,
+    see_in,
+    see_out,
     probe_box,
     probe_capsule,
     probe,
