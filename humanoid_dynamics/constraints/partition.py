@@ -148,7 +148,9 @@ class CoordinatePartition:
         if same and rank == self.rank and _condition(scaled[np.ix_(rows, self.dep)]) > KEEP * _condition(scaled[np.ix_(rows, dep)]):
             dep = self.dep
         self.rank, self.rows, self.dep = rank, rows, dep
-        self.indep = np.setdiff1d(np.arange(self.nv), dep)
+        free = np.ones(self.nv, dtype=bool)
+        free[dep] = False
+        self.indep = np.flatnonzero(free)
         self._best = _condition(J[np.ix_(rows, dep)])
         self.choices += 1
         self._lay_out(J.shape[0])

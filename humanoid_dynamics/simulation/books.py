@@ -28,6 +28,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     W_MOTORS,
 )
 from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.wrench import cross
 
 ENTRIES = ("motors", "pushes", "drive", "losses", "contacts", "loops", "impacts", "corrections")
 BRINGERS = 3  # of these, the first, bring energy from outside
@@ -121,7 +122,7 @@ class Books:
         if mass > 0.0:
             change = (motion - before)[:6]
             account[TURNED] += np.linalg.norm(change[:3])
-            account[TURNED + 1] += np.linalg.norm(change[3:] - np.cross(motion[6:] / mass, change[:3]))
+            account[TURNED + 1] += np.linalg.norm(change[3:] - cross(motion[6:] / mass, change[:3]))
 
     def give(self, impulse: Vector) -> None:
         """Enter an impulse on the bodies.
@@ -272,4 +273,4 @@ def find_forgotten_rotors(model: pin.Model) -> Vector:
 def measure_momentum(model: pin.Model, data: pin.Data, q: Vector, v: Vector) -> Vector:
     """Return (6,) linear momentum [kg·m/s] and angular momentum about the origin of the world [kg·m²/s]."""
     h = pin.computeCentroidalMomentum(model, data, q, v)
-    return np.concatenate((h.linear, h.angular + np.cross(data.com[0], h.linear)))
+    return np.concatenate((h.linear, h.angular + cross(data.com[0], h.linear)))

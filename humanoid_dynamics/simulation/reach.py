@@ -90,7 +90,7 @@ def measure_gap(kinematics: Kinematics, blocks: Iterable[ConstraintBlock]) -> tu
     for block in blocks:
         error, most = np.zeros(len(block.labels)), OPEN if block.inert else REACH
         block.write_error(kinematics, error)
-        gaps = np.nan_to_num(np.abs(error), nan=np.inf)
+        gaps = np.where(np.isnan(error), np.inf, np.abs(error))
         if gaps.max(initial=0.0) > worst[1] / worst[2] * most:
             worst = (block.labels[int(np.argmax(gaps))], float(gaps.max()), most)
     return worst
