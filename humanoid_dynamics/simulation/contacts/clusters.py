@@ -43,14 +43,14 @@ def find_clusters(table: PointTable) -> Clusters:
     """Return the clusters of a table; points of shapes with few are in none, nor are corners of contact surfaces, which all bear load.
 
     Args:
-        table: All touch points; those of shapes are named after their links.
+        table: All touch points.
     """
-    shapes = [(joint, name.rpartition(".")[0]) for joint, name in zip(table.owner.tolist(), table.names, strict=True)]
+    shapes = list(zip(table.owner.tolist(), table.shapes, strict=True))
     bounds = [k for k in range(len(shapes) + 1) if k in {0, len(shapes)} or shapes[k] != shapes[k - 1]]
     spans, middles, radii = [], [], []
     number, shape = np.zeros((2, len(table)), dtype=np.intp)
     for a, b in pairwise(bounds):
-        if table.group[a] != WORLD and shapes[a][1].rpartition(".")[0] != table.links[a]:
+        if not table.shapes[a]:
             continue
         if b - a >= FEW and table.group[a] != WORLD:
             shape[a:b] = shape.max() + 1

@@ -13,7 +13,7 @@ from humanoid_dynamics.simulation.contacts.level_ground import LevelGround
 from humanoid_dynamics.simulation.contacts.moving_shapes import BoundShape
 from humanoid_dynamics.simulation.contacts.near import Near
 from humanoid_dynamics.simulation.contacts.point_table import PointTable
-from humanoid_dynamics.simulation.contacts.shapes import Plane, carried_reach, minus_skew, probe_facing, tangents
+from humanoid_dynamics.simulation.contacts.shapes import FACING, Plane, carried_reach, minus_skew, probe_facing, tangents
 from humanoid_dynamics.simulation.contacts.terrain import Terrain
 from humanoid_dynamics.spatial.arrays import Indices, Matrix
 
@@ -60,7 +60,7 @@ class Detector:
         self._blocks = _spread_points(table) if len(table.joints) <= FEW else None
         only = terrain.shapes[0] if len(terrain.shapes) == 1 else None
         self.level = LevelGround(only, table, self._support) if isinstance(only, Plane) and len(table) else None
-        self._own, self._looking = table.own, bool(table.outward.any())
+        self._own, self._lookers = table.own, np.flatnonzero(table.outward.any(axis=1))
         self._is_disc = np.asarray(table.axis.any(axis=1))
         self._discs, self._screen = self._is_disc.nonzero()[0], Screen(table)
         self.lowest = self._spared = np.inf
@@ -93,7 +93,7 @@ class Detector:
     def place(self, poses: Matrix, J: Matrix, looking: Looking) -> Matrix:
         """Return where the middles of all points are over level ground, and discs lowest (n, 3), in the world [m].
 
-        What belongs to clusters and cannot come to the ground in the step is said to be far up.
+        What belongs to clusters and cannot come to the ground in the step, or looks elsewhere, is said to be far up.
 
         Args:
             poses: (nj, 12) poses of all joints, rotation column by column and translation.
@@ -112,6 +112,9 @@ class Detector:
             middles = self._place_all(poses)
         if level is not None and len(self._discs):
             self._lower(level, middles, self._turn(poses, self._discs, self._table.axis))
+        if level is not None and len(self._lookers):
+            looks = self._turn(poses, self._lookers, self._table.outward)
+            middles[self._lookers[looks.dot(level.normal) > -FACING]] = level.far
         return middles
 
     def _place_all(self, poses: Matrix) -> Matrix:
@@ -137,7 +140,7 @@ class Detector:
     def _see(self, poses: Matrix) -> Sight:
         """Return where all points are and look."""
         every = slice(None)
-        looks = self._turn(poses, every, self._table.outward) if self._looking else None
+        looks = self._turn(poses, every, self._table.outward) if len(self._lookers) else None
         axes = self._turn(poses, every, self._table.axis) if len(self._discs) else np.zeros((len(self._table), 3))
         return Sight(poses, self._place_all(poses), looks, axes)
 

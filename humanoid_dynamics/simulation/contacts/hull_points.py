@@ -35,8 +35,9 @@ def choose_corners(vertices: Matrix, others: Matrix) -> Indices:
     flat = bool(np.linalg.eigvalsh(np.cov(vertices.T, bias=True))[0] < FAITHFUL**2)
     while len(left):
         beyond = rows[left] @ _find_facets(np.vstack((vertices[chosen], others)), flat=flat).T
-        farthest, left = left[np.argmax(beyond, axis=0)], left[beyond.max(axis=1) > FAITHFUL]
-        height = beyond.max(axis=0)
+        over = np.argmax(beyond, axis=0)
+        height = beyond[over, np.arange(len(over))]
+        farthest, left = left[over], left[beyond.max(axis=1) > FAITHFUL]
         lifted = height > max(FAITHFUL, HALVES * float(height.max()))
         before, chosen = len(chosen), np.unique(np.concatenate((chosen, farthest[lifted])))
         if len(chosen) == before:

@@ -51,7 +51,8 @@ class ContactLaw:
 
             self._solve_by_procedure = solve_by_procedure
         surfaces = [name.rpartition(".")[0] or name for name in table.names]
-        self._surface = np.array([surfaces.index(name) for name in surfaces], dtype=np.intp)
+        first: dict[str, int] = {}
+        self._surface = np.array([first.setdefault(name, k) for k, name in enumerate(surfaces)], dtype=np.intp)
         self._yielding: tuple[bytes, int, Matrix] = (b"", 0, np.zeros((0, 0)))
 
     def pose(self, rows: Rows, G: Matrix, b: Vector) -> ConeProblem:

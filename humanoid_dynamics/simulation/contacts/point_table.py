@@ -27,6 +27,7 @@ class PointTable:
     Attributes:
         names: Their names.
         links: The link of each.
+        shapes: The shape each stands for with others, empty where it stands for itself.
         joints: (m,) pinocchio joints that carry any.
         owner: (n,) which of these carries each point.
         p_J: (n, 4, 1) position in the joint, homogeneous [m].
@@ -42,6 +43,7 @@ class PointTable:
 
     names: tuple[str, ...]
     links: tuple[str, ...]
+    shapes: tuple[str, ...]
     joints: tuple[int, ...]
     owner: Indices
     p_J: Matrix
@@ -89,6 +91,7 @@ def bind_points(robot: RobotModel, points: Sequence[TouchPoint]) -> PointTable:
     return PointTable(
         tuple(point.name for point, _ in moving),
         tuple(point.link for point, _ in moving),
+        tuple(point.shape for point, _ in moving),
         joints,
         np.array([places[frame.joint] for _, frame in moving], dtype=np.intp),
         read_only(homogeneous.reshape(-1, 4, 1)),
@@ -105,7 +108,7 @@ def bind_points(robot: RobotModel, points: Sequence[TouchPoint]) -> PointTable:
 
 def _check_point(point: TouchPoint) -> None:
     """Refuse a point with a number that makes no sense."""
-    for what, word in (("name", point.name), ("link", point.link)):
+    for what, word in (("name", point.name), ("link", point.link), ("shape", point.shape)):
         if not isinstance(word, str):
             raise ShapeError(f"{what} of a touch point", f"{type(word).__name__} {word!r:.60}", "a word")
     check_vector(f"p_L of touch point {point.name!r}", point.p_L, 3)

@@ -41,6 +41,7 @@ def add_edges(table: PointTable, terrain: Sequence[Shape], movers: Sequence[Boun
         table,
         names=table.names + names,
         links=table.links + tuple(shape.name for shape, _, _ in rows),
+        shapes=table.shapes + tuple(shape.name for shape, _, _ in rows),
         joints=(*table.joints, 0),
         owner=np.concatenate((table.owner, np.full(count, len(table.joints), dtype=np.intp))),
         p_J=read_only(np.concatenate((table.p_J, places.reshape(-1, 4, 1)))),

@@ -30,6 +30,7 @@ class TouchPoint:
         restitution: Coefficient of restitution [-].
         outward: (3,) direction in which a corner looks, in the link: it touches what lies there; zero for what touches on all sides.
         axis: (3,) unit vector across a disc of this radius, which touches where its rim is lowest, in the link; zero for a ball.
+        shape: Name of the shape of the link that it stands for with others, such as ``torso.0``; empty where it stands for itself.
     """
 
     name: str
@@ -40,6 +41,7 @@ class TouchPoint:
     restitution: float = 0.0
     outward: Vector = field(default_factory=lambda: ALL_SIDES)
     axis: Vector = field(default_factory=lambda: NO_AXIS)
+    shape: str = ""
 
 
 def choose_points(robot: RobotModel, points: str | tuple[TouchPoint, ...]) -> tuple[TouchPoint, ...]:
@@ -112,7 +114,8 @@ def list_body_points(robot: RobotModel, *, friction: float = DEFAULT_FRICTION, r
             found = [point for point in every if not _is_in_sole(soles, point)]
             whole = len(found) == len(every)  # where corners are left out, those that stay may be the lowest and look elsewhere
             for i, (p, r, out, axis) in enumerate(found):
-                points.append(TouchPoint(f"{link}.{k}.{i}", link, p, r, friction, restitution, out if whole else ALL_SIDES, axis))
+                outward = out if whole else ALL_SIDES
+                points.append(TouchPoint(f"{link}.{k}.{i}", link, p, r, friction, restitution, outward, axis, f"{link}.{k}"))
     return tuple(points)
 
 
@@ -123,7 +126,7 @@ def note_missing(robot: RobotModel, points: Sequence[TouchPoint]) -> RobotModel:
         robot: The robot.
         points: From ``list_body_points``.
     """
-    told = {point.name.rpartition(".")[0] for point in points} | {surface.link for surface in robot.surfaces.values()}
+    told = {point.shape for point in points} | {surface.link for surface in robot.surfaces.values()}
     missing = [
         link
         for link in robot.links
