@@ -84,7 +84,7 @@ def drop_coin(seed, seconds, dt, *, compiled=True):
     world = World(robot, setup, hd.State(q, np.array([0.2, 0.0, 0.0, *rng.uniform(-2, 2, 3)])))
     before, rises, deepest = world.books.energy, 0.0, 0.0
     for k in range(round(seconds / dt)):
-        assert world.step(dt).status in {"ok", "unbalanced"}
+        assert world.step(dt).status == "ok"
         rises, before = rises + max(0.0, world.books.energy - before), world.books.energy
         deepest = max(deepest, sink(robot, world.state.q)[0] if k % 10 == 0 else 0.0)
     return world, rises / world.books.start, deepest
@@ -102,8 +102,26 @@ def test_a_coin_that_falls_comes_to_lie_flat_and_gains_no_energy(compiled, seed)
 
 def test_a_coin_that_goes_round_on_its_rim_keeps_its_energy_the_better_the_shorter_the_steps():
     rises = [drop_coin(2, 1.5, dt)[1] for dt in (1e-3, 2.5e-4)]
-    assert rises[0] < 4e-3
+    assert rises[0] < 5e-4
     assert rises[1] < 0.05 * rises[0]
+
+
+@WAYS
+def test_a_coin_that_rolls_round_on_its_rim_loses_little_in_steps_of_uneven_lengths(compiled):
+    """Where it touches moves on from the middle of one step to the middle of the next, which is not half of it where one is shorter."""
+    robot, R, turning = write_cylinder(0.08, 0.02, 0.5), pin.rpy.rpyToMatrix(0.5 * np.pi + 0.6, 0.0, 0.0), np.array([0.0, 0.0, 6.0])
+    down = np.array([0.0, 0.0, 1.0]) - R[2, 2] * R[:, 2]
+    lowest = min((side * 0.01 * R[:, 2] - 0.08 * down / np.linalg.norm(down) for side in (1.0, -1.0)), key=lambda p: p[2])
+    v = np.concatenate((R.T @ np.cross(lowest, turning), R.T @ turning))
+    setup = Setup(terrain=(build_plane(friction=5.0),), points=list_body_points(robot, friction=5.0), compiled=compiled)
+    world = World(robot, setup, hd.State(place([0.0, 0.0, -lowest[2]], R), v))
+    for _ in range(20):
+        world.step(1e-4)
+    start = world.books.energy
+    for k in range(2400):
+        assert world.step(4.5e-4 if k % 2 else 0.5e-4).status == "ok"
+    assert -2e-3 * start < world.books.energy - start < 1e-6 * start
+    assert abs(world.books.missing) < 1e-4 * start
 
 
 def test_a_disc_touches_where_an_ellipsoid_has_its_support():

@@ -158,7 +158,9 @@ def want_points(bench: Bench, holders: Holders, mu: Vector) -> None:
 
 
 def guess_point(bench: Bench, places: Indices, point: tuple[int, int], past: tuple[Vector, float]) -> None:
-    """Write the guesses of a point that touched in the last step, and add half of what its rows turned by.
+    """Write the guesses of a point that touched in the last step, and add what its rows turn by until the end of this one.
+
+    They turned from the middle of the last step to that of this one.
 
     Args:
         bench: All tables.
@@ -175,7 +177,7 @@ def guess_point(bench: Bench, places: Indices, point: tuple[int, int], past: tup
         row, column = axis * (len(places) // 3) + i, N_AXES + 3 * axis
         x, y, z, place = near[k, column], near[k, column + 1], near[k, column + 2], places[row]
         answer[A_GUESS, place] = share * (x * p_x + y * p_y + z * p_z)
-        turned = 0.5 * (before[row] - x * u_x - y * u_y - z * u_z)
+        turned = share / (1.0 + share) * (before[row] - x * u_x - y * u_y - z * u_z)
         answer[A_WANTED, place] = turned + answer[A_WANTED, place] if axis == 0 else turned
 
 

@@ -12,6 +12,7 @@ from humanoid_dynamics.simulation.steps.rows import M_TOUCHES, M_U, SPAN, STOPS
 from humanoid_dynamics.simulation.steps.tables import Tables
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 
+INSTANT = 1e-30  # length of an impact: since then rows turned from where it was to the middle of the step [s]
 HALF = read_only(0.5)  # as an array, by which numpy multiplies twice as fast as by a number
 
 
@@ -46,7 +47,7 @@ class ContactMemory:
         return self.touches.take(key) > 0.0
 
     def recall(self, rows: Rows, v: Vector, dt: float) -> tuple[Vector, Vector]:
-        """Return the shift of each row, how fast a gap may close and half of what rows turned by, and a guess of its impulse.
+        """Return the shift of each row, how fast a gap may close and what rows turn by until the end, and a guess of its impulse.
 
         Args:
             rows: The rows.
@@ -68,7 +69,7 @@ class ContactMemory:
         return shift, guess
 
     def _follow(self, rows: Rows, v: Vector, share: float) -> tuple[Vector, Vector]:
-        """Return half of what the rows of points turned by, and their impulses (3m,); zero where nothing was carried."""
+        """Return what the rows of points turn by until the end, and their impulses (3m,); zero where nothing was carried."""
         kept = self._points.take(rows.key, 0)
         was = kept[:, M_TOUCHES]
         touched = np.count_nonzero(was)
@@ -77,7 +78,7 @@ class ContactMemory:
         ended, carried = resolve(rows, kept[:, M_U:])
         turned = select_points(rows, rows.J.dot(v))
         turned -= ended
-        turned *= HALF
+        turned *= HALF if share == 1.0 else share / (1.0 + share)  # rows turn from the middle of the last step to that of this one
         if touched < len(was):
             own = np.concatenate((was, was, was))
             turned *= own
@@ -115,7 +116,7 @@ class ContactMemory:
             rows: The rows.
             u: (k,) velocities after it.
         """
-        self._motions[rows.key, 3:] = 0.0
+        self._motions[rows.key, 3:], self._numbers[SPAN] = 0.0, INSTANT
         self.touches[rows.key] *= u[: len(rows.point)] < SLOWEST_IMPACT
 
     def let_go(self) -> None:

@@ -1,7 +1,7 @@
 """Contacts with Coulomb friction and restitution, and joint limits: what touches, what hits, and the impulses of a step.
 
 A touching point may not approach: its velocity at the end of the step is at least -gap/dt.  Where a point already touched in the last
-step, half of what its rows turned by since then is added, so that rows hold at the end of the step and not in its middle.
+step, what its rows turn by until its end is added, so that rows hold at the end of the step and not in its middle.
 """
 
 from __future__ import annotations

@@ -38,6 +38,7 @@ from humanoid_dynamics.spatial.arrays import Vector
 MOST_IMPACTS = 8
 SWING_PARTS, SPINNING, MOST_SWING_PARTS = 2, 50.0, 16  # of a step in which only loops and gravity act, or one for so many rad/s
 OFF = 3e-4  # share of the kinetic energy that a wild step, or one with an impact, may miss, and of the momentum that belongs to it
+PRESSED = SUMS + ENTRIES.index("contacts")  # their work, which is never more than that share: who touches brings no energy
 SWING_OFF = 1e-5  # and one of a chain that swings, of its energy
 ALWAYS = ("impacts", "corrections")  # entries that are made without an audit too
 HALVINGS = 5  # how often it may be halved
@@ -152,14 +153,15 @@ class Stepper(Flying):
         Returns:
             The number of impacts, and whether it missed more than one with an impact, or after one, may, where somebody measures.
         """
+        before = float(self.books.account[PRESSED])
         impacts = self._advance(dt)
         if self.reason:
             return impacts, False
         self._tick(dt)
         hard = impacts > 0 or struck
         heavy = hard and self.audit and not self._keeps_momentum()
-        created = self._close()
-        return impacts, heavy or (hard and not self._keeps_energy(created, OFF))
+        created, pressed = self._close(), max(float(self.books.account[PRESSED]) - before, 0.0)
+        return impacts, heavy or (hard and not (self._keeps_energy(created, OFF) and self._keeps_energy(pressed, OFF)))
 
     def _watch(self, dt: float, *, wild: bool, patient: bool) -> tuple[int, bool]:
         """Take a step with an audit, and take back what energy a wild one made out of nothing.
@@ -185,7 +187,8 @@ class Stepper(Flying):
         self._tick(dt)
         energy, came, swings = self.measure_energy(), books.account - before, wild and self.swings()
         created = float(energy - start - came[TOTAL])
-        if patient and not (self._keeps_energy(created, SWING_OFF if swings else OFF) and self._keeps_momentum()):
+        well = self._keeps_energy(created, SWING_OFF if swings else OFF) and self._keeps_momentum()
+        if patient and not (well and self._keeps_energy(max(float(came[PRESSED]), 0.0), OFF)):
             return impacts, True
         if wild:
             rise = max(created, float(energy - start - came[SUMS : SUMS + BRINGERS].sum())) + (self.lent if swings else 0.0)
