@@ -6,7 +6,6 @@ import pytest
 
 from humanoid_dynamics.filtering.conditioning.centre_kernels import find_moves, find_path, find_reach, shift_path
 from humanoid_dynamics.filtering.conditioning.foothold_kernels import find_offsets
-from humanoid_dynamics.filtering.conditioning.intake_kernels import add_changes, count_fast, let_in
 from humanoid_dynamics.filtering.conditioning.label_kernels import drop_kind, find_drift, find_longest
 from humanoid_dynamics.filtering.conditioning.rows import ROOM, Rows
 from humanoid_dynamics.filtering.conditioning.sole_kernels import find_rates, move_rows, turn_between
@@ -145,20 +144,6 @@ def test_legs_are_seen_where_they_are():
         apart = poses[2 + foot].act(points[4 + foot]) - poses[4 + foot].act(points[6 + foot])
         assert out[3][1, foot] == pytest.approx(np.linalg.norm(apart) / 0.7)
     assert not out[0][0].any()
-
-
-def test_samples_are_let_in_inside_their_limits_and_fast_joints_are_counted():
-    rng = np.random.default_rng(8)
-    q, most = rng.normal(size=12), np.full(12, 0.5)
-    most[:7] = np.inf
-    sample = q.copy()
-    compile_where_possible(let_in)(sample, -most, most)
-    np.testing.assert_allclose(sample[3:7], q[3:7] / np.linalg.norm(q[3:7]))
-    np.testing.assert_array_equal(sample[7:], np.clip(q[7:], -0.5, 0.5))
-    speed, other = rng.uniform(1.0, 5.0, size=12), rng.normal(size=12)
-    longest, fast = compile_where_possible(count_fast)(q, 6, speed, 0.2)
-    assert (longest, fast) == (np.abs(q[6:]).max(), np.count_nonzero(np.abs(q[6:]) > 0.2 * speed[6:]))
-    assert compile_where_possible(add_changes)(q, other) == pytest.approx(np.abs(q - other).sum())
 
 
 def test_rows_move_along_seen_from_above():
