@@ -123,27 +123,43 @@ def test_stretches_are_told_as_they_are():
     np.testing.assert_allclose(drift[0], 0.1 * np.arange(10))
 
 
-def test_cubic_passes_its_samples_and_is_straight_between_even_ones():
+def test_cubic_passes_its_samples_with_the_slopes_of_their_neighbours():
     rng = np.random.default_rng(4)
-    q = rng.normal(size=(2, 7))
-    out, slope = np.empty((5, 7)), (q[1] - q[0]) / 0.04
-    sample_cubic((1.0, 1.04), (q[0], slope, q[1], slope), (1.0, 0.01), np.zeros((0, 2), dtype=np.intp), out)
-    np.testing.assert_allclose(out, q[0] + np.linspace(0.0, 1.0, 5)[:, None] * (q[1] - q[0]), atol=1e-12)
+    times, knots = (0.95, 1.0, 1.04, 1.1), tuple(rng.normal(size=(4, 7)))
+    out, units = (np.empty((401, 7)), np.empty(401)), np.zeros((0, 2), dtype=np.intp)
+    compile_where_possible(sample_cubic)(knots, times, (0.02, 0.06), (1.0, 1e-4), units, out)
+    rows, behind = out
+    np.testing.assert_allclose(rows[[0, 400]], knots[1:3], atol=1e-12)
+    np.testing.assert_allclose(np.gradient(rows, 1e-4, axis=0, edge_order=2)[0], (knots[2] - knots[0]) / 0.09, atol=1e-2)
+    np.testing.assert_allclose(np.gradient(rows, 1e-4, axis=0, edge_order=2)[400], (knots[3] - knots[1]) / 0.1, atol=1e-2)
+    np.testing.assert_allclose(np.diff(rows, 4, axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(behind, np.linspace(0.02, 0.06, 401))
+
+
+def test_rows_behind_another_clock_are_as_late_as_the_newest_sample():
+    knots, out = tuple(np.zeros((4, 1))), (np.empty((5, 1)), np.empty(5))
+    sample_cubic(knots, (0.0, 1.0, 2.0, 3.0), (0.0, 7.0), (1.0, 0.25), np.zeros((0, 2), dtype=np.intp), out)
+    np.testing.assert_array_equal(out[1], 7.0)
 
 
 def test_legs_are_seen_where_they_are():
     rng = np.random.default_rng(5)
-    poses, points = [pin.SE3(R, rng.normal(size=3)) for R in rotations(rng, 6)], rng.normal(size=(8, 3))
-    joints, soles = (tuple(pose.rotation for pose in poses), tuple(pose.translation for pose in poses)), rotations(rng, 2)
-    out = np.zeros((2, 2, 3)), np.zeros((2, 2, 3, 3)), np.zeros((2, 2, 3)), np.zeros((2, 2))
-    compile_where_possible(see_legs)(joints, (points, soles, 0.7), 1, out)
-    for foot in (0, 1):
-        np.testing.assert_allclose(out[0][1, foot], poses[foot].act(points[foot]), atol=1e-12)
-        np.testing.assert_allclose(out[1][1, foot], poses[foot].rotation @ soles[foot], atol=1e-12)
-        np.testing.assert_allclose(out[2][1, foot], poses[foot].act(points[2 + foot]), atol=1e-12)
-        apart = poses[2 + foot].act(points[4 + foot]) - poses[4 + foot].act(points[6 + foot])
-        assert out[3][1, foot] == pytest.approx(np.linalg.norm(apart) / 0.7)
-    assert not out[0][0].any()
+    poses, points, soles = (
+        [[pin.SE3(R, rng.normal(size=3)) for R in rotations(rng, 7)] for _ in range(3)],
+        rng.normal(size=(8, 3)),
+        rotations(rng, 2),
+    )
+    table = np.array([[[*pose.rotation.ravel(order="F"), *pose.translation] for pose in row] for row in poses])
+    joints = np.array([1, 2, 1, 2, 3, 4, 5, 6])
+    out = np.zeros((3, 2, 3)), np.zeros((3, 2, 3, 3)), np.zeros((3, 2, 3)), np.zeros((3, 2))
+    compile_where_possible(see_legs)(table, joints, points, soles, 0.7, out)
+    for k, row in enumerate(poses):
+        for foot in (0, 1):
+            np.testing.assert_allclose(out[0][k, foot], row[1 + foot].act(points[foot]), atol=1e-12)
+            np.testing.assert_allclose(out[1][k, foot], row[1 + foot].rotation @ soles[foot], atol=1e-12)
+            np.testing.assert_allclose(out[2][k, foot], row[1 + foot].act(points[2 + foot]), atol=1e-12)
+            apart = row[3 + foot].act(points[4 + foot]) - row[5 + foot].act(points[6 + foot])
+            assert out[3][k, foot] == pytest.approx(np.linalg.norm(apart) / 0.7)
 
 
 def test_rows_move_along_seen_from_above():
