@@ -176,8 +176,8 @@ def test_window_is_put_on_its_ground():
     rng = np.random.default_rng(6)
     centre, turn, ground = rng.normal(size=(9, 2, 3)), rotations(rng, 18).reshape(9, 2, 3, 3), rng.normal(size=9)
     com, place = rng.normal(size=(9, 3)), rng.normal(size=(9, 2, 3))
-    moved, out = (com.copy(), place.copy()), (*np.zeros((3, 9, 2)), np.zeros((9, 3)))
-    compile_where_possible(put_on_ground)((centre, turn, ground), DT, moved, out)
+    moved, out = (np.empty((9, 3)), np.empty((9, 2, 3))), (*np.zeros((3, 9, 2)), np.empty((9, 3)))
+    compile_where_possible(put_on_ground)((com, place, centre, turn), ground, DT, (*moved, *out))
     np.testing.assert_allclose(moved[0], com - ground[:, None] * (0.0, 0.0, 1.0))
     np.testing.assert_allclose(moved[1], place - ground[:, None, None] * (0.0, 0.0, 1.0))
     np.testing.assert_allclose(out[0], np.arctan2(turn[:, :, 1, 0], turn[:, :, 0, 0]))
@@ -193,9 +193,9 @@ def test_soles_that_slide_alike_stand_on_what_slides():
     speeds = []
     for apart in (0.0, 0.3):  # m/s
         centre[:, 1, 0] += apart * np.arange(5) * DT
-        out = (*np.zeros((3, 5, 2)), np.zeros((5, 3)))
-        compile_where_possible(put_on_ground)((centre, turn, np.zeros(5)), DT, (np.zeros((5, 3)), centre.copy()), out)
-        speeds.append(out[2][2])
+        out = np.empty((5, 3)), np.empty((5, 2, 3)), *np.zeros((3, 5, 2)), np.empty((5, 3))
+        compile_where_possible(put_on_ground)((np.zeros((5, 3)), centre, centre, turn), np.zeros(5), DT, out)
+        speeds.append(out[4][2])
     np.testing.assert_allclose(speeds[0], 0.0, atol=1e-9)
     np.testing.assert_allclose(speeds[1], np.hypot((0.6, 0.9), 0.2))
 
