@@ -4,7 +4,18 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from humanoid_dynamics.filtering.conditioning.centre_kernels import find_moves, find_path, find_reach, shift_path
+from humanoid_dynamics.filtering.conditioning.centre import pack_areas
+from humanoid_dynamics.filtering.conditioning.centre_kernels import (
+    find_moves,
+    find_path,
+    find_reach,
+    follow_path,
+    hold_inside,
+    move_inside,
+    move_path,
+    move_pivots,
+    shift_path,
+)
 from humanoid_dynamics.filtering.conditioning.foothold_kernels import find_offsets
 from humanoid_dynamics.filtering.conditioning.label_kernels import drop_kind, find_drift, find_longest
 from humanoid_dynamics.filtering.conditioning.rows import ROOM, Rows
@@ -12,6 +23,7 @@ from humanoid_dynamics.filtering.conditioning.sole_kernels import find_rates, mo
 from humanoid_dynamics.filtering.conditioning.support import Support
 from humanoid_dynamics.filtering.conditioning.track_kernels import sample_cubic, see_legs
 from humanoid_dynamics.filtering.conditioning.window_kernels import move_along, put_on_ground
+from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, flat_kernel, smooth_columns
 from humanoid_dynamics.filtering.poses.pose_kernels import coast, turn_by
 from humanoid_dynamics.filtering.ticks.footing_kernels import find_lowest, stop_sole, turn_level
 from humanoid_dynamics.spatial.compiling import compile_where_possible
@@ -151,15 +163,16 @@ def test_legs_are_seen_where_they_are():
     )
     table = np.array([[[*pose.rotation.ravel(order="F"), *pose.translation] for pose in row] for row in poses])
     joints = np.array([1, 2, 1, 2, 3, 4, 5, 6])
-    out = np.zeros((3, 2, 3)), np.zeros((3, 2, 3, 3)), np.zeros((3, 2, 3)), np.zeros((3, 2))
+    out = np.zeros((3, 2, 3)), np.zeros((3, 2, 3, 3)), np.zeros((3, 2)), np.zeros((3, 2, 3)), np.zeros((3, 2))
     compile_where_possible(see_legs)(table, joints, points, soles, 0.7, out)
     for k, row in enumerate(poses):
         for foot in (0, 1):
             np.testing.assert_allclose(out[0][k, foot], row[1 + foot].act(points[foot]), atol=1e-12)
             np.testing.assert_allclose(out[1][k, foot], row[1 + foot].rotation @ soles[foot], atol=1e-12)
-            np.testing.assert_allclose(out[2][k, foot], row[1 + foot].act(points[2 + foot]), atol=1e-12)
+            assert out[2][k, foot] == pytest.approx(np.arctan2(*out[1][k, foot, [1, 0], 0]))
+            np.testing.assert_allclose(out[3][k, foot], row[1 + foot].act(points[2 + foot]), atol=1e-12)
             apart = row[3 + foot].act(points[4 + foot]) - row[5 + foot].act(points[6 + foot])
-            assert out[3][k, foot] == pytest.approx(np.linalg.norm(apart) / 0.7)
+            assert out[4][k, foot] == pytest.approx(np.linalg.norm(apart) / 0.7)
 
 
 def test_rows_move_along_seen_from_above():
@@ -174,28 +187,27 @@ def test_rows_move_along_seen_from_above():
 
 def test_window_is_put_on_its_ground():
     rng = np.random.default_rng(6)
-    centre, turn, ground = rng.normal(size=(9, 2, 3)), rotations(rng, 18).reshape(9, 2, 3, 3), rng.normal(size=9)
+    centre, ground = rng.normal(size=(9, 2, 3)), rng.normal(size=9)
     com, place = rng.normal(size=(9, 3)), rng.normal(size=(9, 2, 3))
-    moved, out = (np.empty((9, 3)), np.empty((9, 2, 3))), (*np.zeros((3, 9, 2)), np.empty((9, 3)))
-    compile_where_possible(put_on_ground)((com, place, centre, turn), ground, DT, (*moved, *out))
+    moved, out = (np.empty((9, 3)), np.empty((9, 2, 3))), (*np.zeros((2, 9, 2)), np.empty((9, 3)))
+    compile_where_possible(put_on_ground)((com, place, centre), ground, DT, (*moved, *out))
     np.testing.assert_allclose(moved[0], com - ground[:, None] * (0.0, 0.0, 1.0))
     np.testing.assert_allclose(moved[1], place - ground[:, None, None] * (0.0, 0.0, 1.0))
-    np.testing.assert_allclose(out[0], np.arctan2(turn[:, :, 1, 0], turn[:, :, 0, 0]))
-    np.testing.assert_allclose(out[1], np.maximum(centre[:, :, 2] - ground[:, None], 0.0))
-    np.testing.assert_allclose(out[2][1:-1], np.linalg.norm(centre[2:] - centre[:-2], axis=2) / (2.0 * DT))
-    np.testing.assert_allclose(out[2][[0, -1]], out[2][[1, -2]])
-    np.testing.assert_allclose(out[3], -ground[:, None] * (0.0, 0.0, 1.0))
+    np.testing.assert_allclose(out[0], np.maximum(centre[:, :, 2] - ground[:, None], 0.0))
+    np.testing.assert_allclose(out[1][1:-1], np.linalg.norm(centre[2:] - centre[:-2], axis=2) / (2.0 * DT))
+    np.testing.assert_allclose(out[1][[0, -1]], out[1][[1, -2]])
+    np.testing.assert_allclose(out[2], -ground[:, None] * (0.0, 0.0, 1.0))
 
 
 def test_soles_that_slide_alike_stand_on_what_slides():
     way = np.outer(np.arange(5), (0.6, 0.2, 0.0)) * DT
-    centre, turn = np.stack((way, way + np.array((0.0, 0.2, 0.0))), axis=1), np.tile(np.eye(3), (5, 2, 1, 1))
+    centre = np.stack((way, way + np.array((0.0, 0.2, 0.0))), axis=1)
     speeds = []
     for apart in (0.0, 0.3):  # m/s
         centre[:, 1, 0] += apart * np.arange(5) * DT
-        out = np.empty((5, 3)), np.empty((5, 2, 3)), *np.zeros((3, 5, 2)), np.empty((5, 3))
-        compile_where_possible(put_on_ground)((np.zeros((5, 3)), centre, centre, turn), np.zeros(5), DT, out)
-        speeds.append(out[4][2])
+        out = np.empty((5, 3)), np.empty((5, 2, 3)), *np.zeros((2, 5, 2)), np.empty((5, 3))
+        compile_where_possible(put_on_ground)((np.zeros((5, 3)), centre, centre), np.zeros(5), DT, out)
+        speeds.append(out[3][2])
     np.testing.assert_allclose(speeds[0], 0.0, atol=1e-9)
     np.testing.assert_allclose(speeds[1], np.hypot((0.6, 0.9), 0.2))
 
@@ -244,3 +256,43 @@ def test_goal_coasts_at_its_velocity():
     np.testing.assert_allclose(moved[0], p + 0.3 * rate[:3])
     np.testing.assert_allclose(moved[1], pin.exp3(0.3 * rate[3:]) @ R, atol=1e-12)
     np.testing.assert_allclose(moved[2], 0.4 * rate)
+
+
+def test_pivots_are_moved_alike_in_one_go_and_step_by_step():
+    rng, n = np.random.default_rng(16), 60
+    com, spin, numbers = (
+        0.1 * rng.normal(size=(n, 3)) + (0.0, 0.0, 0.8),
+        rng.normal(size=(n, 3)),
+        np.array([DT, 30.0, 9.81, 0.0, 0.0, 4.0, 0.04]),
+    )
+    calm, bell, short = flat_kernel(6), bell_kernel(2.0), bell_kernel(1.5)
+    path, found = (tuple(np.empty((40, size)) for size in (3, 3, 3, 2)) for _ in range(2))
+    smooth = [smooth_columns(*one, 41) for one in ((com[:, :2], calm), (com[:, 2:], bell), (spin[:, :2], calm))]
+    find_path(tuple(smooth), numbers, path)
+    compile_where_possible(follow_path)(com, spin, (calm, bell), numbers, found)
+    for one, other in zip(path, found, strict=True):
+        np.testing.assert_allclose(other, one, atol=1e-9 * np.abs(one).max())
+    supports = [Support(0.1 * rng.normal(size=(6, 2)), 0.4) for _ in range(3)]
+    spans, areas, pendulum = np.array([0, 11, 25, 40], dtype=np.intp), pack_areas(supports), np.array([3.5, 0.01, -0.02])
+    moves, out = np.empty((40, 2)), np.empty((40, 2))
+    trusted = move_inside(path[3], spans, areas, 0.9, moves)
+    moves = smooth_columns(moves, short)
+    hold_inside((path[0], path[2]), pendulum, spans, areas, moves)
+    assert compile_where_possible(move_pivots)(path, short, pendulum, spans, areas, 0.9, True, out) == trusted
+    np.testing.assert_allclose(out, moves, atol=1e-12)
+    pivots = path[0][:, :2] - path[2][:, :2] / 3.5**2 + pendulum[1:] + out
+    for support, first, after in zip(supports, spans[:-1], spans[1:], strict=True):
+        assert np.max(support.reach(pivots[first:after])) <= 1.0 + 1e-9
+
+
+def test_path_is_moved_and_lowered_bit_by_bit():
+    rng = np.random.default_rng(17)
+    path, moves = tuple(rng.normal(size=(3, 8, 3))), tuple(rng.normal(size=(3, 8, 2)))
+    times, moved = DT * np.arange(9), [each.copy() for each in path]
+    lowered = 0.03 + (0.01 - 0.03) * np.exp(-times / 0.4)
+    assert compile_where_possible(move_path)(tuple(moved), moves, (0.01, 0.03, 0.4, DT)) == pytest.approx(lowered[8])
+    for one, other, way in zip(moved, path, moves, strict=True):
+        np.testing.assert_allclose(one[:, :2], other[:, :2] + way)
+    np.testing.assert_allclose(moved[0][:, 2], path[0][:, 2] - lowered[:8])
+    np.testing.assert_allclose(moved[1][:, 2], path[1][:, 2] - (0.03 - lowered[:8]) / 0.4)
+    np.testing.assert_array_equal(moved[2][:, 2], path[2][:, 2])

@@ -8,7 +8,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from humanoid_dynamics.filtering.conditioning.balance import BoundedShift
-from humanoid_dynamics.filtering.conditioning.centre_kernels import Areas, find_highest, find_path, hold_inside, move_inside, move_path
+from humanoid_dynamics.filtering.conditioning.centre_kernels import (
+    Areas,
+    find_highest,
+    find_path,
+    follow_path,
+    hold_inside,
+    move_inside,
+    move_path,
+    move_pivots,
+)
 from humanoid_dynamics.filtering.conditioning.footholds import Stance
 from humanoid_dynamics.filtering.conditioning.gate import BLIND
 from humanoid_dynamics.filtering.conditioning.support import Support
@@ -30,6 +39,8 @@ STEEPEST_HEIGHT = 4.0  # m/s^2; vertical acceleration of the centre of mass
 BEND, STRAIGHT = 0.96, 0.985  # of the length of the leg: where lowering starts, and where it is whole
 LOWERING = 0.4  # s; how quickly the pelvis is lowered
 CAPTURED = 0.5  # share of what the robot stands on that must hold the point it falls to, where nothing is foreseen
+
+Path = tuple[Matrix, Matrix, Matrix, Matrix]
 
 
 class CentrePlanner:
@@ -62,8 +73,9 @@ class CentrePlanner:
         self._known: dict[tuple[object, ...], Support] = {}
         self._areas, self._packed = list[Support](), pack_areas(())
         self._pendulum = np.array([p.pendulum, *p.lean])
-        kernels = find_highest, find_path, hold_inside, move_inside, move_path
-        self._highest, self._follow, self._hold, self._move_inside, self._move = (compile_where_possible(each) for each in kernels)
+        kernels = find_highest, follow_path, move_pivots, move_path
+        self._highest, self._follow, self._pivots, self._move = (compile_where_possible(each) for each in kernels)
+        self._compiled = self._follow is not follow_path
         self._corners = {(foot, FLAT): corners for foot, corners in enumerate(p.corners)}
         if settings.edges:
             self._corners |= {(foot, kind): find_edges(p.corners[foot]).ends(kind) for foot in (0, 1) for kind in (TOE, HEEL)}
@@ -87,11 +99,7 @@ class CentrePlanner:
         spans: Indices = np.array([*rows, len(path[0])], dtype=np.intp)
         if supports != self._areas:
             self._areas, self._packed = supports, pack_areas(supports)
-        moved = np.empty(path[3].shape) if rows else np.zeros(path[3].shape)
-        self._trusted = self._move_inside(path[3], spans, self._packed, self._trusted, moved)
-        moves = smooth_columns(moved, self._short)
-        if window.leap is None:  # heights that change and smoothing put the pivot elsewhere
-            self._hold((path[0], path[2]), self._pendulum, spans, self._packed, moves)
+        moves = self._move_pivots(path, spans, holds=window.leap is None)
         if self.rebase is not None:  # time stood still, and the centre of mass was led elsewhere
             self.balance.x, self.rebase = self.rebase - com[0, :2], None
             self._behind[:] = 0.0
@@ -100,6 +108,19 @@ class CentrePlanner:
         if self._captures:
             self._capture(rows, supports, (com, rate, second))
         return com, rate, second
+
+    def _move_pivots(self, path: Path, spans: Indices, *, holds: bool) -> Matrix:
+        """Return by how much the zero-moment point of each row has to move to be inside what the robot stands on, smoothly."""
+        if self._compiled:
+            moves = np.empty(path[3].shape)
+            self._trusted = self._pivots(path, self._short, self._pendulum, spans, self._packed, self._trusted, holds, moves)
+            return moves
+        moved = np.zeros(path[3].shape)
+        self._trusted = move_inside(path[3], spans, self._packed, self._trusted, moved)
+        moves = smooth_columns(moved, self._short)
+        if holds:
+            hold_inside((path[0], path[2]), self._pendulum, spans, self._packed, moves)
+        return moves
 
     def _capture(self, rows: list[int], supports: list[Support], path: tuple[Matrix, Matrix, Matrix]) -> None:
         """Keep the point the robot falls to inside what it stands on, in place: where it will step is not known."""
@@ -118,19 +139,21 @@ class CentrePlanner:
                 second[k, :2] += w * w * behind
             self._behind = way + decay * (behind - way)
 
-    def _find_path(self, window: Window) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+    def _find_path(self, window: Window) -> Path:
         """Return places, rates and second rates of the reference, and its zero-moment points, from the next row on."""
         n, (calm, bell) = len(window.com), self._bells
         left = n - window.now
-        spin, known = self._track.spin.between(window.start, window.start + n), min(left + 1, n)  # one row more, for differences
-        smooth = [smooth_columns(*one, known) for one in ((window.com[:, :2], calm), (window.com[:, 2:], bell), (spin[:, :2], calm))]
+        spin = self._track.spin.between(window.start, window.start + n)
         path = np.empty((left, 3)), np.empty((left, 3)), np.empty((left, 3)), np.empty((left, 2))
-        self._follow((smooth[0], smooth[1], smooth[2]), self._numbers, path)
+        if self._compiled:
+            self._follow(window.com, spin, self._bells, self._numbers, path)
+        else:
+            known = min(left + 1, n)  # one row more, for differences
+            level, turning = (smooth_columns(table[:, :2], calm, known) for table in (window.com, spin))
+            find_path((level, smooth_columns(window.com[:, 2:], bell, known), turning), self._numbers, path)
         return path if window.led is None else self._lead(window, window.led, path)
 
-    def _lead(
-        self, window: Window, led: Sequence[Vector], path: tuple[Matrix, Matrix, Matrix, Matrix]
-    ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+    def _lead(self, window: Window, led: Sequence[Vector], path: Path) -> Path:
         """Return the path with the heights of a flight, and of the way into it and out of it."""
         com, rate, second, zmp = path
         level, before = second[:, :2] - self._p.downhill, (self._p.gravity + second[:, 2])[:, None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from humanoid_dynamics.filtering.conditioning.window_kernels import smooth_table
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
@@ -16,6 +17,24 @@ DT, MASS, GRAVITY, DOWNHILL_X, DOWNHILL_Y, STEEPEST, OFFSET = range(7)  # places
 Path = tuple[Matrix, Matrix, Matrix]
 Areas = tuple[Matrix, Vector, Matrix, Vector, Indices]
 """Outward normals of all edges, their distances from the middle [m], middles [m], shares that are used, and edges of each, counted up."""
+
+
+def follow_path(com: Matrix, spin: Matrix, kernels: tuple[Vector, Vector], numbers: Vector, out: tuple[Matrix, ...]) -> None:
+    """Write the smooth path of a centre of mass and its zero-moment point; see ``find_path``.
+
+    Args:
+        com: (n, 3) centres of mass [m].
+        spin: (n, 3) angular momenta about them [N·m·s].
+        kernels: Weights along time, of what is seen from above and of heights.
+        numbers: See ``find_path``.
+        out: See ``find_path``.
+    """
+    known = min(len(out[0]) + 1, len(com))  # one row more, for differences
+    level, height, turning = np.empty((known, 2)), np.empty((known, 1)), np.empty((known, 2))
+    smooth_table(com[:, :2], kernels[0], level)
+    smooth_table(com[:, 2:], kernels[1], height)
+    smooth_table(spin[:, :2], kernels[0], turning)
+    find_path((level, height, turning), numbers, (out[0], out[1], out[2], out[3]))
 
 
 def find_path(smooth: Path, numbers: Vector, out: tuple[Matrix, Matrix, Matrix, Matrix]) -> None:
@@ -115,6 +134,29 @@ def move_inside(points: Matrix, rows: Indices, areas: Areas, trusted: float, out
     for k in range(len(centre)):
         span = slice(rows[k], rows[k + 1])
         find_moves(points[span], centre[k], reach[span], share[k] + trusted * (MOST - share[k]), out[span])
+    return trusted
+
+
+def move_pivots(  # noqa: PLR0917
+    path: tuple[Matrix, ...], kernel: Vector, pendulum: Vector, rows: Indices, areas: Areas, trusted: float, holds: bool, out: Matrix
+) -> float:
+    """Write by how much pivots have to move, smoothly, to be inside their areas; return how far the reference is trusted now.
+
+    Args:
+        path: See ``find_path``.
+        kernel: Weights along time.
+        pendulum: See ``hold_inside``.
+        rows: (m + 1,) first row of each of m areas, and n.
+        areas: The areas.
+        trusted: How far the reference was trusted.
+        holds: Whether they are kept inside: heights that change and smoothing put them elsewhere.
+        out: (n, 2) ways [m]; overwritten.
+    """
+    moves = np.zeros(out.shape)
+    trusted = move_inside(path[3], rows, areas, trusted, moves)
+    smooth_table(moves, kernel, out)
+    if holds:
+        hold_inside((path[0], path[2]), pendulum, rows, areas, out)
     return trusted
 
 

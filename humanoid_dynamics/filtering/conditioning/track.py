@@ -32,6 +32,7 @@ class Track:
         spin: Angular momenta about the centre of mass [N·m·s].
         place: Origins of both soles [m].
         turn: Their orientations.
+        heading: Their headings [rad].
         centre: Middles of both soles [m].
         whole: Row from which on the reference is of one piece.
         behind: By how much rows are later than their stamps say [s].
@@ -70,7 +71,8 @@ class Track:
         nq, nv = self._model.nq, self._model.nv
         self._raw = Rows(nq)
         self.q, self.rate, self.com, self.spin = Rows(nq), Rows(nv), Rows(3), Rows(3)
-        self.place, self.turn, self.centre, self.stretch = Rows(2, 3), Rows(2, 3, 3), Rows(2, 3), Rows(2)
+        self.place, self.turn, self.heading = Rows(2, 3), Rows(2, 3, 3), Rows(2)
+        self.centre, self.stretch = Rows(2, 3), Rows(2)
         self.behind = Rows()
         self._samples: list[tuple[float, Vector, float]] = []  # instants, samples, and by how much they are later than their stamps say
         self.start, self.whole = 0.0, 0
@@ -113,7 +115,7 @@ class Track:
         Args:
             row: Index of the oldest one that is.
         """
-        rows = (self.q, self.rate, self.com, self.spin, self.place, self.turn, self.centre, self.stretch, self.behind)
+        rows = (self.q, self.rate, self.com, self.spin, self.place, self.turn, self.heading, self.centre, self.stretch, self.behind)
         for kept in rows:
             kept.forget(row)
         self._raw.forget(min(row, self.q.end))
@@ -157,7 +159,7 @@ class Track:
     def _measure(self, q: Matrix, before: Vector) -> None:
         model, data, count = self._model, self._data, len(q)
         rate, com, spin = self.rate.room(count), self.com.room(count), self.spin.room(count)
-        seen = self.place.room(count), self.turn.room(count), self.centre.room(count), self.stretch.room(count)
+        seen = tuple(rows.room(count) for rows in (self.place, self.turn, self.heading, self.centre, self.stretch))
         centre, momentum, placements, poses = data.com[0], data.hg.angular, self._placements, self._poses[:count]  # pinocchio writes there
         for row, now in enumerate(q):
             step = rate[row] = pin.difference(model, before, now)

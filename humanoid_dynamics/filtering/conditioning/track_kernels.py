@@ -8,7 +8,7 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 OTHER_CLOCK = 0.1  # s; by so much the clock of the sender differs from ours, from one sample to the next, only where it is another one
 
-Seen = tuple[Matrix, Matrix, Matrix, Matrix]
+Seen = tuple[Matrix, Matrix, Matrix, Matrix, Matrix]
 Four = tuple[Vector, Vector, Vector, Vector]
 Times = tuple[float, float, float, float]
 
@@ -77,9 +77,9 @@ def see_legs(poses: Matrix, joints: Indices, points: Matrix, turns: Matrix, leg:
         points: (8, 3) origins and middles of the soles, hips and ankles, left and right, in axes of their joints [m].
         turns: (2, 3, 3) how soles are turned in their joints.
         leg: Length of a leg [m].
-        out: (n, 2, 3) origins of soles, (n, 2, 3, 3) orientations, (n, 2, 3) middles, (n, 2) stretch; overwritten.
+        out: (n, 2, 3) origins of soles, (n, 2, 3, 3) orientations, (n, 2) headings, (n, 2, 3) middles, (n, 2) stretch; overwritten.
     """
-    place, turn, centre, stretch = out
+    place, turn, heading, centre, stretch = out
     for row in range(len(poses)):
         for foot in range(2):
             X, hip, ankle, square = poses[row, joints[foot]], poses[row, joints[4 + foot]], poses[row, joints[6 + foot]], 0.0
@@ -90,6 +90,7 @@ def see_legs(poses: Matrix, joints: Indices, points: Matrix, turns: Matrix, leg:
                     turn[row, foot, i, j] = X[i] * turns[foot, 0, j] + X[3 + i] * turns[foot, 1, j] + X[6 + i] * turns[foot, 2, j]
                 apart = place_of(hip, points[4 + foot], i) - place_of(ankle, points[6 + foot], i)
                 square += apart * apart
+            heading[row, foot] = math.atan2(turn[row, foot, 1, 0], turn[row, foot, 0, 0])
             stretch[row, foot] = math.sqrt(square) / leg
 
 

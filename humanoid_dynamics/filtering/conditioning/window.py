@@ -121,9 +121,9 @@ def look(track: Track, settings: Settings, row: int, gravity: float) -> Window:
     ground = np.zeros(n)
     if settings.repair_height:
         ground = find_ground(centre[:, :, 2], settings.drift_smoothing * rate, aloft if settings.flights else None)
-    heading, height, speed, shift = np.empty((left, 2)), np.empty((n, 2)), np.empty((n, 2)), np.empty((n, 3))
+    heading, height, speed, shift = track.heading.between(row, end), np.empty((n, 2)), np.empty((n, 2)), np.empty((n, 3))
     on_ground = np.empty((n, 3)), np.empty((n, 2, 3))
-    compile_where_possible(put_on_ground)((com, place, centre, turn), ground, dt, (*on_ground, heading, height, speed, shift))
+    compile_where_possible(put_on_ground)((com, place, centre), ground, dt, (*on_ground, height, speed, shift))
     return Window(start, row - start, *on_ground, turn, heading, path, height, speed, shift, aloft)
 
 

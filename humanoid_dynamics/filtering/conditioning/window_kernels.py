@@ -48,14 +48,14 @@ def put_on_ground(seen: tuple[Matrix, ...], ground: Vector, dt: float, out: tupl
     """Put the rows of a reference on the ground, and write how its soles move.
 
     Args:
-        seen: (n, 3) centres of mass, (n, 2, 3) soles and (n, 2, 3) their middles [m], (n, 2, 3, 3) their orientations.
+        seen: (n, 3) centres of mass, (n, 2, 3) soles and (n, 2, 3) their middles [m].
         ground: (n,) height of the ground [m].
         dt: Time between rows [s].
-        out: (n, 3) centres of mass and (n, 2, 3) soles on the ground [m], (m, 2) headings of the last rows [rad], (n, 2) heights [m] and
-            speeds [m/s] of soles, and (n, 3) by how much all moves [m]; overwritten.
+        out: (n, 3) centres of mass and (n, 2, 3) soles on the ground [m], (n, 2) heights [m] and speeds [m/s] of soles, and (n, 3) by how
+            much all moves [m]; overwritten.
     """
-    com, place, centre, turn = seen
-    com_out, place_out, heading, height, speed, shift = out
+    com, place, centre = seen
+    com_out, place_out, height, speed, shift = out
     n = len(ground)
     for i in range(n):
         for j in range(3):
@@ -68,8 +68,6 @@ def put_on_ground(seen: tuple[Matrix, ...], ground: Vector, dt: float, out: tupl
             apart = (centre[k + 1, 0, j] - centre[k - 1, 0, j] - centre[k + 1, 1, j] + centre[k - 1, 1, j]) / (2.0 * dt)
             alike += apart * apart
         for foot in range(2):
-            if i >= n - len(heading):
-                heading[i - n + len(heading), foot] = math.atan2(turn[i, foot, 1, 0], turn[i, foot, 0, 0])
             height[i, foot] = max(centre[i, foot, 2] - ground[i], 0.0)
             square = 0.0
             for j in range(3):
