@@ -24,7 +24,7 @@ from humanoid_dynamics.filtering.conditioning.support import Support
 from humanoid_dynamics.filtering.conditioning.track_kernels import sample_cubic, see_legs
 from humanoid_dynamics.filtering.conditioning.window_kernels import move_along, put_on_ground
 from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, flat_kernel, smooth_columns
-from humanoid_dynamics.filtering.poses.pose_kernels import coast, turn_by
+from humanoid_dynamics.filtering.poses.pose_kernels import bring_into_reach, coast, ease_joints, turn_by
 from humanoid_dynamics.filtering.ticks.footing_kernels import find_lowest, stop_sole, turn_level
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 from humanoid_dynamics.spatial.polygon import half_planes, hull_of
@@ -246,6 +246,30 @@ def test_rows_keep_their_index_and_those_that_are_needed_stay(needed):
         assert rows.end == len(numbers)
         np.testing.assert_array_equal(rows.between(rows.end - needed, rows.end), numbers[-needed:])
     assert one.first > 0
+
+
+def test_goal_is_brought_into_reach_and_goes_no_farther_out():
+    rng, cut = np.random.default_rng(18), 0
+    for _ in range(100):
+        p, rate, rest = rng.normal(size=3), rng.normal(size=6), 0.1 * rng.normal(size=3)
+        at, asked, wanted = rest + 0.2 * rng.normal(size=3), p.copy(), rate.copy()
+        start = rest + (at - rest) * min(1.0, 0.15 / np.linalg.norm(at - rest))
+        far = np.linalg.norm(p - start)
+        assert compile_where_possible(bring_into_reach)(p, rate, (rest, at), 1.0, 0.15) == (far > 1.0)
+        cut += far > 1.0
+        np.testing.assert_allclose(p, start + (asked - start) * min(1.0, 1.0 / far), atol=1e-12)
+        out = (asked - start) / far
+        np.testing.assert_allclose(rate[:3], wanted[:3] - (far > 1.0) * max(wanted[:3] @ out, 0.0) * out, atol=1e-12)
+        np.testing.assert_array_equal(rate[3:], wanted[3:])
+    assert 20 < cut < 100
+
+
+def test_joints_of_led_frames_are_drawn_less_to_where_they_rest():
+    rng = np.random.default_rng(19)
+    wish, way, shares, joints = rng.normal(size=9), rng.normal(size=9), rng.uniform(size=3), rng.integers(0, 2, size=(3, 9)).astype(float)
+    eased = wish.copy()
+    compile_where_possible(ease_joints)(eased, way, shares, joints, (60.0, 0.9))
+    np.testing.assert_allclose(eased, wish - 60.0 * 0.9 * np.minimum(shares @ joints, 1.0) * way, atol=1e-12)
 
 
 def test_goal_coasts_at_its_velocity():

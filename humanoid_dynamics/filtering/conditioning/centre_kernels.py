@@ -112,6 +112,25 @@ def find_moves(points: Matrix, centre: Vector, reach: Vector, share: float, out:
             out[i, j] = -less * (points[i, j] - centre[j])
 
 
+def clamp_points(points: Matrix, centre: Vector, A: Matrix, b: Vector, share: float, out: Matrix) -> None:  # noqa: PLR0917
+    """Write points moved towards the middle of an area until they are inside.
+
+    Args:
+        points: (n, 2) points [m].
+        centre: (2,) middle of the area [m].
+        A: (k, 2) outward normals of its edges.
+        b: (k,) distances of the edges from the middle [m].
+        share: How far out they may be.
+        out: (n, 2) points [m]; overwritten.
+    """
+    reach = np.empty(len(points))
+    find_reach(points, centre, A, b, reach)
+    find_moves(points, centre, reach, share, out)
+    for i in range(len(points)):
+        for j in range(2):
+            out[i, j] += points[i, j]
+
+
 def move_inside(points: Matrix, rows: Indices, areas: Areas, trusted: float, out: Matrix) -> float:
     """Write by how much zero-moment points have to move to be inside their areas; return how far the reference is trusted now.
 
