@@ -17,7 +17,7 @@ from humanoid_dynamics.filtering.conditioning.centre_kernels import (
     shift_path,
 )
 from humanoid_dynamics.filtering.conditioning.foothold_kernels import find_offsets
-from humanoid_dynamics.filtering.conditioning.label_kernels import drop_kind, find_drift, find_longest
+from humanoid_dynamics.filtering.conditioning.label_kernels import drop_kind, fill_targets, find_drift, find_longest
 from humanoid_dynamics.filtering.conditioning.rows import ROOM, Rows
 from humanoid_dynamics.filtering.conditioning.sole_kernels import find_rates, move_rows, turn_between
 from humanoid_dynamics.filtering.conditioning.support import Support
@@ -130,9 +130,40 @@ def test_stretches_are_told_as_they_are():
     places[:, 0, 0] = 0.1 * np.arange(10)
     assert find_longest(places, both) == pytest.approx(0.4)
     drift = np.empty((2, 10))
-    assert find_drift((places, np.zeros((10, 2)), both), 0, np.zeros(3), (0.05, 0.3), drift)
-    assert not find_drift((places, np.zeros((10, 2)), both), 0, np.zeros(3), (0.15, 0.3), drift)  # what comes after it is lifted is none
+    rest = np.zeros(3)
+    assert find_drift((places, np.zeros((10, 2)), both), 0, (rest, rest, rest, rest, 1.0), 0.0, (0.05, 0.3), drift)
+    assert not find_drift(
+        (places, np.zeros((10, 2)), both), 0, (rest, rest, rest, rest, 1.0), 0.0, (0.15, 0.3), drift
+    )  # what comes after it is lifted is none
     np.testing.assert_allclose(drift[0], 0.1 * np.arange(10))
+    here, there, path, other_path = np.array([[0.4, 0.2, 0.0], [0.1, -0.1, 0.0], [0.3, 0.0, 0.0], [-0.1, 0.2, 0.0]])
+    compile_where_possible(find_drift)((places, np.zeros((10, 2)), both), 0, (here, there, path, other_path, 0.7), 0.2, (1.0, 1.0), drift)
+    away = (here - there - (0.7 - 1.0) * (path - other_path))[:2]  # where the foot stands, from where the other one does
+    apart = (places[:, 0] - places[:, 1])[:, :2] - away
+    seen = np.cumprod(both[:, 1]).astype(bool)
+    np.testing.assert_allclose(drift[0], np.where(seen, np.linalg.norm(apart, axis=1), 0.0))
+    np.testing.assert_allclose(drift[1], np.where(seen, -0.2, 0.0))
+
+
+def test_targets_are_filled():
+    rng = np.random.default_rng(20)
+    rates, shift, labels, placed = (
+        rng.normal(size=(5, 9)),
+        rng.normal(size=(4, 3)),
+        rng.integers(0, 2, size=(7, 2)).astype(bool),
+        rng.normal(size=(4, 10)),
+    )
+    out = placed.copy(), np.empty((4, 9)), np.empty((4, 9)), np.empty((4, 2)), np.empty((4, 2, 3)), np.empty((4, 2)), np.empty((4, 2))
+    compile_where_possible(fill_targets)(rates, shift, labels, DT, out)
+    np.testing.assert_allclose(out[0], placed + np.pad(shift, ((0, 0), (0, 7))))
+    np.testing.assert_allclose(out[1], 0.5 * (rates[1:] + rates[:-1]))
+    np.testing.assert_allclose(out[2], (rates[1:] - rates[:-1]) / DT)
+    assert not out[3].any()
+    np.testing.assert_array_equal(out[4], np.tile([0.0, 0.0, 1.0], (4, 2, 1)))
+    for row, foot in np.ndindex(4, 2):
+        lifted = np.flatnonzero(~labels[row:, foot])
+        assert out[5][row, foot] == pytest.approx(DT * lifted[0] if len(lifted) else np.inf)
+    assert np.isposinf(out[6]).all()
 
 
 def test_cubic_passes_its_samples_with_the_slopes_of_their_neighbours():

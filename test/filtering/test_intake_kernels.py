@@ -7,7 +7,7 @@ import pinocchio as pin
 import pytest
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.filtering.conditioning.intake_kernels import add_changes, count_fast, let_in, measure_sample
+from humanoid_dynamics.filtering.conditioning.intake_kernels import add_changes, count_fast, find_way, let_in, measure_sample
 from humanoid_dynamics.filtering.conditioning.leash import PACE, Leash
 from humanoid_dynamics.filtering.conditioning.leash_kernels import common_way, hold_soles
 from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
@@ -58,6 +58,15 @@ def test_sample_is_measured():
     off = max(abs(np.linalg.norm(q[3:7]) - 1.0), abs(np.linalg.norm(q[7:9]) - 1.0))
     wanted = np.abs(q[:7]).max(), np.abs(q[7:]).max(), off, q[3:7] @ q[3:7]
     assert compile_where_possible(measure_sample)(q, UNITS) == pytest.approx(wanted)
+
+
+def test_way_of_a_base_is_seen_from_above(robot):
+    for q, other in zip(postures(robot, 20), postures(robot, 40)[20:], strict=True):
+        way, turn = compile_where_possible(find_way)(q, other)
+        assert way == pytest.approx(math.dist(q[:3], other[:3]))
+        R = (pin.Quaternion(other[3:7]) * pin.Quaternion(q[3:7]).inverse()).matrix()
+        swing = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), R[:, 2]).matrix()
+        assert turn == pytest.approx(abs(pin.log3(swing.T @ R)[2]))
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

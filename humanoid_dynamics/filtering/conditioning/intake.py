@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.conditioning.intake_kernels import add_changes, count_fast, let_in
+from humanoid_dynamics.filtering.conditioning.intake_kernels import add_changes, count_fast, find_way, let_in
 from humanoid_dynamics.filtering.conditioning.leash import Leash
-from humanoid_dynamics.filtering.conditioning.origin import Origin, carry, heading_between
+from humanoid_dynamics.filtering.conditioning.origin import Origin, carry
 from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
 from humanoid_dynamics.filtering.conditioning.rejoining import Rejoining
 from humanoid_dynamics.filtering.conditioning.sample_clock import AHEAD, SampleClock
@@ -64,7 +64,8 @@ class Intake:
         if not keep_limits:
             self._lower[:], self._upper[:] = -np.inf, np.inf
         self._rejoining = Rejoining(robot, self._speed)
-        self._let_in, self._count_fast, self._add_changes = (compile_where_possible(each) for each in (let_in, count_fast, add_changes))
+        kernels = let_in, count_fast, add_changes, find_way
+        self._let_in, self._count_fast, self._add_changes, self._find_way = (compile_where_possible(each) for each in kernels)
         self.restart()
 
     def restart(self) -> None:
@@ -260,9 +261,8 @@ class Intake:
         elsewhere = self._rejoining.leads or self._waits_at is not None
         last = self._raw if elsewhere else self._free  # what is led back is elsewhere for a while
         last = sample if last is None else last
-        way = math.dist(sample[:3].tolist(), last[:3].tolist())
-        turn = abs(heading_between(last, sample))
-        return way > JUMP + FASTEST_BASE[0] * gap or turn > TURN + FASTEST_BASE[1] * gap
+        way, turn = self._find_way(last, sample)
+        return bool(way > JUMP + FASTEST_BASE[0] * gap or turn > TURN + FASTEST_BASE[1] * gap)
 
     def _move_origin(self, given: Vector, sample: Vector) -> Vector:
         """Let the reference go on where it was; return the sample as it is then."""

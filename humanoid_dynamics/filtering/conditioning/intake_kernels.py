@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from humanoid_dynamics.filtering.conditioning.origin import heading_between
 from humanoid_dynamics.spatial.arrays import Indices, Vector
 
 TURN = slice(3, 7)  # the quaternion of a base
@@ -68,6 +69,19 @@ def count_fast(way: Vector, first: int, speed: Vector, time: float) -> tuple[flo
         if abs(way[i]) > speed[i] * time:
             count += 1
     return longest, count
+
+
+def find_way(q: Vector, other: Vector) -> tuple[float, float]:
+    """Return how far the base goes from one configuration to another [m], and by what angle it is turned about the vertical [rad].
+
+    Args:
+        q: (nq,) configuration.
+        other: (nq,) likewise.
+    """
+    square = 0.0
+    for i in range(TURN.start):
+        square += (other[i] - q[i]) * (other[i] - q[i])
+    return math.sqrt(square), abs(heading_between(q, other))
 
 
 def add_changes(one: Vector, other: Vector) -> float:
