@@ -158,13 +158,11 @@ class PostureBound:
         if last is None:
             self._past = self._now
             return False
-        ways = last.way_to(self._now)
-        left = [
-            min(left, spare) + fastest * gap - way
-            for left, spare, fastest, way in zip(self._left, self._spare, self._fastest, ways, strict=True)
-        ]
-        self._left = (0.0, 0.0) if led else (max(left[0], 0.0), max(left[1], 0.0))
-        return min(left) < 0.0 or self._falls_over(gap)
+        lean, height = last.way_to(self._now)
+        leans = min(self._left[0], self._spare[0]) + self._fastest[0] * gap - lean
+        sinks = min(self._left[1], self._spare[1]) + self._fastest[1] * gap - height
+        self._left = (0.0, 0.0) if led else (max(leans, 0.0), max(sinks, 0.0))
+        return min(leans, sinks) < 0.0 or self._falls_over(gap)
 
     def _falls_over(self, gap: float) -> bool:
         """Return whether the point the robot falls to is far from soles that hardly move."""

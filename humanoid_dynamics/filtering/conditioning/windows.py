@@ -67,7 +67,7 @@ def smooth_columns(table: Matrix, kernel: Vector, last: int | None = None) -> Ma
     if smooth is smooth_table:
         return np.column_stack([smooth_line(column, kernel)[len(table) - rows :] for column in table.T])
     out = np.empty((rows, table.shape[1]))
-    smooth(table, kernel, out)
+    smooth(np.ascontiguousarray(table), kernel, out)
     return out
 
 
