@@ -14,18 +14,20 @@ from humanoid_dynamics.filtering.conditioning.centre_kernels import (
     move_inside,
     move_path,
     move_pivots,
+    put_corners,
     shift_path,
 )
 from humanoid_dynamics.filtering.conditioning.foothold_kernels import find_offsets
 from humanoid_dynamics.filtering.conditioning.label_kernels import drop_kind, fill_targets, find_drift, find_longest
 from humanoid_dynamics.filtering.conditioning.rows import ROOM, Rows
-from humanoid_dynamics.filtering.conditioning.sole_kernels import find_rates, move_rows, turn_between
+from humanoid_dynamics.filtering.conditioning.sole_kernels import find_rates, lift_rows, move_rows, turn_between
 from humanoid_dynamics.filtering.conditioning.support import Support
 from humanoid_dynamics.filtering.conditioning.track_kernels import sample_cubic, see_legs
 from humanoid_dynamics.filtering.conditioning.window_kernels import move_along, put_on_ground
 from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, flat_kernel, smooth_columns
 from humanoid_dynamics.filtering.poses.pose_kernels import bring_into_reach, coast, ease_joints, turn_by
 from humanoid_dynamics.filtering.ticks.footing_kernels import find_lowest, stop_sole, turn_level
+from humanoid_dynamics.motion.quintic import bump
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 from humanoid_dynamics.spatial.polygon import half_planes, hull_of
 
@@ -311,6 +313,25 @@ def test_goal_coasts_at_its_velocity():
     np.testing.assert_allclose(moved[0], p + 0.3 * rate[:3])
     np.testing.assert_allclose(moved[1], pin.exp3(0.3 * rate[3:]) @ R, atol=1e-12)
     np.testing.assert_allclose(moved[2], 0.4 * rate)
+
+
+def test_corners_of_a_level_sole_are_put_where_it_stands():
+    rng = np.random.default_rng(21)
+    corners, place, out = rng.normal(size=(5, 3)), rng.normal(size=3), np.empty((5, 2))
+    compile_where_possible(put_corners)(corners, place, 0.7, out)
+    np.testing.assert_allclose(out, (corners @ pin.utils.rotate("z", 0.7).T + place)[:, :2], atol=1e-12)
+
+
+@pytest.mark.parametrize("lift", [-0.01, 0.02])
+def test_swinging_sole_is_lifted_and_no_corner_is_below_the_ground(lift):
+    rng = np.random.default_rng(22)
+    places, turns, corners = 0.03 * rng.normal(size=(9, 3)), rotations(rng, 9, 0.2), 0.1 * rng.normal(size=(4, 3))
+    moved, share = places.copy(), np.clip(-0.2 + 0.2 * np.arange(9), 0.0, 1.0)
+    compile_where_possible(lift_rows)(moved, turns, lift, (-0.2, 0.2), corners)
+    lifted = places + np.outer(max(lift, 0.0) * bump(share), (0.0, 0.0, 1.0))
+    lowest = np.array([(lifted[k] + corners @ turns[k].T)[:, 2].min() for k in range(9)])
+    assert (lowest < 0.0).any()
+    np.testing.assert_allclose(moved, lifted - np.outer(np.minimum(lowest, 0.0), (0.0, 0.0, 1.0)), atol=1e-12)
 
 
 def test_pivots_are_moved_alike_in_one_go_and_step_by_step():

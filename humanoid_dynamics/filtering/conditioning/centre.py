@@ -17,6 +17,7 @@ from humanoid_dynamics.filtering.conditioning.centre_kernels import (
     move_inside,
     move_path,
     move_pivots,
+    put_corners,
 )
 from humanoid_dynamics.filtering.conditioning.footholds import Stance
 from humanoid_dynamics.filtering.conditioning.gate import BLIND
@@ -75,7 +76,7 @@ class CentrePlanner:
         self._pendulum = np.array([p.pendulum, *p.lean])
         kernels = find_highest, follow_path, move_pivots, move_path
         self._highest, self._follow, self._pivots, self._move = (compile_where_possible(each) for each in kernels)
-        self._compiled = self._follow is not follow_path
+        self._compiled, self._put = self._follow is not follow_path, compile_where_possible(put_corners)
         self._corners = {(foot, FLAT): corners for foot, corners in enumerate(p.corners)}
         if settings.edges:
             self._corners |= {(foot, kind): find_edges(p.corners[foot]).ends(kind) for foot in (0, 1) for kind in (TOE, HEEL)}
@@ -201,12 +202,15 @@ class CentrePlanner:
         key = (edges, *(None if at is None else (*at.place.tolist(), at.heading) for at in (left, right)))
         known = self._known.get(key)
         if known is None:
-            standing = [(foot, at) for foot, at in enumerate((left, right)) if at is not None]
-            corners = [(self._corners[foot, edges[foot]] @ at.turn().T + at.place)[:, :2] for foot, at in standing]
-            share = self._settings.inside_two if len(corners) > 1 else self._settings.inside_one
+            soles = [(self._corners[foot, edges[foot]], at) for foot, at in enumerate((left, right)) if at is not None]
+            corners, first = np.empty((sum(len(sole) for sole, _ in soles), 2)), 0
+            for sole, at in soles:
+                self._put(sole, at.place, at.heading, corners[first : first + len(sole)])
+                first += len(sole)
+            share = self._settings.inside_two if len(soles) > 1 else self._settings.inside_one
             if len(self._known) > MOST_KNOWN:
                 self._known.clear()
-            known = self._known[key] = Support(np.vstack(corners), share)
+            known = self._known[key] = Support(corners, share)
         return known
 
     def _lowering(self, window: Window) -> tuple[float, float, float, float]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from humanoid_dynamics.filtering.conditioning.window_kernels import smooth_table
@@ -77,6 +79,20 @@ def find_highest(values: Matrix, labels: Labels) -> float:
             if labels[i, foot]:
                 highest = max(highest, values[i, foot])
     return highest
+
+
+def put_corners(corners: Matrix, place: Vector, heading: float, out: Matrix) -> None:
+    """Write where the corners of a level sole are, seen from above.
+
+    Args:
+        corners: (n, 3) corners in its frame [m].
+        place: (3,) its origin [m].
+        heading: Where it points [rad].
+        out: (n, 2) corners [m]; overwritten.
+    """
+    c, s = math.cos(heading), math.sin(heading)
+    for i in range(len(corners)):
+        out[i, 0], out[i, 1] = c * corners[i, 0] - s * corners[i, 1] + place[0], s * corners[i, 0] + c * corners[i, 1] + place[1]
 
 
 def find_reach(points: Matrix, centre: Vector, A: Matrix, b: Vector, out: Vector) -> None:
