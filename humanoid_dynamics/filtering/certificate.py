@@ -116,6 +116,8 @@ class FrameJudge:
         self._ranges = np.zeros((4, robot.nv - BASE))
         self._ranges[0, : len(self._index)], self._ranges[1, : len(self._index)] = self._low, self._high
         self._ranges[2], self._ranges[3] = self._per_effort, self._per_speed
+        if self._limits is not None:
+            self._limits(np.zeros(robot.nq), np.zeros(robot.nv), np.zeros(robot.nv - BASE), self._index, self._ranges, self._shares)
         if self._kernel is not None:  # compile, or load what is compiled, before a robot waits for it
             J, still = pin.getFrameJacobian(self._model, self._data, self._soles[0], LOCAL), np.zeros(robot.nv)
             self._judge_forces((J, J), still, (np.zeros((2, 6)), still[BASE:]), still)

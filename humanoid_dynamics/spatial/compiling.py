@@ -8,6 +8,7 @@ from functools import cache
 from hashlib import sha256
 from importlib import import_module
 from importlib.util import find_spec
+from sys import modules
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
@@ -46,7 +47,7 @@ def as_matrix(vector: Vector, rows: int, columns: int) -> Matrix:
 
 def is_compiler_installed() -> bool:
     """Whether numba can be imported; it is not imported to find out."""
-    return find_spec("numba") is not None
+    return modules["numba"] is not None if "numba" in modules else find_spec("numba") is not None
 
 
 def choose_compiler(compiled: bool | None, what: str = "a compiled tick") -> bool:

@@ -4,17 +4,30 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from humanoid_dynamics.filtering.conditioning.centre_kernels import find_moves, find_path, find_reach, shift_path
+from humanoid_dynamics.filtering.conditioning.centre import pack_areas
+from humanoid_dynamics.filtering.conditioning.centre_kernels import (
+    find_moves,
+    find_path,
+    find_reach,
+    follow_path,
+    hold_inside,
+    move_inside,
+    move_path,
+    move_pivots,
+    put_corners,
+    shift_path,
+)
 from humanoid_dynamics.filtering.conditioning.foothold_kernels import find_offsets
-from humanoid_dynamics.filtering.conditioning.intake_kernels import add_changes, count_fast, let_in
-from humanoid_dynamics.filtering.conditioning.label_kernels import drop_kind, find_drift, find_longest
+from humanoid_dynamics.filtering.conditioning.label_kernels import drop_kind, fill_targets, find_drift, find_longest
 from humanoid_dynamics.filtering.conditioning.rows import ROOM, Rows
-from humanoid_dynamics.filtering.conditioning.sole_kernels import find_rates, move_rows, turn_between
+from humanoid_dynamics.filtering.conditioning.sole_kernels import find_rates, lift_rows, move_rows, turn_between
 from humanoid_dynamics.filtering.conditioning.support import Support
 from humanoid_dynamics.filtering.conditioning.track_kernels import sample_cubic, see_legs
 from humanoid_dynamics.filtering.conditioning.window_kernels import move_along, put_on_ground
-from humanoid_dynamics.filtering.poses.pose_kernels import coast, turn_by
+from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, flat_kernel, smooth_columns
+from humanoid_dynamics.filtering.poses.pose_kernels import bring_into_reach, coast, ease_joints, turn_by
 from humanoid_dynamics.filtering.ticks.footing_kernels import find_lowest, stop_sole, turn_level
+from humanoid_dynamics.motion.quintic import bump
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 from humanoid_dynamics.spatial.polygon import half_planes, hull_of
 
@@ -119,46 +132,80 @@ def test_stretches_are_told_as_they_are():
     places[:, 0, 0] = 0.1 * np.arange(10)
     assert find_longest(places, both) == pytest.approx(0.4)
     drift = np.empty((2, 10))
-    assert find_drift((places, np.zeros((10, 2)), both), 0, np.zeros(3), (0.05, 0.3), drift)
-    assert not find_drift((places, np.zeros((10, 2)), both), 0, np.zeros(3), (0.15, 0.3), drift)  # what comes after it is lifted is none
+    rest = np.zeros(3)
+    assert find_drift((places, np.zeros((10, 2)), both), 0, (rest, rest, rest, rest, 1.0), 0.0, (0.05, 0.3), drift)
+    assert not find_drift(
+        (places, np.zeros((10, 2)), both), 0, (rest, rest, rest, rest, 1.0), 0.0, (0.15, 0.3), drift
+    )  # what comes after it is lifted is none
     np.testing.assert_allclose(drift[0], 0.1 * np.arange(10))
+    here, there, path, other_path = np.array([[0.4, 0.2, 0.0], [0.1, -0.1, 0.0], [0.3, 0.0, 0.0], [-0.1, 0.2, 0.0]])
+    compile_where_possible(find_drift)((places, np.zeros((10, 2)), both), 0, (here, there, path, other_path, 0.7), 0.2, (1.0, 1.0), drift)
+    away = (here - there - (0.7 - 1.0) * (path - other_path))[:2]  # where the foot stands, from where the other one does
+    apart = (places[:, 0] - places[:, 1])[:, :2] - away
+    seen = np.cumprod(both[:, 1]).astype(bool)
+    np.testing.assert_allclose(drift[0], np.where(seen, np.linalg.norm(apart, axis=1), 0.0))
+    np.testing.assert_allclose(drift[1], np.where(seen, -0.2, 0.0))
 
 
-def test_cubic_passes_its_samples_and_is_straight_between_even_ones():
+def test_targets_are_filled():
+    rng = np.random.default_rng(20)
+    rates, shift, labels, placed = (
+        rng.normal(size=(5, 9)),
+        rng.normal(size=(4, 3)),
+        rng.integers(0, 2, size=(7, 2)).astype(bool),
+        rng.normal(size=(4, 10)),
+    )
+    out = placed.copy(), np.empty((4, 9)), np.empty((4, 9)), np.empty((4, 2)), np.empty((4, 2, 3)), np.empty((4, 2)), np.empty((4, 2))
+    compile_where_possible(fill_targets)(rates, shift, labels, DT, out)
+    np.testing.assert_allclose(out[0], placed + np.pad(shift, ((0, 0), (0, 7))))
+    np.testing.assert_allclose(out[1], 0.5 * (rates[1:] + rates[:-1]))
+    np.testing.assert_allclose(out[2], (rates[1:] - rates[:-1]) / DT)
+    assert not out[3].any()
+    np.testing.assert_array_equal(out[4], np.tile([0.0, 0.0, 1.0], (4, 2, 1)))
+    for row, foot in np.ndindex(4, 2):
+        lifted = np.flatnonzero(~labels[row:, foot])
+        assert out[5][row, foot] == pytest.approx(DT * lifted[0] if len(lifted) else np.inf)
+    assert np.isposinf(out[6]).all()
+
+
+def test_cubic_passes_its_samples_with_the_slopes_of_their_neighbours():
     rng = np.random.default_rng(4)
-    q = rng.normal(size=(2, 7))
-    out, slope = np.empty((5, 7)), (q[1] - q[0]) / 0.04
-    sample_cubic((1.0, 1.04), (q[0], slope, q[1], slope), (1.0, 0.01), np.zeros((0, 2), dtype=np.intp), out)
-    np.testing.assert_allclose(out, q[0] + np.linspace(0.0, 1.0, 5)[:, None] * (q[1] - q[0]), atol=1e-12)
+    times, knots = (0.95, 1.0, 1.04, 1.1), tuple(rng.normal(size=(4, 7)))
+    out, units = (np.empty((401, 7)), np.empty(401)), np.zeros((0, 2), dtype=np.intp)
+    compile_where_possible(sample_cubic)(knots, times, (0.02, 0.06), (1.0, 1e-4), units, out)
+    rows, behind = out
+    np.testing.assert_allclose(rows[[0, 400]], knots[1:3], atol=1e-12)
+    np.testing.assert_allclose(np.gradient(rows, 1e-4, axis=0, edge_order=2)[0], (knots[2] - knots[0]) / 0.09, atol=1e-2)
+    np.testing.assert_allclose(np.gradient(rows, 1e-4, axis=0, edge_order=2)[400], (knots[3] - knots[1]) / 0.1, atol=1e-2)
+    np.testing.assert_allclose(np.diff(rows, 4, axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(behind, np.linspace(0.02, 0.06, 401))
+
+
+def test_rows_behind_another_clock_are_as_late_as_the_newest_sample():
+    knots, out = tuple(np.zeros((4, 1))), (np.empty((5, 1)), np.empty(5))
+    sample_cubic(knots, (0.0, 1.0, 2.0, 3.0), (0.0, 7.0), (1.0, 0.25), np.zeros((0, 2), dtype=np.intp), out)
+    np.testing.assert_array_equal(out[1], 7.0)
 
 
 def test_legs_are_seen_where_they_are():
     rng = np.random.default_rng(5)
-    poses, points = [pin.SE3(R, rng.normal(size=3)) for R in rotations(rng, 6)], rng.normal(size=(8, 3))
-    joints, soles = (tuple(pose.rotation for pose in poses), tuple(pose.translation for pose in poses)), rotations(rng, 2)
-    out = np.zeros((2, 2, 3)), np.zeros((2, 2, 3, 3)), np.zeros((2, 2, 3)), np.zeros((2, 2))
-    compile_where_possible(see_legs)(joints, (points, soles, 0.7), 1, out)
-    for foot in (0, 1):
-        np.testing.assert_allclose(out[0][1, foot], poses[foot].act(points[foot]), atol=1e-12)
-        np.testing.assert_allclose(out[1][1, foot], poses[foot].rotation @ soles[foot], atol=1e-12)
-        np.testing.assert_allclose(out[2][1, foot], poses[foot].act(points[2 + foot]), atol=1e-12)
-        apart = poses[2 + foot].act(points[4 + foot]) - poses[4 + foot].act(points[6 + foot])
-        assert out[3][1, foot] == pytest.approx(np.linalg.norm(apart) / 0.7)
-    assert not out[0][0].any()
-
-
-def test_samples_are_let_in_inside_their_limits_and_fast_joints_are_counted():
-    rng = np.random.default_rng(8)
-    q, most = rng.normal(size=12), np.full(12, 0.5)
-    most[:7] = np.inf
-    sample = q.copy()
-    compile_where_possible(let_in)(sample, -most, most)
-    np.testing.assert_allclose(sample[3:7], q[3:7] / np.linalg.norm(q[3:7]))
-    np.testing.assert_array_equal(sample[7:], np.clip(q[7:], -0.5, 0.5))
-    speed, other = rng.uniform(1.0, 5.0, size=12), rng.normal(size=12)
-    longest, fast = compile_where_possible(count_fast)(q, 6, speed, 0.2)
-    assert (longest, fast) == (np.abs(q[6:]).max(), np.count_nonzero(np.abs(q[6:]) > 0.2 * speed[6:]))
-    assert compile_where_possible(add_changes)(q, other) == pytest.approx(np.abs(q - other).sum())
+    poses, points, soles = (
+        [[pin.SE3(R, rng.normal(size=3)) for R in rotations(rng, 7)] for _ in range(3)],
+        rng.normal(size=(8, 3)),
+        rotations(rng, 2),
+    )
+    table = np.array([[[*pose.rotation.ravel(order="F"), *pose.translation] for pose in row] for row in poses])
+    joints = np.array([1, 2, 1, 2, 3, 4, 5, 6])
+    out = np.zeros((3, 2, 3)), np.zeros((3, 2, 3, 3)), np.zeros((3, 2)), np.zeros((3, 2, 3)), np.zeros((3, 2))
+    compile_where_possible(see_legs)(table, joints, points, soles, 0.7, out)
+    for k, row in enumerate(poses):
+        for foot in (0, 1):
+            np.testing.assert_allclose(out[0][k, foot], row[1 + foot].act(points[foot]), atol=1e-12)
+            np.testing.assert_allclose(out[1][k, foot], row[1 + foot].rotation @ soles[foot], atol=1e-12)
+            assert out[2][k, foot] == pytest.approx(np.arctan2(*out[1][k, foot, [1, 0], 0]))
+            np.testing.assert_allclose(out[3][k, foot], row[1 + foot].act(points[2 + foot]), atol=1e-12)
+            apart = row[3 + foot].act(points[4 + foot]) - row[5 + foot].act(points[6 + foot])
+            assert out[4][k, foot] == pytest.approx(np.linalg.norm(apart) / 0.7)
 
 
 def test_rows_move_along_seen_from_above():
@@ -173,28 +220,27 @@ def test_rows_move_along_seen_from_above():
 
 def test_window_is_put_on_its_ground():
     rng = np.random.default_rng(6)
-    centre, turn, ground = rng.normal(size=(9, 2, 3)), rotations(rng, 18).reshape(9, 2, 3, 3), rng.normal(size=9)
+    centre, ground = rng.normal(size=(9, 2, 3)), rng.normal(size=9)
     com, place = rng.normal(size=(9, 3)), rng.normal(size=(9, 2, 3))
-    moved, out = (com.copy(), place.copy()), (*np.zeros((3, 9, 2)), np.zeros((9, 3)))
-    compile_where_possible(put_on_ground)((centre, turn, ground), DT, moved, out)
+    moved, out = (np.empty((9, 3)), np.empty((9, 2, 3))), (*np.zeros((2, 9, 2)), np.empty((9, 3)))
+    compile_where_possible(put_on_ground)((com, place, centre), ground, DT, (*moved, *out))
     np.testing.assert_allclose(moved[0], com - ground[:, None] * (0.0, 0.0, 1.0))
     np.testing.assert_allclose(moved[1], place - ground[:, None, None] * (0.0, 0.0, 1.0))
-    np.testing.assert_allclose(out[0], np.arctan2(turn[:, :, 1, 0], turn[:, :, 0, 0]))
-    np.testing.assert_allclose(out[1], np.maximum(centre[:, :, 2] - ground[:, None], 0.0))
-    np.testing.assert_allclose(out[2][1:-1], np.linalg.norm(centre[2:] - centre[:-2], axis=2) / (2.0 * DT))
-    np.testing.assert_allclose(out[2][[0, -1]], out[2][[1, -2]])
-    np.testing.assert_allclose(out[3], -ground[:, None] * (0.0, 0.0, 1.0))
+    np.testing.assert_allclose(out[0], np.maximum(centre[:, :, 2] - ground[:, None], 0.0))
+    np.testing.assert_allclose(out[1][1:-1], np.linalg.norm(centre[2:] - centre[:-2], axis=2) / (2.0 * DT))
+    np.testing.assert_allclose(out[1][[0, -1]], out[1][[1, -2]])
+    np.testing.assert_allclose(out[2], -ground[:, None] * (0.0, 0.0, 1.0))
 
 
 def test_soles_that_slide_alike_stand_on_what_slides():
     way = np.outer(np.arange(5), (0.6, 0.2, 0.0)) * DT
-    centre, turn = np.stack((way, way + np.array((0.0, 0.2, 0.0))), axis=1), np.tile(np.eye(3), (5, 2, 1, 1))
+    centre = np.stack((way, way + np.array((0.0, 0.2, 0.0))), axis=1)
     speeds = []
     for apart in (0.0, 0.3):  # m/s
         centre[:, 1, 0] += apart * np.arange(5) * DT
-        out = (*np.zeros((3, 5, 2)), np.zeros((5, 3)))
-        compile_where_possible(put_on_ground)((centre, turn, np.zeros(5)), DT, (np.zeros((5, 3)), centre.copy()), out)
-        speeds.append(out[2][2])
+        out = np.empty((5, 3)), np.empty((5, 2, 3)), *np.zeros((2, 5, 2)), np.empty((5, 3))
+        compile_where_possible(put_on_ground)((np.zeros((5, 3)), centre, centre), np.zeros(5), DT, out)
+        speeds.append(out[3][2])
     np.testing.assert_allclose(speeds[0], 0.0, atol=1e-9)
     np.testing.assert_allclose(speeds[1], np.hypot((0.6, 0.9), 0.2))
 
@@ -235,6 +281,30 @@ def test_rows_keep_their_index_and_those_that_are_needed_stay(needed):
     assert one.first > 0
 
 
+def test_goal_is_brought_into_reach_and_goes_no_farther_out():
+    rng, cut = np.random.default_rng(18), 0
+    for _ in range(100):
+        p, rate, rest = rng.normal(size=3), rng.normal(size=6), 0.1 * rng.normal(size=3)
+        at, asked, wanted = rest + 0.2 * rng.normal(size=3), p.copy(), rate.copy()
+        start = rest + (at - rest) * min(1.0, 0.15 / np.linalg.norm(at - rest))
+        far = np.linalg.norm(p - start)
+        assert compile_where_possible(bring_into_reach)(p, rate, (rest, at), 1.0, 0.15) == (far > 1.0)
+        cut += far > 1.0
+        np.testing.assert_allclose(p, start + (asked - start) * min(1.0, 1.0 / far), atol=1e-12)
+        out = (asked - start) / far
+        np.testing.assert_allclose(rate[:3], wanted[:3] - (far > 1.0) * max(wanted[:3] @ out, 0.0) * out, atol=1e-12)
+        np.testing.assert_array_equal(rate[3:], wanted[3:])
+    assert 20 < cut < 100
+
+
+def test_joints_of_led_frames_are_drawn_less_to_where_they_rest():
+    rng = np.random.default_rng(19)
+    wish, way, shares, joints = rng.normal(size=9), rng.normal(size=9), rng.uniform(size=3), rng.integers(0, 2, size=(3, 9)).astype(float)
+    eased = wish.copy()
+    compile_where_possible(ease_joints)(eased, way, shares, joints, (60.0, 0.9))
+    np.testing.assert_allclose(eased, wish - 60.0 * 0.9 * np.minimum(shares @ joints, 1.0) * way, atol=1e-12)
+
+
 def test_goal_coasts_at_its_velocity():
     rng = np.random.default_rng(10)
     p, R, rate = rng.normal(size=3), rotations(rng, 1)[0], rng.normal(size=6)
@@ -243,3 +313,62 @@ def test_goal_coasts_at_its_velocity():
     np.testing.assert_allclose(moved[0], p + 0.3 * rate[:3])
     np.testing.assert_allclose(moved[1], pin.exp3(0.3 * rate[3:]) @ R, atol=1e-12)
     np.testing.assert_allclose(moved[2], 0.4 * rate)
+
+
+def test_corners_of_a_level_sole_are_put_where_it_stands():
+    rng = np.random.default_rng(21)
+    corners, place, out = rng.normal(size=(5, 3)), rng.normal(size=3), np.empty((5, 2))
+    compile_where_possible(put_corners)(corners, place, 0.7, out)
+    np.testing.assert_allclose(out, (corners @ pin.utils.rotate("z", 0.7).T + place)[:, :2], atol=1e-12)
+
+
+@pytest.mark.parametrize("lift", [-0.01, 0.02])
+def test_swinging_sole_is_lifted_and_no_corner_is_below_the_ground(lift):
+    rng = np.random.default_rng(22)
+    places, turns, corners = 0.03 * rng.normal(size=(9, 3)), rotations(rng, 9, 0.2), 0.1 * rng.normal(size=(4, 3))
+    moved, share = places.copy(), np.clip(-0.2 + 0.2 * np.arange(9), 0.0, 1.0)
+    compile_where_possible(lift_rows)(moved, turns, lift, (-0.2, 0.2), corners)
+    lifted = places + np.outer(max(lift, 0.0) * bump(share), (0.0, 0.0, 1.0))
+    lowest = np.array([(lifted[k] + corners @ turns[k].T)[:, 2].min() for k in range(9)])
+    assert (lowest < 0.0).any()
+    np.testing.assert_allclose(moved, lifted - np.outer(np.minimum(lowest, 0.0), (0.0, 0.0, 1.0)), atol=1e-12)
+
+
+def test_pivots_are_moved_alike_in_one_go_and_step_by_step():
+    rng, n = np.random.default_rng(16), 60
+    com, spin, numbers = (
+        0.1 * rng.normal(size=(n, 3)) + (0.0, 0.0, 0.8),
+        rng.normal(size=(n, 3)),
+        np.array([DT, 30.0, 9.81, 0.0, 0.0, 4.0, 0.04]),
+    )
+    calm, bell, short = flat_kernel(6), bell_kernel(2.0), bell_kernel(1.5)
+    path, found = (tuple(np.empty((40, size)) for size in (3, 3, 3, 2)) for _ in range(2))
+    smooth = [smooth_columns(*one, 41) for one in ((com[:, :2], calm), (com[:, 2:], bell), (spin[:, :2], calm))]
+    find_path(tuple(smooth), numbers, path)
+    compile_where_possible(follow_path)(com, spin, (calm, bell), numbers, found)
+    for one, other in zip(path, found, strict=True):
+        np.testing.assert_allclose(other, one, atol=1e-9 * np.abs(one).max())
+    supports = [Support(0.1 * rng.normal(size=(6, 2)), 0.4) for _ in range(3)]
+    spans, areas, pendulum = np.array([0, 11, 25, 40], dtype=np.intp), pack_areas(supports), np.array([3.5, 0.01, -0.02])
+    moves, out = np.empty((40, 2)), np.empty((40, 2))
+    trusted = move_inside(path[3], spans, areas, 0.9, moves)
+    moves = smooth_columns(moves, short)
+    hold_inside((path[0], path[2]), pendulum, spans, areas, moves)
+    assert compile_where_possible(move_pivots)(path, short, pendulum, spans, areas, 0.9, True, out) == trusted
+    np.testing.assert_allclose(out, moves, atol=1e-12)
+    pivots = path[0][:, :2] - path[2][:, :2] / 3.5**2 + pendulum[1:] + out
+    for support, first, after in zip(supports, spans[:-1], spans[1:], strict=True):
+        assert np.max(support.reach(pivots[first:after])) <= 1.0 + 1e-9
+
+
+def test_path_is_moved_and_lowered_bit_by_bit():
+    rng = np.random.default_rng(17)
+    path, moves = tuple(rng.normal(size=(3, 8, 3))), tuple(rng.normal(size=(3, 8, 2)))
+    times, moved = DT * np.arange(9), [each.copy() for each in path]
+    lowered = 0.03 + (0.01 - 0.03) * np.exp(-times / 0.4)
+    assert compile_where_possible(move_path)(tuple(moved), moves, (0.01, 0.03, 0.4, DT)) == pytest.approx(lowered[8])
+    for one, other, way in zip(moved, path, moves, strict=True):
+        np.testing.assert_allclose(one[:, :2], other[:, :2] + way)
+    np.testing.assert_allclose(moved[0][:, 2], path[0][:, 2] - lowered[:8])
+    np.testing.assert_allclose(moved[1][:, 2], path[1][:, 2] - (0.03 - lowered[:8]) / 0.4)
+    np.testing.assert_array_equal(moved[2][:, 2], path[2][:, 2])

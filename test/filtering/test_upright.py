@@ -8,7 +8,7 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import Teleoperation, filter_clip
 from humanoid_dynamics.filtering.clip_filter import LADDER
 from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
-from humanoid_dynamics.filtering.conditioning.sample_faults import find_fault
+from humanoid_dynamics.filtering.conditioning.sample_faults import FaultFinder
 from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.motion.gait import build_walk
@@ -34,8 +34,8 @@ def test_lean_counts_from_the_resting_posture_whatever_the_heading(name, heading
     q = turned(robot.posture, (0.0, 0.0, 1.0), heading)
     assert not has_fallen(turned(q, axis, 69.0), p.pelvis, p.up)
     assert has_fallen(turned(q, axis, 71.0), p.pelvis, p.up)
-    assert find_fault(robot.model, turned(q, axis, 74.0), p.up) == ""
-    assert find_fault(robot.model, turned(q, axis, 76.0), p.up) == "leaning"
+    assert FaultFinder(robot).find(turned(q, axis, 74.0)) == ""
+    assert FaultFinder(robot).find(turned(q, axis, 76.0)) == "leaning"
     assert PostureBound(robot, p).see(turned(q, axis, 40.0)).lean == pytest.approx(np.deg2rad(40.0))
 
 

@@ -8,7 +8,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from humanoid_dynamics.filtering.conditioning.balance import BoundedShift
-from humanoid_dynamics.filtering.conditioning.centre_kernels import find_highest, find_path
+from humanoid_dynamics.filtering.conditioning.centre_kernels import (
+    Areas,
+    find_highest,
+    find_path,
+    follow_path,
+    hold_inside,
+    move_inside,
+    move_path,
+    move_pivots,
+    put_corners,
+)
 from humanoid_dynamics.filtering.conditioning.footholds import Stance
 from humanoid_dynamics.filtering.conditioning.gate import BLIND
 from humanoid_dynamics.filtering.conditioning.support import Support
@@ -20,19 +30,18 @@ from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.sole_edges import FLAT, HEEL, TOE, find_edges
 from humanoid_dynamics.motion.clip import Labels
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
-MOST = 0.8  # share of an area that a trusted reference may use
 MOST_KNOWN = 64  # supports that are remembered
 LARGEST_OFFSET = 0.04  # m; how far angular momentum may move the zero-moment point
 LEAST_PUSH = 0.2  # weights that soles bear at least where the zero-moment point is told
 STEEPEST_HEIGHT = 4.0  # m/s^2; vertical acceleration of the centre of mass
 BEND, STRAIGHT = 0.96, 0.985  # of the length of the leg: where lowering starts, and where it is whole
 LOWERING = 0.4  # s; how quickly the pelvis is lowered
-REGAINED = 0.004  # trust that comes back from plan to plan [-]
 CAPTURED = 0.5  # share of what the robot stands on that must hold the point it falls to, where nothing is foreseen
-TRUSTED = (0.8, 0.97)  # share of rows with the zero-moment point inside the feet: below the first none, above the second all is trusted
+
+Path = tuple[Matrix, Matrix, Matrix, Matrix]
 
 
 class CentrePlanner:
@@ -63,6 +72,11 @@ class CentrePlanner:
         self._captures, self._behind = settings.gate and settings.lookahead < BLIND, np.zeros(2)
         self.rebase: Vector | None = None
         self._known: dict[tuple[object, ...], Support] = {}
+        self._areas, self._packed = list[Support](), pack_areas(())
+        self._pendulum = np.array([p.pendulum, *p.lean])
+        kernels = find_highest, follow_path, move_pivots, move_path
+        self._highest, self._follow, self._pivots, self._move = (compile_where_possible(each) for each in kernels)
+        self._compiled, self._put = self._follow is not follow_path, compile_where_possible(put_corners)
         self._corners = {(foot, FLAT): corners for foot, corners in enumerate(p.corners)}
         if settings.edges:
             self._corners |= {(foot, kind): find_edges(p.corners[foot]).ends(kind) for foot in (0, 1) for kind in (TOE, HEEL)}
@@ -83,22 +97,31 @@ class CentrePlanner:
         if not self._settings.balance:
             return com, rate, second
         rows, supports = self._supports(window, prints)
-        moves = smooth_columns(self._moves(path[3], rows, supports), self._short)
-        if window.leap is None:
-            self._hold(moves, path, rows, supports)
+        spans: Indices = np.array([*rows, len(path[0])], dtype=np.intp)
+        if supports != self._areas:
+            self._areas, self._packed = supports, pack_areas(supports)
+        moves = self._move_pivots(path, spans, holds=window.leap is None)
         if self.rebase is not None:  # time stood still, and the centre of mass was led elsewhere
             self.balance.x, self.rebase = self.rebase - com[0, :2], None
             self._behind[:] = 0.0
-        x, x_rate, x_second = self._shift(window, moves, path[0], path[2], count)
-        lowered, fall = self._lowered(window, count)
-        com[:, :2] += x
-        com[:, 2] -= lowered
-        rate[:, :2] += x_rate
-        rate[:, 2] -= fall
-        second[:, :2] += x_second
+        shifted = self._shift(window, moves, path[0], path[2], count)
+        self._lower = self._move((com, rate, second), shifted, self._lowering(window))
         if self._captures:
             self._capture(rows, supports, (com, rate, second))
         return com, rate, second
+
+    def _move_pivots(self, path: Path, spans: Indices, *, holds: bool) -> Matrix:
+        """Return by how much the zero-moment point of each row has to move to be inside what the robot stands on, smoothly."""
+        if self._compiled:
+            moves = np.empty(path[3].shape)
+            self._trusted = self._pivots(path, self._short, self._pendulum, spans, self._packed, self._trusted, holds, moves)
+            return moves
+        moved = np.zeros(path[3].shape)
+        self._trusted = move_inside(path[3], spans, self._packed, self._trusted, moved)
+        moves = smooth_columns(moved, self._short)
+        if holds:
+            hold_inside((path[0], path[2]), self._pendulum, spans, self._packed, moves)
+        return moves
 
     def _capture(self, rows: list[int], supports: list[Support], path: tuple[Matrix, Matrix, Matrix]) -> None:
         """Keep the point the robot falls to inside what it stands on, in place: where it will step is not known."""
@@ -117,19 +140,21 @@ class CentrePlanner:
                 second[k, :2] += w * w * behind
             self._behind = way + decay * (behind - way)
 
-    def _find_path(self, window: Window) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+    def _find_path(self, window: Window) -> Path:
         """Return places, rates and second rates of the reference, and its zero-moment points, from the next row on."""
         n, (calm, bell) = len(window.com), self._bells
         left = n - window.now
-        spin, known = self._track.spin.between(window.start, window.start + n), min(left + 1, n)  # one row more, for differences
-        smooth = [smooth_columns(*one, known) for one in ((window.com[:, :2], calm), (window.com[:, 2:], bell), (spin[:, :2], calm))]
+        spin = self._track.spin.between(window.start, window.start + n)
         path = np.empty((left, 3)), np.empty((left, 3)), np.empty((left, 3)), np.empty((left, 2))
-        compile_where_possible(find_path)(tuple(smooth), self._numbers, path)
+        if self._compiled:
+            self._follow(window.com, spin, self._bells, self._numbers, path)
+        else:
+            known = min(left + 1, n)  # one row more, for differences
+            level, turning = (smooth_columns(table[:, :2], calm, known) for table in (window.com, spin))
+            find_path((level, smooth_columns(window.com[:, 2:], bell, known), turning), self._numbers, path)
         return path if window.led is None else self._lead(window, window.led, path)
 
-    def _lead(
-        self, window: Window, led: Sequence[Vector], path: tuple[Matrix, Matrix, Matrix, Matrix]
-    ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+    def _lead(self, window: Window, led: Sequence[Vector], path: Path) -> Path:
         """Return the path with the heights of a flight, and of the way into it and out of it."""
         com, rate, second, zmp = path
         level, before = second[:, :2] - self._p.downhill, (self._p.gravity + second[:, 2])[:, None]
@@ -140,22 +165,6 @@ class CentrePlanner:
         offset = np.clip(torque / push, -LARGEST_OFFSET, LARGEST_OFFSET)
         zmp = com[:, :2] - (com[:, 2:] / push) * level + offset
         return com, rate, second, np.where(self._flies(window)[:, None], com[:, :2], zmp)
-
-    def _moves(self, zmp: Matrix, rows: list[int], supports: list[Support]) -> Matrix:
-        """Return by how much the zero-moment point of each row has to move to be inside its support."""
-        moves = np.zeros((len(zmp), 2))
-        spans = [(s, slice(a, b)) for s, a, b in zip(supports, rows, [*rows[1:], len(zmp)], strict=True)]
-        reaches = [support.reach(zmp[span]) for support, span in spans]
-        trust = self._trust(sum(int(np.count_nonzero(reach <= 1.0)) for reach in reaches) / len(zmp))
-        for (support, span), reach in zip(spans, reaches, strict=True):
-            moves[span] = support.moves(zmp[span], support.share + trust * (MOST - support.share), reach)
-        return moves
-
-    def _hold(self, moves: Matrix, path: tuple[Matrix, ...], rows: list[int], supports: list[Support]) -> None:
-        """Keep the pivot inside what the robot stands on, in place: heights that change and smoothing put it elsewhere."""
-        pivots = path[0][:, :2] - path[2][:, :2] / self._p.pendulum**2 + self._p.lean + moves
-        for support, first, after in zip(supports, rows, [*rows[1:], len(moves)], strict=True):
-            moves[first:after] += support.moves(pivots[first:after], 1.0)
 
     def _shift(self, window: Window, moved: Matrix, com: Matrix, second: Matrix, count: int) -> tuple[Matrix, Matrix, Matrix]:
         """Return by what the centre of mass moves so that its pivot moves as it must; in flight it goes straight on."""
@@ -193,36 +202,39 @@ class CentrePlanner:
         key = (edges, *(None if at is None else (*at.place.tolist(), at.heading) for at in (left, right)))
         known = self._known.get(key)
         if known is None:
-            standing = [(foot, at) for foot, at in enumerate((left, right)) if at is not None]
-            corners = [(self._corners[foot, edges[foot]] @ at.turn().T + at.place)[:, :2] for foot, at in standing]
-            share = self._settings.inside_two if len(corners) > 1 else self._settings.inside_one
+            soles = [(self._corners[foot, edges[foot]], at) for foot, at in enumerate((left, right)) if at is not None]
+            corners, first = np.empty((sum(len(sole) for sole, _ in soles), 2)), 0
+            for sole, at in soles:
+                self._put(sole, at.place, at.heading, corners[first : first + len(sole)])
+                first += len(sole)
+            share = self._settings.inside_two if len(soles) > 1 else self._settings.inside_one
             if len(self._known) > MOST_KNOWN:
                 self._known.clear()
-            known = self._known[key] = Support(np.vstack(corners), share)
+            known = self._known[key] = Support(corners, share)
         return known
 
-    def _trust(self, inside: float) -> float:
-        now = min(max((inside - TRUSTED[0]) / (TRUSTED[1] - TRUSTED[0]), 0.0), 1.0)
-        self._trusted = min(now, self._trusted + REGAINED)
-        return self._trusted
-
-    def _lowered(self, window: Window, count: int) -> tuple[Vector, Vector]:
-        """Lower the pelvis where a standing leg is straight."""
+    def _lowering(self, window: Window) -> tuple[float, float, float, float]:
+        """Return by how much the pelvis is lowered now and is to be, which it is where a standing leg is straight, and how fast."""
         first = window.start + window.now
-        stretch = self._track.stretch.between(first, first + len(window.labels))
-        straight = compile_where_possible(find_highest)(stretch, window.labels)
+        straight = self._highest(self._track.stretch.between(first, first + len(window.labels)), window.labels)
         wanted = self._settings.extra_lower
         if self._settings.lower:
             needed = min(max((straight - BEND) / (STRAIGHT - BEND), 0.0), 1.0)
             wanted += (1.0 - self._trusted) * self._settings.lower * self._p.leg * needed
-        if math.isnan(self._lower):
-            self._lower = wanted
-        decay = math.exp(-self._dt / LOWERING)
-        lowered = np.empty(count)
-        for row in range(count):
-            lowered[row] = self._lower
-            self._lower = wanted + decay * (self._lower - wanted)
-        return lowered, (wanted - lowered) / LOWERING
+        return wanted if math.isnan(self._lower) else self._lower, wanted, LOWERING, self._dt
+
+
+def pack_areas(supports: Sequence[Support]) -> Areas:
+    """Return areas as kernels read them.
+
+    Args:
+        supports: The areas.
+    """
+    edges: Indices = np.cumsum([0, *(len(support.b) for support in supports)], dtype=np.intp)
+    if not supports:
+        return np.zeros((0, 2)), np.zeros(0), np.zeros((0, 2)), np.zeros(0), edges
+    centre, share = np.array([support.centre for support in supports]), np.array([support.share for support in supports])
+    return np.concatenate([support.A for support in supports]), np.concatenate([support.b for support in supports]), centre, share, edges
 
 
 def _changes(window: Window, prints: list[list[Stance]]) -> list[int]:

@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from humanoid_dynamics.filtering.conditioning.window_kernels import smooth_table
 from humanoid_dynamics.motion.clip import Labels
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 LEAST = 1e-9  # of the way to an edge
+MOST = 0.8  # share of an area that a trusted reference may use
+REGAINED = 0.004  # trust that comes back from plan to plan [-]
+TRUSTED = (0.8, 0.97)  # share of rows with the zero-moment point inside the feet: below the first none, above the second all is trusted
 DT, MASS, GRAVITY, DOWNHILL_X, DOWNHILL_Y, STEEPEST, OFFSET = range(7)  # places in the numbers
 
 Path = tuple[Matrix, Matrix, Matrix]
+Areas = tuple[Matrix, Vector, Matrix, Vector, Indices]
+"""Outward normals of all edges, their distances from the middle [m], middles [m], shares that are used, and edges of each, counted up."""
+
+
+def follow_path(com: Matrix, spin: Matrix, kernels: tuple[Vector, Vector], numbers: Vector, out: tuple[Matrix, ...]) -> None:
+    """Write the smooth path of a centre of mass and its zero-moment point; see ``find_path``.
+
+    Args:
+        com: (n, 3) centres of mass [m].
+        spin: (n, 3) angular momenta about them [N·m·s].
+        kernels: Weights along time, of what is seen from above and of heights.
+        numbers: See ``find_path``.
+        out: See ``find_path``.
+    """
+    known = min(len(out[0]) + 1, len(com))  # one row more, for differences
+    level, height, turning = np.empty((known, 2)), np.empty((known, 1)), np.empty((known, 2))
+    smooth_table(com[:, :2], kernels[0], level)
+    smooth_table(com[:, 2:], kernels[1], height)
+    smooth_table(spin[:, :2], kernels[0], turning)
+    find_path((level, height, turning), numbers, (out[0], out[1], out[2], out[3]))
 
 
 def find_path(smooth: Path, numbers: Vector, out: tuple[Matrix, Matrix, Matrix, Matrix]) -> None:
@@ -55,6 +81,20 @@ def find_highest(values: Matrix, labels: Labels) -> float:
     return highest
 
 
+def put_corners(corners: Matrix, place: Vector, heading: float, out: Matrix) -> None:
+    """Write where the corners of a level sole are, seen from above.
+
+    Args:
+        corners: (n, 3) corners in its frame [m].
+        place: (3,) its origin [m].
+        heading: Where it points [rad].
+        out: (n, 2) corners [m]; overwritten.
+    """
+    c, s = math.cos(heading), math.sin(heading)
+    for i in range(len(corners)):
+        out[i, 0], out[i, 1] = c * corners[i, 0] - s * corners[i, 1] + place[0], s * corners[i, 0] + c * corners[i, 1] + place[1]
+
+
 def find_reach(points: Matrix, centre: Vector, A: Matrix, b: Vector, out: Vector) -> None:
     """Write how far out points are, one on the edge.
 
@@ -86,6 +126,118 @@ def find_moves(points: Matrix, centre: Vector, reach: Vector, share: float, out:
         less = 1.0 - min(1.0, share / max(reach[i], LEAST))
         for j in range(2):
             out[i, j] = -less * (points[i, j] - centre[j])
+
+
+def clamp_points(points: Matrix, centre: Vector, A: Matrix, b: Vector, share: float, out: Matrix) -> None:  # noqa: PLR0917
+    """Write points moved towards the middle of an area until they are inside.
+
+    Args:
+        points: (n, 2) points [m].
+        centre: (2,) middle of the area [m].
+        A: (k, 2) outward normals of its edges.
+        b: (k,) distances of the edges from the middle [m].
+        share: How far out they may be.
+        out: (n, 2) points [m]; overwritten.
+    """
+    reach = np.empty(len(points))
+    find_reach(points, centre, A, b, reach)
+    find_moves(points, centre, reach, share, out)
+    for i in range(len(points)):
+        for j in range(2):
+            out[i, j] += points[i, j]
+
+
+def move_inside(points: Matrix, rows: Indices, areas: Areas, trusted: float, out: Matrix) -> float:
+    """Write by how much zero-moment points have to move to be inside their areas; return how far the reference is trusted now.
+
+    Args:
+        points: (n, 2) points [m].
+        rows: (m + 1,) first row of each of m areas, and n.
+        areas: The areas.
+        trusted: How far the reference was trusted.
+        out: (n, 2) ways [m]; overwritten.
+    """
+    A, b, centre, share, edges = areas
+    reach, inside = np.empty(len(points)), 0
+    for k in range(len(centre)):
+        span = slice(rows[k], rows[k + 1])
+        find_reach(points[span], centre[k], A[edges[k] : edges[k + 1]], b[edges[k] : edges[k + 1]], reach[span])
+    for i in range(rows[0], len(points)):
+        inside += reach[i] <= 1.0
+    now = min(max((inside / len(points) - TRUSTED[0]) / (TRUSTED[1] - TRUSTED[0]), 0.0), 1.0)
+    trusted = min(now, trusted + REGAINED)
+    for k in range(len(centre)):
+        span = slice(rows[k], rows[k + 1])
+        find_moves(points[span], centre[k], reach[span], share[k] + trusted * (MOST - share[k]), out[span])
+    return trusted
+
+
+def move_pivots(  # noqa: PLR0917
+    path: tuple[Matrix, ...], kernel: Vector, pendulum: Vector, rows: Indices, areas: Areas, trusted: float, holds: bool, out: Matrix
+) -> float:
+    """Write by how much pivots have to move, smoothly, to be inside their areas; return how far the reference is trusted now.
+
+    Args:
+        path: See ``find_path``.
+        kernel: Weights along time.
+        pendulum: See ``hold_inside``.
+        rows: (m + 1,) first row of each of m areas, and n.
+        areas: The areas.
+        trusted: How far the reference was trusted.
+        holds: Whether they are kept inside: heights that change and smoothing put them elsewhere.
+        out: (n, 2) ways [m]; overwritten.
+    """
+    moves = np.zeros(out.shape)
+    trusted = move_inside(path[3], rows, areas, trusted, moves)
+    smooth_table(moves, kernel, out)
+    if holds:
+        hold_inside((path[0], path[2]), pendulum, rows, areas, out)
+    return trusted
+
+
+def hold_inside(path: tuple[Matrix, Matrix], pendulum: Vector, rows: Indices, areas: Areas, moves: Matrix) -> None:
+    """Keep pivots inside their areas, in place.
+
+    Args:
+        path: (n, 3) centres of mass [m], and their accelerations [m/s^2].
+        pendulum: Rate of the pendulum [1/s], and where the ground pulls the centre of mass to, seen from above [m].
+        rows: (m + 1,) first row of each of m areas, and n.
+        areas: The areas.
+        moves: (n, 2) by how much pivots move [m]; changed.
+    """
+    A, b, centre, _, edges = areas
+    pivots, reach, more = np.empty(moves.shape), np.empty(len(moves)), np.empty(moves.shape)
+    for i in range(len(moves)):
+        for j in range(2):
+            pivots[i, j] = path[0][i, j] - path[1][i, j] / (pendulum[0] * pendulum[0]) + pendulum[1 + j] + moves[i, j]
+    for k in range(len(centre)):
+        span = slice(rows[k], rows[k + 1])
+        find_reach(pivots[span], centre[k], A[edges[k] : edges[k + 1]], b[edges[k] : edges[k + 1]], reach[span])
+        find_moves(pivots[span], centre[k], reach[span], 1.0, more[span])
+    for i in range(rows[0], len(moves)):
+        for j in range(2):
+            moves[i, j] += more[i, j]
+
+
+def move_path(path: Path, moves: Path, lower: tuple[float, float, float, float]) -> float:
+    """Move and lower the first rows of a path, in place; return by how much the row after them is lowered [m].
+
+    Args:
+        path: (n, 3) places [m], rates and second rates; changed.
+        moves: (n, 2) by how much [m], rates and second rates.
+        lower: By how much the first row is lowered, and the last ones will be [m], how fast that comes [s], and time between rows [s].
+    """
+    lowered, wanted = lower[0], lower[1]
+    decay = np.exp(-lower[3] / lower[2])
+    for i in range(len(path[0])):
+        for j in range(2):
+            path[0][i, j] += moves[0][i, j]
+            path[1][i, j] += moves[1][i, j]
+            path[2][i, j] += moves[2][i, j]
+        path[0][i, 2] -= lowered
+        path[1][i, 2] -= (wanted - lowered) / lower[2]
+        lowered = wanted + decay * (lowered - wanted)
+    return float(lowered)
 
 
 def shift_path(d: Matrix, x: Vector, w: tuple[float, float, int], out: Path) -> None:

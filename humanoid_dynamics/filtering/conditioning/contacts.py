@@ -75,10 +75,9 @@ def label_window(
         (n, 2) labels.
     """
     numbers, least = _numbers(limits, dt)
-    settled: tuple[Indices, Indices] = (np.array(past[0], dtype=np.intp), np.array(past[1], dtype=np.intp))
     labels: Labels = np.empty((len(heights) - known, 2), dtype=bool)
     later: Labels = np.zeros((0, 2), dtype=bool) if rolls is None else rolls
-    compile_where_possible(label_feet, PARTS)((heights, speeds), numbers, settled, least, later, labels)
+    compile_where_possible(label_feet, PARTS)((heights, speeds), numbers, past, least, later, labels)
     return labels
 
 

@@ -7,15 +7,14 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.conditioning.intake_kernels import add_changes, count_fast, let_in
+from humanoid_dynamics.filtering.conditioning.intake_kernels import add_changes, count_fast, find_way, let_in
 from humanoid_dynamics.filtering.conditioning.leash import Leash
-from humanoid_dynamics.filtering.conditioning.origin import Origin, carry, heading_between
+from humanoid_dynamics.filtering.conditioning.origin import Origin, carry
 from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
 from humanoid_dynamics.filtering.conditioning.rejoining import Rejoining
 from humanoid_dynamics.filtering.conditioning.sample_clock import AHEAD, SampleClock
-from humanoid_dynamics.filtering.conditioning.sample_faults import find_fault
+from humanoid_dynamics.filtering.conditioning.sample_faults import FaultFinder
 from humanoid_dynamics.filtering.measured import read_number, read_vector
-from humanoid_dynamics.filtering.upright import upward_of
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible
@@ -55,7 +54,7 @@ class Intake:
             leash: What holds soles back that slide; none where None.
         """
         self._bound, self._leash = bound, leash
-        self._model, self._up = robot.model, upward_of(robot.posture)
+        self._model, self._faults = robot.model, FaultFinder(robot)
         known = np.isfinite(robot.limits.velocity) & keep_limits
         speed = np.where(known, robot.limits.velocity, FASTEST_JOINT)
         speed[:3], speed[3:BASE] = FASTEST_BASE
@@ -65,6 +64,8 @@ class Intake:
         if not keep_limits:
             self._lower[:], self._upper[:] = -np.inf, np.inf
         self._rejoining = Rejoining(robot, self._speed)
+        kernels = let_in, count_fast, add_changes, find_way
+        self._let_in, self._count_fast, self._add_changes, self._find_way = (compile_where_possible(each) for each in kernels)
         self.restart()
 
     def restart(self) -> None:
@@ -130,7 +131,7 @@ class Intake:
         read = self._clock.read(stamp, self.share) if math.isfinite(stamp) else "not_finite"
         if sample is None:
             return "wrong_shape"
-        fault = find_fault(self._model, sample, self._up)
+        fault = self._faults.find(sample)
         if fault or isinstance(read, str):
             return fault or str(read)
         self._given = np.array(sample)
@@ -153,7 +154,7 @@ class Intake:
         if time - self.time > AHEAD and self.q is not None:  # what came in between was left out
             self._clock.skip(time - self.time - AHEAD)
             time = self._clock.newest
-        compile_where_possible(let_in)(sample, self._lower, self._upper)
+        self._let_in(sample, self._lower, self._upper)
         sample, led = self._bound.lead(sample) if self._bound else (sample, False)
         if self.q is None:
             return self._settle(time, sample, 0.0, "bounded" if led else "ok")
@@ -164,7 +165,7 @@ class Intake:
         if share < 1.0:
             step, status = share * step, "noisy" if status == "ok" else status
             sample = pin.integrate(self._model, self._free, step)
-        if compile_where_possible(count_fast)(step, 0, self._speed, gap)[1]:
+        if self._count_fast(step, 0, self._speed, gap)[1]:
             most = self._speed * gap
             step = np.clip(step, -most, most)
             sample = pin.integrate(self._model, self._free, step)
@@ -252,7 +253,7 @@ class Intake:
         rate = self._last_rate = pin.difference(self._model, raw, sample) / gap
         leaps = self._rejoining.jumps(rate, gap)
         if last is not None:
-            change = compile_where_possible(add_changes)(rate, last) / len(rate) * gap
+            change = self._add_changes(rate, last) / len(rate) * gap
             self._noise += REMEMBERED * (min(change, LOUD * usual) - self._noise)
         return min((usual / max(self._noise, 1e-9)) ** 2, 1.0), leaps or change > LOUD * usual
 
@@ -260,9 +261,8 @@ class Intake:
         elsewhere = self._rejoining.leads or self._waits_at is not None
         last = self._raw if elsewhere else self._free  # what is led back is elsewhere for a while
         last = sample if last is None else last
-        way = math.dist(sample[:3].tolist(), last[:3].tolist())
-        turn = abs(heading_between(last, sample))
-        return way > JUMP + FASTEST_BASE[0] * gap or turn > TURN + FASTEST_BASE[1] * gap
+        way, turn = self._find_way(last, sample)
+        return bool(way > JUMP + FASTEST_BASE[0] * gap or turn > TURN + FASTEST_BASE[1] * gap)
 
     def _move_origin(self, given: Vector, sample: Vector) -> Vector:
         """Let the reference go on where it was; return the sample as it is then."""

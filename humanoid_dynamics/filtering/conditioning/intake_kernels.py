@@ -4,9 +4,37 @@ from __future__ import annotations
 
 import math
 
-from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.filtering.conditioning.origin import heading_between
+from humanoid_dynamics.spatial.arrays import Indices, Vector
 
 TURN = slice(3, 7)  # the quaternion of a base
+
+
+def measure_sample(sample: Vector, units: Indices) -> tuple[float, float, float, float]:
+    """Return the largest number of a base and of its joints, how far a length that is to be one is off, and the square of the base's.
+
+    Args:
+        sample: (nq,) what came.
+        units: (k, 2) where parts of unit length begin and end.
+
+    Returns:
+        The largest numbers are infinite where one is none.
+    """
+    largest, longest, off, square = 0.0, 0.0, 0.0, 0.0
+    for i in range(len(sample)):
+        size = abs(sample[i]) if abs(sample[i]) < math.inf else math.inf
+        if i < TURN.stop:
+            largest = max(largest, size)
+        else:
+            longest = max(longest, size)
+    for k in range(len(units)):
+        total = 0.0
+        for i in range(units[k, 0], units[k, 1]):
+            total += sample[i] * sample[i]
+        off = max(off, abs(math.sqrt(total) - 1.0))
+    for i in range(TURN.start, TURN.stop):
+        square += sample[i] * sample[i]
+    return largest, longest, off, square
 
 
 def let_in(sample: Vector, lower: Vector, upper: Vector) -> None:
@@ -41,6 +69,19 @@ def count_fast(way: Vector, first: int, speed: Vector, time: float) -> tuple[flo
         if abs(way[i]) > speed[i] * time:
             count += 1
     return longest, count
+
+
+def find_way(q: Vector, other: Vector) -> tuple[float, float]:
+    """Return how far the base goes from one configuration to another [m], and by what angle it is turned about the vertical [rad].
+
+    Args:
+        q: (nq,) configuration.
+        other: (nq,) likewise.
+    """
+    square = 0.0
+    for i in range(TURN.start):
+        square += (other[i] - q[i]) * (other[i] - q[i])
+    return math.sqrt(square), abs(heading_between(q, other))
 
 
 def add_changes(one: Vector, other: Vector) -> float:

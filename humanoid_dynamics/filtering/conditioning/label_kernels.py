@@ -12,9 +12,12 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 LEVEL, HEIGHT_ON, HEIGHT_OFF, SLOW, SPEED_ON, SPEED_OFF, WORTH = range(7)  # places in the limits
 SWING, STANCE, BOTH, ROLLING = range(4)  # places in the least numbers of rows
 
+Past = tuple[tuple[bool, bool], tuple[int, int]]
+Stance = tuple[Vector, Vector, Vector, Vector, float]
+
 
 def label_feet(  # noqa: PLR0917
-    motion: tuple[Matrix, Matrix], limits: Vector, past: tuple[Indices, Indices], least: Indices, rolls: Labels, out: Labels
+    motion: tuple[Matrix, Matrix], limits: Vector, past: Past, least: Indices, rolls: Labels, out: Labels
 ) -> None:
     """Tell which foot stands in each row of a window; see ``contacts.label_window``.
 
@@ -33,26 +36,26 @@ def label_feet(  # noqa: PLR0917
     for foot in range(2):
         stands = True
         for i in range(len(heights)):
-            stands = past[0][foot] != 0 if i == known else stands
+            stands = past[0][foot] if i == known else stands
             seen[i, foot] = stands = goes_on_standing(stands, heights[i, foot], speeds[i, foot], limits)
-        drop_kind(seen[known:, foot], past[0][foot] != 0, least[SWING], False, count_off(seen[:known, foot]))
-        drop_kind(seen[known:, foot], past[0][foot] != 0, least[STANCE], True, 0)
+        drop_kind(seen[known:, foot], past[0][foot], least[SWING], False, count_off(seen[:known, foot]))
+        drop_kind(seen[known:, foot], past[0][foot], least[STANCE], True, 0)
     for i in range(len(heights)):
         if not (seen[i, 0] or seen[i, 1]):
             left, right = heights[i, 0] + limits[WORTH] * speeds[i, 0], heights[i, 1] + limits[WORTH] * speeds[i, 1]
             seen[i, 1 if right < left else 0] = True
     for foot in range(2):  # what a change of mind leaves of a swing may be none
-        drop_kind(seen[known:, foot], past[0][foot] != 0, least[STANCE], False, count_off(seen[:known, foot]))
+        drop_kind(seen[known:, foot], past[0][foot], least[STANCE], False, count_off(seen[:known, foot]))
     hand_over(seen[known:], past, least, rolls, out)
 
 
-def hand_over(given: Labels, past: tuple[Indices, Indices], least: Indices, rolls: Labels, out: Labels) -> None:
+def hand_over(given: Labels, past: Past, least: Indices, rolls: Labels, out: Labels) -> None:
     """Let the load go from foot to foot while both stand; where that leaves next to nothing of a swing nobody waits for its end either."""
     for _ in range(2):
         out[:] = given
         for foot in range(2):
             hold_other(given, foot, past, (least[BOTH], least[ROLLING]), rolls[:, foot], out)
-            drop_kind(out[:, foot], past[0][foot] != 0, least[STANCE], False, 0)
+            drop_kind(out[:, foot], past[0][foot], least[STANCE], False, 0)
         for foot in range(2):
             drop_gone(given[:, foot], out[:, foot])
 
@@ -109,7 +112,7 @@ def drop_kind(labels: Labels, before: bool, least: int, kind: bool, ago: int) ->
         first = after
 
 
-def hold_other(given: Labels, foot: int, past: tuple[Indices, Indices], least: tuple[int, int], rolls: Labels, out: Labels) -> None:  # noqa: PLR0917
+def hold_other(given: Labels, foot: int, past: Past, least: tuple[int, int], rolls: Labels, out: Labels) -> None:  # noqa: PLR0917
     """Let a foot stand on until the other one has stood for a while, and for longer where it rolls meanwhile."""
     other, first, known = 1 - foot, 0, len(rolls) - len(given)
     while first < len(given):
@@ -117,7 +120,7 @@ def hold_other(given: Labels, foot: int, past: tuple[Indices, Indices], least: t
         while after < len(given) and given[after, other] == given[first, other]:
             after += 1
         age = past[1][other] if first == 0 and past[0][other] else 0
-        stood = past[0][foot] != 0 if first == 0 else given[first - 1, foot]
+        stood = past[0][foot] if first == 0 else given[first - 1, foot]
         if given[first, other] and stood:
             touched = known + first - age
             longer = touched >= 0 and rolls[touched]
@@ -126,13 +129,16 @@ def hold_other(given: Labels, foot: int, past: tuple[Indices, Indices], least: t
         first = after
 
 
-def find_drift(feet: tuple[Matrix, Matrix, Labels], foot: int, stance: Vector, farthest: tuple[float, float], out: Matrix) -> bool:
+def find_drift(  # noqa: PLR0917
+    feet: tuple[Matrix, Matrix, Labels], foot: int, stance: Stance, turned: float, farthest: tuple[float, float], out: Matrix
+) -> bool:
     """Tell how far a standing foot of the reference is, seen from the other one, from where it stands.
 
     Args:
         feet: (n, 2, 3) soles [m], (n, 2) their headings [rad], (n, 2) which stand.
         foot: Which one.
-        stance: (3,) where it stands, seen from above from the other one [m], and how it is turned [rad].
+        stance: Where it and the other one stand, where the path of the base was then [m], and the share of the way that is gone.
+        turned: How it is turned [rad].
         farthest: Distance [m] and angle [rad] it may be away.
         out: (2, n) distances [m] and angles [rad] while both stand, else zero; overwritten.
 
@@ -140,14 +146,17 @@ def find_drift(feet: tuple[Matrix, Matrix, Labels], foot: int, stance: Vector, f
         Whether it is too far away before it is lifted.
     """
     place, heading, labels = feet
+    mine, other, path, other_path, scale = stance
+    away_x = mine[0] - other[0] - (scale - 1.0) * (path[0] - other_path[0])
+    away_y = mine[1] - other[1] - (scale - 1.0) * (path[1] - other_path[1])
     both, stands, far = True, True, False
     for i in range(len(labels)):
         both, stands = both and labels[i, 1 - foot], stands and labels[i, foot]
         out[0, i], out[1, i] = 0.0, 0.0
         if both:
-            x = place[i, foot, 0] - place[i, 1 - foot, 0] - stance[0]
-            y = place[i, foot, 1] - place[i, 1 - foot, 1] - stance[1]
-            turn = heading[i, foot] - stance[2]
+            x = place[i, foot, 0] - place[i, 1 - foot, 0] - away_x
+            y = place[i, foot, 1] - place[i, 1 - foot, 1] - away_y
+            turn = heading[i, foot] - turned
             out[0, i], out[1, i] = math.sqrt(x * x + y * y), turn - 2.0 * math.pi * math.floor(turn / (2.0 * math.pi) + 0.5)
             far = far or (stands and (out[0, i] > farthest[0] or abs(out[1, i]) > farthest[1]))
     return far
@@ -182,6 +191,30 @@ def count_until_lift(labels: Labels, dt: float, out: Matrix) -> None:
             left = left + 1.0 if labels[i, foot] else 0.0
             if i < len(out):
                 out[i, foot] = dt * left
+
+
+def fill_targets(rates: Matrix, shift: Matrix, labels: Labels, dt: float, out: tuple[Matrix, ...]) -> None:
+    """Write what targets ask for besides where centre of mass and soles are.
+
+    Args:
+        rates: (m + 1, nv) mean velocities since the row before.
+        shift: (m, 3) by how much the base moves [m].
+        labels: (n, 2) which feet stand.
+        dt: Time between rows [s].
+        out: (m, nq) configurations, moved, (m, nv) velocities and accelerations, (m, 2) heights [m] and (m, 2, 3) normals of level
+            ground, (m, 2) times until feet are lifted [s], and (m, 2) loads that nothing bounds; all but the first are overwritten.
+    """
+    q, v, a, ground, normal, until, load = out
+    for i in range(len(q)):
+        for j in range(3):
+            q[i, j] += shift[i, j]
+        for j in range(v.shape[1]):
+            v[i, j], a[i, j] = 0.5 * (rates[i, j] + rates[i + 1, j]), (rates[i + 1, j] - rates[i, j]) / dt
+        for foot in range(2):
+            ground[i, foot], load[i, foot] = 0.0, math.inf
+            for j in range(3):
+                normal[i, foot, j] = 1.0 if j == 2 else 0.0
+    count_until_lift(labels, dt, until)
 
 
 def find_slower(centres: Matrix, base: Matrix, dt: float, moving: float, out: Vector) -> int:

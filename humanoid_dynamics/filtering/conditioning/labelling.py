@@ -44,7 +44,7 @@ class Labeller:
         """
         self._p, self._settings, self._track, self._dt = proportions, settings, track, settings.dt
         self.now, self.feet = 0, list[FootState]()
-        self._longest = 0.0
+        self._longest, self._find_longest, self._drift = 0.0, compile_where_possible(find_longest), compile_where_possible(find_drift)
         self._stride = proportions.stride * (ROLLING_STRIDE if settings.edges else 1.0)
         self._edges = tuple(find_edges(corners) for corners in proportions.corners if settings.edges and len(corners) > 2)
         self.scale = choose_scale(0.0, proportions.stride, settings.shorter) if settings.stride_scale is None else settings.stride_scale
@@ -91,9 +91,7 @@ class Labeller:
             if state.slide:
                 self._apply_slide(labels, foot)
         if self._settings.stride_scale is None:
-            self._longest = max(
-                self._longest, compile_where_possible(find_longest)(self._track.centre.between(self.now, self.now + len(labels)), labels)
-            )
+            self._longest = max(self._longest, self._find_longest(self._track.centre.between(self.now, self.now + len(labels)), labels))
             wanted = choose_scale(self._longest, self._stride, self._settings.shorter)
             self.scale += min(max(wanted - self.scale, -RESCALING), RESCALING)
         return labels
@@ -102,11 +100,10 @@ class Labeller:
         state, other, rows = self.feet[foot], self.feet[1 - foot], slice(window.now, None)
         if other.slide or not other.stands or self._waits(window, 1 - foot):
             return
-        stance, drift = np.empty(3), np.empty((2, len(labels)))
-        stance[:2] = state.at.place[:2] - other.at.place[:2] - (self.scale - 1.0) * (state.at.path - other.at.path)
-        stance[2] = state.at.heading
+        at, drift = state.at, np.empty((2, len(labels)))
+        stance = at.place, other.at.place, at.path, other.at.path, self.scale
         feet = window.place[rows], window.heading, labels
-        if compile_where_possible(find_drift)(feet, foot, stance, (FARTHEST, WIDEST), drift):
+        if self._drift(feet, foot, stance, at.heading, (FARTHEST, WIDEST), drift):
             found = find_slide((drift[0], drift[1]), window.speed[rows, foot], labels[:, foot], labels[:, 1 - foot], self._dt)
             state.slide = (self.now + found[0], self.now + found[1]) if found else None
 

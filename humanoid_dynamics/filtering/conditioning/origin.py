@@ -64,8 +64,8 @@ def heading_between(q: Vector, other: Vector) -> float:
         q: (nq,) configuration.
         other: (nq,) likewise.
     """
-    x, y, z, w = q[3:7].tolist()
-    X, Y, Z, W = other[3:7].tolist()
+    x, y, z, w = q[3], q[4], q[5], q[6]
+    X, Y, Z, W = other[3], other[4], other[5], other[6]
     # The change is other times the inverse of q; of its matrix the part about the vertical counts.
     dz, dw = w * Z - W * z - X * y + Y * x, W * w + X * x + Y * y + Z * z
     return math.atan2(2.0 * dw * dz, dw * dw - dz * dz)

@@ -47,6 +47,7 @@ class Pace:
         """Forget what was seen."""
         self._past.clear()
         self._low, self._high, self._count = 0, 0, 0
+        self._least, self._most = 0, 0  # of what is past
 
     def see(self, excess: int) -> None:
         """Look at a tick.
@@ -56,6 +57,7 @@ class Pace:
         """
         if self._count == self._span:
             self._past.append((self._low, self._high))
+            self._least, self._most = min(low for low, _ in self._past), max(high for _, high in self._past)
             self._count = 0
         self._low, self._high = (min(self._low, excess), max(self._high, excess)) if self._count else (excess, excess)
         self._count += 1
@@ -65,8 +67,7 @@ class Pace:
         """What share of the time between samples is to be left out, negative where it is to last longer."""
         if not self._paced or len(self._past) < LOOKED:
             return 0.0
-        backlog = min(self._low, *(low for low, _ in self._past)) / self._rate
-        shortage = -max(self._high, *(high for _, high in self._past)) / self._spare
+        backlog, shortage = min(self._low, self._least) / self._rate, -max(self._high, self._most) / self._spare
         if backlog > 0.0:
             return hurry(backlog)
         return -MOST * min(max(shortage - LEFT, 0.0) / (1.0 - LEFT), 1.0)

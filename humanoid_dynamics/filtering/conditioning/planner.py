@@ -15,7 +15,7 @@ from humanoid_dynamics.filtering.conditioning.centre import CentrePlanner
 from humanoid_dynamics.filtering.conditioning.flights import FlightPlanner
 from humanoid_dynamics.filtering.conditioning.footholds import Feet, Stance, offset_of_prints, place_prints
 from humanoid_dynamics.filtering.conditioning.gate import BLIND, FAR_ENOUGH, HoldGate
-from humanoid_dynamics.filtering.conditioning.label_kernels import count_until_lift
+from humanoid_dynamics.filtering.conditioning.label_kernels import fill_targets
 from humanoid_dynamics.filtering.conditioning.labelling import HISTORY, Labeller
 from humanoid_dynamics.filtering.conditioning.returning import Returner
 from humanoid_dynamics.filtering.conditioning.rows import Rows
@@ -31,11 +31,10 @@ from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.motion.clip import Labels
-from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 ROLLING_AHEAD = 0.75  # what part of a distance ahead counts where soles roll
-UP = read_only([0.0, 0.0, 1.0])  # normal of level ground
 
 
 class Planner:
@@ -52,6 +51,7 @@ class Planner:
         self._p, self._settings, self._track = proportions, settings, track
         self._dt = settings.dt
         self._drift = bell_kernel(settings.stride_smoothing * settings.rate)
+        self._fill, self._move_along = compile_where_possible(fill_targets), compile_where_possible(move_along)
         self.now = 0
         self._offsets = Rows(2)
         self._ahead = ROLLING_AHEAD if settings.edges else 1.0
@@ -218,7 +218,7 @@ class Planner:
         offset[now] = offset_of_prints(feet, prints)
         offset[: window.now] = self._offsets.between(window.start, self.now) if self.now else offset[window.now]
         window.offset = offset
-        compile_where_possible(move_along)(smooth_columns(offset, self._drift), window.shift, window.com, window.place)
+        self._move_along(smooth_columns(offset, self._drift), window.shift, window.com, window.place)
         return prints
 
     def _lengthen(self, labels: Labels, prints: list[list[Stance]]) -> bool:
@@ -230,13 +230,12 @@ class Planner:
         """Put together the targets of the next rows."""
         dt, now, labels = self._dt, self.now, window.labels
         rates, placed = self._track.rate.between(now, now + count + 1), self._track.q.between(now, now + count).copy()
-        v, a = 0.5 * (rates[:-1] + rates[1:]), (rates[1:] - rates[:-1]) / dt
-        placed[:, :3] += window.shift[window.now : window.now + count]
+        v, a = np.empty((count, rates.shape[1])), np.empty((count, rates.shape[1]))
+        ground, normals, until, load = np.empty((count, 2)), np.empty((count, 2, 3)), np.empty((count, 2)), np.empty((count, 2))
+        shift = window.shift[window.now : window.now + count]
+        self._fill(rates, shift, labels, dt, (placed, v, a, ground, normals, until, load))
         place, turn, rate, second = soles
-        touches, until = labels[:count].tolist(), np.empty((count, 2))
-        compile_where_possible(count_until_lift)(labels, dt, until)
-        aloft = window.aloft[window.now : window.now + count].tolist()
-        ground, normals, load = np.zeros((count, 2)), np.zeros((count, 2, 3)) + UP, np.full((count, 2), np.inf)
+        touches, aloft = labels[:count].tolist(), window.aloft[window.now : window.now + count].tolist()
         return [
             Target(
                 (touches[k][0], touches[k][1]), com[0][k], com[1][k], com[2][k], placed[k], v[k], a[k],

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.dynamics.placements import Placements
 from humanoid_dynamics.filtering.conditioning.origin import heading_between
+from humanoid_dynamics.filtering.conditioning.posture_kernels import angle_between, distance_from, see_posture
 from humanoid_dynamics.filtering.proportions import Proportions
-from humanoid_dynamics.filtering.upright import Upward, upward_of
+from humanoid_dynamics.filtering.upright import Upward
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Vector
+from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 STEEPEST = math.radians(55.0)  # lean of the base
 LOWEST = 0.62  # height of the base over the lower sole, of that in the resting posture
 FARTHEST = 0.25  # how far the centre of mass may be from what bears it, seen from above, of its height in the resting posture
-HIGH = (0.5, 1.0)  # of the leg; a sole so much over the other one begins to bear nothing, and bears nothing
-NEAR, TILTED = 0.15, math.radians(80.0)  # of the leg; soles less far over the lower one tilt no more than that
+TILTED = math.radians(80.0)  # of soles that are near the lower one
 HALVINGS = 10  # of the share of the way from the resting posture to a sample
 FASTEST = (2.0, 0.33)  # rad/s of the lean; speed of the height, of sqrt(g height)
 SPARE = (0.2, 0.06)  # rad, and share of the height; by this much a reference may run ahead of that
@@ -26,51 +28,54 @@ PACE = (1.7, 0.2, 0.07)  # likewise, and of the centre of mass over the soles, i
 FALLS = (0.37, 0.2)  # the same share of the height for the point the robot falls to while both soles go slower than that, of sqrt(g height)
 SPAN = 0.03  # s; over so long at least that is looked at
 
+Point = tuple[float, float]
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Seen:
+
+class Seen(NamedTuple):
     """What counts of a posture.
 
     Attributes:
-        up: Direction upward, in axes of the base.
         lean: How far the base leans [rad].
         height: Height of the base over the lower sole [m].
-        bears: (2,) the point that bears the robot, seen from above [m].
-        soles: (2, 2) middles of the soles, likewise.
-        ends: (2, 2) ends of the line that bears: the middles of both soles, or nearer to the lower one where the other is high.
+        far: Distance of the point that bears the robot from the line that bears: that of the middles of both soles, or a part of it that
+            ends nearer to the lower one where the other is high [m].
         tilt: The larger tilt of the soles that are near the ground [rad].
+        up: Direction upward, in axes of the base.
+        bears: The point that bears the robot, seen from above [m].
+        soles: Middles of both soles, likewise.
     """
 
-    up: Upward
     lean: float
     height: float
-    bears: Vector
-    soles: Matrix
-    ends: Matrix
+    far: float
     tilt: float
+    up: Upward
+    bears: Point
+    soles: tuple[Point, Point]
 
-    @property
-    def far(self) -> float:
-        """Distance of the point that bears the robot from the line that bears [m]."""
-        return _distance(self.bears, self.ends)
-
-    def distance_of(self, point: Vector) -> float:
+    def distance_of(self, x: float, y: float) -> float:
         """Return the distance of a point from the line between the soles [m].
 
         Args:
-            point: (2,) the point, seen from above [m].
+            x: Where it is, seen from above [m].
+            y: Likewise.
         """
-        return _distance(point, self.soles)
+        (left, right) = self.soles
+        return distance_from(x, y, left, (right[0] - left[0], right[1] - left[1]))
 
-    def way_to(self, other: Seen) -> tuple[float, float, float]:
-        """Return by how much the lean [rad], the height and the place over the soles [m] change to those of another posture.
+    @property
+    def over(self) -> Point:
+        """Where the point that bears the robot is, seen from the middle between both soles [m]."""
+        left, right = self.soles
+        return self.bears[0] - 0.5 * (left[0] + right[0]), self.bears[1] - 0.5 * (left[1] + right[1])
+
+    def way_to(self, other: Seen) -> Point:
+        """Return by how much the lean [rad] and the height [m] change to those of another posture.
 
         Args:
             other: That posture.
         """
-        turned = _angle_between(self.up, other.up)
-        over = math.dist(self.bears - self.soles.mean(axis=0), other.bears - other.soles.mean(axis=0))
-        return turned, abs(other.height - self.height), over
+        return angle_between(self.up, other.up), abs(other.height - self.height)
 
 
 class PostureBound:
@@ -90,6 +95,13 @@ class PostureBound:
             leaps: Whether it leaps where the reference does: then its height may change at any speed.
         """
         self._model, self._data, self._p = robot.model, robot.data(), proportions
+        self._placements, self._com = Placements(self._model, self._data), self._data.com[0]  # views: pinocchio writes there
+        frames = [self._model.frames[sole] for sole in proportions.soles]
+        points = [frame.placement.act(middle) for frame, middle in zip(frames, proportions.centres, strict=True)]
+        self._joints: Indices = np.array([frame.parentJoint for frame in frames], dtype=np.intp)
+        self._soles = np.array([[*point, *frame.placement.rotation[:, 2]] for frame, point in zip(frames, points, strict=True)])
+        self._known = np.array([*proportions.up, *proportions.lean, proportions.leg])
+        self._see, self._numbers = compile_where_possible(see_posture), np.empty(13)
         self._rest = np.array(robot.posture)
         speed = math.sqrt(proportions.gravity * proportions.height)
         self._fastest = FASTEST[0], math.inf if leaps else FASTEST[1] * speed
@@ -115,18 +127,12 @@ class PostureBound:
         Args:
             q: (nq,) configuration.
         """
-        model, data = self._model, self._data
-        com = pin.centerOfMass(model, data, q)[:2] + self._p.lean
-        places = [pin.updateFramePlacement(model, data, sole) for sole in self._p.soles]
-        middles = np.array([place.act(middle) for place, middle in zip(places, self._p.centres, strict=True)])
-        up = upward_of(q)
-        soles, lower = middles[:, :2], int(middles[1, 2] < middles[0, 2])
-        over = abs(float(middles[1, 2] - middles[0, 2])) / self._p.leg
-        upright = [float(place.rotation[2, 2]) for k, place in enumerate(places) if k == lower or over < NEAR]
-        bears = min(max((HIGH[1] - over) / (HIGH[1] - HIGH[0]), 0.0), 1.0)
-        ends = soles[lower] + np.array([[0.0], [bears]]) * (soles[1 - lower] - soles[lower])
-        lean, tilt = _angle_between(up, self._p.up), math.acos(min(max(min(upright), -1.0), 1.0))
-        return Seen(up, lean, float(q[2] - middles[lower, 2]), com, soles, ends, tilt)
+        pin.centerOfMass(self._model, self._data, q)
+        if not self._placements.shared:
+            self._placements.refresh()
+        self._see((q, self._com, self._placements.poses), self._joints, self._soles, self._known, self._numbers)
+        lean, height, far, tilt, ux, uy, uz, x, y, left_x, left_y, right_x, right_y = self._numbers.tolist()
+        return Seen(lean, height, far, tilt, (ux, uy, uz), (x, y), ((left_x, left_y), (right_x, right_y)))
 
     def lead(self, q: Vector) -> tuple[Vector, bool]:
         """Return a sample that can be balanced, and whether it is another one.
@@ -152,13 +158,11 @@ class PostureBound:
         if last is None:
             self._past = self._now
             return False
-        ways = last.way_to(self._now)[:2]
-        left = [
-            min(left, spare) + fastest * gap - way
-            for left, spare, fastest, way in zip(self._left, self._spare, self._fastest, ways, strict=True)
-        ]
-        self._left = (0.0, 0.0) if led else (max(left[0], 0.0), max(left[1], 0.0))
-        return min(left) < 0.0 or self._falls_over(gap)
+        lean, height = last.way_to(self._now)
+        leans = min(self._left[0], self._spare[0]) + self._fastest[0] * gap - lean
+        sinks = min(self._left[1], self._spare[1]) + self._fastest[1] * gap - height
+        self._left = (0.0, 0.0) if led else (max(leans, 0.0), max(sinks, 0.0))
+        return min(leans, sinks) < 0.0 or self._falls_over(gap)
 
     def _falls_over(self, gap: float) -> bool:
         """Return whether the point the robot falls to is far from soles that hardly move."""
@@ -167,8 +171,8 @@ class PostureBound:
         if past is not None and self._age >= SPAN:
             now, age = self._now, self._age
             slow = max(math.dist(a, b) for a, b in zip(past.soles, now.soles, strict=True)) < self._falls[1] * age
-            falls_to = now.bears + (now.bears - past.bears) / (age * self._p.pendulum)
-            self._falling = slow and now.distance_of(falls_to) > self._falls[0]
+            x, y = (to + (to - at) / (age * self._p.pendulum) for at, to in zip(past.bears, now.bears, strict=True))
+            self._falling = slow and now.distance_of(x, y) > self._falls[0]
             self._past, self._age = now, 0.0
         return self._falling
 
@@ -179,7 +183,9 @@ class PostureBound:
             q: (nq,) configuration.
             other: (nq,) likewise.
         """
-        return max(way / pace for way, pace in zip(self.see(q).way_to(self.see(other)), self._pace, strict=True))
+        now, then = self.see(q), self.see(other)
+        ways = *now.way_to(then), math.dist(now.over, then.over)
+        return max(way / pace for way, pace in zip(ways, self._pace, strict=True))
 
     def _is_possible(self, seen: Seen) -> bool:
         stands = seen.lean <= STEEPEST and seen.height >= self._lowest and seen.tilt <= self._tilted
@@ -207,15 +213,3 @@ class PostureBound:
             step *= 0.5
         found = np.asarray(pin.integrate(self._model, rest, share * way))
         return found, self.see(found)
-
-
-def _angle_between(up: Upward, other: Upward) -> float:
-    """Return the angle between two directions [rad]."""
-    return math.acos(min(max(up[0] * other[0] + up[1] * other[1] + up[2] * other[2], -1.0), 1.0))
-
-
-def _distance(point: Vector, ends: Matrix) -> float:
-    """Return the distance of a point from the line between two ends."""
-    start, across = ends[0], ends[1] - ends[0]
-    share = min(max(float((point - start) @ across) / max(float(across @ across), 1e-9), 0.0), 1.0)
-    return math.dist(point, start + share * across)

@@ -7,7 +7,11 @@ import math
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.filtering.conditioning.contacts import drop_short
+from humanoid_dynamics.filtering.conditioning.intake import Intake
+from humanoid_dynamics.filtering.conditioning.leash import Leash
 from humanoid_dynamics.filtering.conditioning.planner import Planner
+from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
 from humanoid_dynamics.filtering.conditioning.track import Track
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
@@ -27,13 +31,18 @@ def rehearse(robot: RobotModel, proportions: Proportions, settings: Settings) ->
         proportions: Its measures.
         settings: Times and lengths.
     """
+    intake = Intake(robot, bound=PostureBound(robot, proportions), leash=Leash(robot, proportions))
     track = Track(robot, proportions, settings)
     planner = Planner(proportions, settings, track)
     upright, leaning = np.array(robot.posture), np.array(robot.posture)
     turn = pin.Quaternion(math.cos(0.5 * LEANING), math.sin(0.5 * LEANING), 0.0, 0.0)
     leaning[3:7] = (turn * pin.Quaternion(upright[3:7])).coeffs()
     for sample in range(sum(MOTION)):
-        track.add(sample / RATE, leaning if MOTION[0] <= sample < MOTION[0] + MOTION[1] else upright)
+        q = leaning if MOTION[0] <= sample < MOTION[0] + MOTION[1] else upright
+        intake.take(sample / RATE, q)
+        track.add(sample / RATE, q)
     track.finish()
     while track.end - planner.now > 2 * ROWS:
         planner.plan(ROWS, (np.array([*proportions.lean, proportions.height]), np.zeros(3)))
+    planner.plan(1)  # a single row is another layout
+    drop_short(np.zeros((ROWS, 2), dtype=np.bool_)[:, 0], True, (1, 1))  # as where a foot slides

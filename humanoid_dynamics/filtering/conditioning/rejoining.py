@@ -29,7 +29,7 @@ class Rejoining:
             robot: A robot with a free base.
             speed: (nv,) largest speeds.
         """
-        self._model, self._speed = robot.model, speed
+        self._model, self._speed, self._count_fast = robot.model, speed, compile_where_possible(count_fast)
         self.restart()
 
     def restart(self) -> None:
@@ -44,7 +44,7 @@ class Rejoining:
             rate: (nv,) velocity from the sample before to this one.
             gap: Time between both [s].
         """
-        fastest, fast = compile_where_possible(count_fast)(rate, BASE, self._speed, 1.0)
+        fastest, fast = self._count_fast(rate, BASE, self._speed, 1.0)
         if fastest == 0.0:
             self._still += gap
             return False

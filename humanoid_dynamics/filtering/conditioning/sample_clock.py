@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 AHEAD = 1.5  # s; a stamp that is farther beyond the newest is not believed
@@ -48,7 +50,7 @@ class SampleClock:
         if abs(stamp) > FARTHEST:
             return "ahead"
         time = stamp + self._offset
-        begun = np.isfinite(self.newest)
+        begun = math.isfinite(self.newest)
         if begun and not 0.0 < time - self.newest <= AHEAD:
             if self._comes_in_a_heap(stamp, self.newest - time):
                 return "late"

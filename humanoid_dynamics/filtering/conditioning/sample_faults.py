@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pinocchio as pin
 
+from humanoid_dynamics.filtering.conditioning.intake_kernels import measure_sample
 from humanoid_dynamics.filtering.conditioning.sample_clock import AHEAD
 from humanoid_dynamics.filtering.measured import NORMAL
-from humanoid_dynamics.filtering.upright import Upward, uprightness
-from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.filtering.upright import uprightness, upward_of
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.motion.formats.columns import unit_blocks
+from humanoid_dynamics.spatial.arrays import Indices, Vector
+from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 FARTHEST = (1e4, 30.0)  # m and rad; no base, and no joint, is beyond
 TAKEN = frozenset(
@@ -36,22 +39,32 @@ REASONS = {
 UPRIGHT = math.cos(math.radians(75.0))  # how far a base may lean; a robot on its feet cannot follow further
 
 
-def find_fault(model: pin.Model, sample: Vector, up: Upward) -> str:
-    """Return why a sample is none, one of ``REASONS``; nothing where it is one.
+class FaultFinder:
+    """Finds out whether what came is a sample of a robot."""
 
-    Args:
-        model: The robot.
-        sample: What came.
-        up: Direction upward in axes of the base, in the resting posture.
-    """
-    if sample.shape != (model.nq,):
-        return "wrong_shape"
-    if not math.isfinite(float(np.abs(sample).max())):
-        return "not_finite"
-    if float(np.abs(sample[:7]).max()) > FARTHEST[0] or float(np.abs(sample[7:]).max(initial=0.0)) > FARTHEST[1]:
-        return "beyond"
-    turn = sample[3:7]
-    length = math.sqrt(float(turn.dot(turn)))
-    if abs(length - 1.0) > NORMAL or not pin.isNormalized(model, sample, NORMAL):
-        return "not_unit"
-    return "leaning" if uprightness(sample, up) < UPRIGHT * length * length else ""
+    def __init__(self, robot: RobotModel) -> None:
+        """Prepare.
+
+        Args:
+            robot: A robot with a free base.
+        """
+        self._shape, self._up = (robot.nq,), upward_of(robot.posture)
+        self._units: Indices = np.array([(block.start, block.stop) for block in unit_blocks(robot)], dtype=np.intp).reshape(-1, 2)
+        self._measure = compile_where_possible(measure_sample)
+
+    def find(self, sample: Vector) -> str:
+        """Return why a sample is none, one of ``REASONS``; nothing where it is one.
+
+        Args:
+            sample: What came.
+        """
+        if sample.shape != self._shape:
+            return "wrong_shape"
+        base, joint, off, square = self._measure(sample, self._units)
+        if not (math.isfinite(base) and math.isfinite(joint)):
+            return "not_finite"
+        if base > FARTHEST[0] or joint > FARTHEST[1]:
+            return "beyond"
+        if off > NORMAL:
+            return "not_unit"
+        return "leaning" if uprightness(sample, self._up) < UPRIGHT * square else ""

@@ -58,6 +58,26 @@ def move_rows(states: Matrix, place: Matrix, turn: Matrix, places: Matrix, turns
             turns[i, 2, j] = 2.0 * (x * z - w * y) * a + 2.0 * (y * z + w * x) * b + (1.0 - 2.0 * (x * x + y * y)) * c
 
 
+def lift_rows(places: Matrix, turns: Matrix, lift: float, times: tuple[float, float], corners: Matrix) -> None:
+    """Lift rows of a swinging sole, and keep its corners above the ground, in place; see ``swing.swing_path``.
+
+    Args:
+        places: (n, 3) places [m]; changed.
+        turns: (n, 3, 3) orientations.
+        lift: How much higher it is half way [m].
+        times: Share of the time of the swing at the first row, and what each row adds to it.
+        corners: (k, 3) corners of the sole in its frame [m].
+    """
+    for i in range(len(places)):
+        s = min(max(times[0] + i * times[1], 0.0), 1.0)
+        if lift > 0.0:
+            places[i, 2] += lift * 64.0 * (s * (1.0 - s)) ** 3
+        lowest = math.inf
+        for k in range(len(corners)):
+            lowest = min(lowest, turns[i, 2, 0] * corners[k, 0] + turns[i, 2, 1] * corners[k, 1] + turns[i, 2, 2] * corners[k, 2])
+        places[i, 2] = max(places[i, 2], -lowest)
+
+
 def find_rates(places: Matrix, turns: Matrix, dt: float, rate: Matrix, second: Matrix) -> None:
     """Write velocities and accelerations of a sole by central differences.
 

@@ -125,7 +125,7 @@ class SolePlanner:
             lift = CLEARANCE - float(np.max(seen, initial=0.0))
         else:  # the body rises by itself
             lift = self._flights.clearance
-        swing_path(places, turns, lift, (index - now + row - swing.start) / length, self._p.corners[foot])
+        swing_path(places, turns, lift, ((row + first - 1 - swing.start) / length, 1.0 / length), self._p.corners[foot])
         out[0][first:after], out[1][first:after] = places, turns
         if after == len(out[0]):  # it goes on into the next plan, which starts at the last of these rows
             swing.offset = states[-1]

@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_dynamics.filtering.conditioning import outline_kernel
-from humanoid_dynamics.filtering.conditioning.centre_kernels import find_moves, find_reach
+from humanoid_dynamics.filtering.conditioning.centre_kernels import clamp_points, find_reach
 from humanoid_dynamics.filtering.conditioning.outline_kernel import outline
-from humanoid_dynamics.motion.clip import Labels
-from humanoid_dynamics.motion.schedule import runs
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible, functions_of
 
@@ -53,21 +51,6 @@ class Support:
         compile_where_possible(find_reach)(points, self.centre, self.A, self.b, out)
         return out
 
-    def moves(self, points: Matrix, share: float, reach: Vector | None = None) -> Matrix:
-        """Return by how much points have to move towards the middle to be inside.
-
-        Args:
-            points: (n, 2) points [m].
-            share: Share of the area they may be in.
-            reach: (n,) how far out they are, where that is known.
-
-        Returns:
-            (n, 2) ways [m].
-        """
-        out = np.empty((len(points), 2))
-        compile_where_possible(find_moves)(points, self.centre, self.reach(points) if reach is None else reach, share, out)
-        return out
-
     def clamp(self, points: Matrix, share: float) -> Matrix:
         """Move points towards the middle until they are inside.
 
@@ -78,16 +61,6 @@ class Support:
         Returns:
             (n, 2) points [m].
         """
-        return points + self.moves(points, share)
-
-
-def stance_runs(labels: Labels) -> list[tuple[int, int]]:
-    """Return the stretches in which one foot stands.
-
-    Args:
-        labels: (n,) labels of the foot.
-
-    Returns:
-        (first row, row after the last) of each.
-    """
-    return [(first, after) for first, after, touches in runs(labels) if touches]
+        out = np.empty((len(points), 2))
+        compile_where_possible(clamp_points)(points, self.centre, self.A, self.b, share, out)
+        return out

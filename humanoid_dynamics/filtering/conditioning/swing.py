@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.conditioning.sole_kernels import follow_quintic
-from humanoid_dynamics.motion.quintic import bump
+from humanoid_dynamics.filtering.conditioning.sole_kernels import follow_quintic, lift_rows
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
@@ -101,17 +100,14 @@ def against(places: Matrix, turns: Matrix, dt: float) -> Matrix:
     return -np.vstack((rate, second))
 
 
-def swing_path(places: Matrix, turns: Matrix, lift: float, share: Vector, corners: Matrix) -> None:
+def swing_path(places: Matrix, turns: Matrix, lift: float, times: tuple[float, float], corners: Matrix) -> None:
     """Lift a swinging foot where the reference hardly does, and keep its corners above the ground, in place.
 
     Args:
         places: (n, 3) places of the sole [m].
         turns: (n, 3, 3) its orientations.
         lift: How much higher than in the reference it is lifted half way [m].
-        share: (n,) share of the time from lift-off to touch-down.
+        times: Share of the time from lift-off to touch-down at the first row, and what each row adds to it.
         corners: (k, 3) corners of the sole in its frame [m].
     """
-    if lift > 0.0:
-        places[:, 2] += lift * bump(share)
-    below = np.min(np.einsum("nj,kj->nk", turns[:, 2], corners), axis=1)
-    np.maximum(places[:, 2], -below, out=places[:, 2])
+    compile_where_possible(lift_rows)(places, turns, float(lift), times, corners)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.dynamics.placements import Placements
 from humanoid_dynamics.filtering.conditioning.rows import MOST, Rows
-from humanoid_dynamics.filtering.conditioning.track_kernels import make_unit, sample_cubic, see_legs, smooth_rows
+from humanoid_dynamics.filtering.conditioning.track_kernels import sample_cubic, see_legs, smooth_rows
 from humanoid_dynamics.filtering.conditioning.windows import flat_kernel
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
@@ -16,7 +17,6 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 SAME = 1e-9  # s; instants this near are one
-APART = 0.1  # s; by so much the clock of the sender differs from ours, from one sample to the next, only where it is another one
 
 
 class Track:
@@ -32,6 +32,7 @@ class Track:
         spin: Angular momenta about the centre of mass [N·m·s].
         place: Origins of both soles [m].
         turn: Their orientations.
+        heading: Their headings [rad].
         centre: Middles of both soles [m].
         whole: Row from which on the reference is of one piece.
         behind: By how much rows are later than their stamps say [s].
@@ -53,9 +54,11 @@ class Track:
         frames = [robot.model.frames[k] for k in (*p.soles, *p.soles, *(point.frame for point in (*hips, *ankles)))]
         points = (np.zeros(3), np.zeros(3), *p.centres, *(point.p_F for point in (*hips, *ankles)))
         points_J = np.array([frame.placement.act(np.asarray(point)) for frame, point in zip(frames, points, strict=True)])
-        joints = [self._data.oMi[frame.parentJoint] for frame in (*frames[:2], *frames[4:])]
-        self._joints = tuple(joint.rotation for joint in joints), tuple(joint.translation for joint in joints)  # pinocchio writes there
-        self._seen = points_J, np.array([frame.placement.rotation for frame in frames[:2]]), proportions.leg
+        joints: Indices = np.array([frame.parentJoint for frame in frames], dtype=np.intp)
+        self._legs = joints, points_J, np.array([frame.placement.rotation for frame in frames[:2]]), proportions.leg
+        self._placements = Placements(robot.model, self._data)
+        self._poses = np.empty((MOST, *self._placements.poses.shape))
+        self._see, self._cubic, self._mean = (compile_where_possible(each) for each in (see_legs, sample_cubic, smooth_rows))
         self._kernel = flat_kernel(half)
         self.half = len(self._kernel) // 2
         self._eager = settings.lookahead < 0.1
@@ -68,10 +71,10 @@ class Track:
         nq, nv = self._model.nq, self._model.nv
         self._raw = Rows(nq)
         self.q, self.rate, self.com, self.spin = Rows(nq), Rows(nv), Rows(3), Rows(3)
-        self.place, self.turn, self.centre, self.stretch = Rows(2, 3), Rows(2, 3, 3), Rows(2, 3), Rows(2)
+        self.place, self.turn, self.heading = Rows(2, 3), Rows(2, 3, 3), Rows(2)
+        self.centre, self.stretch = Rows(2, 3), Rows(2)
         self.behind = Rows()
-        self._samples: list[tuple[float, Vector]] = []
-        self._late = [0.0, 0.0, 0.0, 0.0]  # by how much the samples are later than their stamps say
+        self._samples: list[tuple[float, Vector, float]] = []  # instants, samples, and by how much they are later than their stamps say
         self.start, self.whole = 0.0, 0
 
     @property
@@ -92,14 +95,13 @@ class Track:
             q: (nq,) configuration, its quaternion not turned over.
             late: By how much that is later than its stamp says [s].
         """
-        self._late = [*self._late[-3:], late]
         if not self._samples:
             self.start = time
             self.behind.append(late)
             self._raw.append(q)
             for _ in range(self.half):  # before its start the reference stands still
                 self._raw.append(q)
-        self._samples = [*self._samples[-3:], (time, np.array(q))]
+        self._samples = [*self._samples[-3:], (time, np.array(q), late)]
         self._resample(last=self._eager)
         self._smooth()
 
@@ -113,7 +115,7 @@ class Track:
         Args:
             row: Index of the oldest one that is.
         """
-        rows = (self.q, self.rate, self.com, self.spin, self.place, self.turn, self.centre, self.stretch, self.behind)
+        rows = (self.q, self.rate, self.com, self.spin, self.place, self.turn, self.heading, self.centre, self.stretch, self.behind)
         for kept in rows:
             kept.forget(row)
         self._raw.forget(min(row, self.q.end))
@@ -124,7 +126,7 @@ class Track:
         if self._samples:
             for _ in range(2 * self.half + 2):
                 self._raw.append(self._samples[-1][1])
-                self.behind.append(self._late[-1])
+                self.behind.append(self._samples[-1][2])
         self._smooth()
 
     def _resample(self, *, last: bool) -> None:
@@ -133,22 +135,16 @@ class Track:
         if count < 2 or (count < 3 and not last):
             return
         k = count - 2 if last else count - 3
-        (t_0, q_0), (t_1, q_1) = self._samples[k], self._samples[k + 1]
-        before = self._samples[k - 1] if k > 0 else None
-        after = self._samples[k + 2] if k + 2 < count else None
-        m_0 = (q_1 - before[1]) / (t_1 - before[0]) if before else (q_1 - q_0) / (t_1 - t_0)
-        m_1 = (after[1] - q_0) / (after[0] - t_0) if after else (q_1 - q_0) / (t_1 - t_0)
-        first = self._raw.end - self.half
-        end = max(int((t_1 + SAME - self.start) / self._dt) - 1, first)
-        while end * self._dt + self.start <= t_1 + SAME:
+        near = [self._samples[min(max(each, 0), count - 1)] for each in (k - 1, k, k + 1, k + 2)]
+        times, knots, late = zip(*near, strict=True)
+        first, newest = self._raw.end - self.half, times[2] + SAME
+        end = max(int((newest - self.start) / self._dt) - 1, first)
+        while end * self._dt + self.start <= newest:
             end += 1
-        rows = np.empty((end - first, len(q_0)))
-        times = (first * self._dt + self.start, self._dt)
-        compile_where_possible(sample_cubic, (make_unit,))((t_0, t_1), (q_0, m_0, q_1, m_1), times, self._units, rows)
+        rows, behind = np.empty((end - first, len(knots[0]))), np.empty(end - first)
+        self._cubic(knots, times, late[1:3], (first * self._dt + self.start, self._dt), self._units, (rows, behind))
         self._raw.extend(rows)
-        late_0, late_1 = self._late[k - count], self._late[k + 1 - count]
-        way = (times[0] + self._dt * np.arange(end - first) - t_0) / (t_1 - t_0)
-        self.behind.extend(late_1 + np.where(abs(late_1 - late_0) < APART, way - 1.0, 0.0) * (late_1 - late_0))
+        self.behind.extend(behind)
 
     def _smooth(self) -> None:
         """Append smooth rows as far as raw ones allow, and what is seen in them."""
@@ -157,18 +153,20 @@ class Track:
             first = self.q.end
             q = self.q.room(count)
             raw = self._raw.between(first, first + count + window)
-            compile_where_possible(smooth_rows, (make_unit,))(raw, self._kernel, self._units, q)
+            self._mean(raw, self._kernel, self._units, q)
             self._measure(q, self.q.between(first - 1, first)[0] if first else q[0])
 
     def _measure(self, q: Matrix, before: Vector) -> None:
         model, data, count = self._model, self._data, len(q)
         rate, com, spin = self.rate.room(count), self.com.room(count), self.spin.room(count)
-        seen = self.place.room(count), self.turn.room(count), self.centre.room(count), self.stretch.room(count)
-        centre, momentum = data.com[0], data.hg.angular  # views: pinocchio writes there
-        see = compile_where_possible(see_legs)
+        seen = tuple(rows.room(count) for rows in (self.place, self.turn, self.heading, self.centre, self.stretch))
+        centre, momentum, placements, poses = data.com[0], data.hg.angular, self._placements, self._poses[:count]  # pinocchio writes there
         for row, now in enumerate(q):
-            v = rate[row] = pin.difference(model, before, now) / self._dt
-            pin.computeCentroidalMomentum(model, data, now, v)  # places joints as well
-            com[row], spin[row] = centre, momentum
-            see(self._joints, self._seen, row, seen)
-            before = now
+            step = rate[row] = pin.difference(model, before, now)
+            pin.computeCentroidalMomentum(model, data, now, step)  # places joints as well
+            if not placements.shared:
+                placements.refresh()
+            com[row], spin[row], poses[row], before = centre, momentum, placements.poses, now
+        rate /= self._dt
+        spin /= self._dt
+        self._see(poses, *self._legs, seen)

@@ -8,16 +8,19 @@ import numpy as np
 
 from humanoid_dynamics.filtering.conditioning.swing import Print, Swing
 from humanoid_dynamics.filtering.conditioning.track import Track
-from humanoid_dynamics.filtering.conditioning.vertical import find_flights, find_ground
-from humanoid_dynamics.filtering.conditioning.window_kernels import put_on_ground
+from humanoid_dynamics.filtering.conditioning.vertical import FREE, find_flights, find_ground
+from humanoid_dynamics.filtering.conditioning.window_kernels import falls_freely, put_on_ground
 from humanoid_dynamics.filtering.conditioning.windows import bell_kernel, smooth_columns
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.sole_edges import FLAT
 from humanoid_dynamics.motion.clip import Labels
-from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 BACK = 0.5  # s before the next row that windows look at
+NO_ROWS, NO_WAY = read_only(np.zeros((0, 2))), read_only(np.zeros(2))
+NO_LABELS: Labels = np.zeros((0, 2), dtype=np.bool_)
+NO_EDGES: Indices = np.zeros((0, 2), dtype=np.intp)
 
 
 @dataclass(slots=True, eq=False)
@@ -86,12 +89,12 @@ class Window:
     speed: Matrix
     shift: Matrix
     aloft: Labels
-    labels: Labels = field(default_factory=lambda: np.zeros((0, 2), dtype=bool))
-    offset: Matrix = field(default_factory=lambda: np.zeros((0, 2)))
+    labels: Labels = field(default_factory=lambda: NO_LABELS)
+    offset: Matrix = field(default_factory=lambda: NO_ROWS)
     leap: tuple[int, int, int] | None = None
-    way: Vector = field(default_factory=lambda: np.zeros(2))
+    way: Vector = field(default_factory=lambda: NO_WAY)
     led: tuple[Vector, Vector, Vector] | None = None
-    edges: Indices = field(default_factory=lambda: np.zeros((0, 2), dtype=np.intp))
+    edges: Indices = field(default_factory=lambda: NO_EDGES)
 
 
 def look(track: Track, settings: Settings, row: int, gravity: float) -> Window:
@@ -109,17 +112,19 @@ def look(track: Track, settings: Settings, row: int, gravity: float) -> Window:
     dt, rate = settings.dt, settings.rate
     start = row - round(BACK * rate)
     end = min(track.end, row + round(settings.lookahead * rate) + 1)
-    centre, turn = track.centre.between(start, end), track.turn.between(start, end)
-    com, place = track.com.between(start, end).copy(), track.place.between(start, end).copy()
-    aloft = find_flights(com[:, 2], np.minimum(centre[:, 0, 2], centre[:, 1, 2]), dt, gravity)
-    path = smooth_columns(track.q.between(start, end)[:, :2], bell_kernel(settings.stride_smoothing * rate), end - row)
-    ground = np.zeros(end - start)
+    n, left = end - start, end - row
+    com, place, centre, turn = (rows.between(start, end) for rows in (track.com, track.place, track.centre, track.turn))
+    aloft: Labels = np.zeros(n, dtype=np.bool_)
+    if compile_where_possible(falls_freely)(com, FREE * gravity * dt * dt):
+        aloft = find_flights(com[:, 2], np.minimum(centre[:, 0, 2], centre[:, 1, 2]), dt, gravity)
+    path = smooth_columns(track.q.between(start, end)[:, :2], bell_kernel(settings.stride_smoothing * rate), left)
+    ground = np.zeros(n)
     if settings.repair_height:
         ground = find_ground(centre[:, :, 2], settings.drift_smoothing * rate, aloft if settings.flights else None)
-    n = len(com)
-    heading, height, speed, shift = np.empty((end - row, 2)), np.empty((n, 2)), np.empty((n, 2)), np.zeros((n, 3))
-    compile_where_possible(put_on_ground)((centre, turn, ground), dt, (com, place), (heading, height, speed, shift))
-    return Window(start, row - start, com, place, turn, heading, path, height, speed, shift, aloft)
+    heading, height, speed, shift = track.heading.between(row, end), np.empty((n, 2)), np.empty((n, 2)), np.empty((n, 3))
+    on_ground = np.empty((n, 3)), np.empty((n, 2, 3))
+    compile_where_possible(put_on_ground)((com, place, centre), ground, dt, (*on_ground, height, speed, shift))
+    return Window(start, row - start, *on_ground, turn, heading, path, height, speed, shift, aloft)
 
 
 def edges_of(window: Window, row: int) -> tuple[int, int]:

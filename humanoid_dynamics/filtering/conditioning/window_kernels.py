@@ -31,31 +31,43 @@ def smooth_table(table: Matrix, kernel: Vector, out: Matrix) -> None:
             out[i, column] = total
 
 
-def put_on_ground(seen: tuple[Matrix, Matrix, Vector], dt: float, moved: tuple[Matrix, Matrix], out: tuple[Matrix, ...]) -> None:
+def falls_freely(com: Matrix, least: float) -> bool:
+    """Return whether a centre of mass falls so fast anywhere that nothing bears it.
+
+    Args:
+        com: (n, 3) its places [m].
+        least: By how much its height bends down in one row, at least, where it is not borne [m].
+    """
+    lowest = 0.0
+    for i in range(1, len(com) - 1):
+        lowest = min(lowest, com[i + 1, 2] - 2.0 * com[i, 2] + com[i - 1, 2])
+    return lowest < -least
+
+
+def put_on_ground(seen: tuple[Matrix, ...], ground: Vector, dt: float, out: tuple[Matrix, ...]) -> None:
     """Put the rows of a reference on the ground, and write how its soles move.
 
     Args:
-        seen: (n, 2, 3) middles of both soles [m], (n, 2, 3, 3) their orientations, (n,) height of the ground [m].
+        seen: (n, 3) centres of mass, (n, 2, 3) soles and (n, 2, 3) their middles [m].
+        ground: (n,) height of the ground [m].
         dt: Time between rows [s].
-        moved: (n, 3) centres of mass and (n, 2, 3) soles [m]; changed.
-        out: (m, 2) headings of the last rows [rad], (n, 2) heights [m] and speeds [m/s] of soles, and (n, 3) by how much all moves [m];
-            overwritten.
+        out: (n, 3) centres of mass and (n, 2, 3) soles on the ground [m], (n, 2) heights [m] and speeds [m/s] of soles, and (n, 3) by how
+            much all moves [m]; overwritten.
     """
-    centre, turn, ground = seen
-    heading, height, speed, shift = out
+    com, place, centre = seen
+    com_out, place_out, height, speed, shift = out
     n = len(ground)
     for i in range(n):
-        moved[0][i, 2] -= ground[i]
-        shift[i, 2] = -ground[i]
+        for j in range(3):
+            down = ground[i] if j == 2 else 0.0
+            com_out[i, j], shift[i, j] = com[i, j] - down, -down
+            place_out[i, 0, j], place_out[i, 1, j] = place[i, 0, j] - down, place[i, 1, j] - down
         k = min(max(i, 1), n - 2)  # the ends repeat their neighbours
         alike, slow = 0.0, np.inf
         for j in range(3):
             apart = (centre[k + 1, 0, j] - centre[k - 1, 0, j] - centre[k + 1, 1, j] + centre[k - 1, 1, j]) / (2.0 * dt)
             alike += apart * apart
         for foot in range(2):
-            moved[1][i, foot, 2] -= ground[i]
-            if i >= n - len(heading):
-                heading[i - n + len(heading), foot] = math.atan2(turn[i, foot, 1, 0], turn[i, foot, 0, 0])
             height[i, foot] = max(centre[i, foot, 2] - ground[i], 0.0)
             square = 0.0
             for j in range(3):

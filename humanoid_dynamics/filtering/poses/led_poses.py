@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,9 +9,11 @@ import pinocchio as pin
 
 from humanoid_dynamics.filtering.poses.follower import Pace, PoseFollowers
 from humanoid_dynamics.filtering.poses.led_frame import LedFrame, place_point
+from humanoid_dynamics.filtering.poses.pose_kernels import bring_into_reach
 from humanoid_dynamics.filtering.poses.stream import Goal, PoseStream
 from humanoid_dynamics.filtering.ticks.terms import BodyTerms
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 ARRIVED, ARRIVED_TURN = 0.04, 0.25  # m, rad; a frame that is nearer to its goal is no longer on its way
 LEAN = 0.15  # of the reach; how far shoulders may go from where they rest for a hand to reach farther
@@ -49,7 +50,7 @@ class LedPoses:
         self._frames, self._relative, self._scale, self._turn = tuple(frames), relative, scale, turn
         self.followers = PoseFollowers([pace] * count + list(others))
         total = count + len(others)
-        self.shoulders = np.zeros((count, 3))
+        self.shoulders, self._reach = np.zeros((count, 3)), compile_where_possible(bring_into_reach)
         self.goals, self._turns, self._rates = np.zeros((total, 3)), np.tile(np.eye(3), (total, 1, 1)), np.zeros((total, 6))
         self.restart()
 
@@ -179,17 +180,7 @@ class LedPoses:
             goal.p[2] = max(goal.p[2], floor + FLOOR)
         if shoulder is None:
             return False
-        rest, at, reach = self.shoulders[k].tolist(), shoulder.tolist(), led.reach
-        share = min(1.0, LEAN * reach / max(math.dist(at, rest), 1e-9))
-        start = [a + share * (b - a) for a, b in zip(rest, at, strict=True)]
-        far = math.dist(start, goal.p.tolist())
-        if far <= reach:
-            return False
-        out = (goal.p - start) / far
-        goal.p = start + reach * out
-        outward = float(goal.rate[:3].dot(out))
-        goal.rate[:3] -= max(outward, 0.0) * out
-        return True
+        return bool(self._reach(goal.p, goal.rate, (self.shoulders[k], shoulder), led.reach, LEAN * led.reach))
 
 
 def place_shoulder(led: LedFrame, terms: BodyTerms, model: pin.Model) -> Vector | None:

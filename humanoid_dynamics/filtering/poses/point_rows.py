@@ -71,6 +71,8 @@ class PointRows:
         placed = [(led.frame, model.frames[led.frame]) for led in frames]
         self._frames = [(k, int(frame.parentJoint), np.array(frame.placement.homogeneous)) for k, frame in placed]
         self._gravity = np.array(model.gravity.linear)
+        self._data: pin.Data | None = None  # whose accelerations are looked at
+        self._accelerations: list[Vector] = []
         place, turn = dict(law.place), dict(law.turn)
         self._weights = np.array([[place[led.kind]] * 3 + [turn[led.kind]] * 3 for led in frames]).reshape(count, 6)
         self.G, self.g, self.W = np.zeros((6 * count, nv)), np.zeros(6 * count), np.zeros(6 * count)
@@ -87,11 +89,12 @@ class PointRows:
             data: Joints placed, with Jacobians, and the accelerations less gravity they have where no coordinate accelerates.
             v: (nv,) velocity.
         """
-        model, out, accelerations = self._model, (self.p, self.R, self.G, self._drift, self.rate), data.a_gf
-        for k, (frame, joint, fixed) in enumerate(self._frames):
+        model, out = self._model, (self.p, self.R, self.G, self._drift, self.rate)
+        if data is not self._data:
+            self._data, self._accelerations = data, [data.a_gf[joint].vector for _, joint, _ in self._frames]  # pinocchio writes there
+        for k, ((frame, _, fixed), acceleration) in enumerate(zip(self._frames, self._accelerations, strict=True)):
             X_WF = pin.updateFramePlacement(model, data, frame).homogeneous
-            seen = X_WF, pin.getFrameJacobian(model, data, frame, LWA), accelerations[joint].vector
-            self._read(k, seen, fixed, self._gravity, v, out)
+            self._read(k, (X_WF, pin.getFrameJacobian(model, data, frame, LWA), acceleration), fixed, self._gravity, v, out)
 
     def write(self, goals: PoseFollowers, shares: Vector) -> None:
         """Write the law.

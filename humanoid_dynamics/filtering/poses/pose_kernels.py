@@ -88,6 +88,48 @@ def coast(time: float, decay: float, p: Vector, R: Matrix, rate: Vector) -> None
         rate[i] *= decay
 
 
+def bring_into_reach(p: Vector, rate: Vector, shoulder: tuple[Vector, Vector], reach: float, lean: float) -> bool:
+    """Bring a goal into reach of a shoulder, in place; return whether it was not.
+
+    Args:
+        p: (3,) place [m].
+        rate: (6,) velocity.
+        shoulder: (3,) where it is while the body rests, and where it is now [m].
+        reach: How far one reaches [m].
+        lean: How far from where it rests a shoulder may have gone to count [m].
+    """
+    rest, at = shoulder
+    gone = math.sqrt((at[0] - rest[0]) ** 2 + (at[1] - rest[1]) ** 2 + (at[2] - rest[2]) ** 2)
+    share = min(1.0, lean / max(gone, SMALL))
+    x, y, z = rest[0] + share * (at[0] - rest[0]), rest[1] + share * (at[1] - rest[1]), rest[2] + share * (at[2] - rest[2])
+    far = math.sqrt((p[0] - x) ** 2 + (p[1] - y) ** 2 + (p[2] - z) ** 2)
+    if far <= reach:
+        return False
+    out = (p[0] - x) / far, (p[1] - y) / far, (p[2] - z) / far
+    outward = max(rate[0] * out[0] + rate[1] * out[1] + rate[2] * out[2], 0.0)
+    p[0], p[1], p[2] = x + reach * out[0], y + reach * out[1], z + reach * out[2]
+    for i in range(3):
+        rate[i] -= outward * out[i]
+    return True
+
+
+def ease_joints(wish: Vector, way: Vector, shares: Vector, joints: Matrix, how: tuple[float, float]) -> None:
+    """Draw joints less to where they rest the farther frames are led that they move, in place.
+
+    Args:
+        wish: (n,) accelerations [rad/s^2]; changed.
+        way: (n,) way of the joints to where they rest [rad].
+        shares: (k,) how far each frame is led.
+        joints: (k, n) one where a frame is moved by a joint.
+        how: Stiffness [1/s^2], and what share of it is taken off.
+    """
+    for j in range(len(wish)):
+        led = 0.0
+        for k in range(len(shares)):
+            led += shares[k] * joints[k, j]
+        wish[j] -= how[0] * how[1] * min(led, 1.0) * way[j]
+
+
 def write_law(  # noqa: PLR0917
     goals: Poses, seconds: Matrix, poses: Poses, law: tuple[float, float, float, float], wish: Matrix, left: Matrix
 ) -> None:

@@ -11,6 +11,7 @@ from humanoid_dynamics.filtering.poses.clearance import MOST, Clearance
 from humanoid_dynamics.filtering.poses.follower import PoseFollowers
 from humanoid_dynamics.filtering.poses.led_frame import LedFrame
 from humanoid_dynamics.filtering.poses.point_rows import PointLaw, PointRows
+from humanoid_dynamics.filtering.poses.pose_kernels import ease_joints
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.ticks.program import SIZE, WRENCH, Choice, ReducedProgram, Weights
 from humanoid_dynamics.filtering.ticks.target import Target
@@ -19,6 +20,7 @@ from humanoid_dynamics.filtering.ticks.tick import BalancedTick, TickSettings
 from humanoid_dynamics.filtering.ticks.wishes import Wishes
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.compiling import compile_where_possible
 from humanoid_dynamics.spatial.quadratic import QpWorkspace
 
 LEFT_TO_REST = 0.08  # share of their stiffness that joints of a led limb keep, which decides what the goal leaves open
@@ -120,6 +122,7 @@ class ReachingTick(BalancedTick):
         self._led_joints = np.zeros((len(frames), robot.nv - BASE))
         for k, led in enumerate(frames):
             self._led_joints[k, led.chain] = 1.0
+        self._ease = compile_where_possible(ease_joints)
         self.gave_way = False
 
     def _build_program(
@@ -142,9 +145,8 @@ class ReachingTick(BalancedTick):
         self.points.read(self.terms.data, v)
         self.clearance.update(self.terms.data, v)
         self.points.write(self.goals, self.shares * self.firmness)
-        eased = (1.0 - LEFT_TO_REST) * np.minimum(self.shares @ self._led_joints, 1.0)
-        error = pin.difference(self._model, q, target.q)[BASE:]
-        self._wishes.joints -= self._stiffness * eased * error
+        way = pin.difference(self._model, q, target.q)[BASE:]
+        self._ease(self._wishes.joints, way, self.shares, self._led_joints, (self._stiffness, 1.0 - LEFT_TO_REST))
         if self._pelvis >= 0 and self.shares[self._pelvis] > 0.0:
             share = float(self.shares[self._pelvis])
             turning = self.terms.R_WB.T @ self.points.wish[self._pelvis, 3:]

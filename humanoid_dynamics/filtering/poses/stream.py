@@ -74,7 +74,7 @@ class PoseStream:
 
     def __init__(self) -> None:
         """Prepare; no sample has come."""
-        self.gate = PoseGate()
+        self.gate, self._coast = PoseGate(), compile_where_possible(coast, (turn_by,))
         self.share, self.period, self.jumps = 0.0, 0.05, 0
         self._verdict = "waiting"
         self._believed = -np.inf  # receipt of the newest believed sample
@@ -143,7 +143,7 @@ class PoseStream:
         coasting = min(max(2.0 * self.period, COASTING[0]), COASTING[1])
         decay = math.exp(-min(max(now - self._time, 0.0) / coasting, 50.0))
         p, R, rate = self._p.copy(), self._R.copy(), self._rate.copy()
-        compile_where_possible(coast, (turn_by,))(coasting * (1.0 - decay), decay, p, R, rate)
+        self._coast(coasting * (1.0 - decay), decay, p, R, rate)
         return Goal(p, R, rate)
 
     def advance(self, now: float, dt: float, *, engaged: bool = True) -> None:

@@ -100,6 +100,7 @@ class Teleoperation:
             for name in self.names:
                 self.observe(name, now, self.pose(name), now)
             self.tick(now)
+        self._body.feet.reach(0, self._tick.terms)
         self.restart()
 
     def restart(self, q: Vector | None = None) -> None:

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
+
+UNBOUNDED = read_only([np.inf, np.inf])  # times and loads of both soles that nothing bounds
 
 
 @dataclass(slots=True, eq=False)
@@ -48,8 +50,8 @@ class Target:
     sole_acceleration: Matrix
     ground: Vector
     normal: Matrix
-    until: Vector = field(default_factory=lambda: np.full(2, np.inf))
-    load: Vector = field(default_factory=lambda: np.full(2, np.inf))
+    until: Vector = field(default_factory=UNBOUNDED.copy)
+    load: Vector = field(default_factory=UNBOUNDED.copy)
     time: float = 0.0
     aloft: bool = False
     leaps: bool = False
