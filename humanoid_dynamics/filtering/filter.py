@@ -30,6 +30,7 @@ from humanoid_dynamics.model.doubt import doubtful_limits
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 
+SHORTEST = 0.02  # s; so much of the reference is known anyway once there is enough for a plan
 FASTEST = 20.0  # m/s or rad/s; a base that is faster is none any more
 BASE = 6
 
@@ -66,7 +67,8 @@ class DynamicsFilter:
         Args:
             robot: A robot with a free base and two soles.
             mode: How a tick is answered: ``balanced`` or ``paper``.
-            lookahead: How much of the reference is known beyond the frame that is produced [s].
+            lookahead: How much of the reference is known beyond the frame that is produced; one tick at least, and what is less than
+                0.02 s is as good as that [s].
             settings: Times and lengths of the conditioning.
             tick: How the balanced tick decides.
 
@@ -77,7 +79,8 @@ class DynamicsFilter:
         if robot.root != "free_flyer":
             raise UnsupportedRobotError("the dynamics filter", [robot.root], "needs a robot with a free base, the root is")
         settings = settings or Settings()
-        self.settings = settings if lookahead is None else replace(settings, lookahead=lookahead)
+        settings = settings if lookahead is None else replace(settings, lookahead=lookahead)
+        self.settings = replace(settings, lookahead=max(settings.lookahead, SHORTEST))
         self.robot, self.mode = robot, mode
         self._data = robot.data()
         self.proportions = measure_proportions(robot)

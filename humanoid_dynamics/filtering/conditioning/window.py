@@ -17,6 +17,7 @@ from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
+BESIDE = 2  # rows after the next one that its rates are taken from
 BACK = 0.5  # s before the next row that windows look at
 
 
@@ -108,7 +109,7 @@ def look(track: Track, settings: Settings, row: int, gravity: float) -> Window:
     """
     dt, rate = settings.dt, settings.rate
     start = row - round(BACK * rate)
-    end = min(track.end, row + round(settings.lookahead * rate) + 1)
+    end = min(track.end, row + max(round(settings.lookahead * rate), BESIDE) + 1)
     centre, turn = track.centre.between(start, end), track.turn.between(start, end)
     com, place = track.com.between(start, end).copy(), track.place.between(start, end).copy()
     aloft = find_flights(com[:, 2], np.minimum(centre[:, 0, 2], centre[:, 1, 2]), dt, gravity)
