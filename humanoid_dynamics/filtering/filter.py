@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.errors import UnsupportedRobotError
+from humanoid_dynamics.errors import ShapeError, UnsupportedRobotError
 from humanoid_dynamics.filtering.certificate import FrameCertificate, FrameJudge
 from humanoid_dynamics.filtering.conditioning.intake import steps_of_hold
 from humanoid_dynamics.filtering.conditioning.rehearsal import rehearse
@@ -136,7 +136,12 @@ class DynamicsFilter:
 
         Returns:
             The bound, which frames that come when they are due keep [s].
+
+        Raises:
+            ShapeError: If the rate is none.
         """
+        if not 0.0 < read_number(rate) < math.inf:
+            raise ShapeError("rate", repr(rate), "a positive number of samples per second")
         return self._stream.delay_at(rate)
 
     @property
@@ -193,7 +198,8 @@ class DynamicsFilter:
 
         Args:
             measured: Configuration and velocity of a robot; the filter's own where None.
-            age: How long ago they were measured: by what was asked for since they are led on, by 0.05 s at most [s].
+            age: How long ago they were measured: by what was asked for since they are led on, by 0.05 s at most; what is negative or
+                no number counts as zero [s].
 
         Returns:
             The frame; None before the first one, and where nothing is left after ``finish``: status and reason say which.
