@@ -15,7 +15,7 @@ from humanoid_dynamics.filtering.ticks.edges import EdgeProgram, EdgeSeat, build
 from humanoid_dynamics.filtering.ticks.footing import Footing
 from humanoid_dynamics.filtering.ticks.joint_room import EMERGENCY, JointRoom
 from humanoid_dynamics.filtering.ticks.program import Choice, ReducedProgram, Weights
-from humanoid_dynamics.filtering.ticks.sliding import Sliding
+from humanoid_dynamics.filtering.ticks.sliding import SLOW, Sliding
 from humanoid_dynamics.filtering.ticks.soft_program import SoftProgram
 from humanoid_dynamics.filtering.ticks.stance_kernels import FIRST_LOAD
 from humanoid_dynamics.filtering.ticks.step import Step
@@ -99,7 +99,7 @@ class BalancedTick:
         leaping = self._build_program((0, 1), cones, effort, firm, weight)
         self._leaping = CompiledProgram(leaping, cones, effort, firm) if compiled else leaping
         self._feet: tuple[int, ...] = ()  # soles of the last program
-        self._sliding, self._slid = Sliding(proportions.centres, weight), False
+        self._sliding = Sliding(proportions.centres, weight)
         given = cones, effort, settings.weights, weight
         self._soft = {feet: SoftProgram(feet, *given, sliding=self._sliding) for feet in sets}
         self._softest = {feet: SoftProgram(feet, *given, sliding=self._sliding, keep_room=False) for feet in sets}
@@ -176,7 +176,6 @@ class BalancedTick:
     def restart(self) -> None:
         """Forget where soles stand."""
         self.footing.restart()
-        self._slid = False
 
     def landings(self) -> list[tuple[int, Vector, Matrix]]:
         """Return the soles that touched down since this was asked the last time, or slipped, with place and orientation."""
@@ -231,9 +230,8 @@ class BalancedTick:
         """Go down the ladder; a robot's joints have stops, so there they give way before soles do."""
         room = self._room
         room.update(q, v, dt, measured=measured)
-        if self._slid:  # soles slid or gave way a moment ago: those that are still fast bear next to nothing
-            slides = self._spare_sliding(dt)
-            self._slid = not measured and any(slides[sole % 2] for sole in feet)
+        if not measured and self._moves(feet):
+            self._spare_sliding(dt)
         choice = self._solve_first(feet)
         if choice.status is QpStatus.OPTIMAL:
             return choice, 0
@@ -244,7 +242,7 @@ class BalancedTick:
 
     def _brake_harder(self, feet: tuple[int, ...], dt: float) -> tuple[Choice, int]:
         """Let joints brake hard, then load be on either sole that does not slide, then soles give way, then joints leave their room."""
-        self._slid, slides, first = True, self._spare_sliding(dt), self._first(feet)
+        slides, first = self._spare_sliding(dt), self._first(feet)
         choice = first.solve(self.terms, self._wishes, self._room)
         if choice.status is not QpStatus.OPTIMAL:
             self._wishes.load[~slides] = np.inf
@@ -260,6 +258,10 @@ class BalancedTick:
                 if choice.status is QpStatus.OPTIMAL:
                     return choice, rung
         return _fall(self.terms), FREE
+
+    def _moves(self, feet: tuple[int, ...]) -> bool:
+        """Return whether a sole that stands may be sliding: one that came down, gave way, or is left behind by limbs that whirl."""
+        return any(abs(speed) > SLOW for sole in feet for speed in self.terms.twist[sole % 2].tolist())
 
     def _spare_sliding(self, dt: float) -> NDArray[np.bool_]:
         """Return which soles slide, and let them bear next to nothing."""
