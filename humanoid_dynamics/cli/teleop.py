@@ -26,7 +26,9 @@ FrameOption = Annotated[
 ]
 RateOption = Annotated[float, typer.Option("--rate", help="Ticks per second [Hz].")]
 ScaleOption = Annotated[float, typer.Option("--scale", help="Metres of the robot for a metre of the operator.")]
-WorldOption = Annotated[bool, typer.Option("--world", help="Poses are in the world of the robot; otherwise they begin where its frame is.")]
+WorldOption = Annotated[
+    bool, typer.Option("--world", help="Poses are in the world of the robot; otherwise they begin where its frame is, or near.")
+]
 LatencyOption = Annotated[float, typer.Option("--latency", help="How late poses come [s].")]
 JitterOption = Annotated[float, typer.Option("--jitter", help="Mean of what comes on top, at random [s].")]
 LossOption = Annotated[float, typer.Option("--loss", help="Share of poses that never come.")]
@@ -63,7 +65,7 @@ def teleop(  # noqa: PLR0913
     """Let recorded poses of an operator lead a robot, and tell how it followed, and whether it stayed inside all limits."""
     import numpy as np
 
-    from humanoid_dynamics.filtering.poses.replay import Line, move_to_robot, replay_poses
+    from humanoid_dynamics.filtering.poses.replay import Line, largest_scale, move_to_robot, replay_poses
     from humanoid_dynamics.filtering.poses.teleoperation import Teleoperation
     from humanoid_dynamics.model.load import load_robot
     from humanoid_dynamics.motion.clip import Clip
@@ -79,13 +81,24 @@ def teleop(  # noqa: PLR0913
     model = load_robot(robot)
     with show_progress(f"leading {model.name}") as bar:
         tele = Teleoperation(model, tuple(streams), rate=rate)
+        largest = {name: largest_scale(tele, stream, name) for name, stream in streams.items()}
         if not world:
             streams = {name: move_to_robot(tele, stream, name, scale) for name, stream in streams.items()}
         replay = replay_poses(tele, streams, line, bar.tell)
     if out:
         times = np.array([one.time for one in replay.frames])
         write_npz(build_recording(Clip(model, times, np.array([one.q for one in replay.frames]))), Path(out))
-    facts = {"robot": model.name, "poses": poses, "rate": rate, **replay_facts(replay), "file": out or None}
+    notices = [
+        f"{name} is led farther than its limb reaches: --scale {most:.2g} is enough" for name, most in largest.items() if scale > most
+    ]
+    facts = {
+        "robot": model.name,
+        "poses": poses,
+        "rate": rate,
+        **replay_facts(replay),
+        "notices": [] if world else notices,
+        "file": out or None,
+    }
     if as_json:
         typer.echo(json.dumps(facts, indent=2, allow_nan=False))
     else:
@@ -168,5 +181,7 @@ def _print(facts: dict[str, Any]) -> None:
         for name, one in facts["frames"].items()
     ]
     print_table(console, "led frames", ("frame", "followed", *ERRORS.values(), "ticks"), rows)
+    for notice in facts["notices"]:
+        console.print(f"note: {notice}", highlight=False, markup=False)
     if facts["file"]:
         console.print(f"wrote {facts['file']}", highlight=False, markup=False)

@@ -11,6 +11,7 @@ from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.sole_edges import HEEL, TOE, find_edges
 from humanoid_dynamics.filtering.ticks.joint_room import limited_positions
 from humanoid_dynamics.filtering.ticks.judge_kernels import judge_edge, judge_forces, judge_limits, judge_sole
+from humanoid_dynamics.filtering.ticks.sliding import BEARS, SLIDE
 from humanoid_dynamics.filtering.ticks.step import Step
 from humanoid_dynamics.filtering.ticks.terms import BASE, LOCAL
 from humanoid_dynamics.model.robot import RobotModel
@@ -22,8 +23,6 @@ from humanoid_dynamics.spatial.rotation import skew
 
 FOUND, MEASURED = 10, 4  # numbers that the kernel writes for a sole, and those of them that are read
 LOADED = 1e-6  # of the weight: a sole that bears less has no centre of pressure
-BEARS = 0.01  # of the weight: a sole that bears more must not slide
-SLIDE = 0.2  # m/s: a millimetre in a tick; a sole that bears load and is faster slides
 EOM, PULL, COP, FRICTION, SHARE = 1e-8, 1e-6, 1e-6, 1e-6, 1e-6  # of the weight, twice; m; of the friction coefficient; of a limit
 
 

@@ -20,11 +20,10 @@ from humanoid_dynamics.filtering.verdict import Verdict, judge_clip
 from humanoid_dynamics.model.doubt import tell_doubtful
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
-from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.clip import Clip, check_duration
 from humanoid_dynamics.motion.resampling import sample_configurations
 from humanoid_dynamics.spatial.arrays import Matrix
 
-LONGEST = 86400.0  # s; a clip of more than a day has times that are no seconds
 GROUNDED = "on the ground"  # an attempt without the flights of the one before
 
 
@@ -120,8 +119,7 @@ def filter_clip(
     settings = settings or Settings()
     if clip.duration < settings.dt:
         raise ClipError(clip.origin, f"lasts {clip.duration:.4g} s, less than one tick of {settings.dt:.4g} s")
-    if clip.duration > LONGEST:
-        raise ClipError(clip.origin, f"lasts {clip.duration:.4g} s, more than a day: its times or its rate are wrong")
+    check_duration(clip)
     return _climb(robot, clip, mode, (settings, tick, ladder or LADDER[:1]), watch)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.errors import UnsupportedRobotError
+from humanoid_dynamics.errors import ShapeError, UnsupportedRobotError
 from humanoid_dynamics.filtering.certificate import FrameCertificate, FrameJudge
 from humanoid_dynamics.filtering.conditioning.intake import steps_of_hold
 from humanoid_dynamics.filtering.conditioning.rehearsal import rehearse
@@ -30,6 +30,7 @@ from humanoid_dynamics.model.doubt import doubtful_limits
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 
+SHORTEST = 0.02  # s; so much of the reference is known anyway once there is enough for a plan
 FASTEST = 20.0  # m/s or rad/s; a base that is faster is none any more
 BASE = 6
 
@@ -66,7 +67,8 @@ class DynamicsFilter:
         Args:
             robot: A robot with a free base and two soles.
             mode: How a tick is answered: ``balanced`` or ``paper``.
-            lookahead: How much of the reference is known beyond the frame that is produced [s].
+            lookahead: How much of the reference is known beyond the frame that is produced; one tick at least, and what is less than
+                0.02 s is as good as that [s].
             settings: Times and lengths of the conditioning.
             tick: How the balanced tick decides.
 
@@ -77,7 +79,8 @@ class DynamicsFilter:
         if robot.root != "free_flyer":
             raise UnsupportedRobotError("the dynamics filter", [robot.root], "needs a robot with a free base, the root is")
         settings = settings or Settings()
-        self.settings = settings if lookahead is None else replace(settings, lookahead=lookahead)
+        settings = settings if lookahead is None else replace(settings, lookahead=lookahead)
+        self.settings = replace(settings, lookahead=max(settings.lookahead, SHORTEST))
         self.robot, self.mode = robot, mode
         self._data = robot.data()
         self.proportions = measure_proportions(robot)
@@ -133,7 +136,12 @@ class DynamicsFilter:
 
         Returns:
             The bound, which frames that come when they are due keep [s].
+
+        Raises:
+            ShapeError: If the rate is none.
         """
+        if not 0.0 < read_number(rate) < math.inf:
+            raise ShapeError("rate", repr(rate), "a positive number of samples per second")
         return self._stream.delay_at(rate)
 
     @property
@@ -190,7 +198,8 @@ class DynamicsFilter:
 
         Args:
             measured: Configuration and velocity of a robot; the filter's own where None.
-            age: How long ago they were measured: by what was asked for since they are led on, by 0.05 s at most [s].
+            age: How long ago they were measured: by what was asked for since they are led on, by 0.05 s at most; what is negative or
+                no number counts as zero [s].
 
         Returns:
             The frame; None before the first one, and where nothing is left after ``finish``: status and reason say which.

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.spatial.arrays import REAL
 
-FEWEST_TICKS = 2  # of look-ahead
 RANGES = {
     "rate": (10.0, 5000.0),
-    "lookahead": (0.005, 10.0),
+    "lookahead": (0.001, 10.0),
     "smoothing": (0.0, 2.0),
     "com_smoothing": (0.0, 2.0),
     "drift_smoothing": (0.0, 2.0),
@@ -79,8 +78,8 @@ class Settings:
                 continue
             if not (isinstance(value, REAL) and least <= value <= most):
                 raise ShapeError(name, repr(value), f"a number from {least:g} to {most:g}")
-        if round(self.lookahead * self.rate) < FEWEST_TICKS:
-            raise ShapeError("lookahead", repr(self.lookahead), f"at least {FEWEST_TICKS} ticks of {self.dt:g} s")
+        if round(self.lookahead * self.rate) < 1:
+            raise ShapeError("lookahead", repr(self.lookahead), f"at least one tick of {self.dt:g} s")
 
     @property
     def dt(self) -> float:

@@ -23,6 +23,7 @@ ROWS_AT_A_TIME = 8
 NEEDED = ROWS_AT_A_TIME + 3  # rows that a plan needs at least
 FEWEST = 3  # rows known with which one more can be planned
 PATIENCE = 0.25  # share of the look-ahead that samples may be late before the reference stands still
+SLOWEST = 0.04  # s between samples that are no pause, however short the look-ahead
 PAUSE = 0.1  # s; samples that do not come for so long have paused, and are not merely slow
 
 Landing = tuple[int, Vector, Matrix]
@@ -53,8 +54,9 @@ class TargetStream:
             keep_limits: Whether samples are moved into the limits of joints.
         """
         self._settings, self._p, self._placer = settings, proportions, placer
-        self._ahead = max(round(settings.lookahead * settings.rate), NEEDED)  # rows that are known before the next ones are planned
-        self._patience = round(PATIENCE * settings.lookahead * settings.rate)  # rows that samples may be late
+        ahead, spare = round(settings.lookahead * settings.rate), round(SLOWEST * settings.rate)
+        self._ahead = max(ahead, NEEDED, FEWEST + spare)  # rows that are known before the next ones are planned
+        self._patience = max(round(PATIENCE * ahead), min(self._ahead - FEWEST, spare))  # rows that samples may be late
         bound = PostureBound(robot, proportions, leaps=settings.flights)
         leash = None if settings.flights else Leash(robot, proportions)  # in a leap both soles move alike as well
         self._intake = Intake(robot, keep_limits=keep_limits, bound=bound, leash=leash)

@@ -9,12 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.certificate import BEARS, COP, FRICTION, PULL, SHARE, FrameCertificate
+from humanoid_dynamics.filtering.certificate import COP, FRICTION, PULL, SHARE, FrameCertificate
 from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.frame import Frame
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.sole_edges import FLAT, find_edges
 from humanoid_dynamics.filtering.strides import measure_stride
+from humanoid_dynamics.filtering.ticks.sliding import BEARS
 from humanoid_dynamics.filtering.ticks.step import RUNGS
 from humanoid_dynamics.filtering.ticks.terms import BASE
 from humanoid_dynamics.model.robot import RobotModel

@@ -21,6 +21,7 @@ Labels: TypeAlias = NDArray[np.bool_]
 FEWEST_FRAMES = 3  # an acceleration needs as many; one is enough where velocities and accelerations are known
 FEWEST_FOR_RATE = 2
 LARGEST = 1e12  # any unit; squares of what is beyond may overflow, and nothing that moves is
+LONGEST = 86400.0  # s; a clip of more than a day has times that are no seconds
 GAP = 4.5  # usual steps; what is longer is told
 EVEN = 1e-3  # a clip whose steps differ by less than this share of a step has one rate
 
@@ -112,6 +113,19 @@ def count_frames(count: int) -> str:
         count: How many.
     """
     return f"{count} frame{'' if count == 1 else 's'}"
+
+
+def check_duration(clip: Clip) -> None:
+    """Refuse a clip of more than a day.
+
+    Args:
+        clip: The clip.
+
+    Raises:
+        ClipError: Saying how long it lasts.
+    """
+    if clip.duration > LONGEST:
+        raise ClipError(clip.origin, f"lasts {clip.duration:.4g} s, more than a day: its times or its rate (fps) are wrong", column="time")
 
 
 def tell_gap(times: Vector) -> str:

@@ -22,7 +22,7 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.motion.checking.findings import DYNAMIC, LIMITS, Finding, group
 from humanoid_dynamics.motion.checking.forces import MISS, ForceNeeds, compute_needs, merge_needs
-from humanoid_dynamics.motion.clip import Clip, Labels
+from humanoid_dynamics.motion.clip import FEWEST_FRAMES, Clip, Labels, check_duration
 from humanoid_dynamics.motion.contact_detection import detect_contacts
 from humanoid_dynamics.motion.derivatives import central_differences, differentiate
 from humanoid_dynamics.motion.gait import build_walk
@@ -95,9 +95,11 @@ def check_clip(clip: Clip, *, cutoff: float = CUTOFF, control: bool = True, watc
 
     Raises:
         UnsupportedRobotError: If the robot has no free base or no two soles.
+        ClipError: If the clip lasts more than a day.
     """
     if clip.robot.root != "free_flyer":
         raise UnsupportedRobotError("checking a clip", [clip.robot.name], f"needs a free base, this root is {clip.robot.root}")
+    check_duration(clip)
     report = _examine(clip, cutoff, watch and (lambda share: watch(EXAMINED * share)))
     if watch is not None:
         watch(EXAMINED)
@@ -123,11 +125,13 @@ def measure_false_alarms(
         watch: Told the share that is done.
 
     Returns:
-        Kind of motion -> share; nothing where the robot cannot walk.
+        Kind of motion -> share; nothing where the robot cannot walk, or samples are too far apart to see it.
     """
     try:
         walk = build_walk(robot, CONTROL, watch=watch).clip
     except HumanoidDynamicsError:
+        return {}
+    if rate * walk.duration < max(SPEEDS.values()) * FEWEST_FRAMES:
         return {}
     return {kind: _count_alarms(walk, speed, rate, cutoff) for kind, speed in SPEEDS.items()}
 

@@ -7,13 +7,15 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 from geometry_msgs.msg import TransformStamped
 from rclpy.node import Node
 
-from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.arrays import Vector, read_only
 
 FOOTPRINT = "base_footprint"
 FEET = ("l_sole", "r_sole")
+STRAIGHT = read_only([0.0, 0.0, 0.0, 1.0])
 
 
 class FramePublisher:
@@ -24,14 +26,15 @@ class FramePublisher:
         as_poses: Frames that go out as stamped poses; none where transforms do.
     """
 
-    def __init__(self, node: Node, names: tuple[str, ...]) -> None:
+    def __init__(self, node: Node, names: tuple[str, ...], rest: Vector = STRAIGHT) -> None:
         """Prepare.
 
         Args:
             node: The node that publishes.
             names: REP-120 names of the frames.
+            rest: Quaternion (4,) of the base in the resting posture, in which the robot looks along x.
         """
-        self.names = names
+        self.names, self._rest = names, np.array(rest)
         self._out: Any = None
         if find_spec("tf2_msgs") is not None:
             from tf2_msgs.msg import TFMessage
@@ -52,7 +55,7 @@ class FramePublisher:
         """
         every = dict(poses)
         if "base_link" in poses:
-            every[FOOTPRINT] = footprint(poses["base_link"], [poses[foot] for foot in FEET if foot in poses])
+            every[FOOTPRINT] = footprint(poses["base_link"], [poses[foot] for foot in FEET if foot in poses], self._rest)
         if self._out is None:
             return every
         transforms = []
@@ -66,15 +69,16 @@ class FramePublisher:
         return {}
 
 
-def footprint(base: Vector, soles: list[Vector]) -> Vector:
-    """Return the pose of ``base_footprint``: between the feet, at the height of the lower one, headed as the base [REP-120].
+def footprint(base: Vector, soles: list[Vector], rest: Vector = STRAIGHT) -> Vector:
+    """Return the pose of ``base_footprint``: between the feet, at the height of the lower one, headed as the robot [REP-120].
 
     Args:
         base: (7,) pose of the base.
         soles: Poses of the soles; where there are none, the base is projected to height zero.
+        rest: (4,) quaternion of the base where the robot looks along x: no axis of the base need look ahead.
     """
-    x, y, z, w = base[3:].tolist()
-    heading = 0.5 * np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+    R = (pin.Quaternion(np.array(base[3:])) * pin.Quaternion(np.array(rest)).conjugate()).matrix()
+    heading = 0.5 * np.arctan2(R[1, 0], R[0, 0])
     middle = np.mean([sole[:2] for sole in soles], axis=0) if soles else base[:2]
     height = min((float(sole[2]) for sole in soles), default=0.0)
     return np.array([middle[0], middle[1], height, 0.0, 0.0, np.sin(heading), np.cos(heading)])

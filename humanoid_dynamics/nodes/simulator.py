@@ -16,7 +16,7 @@ from std_msgs.msg import Float64MultiArray, String
 from humanoid_dynamics.control.reference import joint_position, measured_joints
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.nodes.adapter import Act, AdapterNode, Handler
-from humanoid_dynamics.nodes.frames import FramePublisher
+from humanoid_dynamics.nodes.frames import STRAIGHT, FramePublisher
 from humanoid_dynamics.nodes.messages import SECOND, read_wrench, to_stamp, write_joint_state, write_odometry, write_wrench
 from humanoid_dynamics.nodes.observation import Observation
 from humanoid_dynamics.nodes.running import MADE_UP, keep_rate, run
@@ -80,7 +80,8 @@ class SimulatorNode(AdapterNode):
         wrench = mark(0, 3), mark(1, 3), still
         self._wrench_forms = {name: Form(write_wrench(*wrench, name), 3, 3) for name in self.robot.surfaces}
         self._live.warm_up()
-        self._frames = FramePublisher(self, tuple(self.robot.aliases))
+        rest = self.robot.posture[3:7] if self._floats else STRAIGHT
+        self._frames = FramePublisher(self, tuple(self.robot.aliases), rest)
 
     @property
     def period(self) -> float:

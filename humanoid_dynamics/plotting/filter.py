@@ -14,7 +14,7 @@ from humanoid_dynamics.plotting.sticks import draw_sticks, list_sticks
 from humanoid_dynamics.spatial.arrays import Vector
 
 SHOWN = 7
-BESIDE = 0.9  # m between figures that stay in their place
+BESIDE, BESIDE_HANGING = 0.9, 1.3  # m between figures that stay in their place, from the side and, where they hang, from the front
 NARROW = 0.1  # least range of forces that is shown, as a share of the weight
 COLORS = ("tab:blue", "tab:orange", "tab:green", "tab:red", "tab:purple", "tab:brown")
 
@@ -77,16 +77,22 @@ def _panels(figure: Any) -> tuple[Any, tuple[Any, Any]]:
 
 
 def _draw_strip(axes: Any, run: PaperRun, title: str) -> None:
-    """Draw some instants side by side: the reference thin, the answer thick."""
+    """Draw some instants side by side: the reference thin, the answer thick; what hangs from the front, below where it hangs from."""
     rows = np.linspace(0, len(run.frames) - 1, SHOWN).astype(int)
-    places = np.array([run.frames[row].q[0] for row in rows])
-    shifts = BESIDE * np.arange(SHOWN) - (places - places[0])
+    hangs = not run.frames[0].surfaces
+    across, beside = (1, BESIDE_HANGING) if hangs else (0, BESIDE)
+    places = np.array([run.frames[row].q[across] for row in rows])
+    shifts = beside * np.arange(SHOWN) - (places - places[0])
     for row, shift in zip(rows, shifts, strict=True):
-        draw_sticks(axes, run.robot, run.reference.q[row], shift=float(shift), color="0.7", lw=1)
-        draw_sticks(axes, run.robot, run.frames[row].q, shift=float(shift), color="tab:blue", lw=1.4)
-        lowest = min(float(stick[:, 2].min()) for stick in list_sticks(run.robot, run.frames[row].q))
+        view, answer = (across, 2), run.frames[row].q
+        draw_sticks(axes, run.robot, run.reference.q[row], view=view, shift=float(shift), color="0.7", lw=1)
+        draw_sticks(axes, run.robot, answer, view=view, shift=float(shift), color="tab:blue", lw=1.4)
+        heights = np.concatenate([stick[:, 2] for stick in list_sticks(run.robot, answer)])
         text = f"{run.frames[row].time:.2f} s"
-        axes.text(run.frames[row].q[0] + shift, lowest - 0.1, text, ha="center", va="top", fontsize=8)
+        axes.text(answer[across] + shift, heights.min() - 0.1, text, ha="center", va="top", fontsize=8)
+        if hangs:
+            middle = answer[across] + shift
+            axes.plot([middle - 0.45 * beside, middle + 0.45 * beside], [heights.max()] * 2, color="0.3", lw=3)
     axes.set_aspect("equal")
     axes.set_axis_off()
     axes.set_title(f"{title}: reference grey, filtered blue", fontsize=10, loc="left")

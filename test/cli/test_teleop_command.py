@@ -52,10 +52,32 @@ def test_distance_to_the_operator_is_told_beside_that_to_the_goal_in_reach(hand)
     facts = json.loads(call("human28", hand, *HAND, "--scale", "8", "--json").output)["frames"]["right_hand"]
     assert facts["statuses"]["out_of_reach"] > 100
     assert facts["rms"] < 0.05
-    assert facts["rms_to_operator"] > 0.3
+    assert facts["rms_to_operator"] > 0.1
     assert facts["largest_to_operator"] >= facts["rms_to_operator"]
     near = json.loads(call("human28", hand, *HAND, "--json").output)["frames"]["right_hand"]
     assert near["rms_to_operator"] == pytest.approx(near["rms"], abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["g1", "human28"])
+def test_an_operator_who_begins_with_a_raised_hand_is_followed(tmp_path, name):
+    """The hand of a robot at rest hangs: what goes down from there would be out of reach."""
+    t = np.arange(0.0, 4.0, 0.01)
+    place = np.column_stack((0.1 * np.sin(2.0 * t), 0.0 * t, -0.25 + 0.25 * np.cos(1.5 * t)))
+    path = tmp_path / "hand.npz"
+    np.savez(path, times=t, hand_pos=place, hand_quat_xyzw=np.tile([0.0, 0.0, 0.0, 1.0], (len(t), 1)))
+    facts = json.loads(call(name, str(path), *HAND, "--json").output)
+    assert (facts["in_limits"], facts["notices"]) == (1.0, [])
+    assert facts["frames"]["right_hand"]["followed"] > 0.9
+    assert facts["frames"]["right_hand"]["rms_to_operator"] < 0.02
+
+
+def test_scale_that_is_enough_is_told(hand):
+    facts = json.loads(call("human28", hand, *HAND, "--scale", "8", "--json").output)
+    (notice,) = facts["notices"]
+    assert "right_hand is led farther than its limb reaches: --scale" in notice
+    scale = notice.split("--scale ")[1].split()[0]
+    enough = json.loads(call("human28", hand, *HAND, "--scale", scale, "--json").output)
+    assert "out_of_reach" not in enough["frames"]["right_hand"]["statuses"]
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ def test_consistent_walk_passes_through(name, robot, most, limits):
     assert verdict.residual <= 1e-8
     assert verdict.cop == verdict.friction == 1.0
     assert verdict.all_limits == limits
-    assert verdict.slip <= 0.05
+    assert verdict.slip <= 0.0004
     assert np.rad2deg(verdict.joint_rms) <= most
 
 

@@ -68,6 +68,21 @@ def test_feet_that_turn_together_step_in_turns():
     check("human28", *spin(0.8))
 
 
+@pytest.mark.parametrize(("name", "speed"), [("human28", 0.8), ("talos", 1.6)])
+def test_a_foot_that_is_about_to_come_down_is_not_turned_elsewhere(name, speed):
+    """However the reference goes on turning: in its last 40 ms no harder than in the rest of its swing, and no rung is needed."""
+    robot = robot_of(name)
+    frames, _ = streams.run(DynamicsFilter(robot), stream(robot, *spin(speed)))
+    assert all(frame.rung == 0 for frame in frames)
+    stands = np.array([frame.stands for frame in frames])
+    turns = np.array([np.abs(frame.target.sole_acceleration[:, 5]) for frame in frames])
+    ends = np.zeros_like(stands)
+    for frame, foot in np.argwhere(~stands[:-1] & stands[1:]):
+        ends[frame - 8 : frame + 1, foot] = True
+    assert np.count_nonzero(ends) > 5 * 8
+    assert turns[ends].max() < turns[~stands & ~ends].max()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["g1", "human28", "talos"])
 def test_turns_and_slides_of_every_pace(name):

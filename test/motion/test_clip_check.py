@@ -8,6 +8,7 @@ import pytest
 from clips import recorded
 
 import humanoid_dynamics as hd
+from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.filtering import filter_clip
 from humanoid_dynamics.motion.checking.findings import group
 from humanoid_dynamics.motion.checking.forces import ForceNeeds, merge_needs
@@ -167,6 +168,15 @@ def test_other_roots_are_refused():
     clip = Clip(robot, np.arange(5) / 10.0, np.tile(robot.posture, (5, 1)))
     with pytest.raises(hd.UnsupportedRobotError, match="free base"):
         check_clip(clip)
+
+
+def test_times_that_are_no_seconds_are_refused_and_few_samples_are_no_alarm(clip):
+    """What is wrong is the clip, and not the walk it would be compared with."""
+    with pytest.raises(ClipError, match=r"column .time.: lasts .* more than a day: its times or its rate \(fps\) are wrong"):
+        check_clip(clip.change(times=1e9 * np.arange(len(clip))))
+    report = check_clip(clip.change(times=10.0 * np.arange(len(clip))))
+    assert report.alarms == {}
+    assert report.false_alarms is None
 
 
 def test_phases_of_a_walk_have_names(walk):

@@ -6,12 +6,15 @@ import types
 from dataclasses import dataclass, field
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
 
 from builtin_interfaces.msg import Time  # noqa: E402
 
+import humanoid_dynamics as hd  # noqa: E402
+from humanoid_dynamics.motion.body_points import find_soles  # noqa: E402
 from humanoid_dynamics.nodes import frames  # noqa: E402
 from humanoid_dynamics.nodes.frames import FramePublisher, footprint  # noqa: E402
 
@@ -102,3 +105,16 @@ def test_the_footprint_is_between_the_feet_and_headed_as_the_base():
     pose = footprint(POSES["base_link"], [POSES["l_sole"], POSES["r_sole"]])
     np.testing.assert_allclose(pose, [1.1, 2.0, 0.01, 0.0, 0.0, np.sin(0.25), np.cos(0.25)], atol=1e-15)
     np.testing.assert_allclose(footprint(POSES["base_link"], [])[:3], [1.0, 2.0, 0.0], atol=1e-15)
+
+
+@pytest.mark.parametrize("name", ["g1", "human", "icub"])
+def test_the_footprint_looks_where_the_feet_do_whichever_axis_of_the_base_looks_ahead(name):
+    robot = hd.load_robot(name)
+    q, turn = np.array(robot.posture), pin.Quaternion(pin.utils.rotate("z", 2.5))
+    q[3:7] = (turn * pin.Quaternion(q[3:7])).coeffs()
+    data = robot.data()
+    pin.framesForwardKinematics(robot.model, data, q)
+    soles = [pin.SE3ToXYZQUAT(data.oMf[sole.frame]) for sole in find_soles(robot)]
+    pose = footprint(q[:7], soles, robot.posture[3:7])
+    ahead = data.oMf[find_soles(robot)[0].frame].rotation[:, 0]
+    np.testing.assert_allclose(pin.Quaternion(pose[3:]).matrix()[:, 0], ahead, atol=1e-6)

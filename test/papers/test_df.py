@@ -524,7 +524,8 @@ def test_df11_a_hand_lets_go_without_a_jump_of_velocities_and_the_filter_goes_on
     before, after = run.frames[99], run.frames[100]
     assert len(before.loops) == 6
     assert len(after.loops) == 3
-    assert np.abs(after.v - before.v - DT * before.a).max() < 1e-3
+    jumps = [np.abs(b.v - a.v - DT * a.a).max() for a, b in pairwise(run.frames[:101])]
+    assert jumps[-1] <= max(jumps[:-1])  # who lets go gives no impulse: no more than any step before rounds off
     assert all(frame.certificate.residual < 1e-8 * run.robot.mass * 9.81 for frame in run.frames)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from humanoid_dynamics.filtering.conditioning.foothold_kernels import fill_line, find_offsets, find_print, soften_distance, step_from
-from humanoid_dynamics.filtering.conditioning.swing import Print
+from humanoid_dynamics.filtering.conditioning.swing import Print, Swing
 from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.motion.schedule import runs
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -18,6 +18,7 @@ from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 NEAREST = 0.3  # of the largest distance: feet that catch the robot do not come nearer to each other, sideways
 SEEN = 0.25  # s of common standing that tell where one foot is from the other
+SOON = 0.04  # s; a foot that comes down sooner than this is not turned elsewhere any more
 
 Stance = tuple[int, int, Print]  # first row, row after the last, where
 
@@ -68,6 +69,23 @@ def place_prints(
                 last[foot] = _shift_print(last[foot], last[1 - foot], (foot, feet.shift[foot]), limits[1])
         found[foot].append((first, after, last[foot]))
     return found
+
+
+def keep_aims(prints: list[list[Stance]], swings: tuple[Swing | None, Swing | None], dt: float) -> None:
+    """Let feet that are about to come down point where they were led to, in place, however the reference goes on turning.
+
+    Args:
+        prints: For each foot its stretches of standing, in order.
+        swings: Swings that go on, with where they lead to; changed.
+        dt: Time between rows [s].
+    """
+    for swing, stretches in zip(swings, prints, strict=True):
+        if swing is None or not stretches:
+            continue
+        first, _, at = stretches[0]
+        if first * dt < SOON and swing.aim is not None:
+            at.heading = swing.aim
+        swing.aim = at.heading
 
 
 def _place_print(feet: Feet, rows: tuple[int, int], foot: int, last: list[Print], how: Vector) -> Print:

@@ -13,7 +13,7 @@ import numpy as np
 from humanoid_dynamics.filtering.conditioning.catching import Catcher
 from humanoid_dynamics.filtering.conditioning.centre import CentrePlanner
 from humanoid_dynamics.filtering.conditioning.flights import FlightPlanner
-from humanoid_dynamics.filtering.conditioning.footholds import Feet, Stance, offset_of_prints, place_prints
+from humanoid_dynamics.filtering.conditioning.footholds import Feet, Stance, keep_aims, offset_of_prints, place_prints
 from humanoid_dynamics.filtering.conditioning.gate import BLIND, FAR_ENOUGH, HoldGate
 from humanoid_dynamics.filtering.conditioning.label_kernels import fill_targets
 from humanoid_dynamics.filtering.conditioning.labelling import HISTORY, Labeller
@@ -214,6 +214,7 @@ class Planner:
         prints = place_prints(feet, at, stands, self._limits, self._dt)
         if window.leap is None and self._lengthen(window.labels, prints):
             prints = place_prints(feet, at, stands, self._limits, self._dt)
+        keep_aims(prints, (self.feet[0].swing, self.feet[1].swing), self._dt)
         offset = np.empty((len(window.com), 2))
         offset[now] = offset_of_prints(feet, prints)
         offset[: window.now] = self._offsets.between(window.start, self.now) if self.now else offset[window.now]

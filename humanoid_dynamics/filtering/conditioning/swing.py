@@ -44,11 +44,13 @@ class Swing:
         start: Row of lift-off.
         origin: Where the foot stood.
         offset: (3, 6) by how much the foot is away from the reference's, place then rotation vector, with two derivatives.
+        aim: Where the foot will point once it stands, by the last plan [rad]; None before one knows.
     """
 
     start: int
     origin: Print
     offset: Matrix = field(default_factory=lambda: np.zeros((3, 6)))
+    aim: float | None = None
 
 
 def offset_to(target: Print, place: Vector, turn: Matrix) -> Vector:

@@ -17,6 +17,7 @@ from humanoid_dynamics.motion.clip import Labels
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
+BESIDE = 2  # rows after the next one that its rates are taken from
 BACK = 0.5  # s before the next row that windows look at
 NO_ROWS, NO_WAY = read_only(np.zeros((0, 2))), read_only(np.zeros(2))
 NO_LABELS: Labels = np.zeros((0, 2), dtype=np.bool_)
@@ -111,7 +112,7 @@ def look(track: Track, settings: Settings, row: int, gravity: float) -> Window:
     """
     dt, rate = settings.dt, settings.rate
     start = row - round(BACK * rate)
-    end = min(track.end, row + round(settings.lookahead * rate) + 1)
+    end = min(track.end, row + max(round(settings.lookahead * rate), BESIDE) + 1)
     n, left = end - start, end - row
     com, place, centre, turn = (rows.between(start, end) for rows in (track.com, track.place, track.centre, track.turn))
     aloft: Labels = np.zeros(n, dtype=np.bool_)

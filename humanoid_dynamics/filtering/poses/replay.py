@@ -13,6 +13,7 @@ import pinocchio as pin
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.poses.answer import TeleoperationFrame
+from humanoid_dynamics.filtering.poses.placing import enclose, find_reach, find_shift
 from humanoid_dynamics.filtering.poses.teleoperation import Teleoperation
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.motion.poses import PoseStream
@@ -108,6 +109,8 @@ def replay_poses(
 def move_to_robot(tele: Teleoperation, stream: PoseStream, name: str, scale: float = 1.0) -> PoseStream:
     """Return poses as if the operator's frame had begun where the robot's is: way and turn from the first pose on, in axes of the world.
 
+    Where the limb would not reach them all, they begin as near to there as brings them into reach.
+
     Args:
         tele: Teleoperation of the robot, at rest.
         stream: The poses.
@@ -115,12 +118,27 @@ def move_to_robot(tele: Teleoperation, stream: PoseStream, name: str, scale: flo
         scale: Metres of the robot for a metre of the operator.
     """
     start, first = tele.pose(name), pin.XYZQUATToSE3(np.array(stream.poses[0]))
-    moved = np.empty_like(stream.poses)
+    moved, reach = np.empty_like(stream.poses), find_reach(tele.robot, tele.frames[tele.names.index(name)])
+    moved[:, :3] = start.translation + scale * (stream.poses[:, :3] - first.translation)
+    if reach is not None:
+        moved[:, :3] += find_shift(moved[:, :3], *reach)
     for row, pose in enumerate(stream.poses):
-        X = pin.XYZQUATToSE3(np.array(pose))
-        place = start.translation + scale * (X.translation - first.translation)
-        moved[row] = pin.SE3ToXYZQUAT(pin.SE3(X.rotation @ first.rotation.T @ start.rotation, place))
+        turn = pin.XYZQUATToSE3(np.array(pose)).rotation @ first.rotation.T @ start.rotation
+        moved[row, 3:] = pin.Quaternion(turn).coeffs()
     return PoseStream(name, stream.times, moved, stream.origin)
+
+
+def largest_scale(tele: Teleoperation, stream: PoseStream, name: str) -> float:
+    """Return up to which scale a limb reaches all of a motion; infinite where its length does not matter.
+
+    Args:
+        tele: Teleoperation of the robot.
+        stream: The poses of the operator.
+        name: Frame they are to lead.
+    """
+    reach = find_reach(tele.robot, tele.frames[tele.names.index(name)])
+    radius = enclose(stream.poses[:, :3])[1]
+    return np.inf if reach is None or radius == 0.0 else reach[1] / radius
 
 
 def _send(streams: Mapping[str, PoseStream], line: Line) -> list[tuple[float, str, float, Vector]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from humanoid_dynamics.filtering.ticks.basis_kernels import Work
-from humanoid_dynamics.filtering.ticks.nearest_kernels import Always, Limits, find_nearest, recall_rows, remember_rows
+from humanoid_dynamics.filtering.ticks.nearest_kernels import FOUND, LOST, Always, Limits, find_nearest, recall_rows, remember_rows
 from humanoid_dynamics.resolution.small import dot_row, dot_rows, factor_cholesky, solve_transposed, solve_upper
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 from humanoid_dynamics.spatial.fours import FOUR, add_four, four_alike, four_in, put_four_in, sum_four
@@ -18,6 +18,7 @@ from humanoid_dynamics.spatial.fours import add_products as multiply_four
 BASE = WRENCH = 6
 CORNERS = 4
 NAN = float("nan")
+SHARE = 1e-6  # of a torque limit, that programs keep inside it
 COM, HEIGHT, TURN, SWING, LANDING, SWING_TURN, JOINTS, FORCE, NEAR, HAIR = range(10)  # places in the weights
 FIRST, SECOND, FREE = range(3)  # places in the plan: soles that stand, and the motion of the second one that is free, or minus one
 
@@ -45,7 +46,7 @@ def solve_program(  # noqa: PLR0917
         out: (nv + 12 + na,) acceleration, wrenches under both soles, torques; overwritten.
 
     Returns:
-        How it ended, see ``find_nearest``.
+        How it ended, see ``find_nearest``; lost, too, where rounding took more than the hair that contacts and motors are kept inside.
     """
     reduced, always, limits, work = memory
     plan = given[0]
@@ -63,7 +64,7 @@ def solve_program(  # noqa: PLR0917
     ended = find_nearest(always, soft, limits, bounds, y[:n], work)
     remember_rows(work)
     _read(given, reduced, limits, out)
-    return ended
+    return LOST if ended == FOUND and not _can_be(given, na, out) else ended
 
 
 def set_row(A: Matrix, i: int, B: Matrix, k: int, size: int) -> None:
@@ -356,3 +357,19 @@ def _read(given: Given, reduced: Reduced, limits: Limits, out: Vector) -> None:
     for i in range(na):
         out[BASE + i] = x[i]
         out[wrench + 2 * WRENCH + i] = rest[i] + dot_row(A, i, y, n)
+
+
+def _can_be(given: Given, na: int, out: Vector) -> bool:
+    """Return whether the soles can carry what was written, and motors turn so."""
+    plan, effort, cones, wrench = given[0], given[1], (given[2], given[3]), out[BASE + na :]
+    for k in range(na):
+        if abs(wrench[2 * WRENCH + k]) > effort[k] * (1.0 + SHARE):
+            return False
+    for sole in (FIRST, SECOND):
+        for k in range(len(cones[sole])):
+            pushed = 0.0
+            for i in range(WRENCH):
+                pushed += cones[sole][k, i] * wrench[WRENCH * plan[sole] + i]
+            if pushed > 0.0:
+                return False
+    return True

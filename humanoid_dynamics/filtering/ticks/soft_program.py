@@ -1,6 +1,7 @@
 """The program that always has an answer: standing soles may give way, never the laws of motion, the contacts or the motors.
 
-A hair of push and no torque are inside all limits, and then the robot falls as good as freely: so an answer exists.
+A hair of push and no torque are inside all limits, and then the robot falls as good as freely: so an answer exists.  Soles that bear load
+may be kept from sliding; then there is one where none bears any.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import numpy as np
 from humanoid_dynamics.filtering.ticks.edge_kernels import ABOUT
 from humanoid_dynamics.filtering.ticks.joint_room import JointRoom
 from humanoid_dynamics.filtering.ticks.program import HAIR, SIZE, WRENCH, Choice, Weights
+from humanoid_dynamics.filtering.ticks.sliding import SLOW, Sliding
 from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
 from humanoid_dynamics.filtering.ticks.wishes import Wishes
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.quadratic import QpWorkspace
 
+ALONG = 2  # directions along a sole
 STANCE = 1e5  # weight of a standing sole that must give way
 JOINT = 1e4  # weight of a joint's room that must give way
 
@@ -30,6 +33,7 @@ class SoftProgram:
         weights: Weights,
         weight: float,
         *,
+        sliding: Sliding,
         keep_room: bool = True,
         turning: tuple[int, ...] = (),
     ) -> None:
@@ -41,6 +45,7 @@ class SoftProgram:
             effort: (na,) largest torques; infinite where there is no limit.
             weights: What deviations cost.
             weight: That of the robot [N].
+            sliding: How fast soles slide.
             keep_room: Whether the bounds on joints are kept, or wished for.
             turning: Soles that turn about an edge.
         """
@@ -50,7 +55,7 @@ class SoftProgram:
         self._limited = np.flatnonzero(np.isfinite(effort))
         self._effort = effort[self._limited]
         room = na if keep_room else 0
-        rows = BASE + room + len(self._limited) + sum(len(cones[foot]) for foot in feet)
+        rows = BASE + room + len(self._limited) + sum(len(cones[foot]) + ALONG for foot in feet)
         self.qp = QpWorkspace(self._n, BASE, rows, SIZE)
         start = BASE
         self._room = slice(start, start + room)
@@ -67,6 +72,27 @@ class SoftProgram:
             start = rows_k.stop
             self.qp.A[rows_k, nv + WRENCH * k : nv + WRENCH * (k + 1)] = cones[foot] * self._units[WRENCH * k : WRENCH * (k + 1)]
             self.qp.upper[rows_k] = HAIR * weight * cones[foot][:, 2]
+        self._sliding, self._slip = sliding, start
+        self.let_slide()
+
+    def let_slide(self) -> None:
+        """Let soles slide that bear load."""
+        self.qp.lower[self._slip :], self.qp.upper[self._slip :] = -np.inf, np.inf
+
+    def keep_from_sliding(self, terms: BodyTerms, dt: float) -> None:
+        """Let no sole slide; one that turns about an edge may.
+
+        Args:
+            terms: The robot in its state.
+            dt: Time until the next tick [s].
+        """
+        qp, row = self.qp, self._slip
+        for foot in self.feet:
+            if foot not in self._turning:
+                now, rows = self._sliding.rows(foot, terms.twist[foot]), slice(row, row + ALONG)
+                qp.A[rows, : self._nv] = self._sliding.rows(foot, terms.J[foot])
+                qp.lower[rows], qp.upper[rows] = (-SLOW - now) / dt, (SLOW - now) / dt
+            row += ALONG
 
     def solve(self, terms: BodyTerms, wishes: Wishes, room: JointRoom) -> Choice:
         """Choose accelerations, wrenches and torques.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from humanoid_dynamics.contact.cone import build_wrench_cone
 from humanoid_dynamics.filtering.proportions import Proportions, inner_rectangle, measure_proportions
@@ -14,9 +15,10 @@ from humanoid_dynamics.filtering.ticks.edges import EdgeProgram, EdgeSeat, build
 from humanoid_dynamics.filtering.ticks.footing import Footing
 from humanoid_dynamics.filtering.ticks.joint_room import EMERGENCY, JointRoom
 from humanoid_dynamics.filtering.ticks.program import Choice, ReducedProgram, Weights
+from humanoid_dynamics.filtering.ticks.sliding import SLOW, Sliding
 from humanoid_dynamics.filtering.ticks.soft_program import SoftProgram
 from humanoid_dynamics.filtering.ticks.stance_kernels import FIRST_LOAD
-from humanoid_dynamics.filtering.ticks.step import RUNGS, Step
+from humanoid_dynamics.filtering.ticks.step import Step
 from humanoid_dynamics.filtering.ticks.target import Target, stand_still
 from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
 from humanoid_dynamics.filtering.ticks.wishes import Gains, Wishes
@@ -26,7 +28,7 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import choose_compiler
 from humanoid_dynamics.spatial.quadratic import QpStatus
 
-FREE = RUNGS.index("free")
+HARDER, GIVE_WAY, OPENED, FREE = range(1, 5)  # places in the rungs
 COMMON = 0.005  # s between ticks, for a first one that nobody needs
 LEAPING = 0.27  # share of the stiffness that holds standing soles before a leap: its legs are there to push
 EFFORT_KEPT = 1.0 - 1e-6  # share of the torque limits that the programs use
@@ -61,7 +63,8 @@ class BalancedTick:
     """The tick with all limits, and a ladder below it that always gives a command.
 
     Rungs: all limits, joints brake comfortably; joints brake hard; standing soles may give way; joints may leave their room; free fall
-    without torques.  The equation of motion, the limits of contacts and those of motors hold on every rung.
+    without torques.  The equation of motion, the limits of contacts and those of motors hold on every rung, and a sole that slides bears
+    next to nothing.
     """
 
     def __init__(self, robot: RobotModel, settings: TickSettings | None = None, proportions: Proportions | None = None) -> None:
@@ -96,8 +99,10 @@ class BalancedTick:
         leaping = self._build_program((0, 1), cones, effort, firm, weight)
         self._leaping = CompiledProgram(leaping, cones, effort, firm) if compiled else leaping
         self._feet: tuple[int, ...] = ()  # soles of the last program
-        self._soft = {feet: SoftProgram(feet, cones, effort, settings.weights, weight) for feet in sets}
-        self._softest = {feet: SoftProgram(feet, cones, effort, settings.weights, weight, keep_room=False) for feet in sets}
+        self._sliding = Sliding(proportions.centres, weight)
+        given = cones, effort, settings.weights, weight
+        self._soft = {feet: SoftProgram(feet, *given, sliding=self._sliding) for feet in sets}
+        self._softest = {feet: SoftProgram(feet, *given, sliding=self._sliding, keep_room=False) for feet in sets}
         self._edges = self._prepare_edges(robot, cones, effort, compiled=compiled) if settings.edges else None
         if compiled:
             self._warm_up(robot)
@@ -117,8 +122,8 @@ class BalancedTick:
             given = feet, (carried[0], carried[1]), effort, settings.weights
             plain = EdgeProgram(*given, weight, seat.turn) if len(feet) > 1 else ReducedProgram(*given, weight)
             self._reduced[stance] = CompiledProgram(plain, *given[1:]) if compiled else plain
-            self._soft[stance] = SoftProgram(*given, weight, turning=turning)
-            self._softest[stance] = SoftProgram(*given, weight, keep_room=False, turning=turning)
+            self._soft[stance] = SoftProgram(*given, weight, sliding=self._sliding, turning=turning)
+            self._softest[stance] = SoftProgram(*given, weight, sliding=self._sliding, keep_room=False, turning=turning)
         return seat
 
     def _seat(self, target: Target, pull: float) -> tuple[tuple[int, ...], tuple[int, int]]:
@@ -223,26 +228,56 @@ class BalancedTick:
 
     def _descend(self, feet: tuple[int, ...], q: Vector, v: Vector, dt: float, measured: bool) -> tuple[Choice, int]:
         """Go down the ladder; a robot's joints have stops, so there they give way before soles do."""
-        terms, wishes, room = self.terms, self._wishes, self._room
+        room = self._room
         room.update(q, v, dt, measured=measured)
+        if not measured and self._moves(feet):
+            self._spare_sliding(dt)
         choice = self._solve_first(feet)
         if choice.status is QpStatus.OPTIMAL:
             return choice, 0
         room.update(q, v, dt, EMERGENCY, measured=measured)
-        first, soft, softest = self._first(feet), self._soft[feet], self._softest[feet]
-        rungs: list[tuple[int, ReducedProgram | CompiledProgram | SoftProgram]]
         if measured:  # where a sole that came down is still in the air, its ankle would spin under more than its part of the load
-            room.open()
-            rungs = [(3, first), (3, softest)]
-        else:
-            rungs = [(1, first), (1, first), (2, soft), (3, softest)]
-        for rung, program in rungs:
-            choice = program.solve(terms, wishes, room)
+            return self._descend_measured(feet)
+        return self._brake_harder(feet, dt)
+
+    def _brake_harder(self, feet: tuple[int, ...], dt: float) -> tuple[Choice, int]:
+        """Let joints brake hard, then load be on either sole that does not slide, then soles give way, then joints leave their room."""
+        slides, first = self._spare_sliding(dt), self._first(feet)
+        choice = first.solve(self.terms, self._wishes, self._room)
+        if choice.status is not QpStatus.OPTIMAL:
+            self._wishes.load[~slides] = np.inf
+            choice = first.solve(self.terms, self._wishes, self._room)
+        if choice.status is QpStatus.OPTIMAL:
+            return choice, HARDER
+        still = tuple(sole for sole in feet if not slides[sole % 2])
+        for rung, programs in ((GIVE_WAY, self._soft), (OPENED, self._softest)):
+            for bears in dict.fromkeys((still, ())):  # at last none bears load
+                program = programs[bears]
+                program.keep_from_sliding(self.terms, dt)
+                choice = program.solve(self.terms, self._wishes, self._room)
+                if choice.status is QpStatus.OPTIMAL:
+                    return choice, rung
+        return _fall(self.terms), FREE
+
+    def _moves(self, feet: tuple[int, ...]) -> bool:
+        """Return whether a sole that stands may be sliding: one that came down, gave way, or is left behind by limbs that whirl."""
+        return any(abs(speed) > SLOW for sole in feet for speed in self.terms.twist[sole % 2].tolist())
+
+    def _spare_sliding(self, dt: float) -> NDArray[np.bool_]:
+        """Return which soles slide, and let them bear next to nothing."""
+        slides = self._sliding.find(self.terms, self._wishes, dt)
+        self._wishes.load[slides] = np.minimum(self._wishes.load[slides], self._sliding.least)
+        return slides
+
+    def _descend_measured(self, feet: tuple[int, ...]) -> tuple[Choice, int]:
+        """Let joints leave their room, then standing soles give way: joints of a robot have stops."""
+        self._room.open()
+        self._softest[feet].let_slide()
+        for program in (self._first(feet), self._softest[feet]):
+            choice = program.solve(self.terms, self._wishes, self._room)
             if choice.status is QpStatus.OPTIMAL:
-                return choice, rung
-            if not measured:  # then soles may take more than their part
-                wishes.load[:] = np.inf
-        return _fall(terms), FREE
+                return choice, OPENED
+        return _fall(self.terms), FREE
 
 
 def _fall(terms: BodyTerms) -> Choice:

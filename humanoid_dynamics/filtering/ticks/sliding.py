@@ -1,0 +1,61 @@
+"""Soles that slide: they bear next to nothing until they are slow, on every rung."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_dynamics.filtering.ticks.stance_kernels import SLIDING_LOAD
+from humanoid_dynamics.filtering.ticks.terms import BodyTerms
+from humanoid_dynamics.filtering.ticks.wishes import Wishes
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.rotation import skew
+
+BEARS = 0.01  # of the weight: a sole that bears more must not slide
+SLIDE = 0.2  # m/s: a millimetre in a tick; a sole that bears load and is faster slides
+SLOW = 0.7 * SLIDE  # what a sole that must give way keeps to, along each axis: corners of one that turns are faster than its middle
+
+
+class Sliding:
+    """How fast the middles of both soles move along the ground, and what soles that slide may bear.
+
+    Attributes:
+        least: What a sole may bear that slides [N].
+    """
+
+    def __init__(self, middles: Matrix, weight: float) -> None:
+        """Prepare.
+
+        Args:
+            middles: (2, 3) middles of the soles in their frames [m].
+            weight: That of the robot [N].
+        """
+        self.least = SLIDING_LOAD * weight
+        self._along: Matrix = np.zeros((2, 2, 6))
+        for foot in (0, 1):
+            self._along[foot, :, :2] = np.eye(2)
+            self._along[foot, :, 3:] = -skew(middles[foot])[:2]
+
+    def rows(self, foot: int, J: Matrix) -> Matrix:
+        """Return what turns velocities into that of the middle of a sole, along it.
+
+        Args:
+            foot: 0 for the left, 1 for the right.
+            J: (6, k) Jacobian of the sole, or its velocity as one column.
+
+        Returns:
+            (2, k) rows.
+        """
+        return np.asarray(self._along[foot] @ J)
+
+    def find(self, terms: BodyTerms, wishes: Wishes, dt: float) -> NDArray[np.bool_]:
+        """Return which soles would slide after a tick that moves them as they are to be moved where they stand.
+
+        Args:
+            terms: The robot in its state.
+            wishes: Accelerations of soles that stand.
+            dt: Time until the next tick [s].
+        """
+        after = terms.twist + dt * (wishes.soles - terms.drift)
+        speeds: Vector = np.array([np.hypot(*self.rows(foot, after[foot])) for foot in (0, 1)])
+        return np.asarray(speeds > SLOW)
