@@ -19,7 +19,7 @@ from humanoid_dynamics.simulation.runaway import describe_causes, describe_runaw
 from humanoid_dynamics.simulation.setup import fastest_coordinate
 from humanoid_dynamics.simulation.steps.accounted import AccountedTree
 from humanoid_dynamics.simulation.steps.engine import Engine
-from humanoid_dynamics.simulation.steps.kept_energy import keep_energy
+from humanoid_dynamics.simulation.steps.kept_energy import keep_energy, take_back
 from humanoid_dynamics.simulation.steps.rows import (
     EXTRA,
     FASTEST,
@@ -55,6 +55,7 @@ class Phases(AccountedTree):
         tau: (na,) motor torques of this step.
         pushes: Pushes that have not ended.
         accurate: Whether smooth steps are taken to fourth order.
+        misjudged: Whether a part of the last step was found once more, since its middle was not as expected.
         fresh: Whether no last step tells the velocity in the middle of the next one.
         parts: In how many parts a smooth step is taken.
         swing: Largest kinetic energy so far [J].
@@ -84,6 +85,7 @@ class Phases(AccountedTree):
         super().__init__(mechanism, engine, state, audit=audit)
         self.t, self.reason, self.closure, self.accurate = 0.0, "", 0.0, accurate
         self.strayed = self.created = self.lifted = 0.0
+        self.misjudged = False
         self.tau = np.zeros(len(mechanism.actuated))
         self.pushes: list[Push] = []
         self._run, self.parts, self.swing, self.fresh = run, 1, 0.0, True
@@ -178,6 +180,7 @@ class Phases(AccountedTree):
             engine.find_forces()
         elif self._axes is not None or numbers[FASTEST] > WILD or numbers[MISJUDGED] > MISJUDGES:
             # Once more with the velocity that was found.
+            self.misjudged = True
             dofs[V_MIDDLE] = 0.5 * (dofs[V] + dofs[V_END])
             if not engine.evaluate_again():
                 self._stop_without_inertia(self.q)
@@ -232,12 +235,21 @@ class Phases(AccountedTree):
         if push is not None:
             lift = terms.velocity(push[0])
             work = float(pin.computeGeneralizedGravity(self.robot.model, self._data, self.q).dot(lift))
-            self.books.enter("corrections", work)
             bound = self.robot.mass * float(np.linalg.norm(self.robot.model.gravity.linear)) * push[1]
             self.lifted = max(self.lifted, abs(work) - bound)
-            self.q = pin.integrate(self.robot.model, self.q, lift)
+            self.books.enter("corrections", self._move_out(lift, work))
         if terms.Q.shape[1]:
             self.reclose(self._dofs[Z_END], keep=self.swings())
+
+    def _move_out(self, lift: Vector, work: float) -> float:
+        """Push out, and slow down by the kinetic energy that what moves has more elsewhere; return the work of it all [J]."""
+        start = self.measure_energy()
+        self.q = pin.integrate(self.robot.model, self.q, lift)
+        change = self.measure_energy() - start
+        if self.engine.terms.Q.shape[1] or change <= work:
+            return change
+        self.v, taken = take_back(self.robot, self._data, (self.q, self.v), change - work, keep_momentum=True)
+        return change - taken
 
     def reclose(self, z: Vector, *, keep: bool = False) -> None:
         """Close positions and velocities of bilateral rows, with the inertia of the middle of the step.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from humanoid_dynamics.simulation.balance import FREE, GAIN
 from humanoid_dynamics.simulation.books import BRINGERS, ENTRIES
 from humanoid_dynamics.simulation.contacts.slides import stops_within
 from humanoid_dynamics.simulation.contacts.thresholds import WILD
@@ -117,9 +118,12 @@ class Stepper(Flying):
         kept, law = take_snapshot(self) if halvings else None, (self.strayed, self.created, self.lifted)
         struck, self.struck = self.struck, False
         impacts, off = self._watch(dt, wild=True, patient=kept is not None) if wild else self._try(dt, struck=struck)
-        if kept is not None and (impacts or struck) and not (wild or self.audit or self.reason):  # nobody measured what they made
-            self._go_back(kept, law)
-            impacts, off = self._watch(dt, wild=False, patient=True)
+        if kept is not None and not (wild or self.reason):
+            hard = impacts > 0 or struck or self.misjudged
+            thrown = hard and bool(self._numbers[FASTEST] > WILD)
+            if thrown or (hard and not self.audit):  # it is wild, or nobody measured what it made
+                self._go_back(kept, law)
+                impacts, off = self._watch(dt, wild=thrown, patient=True)
         if kept is not None and (off or (coarse and (self.reason or self._numbers[DEPTH] > deepest))):
             self._go_back(kept, law)
             self.struck = struck
@@ -156,10 +160,10 @@ class Stepper(Flying):
         if self.reason:
             return impacts, False
         self._tick(dt)
-        hard = impacts > 0 or struck
+        hard = impacts > 0 or struck or self.misjudged
         heavy = hard and self.audit and not self._keeps_momentum()
         created = self._close()
-        return impacts, heavy or (hard and not self._keeps_energy(created, OFF))
+        return impacts, heavy or (hard and (self._makes_energy(created, dt) or not self._keeps_energy(created, OFF)))
 
     def _watch(self, dt: float, *, wild: bool, patient: bool) -> tuple[int, bool]:
         """Take a step with an audit, and take back what energy a wild one made out of nothing.
@@ -174,6 +178,7 @@ class Stepper(Flying):
         """
         books, audit, start = self.books, self.audit, self.measure_energy()
         before, self.audit = books.account.copy(), True
+        books.account[SUMS : TOTAL + 1] = 0.0  # so that nothing is lost in rounding beside what came before
         try:
             if not audit:
                 self.begin_motion()
@@ -183,12 +188,14 @@ class Stepper(Flying):
         if self.reason:
             return impacts, False
         self._tick(dt)
-        energy, came, swings = self.measure_energy(), books.account - before, wild and self.swings()
-        created = float(energy - start - came[TOTAL])
-        if patient and not (self._keeps_energy(created, SWING_OFF if swings else OFF) and self._keeps_momentum()):
+        energy, came, swings = self.measure_energy(), books.account[SUMS : TOTAL + 1].copy(), wild and self.swings()
+        books.account[SUMS : TOTAL + 1] += before[SUMS : TOTAL + 1]
+        created = float(energy - start - came[-1])
+        made = not wild and self._makes_energy(created, dt)
+        if patient and (made or not (self._keeps_energy(created, SWING_OFF if swings else OFF) and self._keeps_momentum())):
             return impacts, True
         if wild:
-            rise = max(created, float(energy - start - came[SUMS : SUMS + BRINGERS].sum())) + (self.lent if swings else 0.0)
+            rise = max(created, float(energy - start - came[:BRINGERS].sum())) + (self.lent if swings else 0.0)
             taken = self._take_back(rise) if rise > FINE * self._kinetic else 0.0
             energy, self.lent = energy - taken, rise - taken if swings else 0.0
         if audit:
@@ -196,7 +203,7 @@ class Stepper(Flying):
         else:
             books.account[:], self._numbers[MISSING] = before, 0.0
             for name in ALWAYS:
-                books.enter(name, float(came[SUMS + ENTRIES.index(name)]))
+                books.enter(name, float(came[ENTRIES.index(name)]))
         if self.weighs:
             self.close_motion(0.0)
             books.report_motion(self._numbers)
@@ -211,6 +218,10 @@ class Stepper(Flying):
     def _keeps_energy(self, created: float, share: float) -> bool:
         """Return whether energy from nowhere is no more than a share of the kinetic energy."""
         return abs(created) < share * self._kinetic + TINY
+
+    def _makes_energy(self, created: float, dt: float) -> bool:
+        """Return whether energy from nowhere is more than a step may make, where no drive brings and takes more than all moves with."""
+        return self.engine.joints.drive is None and created > (GAIN * self._kinetic + FREE / self.length) * dt
 
     def _keeps_momentum(self) -> bool:
         """Return whether bodies got no more momentum from nowhere than rounding in time may make."""
@@ -234,6 +245,7 @@ class Stepper(Flying):
 
     def _advance(self, dt: float) -> int:
         """Go through a step; return the number of impacts."""
+        self.misjudged = False
         if self.accurate and self.is_smooth(dt):
             self.fly_step(dt)
             return 0
