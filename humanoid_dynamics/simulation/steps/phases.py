@@ -21,6 +21,7 @@ from humanoid_dynamics.simulation.steps.accounted import AccountedTree
 from humanoid_dynamics.simulation.steps.engine import Engine
 from humanoid_dynamics.simulation.steps.kept_energy import keep_energy, take_back
 from humanoid_dynamics.simulation.steps.rows import (
+    DEPTH,
     EXTRA,
     FASTEST,
     FORESEEN,
@@ -28,6 +29,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     MISJUDGED,
     OVERLOADED,
     PUSH,
+    RESIDUAL,
     V_END,
     V_MIDDLE,
     W_LOOPS,
@@ -66,6 +68,7 @@ class Phases(AccountedTree):
         strayed: Largest velocity by which an impact of the last step missed its law [m/s].
         created: Largest energy that one made [J].
         lifted: Largest work by which a push out of the ground in it exceeded that of lifting all by the depth [J].
+        worst: (5,) largest numbers from ``RESIDUAL`` to ``DEPTH`` of all parts of a step; None of one that was taken in one go.
     """
 
     def __init__(
@@ -86,6 +89,7 @@ class Phases(AccountedTree):
         self.t, self.reason, self.closure, self.accurate = 0.0, "", 0.0, accurate
         self.strayed = self.created = self.lifted = 0.0
         self.misjudged = False
+        self.worst: Vector | None = None
         self.tau = np.zeros(len(mechanism.actuated))
         self.pushes: list[Push] = []
         self._run, self.parts, self.swing, self.fresh = run, 1, 0.0, True
@@ -192,10 +196,22 @@ class Phases(AccountedTree):
             engine.weigh()
             engine.find_forces()
         engine.commit()
+        self.note_worst()
         if numbers[FASTEST] < RUNAWAY:
             return True
         self.stop("the motion ran away", self._dofs[V_END])
         return False
+
+    @property
+    def certificate(self) -> list[float]:
+        """Largest residual, complementarity, force outside its cone, rounds and depth of all parts of the last step."""
+        worst = self.quality[: DEPTH + 1 - RESIDUAL] if self.worst is None else self.worst
+        return [float(number) for number in worst]
+
+    def note_worst(self) -> None:
+        """Note what the part of a step that was just solved says of itself, where it is worse than those before it."""
+        if self.worst is not None:
+            self.worst = np.maximum(self.worst, self._numbers[RESIDUAL : DEPTH + 1])
 
     def swings(self) -> bool:
         """Return whether only inertia, gravity, torques and bilateral rows act, so that energy is to be kept as well as can be."""
@@ -292,6 +308,7 @@ class Phases(AccountedTree):
         v = terms.velocity(before) if terms.Q.shape[1] else self.v
         z, change = contacts.solve_impact(terms, self.q, v, before)
         stopped = 0.5 * float((before + start).dot(before - start))
+        self.note_worst()
         v_next = terms.velocity(z)
         if contacts.impact is not None:
             self.strayed = max(self.strayed, contacts.impact.miss(contacts.normals.dot(v_next)))

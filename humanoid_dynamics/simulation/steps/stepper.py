@@ -69,10 +69,12 @@ class Stepper(Flying):
         if tau is not self.tau or tau.flags.writeable:
             self.tau = self._dofs[MOTOR, self.mechanism.actuated] = tau
         self.strayed = self.created = self.lifted = 0.0
+        self.worst = None
         self.length, self.missed = dt, float(self.books.account[BEFORE])
         self.engine.contacts.law.handed = ""
         if undisturbed and not (self.fresh or self.pushes or self.accurate or self.struck) and self._leap(dt):
             return 0
+        self.worst = np.zeros(DEPTH + 1 - RESIDUAL)
         return self._take(dt, HALVINGS)
 
     def _leap(self, dt: float) -> bool:
@@ -115,17 +117,17 @@ class Stepper(Flying):
         before, entries, quality = (self.q, self.v, self.t), self.books.account.copy(), self._numbers[RESIDUAL : SPIN + 1].copy()
         fastest, deepest = self._numbers[FASTEST], max(SUNK, float(self._numbers[DEPTH]))
         wild, coarse = fastest > WILD, fastest > min(WILD, COARSE / dt)
-        kept, law = take_snapshot(self) if halvings else None, (self.strayed, self.created, self.lifted)
+        kept, said = take_snapshot(self) if halvings else None, (self.strayed, self.created, self.lifted, self.worst)
         struck, self.struck = self.struck, False
         impacts, off = self._watch(dt, wild=True, patient=kept is not None) if wild else self._try(dt, struck=struck)
         if kept is not None and not (wild or self.reason):
             hard = impacts > 0 or struck or self.misjudged
             thrown = hard and bool(self._numbers[FASTEST] > WILD)
             if thrown or (hard and not self.audit):  # it is wild, or nobody measured what it made
-                self._go_back(kept, law)
+                self._go_back(kept, said)
                 impacts, off = self._watch(dt, wild=thrown, patient=True)
         if kept is not None and (off or (coarse and (self.reason or self._numbers[DEPTH] > deepest))):
-            self._go_back(kept, law)
+            self._go_back(kept, said)
             self.struck = struck
             impacts = sum(self._take(0.5 * dt, halvings - 1) for _ in range(2) if not self.reason)
             self._report_halves(entries)
@@ -135,10 +137,10 @@ class Stepper(Flying):
         self.struck, self.swing = impacts > 0, max(self.swing, self._kinetic)
         return impacts
 
-    def _go_back(self, kept: Snapshot, law: tuple[float, float, float]) -> None:
-        """Go back to the start of a step, and to what was said of impacts and pushes out before it."""
+    def _go_back(self, kept: Snapshot, said: tuple[float, float, float, Vector | None]) -> None:
+        """Go back to the start of a step, and to what was said of impacts, pushes out and forces before it."""
         go_back(self, kept)
-        self.strayed, self.created, self.lifted = law
+        self.strayed, self.created, self.lifted, self.worst = said
 
     def _report_halves(self, entries: Vector) -> None:
         """Say what momentum nobody gave in both halves of a step, by the entries there were before it."""
@@ -238,6 +240,7 @@ class Stepper(Flying):
     def _fall_silent(self, dt: float, entries: Vector, quality: Vector) -> None:
         """Leave no force of a step that failed behind, and say what the last good step said."""
         self.engine.contacts.rest(dt)
+        self.worst = None
         self.strayed = self.created = self.lifted = 0.0
         self.span, self.lam, self.books.account[:] = dt, np.zeros(self.mechanism.constraints.size), entries
         self._numbers[RESIDUAL : SPIN + 1] = quality
