@@ -215,10 +215,14 @@ class Phases(AccountedTree):
 
     def swings(self) -> bool:
         """Return whether only inertia, gravity, torques and bilateral rows act, so that energy is to be kept as well as can be."""
-        if not (self.engine.joints.idle and self.mechanism.constraints.size) or self.is_tied():
+        if not (self.engine.joints.idle and self.is_closed()):
             return False
         numbers = self._numbers
         return bool(numbers[LOWEST] >= numbers[WITHIN] and numbers[FASTEST] < RUNAWAY)
+
+    def is_closed(self) -> bool:
+        """Return whether bilateral rows other than ties hold."""
+        return bool(self.mechanism.constraints.size) and not self.is_tied()
 
     def is_tied(self) -> bool:
         """Return whether all bilateral rows are ties, which are the same wherever the tree is."""

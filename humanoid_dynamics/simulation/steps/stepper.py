@@ -39,7 +39,7 @@ from humanoid_dynamics.spatial.arrays import Vector
 MOST_IMPACTS = 8
 SWING_PARTS, SPINNING, MOST_SWING_PARTS = 2, 50.0, 16  # of a step in which only loops and gravity act, or one for so many rad/s
 OFF = 3e-4  # share of the kinetic energy that a wild step, or one with an impact, may miss, and of the momentum that belongs to it
-SWING_OFF = 1e-5  # and one of a chain that swings, of its energy
+CLOSED_OFF = 1e-5  # and a wild one with closed chains, of its energy: what closing them takes adds up
 ALWAYS = ("impacts", "corrections")  # entries that are made without an audit too
 HALVINGS = 5  # how often it may be halved
 OPEN = 1e-11  # position error of ties above which a step closes them [m]
@@ -193,8 +193,8 @@ class Stepper(Flying):
         energy, came, swings = self.measure_energy(), books.account[SUMS : TOTAL + 1].copy(), wild and self.swings()
         books.account[SUMS : TOTAL + 1] += before[SUMS : TOTAL + 1]
         created = float(energy - start - came[-1])
-        made = not wild and self._makes_energy(created, dt)
-        if patient and (made or not (self._keeps_energy(created, SWING_OFF if swings else OFF) and self._keeps_momentum())):
+        made, share = not wild and self._makes_energy(created, dt), CLOSED_OFF if wild and self.is_closed() else OFF
+        if patient and (made or not (self._keeps_energy(created, share) and self._keeps_momentum())):
             return impacts, True
         if wild:
             rise = max(created, float(energy - start - came[:BRINGERS].sum())) + (self.lent if swings else 0.0)
