@@ -69,6 +69,16 @@ class ConstraintSet:
             self.add(block)
         self._rows = self._lay_out()
 
+    def __getstate__(self) -> tuple[RobotModel, tuple[ConstraintBlock, ...], float, int]:
+        """Return what it is built from; buffers are views of one another, and are laid out anew."""
+        return self.robot, tuple(self), self.length, self.generation
+
+    def __setstate__(self, state: tuple[RobotModel, tuple[ConstraintBlock, ...], float, int]) -> None:
+        """Build it again."""
+        robot, blocks, length, generation = state
+        self.__init__(robot, blocks, length=length)  # type: ignore[misc]
+        self.generation = generation
+
     @classmethod
     def of(cls, robot: RobotModel, blocks: Iterable[ConstraintBlock] = (), *, length: float = CHARACTERISTIC_LENGTH) -> ConstraintSet:
         """Return the constraints a robot comes with - loops, mimics, wheels - and more blocks after them.

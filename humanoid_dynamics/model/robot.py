@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
+import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.errors import SingularInertiaError, UnknownNameError
@@ -107,6 +109,17 @@ class RobotModel:
     notices: tuple[Notice, ...] = field(repr=False)
     shapes: Mapping[str, tuple[Geometry, ...]] = field(repr=False, default_factory=dict)
     solids: Mapping[str, tuple[Geometry, ...]] = field(repr=False, default_factory=dict)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return all fields; views of mappings, which are those of this process, as mappings."""
+        return {name: dict(value) if isinstance(value, MappingProxyType) else value for name, value in self.__dict__.items()}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        """Take over all fields, mappings as views again and numbers locked."""
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+        self.__dict__.update((name, MappingProxyType(value) if isinstance(value, dict) else value) for name, value in state.items())
 
     @property
     def nq(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import cast
 
 import numpy as np
@@ -208,9 +207,17 @@ class Books:
 
     def copy(self) -> Books:
         """Return books of their own with the same entries."""
-        other = copy(self)
+        other = Books.__new__(Books)
         other._open(self.account.copy())
         return other
+
+    def __getstate__(self) -> Vector:
+        """Return all numbers."""
+        return self.account
+
+    def __setstate__(self, account: Vector) -> None:
+        """Take them over."""
+        self._open(account)
 
 
 def measure_energy(model: pin.Model, data: pin.Data, q: Vector, v: Vector, forgotten: Vector) -> float:

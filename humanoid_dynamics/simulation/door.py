@@ -67,7 +67,7 @@ def _check_limits(robot: RobotModel, q: Vector) -> None:
 def _check_depth(stepper: Stepper) -> None:
     terms, contacts = stepper.engine.terms, stepper.engine.contacts
     terms.place(stepper.q)
-    contacts.look(terms, 0.0)
+    contacts.look(terms, 0.0, everywhere=True)
     near = contacts.near
     if near is None:
         return

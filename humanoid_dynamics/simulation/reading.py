@@ -19,6 +19,8 @@ def read_report(stepper: Stepper, status: str, reason: str, impacts: int) -> Ste
         impacts: Number of impacts in it.
     """
     residual, complementarity, cone, _, depth, touching, missing, momentum, spin = stepper.quality.tolist()
+    if stepper.worst is not None:
+        residual, complementarity, cone, _, depth = stepper.certificate
     if status == "ok" and (residual > CLOSE or stepper.lifted > 0.0 or stepper.apart or abs(missing) > NONE):
         status, reason = find_fault(stepper, residual, missing)
     told = (stepper.t, status, reason, int(touching), impacts, residual, complementarity, cone, depth, stepper.closure)

@@ -125,12 +125,12 @@ class Recorder:
             sink.begin(layout)
 
     def _measure(self, world: World) -> dict[str, Vector]:
-        model, data, books, answer = world.robot.model, self._data, world.books, world.touching.answer
+        model, data, books = world.robot.model, self._data, world.books
+        *certificate, _, depth = world._stepper.certificate
         kinetic = measure_kinetic(model, data, world.q, world.v, self._forgotten)
         potential = pin.computePotentialEnergy(model, data)
         h = pin.computeCentroidalMomentum(model, data)
         forces = world.point_forces()
-        certificate = (0.0, 0.0, 0.0) if answer is None else (answer.residual, answer.complementarity, answer.cone)
         edges = world.contact_forces() if len(forces) < len(world.tables.points) else ()
         edges = tuple(edge for edge in edges if edge.point not in self._names)
         wrench = self._wrenches.measure(data, forces, world.touching)
@@ -142,7 +142,7 @@ class Recorder:
             "tau": world.tau + world.drive_torques,
             "wrench": wrench,
             "energy": np.array([kinetic, potential, *(books.work[name] for name in ENTRIES), books.missing]),
-            "audit": np.array([world.touching.depth, world._stepper.closure, *certificate, touching, *world.unexplained]),
+            "audit": np.array([depth, world._stepper.closure, *certificate, touching, *world.unexplained]),
             "balance": np.concatenate((data.com[0], h.linear, h.angular, world.ground_force())),
             **{name: gauge.read() for name, gauge in world.gauges.items()},
         }

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import NoneType
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.command import read_torque
 from humanoid_dynamics.simulation.contacts.touch_points import choose_points, note_missing
+from humanoid_dynamics.simulation.copying import Replica, describe_stepper, rebuild_parts
 from humanoid_dynamics.simulation.door import check_start, close_start
 from humanoid_dynamics.simulation.gauge import Gauge
 from humanoid_dynamics.simulation.kinds import check_blocks, check_events, check_function, check_kind, check_setup
@@ -97,6 +99,22 @@ class World(ObservedWorld):
         start = State(q, move_along(mechanism, q, start.v))
         self._stepper = self._build_stepper(mechanism, JointForces(own, self.setup.drive, off=passive), start)
         check_start(self._stepper, limits=self.setup.limits)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what it takes to build the same world again; whoever hooked into this one does not hear of a copy."""
+        kept = ("setup", "pilot", "gauges", "_points")
+        return {name: self.__dict__[name] for name in kept} | {"replica": describe_stepper(self._stepper)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Build the world again, so that it goes on as the one it was copied from."""
+        replica: Replica = state.pop("replica")
+        self.__dict__.update(state)
+        self._hooks = {name: [] for name in HOOKS}
+        self._undisturbed, self._hooked, self._within = True, False, ""
+        mechanism, joints = rebuild_parts(replica)
+        self._stepper = self._build_stepper(mechanism, joints, State(replica.snapshot.q, replica.snapshot.v))
+        go_back(self._stepper, replica.snapshot)
+        self._stepper.apart = replica.apart
 
     def warm_up(self) -> None:
         """Compile, or load, what a step calls only at impacts and events; the state stays as it is."""

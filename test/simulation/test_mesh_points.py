@@ -133,9 +133,9 @@ def test_no_point_that_may_come_to_the_ground_in_a_step_is_overlooked(seed, grou
     dofs[V_MIDDLE] = dofs[V] = rng.normal(size=robot.nv) * rng.choice([0.01, 1.0, 10.0])
     pin.computeJointJacobians(robot.model, data, q)
     poses = np.array([[*X.rotation.T.ravel(), *X.translation] for X in data.oMi])
-    near = detector.find(poses, data.J, Looking(30.0 * dt, dofs, dt))
+    near = detector.find(poses, data.J, Looking(30.0 * dt, dofs, dt, np.zeros(len(table))))
     found = set(near.point.tolist())
-    every = Unscreened(table, terrain).find(poses, data.J, Looking(30.0 * dt, dofs, dt))
+    every = Unscreened(table, terrain).find(poses, data.J, Looking(30.0 * dt, dofs, dt, np.zeros(len(table))))
     arrives = every.gap + dt * (every.J[0] @ dofs[V_MIDDLE])
     tables = Tables(robot, table, terrain, (), None)
     tables.dofs[:] = dofs

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_dynamics.simulation.contacts.thresholds import AT_ONCE, CALM, REACH, WILD_REACH
+from humanoid_dynamics.simulation.contacts.thresholds import AT_ONCE, CALM, NEAR, REACH, WILD_REACH
 from humanoid_dynamics.simulation.steps.rows import (
     DT,
     FORESEEN,
@@ -81,6 +81,21 @@ def find_fastest(twist: Vector, middle: tuple[float, float, float], radius: floa
     return float(fastest)
 
 
+def find_deepest(twists: Matrix, moved: tuple[int, int], row: Vector, sunk: float, dt: float) -> float:
+    """Return how deep a point may be in a shape that it came into by a side it can touch [m].
+
+    Args:
+        twists: (nj, 13) velocities of joints.
+        moved: Joints that carry the point and the shape.
+        row: Row of the table of near points.
+        sunk: How deep it was in the last step [m].
+        dt: Length of the step [s].
+    """
+    middle = speed_at(twists, moved[0], 0, row) - speed_at(twists, moved[1], 0, row)
+    began = speed_at(twists, moved[0], START, row) - speed_at(twists, moved[1], START, row)
+    return float(NEAR + sunk + dt * max(-middle, -began, 0.0))
+
+
 def find_reach(dofs: Matrix) -> float:
     """Return how near a point must come to take part in a step [m].
 
@@ -137,4 +152,4 @@ def sooner(hit: float, row: Vector, memory: Matrix, numbers: Vector) -> float:
     return float(when if hit < 0.0 else min(hit, when))
 
 
-PARTS = (speed_at, find_twists, find_fastest, find_reach, calm_down, measure_approach, sooner)
+PARTS = (speed_at, find_twists, find_fastest, find_deepest, find_reach, calm_down, measure_approach, sooner)

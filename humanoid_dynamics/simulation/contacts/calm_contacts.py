@@ -54,15 +54,16 @@ class CalmContacts(FrictionContacts):
         """What touched in the last part of the last step."""
         return self._touching if self._standing is None else self._standing.read()
 
-    def look(self, terms: Terms, dt: float) -> None:
+    def look(self, terms: Terms, dt: float, *, everywhere: bool = False) -> None:
         """Find the points near the ground where the terms were evaluated.
 
         Args:
             terms: Evaluated.
             dt: Length of the step [s].
+            everywhere: Whether to find also what is deeper in something than it can have come.
         """
         self._touching, self._standing = self.touching, None
-        super().look(terms, dt)
+        super().look(terms, dt, everywhere=everywhere)
 
     def rest(self, dt: float) -> None:
         """Say that nothing touched in a step.

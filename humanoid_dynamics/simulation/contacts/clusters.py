@@ -71,11 +71,13 @@ class Looking(NamedTuple):
         within: How near points have to be [m].
         dofs: Table of the coordinates.
         dt: Length of the step [s].
+        deep: (pairs,) how deep points were in the last step [m]; None to find points however deep.
     """
 
     within: float
     dofs: Matrix
     dt: float
+    deep: Vector | None = None
 
 
 class Screen:

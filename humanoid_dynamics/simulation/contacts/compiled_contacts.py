@@ -78,15 +78,16 @@ class CompiledContacts(FrictionContacts):
         self._terms = None
         super().go_back(touching)
 
-    def look(self, terms: Terms, dt: float) -> None:
+    def look(self, terms: Terms, dt: float, *, everywhere: bool = False) -> None:
         """Find the points near the ground where the terms were evaluated.
 
         Args:
             terms: Evaluated.
             dt: Length of the step [s].
+            everywhere: Whether to find also what is deeper in something than it can have come.
         """
         self._terms = None
-        super().look(terms, dt)
+        super().look(terms, dt, everywhere=everywhere)
 
     @property
     def touching(self) -> Touching:

@@ -26,6 +26,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     CONE,
     DEPTH,
     DT,
+    M_DEEP,
     M_P,
     M_TOUCHES,
     M_U,
@@ -177,7 +178,7 @@ def remember(bench: Bench) -> None:
     """
     near, memory, limits, answer, chosen, numbers = bench.near, bench.memory, bench.limits, bench.answer, bench.chosen, bench.numbers
     m, count = int(numbers[POINTS]), int(numbers[NORMALS])
-    memory[:, M_TOUCHES] = 0.0
+    memory[:, M_TOUCHES : M_DEEP + 1] = 0.0
     limits[:, L_IMPULSE] = 0.0
     for i in range(m, count):
         limits[chosen[i], L_IMPULSE] = answer[A_P, i]
@@ -185,7 +186,8 @@ def remember(bench: Bench) -> None:
     for i in range(m):
         row = near[chosen[i]]
         kept = memory[int(row[N_KEY])]
-        deepest = max(deepest, -row[N_GAP])
+        kept[M_DEEP] = max(0.0, -row[N_GAP])
+        deepest = max(deepest, kept[M_DEEP])
         if answer[A_P, i] > CARRIES:
             kept[M_TOUCHES] = 1.0
             touching += 1

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from humanoid_dynamics.simulation.contacts.contact_rows import Rows, compose, resolve, select_points
 from humanoid_dynamics.simulation.contacts.slides import SLIDES, find_stops, may_stop
 from humanoid_dynamics.simulation.contacts.thresholds import CARRIES, REACH, SLOWEST_IMPACT
-from humanoid_dynamics.simulation.steps.rows import M_TOUCHES, M_U, SPAN, STOPS
+from humanoid_dynamics.simulation.steps.rows import M_DEEP, M_TOUCHES, M_U, SPAN, STOPS
 from humanoid_dynamics.simulation.steps.tables import Tables
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 
@@ -21,6 +21,7 @@ class ContactMemory:
 
     Attributes:
         touches: (pairs,) one where a point carried force in the last step.
+        deep: (pairs,) how deep points were that took part in it [m].
     """
 
     def __init__(self, tables: Tables) -> None:
@@ -30,7 +31,7 @@ class ContactMemory:
             tables: Tables of the step.
         """
         self._points, self._numbers = tables.memory, tables.numbers
-        self.touches, self._motions = tables.memory[:, M_TOUCHES], tables.memory[:, M_U:]
+        self.touches, self.deep, self._motions = tables.memory[:, M_TOUCHES], tables.memory[:, M_DEEP], tables.memory[:, M_U:]
         self._limits = tables.limits[:, -1]
 
     @property
@@ -102,11 +103,12 @@ class ContactMemory:
             self._numbers[STOPS] = find_stops(before, slip.reshape(2, m).T, float(self._numbers[SPAN]))
         if rows.limits is not None:
             self._limits[rows.limits.row] = p[m:count]
+        deep = np.maximum(-rows.gap[:m], 0.0)
         if m == len(self.touches):  # all of them, in order
-            self.touches[:], self._motions[:] = p[:m] > CARRIES, motions
+            self.touches[:], self.deep[:], self._motions[:] = p[:m] > CARRIES, deep, motions
         else:
-            self.touches[:] = 0.0
-            self.touches[rows.key], self._motions[rows.key] = p[:m] > CARRIES, motions
+            self.touches[:] = self.deep[:] = 0.0
+            self.touches[rows.key], self.deep[rows.key], self._motions[rows.key] = p[:m] > CARRIES, deep, motions
         return motions[:, 3:]
 
     def rebound(self, rows: Rows, u: Vector) -> None:
@@ -124,5 +126,5 @@ class ContactMemory:
         self._limits[:], self._numbers[STOPS] = 0.0, 0.0
 
     def forget(self) -> None:
-        """Forget who carried force."""
-        self.touches[:], self._numbers[STOPS] = 0.0, 0.0
+        """Forget who carried force, and how deep it was."""
+        self.touches[:] = self.deep[:] = self._numbers[STOPS] = 0.0

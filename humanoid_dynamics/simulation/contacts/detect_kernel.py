@@ -11,6 +11,7 @@ import numpy as np
 
 from humanoid_dynamics.simulation.contacts.approach_kernel import (
     KNOWN,
+    find_deepest,
     find_fastest,
     find_reach,
     find_twists,
@@ -30,6 +31,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     JOINT,
     KIND,
     LOWEST,
+    M_DEEP,
     MU,
     N_AXES,
     N_BOUNCE,
@@ -96,7 +98,9 @@ def faces(middle: Vector, normal: Vector) -> bool:
     return bool(x * normal[0] + y * normal[1] + z * normal[2] <= -FACING)
 
 
-def find_nearest(point: Vector, middle: Vector, views: Tables, span: tuple[int, int], room: tuple[Vector, float]) -> tuple[int, float]:
+def find_nearest(
+    point: Vector, middle: Vector, views: Tables, span: tuple[int, int], room: tuple[Vector, float, float]
+) -> tuple[int, float]:
     """Return the nearest of some shapes and the distance to it, or the distance that all are beyond.
 
     Args:
@@ -105,7 +109,8 @@ def find_nearest(point: Vector, middle: Vector, views: Tables, span: tuple[int, 
             overwritten.
         views: Table of shapes, and (nj, 12) poses of all joints.
         span: The first shape and the one after the last.
-        room: (28,) room as for ``lower_disc``, and the distance within which shapes count [m].
+        room: (28,) room as for ``lower_disc``, the distance within which shapes count, and how deep it may be in any that has edges to
+            come in by [m].
     """
     shapes, poses = views
     found, within, place = room[0][:3], room[1], room[0][3:12]
@@ -126,7 +131,7 @@ def find_nearest(point: Vector, middle: Vector, views: Tables, span: tuple[int, 
         else:
             r = point[RADIUS]
             place[0], place[1], place[2] = middle[0] - r * found[0], middle[1] - r * found[1], middle[2] - r * found[2]
-        if gap < min(least, within) and faces(middle, found):
+        if gap < min(least, within) and (gap >= -room[2] or shapes[s, KIND] == PLANE) and faces(middle, found):
             nearest, least = s, gap
             middle[3], middle[4], middle[5] = found[0], found[1], found[2]
             middle[12], middle[13], middle[14] = place[0], place[1], place[2]
@@ -253,12 +258,20 @@ def detect(views: Tables, tables: Tables, tree: tuple[Indices, Indices], numbers
         middle[9], middle[10], middle[11] = turn_out(pose, point[P_AXIS], point[P_AXIS + 1], point[P_AXIS + 2])
         for slot in range(0 if point[GROUP] >= 0.0 else 1, len(shapes) - statics + 1):  # the terrain does not touch itself
             span = (0, statics) if slot == 0 else (statics + slot - 1, statics + slot)
-            s, gap = find_nearest(point, middle, (shapes, poses), span, (found, within if slot == 0 else numbers[WITHIN]))
+            near_by, row, key = within if slot == 0 else numbers[WITHIN], near[count], slot * len(points) + i
+            s, gap = find_nearest(point, middle, (shapes, poses), span, (found, near_by, FAR))
+            if gap < -NEAR:
+                other = int(shapes[s, S_JOINT])
+                find_twists(JT, tree, dofs, joint, twists)
+                find_twists(JT, tree, dofs, other, twists)
+                enter(row, point, middle, shapes[s], gap)
+                deepest = find_deepest(twists, (joint, other), row, memory[key, M_DEEP], numbers[DT])
+                if gap < -deepest:
+                    s, gap = find_nearest(point, middle, (shapes, poses), span, (found, near_by, deepest))
             numbers[LOWEST] = min(numbers[LOWEST], gap)
             if s < 0:
                 continue
-            row = near[count]
-            row[N_KEY], row[N_POINT], row[N_SHAPE] = slot * len(points) + i, i, s
+            row[N_KEY], row[N_POINT], row[N_SHAPE] = key, i, s
             enter(row, point, middle, shapes[s], gap)
             other = int(shapes[s, S_JOINT])
             for moved in (joint, other):

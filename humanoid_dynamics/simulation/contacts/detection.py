@@ -8,14 +8,17 @@ from typing import NamedTuple
 import numpy as np
 
 from humanoid_dynamics.simulation.contacts.clusters import Looking, Screen
+from humanoid_dynamics.simulation.contacts.coming_in import find_deepest, probe_shallow
+from humanoid_dynamics.simulation.contacts.contact_rows import NOBODY
 from humanoid_dynamics.simulation.contacts.discs import probe_discs, reach
 from humanoid_dynamics.simulation.contacts.level_ground import LevelGround
 from humanoid_dynamics.simulation.contacts.moving_shapes import BoundShape
 from humanoid_dynamics.simulation.contacts.near import Near
 from humanoid_dynamics.simulation.contacts.point_table import PointTable
-from humanoid_dynamics.simulation.contacts.shapes import FACING, Plane, carried_reach, minus_skew, probe_facing, tangents
+from humanoid_dynamics.simulation.contacts.shapes import FACING, Plane, carried_reach, leave_out, minus_skew, probe_facing, tangents
 from humanoid_dynamics.simulation.contacts.terrain import Terrain
-from humanoid_dynamics.spatial.arrays import Indices, Matrix
+from humanoid_dynamics.simulation.contacts.thresholds import NEAR
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 FEW = 4  # joints that carry points, up to which one large product costs less than many small ones
 
@@ -83,7 +86,7 @@ class Detector:
             return self._find_level(self.level, self.place(poses, J, looking), J, looking.within)
         sight = self._see(poses)
         found = [self._find_ground(sight, J, looking)]
-        found += [self._find_mover(slot, sight, J, looking.within) for slot in range(1, len(self._movers) + 1)]
+        found += [self._find_mover(slot, sight, J, looking) for slot in range(1, len(self._movers) + 1)]
         kept = [near for near in found if near is not None]
         if len(kept) < 2:
             return kept[0] if kept else None
@@ -160,14 +163,13 @@ class Detector:
         if self._screen.is_of_use:
             among, limit, spared = self._screen.select(sight.poses, J, terrain, looking)
             among, limit = among[among < self._own], limit[among < self._own]
-        looks = None if sight.looks is None else sight.looks[among]
-        gap, normal, shape = terrain.probe(sight.middles[among], looks)
-        radius = table.radius[among]
-        gap, place = gap - radius, sight.middles[among] - radius[:, None] * normal
-        discs = np.flatnonzero(self._is_disc[among] & (gap < limit))
-        if len(discs) and terrain.shapes:
-            measured = probe_discs(terrain.shapes, sight.middles[among[discs]], radius[discs], sight.axes[among[discs]])
-            gap[discs], normal[discs], shape[discs], place[discs] = measured
+        gap, normal, shape, place = self._measure_ground(sight, among, limit)
+        deep = np.flatnonzero(gap < -NEAR) if looking.deep is not None else NOBODY
+        if len(deep):
+            index = among[deep]
+            along = _normal_rows(normal[deep], place[deep], J) * self._support[index]
+            deepest = find_deepest(looking, along, index)
+            gap[deep], normal[deep], shape[deep], place[deep] = self._measure_ground(sight, index, limit[deep], deepest)
         self.lowest = float(gap.min(initial=spared))
         near = np.flatnonzero(gap < limit)
         if not len(near):
@@ -178,10 +180,27 @@ class Detector:
         e = np.maximum(table.restitution[index], terrain.restitution[shape[near]])
         return Near(index, index, gap[near], axes, rows, place, mu, e)
 
-    def _find_mover(self, slot: int, sight: Sight, J: Matrix, within: float) -> Near | None:
+    def _measure_ground(
+        self, sight: Sight, among: Indices, limit: Vector, deepest: Vector | None = None
+    ) -> tuple[Vector, Matrix, Indices, Matrix]:
+        """Return gaps, normals, shapes of the terrain and places that touch of some points, in none of which they are too deep."""
+        terrain, radius, middles = self._terrain, self._table.radius[among], sight.middles[among]
+        looks = None if sight.looks is None else sight.looks[among]
+        gap, normal, shape = terrain.probe(middles, looks, None if deepest is None else radius - deepest)
+        gap, place = gap - radius, middles - radius[:, None] * normal
+        discs = np.flatnonzero(self._is_disc[among] & ((gap < limit) if deepest is None else True))  # no ball is nearer than its discs
+        if len(discs) and terrain.shapes:
+            lying = terrain.shapes, middles[discs], radius[discs], sight.axes[among[discs]]
+            gap[discs], normal[discs], shape[discs], place[discs] = (
+                probe_discs(*lying) if deepest is None else probe_shallow(*lying, deepest[discs])
+            )
+        return gap, normal, shape, place
+
+    def _find_mover(self, slot: int, sight: Sight, J: Matrix, looking: Looking) -> Near | None:
         table, mover, middles = self._table, self._movers[slot - 1], sight.middles
         pose = sight.poses[mover.joint]
         R, p = pose[:9].reshape(3, 3).T, pose[9:]
+        within = looking.within
         reached = carried_reach(mover.shape) + within
         away = middles - (p + R @ mover.shape.X_WB.translation)
         index = np.flatnonzero((np.einsum("ij,ij->i", away, away) < (reached + table.radius) ** 2) & (table.group != mover.group))
@@ -194,6 +213,10 @@ class Detector:
         if len(discs):
             measured = probe_discs((mover.shape,), local[discs], radius[discs], sight.axes[index[discs]] @ R)
             gap[discs], normal[discs], place[discs] = measured[0], measured[1], measured[3] @ R.T + p
+        deep = np.flatnonzero(gap < -NEAR) if looking.deep is not None else NOBODY
+        if len(deep):
+            along = _normal_rows(normal[deep] @ R.T, place[deep], J) * (self._support[index[deep]] - table.support[mover.joint])
+            gap[deep] = leave_out(mover.shape, gap[deep], -find_deepest(looking, along, slot * len(table) + index[deep]))
         self.lowest = min(self.lowest, float(gap.min()))
         near = np.flatnonzero(gap < within)
         if not len(near):
@@ -214,6 +237,11 @@ def _spread_points(table: PointTable) -> Matrix:
     blocks = np.zeros((len(table), len(table.joints), 4))
     blocks[np.arange(len(table)), table.owner] = table.p_J[:, :, 0]
     return blocks.reshape(len(table), 4 * len(table.joints))
+
+
+def _normal_rows(normal: Matrix, place: Matrix, J: Matrix) -> Matrix:
+    """Return (k, nv) rows of the velocity at some places along some normals, as if all coordinates moved them."""
+    return np.asarray(np.hstack((normal, np.cross(place, normal))).dot(J))
 
 
 def _twist_rows(axes: Matrix, place: Matrix, J: Matrix) -> Matrix:

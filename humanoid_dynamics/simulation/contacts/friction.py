@@ -124,14 +124,15 @@ class FrictionContacts:
         """Points near the ground or a moving shape, since the last ``look``."""
         return self._near
 
-    def look(self, terms: Terms, dt: float) -> None:
+    def look(self, terms: Terms, dt: float, *, everywhere: bool = False) -> None:
         """Find the points near the ground where the terms were evaluated.
 
         Args:
             terms: Evaluated.
             dt: Length of the step [s].
+            everywhere: Whether to find also what is deeper in something than it can have come.
         """
-        looking = Looking(max(NEAR, dt * FASTEST_APPROACH), self.tables.dofs, dt)
+        looking = Looking(max(NEAR, dt * FASTEST_APPROACH), self.tables.dofs, dt, None if everywhere else self._memory.deep)
         self._near, self._speed = self._detector.find(terms.poses, terms.data.J, looking), None
         self.tables.numbers[LOWEST] = self._detector.lowest
 

@@ -148,6 +148,17 @@ def probe_facing(shape: Shape, points: Matrix, looks: Matrix | None) -> tuple[Ve
     return np.where(averted, np.inf, gap), normal
 
 
+def leave_out(shape: Shape, gap: Vector, least: Vector | None) -> Vector:
+    """Return distances from a shape, infinite where one is too deep to have come in by a side that is touched.
+
+    Args:
+        shape: The shape; a plane has no edges to come in by.
+        gap: (n,) distances [m].
+        least: (n,) the least that each can have come to [m]; None where none is too deep.
+    """
+    return gap if least is None or isinstance(shape, Plane) else np.where(gap < least, np.inf, gap)
+
+
 def carried_reach(shape: Box | Capsule) -> float:
     """Return the radius of a ball about the middle of a shape that holds all of it [m].
 

@@ -10,7 +10,7 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from humanoid_dynamics.errors import ShapeError
-from humanoid_dynamics.simulation.contacts.shapes import Box, Capsule, Plane, Shape, probe_facing
+from humanoid_dynamics.simulation.contacts.shapes import Box, Capsule, Plane, Shape, leave_out, probe_facing
 from humanoid_dynamics.simulation.contacts.sound_shapes import check_surface
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, check_number, check_vector, read_only
 
@@ -36,12 +36,13 @@ class Terrain:
         object.__setattr__(self, "friction", read_only([shape.friction for shape in self.shapes]))
         object.__setattr__(self, "restitution", read_only([shape.restitution for shape in self.shapes]))
 
-    def probe(self, points: Matrix, looks: Matrix | None = None) -> tuple[Vector, Matrix, Indices]:
+    def probe(self, points: Matrix, looks: Matrix | None = None, least: Vector | None = None) -> tuple[Vector, Matrix, Indices]:
         """Return the nearest surface of each point.
 
         Args:
             points: (n, 3) points in the world [m].
             looks: (n, 3) direction in which each looks, zero for all; None where none looks anywhere.
+            least: (n,) distance below which each is in nothing that has edges to come in by [m]; None where none is too deep.
 
         Returns:
             (n,) gaps [m], (n, 3) normals, and (n,) which shapes they belong to; infinitely far where there is nothing.
@@ -50,9 +51,10 @@ class Terrain:
         if not self.shapes:
             return np.full(len(points), np.inf), np.tile([0.0, 0.0, 1.0], (len(points), 1)), 0 * rows
         gaps, normals = zip(*(probe_facing(shape, points, looks) for shape in self.shapes), strict=True)
-        nearest = np.argmin(np.array(gaps), axis=0)
+        found = np.array([leave_out(shape, gap, least) for shape, gap in zip(self.shapes, gaps, strict=True)])
+        nearest = np.argmin(found, axis=0)
         every = np.array([np.broadcast_to(normal, points.shape) for normal in normals])
-        return np.array(gaps)[nearest, rows], every[nearest, rows], nearest
+        return found[nearest, rows], every[nearest, rows], nearest
 
 
 def build_plane(

@@ -26,7 +26,7 @@ class AccountedTree:
         v: (nv,) velocity.
         books: Energy and momentum since the start.
         audit: Whether the books are kept.
-        quality: What the last step says of itself, from ``RESIDUAL`` to ``SPIN``.
+        quality: What the last part of the last step says of itself, from ``RESIDUAL`` to ``SPIN``.
         span: Length of the last part of the last step [s].
     """
 

@@ -19,8 +19,9 @@ from humanoid_dynamics.simulation.runaway import describe_causes, describe_runaw
 from humanoid_dynamics.simulation.setup import fastest_coordinate
 from humanoid_dynamics.simulation.steps.accounted import AccountedTree
 from humanoid_dynamics.simulation.steps.engine import Engine
-from humanoid_dynamics.simulation.steps.kept_energy import keep_energy
+from humanoid_dynamics.simulation.steps.kept_energy import keep_energy, take_back
 from humanoid_dynamics.simulation.steps.rows import (
+    DEPTH,
     EXTRA,
     FASTEST,
     FORESEEN,
@@ -28,6 +29,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     MISJUDGED,
     OVERLOADED,
     PUSH,
+    RESIDUAL,
     V_END,
     V_MIDDLE,
     W_LOOPS,
@@ -55,6 +57,7 @@ class Phases(AccountedTree):
         tau: (na,) motor torques of this step.
         pushes: Pushes that have not ended.
         accurate: Whether smooth steps are taken to fourth order.
+        misjudged: Whether a part of the last step was found once more, since its middle was not as expected.
         fresh: Whether no last step tells the velocity in the middle of the next one.
         parts: In how many parts a smooth step is taken.
         swing: Largest kinetic energy so far [J].
@@ -65,6 +68,7 @@ class Phases(AccountedTree):
         strayed: Largest velocity by which an impact of the last step missed its law [m/s].
         created: Largest energy that one made [J].
         lifted: Largest work by which a push out of the ground in it exceeded that of lifting all by the depth [J].
+        worst: (5,) largest numbers from ``RESIDUAL`` to ``DEPTH`` of all parts of a step; None of one that was taken in one go.
     """
 
     def __init__(
@@ -84,6 +88,8 @@ class Phases(AccountedTree):
         super().__init__(mechanism, engine, state, audit=audit)
         self.t, self.reason, self.closure, self.accurate = 0.0, "", 0.0, accurate
         self.strayed = self.created = self.lifted = 0.0
+        self.misjudged = False
+        self.worst: Vector | None = None
         self.tau = np.zeros(len(mechanism.actuated))
         self.pushes: list[Push] = []
         self._run, self.parts, self.swing, self.fresh = run, 1, 0.0, True
@@ -178,6 +184,7 @@ class Phases(AccountedTree):
             engine.find_forces()
         elif self._axes is not None or numbers[FASTEST] > WILD or numbers[MISJUDGED] > MISJUDGES:
             # Once more with the velocity that was found.
+            self.misjudged = True
             dofs[V_MIDDLE] = 0.5 * (dofs[V] + dofs[V_END])
             if not engine.evaluate_again():
                 self._stop_without_inertia(self.q)
@@ -189,17 +196,33 @@ class Phases(AccountedTree):
             engine.weigh()
             engine.find_forces()
         engine.commit()
+        self.note_worst()
         if numbers[FASTEST] < RUNAWAY:
             return True
         self.stop("the motion ran away", self._dofs[V_END])
         return False
 
+    @property
+    def certificate(self) -> list[float]:
+        """Largest residual, complementarity, force outside its cone, rounds and depth of all parts of the last step."""
+        worst = self.quality[: DEPTH + 1 - RESIDUAL] if self.worst is None else self.worst
+        return [float(number) for number in worst]
+
+    def note_worst(self) -> None:
+        """Note what the part of a step that was just solved says of itself, where it is worse than those before it."""
+        if self.worst is not None:
+            self.worst = np.maximum(self.worst, self._numbers[RESIDUAL : DEPTH + 1])
+
     def swings(self) -> bool:
         """Return whether only inertia, gravity, torques and bilateral rows act, so that energy is to be kept as well as can be."""
-        if not (self.engine.joints.idle and self.mechanism.constraints.size) or self.is_tied():
+        if not (self.engine.joints.idle and self.is_closed()):
             return False
         numbers = self._numbers
         return bool(numbers[LOWEST] >= numbers[WITHIN] and numbers[FASTEST] < RUNAWAY)
+
+    def is_closed(self) -> bool:
+        """Return whether bilateral rows other than ties hold."""
+        return bool(self.mechanism.constraints.size) and not self.is_tied()
 
     def is_tied(self) -> bool:
         """Return whether all bilateral rows are ties, which are the same wherever the tree is."""
@@ -232,12 +255,21 @@ class Phases(AccountedTree):
         if push is not None:
             lift = terms.velocity(push[0])
             work = float(pin.computeGeneralizedGravity(self.robot.model, self._data, self.q).dot(lift))
-            self.books.enter("corrections", work)
             bound = self.robot.mass * float(np.linalg.norm(self.robot.model.gravity.linear)) * push[1]
             self.lifted = max(self.lifted, abs(work) - bound)
-            self.q = pin.integrate(self.robot.model, self.q, lift)
+            self.books.enter("corrections", self._move_out(lift, work))
         if terms.Q.shape[1]:
             self.reclose(self._dofs[Z_END], keep=self.swings())
+
+    def _move_out(self, lift: Vector, work: float) -> float:
+        """Push out, and slow down by the kinetic energy that what moves has more elsewhere; return the work of it all [J]."""
+        start = self.measure_energy()
+        self.q = pin.integrate(self.robot.model, self.q, lift)
+        change = self.measure_energy() - start
+        if self.engine.terms.Q.shape[1] or change <= work:
+            return change
+        self.v, taken = take_back(self.robot, self._data, (self.q, self.v), change - work, keep_momentum=True)
+        return change - taken
 
     def reclose(self, z: Vector, *, keep: bool = False) -> None:
         """Close positions and velocities of bilateral rows, with the inertia of the middle of the step.
@@ -280,6 +312,7 @@ class Phases(AccountedTree):
         v = terms.velocity(before) if terms.Q.shape[1] else self.v
         z, change = contacts.solve_impact(terms, self.q, v, before)
         stopped = 0.5 * float((before + start).dot(before - start))
+        self.note_worst()
         v_next = terms.velocity(z)
         if contacts.impact is not None:
             self.strayed = max(self.strayed, contacts.impact.miss(contacts.normals.dot(v_next)))

@@ -100,9 +100,10 @@ NEAR_COLUMNS: Final = 19
 
 # one row per pair of point and shape
 M_TOUCHES: Final = 0  # one where it carried force in the last step
-M_U: Final = 1  # velocity at its end, in the world
-M_P: Final = 4  # impulse, in the world
-MEMORY_COLUMNS: Final = 7
+M_DEEP: Final = 1  # how deep it was then, where it took part
+M_U: Final = 2  # velocity at its end, in the world
+M_P: Final = 5  # impulse, in the world
+MEMORY_COLUMNS: Final = 8
 
 # numbers in and out
 DT: Final = 0

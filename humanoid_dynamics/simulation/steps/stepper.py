@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from humanoid_dynamics.simulation.balance import FREE, GAIN
 from humanoid_dynamics.simulation.books import BRINGERS, ENTRIES
 from humanoid_dynamics.simulation.contacts.slides import stops_within
 from humanoid_dynamics.simulation.contacts.thresholds import WILD
@@ -39,7 +40,7 @@ MOST_IMPACTS = 8
 SWING_PARTS, SPINNING, MOST_SWING_PARTS = 2, 50.0, 16  # of a step in which only loops and gravity act, or one for so many rad/s
 OFF = 3e-4  # share of the kinetic energy that a wild step, or one with an impact, may miss, and of the momentum that belongs to it
 PRESSED = SUMS + ENTRIES.index("contacts")  # their work, which is never more than that share: who touches brings no energy
-SWING_OFF = 1e-5  # and one of a chain that swings, of its energy
+CLOSED_OFF = 1e-5  # and a wild one with closed chains, of its energy: what closing them takes adds up
 ALWAYS = ("impacts", "corrections")  # entries that are made without an audit too
 HALVINGS = 5  # how often it may be halved
 OPEN = 1e-11  # position error of ties above which a step closes them [m]
@@ -69,10 +70,12 @@ class Stepper(Flying):
         if tau is not self.tau or tau.flags.writeable:
             self.tau = self._dofs[MOTOR, self.mechanism.actuated] = tau
         self.strayed = self.created = self.lifted = 0.0
+        self.worst = None
         self.length, self.missed = dt, float(self.books.account[BEFORE])
         self.engine.contacts.law.handed = ""
         if undisturbed and not (self.fresh or self.pushes or self.accurate or self.struck) and self._leap(dt):
             return 0
+        self.worst = np.zeros(DEPTH + 1 - RESIDUAL)
         return self._take(dt, HALVINGS)
 
     def _leap(self, dt: float) -> bool:
@@ -115,14 +118,17 @@ class Stepper(Flying):
         before, entries, quality = (self.q, self.v, self.t), self.books.account.copy(), self._numbers[RESIDUAL : SPIN + 1].copy()
         fastest, deepest = self._numbers[FASTEST], max(SUNK, float(self._numbers[DEPTH]))
         wild, coarse = fastest > WILD, fastest > min(WILD, COARSE / dt)
-        kept, law = take_snapshot(self) if halvings else None, (self.strayed, self.created, self.lifted)
+        kept, said = take_snapshot(self) if halvings else None, (self.strayed, self.created, self.lifted, self.worst)
         struck, self.struck = self.struck, False
         impacts, off = self._watch(dt, wild=True, patient=kept is not None) if wild else self._try(dt, struck=struck)
-        if kept is not None and (impacts or struck) and not (wild or self.audit or self.reason):  # nobody measured what they made
-            self._go_back(kept, law)
-            impacts, off = self._watch(dt, wild=False, patient=True)
+        if kept is not None and not (wild or self.reason):
+            hard = impacts > 0 or struck or self.misjudged
+            thrown = hard and bool(self._numbers[FASTEST] > WILD)
+            if thrown or (hard and not self.audit):  # it is wild, or nobody measured what it made
+                self._go_back(kept, said)
+                impacts, off = self._watch(dt, wild=thrown, patient=True)
         if kept is not None and (off or (coarse and (self.reason or self._numbers[DEPTH] > deepest))):
-            self._go_back(kept, law)
+            self._go_back(kept, said)
             self.struck = struck
             impacts = sum(self._take(0.5 * dt, halvings - 1) for _ in range(2) if not self.reason)
             self._report_halves(entries)
@@ -132,10 +138,10 @@ class Stepper(Flying):
         self.struck, self.swing = impacts > 0, max(self.swing, self._kinetic)
         return impacts
 
-    def _go_back(self, kept: Snapshot, law: tuple[float, float, float]) -> None:
-        """Go back to the start of a step, and to what was said of impacts and pushes out before it."""
+    def _go_back(self, kept: Snapshot, said: tuple[float, float, float, Vector | None]) -> None:
+        """Go back to the start of a step, and to what was said of impacts, pushes out and forces before it."""
         go_back(self, kept)
-        self.strayed, self.created, self.lifted = law
+        self.strayed, self.created, self.lifted, self.worst = said
 
     def _report_halves(self, entries: Vector) -> None:
         """Say what momentum nobody gave in both halves of a step, by the entries there were before it."""
@@ -158,10 +164,11 @@ class Stepper(Flying):
         if self.reason:
             return impacts, False
         self._tick(dt)
-        hard = impacts > 0 or struck
+        hard = impacts > 0 or struck or self.misjudged
         heavy = hard and self.audit and not self._keeps_momentum()
         created, pressed = self._close(), max(float(self.books.account[PRESSED]) - before, 0.0)
-        return impacts, heavy or (hard and not (self._keeps_energy(created, OFF) and self._keeps_energy(pressed, OFF)))
+        well = self._keeps_energy(created, OFF) and self._keeps_energy(pressed, OFF) and not self._makes_energy(created, dt)
+        return impacts, heavy or (hard and not well)
 
     def _watch(self, dt: float, *, wild: bool, patient: bool) -> tuple[int, bool]:
         """Take a step with an audit, and take back what energy a wild one made out of nothing.
@@ -176,6 +183,7 @@ class Stepper(Flying):
         """
         books, audit, start = self.books, self.audit, self.measure_energy()
         before, self.audit = books.account.copy(), True
+        books.account[SUMS : TOTAL + 1] = 0.0  # so that nothing is lost in rounding beside what came before
         try:
             if not audit:
                 self.begin_motion()
@@ -185,13 +193,15 @@ class Stepper(Flying):
         if self.reason:
             return impacts, False
         self._tick(dt)
-        energy, came, swings = self.measure_energy(), books.account - before, wild and self.swings()
-        created = float(energy - start - came[TOTAL])
-        well = self._keeps_energy(created, SWING_OFF if swings else OFF) and self._keeps_momentum()
-        if patient and not (well and self._keeps_energy(max(float(came[PRESSED]), 0.0), OFF)):
+        energy, came, swings = self.measure_energy(), books.account[SUMS : TOTAL + 1].copy(), wild and self.swings()
+        books.account[SUMS : TOTAL + 1] += before[SUMS : TOTAL + 1]
+        created, pressed = float(energy - start - came[-1]), max(float(came[PRESSED - SUMS]), 0.0)
+        made, share = not wild and self._makes_energy(created, dt), CLOSED_OFF if wild and self.is_closed() else OFF
+        well = self._keeps_energy(created, share) and self._keeps_energy(pressed, OFF) and self._keeps_momentum()
+        if patient and (made or not well):
             return impacts, True
         if wild:
-            rise = max(created, float(energy - start - came[SUMS : SUMS + BRINGERS].sum())) + (self.lent if swings else 0.0)
+            rise = max(created, float(energy - start - came[:BRINGERS].sum())) + (self.lent if swings else 0.0)
             taken = self._take_back(rise) if rise > FINE * self._kinetic else 0.0
             energy, self.lent = energy - taken, rise - taken if swings else 0.0
         if audit:
@@ -199,7 +209,7 @@ class Stepper(Flying):
         else:
             books.account[:], self._numbers[MISSING] = before, 0.0
             for name in ALWAYS:
-                books.enter(name, float(came[SUMS + ENTRIES.index(name)]))
+                books.enter(name, float(came[ENTRIES.index(name)]))
         if self.weighs:
             self.close_motion(0.0)
             books.report_motion(self._numbers)
@@ -214,6 +224,10 @@ class Stepper(Flying):
     def _keeps_energy(self, created: float, share: float) -> bool:
         """Return whether energy from nowhere is no more than a share of the kinetic energy."""
         return abs(created) < share * self._kinetic + TINY
+
+    def _makes_energy(self, created: float, dt: float) -> bool:
+        """Return whether energy from nowhere is more than a step may make, where no drive brings and takes more than all moves with."""
+        return self.engine.joints.drive is None and created > (GAIN * self._kinetic + FREE / self.length) * dt
 
     def _keeps_momentum(self) -> bool:
         """Return whether bodies got no more momentum from nowhere than rounding in time may make."""
@@ -230,6 +244,7 @@ class Stepper(Flying):
     def _fall_silent(self, dt: float, entries: Vector, quality: Vector) -> None:
         """Leave no force of a step that failed behind, and say what the last good step said."""
         self.engine.contacts.rest(dt)
+        self.worst = None
         self.strayed = self.created = self.lifted = 0.0
         self.span, self.lam, self.books.account[:] = dt, np.zeros(self.mechanism.constraints.size), entries
         self._numbers[RESIDUAL : SPIN + 1] = quality
@@ -237,6 +252,7 @@ class Stepper(Flying):
 
     def _advance(self, dt: float) -> int:
         """Go through a step; return the number of impacts."""
+        self.misjudged = False
         if self.accurate and self.is_smooth(dt):
             self.fly_step(dt)
             return 0
