@@ -20,8 +20,6 @@ from humanoid_dynamics.spatial.compiling import compile_where_possible
 BESIDE = 2  # rows after the next one that its rates are taken from
 BACK = 0.5  # s before the next row that windows look at
 NO_ROWS, NO_WAY = read_only(np.zeros((0, 2))), read_only(np.zeros(2))
-NO_LABELS: Labels = np.zeros((0, 2), dtype=np.bool_)
-NO_EDGES: Indices = np.zeros((0, 2), dtype=np.intp)
 
 
 @dataclass(slots=True, eq=False)
@@ -90,12 +88,12 @@ class Window:
     speed: Matrix
     shift: Matrix
     aloft: Labels
-    labels: Labels = field(default_factory=lambda: NO_LABELS)
+    labels: Labels = field(default_factory=lambda: np.zeros((0, 2), dtype=np.bool_))
     offset: Matrix = field(default_factory=lambda: NO_ROWS)
     leap: tuple[int, int, int] | None = None
     way: Vector = field(default_factory=lambda: NO_WAY)
     led: tuple[Vector, Vector, Vector] | None = None
-    edges: Indices = field(default_factory=lambda: NO_EDGES)
+    edges: Indices = field(default_factory=lambda: np.zeros((0, 2), dtype=np.intp))
 
 
 def look(track: Track, settings: Settings, row: int, gravity: float) -> Window:
