@@ -136,6 +136,7 @@ def scene_facts(scene: "Scene", world: "World", summary: "Summary", recorder: "R
         "complementarity": summary.complementarity,
         "cone_violation": summary.cone,
         "depth": summary.depth,
+        "inside": None if summary.inside is None else summary.inside._asdict(),
         "closure": summary.closure,
         "impact_law": summary.rebound,
         "momentum": {"largest": summary.momentum, "missing": world.books.leaked[:3].tolist()},
@@ -145,9 +146,13 @@ def scene_facts(scene: "Scene", world: "World", summary: "Summary", recorder: "R
         "ground_force": force.tolist(),
         "weight": world.robot.mass * float(np.linalg.norm(world.robot.model.gravity.linear)),
         "digest": recorder.digest(),
-        "warnings": [str(notice) for notice in world.notices if notice.severity == "warning"],
+        "warnings": [str(notice) for notice in world.notices if notice.severity == "warning"] + _tell_inside(summary),
         **({"snake": world.pilot.facts()} if isinstance(world.pilot, SnakePilot) else {}),
     }
+
+
+def _tell_inside(summary: "Summary") -> list[str]:
+    return [] if summary.inside is None else [f"went in past an edge and was let pass: {summary.inside}"]
 
 
 def _print(facts: dict[str, Any], console: Console) -> None:

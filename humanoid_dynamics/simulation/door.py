@@ -55,6 +55,15 @@ def close_start(mechanism: Mechanism, q: Vector) -> Vector:
         raise ShapeError("q", str(cause), "connections that can close at the start") from cause
 
 
+def find_held(mechanism: Mechanism) -> set[int]:
+    """Return the joints that connections hold: what rides on them may be inside what holds it.
+
+    Args:
+        mechanism: The tree and its bilateral constraints.
+    """
+    return {end.joint for block in mechanism.constraints if isinstance(block, LoopBlock) for end in (block.A, block.B)}
+
+
 def _check_limits(robot: RobotModel, q: Vector) -> None:
     for joint in robot.joints:
         if not joint.v.stop - joint.v.start == 1 == joint.q.stop - joint.q.start:
@@ -85,7 +94,7 @@ def _check_middles(stepper: Stepper) -> None:
     """Refuse shapes that lie in others so wholly that no corner looks at a side; those that connections hold may."""
     contacts, data = stepper.engine.contacts, stepper.robot.data()
     pin.forwardKinematics(stepper.robot.model, data, stepper.q)
-    held = {end.joint for block in stepper.mechanism.constraints if isinstance(block, LoopBlock) for end in (block.A, block.B)}
+    held = find_held(stepper.mechanism)
     movers = [(carried_by(one.shape, data.oMi[one.joint]), one) for one in contacts.movers if one.joint not in held]
     for k, (shape, one) in enumerate(movers):
         others: list[tuple[Shape, str, int]] = [(other, f"link {by.link!r}", by.group) for n, (other, by) in enumerate(movers) if n != k]

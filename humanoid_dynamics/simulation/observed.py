@@ -9,6 +9,8 @@ from humanoid_dynamics.model.robot import Notice, RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.books import Books
 from humanoid_dynamics.simulation.contacts.contact_rows import Touching
+from humanoid_dynamics.simulation.contacts.inside import Inside, find_inside
+from humanoid_dynamics.simulation.door import find_held
 from humanoid_dynamics.simulation.reading import list_forces
 from humanoid_dynamics.simulation.setup import PointForce
 from humanoid_dynamics.simulation.steps.rows import MOMENTUM, PULL, SAG, SPIN, V_END
@@ -140,3 +142,12 @@ class ObservedWorld:
     def contact_forces(self) -> tuple[PointForce, ...]:
         """Return the mean forces on all points that touched in the last part of the last step."""
         return list_forces(self._stepper)
+
+    def find_inside(self) -> tuple[Inside, ...]:
+        """Return what of bodies is inside a box, a ball or a capsule now, the deepest first: what went in past an edge has no contact.
+
+        What rides on a link that connections hold is left out: a hand may be around the bar it holds.
+        """
+        contacts, held = self._stepper.engine.contacts, find_held(self.mechanism)
+        movers = [mover for mover in contacts.movers if mover.joint not in held]
+        return find_inside(self.robot, self.q, contacts.table, contacts.terrain, movers)

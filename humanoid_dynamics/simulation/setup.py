@@ -72,7 +72,7 @@ class StepReport(NamedTuple):
         residual: Largest distance in its parts of the contact impulses from a solution in which nothing yields, as a velocity [m/s].
         complementarity: Largest product of a normal impulse and the velocity along it [J].
         cone: How far an impulse is outside its cone [N·s].
-        depth: Largest depth of a point in the ground in any of its parts [m].
+        depth: Largest depth of a point that touches in any of its parts [m]; ``World.find_inside`` tells what is let pass.
         closure: Largest position error of the bilateral rows [m].
         missing: Energy that came from nowhere or went nowhere since the start [J].
         momentum: Momentum of all bodies that nobody gave in this step [N·s].

@@ -9,6 +9,14 @@ import pytest
 from humanoid_dynamics.cli import main
 from humanoid_dynamics.simulation.audit.motions import Finding
 
+WALL = """figures:
+  human: {robot: human28, points: body, xyz: [0, 0, 1.3], rpy: [0, 1.57, 0]}
+terrain:
+  - plane: {}
+  - box: {size: [0.06, 3, 0.6], xyz: [-0.2, 0, 0.3]}
+seconds: 0.45
+"""
+
 
 @pytest.fixture
 def call(monkeypatch, capsys):
@@ -134,6 +142,19 @@ def test_a_check_that_fails_is_said_and_changes_the_exit_code(call, tmp_path):
     assert "FAIL: penetration is" in words
     assert "penetration: Nothing may sink here." in words
     assert "stopped" not in words.replace("steps that stopped", "")
+
+
+def test_a_figure_that_went_into_a_wall_is_told_and_fails_the_run(call, tmp_path):
+    """It falls flat across the wall, which is thinner than its shapes are long: points on both sides, none meets it."""
+    path = tmp_path / "scene.yaml"
+    path.write_text(WALL)
+    code, out, _ = call("simulate", path, "--json")
+    facts = json.loads(out)
+    assert code == 1
+    assert [check["name"] for check in facts["checks"] if not check["passed"]] == ["inside boxes and bodies"]
+    assert facts["depth"] < 1e-3
+    assert 0.01 < facts["inside"]["depth"] <= 0.03
+    assert "went in past an edge and was let pass" in facts["warnings"][0]
 
 
 def test_ground_force_is_what_stands_still(call, tmp_path):

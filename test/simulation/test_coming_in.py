@@ -8,6 +8,7 @@ import pytest
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.simulation.audit.setting import build_crate, build_state, list_corners
 from humanoid_dynamics.simulation.contacts.terrain import build_ball, build_box, build_plane
+from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint
 from humanoid_dynamics.simulation.scenes.file import load_scene
 from humanoid_dynamics.simulation.scenes.run import build_world as build_scene
 from humanoid_dynamics.simulation.setup import Setup
@@ -48,6 +49,31 @@ def test_what_comes_in_by_a_face_is_held_however_fast(solid, dt, speed, compiled
     assert report.touching == 4
     assert report.depth < 1e-3
     assert np.abs(world.v).max() < 1e-2
+
+
+@pytest.mark.parametrize("solid", SOLIDS)
+def test_what_is_let_pass_is_told_and_what_rests_is_not(solid):
+    world = build_world(solid, 0.01, 0.0, compiled=None)
+    for _ in range(300):
+        world.step(1e-3)
+    assert world.touching.point.size
+    assert world.find_inside() == ()
+    world.q[2] = 0.04
+    deep = world.find_inside()
+    assert [one.shape for one in deep] == ["corner0", "corner2", "corner4", "corner6"]
+    assert [one.depth for one in deep] == pytest.approx([-solid.probe(np.array([[0.1, 0.1, -0.06]]))[0][0]] * 4)
+    assert str(deep[0]) == f"shape 'corner0' of link 'body', {deep[0].depth:.3g} m inside {solid.name!r}"
+
+
+def test_what_lies_across_a_wall_is_told_though_no_point_is_inside():
+    ends = [TouchPoint(f"end{k}", "body", np.array([x, 0.0, 0.0]), 0.05, shape="rod") for k, x in enumerate((-0.4, 0.4))]
+    setup = Setup(terrain=(build_box((0.1, 2.0, 2.0), (0.0, 0.0, -1.0)),), points=tuple(ends))
+    world = World(build_crate(4.0, EDGES), setup, build_state(z=0.06))
+    assert world.find_inside() == ()
+    world.q[2] = 0.02
+    assert [(one.shape, one.solid) for one in world.find_inside()] == [("rod", "box")]
+    assert world.find_inside()[0].depth == pytest.approx(0.03)
+    assert world.step(1e-3).depth == 0.0
 
 
 @PATHS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, check_numb
 from humanoid_dynamics.spatial.pose import UNIT
 
 FINITE = float(np.finfo(np.float64).max)
+FEW = 12  # points of a shape; meshes have more
+NOBODY = np.zeros(0, dtype=np.intp)
 WORLD = -1  # group of points of the terrain
 
 
@@ -63,6 +66,19 @@ class PointTable:
     def own(self) -> int:
         """Number of points of bodies."""
         return int(np.count_nonzero(self.group != WORLD))
+
+    @cached_property
+    def lines(self) -> tuple[Indices, Indices]:
+        """Points of bodies at the ends of lines within shapes: between all of a shape, of a mesh from each to the farthest from it."""
+        first, second = [NOBODY], [NOBODY]
+        shapes = self.shapes[: self.own]
+        for shape in dict.fromkeys(filter(None, shapes)):
+            own = np.array([k for k, name in enumerate(shapes) if name == shape], dtype=np.intp)
+            p = self.p_J[own, :3, 0]
+            away = np.linalg.norm(p[:, None] - p, axis=2)
+            a, b = np.triu_indices(len(own), 1) if len(own) <= FEW else (np.arange(len(own)), away.argmax(axis=1))
+            first, second = [*first, own[a]], [*second, own[b]]
+        return np.concatenate(first), np.concatenate(second)
 
 
 def bind_points(robot: RobotModel, points: Sequence[TouchPoint]) -> PointTable:

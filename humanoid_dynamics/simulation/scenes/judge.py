@@ -10,6 +10,7 @@ import numpy as np
 from humanoid_dynamics.simulation.balance import ENERGY, NONE, sum_energy
 from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE
 from humanoid_dynamics.simulation.contacts.rebound import ROUND_OFF
+from humanoid_dynamics.simulation.contacts.thresholds import NEAR
 from humanoid_dynamics.simulation.reach import CLOSURE
 from humanoid_dynamics.simulation.scenes.run import Summary, find_reach
 from humanoid_dynamics.simulation.scenes.scene import Tolerated
@@ -73,6 +74,7 @@ def _list_checks(summary: Summary, world: World) -> tuple[Check, ...]:
         Check("complementarity", "J", summary.complementarity, COMPLEMENTARITY),
         Check("outside the cone", "N·s", summary.cone, CONE),
         Check("penetration", "m", summary.depth, DEPTH),
+        Check("inside boxes and bodies", "m", 0.0 if summary.inside is None else summary.inside.depth, NEAR),
         Check("closure", "m", summary.closure, CLOSURE),
         Check("impacts beside their law", "m/s", summary.rebound, REBOUND),
         Check("energy made by an impact", "J", summary.created, ROUND_OFF * came + NONE * ROUND_OFF),

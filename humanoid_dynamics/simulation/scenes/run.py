@@ -17,6 +17,7 @@ from humanoid_dynamics.dynamics.impact import project_velocity
 from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError
 from humanoid_dynamics.model.state import State
+from humanoid_dynamics.simulation.contacts.inside import Inside
 from humanoid_dynamics.simulation.contacts.moving_shapes import note_boxes
 from humanoid_dynamics.simulation.contacts.terrain_points import note_edges
 from humanoid_dynamics.simulation.reach import measure_gap
@@ -31,6 +32,7 @@ from humanoid_dynamics.structure.events import Connect, Cut
 
 CLOSED = 1e-9
 FASTEST = 1e6  # that anything begins with [m/s, rad/s]; squares of much more are no numbers
+NOW_AND_THEN = 50  # steps
 FIRST = 2  # steps in which code is loaded or compiled
 
 
@@ -77,6 +79,7 @@ class Summary:
         reach: Radius of gyration of all bodies at the start [m].
         missed: Moments and watches of the scene that did not come before the run ended.
         handed: In how many steps contacts were handed from the law of the paper to friction, by why.
+        inside: What was deepest inside a box, a ball or a capsule, as seen every fifty steps and at the end; None where nothing was.
     """
 
     phases: list[Phase] = field(default_factory=list)
@@ -98,6 +101,7 @@ class Summary:
     reach: float = 0.0
     missed: list[str] = field(default_factory=list)
     handed: dict[str, int] = field(default_factory=dict)
+    inside: Inside | None = None
 
     def enter(self, report: StepReport) -> None:
         """Enter the report of a step."""
@@ -113,6 +117,12 @@ class Summary:
         self.momentum, self.spin = max(self.momentum, report.momentum), max(self.spin, report.spin)
         self.rebound, self.created = max(self.rebound, report.rebound), max(self.created, report.created)
         self.lifted = max(self.lifted, report.lifted)
+
+    def look(self, world: World) -> None:
+        """Enter what is inside something that lets it pass."""
+        found = world.find_inside()
+        if found and (self.inside is None or found[0].depth > self.inside.depth):
+            self.inside = found[0]
 
 
 def build_world(scene: Scene) -> World:
@@ -191,8 +201,11 @@ def run_scene(scene: Scene, world: World, seconds: float | None = None, watch: C
         step_scene(scene, world, watches, summary)
         if world.reason:
             break
-        if watch is not None and k % 50 == 0:
-            watch(world.t)
+        if k % NOW_AND_THEN == 0:
+            summary.look(world)
+            if watch is not None:
+                watch(world.t)
+    summary.look(world)
     summary.missed = [f"{moment.label} at {moment.at:g} s" for moment in pending] + [f"{watch.cut} leaves" for watch in watches]
     summary.pace = (perf_counter() - began) / max(summary.steps - late, 1)
     return summary

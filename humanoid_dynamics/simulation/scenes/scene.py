@@ -21,6 +21,7 @@ CHECKS = (
     "complementarity",
     "outside the cone",
     "penetration",
+    "inside boxes and bodies",
     "closure",
     "impacts beside their law",
     "energy made by an impact",
