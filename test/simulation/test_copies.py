@@ -108,3 +108,16 @@ def test_worlds_are_rolled_out_in_other_processes():
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         away = pool.starmap(go_on, [(world, 20) for world in worlds])
     assert away == [go_on(world, 20) for world in worlds]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_copied_snake_drives_itself_and_reads_its_own_gauges(way):
+    world = build_world(load_scene("snake"))
+    go_on(world, 120)
+    other = WAYS[way](world)
+    assert go_on(other, 60) == go_on(world, 60)
+    read = {name: gauge.read().copy() for name, gauge in other.gauges.items()}
+    assert all(np.array_equal(numbers, world.gauges[name].read()) for name, numbers in read.items())
+    world.pilot.heading = 1.2
+    go_on(world, 60)
+    assert all(np.array_equal(numbers, other.gauges[name].read()) for name, numbers in read.items())

@@ -67,8 +67,8 @@ class SnakePilot:
         self._drive = Drive(np.zeros(len(world.robot.actuated)), "waiting")
         names = [wheel.name for wheel in world.robot.wheels]
         world.gauges["side_force"] = Gauge(tuple(names), self.side_forces)
-        world.gauges["slip_margin"] = Gauge(tuple(names), lambda: self._bounds - np.abs(self.side_forces()))
-        world.gauges["heading"] = Gauge(("wanted", "aim"), lambda: np.array([self.heading, self._drive.aim]))
+        world.gauges["slip_margin"] = Gauge(tuple(names), self.slip_margins)
+        world.gauges["heading"] = Gauge(("wanted", "aim"), self.aims)
         world.add_hook("after_step", self._watch)
         world.pilot = self
 
@@ -96,10 +96,17 @@ class SnakePilot:
         """Return (n,) mean force on each wheel along its axle in the last step [N]."""
         return self._world.lam[self._rows] if self._world.robot is self._robot else np.zeros(len(self._rows))
 
+    def slip_margins(self) -> Vector:
+        """Return (n,) what each wheel had left before slipping in the last step [N]."""
+        return self._bounds - np.abs(self.side_forces())
+
+    def aims(self) -> Vector:
+        """Return (2,) where to go, and the aim on the way there [rad]."""
+        return np.array([self.heading, self._drive.aim])
+
     def _watch(self, world: World) -> None:
-        forces = np.abs(self.side_forces())
-        self.worst_margin = min(self.worst_margin, float((self._bounds - forces).min()))
-        self.worst_force = max(self.worst_force, float(forces.max(initial=0.0)))
+        self.worst_margin = min(self.worst_margin, float(self.slip_margins().min()))
+        self.worst_force = max(self.worst_force, float(np.abs(self.side_forces()).max(initial=0.0)))
         self._heads.append((world.t, self._drive.head))
         while self._heads[0][0] <= world.t - self._period:
             self._heads.popleft()
