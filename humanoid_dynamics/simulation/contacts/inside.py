@@ -12,12 +12,12 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.simulation.contacts.discs import probe_discs
 from humanoid_dynamics.simulation.contacts.moving_shapes import BoundShape, carried_by
 from humanoid_dynamics.simulation.contacts.point_table import WORLD, PointTable
-from humanoid_dynamics.simulation.contacts.shapes import Plane, Shape
+from humanoid_dynamics.simulation.contacts.shapes import Box, Capsule, Plane, carried_reach
 from humanoid_dynamics.simulation.contacts.terrain import Terrain
 from humanoid_dynamics.simulation.contacts.thresholds import NEAR
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-BETWEEN = np.linspace(0.0, 1.0, 11)[1:-1, None]  # where lines between the points of a shape are looked at
+BETWEEN = np.linspace(-1.0, 1.0, 11)[1:-1, None]  # where lines between the points of a shape are looked at
 
 
 class Inside(NamedTuple):
@@ -54,7 +54,7 @@ def find_inside(robot: RobotModel, q: Vector, table: PointTable, terrain: Terrai
         return ()
     data = robot.data()
     pin.forwardKinematics(robot.model, data, q)
-    solids: list[tuple[Shape, str, int]] = [(shape, shape.name, WORLD) for shape in standing]
+    solids: list[tuple[Box | Capsule, str, int]] = [(shape, shape.name, WORLD) for shape in standing]
     solids += [(carried_by(mover.shape, data.oMi[mover.joint]), mover.link, mover.group) for mover in movers]
     poses = np.array([data.oMi[joint].homogeneous for joint in table.joints])[table.owner[: table.own]]
     middles = np.matmul(poses, table.p_J[: table.own])[:, :3, 0]
@@ -67,14 +67,22 @@ def find_inside(robot: RobotModel, q: Vector, table: PointTable, terrain: Terrai
     return tuple(sorted(found, key=lambda one: -one.depth))
 
 
-def _measure_depth(solid: Shape, table: PointTable, middles: Matrix, axes: Matrix) -> Vector:
-    """Return how deep each point is in a solid, or a line from there to another of its shape [m]."""
-    gap, thick = solid.probe(middles)[0], np.flatnonzero(table.radius[: table.own])
-    if len(thick):
-        gap[thick] = probe_discs((solid,), middles[thick], table.radius[thick], axes[thick])[0]
-    a, b = table.lines
-    ways = middles[a, None] + BETWEEN * (middles[b] - middles[a])[:, None]
-    round_ends = np.where(table.axis[a].any(axis=1) | table.axis[b].any(axis=1), 0.0, np.minimum(table.radius[a], table.radius[b]))
-    between = solid.probe(ways.reshape(-1, 3))[0].reshape(-1, len(BETWEEN)).min(axis=1) - round_ends
-    np.minimum.at(gap, a, np.where(between < 0.0, between, np.inf))
-    return np.asarray(-gap)
+def _measure_depth(solid: Box | Capsule, table: PointTable, middles: Matrix, axes: Matrix) -> Vector:
+    """Return how deep each point is in a solid, or a line from there to another of its shape; zero where neither is [m]."""
+    away, radius, (a, b) = middles - solid.X_WB.translation, table.radius[: table.own], table.lines
+    reach = carried_reach(solid)
+    depth = np.zeros(len(middles))
+    near = np.flatnonzero(np.einsum("ij,ij->i", away, away) < (reach + radius) ** 2)
+    if len(near):
+        depth[near] = np.maximum(radius[near] - solid.probe(middles[near])[0], 0.0)
+    discs = near[axes[near].any(axis=1)]
+    if len(discs):
+        depth[discs] = np.maximum(-probe_discs((solid,), middles[discs], radius[discs], axes[discs])[0], 0.0)
+    mid, half = 0.5 * (away[a] + away[b]), 0.5 * (away[b] - away[a])
+    thick = np.where(axes[a].any(axis=1) | axes[b].any(axis=1), 0.0, np.minimum(radius[a], radius[b]))
+    near = np.flatnonzero(np.einsum("ij,ij->i", mid, mid) < (reach + np.sqrt(np.einsum("ij,ij->i", half, half)) + thick) ** 2)
+    if len(near):
+        ways = (solid.X_WB.translation + mid[near])[:, None] + BETWEEN * half[near][:, None]
+        gap = solid.probe(ways.reshape(-1, 3))[0].reshape(-1, len(BETWEEN)).min(axis=1)
+        np.maximum.at(depth, a[near], thick[near] - gap)
+    return depth
