@@ -1,5 +1,6 @@
 """Scenes of the papers with their numbers: grips, breaking swing, gait R1 by every rule, closed-loop legs."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -79,6 +80,18 @@ def test_sv_breaking_swing_breaks_where_a_thigh_leaves_the_plate():
         assert 0.0 < outside < 1e-4  # a thigh goes at most 10 m/s: less than 0.1 ms beyond the edge
         assert abs(phase.energy_change) < 1e-10
         assert phase.velocity_change == 0.0
+
+
+def test_sv_breaking_swing_breaks_at_the_right_times_and_keeps_its_energy():
+    """The slots open when they do at any step, to 0.1 ms, and not only where the thighs are by then."""
+    scene = load_scene("breaking_swing")
+    world = build_world(scene)
+    summary = run_scene(scene, world)
+    assert set(summary.statuses) == {"ok"}
+    assert abs(world.books.missing) < 1e-6 * abs(world.books.start)
+    fine = replace(scene, dt=2.5e-4)
+    finer = run_scene(fine, build_world(fine), 0.45)
+    assert [phase.t for phase in summary.phases] == pytest.approx([phase.t for phase in finer.phases], abs=1e-4)
 
 
 MANY = [rule if rule == "minimum_torque" else pytest.param(rule, marks=pytest.mark.slow) for rule in STEP_RULES]
