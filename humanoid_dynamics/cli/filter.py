@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from humanoid_dynamics.motion.formats.mapping import JointMap
     from humanoid_dynamics.spatial.arrays import Vector
 
-SHORTEST, LONGEST = 0.01, 5.0  # s of look-ahead
+SHORTEST, LONGEST = 0.005, 5.0  # s of look-ahead; a tick at least
 TURN = 6.3  # rad; once around
 
 RobotArgument = Annotated[str, typer.Argument(help="Catalogue name, or path of a URDF or xacro file.", metavar="ROBOT")]

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 import humanoid_dynamics as hd
 from humanoid_dynamics.cli.app import build_app
 from humanoid_dynamics.cli.filter_table import HEADS, compare, figures
+from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.slope import Slope, normal_of
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.formats.mapping import build_clip, build_recording
@@ -63,6 +64,15 @@ def test_delay_in_the_report_is_no_less_than_that_of_the_stream(tmp_path):
     write_standing(tmp_path / "stand.npz")
     facts = json.loads(call("human28", str(tmp_path / "stand.npz"), "--lookahead", "0.3", "--json").output)
     assert facts["delay"] == pytest.approx(0.37 + 2.0 / 30.0)
+
+
+def test_one_tick_of_look_ahead_is_the_shortest(tmp_path):
+    write_standing(tmp_path / "stand.npz")
+    facts = json.loads(call("human28", str(tmp_path / "stand.npz"), "--lookahead", f"{Settings().dt}", "--json").output)
+    assert facts["counts"]["finished"] == 1
+    refused = call("human28", str(tmp_path / "stand.npz"), "--lookahead", f"{0.9 * Settings().dt}").exception
+    assert isinstance(refused, hd.errors.HumanoidDynamicsError)
+    assert "--lookahead: received 0.0045, expected 0.005 s" in str(refused)
 
 
 def write_slope(path, slope):

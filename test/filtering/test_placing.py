@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
+import humanoid_dynamics as hd
 from humanoid_dynamics.filtering.poses.placing import enclose, find_shift
+from humanoid_dynamics.filtering.poses.replay import largest_scale, move_to_robot
+from humanoid_dynamics.filtering.poses.teleoperation import Teleoperation
+from humanoid_dynamics.motion.poses import PoseStream
 
 SHOULDER, REACH = np.array([0.1, -0.2, 1.3]), 0.5
 
@@ -45,3 +49,16 @@ def test_ball_holds_all_and_is_hardly_larger_than_the_smallest(points):
     assert np.linalg.norm(points - middle, axis=1).max() <= radius + 1e-12
     exact = {1: 0.0}.get(len(points), np.sqrt(2.0 / 3.0) if np.allclose(points, np.eye(3)) else 1.0)
     assert exact - 1e-12 <= radius <= 1.01 * exact + 1e-12
+
+
+def test_poses_that_jump_for_a_moment_do_not_tell_where_a_motion_begins():
+    tele, times = Teleoperation(hd.load_robot("human28"), ("left_hand",)), np.arange(0.0, 2.0, 0.01)
+    poses = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], (len(times), 1))
+    poses[:, 2] = 0.1 * np.sin(3.0 * times)
+    smooth, spoilt, bad = PoseStream("left_hand", times, poses), poses.copy(), slice(100, 103)
+    spoilt[bad, :3] += 5.0
+    jumping = PoseStream("left_hand", times, spoilt)
+    good = np.delete(np.arange(len(times)), bad)
+    expected = move_to_robot(tele, smooth, "left_hand").poses[good]
+    np.testing.assert_allclose(move_to_robot(tele, jumping, "left_hand").poses[good], expected, atol=1e-3)
+    assert largest_scale(tele, jumping, "left_hand") == pytest.approx(largest_scale(tele, smooth, "left_hand"), rel=0.02)

@@ -13,13 +13,15 @@ import pinocchio as pin
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.poses.answer import TeleoperationFrame
+from humanoid_dynamics.filtering.poses.gate import PoseGate
 from humanoid_dynamics.filtering.poses.placing import enclose, find_reach, find_shift
 from humanoid_dynamics.filtering.poses.teleoperation import Teleoperation
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.motion.poses import PoseStream
-from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 SETTLED = 1.0  # s from the start in which the robot takes up the motion; errors are counted after it
+BELIEVED = {"ok", "jumped", "frozen"}  # what the door says of a pose that leads
 FOLLOWED = ("tracking", "out_of_reach")  # the goal is known then, in the second brought to where the limb reaches
 
 
@@ -109,7 +111,8 @@ def replay_poses(
 def move_to_robot(tele: Teleoperation, stream: PoseStream, name: str, scale: float = 1.0) -> PoseStream:
     """Return poses as if the operator's frame had begun where the robot's is: way and turn from the first pose on, in axes of the world.
 
-    Where the limb would not reach them all, they begin as near to there as brings them into reach.
+    Where the limb would not reach them all, they begin as near to there as brings them into reach.  Poses that jump for a moment, which
+    lead nobody, do not count.
 
     Args:
         tele: Teleoperation of the robot, at rest.
@@ -120,16 +123,16 @@ def move_to_robot(tele: Teleoperation, stream: PoseStream, name: str, scale: flo
     start, first = tele.pose(name), pin.XYZQUATToSE3(np.array(stream.poses[0]))
     moved, reach = np.empty_like(stream.poses), find_reach(tele.robot, tele.frames[tele.names.index(name)])
     moved[:, :3] = start.translation + scale * (stream.poses[:, :3] - first.translation)
-    if reach is not None:
-        moved[:, :3] += find_shift(moved[:, :3], *reach)
     for row, pose in enumerate(stream.poses):
         turn = pin.XYZQUATToSE3(np.array(pose)).rotation @ first.rotation.T @ start.rotation
         moved[row, 3:] = pin.Quaternion(turn).coeffs()
+    if reach is not None:
+        moved[:, :3] += find_shift(_believed_places(stream.times, moved), *reach)
     return PoseStream(name, stream.times, moved, stream.origin)
 
 
 def largest_scale(tele: Teleoperation, stream: PoseStream, name: str) -> float:
-    """Return up to which scale a limb reaches all of a motion; infinite where its length does not matter.
+    """Return up to which scale a limb reaches all of a motion but what jumps for a moment; infinite where its length does not matter.
 
     Args:
         tele: Teleoperation of the robot.
@@ -137,8 +140,15 @@ def largest_scale(tele: Teleoperation, stream: PoseStream, name: str) -> float:
         name: Frame they are to lead.
     """
     reach = find_reach(tele.robot, tele.frames[tele.names.index(name)])
-    radius = enclose(stream.poses[:, :3])[1]
+    radius = enclose(_believed_places(stream.times, stream.poses))[1]
     return np.inf if reach is None or radius == 0.0 else reach[1] / radius
+
+
+def _believed_places(times: Vector, poses: Matrix) -> Matrix:
+    """Return the places of the poses that the door lets in."""
+    gate = PoseGate()
+    stamps = times - times[0] + 1.0
+    return poses[[gate.take(float(t), pose, float(t)) in BELIEVED for t, pose in zip(stamps, poses, strict=True)], :3]
 
 
 def _send(streams: Mapping[str, PoseStream], line: Line) -> list[tuple[float, str, float, Vector]]:
