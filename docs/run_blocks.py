@@ -151,6 +151,9 @@ def build_folder(folder: Path) -> None:
         done = execute(command, folder)
         if done.returncode:
             sys.exit(f"{command}\n{done.stderr}")
+    with np.load(folder / "walk.npz") as walk:
+        kept = {name: walk[name] for name in ("times", "base_pos", "base_quat_xyzw")}
+        np.savez(folder / "23_joints.npz", **kept, joint_pos=walk["joint_pos"][:, :23], joint_names=walk["joint_names"][:23])
 
 
 def execute(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
