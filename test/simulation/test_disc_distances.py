@@ -32,6 +32,14 @@ def draw(rng, shape):
     return shape.X_WB.translation + R @ (rng.uniform(-1.0, 1.0, 3) * span), radius, R @ (axis / np.linalg.norm(axis))
 
 
+def draw_pairs(kind, seed):
+    """Yield a shape and a disc around it, sixty times."""
+    rng = np.random.default_rng(seed)
+    for _ in range(60):
+        shape = SHAPES[kind](rng)
+        yield shape, *draw(rng, shape)
+
+
 def search(shape, middle, radius, axis):
     """Return the least distance of all places on a flat disc from a shape, from ever finer grids: it is convex."""
     across, about, span = np.linalg.svd(axis[None])[2][1:], np.zeros(2), radius
@@ -47,10 +55,8 @@ def search(shape, middle, radius, axis):
 @pytest.mark.parametrize("kind", SHAPES)
 def test_no_place_on_a_disc_is_nearer_to_a_shape_than_the_one_that_is_told(kind):
     """To the thickness of what stands for a disc, and where it touches lies on the disc, as far from the shape as it is said to be."""
-    rng, beside = np.random.default_rng(5), 0
-    for _ in range(60):
-        shape = SHAPES[kind](rng)
-        middle, radius, axis = draw(rng, shape)
+    beside = 0
+    for shape, middle, radius, axis in draw_pairs(kind, 5):
         nearest, _ = search(shape, middle, radius, axis)
         gap, normal, which, place = (found[0] for found in probe_discs((shape,), middle[None], np.array([radius]), SHARE * axis[None]))
         thin = 1.01 * FLAT * radius + 1e-6
@@ -71,10 +77,8 @@ def test_no_place_on_a_disc_is_nearer_to_a_shape_than_the_one_that_is_told(kind)
 @pytest.mark.parametrize("kind", SHAPES)
 def test_a_disc_that_is_pressed_in_a_little_comes_free_the_way_that_is_told(kind):
     """A hundredth of a millimetre, as what lies there is, over sides, edges and corners."""
-    rng, pressed = np.random.default_rng(6), 0
-    for _ in range(60):
-        shape = SHAPES[kind](rng)
-        middle, radius, axis = draw(rng, shape)
+    pressed = 0
+    for shape, middle, radius, axis in draw_pairs(kind, 6):
         gap, normal, _, _ = probe_discs((shape,), middle[None], np.array([radius]), SHARE * axis[None])
         if gap[0] < 1e-6:
             continue
