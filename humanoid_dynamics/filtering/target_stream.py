@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
+from humanoid_dynamics.filtering.conditioning.bridging import HOLE, SHORT, STEP, WAY, Bridge
+from humanoid_dynamics.filtering.conditioning.gate import FAR_ENOUGH
 from humanoid_dynamics.filtering.conditioning.intake import HOLD_STEP, Intake
 from humanoid_dynamics.filtering.conditioning.leash import Leash
 from humanoid_dynamics.filtering.conditioning.pace import Pace, hurry
@@ -21,6 +24,7 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 ROWS_AT_A_TIME = 8
 NEEDED = ROWS_AT_A_TIME + 3  # rows that a plan needs at least
+SETTLED = 1  # rows after those that are planned that stay as they are
 FEWEST = 3  # rows known with which one more can be planned
 PATIENCE = 0.25  # share of the look-ahead that samples may be late before the reference stands still
 SLOWEST = 0.04  # s between samples that are no pause, however short the look-ahead
@@ -60,6 +64,9 @@ class TargetStream:
         bound = PostureBound(robot, proportions, leaps=settings.flights)
         leash = None if settings.flights else Leash(robot, proportions)  # in a leap both soles move alike as well
         self._intake = Intake(robot, keep_limits=keep_limits, bound=bound, leash=leash)
+        self._bridge = Bridge(robot, proportions)
+        self._doubts = settings.lookahead >= FAR_ENOUGH  # whether samples can be waited for that agree
+        self._good, self._usual = -math.inf, 0.0  # when the last sample was, and the time between samples
         self._track = Track(robot, proportions, settings)
         self._planner = Planner(proportions, settings, self._track)
         self._pace = Pace(settings, self._patience)
@@ -134,20 +141,28 @@ class TargetStream:
             What became of it, see ``Intake.take``.
         """
         self._intake.share = self._pace.share if self.late is None else hurry(self.late + self.behind)
-        status = self._intake.take(time, q)
+        status = self._intake.see(time, q)
+        if not status and self._doubts and self._intake.doubt():
+            self.refused = "jumped"
+            return self.refused
+        if not status:
+            told, status = self._close_hole(), self._intake.accept()
+            status = told if status == "ok" else status
         if status == "jumped" and not (self.started or self.planned) and self._intake.begin_at_rest():
             self._track.restart()
             self.place = FirstPlace(self._placer)
         self.refused = "" if status in TAKEN else status
         if status in TAKEN and self._intake.q is not None:
             self.stood = 0.0
+            if not self._intake.frozen:
+                self._good = self._intake.time
             self._track.add(self._intake.time, self._intake.q, self.behind)
             if status == "moved":
                 self._track.break_off()
         return status
 
     def stand_still(self, time: float, *, missed: bool = False) -> None:
-        """Let the reference stand still where it is.
+        """Let the reference stand still where it is; where no samples are missed that is as good as samples.
 
         Args:
             time: For how long [s].
@@ -155,7 +170,33 @@ class TargetStream:
         """
         if self._intake.wait(time, missed=missed) and self._intake.q is not None:
             self.stood += time
+            self._good = self._good if missed else self._intake.time
             self._track.add(self._intake.time, self._intake.q, self.behind)
+
+    def _close_hole(self) -> str:
+        """Before the first sample after a hole: take back what has stood still and is not settled, and lead to that sample instead.
+
+        Returns:
+            What became of that sample; ``ok`` where motion goes on.
+        """
+        intake, track = self._intake, self._track
+        hole, last, jumped = intake.due - self._good, self._good - STEP, intake.jumped
+        usual = max(HOLE[0], HOLE[1] * self._usual)
+        self._usual = min(intake.due - intake.time, HOLE[0])
+        if not (intake.follows and (jumped or hole >= usual)) or intake.is_near:
+            return "ok"
+        settled = track.start + (self._planner.now + SETTLED + track.half) * self._settings.dt
+        told = "moved" if intake.is_elsewhere else "jumped" if jumped or hole >= SHORT else "ok"
+        goes_on = told == "ok"
+        last = min(last, intake.due - WAY) if jumped else last
+        if settled > last if goes_on else intake.due - max(settled, last) < SHORT:
+            return "ok"  # it is too late
+        start, (before, q), late = track.take_back(max(settled, last))
+        intake.go_back(start, q)
+        lasts, later = intake.due - start, intake.due - intake.stamp - late
+        for time, each in intake.bridge(self._bridge, (self._settings.dt, before) if goes_on else None):
+            track.add(time, each, late + later * (time - start) / lasts)
+        return told
 
     def leave_out(self, time: float) -> None:
         """Leave out some time that is still to come by the clock of the sender.

@@ -20,9 +20,12 @@ from humanoid_dynamics.motion.resampling import sample_configurations
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
 RATE = 50.0  # Hz of a good stream
-AFTER = 2.0  # s a stream goes on after its fault
-BAND = 0.05  # rad; a command whose joints are off by less than this beyond what is usual, in the root mean square, follows again
-MOTIONS = ("sway", "squat", "gait", "walk")  # the second and the last one are recordings
+AFTER = 3.0  # s a stream goes on after its fault
+ENDING = 1.0  # s before the end of a stream that tell nothing: it is about to stand
+BAND = 0.05  # rad; a command whose joints are off that without a fault by less, in the root mean square, follows again
+STAYS = 0.5  # s for which it must
+MOTIONS = ("sway", "squat", "gait", "walk", "dance")  # all but the first and the third one are recordings
+RECORDED = {"squat": "g1_asap/squat_level1.npz", "walk": "g1_asap/walk_level1.npz", "dance": "g1_karate/J_ShortDance16_JazzWalk.csv"}
 ARMS = ("shoulder", "elbow", "wrist")
 
 
@@ -48,8 +51,8 @@ class Fault:
 @functools.cache
 def load_motion(name: str) -> Clip:
     """Return a motion: one that is made, or a recording."""
-    if name in {"squat", "walk"}:
-        return load_clip(find_recording(f"g1_asap/{name}_level1.npz"), hd.load_robot("g1"))
+    if name in RECORDED:
+        return load_clip(find_recording(RECORDED[name]), hd.load_robot("g1"))
     robot = hd.load_robot("human28")
     if name == "gait":
         return build_walk(robot, WalkStyle(steps=9)).clip
@@ -183,29 +186,29 @@ def run(flow: DynamicsFilter, samples: Iterable[tuple[float, np.ndarray]]) -> tu
 @functools.cache
 def undisturbed(motion: str) -> list[Frame]:
     """Return the frames of a motion without any fault."""
-    return follow(Fault("none", motion, 3.0, 4.0, 0))[1]
+    return follow(Fault("none", motion, 4.0, 5.0, 0))[1]
 
 
-def off(frames: list[Frame], motion: str, since: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return instants of a reference after one, and by how much joints are off the reference there, in the root mean square [rad]."""
-    clip = load_motion(motion)
-    times = np.array([frame.reference for frame in frames])
-    wanted = sample_configurations(clip, clip.times[0] + np.minimum(times, clip.duration))
-    misses = np.sqrt(np.mean((np.array([frame.q for frame in frames])[:, 7:] - wanted[:, 7:]) ** 2, axis=1))
-    return times[times >= since], misses[times >= since]
+def off(frames: list[Frame], motion: str, since: float, until: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return instants of a reference, and by how much joints are off the undisturbed ones there, in the root mean square [rad]."""
+    clean = undisturbed(motion)
+    known, postures = np.array([frame.reference for frame in clean]), np.array([frame.q[7:] for frame in clean])
+    judged = [frame for frame in frames if since <= frame.reference < until]
+    times = np.array([frame.reference for frame in judged])
+    wanted = np.column_stack([np.interp(times, known, joint) for joint in postures.T])
+    return times, np.sqrt(np.mean((np.array([frame.q[7:] for frame in judged]) - wanted) ** 2, axis=1))
 
 
-@functools.cache
-def usual(motion: str) -> float:
-    """Return by how much joints are off the reference of an undisturbed stream, in the root mean square, at most [rad]."""
-    return float(np.max(off(undisturbed(motion), motion, 0.0)[1]))
+def time_back(times: np.ndarray, misses: np.ndarray, since: float) -> float:
+    """Return how long after an instant joints are no farther off than ``BAND``, and stay so for ``STAYS`` or to the end [s]."""
+    last = since
+    for t in times[misses > BAND].tolist():
+        if t - last > STAYS:
+            break
+        last = t
+    return last - since
 
 
 def recovery(fault: Fault, frames: list[Frame]) -> float:
-    """Return how long after a fault the command is not, or not for good, back [s].
-
-    It is back where all limits are kept and joints are off the reference by no more than ``BAND`` beyond what is usual without a fault.
-    """
-    times, misses = off(frames, fault.motion, fault.ends)
-    kept = np.array([frame.rung == 0 and frame.certificate.holds for frame in frames])[-len(times) :]
-    return float(np.max(times[(misses > usual(fault.motion) + BAND) | ~kept], initial=fault.ends)) - fault.ends
+    """Return how long after a fault the command is not back, or not for good, on what it is without that fault [s]."""
+    return time_back(*off(frames, fault.motion, fault.ends, fault.ends + AFTER - ENDING), fault.ends)

@@ -7,11 +7,13 @@ import math
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.filtering.conditioning.bridging import Bridge
+from humanoid_dynamics.filtering.conditioning.doubts import LOUD, NOISY, Doubts
 from humanoid_dynamics.filtering.conditioning.intake_kernels import add_changes, count_fast, find_way, let_in
 from humanoid_dynamics.filtering.conditioning.leash import Leash
 from humanoid_dynamics.filtering.conditioning.origin import Origin, carry
 from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
-from humanoid_dynamics.filtering.conditioning.rejoining import Rejoining
+from humanoid_dynamics.filtering.conditioning.rejoining import SMALLEST, Rejoining
 from humanoid_dynamics.filtering.conditioning.sample_clock import AHEAD, SampleClock
 from humanoid_dynamics.filtering.conditioning.sample_faults import FaultFinder
 from humanoid_dynamics.filtering.measured import read_number, read_vector
@@ -28,8 +30,6 @@ FASTEST_JOINT = 30.0  # rad/s, where the robot sets no limit
 LONGEST_GAP = 0.5  # s; after a longer silence time does not wait for what was missed
 AGREED = 3  # samples that agree with each other; before as many have come a stream that is all noise tells nothing
 REMEMBERED = 0.3  # weight of a new sample in what is known about noise
-NOISY = (0.02, 80.0)  # rad and rad/s^2; differences of steps that are larger, over all joints, are no motion but noise
-LOUD = 2.5  # times of that; a step that is so different from the last one is not taken at all
 
 
 class Intake:
@@ -63,17 +63,18 @@ class Intake:
         self._lower[:7], self._upper[:7] = -np.inf, np.inf
         if not keep_limits:
             self._lower[:], self._upper[:] = -np.inf, np.inf
-        self._rejoining = Rejoining(robot, self._speed)
+        self._rejoining, self._doubts = Rejoining(robot, self._speed), Doubts(robot, self._speed)
         kernels = let_in, count_fast, add_changes, find_way
         self._let_in, self._count_fast, self._add_changes, self._find_way = (compile_where_possible(each) for each in kernels)
         self.restart()
 
     def restart(self) -> None:
         """Forget the stream."""
-        self.time, self._clock = -np.inf, SampleClock()
+        self.time, self.due, self._clock = -np.inf, -np.inf, SampleClock()
         self.share = 0.0  # of the time between samples that is to be left out
         self.q: Vector | None = None
         self._free: Vector = np.zeros(0)  # the same, not held back
+        self._seen: Vector = np.zeros(0)
         self._given: Vector | None = None
         self._origin = Origin()
         self._rejoining.restart()
@@ -81,6 +82,8 @@ class Intake:
             self._bound.restart()
         if self._leash is not None:
             self._leash.restart()
+        self._doubts.restart()
+        self._lost = False  # whether the stream is to be led back to, whatever the sample that comes
         self._raw: Vector | None = None
         self._last_rate: Vector | None = None
         self._noise, self._agreed = 0.0, 0
@@ -126,6 +129,15 @@ class Intake:
             elsewhere, ``limited`` where it is faster than the robot, ``noisy`` where noise is taken out; or why it was left out:
             ``wrong_shape``, ``not_finite``, ``beyond``, ``late``, ``ahead``, ``not_unit``, ``leaning``.
         """
+        return self.see(time, q) or self.accept()
+
+    def see(self, time: float, q: Vector) -> str:
+        """Look at one sample; return why it is left out, and nothing where it is to be accepted.
+
+        Args:
+            time: Its instant [s].
+            q: (nq,) configuration.
+        """
         sample, stamp = read_vector(q), read_number(time)
         # The clock is read also where the rest is no sample: time goes on.
         read = self._clock.read(stamp, self.share) if math.isfinite(stamp) else "not_finite"
@@ -134,8 +146,91 @@ class Intake:
         fault = self._faults.find(sample)
         if fault or isinstance(read, str):
             return fault or str(read)
-        self._given = np.array(sample)
-        return self._accept(read, sample)
+        if read - self.time > AHEAD and self.q is not None:  # what came in between was left out
+            self._clock.skip(read - self.time - AHEAD)
+            read = self._clock.newest
+        self._seen, self.due = np.array(sample), read
+        return ""
+
+    def doubt(self) -> bool:
+        """Return whether the sample that was seen has nothing to do with those before, or too few have come since that agree."""
+        return self._doubts.look(self.due, self._seen, self._seen if self.q is None else self._free) and self.follows
+
+    @property
+    def jumped(self) -> bool:
+        """Whether samples were doubted since the last one that was accepted."""
+        return self._doubts.jumped
+
+    def accept(self) -> str:
+        """Take the sample that was seen; return what became of it, see ``take``."""
+        self._lost = self._lost or self._doubts.jumped
+        self._doubts.settle()
+        self._given = self._seen
+        return self._accept(self.due, np.array(self._given))
+
+    @property
+    def follows(self) -> bool:
+        """Whether samples are known by now, and followed: no posture is held instead."""
+        return self._agreed >= AGREED and self._waits_at is None and self._rest is None
+
+    @property
+    def frozen(self) -> bool:
+        """Whether the last sample was the one before once more."""
+        return self._doubts.frozen
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the sample that was seen is at another place, or turned elsewhere, than can have been come to."""
+        return self._is_far(self._free, self._origin.place(self._seen), min(self.due - self.time, LONGEST_GAP))
+
+    @property
+    def is_near(self) -> bool:
+        """Whether the sample that was seen is where one is."""
+        way = pin.difference(self._model, self._free, self._origin.place(self._let_stand()))
+        return float(np.max(np.abs(way))) < SMALLEST
+
+    def go_back(self, time: float, q: Vector) -> None:
+        """Go on from an earlier posture.
+
+        Args:
+            time: Its instant [s].
+            q: (nq,) configuration.
+        """
+        if self._leash is not None:
+            if self._leash.holds:
+                self._origin.move(self._leash.let_go())  # where it was held is taken for where it was
+            self._leash.restart()
+        if self._bound is not None:
+            self._bound.restart()
+        self._rejoining.restart()
+        self._raw = self._last_rate = None
+        self._doubts.settle()
+        self.time, self._free, self.q = time, q, q
+
+    def bridge(self, bridge: Bridge, before: tuple[float, Vector] | None) -> list[tuple[float, Vector]]:
+        """Lead to the sample that was seen; return postures on the way, with their instants.
+
+        Args:
+            bridge: What leads.
+            before: How long ago one was where [s], (nq,), where motion goes on; None where it comes to rest and sets out again, wherever
+                the reference is by now.
+        """
+        start, q, sample = self.time, self._free, self._let_stand()
+        if before is None:
+            self._origin.move(bridge.move(q, self._origin.place(sample)))
+            way = bridge.lead(q, self._origin.place(sample), self.due - start)
+        else:
+            way = bridge.go_on(before[1], q, self._origin.place(sample), (before[0], self.due - start))
+        way = [(start + time, each) for time, each in way]
+        self.time, self._free = way[-1]
+        self.q = self._free
+        return way
+
+    def _let_stand(self) -> Vector:
+        """Return the sample that was seen inside its limits, such that it can be balanced."""
+        sample = np.array(self._seen)
+        self._let_in(sample, self._lower, self._upper)
+        return self._bound.lead(sample)[0] if self._bound else sample
 
     def wait(self, time: float, *, missed: bool = False) -> bool:
         """Go on for some time with the last sample as it came; return whether there is one.
@@ -151,9 +246,6 @@ class Intake:
 
     def _accept(self, time: float, sample: Vector) -> str:
         """Take a sample that is one; return what became of it."""
-        if time - self.time > AHEAD and self.q is not None:  # what came in between was left out
-            self._clock.skip(time - self.time - AHEAD)
-            time = self._clock.newest
         self._let_in(sample, self._lower, self._upper)
         sample, led = self._bound.lead(sample) if self._bound else (sample, False)
         if self.q is None:
@@ -188,6 +280,7 @@ class Intake:
         if self._jumps(sample, gap):
             sample, status = self._move_origin(given, sample), "moved"
         share, wild = self._share_of(sample, gap)
+        wild, self._lost = wild or self._lost, False
         runs = self._bound is not None and self._bound.runs(gap, led=self._rejoining.leads)
         if self._waits_at is not None:
             return self._rejoining.lead(self._waits_at, gap), 1.0, "waited_for"
@@ -261,6 +354,9 @@ class Intake:
         elsewhere = self._rejoining.leads or self._waits_at is not None
         last = self._raw if elsewhere else self._free  # what is led back is elsewhere for a while
         last = sample if last is None else last
+        return self._is_far(last, sample, gap)
+
+    def _is_far(self, last: Vector, sample: Vector, gap: float) -> bool:
         way, turn = self._find_way(last, sample)
         return bool(way > JUMP + FASTEST_BASE[0] * gap or turn > TURN + FASTEST_BASE[1] * gap)
 

@@ -40,9 +40,18 @@ class Origin:
             last: (nq,) where it was, in the world of the robot.
             now: (nq,) where it is there.
         """
-        base = pin.XYZQUATToSE3(now[:7])
-        turn = pin.utils.rotate("z", -heading_between(last, now))
-        self.move(pin.SE3(turn, last[:3] - turn @ base.translation))
+        self.move(way_back(last, now))
+
+
+def way_back(last: Vector, now: Vector) -> pin.SE3:
+    """Return the turn about the vertical and the way that bring a body to where it was.
+
+    Args:
+        last: (7 or more,) place [m] and quaternion where it was.
+        now: (7 or more,) where it is.
+    """
+    turn = pin.utils.rotate("z", -heading_between(last, now))
+    return pin.SE3(turn, last[:3] - turn @ now[:3])
 
 
 def carry(X: pin.SE3, q: Vector) -> Vector:

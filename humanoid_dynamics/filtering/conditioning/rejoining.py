@@ -13,7 +13,7 @@ from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 BASE = 6
 BACK = (0.4, 0.5)  # s of the way back, at least and at most
-PACE = 2.0  # rad/s; how fast the joint with the longest way goes it, in the mean
+PACE = 2.0  # rad/s; how fast the joint with the longest way goes it, in the mean; a posture that jumped is not believed before that
 SMALLEST = 0.02  # rad or m; what is nearer needs no way back
 MANY = 0.2  # share of joints; where so many run faster than they can, the posture jumped
 FROZEN = 0.1  # s; a stream that did not change for so long stood still

@@ -44,6 +44,15 @@ class Rows:
         """
         self._needed = min(max(row, self._needed), self.end)
 
+    def cut(self, row: int) -> None:
+        """Take the newest rows back.
+
+        Args:
+            row: Index of the oldest one that goes.
+        """
+        self.end = max(min(row, self.end), self.first)
+        self._needed = min(self._needed, self.end)
+
     def append(self, row: Matrix | float) -> None:
         """Put a row at the end.
 

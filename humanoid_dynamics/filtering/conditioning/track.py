@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pinocchio as pin
 
@@ -104,6 +106,26 @@ class Track:
         self._samples = [*self._samples[-3:], (time, np.array(q), late)]
         self._resample(last=self._eager)
         self._smooth()
+
+    def take_back(self, time: float) -> tuple[float, Matrix, float]:
+        """Forget what comes after an instant; rows before it by half the window that smooths stay as they are.
+
+        Args:
+            time: The instant, [s]; the newest row where it is later.
+
+        Returns:
+            Instant of the last row that is left, (2, nq) the one before it and itself, and by how much it is later than its stamp says.
+        """
+        row = min(math.floor((time - self.start) / self._dt + SAME), self._raw.end - 1 - self.half)
+        raw = row + self.half
+        self._raw.cut(raw + 1)
+        self.behind.cut(row + 1)
+        for seen in (self.q, self.rate, self.com, self.spin, self.place, self.turn, self.heading, self.centre, self.stretch):
+            seen.cut(raw + 1 - 2 * self.half)
+        last, late = self._raw.between(raw - 1, raw + 1).copy(), float(self.behind.between(row, row + 1)[0])
+        at = self.start + row * self._dt
+        self._samples = [(at - self._dt, last[0], late), (at, last[1], late)]
+        return at, last, late
 
     def break_off(self) -> None:
         """Say that the last sample has nothing to do with those before it."""

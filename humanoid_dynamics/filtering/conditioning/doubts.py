@@ -1,0 +1,83 @@
+"""Doubts about samples: one that jumps is left out until those that follow agree, and could have been come to at the pace of a way back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_dynamics.filtering.conditioning.intake_kernels import add_changes, count_fast
+from humanoid_dynamics.filtering.conditioning.rejoining import MANY, PACE
+from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.compiling import compile_where_possible
+
+BASE = 6
+LEAST = 10.0  # rad/s; joints that may not even run as fast as this do not jump because motion is faster
+AGREED = 2  # steps in a row from sample to sample without a jump; before as many have come one does not know what to believe
+NOISY = (0.02, 80.0)  # rad and rad/s^2; differences of steps that are larger, over all joints, are no motion but noise
+LOUD = 2.5  # times of that; a step that is so different from the last one is not taken at all
+FAST = 1.5  # times as fast as it can; where a single joint runs faster, it jumped
+
+
+class Doubts:
+    """Tells whether samples are to be believed, by what they say themselves.
+
+    Attributes:
+        jumped: Whether samples were left out since the last one that was believed.
+        frozen: Whether the last sample was the one before once more.
+    """
+
+    def __init__(self, robot: RobotModel, speed: Vector) -> None:
+        """Prepare.
+
+        Args:
+            robot: A robot with a free base.
+            speed: (nv,) largest speeds.
+        """
+        self._model, self._speed = robot.model, np.maximum(speed, LEAST)
+        self._count_fast = compile_where_possible(count_fast)
+        self._add_changes = compile_where_possible(add_changes)
+        self._many = max(MANY * (len(speed) - BASE), 2.0)
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget the stream."""
+        self._last: tuple[float, Vector] | None = None
+        self._rate: Vector | None = None
+        self.frozen = False
+        self._agree, self._since, self.jumped = AGREED, 0.0, False
+
+    def look(self, time: float, q: Vector, believed: Vector) -> bool:
+        """Look at one sample after the other; return whether this one is doubtful.
+
+        Args:
+            time: Its instant [s].
+            q: (nq,) configuration.
+            believed: (nq,) the last one that was believed.
+        """
+        last, self._last = self._last, (time, q)
+        if last is None or time <= last[0]:
+            return False
+        way, gap = pin.difference(self._model, last[1], q), time - last[0]
+        self.frozen = not way.any()
+        leaps = self._leaps(way, gap)
+        self._agree = 0 if leaps else self._agree + 1
+        if leaps and not self.jumped:
+            self.jumped, self._since = True, last[0]
+        if not self.jumped or self._agree < AGREED:
+            return self.jumped
+        farthest, _ = self._count_fast(pin.difference(self._model, believed, q), BASE, self._speed, np.inf)
+        return bool(farthest > PACE * (time - self._since))
+
+    def _leaps(self, way: Vector, gap: float) -> bool:
+        """Return whether a step is none of a motion: of many joints, of one that is far too fast, or to and fro."""
+        rate, last = way / gap, self._rate
+        self._rate = rate
+        many = self._count_fast(way, BASE, self._speed, gap)[1]
+        if many >= self._many or (many > 0 and self._count_fast(way, BASE, self._speed, FAST * gap)[1] > 0):
+            return True
+        return last is not None and self._add_changes(rate, last) * gap > LOUD * (NOISY[0] + NOISY[1] * gap * gap) * len(rate)
+
+    def settle(self) -> None:
+        """Say that a sample is believed."""
+        self.jumped = False

@@ -1,0 +1,193 @@
+"""Holes in recorded motions: nobody falls, all limits hold, and the robot is soon back on what it does without them."""
+
+import functools
+
+import numpy as np
+import pinocchio as pin
+import pytest
+import streams
+from recordings import find_recording
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.filtering import DynamicsFilter, Settings
+from humanoid_dynamics.filtering.conditioning.bridging import Bridge
+from humanoid_dynamics.filtering.conditioning.doubts import Doubts
+from humanoid_dynamics.filtering.conditioning.track import Track
+from humanoid_dynamics.filtering.proportions import measure_proportions
+from humanoid_dynamics.motion.load import load_clip
+from humanoid_dynamics.motion.resampling import sample_configurations
+
+RATE = 60.0  # Hz
+RECOVERY, LONGEST = 0.5, 1.5  # s
+CLIPS = {
+    "walk 1": "g1_asap/walk_level1.npz",
+    "walk 4": "g1_asap/walk_level4.npz",
+    "kick": "g1_asap/kick_level1.npz",
+    "balance": "g1_asap/single_foot_balance_level1.npz",
+    "dance": "g1_karate/J_ShortDance16_JazzWalk.csv",
+}
+
+
+@functools.cache
+def robot():
+    return hd.load_robot("g1")
+
+
+@functools.cache
+def clip_of(name):
+    return load_clip(find_recording(CLIPS[name]), robot())
+
+
+def silent(q):
+    """Nothing comes."""
+
+
+def no_number(q):
+    return np.full_like(q, np.nan)
+
+
+def off_by_a_joint(q):
+    q[7] += 1.2
+    return q
+
+
+def run(name, spoil, begins, lasts, after=4.0):
+    """Send a clip as time passes, spoilt for a while, with a tick every 5 ms; return all frames."""
+    clip = clip_of(name)
+    end = min(clip.duration, begins + lasts + after)
+    times = np.arange(0.0, end, 1.0 / RATE)
+    flow, frames, samples = DynamicsFilter(robot()), [], sample_configurations(clip, clip.times[0] + times)
+    for now in np.arange(0.0, end + 0.9, 0.005):
+        while len(times) and times[0] <= now:
+            q = samples[0] if not begins <= times[0] < begins + lasts else spoil(samples[0].copy())
+            if q is not None:
+                flow.push(times[0], q)
+            times, samples = times[1:], samples[1:]
+        frame = flow.tick()
+        if frame is not None:
+            frames.append(frame)
+    return frames, end
+
+
+@functools.cache
+def undisturbed(name):
+    frames, _ = run(name, silent, np.inf, 0.0)
+    return np.array([frame.reference for frame in frames]), np.array([frame.q[7:] for frame in frames])
+
+
+def recovery(name, spoil, begins, lasts):
+    """Return how long after a hole joints are back; no frame may leave its limits."""
+    frames, end = run(name, spoil, begins, lasts)
+    assert all(frame.certificate.holds for frame in frames), (name, begins, lasts)
+    known, postures = undisturbed(name)
+    judged = [frame for frame in frames if begins + lasts <= frame.reference < end - streams.ENDING]
+    times = np.array([frame.reference for frame in judged])
+    wanted = np.array([np.interp(times, known, joint) for joint in postures.T]).T.reshape(-1, postures.shape[1])
+    misses = np.array([frame.q[7:] for frame in judged]).reshape(-1, postures.shape[1]) - wanted
+    return streams.time_back(times, np.sqrt(np.mean(misses**2, axis=1)), begins + lasts)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "begins", "lasts"), [(no_number, 1.6, 0.6), (silent, 1.95, 0.6), (no_number, 2.1, 1.0), (off_by_a_joint, 1.9, 0.6)]
+)
+def test_hole_in_the_midst_of_a_step_is_left_behind(spoil, begins, lasts):
+    assert recovery("walk 1", spoil, begins, lasts) <= RECOVERY
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(CLIPS))
+@pytest.mark.parametrize("spoil", [silent, no_number])
+@pytest.mark.parametrize("lasts", [0.3, 0.6, 1.0])
+def test_holes_at_any_instant_fell_nobody(name, spoil, lasts):
+    """Most are left behind in time; a robot that was stopped in mid-step may need two more steps for it."""
+    instants = np.arange(0.9, clip_of(name).duration - 0.5 - lasts, 0.45)
+    taken = np.array([recovery(name, spoil, begins, lasts) for begins in instants])
+    assert np.median(taken) <= RECOVERY
+    assert np.all(taken <= LONGEST), dict(zip(instants.tolist(), taken.tolist(), strict=True))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lasts", [0.3, 0.6])
+@pytest.mark.parametrize("name", ["walk 1", "dance"])
+def test_one_joint_that_is_off_for_a_while_fells_nobody(name, lasts):
+    """It is not believed before it could have been come to."""
+    for begins in np.arange(0.9, clip_of(name).duration - 1.5 - lasts, 1.0):
+        recovery(name, off_by_a_joint, begins, lasts)
+
+
+def track_of(samples):
+    track = Track(robot(), measure_proportions(robot()), Settings())
+    for time, q in samples:
+        track.add(time, q)
+    return track
+
+
+def wave(count):
+    times, q = 0.02 * np.arange(count), np.tile(robot().posture, (count, 1))
+    q[:, 10] += 0.3 * np.sin(3.0 * times)
+    return list(zip(times, q, strict=True))
+
+
+def test_rows_that_are_settled_stay_when_what_follows_is_taken_back():
+    track = track_of(wave(60))
+    before, settled = track.q.between(0, track.end).copy(), round(0.6 / 0.005) - track.half
+    at, (_, q), late = track.take_back(0.6)
+    assert (at, late) == (pytest.approx(0.6), 0.0)
+    np.testing.assert_allclose(q[10], robot().posture[10] + 0.3 * np.sin(1.8), atol=1e-3)
+    assert track.end == settled + 1
+    for k in range(1, 60):
+        track.add(0.6 + 0.02 * k, q)
+    np.testing.assert_array_equal(track.q.between(0, settled + 1), before[: settled + 1])
+    np.testing.assert_allclose(track.q.between(track.end - 1, track.end)[0], q, atol=1e-12)
+
+
+def test_what_is_taken_back_ends_at_the_newest_row_where_it_ends_sooner():
+    track = track_of(wave(30))
+    at, (before, q), _ = track.take_back(9.0)
+    assert at == pytest.approx(0.02 * 28)  # rows are two samples behind
+    assert np.abs(before - q).max() > 0.0
+
+
+def test_of_both_feet_the_one_that_moved_less_stays():
+    """A step of the left foot, and the whole posture carried off: the right sole is put back to where it was."""
+    bridge, step = Bridge(robot(), measure_proportions(robot())), np.array(robot().posture)
+    hip, knee, ankle = (robot().joint(f"left_{name}_joint").q.start for name in ("hip_pitch", "knee", "ankle_pitch"))
+    step[[hip, knee, ankle]] += -0.5, 0.3, 0.2
+    carry = pin.SE3(pin.utils.rotate("z", 0.1), np.array([0.05, 0.02, 0.0]))
+    step[:7] = pin.SE3ToXYZQUAT(carry * pin.XYZQUATToSE3(step[:7]))
+    moved = bridge.move(robot().posture, step)
+    np.testing.assert_allclose((moved * carry).homogeneous, np.eye(4), atol=1e-6)
+
+
+def test_way_across_goes_on_as_it_did_or_begins_at_rest():
+    bridge, q = Bridge(robot(), measure_proportions(robot())), np.array(robot().posture)
+    goal, before = q.copy(), q.copy()
+    goal[10], before[10] = q[10] + 0.4, q[10] - 0.01
+    on, rest = bridge.go_on(before, q, goal, (0.01, 0.4)), bridge.lead(q, goal, 0.4)
+    for way in (on, rest):
+        assert way[0][0] == pytest.approx(0.02)
+        assert way[-1][0] == pytest.approx(0.38)
+        assert abs(way[-1][1][10] - goal[10]) < 0.03
+    assert (on[0][1][10] - q[10]) / 0.02 == pytest.approx(1.0, rel=0.1)  # rad/s, as before
+    assert (rest[0][1][10] - q[10]) / 0.02 < 0.05
+
+
+def test_posture_that_jumps_is_believed_once_it_could_have_been_come_to():
+    doubts, q = Doubts(robot(), np.full(robot().nv, 10.0)), np.array(robot().posture)
+    off = off_by_a_joint(q.copy())
+    assert not any(doubts.look(0.02 * k, q, q) for k in range(5))
+    doubted = [doubts.look(0.1 + 0.02 * k, off, q) for k in range(50)]
+    assert doubts.jumped
+    assert 0.02 * sum(doubted) == pytest.approx(1.2 / 2.0, abs=0.03)  # rad over rad/s
+    assert not any(doubted[sum(doubted) :])
+    doubts.settle()
+    assert not doubts.jumped
+
+
+def test_single_sample_that_jumps_is_left_out():
+    flow = DynamicsFilter(robot())
+    said = [flow.push(t, off_by_a_joint(q.copy()) if k == 40 else q) for k, (t, q) in enumerate(wave(60))]
+    assert said[:40] == ["ok"] * 40
+    assert "jumped" in said[40:43]
+    assert said[-10:] == ["ok"] * 10
+    assert np.abs(flow._stream._track.q.between(0, flow._stream._track.end)[:, 7] - robot().posture[7]).max() < 1e-9
