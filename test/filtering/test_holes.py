@@ -175,13 +175,22 @@ def test_way_across_goes_on_as_it_did_or_begins_at_rest():
 def test_posture_that_jumps_is_believed_once_it_could_have_been_come_to():
     doubts, q = Doubts(robot(), np.full(robot().nv, 10.0)), np.array(robot().posture)
     off = off_by_a_joint(q.copy())
-    assert not any(doubts.look(0.02 * k, q, q) for k in range(5))
+    for k in range(5):
+        q[10] += 0.001
+        assert not doubts.look(0.02 * k, q.copy(), q)
     doubted = [doubts.look(0.1 + 0.02 * k, off, q) for k in range(50)]
     assert doubts.jumped
     assert 0.02 * sum(doubted) == pytest.approx(1.2 / 2.0, abs=0.03)  # rad over rad/s
     assert not any(doubted[sum(doubted) :])
     doubts.settle()
     assert not doubts.jumped
+
+
+def test_stream_that_stood_still_is_believed_as_soon_as_it_could_have_been_followed():
+    doubts, q = Doubts(robot(), np.full(robot().nv, 10.0)), np.array(robot().posture)
+    assert not any(doubts.look(0.02 * k, q, q) for k in range(50))
+    doubted = [doubts.look(1.0 + 0.02 * k, off_by_a_joint(q.copy()), q) for k in range(5)]
+    assert doubted == [True, True, False, False, False]
 
 
 def test_single_sample_that_jumps_is_left_out():

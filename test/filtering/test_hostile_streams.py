@@ -5,6 +5,7 @@ import pytest
 import streams
 
 RECOVERY = 0.5  # s
+STEPPING = 1.6  # s; where feet stand elsewhere than without the fault, and step back one after the other
 TOLD = {
     "teleport": {"moved"},
     "flip": {"leaning"},
@@ -36,7 +37,8 @@ def test_bad_stream_is_survived_and_left_behind(kind):
 
 @pytest.mark.parametrize("kind", ["jerk", "frozen"])
 def test_recorded_squat_goes_on_after_random_postures_and_after_none(kind):
-    assert check(kind, 1) <= RECOVERY
+    """Its soles slide, which is stepped: a step that the fault swallowed is made later."""
+    assert check(kind, 1) <= STEPPING
 
 
 @pytest.mark.slow

@@ -45,7 +45,7 @@ class Doubts:
         self._last: tuple[float, Vector] | None = None
         self._rate: Vector | None = None
         self.frozen = False
-        self._agree, self._since, self.jumped = AGREED, 0.0, False
+        self._agree, self._since, self._moved, self.jumped = AGREED, 0.0, 0.0, False  # _moved: when the last one came that was new
 
     def look(self, time: float, q: Vector, believed: Vector) -> bool:
         """Look at one sample after the other; return whether this one is doubtful.
@@ -57,13 +57,15 @@ class Doubts:
         """
         last, self._last = self._last, (time, q)
         if last is None or time <= last[0]:
+            self._moved = time
             return False
         way, gap = pin.difference(self._model, last[1], q), time - last[0]
         self.frozen = not way.any()
         leaps = self._leaps(way, gap)
         self._agree = 0 if leaps else self._agree + 1
         if leaps and not self.jumped:
-            self.jumped, self._since = True, last[0]
+            self.jumped, self._since = True, self._moved
+        self._moved = self._moved if self.frozen else time
         if not self.jumped or self._agree < AGREED:
             return self.jumped
         farthest, _ = self._count_fast(pin.difference(self._model, believed, q), BASE, self._speed, np.inf)
