@@ -87,3 +87,15 @@ def test_step_is_made_forward_and_back_only(catcher, fall, steps):
 def test_no_step_where_all_goes_as_planned(catcher):
     catcher.missed = np.zeros(2)
     assert not catcher.lift(feet(), area(), (np.array([0.15, 0.0, 0.9]), np.zeros(3)), 500)
+
+
+def test_robot_is_compared_with_where_the_last_plan_has_it_now(proportions, catcher):
+    """A pendulum that goes on as planned is on its plan; one that was pushed since is off it by its velocity over w."""
+    w, times = proportions.pendulum, np.arange(9)[:, None] * DT
+    place, rate = (np.array([[0.02, -0.01, 0.0]]) * shape(w * times) for shape in (np.cosh, np.sinh))
+    place[:, 2], rate = proportions.height, w * rate
+    catcher.expect((place[:8], rate[:8], w * w * place[:8] * [1.0, 1.0, 0.0]))
+    catcher.compare((place[8], rate[8] + [0.1, 0.0, 0.0]))
+    np.testing.assert_allclose(catcher.missed, [0.1 / w, 0.0], atol=1e-5)
+    catcher.compare((place[8], rate[8]))  # no plan was made since
+    np.testing.assert_allclose(catcher.missed, [0.1 / w, 0.0], atol=1e-5)

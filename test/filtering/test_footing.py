@@ -188,3 +188,15 @@ def test_measured_sole_that_slipped_is_told_once_the_robot_is_calm():
     for _ in range(100):
         steps.ask(BOTH)
     assert not steps.footing.landings()
+
+
+def test_restart_forgets_where_soles_stood():
+    steps = Steps()
+    steps.place([0.0, 0.0], 0.0)
+    for _ in range(100):
+        steps.ask(BOTH)
+    steps.footing.restart()
+    steps.flat[:, 0] += 0.3  # the same robot elsewhere
+    steps.place([0.0, 0.0], 0.0)
+    steps.ask(BOTH)
+    np.testing.assert_allclose(steps.footing.place, steps.flat, atol=1e-9)

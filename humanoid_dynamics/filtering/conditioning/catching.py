@@ -44,6 +44,7 @@ class Catcher:
         """
         self._w, self._leg, self._dt = proportions.pendulum, proportions.leg, dt
         self.missed: Vector = np.zeros(2)
+        self._expected: Vector | None = None
 
     @property
     def lost(self) -> bool:
@@ -59,14 +60,23 @@ class Catcher:
         """
         return np.asarray(place[:2] + rate[:2] / self._w)
 
-    def compare(self, state: tuple[Vector, Vector], com: tuple[Matrix, Matrix, Matrix]) -> None:
-        """Remember how far the robot is from its plan.
+    def expect(self, com: tuple[Matrix, Matrix, Matrix]) -> None:
+        """Remember where the point the robot falls to should be at the next plan.
+
+        Args:
+            com: Places, velocities and accelerations that are planned until then.
+        """
+        place, rate, second = (each[-1] for each in com)
+        self._expected = self.fall_of(place + self._dt * rate, rate + self._dt * second)
+
+    def compare(self, state: tuple[Vector, Vector]) -> None:
+        """See how far the robot is from the last plan; where nothing was planned meanwhile, that is known already.
 
         Args:
             state: Centre of mass and its velocity.
-            com: Places, velocities and accelerations that are planned, from now on.
         """
-        self.missed = self.fall_of(*state) - self.fall_of(com[0][0], com[1][0])
+        if self._expected is not None:
+            self.missed, self._expected = self.fall_of(*state) - self._expected, None
 
     def move_prints(self, feet: list[FootState], labels: Labels) -> None:
         """Move the next footprint by what the robot will be away from the plan when the foot touches down.

@@ -83,7 +83,7 @@ class Planner:
             Their targets.
         """
         window = self._look()
-        borne = None if state is None else (state[0][:2] + self._p.lean, state[1])
+        borne = None if state is None else self._see(state)
         if borne is not None and self.flights.leap is None and self._catches(borne):
             count = 1  # the next plan knows how far the robot is from this one
         window.labels = self.labeller.label(window, self.feet, self.now)
@@ -106,7 +106,7 @@ class Planner:
             count = min(count, _until_change(window.labels))
         com = self.centre.plan(window, prints, count)
         if state is not None:
-            self.catcher.compare(state, com)
+            self.catcher.expect(com)
         soles = self.soles.plan(window, self.feet, prints, count)
         targets = self._targets(window, com, soles, count)
         self._settle(window, prints, count)
@@ -124,6 +124,11 @@ class Planner:
         if not self.feet:
             self._found(window)
         return window
+
+    def _see(self, state: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
+        """See how far the robot is from the last plan; return the point that bears it [m] and its velocity [m/s]."""
+        self.catcher.compare(state)
+        return state[0][:2] + self._p.lean, state[1]
 
     def _catches(self, state: tuple[Vector, Vector]) -> bool:
         """Lift a foot where only a step can catch the robot; what is planned then begins where it is."""

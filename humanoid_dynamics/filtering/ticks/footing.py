@@ -88,6 +88,7 @@ class Footing:
         """Forget where soles stand."""
         self._marks[:] = 0
         self._times[:] = 0.0
+        self._seen = None
         self._times[AGE] = np.inf
 
     def update(self, target: Target, terms: BodyTerms, dt: float, *, measured: bool = False) -> None:

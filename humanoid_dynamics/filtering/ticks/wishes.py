@@ -24,6 +24,7 @@ DEPTH = 0.002  # m; it may go this far below
 MEASURED_DAMPING = 0.08  # share of the damping of standing soles that is left where the state is measured: the ground does the rest
 CAPTURE = (1.3, 0.03)  # the pivot is asked to go so many times as far as the capture point is off, or so far [m], sideways on two soles
 EDGE = (0.01, 0.02)  # m; forward it is asked to stay so far inside the soles, or to go so far beyond the capture point
+STEPPING = 0.03  # m; a robot on one sole whose capture point is off by more is caught by a step
 HARDEST_RISE = 60.0  # m/s^2
 HARDEST_LANDING = 120.0  # m/s^2; how fast a standing sole is brought to rest at most
 
@@ -103,8 +104,8 @@ class Wishes:
             self._kernel(self._wanted, self._stands, pull, error, v, state, self._fixed, self._written)
         else:
             self._wish(target, error, v, terms, pull)
-        if pull == 0.0 and all(target.touches) and np.isinf(target.until).all():  # no sole is about to be lifted
-            self._spare_body(target, terms)
+        if pull == 0.0:
+            self._ask_soles(target, terms)
 
     def _wish(self, target: Target, error: Vector, v: Vector, terms: BodyTerms, pull: float) -> None:
         """Do what the kernel does, in arrays."""
@@ -122,23 +123,52 @@ class Wishes:
                 self._swing(foot, target, terms)
                 self._stay_above(foot, target, terms)
 
-    def _spare_body(self, target: Target, terms: BodyTerms) -> None:
-        """Ask for no more than brings the capture point back: what soles can give needs no turning of the body."""
-        across = terms.place[0, :2] - terms.place[1, :2]
-        apart, height = float(np.hypot(*across)), float(terms.com[2] - target.ground.max())
-        if min(apart, height) < SMALLEST:
+    def _ask_soles(self, target: Target, terms: BodyTerms) -> None:
+        """Ask the soles of a measured robot for no more than helps: what they cannot give is paid for with the body."""
+        height = float(terms.com[2] - target.ground.max())
+        if height < SMALLEST:
             return
-        n, square = across / apart, self._gravity / height
+        square = self._gravity / height
         off = terms.com[:2] - target.com[:2]
         capture = off + (terms.com_rate[:2] - target.com_rate[:2]) / np.sqrt(square)
         pivot = off - (self.com[:2] - target.com_acceleration[:2]) / square
-        sideways, ahead = n, np.array([n[1], -n[0]])
+        if target.touches[0] != target.touches[1]:
+            self._spare_height(0 if target.touches[0] else 1, target, terms, capture, pivot)
+        elif all(target.touches) and np.isinf(target.until).all():  # no sole is about to be lifted
+            self._spare_body(target, terms, capture, pivot)
+
+    def _spare_height(self, foot: int, target: Target, terms: BodyTerms, capture: Vector, pivot: Vector) -> None:
+        """Ask a sole that stands alone for no pivot before or behind it where only a step catches the robot.
+
+        It would be asked for less and less weight otherwise: a robot that falls freely does not topple meanwhile, but it falls.
+        """
+        ahead = terms.turn[foot, :2, 0]
+        size = float(np.hypot(*ahead))
+        if capture @ capture < STEPPING**2 or size < SMALLEST:
+            return
+        square = self._gravity / float(terms.com[2] - target.ground.max())
+        planned = target.com[:2] + (self._downhill - target.com_acceleration[:2]) / square
+        reach = self._reach((foot,), terms, ahead / size) - float(planned @ ahead) / size
+        self._bound_pivot(ahead / size, float(pivot @ ahead) / size, (float(reach.min()), float(reach.max())), square)
+
+    def _spare_body(self, target: Target, terms: BodyTerms, capture: Vector, pivot: Vector) -> None:
+        """Ask for no more than brings the capture point back: what soles can give needs no turning of the body."""
+        across = terms.place[0, :2] - terms.place[1, :2]
+        apart = float(np.hypot(*across))
+        if apart < SMALLEST:
+            return
+        square = self._gravity / float(terms.com[2] - target.ground.max())
+        sideways = across / apart
+        ahead = np.array([sideways[1], -sideways[0]])
         most = max(CAPTURE[0] * abs(float(sideways @ capture)), CAPTURE[1])
         self._bound_pivot(sideways, float(sideways @ pivot), (-most, most), square)
-        reach = np.vstack([terms.place[foot] + self._corners[foot] @ terms.turn[foot].T for foot in (0, 1)])[:, :2] @ ahead
-        reach, falls = reach - float((target.com[:2] + self._downhill / square) @ ahead), float(ahead @ capture)
+        reach, falls = self._reach((0, 1), terms, ahead) - float((target.com[:2] + self._downhill / square) @ ahead), float(ahead @ capture)
         bounds = (min(float(reach.min()) + EDGE[0], falls - EDGE[1]), max(float(reach.max()) - EDGE[0], falls + EDGE[1]))
         self._bound_pivot(ahead, float(ahead @ pivot), bounds, square)
+
+    def _reach(self, feet: tuple[int, ...], terms: BodyTerms, way: Vector) -> Vector:
+        """Return how far the corners of soles are along a way, seen from above [m]."""
+        return np.vstack([terms.place[foot] + self._corners[foot] @ terms.turn[foot].T for foot in feet])[:, :2] @ way
 
     def _bound_pivot(self, way: Vector, asked: float, bounds: tuple[float, float], square: float) -> None:
         """Take from the wished acceleration what would need the pivot beyond bounds along a way."""
