@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from humanoid_dynamics.contact.cone import build_wrench_cone
 from humanoid_dynamics.filtering.proportions import Proportions, inner_rectangle, measure_proportions
@@ -15,7 +14,7 @@ from humanoid_dynamics.filtering.ticks.edges import EdgeProgram, EdgeSeat, build
 from humanoid_dynamics.filtering.ticks.footing import Footing
 from humanoid_dynamics.filtering.ticks.joint_room import EMERGENCY, JointRoom
 from humanoid_dynamics.filtering.ticks.program import Choice, ReducedProgram, Weights
-from humanoid_dynamics.filtering.ticks.sliding import SLOW, Sliding
+from humanoid_dynamics.filtering.ticks.sliding import Sliding
 from humanoid_dynamics.filtering.ticks.soft_program import SoftProgram
 from humanoid_dynamics.filtering.ticks.stance_kernels import FIRST_LOAD
 from humanoid_dynamics.filtering.ticks.step import Step
@@ -230,8 +229,8 @@ class BalancedTick:
         """Go down the ladder; a robot's joints have stops, so there they give way before soles do."""
         room = self._room
         room.update(q, v, dt, measured=measured)
-        if not measured and self._moves(feet):
-            self._spare_sliding(dt)
+        if not measured:
+            self._sliding.spare(self.terms, self._wishes, dt)
         choice = self._solve_first(feet)
         if choice.status is QpStatus.OPTIMAL:
             return choice, 0
@@ -242,7 +241,7 @@ class BalancedTick:
 
     def _brake_harder(self, feet: tuple[int, ...], dt: float) -> tuple[Choice, int]:
         """Let joints brake hard, then load be on either sole that does not slide, then soles give way, then joints leave their room."""
-        slides, first = self._spare_sliding(dt), self._first(feet)
+        slides, first = self._sliding.spare(self.terms, self._wishes, dt), self._first(feet)
         choice = first.solve(self.terms, self._wishes, self._room)
         if choice.status is not QpStatus.OPTIMAL:
             self._wishes.load[~slides] = np.inf
@@ -258,16 +257,6 @@ class BalancedTick:
                 if choice.status is QpStatus.OPTIMAL:
                     return choice, rung
         return _fall(self.terms), FREE
-
-    def _moves(self, feet: tuple[int, ...]) -> bool:
-        """Return whether a sole that stands may be sliding: one that came down, gave way, or is left behind by limbs that whirl."""
-        return any(abs(speed) > SLOW for sole in feet for speed in self.terms.twist[sole % 2].tolist())
-
-    def _spare_sliding(self, dt: float) -> NDArray[np.bool_]:
-        """Return which soles slide, and let them bear next to nothing."""
-        slides = self._sliding.find(self.terms, self._wishes, dt)
-        self._wishes.load[slides] = np.minimum(self._wishes.load[slides], self._sliding.least)
-        return slides
 
     def _descend_measured(self, feet: tuple[int, ...]) -> tuple[Choice, int]:
         """Let joints leave their room, then standing soles give way: joints of a robot have stops."""
