@@ -153,6 +153,7 @@ class BalancedTick:
         self.footing.restart()
         self._wishes.update(target, q, v, self.terms)
         self._room.update(q, v, COMMON)
+        self._sliding.spare(self.terms, self._wishes, COMMON)
         for feet in ((0,), (0, 1), (1,), (0, 1)):
             self._wishes.load[:] = [np.inf if foot in self._feet else FIRST_LOAD * self._weight for foot in (0, 1)]
             self._solve_first(feet)
