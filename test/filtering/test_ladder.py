@@ -12,7 +12,7 @@ from humanoid_dynamics.filtering.certificate import FrameJudge
 from humanoid_dynamics.filtering.clip_feed import feed_clip
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.ticks.step import RUNGS
-from humanoid_dynamics.filtering.ticks.tick import BalancedTick
+from humanoid_dynamics.filtering.ticks.tick import BalancedTick, TickSettings
 from humanoid_dynamics.motion.load import load_clip
 
 
@@ -97,3 +97,24 @@ def test_soles_that_limbs_carry_along_bear_no_load(size):
         assert certificate.forces_hold, certificate
         assert certificate.soles_rest, (step.rung, certificate)
     assert whirled > 0 or size < 5.0
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_sole_far_from_where_it_stands_is_drawn_back_slowly(compiled):
+    """However far it is, it stands, bears load, and does not slide."""
+    if compiled:
+        pytest.importorskip("numba", reason="numba is not installed")
+    robot = hd.load_robot("g1")
+    tick, judge = BalancedTick(robot, TickSettings(compiled=compiled)), FrameJudge(robot, measure_proportions(robot))
+    for off in (0.01, 0.04, 0.1):
+        tick.restart()
+        q, v = np.array(robot.posture), np.zeros(robot.nv)
+        tick.step(standing(robot, tick), q, v, DT)
+        target = standing(robot, tick)
+        q[0] += off
+        target.com[0] += off
+        step = tick.step(target, q, v, DT)
+        assert step.rung == 0
+        assert judged(robot, judge, q, v, step).holds
+        back = -(tick.terms.twist + DT * (tick.terms.J @ step.vdot))[:, 0]
+        assert np.all(back > 0.03)

@@ -11,6 +11,7 @@ CORNERS = 4
 COM, HEIGHT, TURN, SWING, JOINTS, STANCE = range(0, 12, 2)  # places in the gains, stiffness before damping
 LANDING, CUSHION, DEPTH, RISE, STILL, LEAN = range(12, 18)  # and behind them: constants of ``wishes``
 SMALL = 1e-9  # of the sine of half an angle
+FAR = 0.02  # m; a standing sole that is farther off is drawn back no faster, so that it does not slide
 MEAN = 0.5  # share of its drift by which the sole of a filter's own state rests over a tick, and not only at its end
 
 State = tuple[Vector, Vector, Matrix, Matrix, Matrix, Matrix, Matrix]
@@ -111,8 +112,12 @@ def quaternion_of(
 def _rest(pull: float, motion: tuple[Vector, Vector], gains: Vector, out: Vector) -> None:
     """Bring a standing sole to rest where it stands, from its twist and drift; its pose error is in ``out``."""
     (twist, drift), square, mean = motion, 0.0, MEAN if pull > 0.0 else 0.0
+    near = pull * min(1.0, FAR / max(math.sqrt(out[0] * out[0] + out[1] * out[1] + out[2] * out[2]), FAR))
+    for i in range(3):
+        out[i] *= near
+        out[3 + i] *= pull
     for i in range(6):
-        out[i] = pull * gains[STANCE] * out[i] - max(pull, gains[STILL]) * gains[STANCE + 1] * twist[i]
+        out[i] = gains[STANCE] * out[i] - max(pull, gains[STILL]) * gains[STANCE + 1] * twist[i]
         square += out[i] * out[i]
     share = min(1.0, gains[LANDING] / max(math.sqrt(square), gains[LANDING]))
     for i in range(6):

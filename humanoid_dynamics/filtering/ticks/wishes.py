@@ -11,7 +11,7 @@ import pinocchio as pin
 from humanoid_dynamics.filtering.ticks import wish_kernels
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
-from humanoid_dynamics.filtering.ticks.wish_kernels import MEAN, update_wishes, weigh_lean
+from humanoid_dynamics.filtering.ticks.wish_kernels import FAR, MEAN, update_wishes, weigh_lean
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_kernel, functions_of
@@ -179,7 +179,9 @@ class Wishes:
 
     def _rest(self, foot: int, target: Target, terms: BodyTerms, pull: float) -> None:
         stiff, damp = self._gains.stance
-        wish = pull * stiff * _pose_error(foot, target, terms) - max(pull, MEASURED_DAMPING) * damp * terms.twist[foot]
+        error = _pose_error(foot, target, terms)
+        error[:3] *= min(1.0, FAR / max(float(np.sqrt(error[:3] @ error[:3])), FAR))
+        wish = pull * stiff * error - max(pull, MEASURED_DAMPING) * damp * terms.twist[foot]
         size = float(np.sqrt(wish @ wish))
         self.soles[foot] = wish * min(1.0, HARDEST_LANDING / max(size, HARDEST_LANDING)) + (MEAN * terms.drift[foot] if pull > 0.0 else 0.0)
 
