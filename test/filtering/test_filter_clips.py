@@ -1,5 +1,7 @@
 """Recorded motions through the filter, sample by sample, with a look-ahead of 0.8 s and one set of settings."""
 
+from itertools import pairwise
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -11,6 +13,7 @@ from humanoid_dynamics.filtering.clip_filter import LADDER
 from humanoid_dynamics.filtering.scoring import false_alarms, score_motion
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.load import load_clip
+from humanoid_dynamics.motion.schedule import runs
 
 G1 = {
     "g1_asap/squat_level1.npz": 6.0,
@@ -133,6 +136,17 @@ def test_who_kicks_does_not_lean_until_the_robot_lies(lookahead):
         if not filter_clip(robot, load(name, robot), ladder=FIRST, settings=Settings(lookahead=lookahead)).verdict.finished:
             fell.append(name)
     assert len(fell) <= 4, fell
+
+
+@pytest.mark.slow
+def test_nobody_waits_in_vain_for_a_foot_that_does_not_reach_the_ground():
+    """In the jazz walk one hangs above its place while the gate holds time: the other one was lifted after 1.5 s, from under the robot."""
+    robot = hd.load_robot("g1")
+    found = filter_clip(robot, load("g1_karate/J_ShortDance16_JazzWalk.csv", robot), ladder=FIRST, settings=Settings(lookahead=0.1))
+    alone = [sum(frame.stands) == 1 and then.reference == frame.reference for frame, then in pairwise(found.frames)]
+    assert max(after - first for first, after, waits in runs(np.array(alone)) if waits) * 0.005 < 1.2
+    assert found.verdict.finished
+    assert found.verdict.all_limits == 1.0
 
 
 @pytest.mark.slow
