@@ -45,7 +45,8 @@ class Verdict:
         com_rms: Root mean square of what the centre of mass differs from its reference, strides scaled, slides corrected [m].
         base_max: Largest way of the base from its reference, likewise [m].
         slip: Longest way a standing sole moves, from the first frame on in which it bears load [m].
-        stride: Share of the strides of the reference that feet go; one where it makes no steps [-].
+        stride: Share of the strides of the reference that feet go; one where it makes no steps, more where it steps less far because its
+            standing foot slides after the other one [-].
         rolled: Share of time in which a sole stands on an edge.
         flight_replaced: Time in which the reference flies and the robot stands instead [s].
         flown: Time in which the reference flies, and the robot too [s].

@@ -1,5 +1,7 @@
 """Recorded motions through the filter, sample by sample, with a look-ahead of 0.8 s and one set of settings."""
 
+from itertools import pairwise
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -11,6 +13,7 @@ from humanoid_dynamics.filtering.clip_filter import LADDER
 from humanoid_dynamics.filtering.scoring import false_alarms, score_motion
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.load import load_clip
+from humanoid_dynamics.motion.schedule import runs
 
 G1 = {
     "g1_asap/squat_level1.npz": 6.0,
@@ -107,6 +110,43 @@ def test_recorded_motion_is_finished(name):
     found = filter_clip(robot, load(name, robot))
     assert_consistent(found.verdict)
     assert np.rad2deg(found.verdict.joint_rms) <= G1[name]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lookahead", [0.005, 0.1, 0.3])
+def test_all_frames_are_inside_all_limits_however_short_the_look_ahead(lookahead):
+    """Those before a fall too: kicks, spins and forms of karate among them."""
+    robot = hd.load_robot("g1")
+    clips = [*G1, "g1_karate/B_SpinKarate.csv", "g1_karate/M_Move3.csv"]
+    clips += [f"deepmimic/humanoid3d_{name}.txt" for name in ("jog", "jump", "kick", "punch", "spin", "walk")]
+    for name in clips:
+        frames = filter_clip(robot, load(name, robot), ladder=FIRST, settings=Settings(lookahead=lookahead)).frames
+        for frame in frames:
+            assert frame.certificate.holds, (name, frame.rung, frame.time, frame.certificate)
+            assert frame.certificate.residual <= 1e-8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lookahead", [0.3, 0.1])
+def test_who_kicks_does_not_lean_until_the_robot_lies(lookahead):
+    """At most four of six kicks, punches and forms fall at the first attempt; where nothing keeps the base from leaning all do."""
+    robot, fell = hd.load_robot("g1"), []
+    recorded = [f"g1_karate/{name}.csv" for name in ("M_Move18", "M_Move3", "M_ShortMove12")]
+    for name in (*recorded, *(f"deepmimic/humanoid3d_{name}.txt" for name in ("jog", "kick", "punch"))):
+        if not filter_clip(robot, load(name, robot), ladder=FIRST, settings=Settings(lookahead=lookahead)).verdict.finished:
+            fell.append(name)
+    assert len(fell) <= 4, fell
+
+
+@pytest.mark.slow
+def test_nobody_waits_in_vain_for_a_foot_that_does_not_reach_the_ground():
+    """In the jazz walk one hangs above its place while the gate holds time: the other one was lifted after 1.5 s, from under the robot."""
+    robot = hd.load_robot("g1")
+    found = filter_clip(robot, load("g1_karate/J_ShortDance16_JazzWalk.csv", robot), ladder=FIRST, settings=Settings(lookahead=0.1))
+    alone = [sum(frame.stands) == 1 and then.reference == frame.reference for frame, then in pairwise(found.frames)]
+    assert max(after - first for first, after, waits in runs(np.array(alone)) if waits) * 0.005 < 1.2
+    assert found.verdict.finished
+    assert found.verdict.all_limits == 1.0
 
 
 @pytest.mark.slow

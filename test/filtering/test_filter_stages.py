@@ -10,7 +10,7 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.filtering.conditioning.balance import BoundedShift
 from humanoid_dynamics.filtering.conditioning.contacts import PLANNED_FEET, RECORDED_FEET, choose_thresholds, drop_short, label_window
 from humanoid_dynamics.filtering.conditioning.foothold_kernels import soften_distance
-from humanoid_dynamics.filtering.conditioning.gate import FASTEST, HoldGate
+from humanoid_dynamics.filtering.conditioning.gate import FASTEST, NEARER, OUT_OF_REACH, HoldGate
 from humanoid_dynamics.filtering.conditioning.intake import Intake
 from humanoid_dynamics.filtering.conditioning.planner import Planner
 from humanoid_dynamics.filtering.conditioning.rejoining import BACK
@@ -418,3 +418,17 @@ def test_row_at_which_a_foot_came_down_is_known_also_where_a_plan_begins_with_it
             stood[foot] = stands
     assert max(came_down) > 0
     assert [state.since for state, row in zip(planner.feet, came_down, strict=True) if row > 0] == [row for row in came_down if row > 0]
+
+
+def test_a_foot_that_does_not_come_down_comes_nearer_to_the_one_that_stands():
+    """Not at first, while it may still be on its way; then evenly, and it does not go beyond."""
+    gate = HoldGate(3.8, DT, active=True)
+    sole = Support(np.array([[-0.1, -0.03], [0.1, -0.03], [0.1, 0.03], [-0.1, 0.03]]), 0.4)
+    late, stays, moved, rows = np.array([0.3, 0.4, 0.0]), np.zeros(3), [], 8
+    for _ in range(20):
+        gate.wait(sole, rows)
+        moved.append(gate.nearer(late, stays, rows))
+    waited = DT * rows * np.arange(1, 21)
+    np.testing.assert_allclose(np.array(moved)[waited <= OUT_OF_REACH], 0.0)
+    np.testing.assert_allclose(np.array(moved)[waited > OUT_OF_REACH + DT], np.tile(-NEARER * DT * rows * np.array([0.6, 0.8]), (13, 1)))
+    assert np.isfinite(gate.nearer(stays, stays, rows)).all()

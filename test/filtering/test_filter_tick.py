@@ -1,15 +1,21 @@
 """One tick: whatever the state and the wish, the answer obeys the laws of motion, the contacts and the motors."""
 
+import math
+
 import numpy as np
 import pinocchio as pin
 import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering.certificate import FrameJudge
+from humanoid_dynamics.filtering.conditioning.posture_bound import STEEPEST
+from humanoid_dynamics.filtering.fallen import LEAST_UPRIGHT
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.ticks.step import RUNGS
 from humanoid_dynamics.filtering.ticks.target import stand_still
 from humanoid_dynamics.filtering.ticks.tick import BalancedTick, TickSettings
+from humanoid_dynamics.filtering.ticks.wish_kernels import weigh_lean
+from humanoid_dynamics.filtering.ticks.wishes import LEAN
 
 DT = 0.005
 
@@ -104,3 +110,40 @@ def test_sole_stays_above_the_ground():
         q = pin.integrate(robot.model, q, DT * v)
         lowest = min(lowest, float(tick.terms.place[1, 2]))
     assert lowest > -0.004
+
+
+def test_the_base_counts_the_more_the_more_it_leans():
+    """Twice as much at the lean that is left between what a reference may ask for and a fall; turning about the vertical is no lean."""
+    assert pytest.approx(math.acos(LEAST_UPRIGHT) - STEEPEST) == LEAN
+    robot, rng = hd.load_robot("g1"), np.random.default_rng(4)
+    for _ in range(10):
+        q = pin.integrate(robot.model, robot.posture, np.concatenate((np.zeros(3), rng.normal(size=3), np.zeros(robot.nv - 6))))
+        R = pin.Quaternion(q[3:7]).matrix()
+        for turn, times in ((rng.normal() * np.array([0.0, 0.0, 1.0]), 1.0), (LEAN * np.array([0.6, 0.8, 0.0]), 2.0)):
+            error = np.concatenate((np.zeros(3), R.T @ turn))
+            assert weigh_lean(error, R, LEAN) == pytest.approx(times)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_base_that_leans_is_brought_back_before_limbs_follow(compiled):
+    """A leg that is swung up turns the trunk the other way: near a fall the trunk comes first, but where it is measured."""
+    if compiled:
+        pytest.importorskip("numba", reason="numba is not installed")
+    robot = hd.load_robot("g1")
+    reached = {}
+    for measured in (False, True):
+        for lean in (0.05, 0.5):
+            tick = BalancedTick(robot, TickSettings(compiled=compiled))
+            target = standing(robot, tick)
+            target.touches = (True, False)
+            target.sole_place[1] += (0.0, -0.05, 0.1)
+            q = np.array(robot.posture)
+            tick.step(target, q, np.zeros(robot.nv), DT)
+            tilt = pin.exp3(np.array([lean, 0.0, 0.0])) @ pin.Quaternion(target.q[3:7]).matrix()
+            target.q[3:7] = pin.Quaternion(tilt).coeffs()
+            target.sole_acceleration[1] = (0.0, -20.0, 10.0, 0.0, 0.0, 0.0)
+            step = tick.step(target, q, np.zeros(robot.nv), DT, measured=measured)
+            assert step.rung == 0
+            reached[measured, lean] = step.vdot[3] / (80.0 * lean)
+    assert reached[False, 0.5] > reached[True, 0.5] + 0.05
+    assert reached[False, 0.05] == pytest.approx(reached[True, 0.05], abs=0.2)

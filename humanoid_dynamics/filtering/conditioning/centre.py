@@ -104,6 +104,8 @@ class CentrePlanner:
         if self.rebase is not None:  # time stood still, and the centre of mass was led elsewhere
             self.balance.x, self.rebase = self.rebase - com[0, :2], None
             self._behind[:] = 0.0
+        elif self.balance.x is None and supports and window.leap is None:
+            self._begin(moves, com[0, :2], supports[0])
         shifted = self._shift(window, moves, path[0], path[2], count)
         self._lower = self._move((com, rate, second), shifted, self._lowering(window))
         if self._captures:
@@ -122,6 +124,13 @@ class CentrePlanner:
         if holds:
             hold_inside((path[0], path[2]), self._pendulum, spans, self._packed, moves)
         return moves
+
+    def _begin(self, moves: Matrix, com: Vector, support: Support) -> None:
+        """Begin no farther out over what the robot stands on than the reference would rest: what led beyond is not known."""
+        at = com + self._p.lean
+        out = float(support.reach(at[None])[0])
+        share = out if CAPTURED < out < 1.0 else CAPTURED
+        self.balance.x = support.clamp(at + self.balance.advance(moves, 1)[0], share)[0] - at
 
     def _capture(self, rows: list[int], supports: list[Support], path: tuple[Matrix, Matrix, Matrix]) -> None:
         """Keep the point the robot falls to inside what it stands on, in place: where it will step is not known."""

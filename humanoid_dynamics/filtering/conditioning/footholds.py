@@ -66,7 +66,7 @@ def place_prints(
         if first > 0 or not stands[foot]:
             last[foot] = _place_print(feet, (first, after), foot, last, how)
             if not found[foot] and feet.shift[foot].any():
-                last[foot] = _shift_print(last[foot], last[1 - foot], (foot, feet.shift[foot]), limits[1])
+                last[foot] = shift_print(last[foot], last[1 - foot], (foot, feet.shift[foot]), limits[1])
         found[foot].append((first, after, last[foot]))
     return found
 
@@ -102,8 +102,15 @@ def _place_print(feet: Feet, rows: tuple[int, int], foot: int, last: list[Print]
     return Print(np.array([x, y, 0.0]), heading, out[3:])
 
 
-def _shift_print(at: Print, other: Print, how: tuple[int, Vector], widest: float) -> Print:
-    """Return a footprint that is moved, but not beyond the other foot and not too far from it."""
+def shift_print(at: Print, other: Print, how: tuple[int, Vector], widest: float) -> Print:
+    """Return a footprint that is moved, but not beyond the other foot and not too far from it.
+
+    Args:
+        at: The footprint.
+        other: That of the other foot.
+        how: 0 for the left, 1 for the right; (2,) by how much it is moved [m].
+        widest: Largest distance between the feet [m].
+    """
     foot, shift = how
     sideways = (1.0 - 2.0 * foot) * np.array([-np.sin(other.heading), np.cos(other.heading)])
     apart = at.place[:2] - other.place[:2]

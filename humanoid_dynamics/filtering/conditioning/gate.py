@@ -15,6 +15,8 @@ SLOW = (0.12, 0.35)  # m/s; speed of the centre of mass; the second where nothin
 LONGEST = 1.5  # s; then the foot is lifted anyway
 BLIND = 0.25  # s of look-ahead; with less a touch-down is foreseen too late, and the robot never falls to where it does not stand
 FASTEST = 0.5  # m/s; how fast the centre of mass goes to the other foot at most
+OUT_OF_REACH = 0.3  # s; a foot that has not come down by then does not reach its place, and comes nearer
+NEARER = 0.3  # m/s; how fast
 PACE = (2.5, 3.5)  # 1/s; how the centre of mass goes to the other foot, and how where nothing is foreseen
 
 
@@ -71,6 +73,18 @@ class HoldGate:
         self.com, self._waited = support.centre + left[-1] * ahead, self._waited + self._dt * count
         rate, second = np.maximum(-pace * left, -FASTEST), np.where(times < 0.0, 0.0, pace * pace * left)
         return support.centre + left[:-1] * ahead, rate[:-1] * ahead, second[:-1] * ahead
+
+    def nearer(self, late: Vector, stays: Vector, count: int) -> Vector:
+        """Return by how much the place of a foot that does not come down is moved, (2,) [m]: nothing at first, then to the other one.
+
+        Args:
+            late: Where it should come down [m].
+            stays: Where the other one stands [m].
+            count: How many rows time stands still.
+        """
+        way = stays[:2] - late[:2]
+        step = NEARER * self._dt * count if self._waited > OUT_OF_REACH else 0.0
+        return np.asarray(way * (step / max(math.hypot(*way.tolist()), 1e-9)))
 
     def release(self) -> Vector | None:
         """Return where the centre of mass was led to, once, when time goes on."""

@@ -13,7 +13,7 @@ import numpy as np
 from humanoid_dynamics.filtering.conditioning.catching import Catcher
 from humanoid_dynamics.filtering.conditioning.centre import CentrePlanner
 from humanoid_dynamics.filtering.conditioning.flights import FlightPlanner
-from humanoid_dynamics.filtering.conditioning.footholds import Feet, Stance, keep_aims, offset_of_prints, place_prints
+from humanoid_dynamics.filtering.conditioning.footholds import Feet, Stance, keep_aims, offset_of_prints, place_prints, shift_print
 from humanoid_dynamics.filtering.conditioning.gate import BLIND, FAR_ENOUGH, HoldGate
 from humanoid_dynamics.filtering.conditioning.label_kernels import fill_targets
 from humanoid_dynamics.filtering.conditioning.labelling import HISTORY, Labeller
@@ -156,7 +156,11 @@ class Planner:
 
     def _wait(self, window: Window, foot: int, count: int) -> list[Target]:
         """Let time stand still: both feet stand, the centre of mass goes over the one that stays, once that is on the ground."""
-        place, rate, second = self.gate.wait(self._other(1 - foot if self.feet[1 - foot].late else foot), count)
+        other = self.feet[1 - foot]
+        if other.late:
+            moved = self.gate.nearer(other.at.place, self.feet[foot].at.place, count)
+            other.at = shift_print(other.at, self.feet[foot].at, (1 - foot, moved), self._p.widest)
+        place, rate, second = self.gate.wait(self._other(1 - foot if other.late else foot), count)
         level = np.full((count, 1), self._last_height)
         flat = np.zeros((count, 1))
         com = (np.hstack((place - self._p.lean, level)), np.hstack((rate, flat)), np.hstack((second, flat)))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from humanoid_dynamics.filtering.ticks.wish_kernels import MEAN
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 SMALL = 1e-9  # of the square of a cosine
@@ -54,7 +55,7 @@ def sit_on_edge(  # noqa: PLR0917
     move_to_edge(twist, point, C)
     for i in range(6):
         _move_back(B[i], point, C)
-    _hold_edge(now, flat, point, pull, twist, fixed, C, wish)
+    _hold_edge(now, flat, point, pull, (twist, drift), fixed, C, wish)
     rate, second = 0.0, 0.0
     for j in range(3):
         rate, second = rate + R[j, 1] * wanted[1][3 + j], second + R[j, 1] * wanted[2][3 + j]
@@ -109,9 +110,11 @@ def _write_axes(R: Matrix, flat: Matrix, C: Matrix) -> None:
     C[0, 0], C[0, 1], C[0, 2] = C[1, 1] * z - C[1, 2] * y, C[1, 2] * x - C[1, 0] * z, C[1, 0] * y - C[1, 1] * x
 
 
-def _hold_edge(now: Pose, flat: Pose, point: Vector, pull: float, twist: Vector, fixed: Vector, C: Matrix, wish: Vector) -> None:  # noqa: PLR0917
+def _hold_edge(  # noqa: PLR0917
+    now: Pose, flat: Pose, point: Vector, pull: float, motion: tuple[Vector, Vector], fixed: Vector, C: Matrix, wish: Vector
+) -> None:
     """Bring the edge to rest where it stands, and its axis back to where it was."""
-    R, E = now[1], flat[1]
+    R, E, (twist, drift), mean = now[1], flat[1], motion, MEAN if pull > 0.0 else 0.0
     for i in range(6):
         wish[i] = 0.0
     for j in range(3):
@@ -128,7 +131,7 @@ def _hold_edge(now: Pose, flat: Pose, point: Vector, pull: float, twist: Vector,
         square += wish[i] * wish[i]
     share = min(1.0, fixed[HARDEST] / max(math.sqrt(square), fixed[HARDEST]))
     for i in range(6):
-        wish[i] *= share
+        wish[i] = share * wish[i] + (0.0 if i == ABOUT else mean * drift[i])
 
 
 def return_wrench(w: Vector, point: Vector, C: Matrix) -> None:

@@ -252,7 +252,7 @@ class ReducedProgram:
         G, g, na = self._G, self._g, self._na
         G[:3, :na] = terms.J_com[:, :BASE] @ T + terms.J_com[:, BASE:]
         g[:3] = wishes.com - terms.com_drift - terms.J_com[:, :BASE] @ t
-        G[3:6, :na], g[3:6] = T[3:], wishes.base - t[3:]
+        G[3:6, :na], g[3:6], self._W[3:6] = T[3:], wishes.base - t[3:], self._weights.base * wishes.upright[0]
         row = BASE
         for k, foot in enumerate(self._swinging):
             J = terms.J[foot]

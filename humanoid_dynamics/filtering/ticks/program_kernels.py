@@ -25,7 +25,7 @@ FIRST, SECOND, FREE = range(3)  # places in the plan: soles that stand, and the 
 APART: tuple[str, ...] = ()  # of the parts of kernels here, those that are not copied to where they are called
 
 State = tuple[Matrix, Vector, Matrix, Matrix, Matrix, Matrix, Vector]
-Wish = tuple[Vector, Vector, Vector, Matrix, Matrix, Matrix, Vector, Vector]
+Wish = tuple[Vector, Vector, Vector, Matrix, Matrix, Matrix, Vector, Vector, Vector]
 Extra = tuple[Matrix, Vector, Vector, Matrix, Vector, int]
 Given = tuple[Indices, Vector, Matrix, Matrix, Vector, Vector]
 Reduced = tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix, Vector]
@@ -38,7 +38,7 @@ def solve_program(  # noqa: PLR0917
 
     Args:
         state: M, h, J, drift, to_base, J_com and com_drift of the robot.
-        wish: Wishes com, base, joints, soles, up, rise, height and load.
+        wish: Wishes com, base, joints, soles, up, rise, height, load and upright.
         room: (2, na) least and largest accelerations of joints.
         given: Plan, largest torques, cones of both soles, units of the wrenches under both, weights.
         extra: Further rows on the accelerations of the robot: soft ones, their values and weights; limits, their least values and how many.
@@ -198,7 +198,7 @@ def _write_wishes(state: State, wish: Wish, given: Given, extra: Extra, reduced:
         b[i] += wish[0][i] - state[6][i]
         set_row(N, 3 + i, T, 3 + i, T.shape[1])
         b[3 + i] = wish[1][i] - t[3 + i]
-        weigh[i], weigh[3 + i] = math.sqrt(weights[COM if i < 2 else HEIGHT]), math.sqrt(weights[TURN])
+        weigh[i], weigh[3 + i] = math.sqrt(weights[COM if i < 2 else HEIGHT]), math.sqrt(weights[TURN] * wish[8][0])
     if second >= 0:
         _write_share(state, given, reduced, N, b)
     else:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_dynamics.filtering.ticks.sliding_kernels import spare_sliding
 from humanoid_dynamics.filtering.ticks.stance_kernels import SLIDING_LOAD
 from humanoid_dynamics.filtering.ticks.terms import BodyTerms
 from humanoid_dynamics.filtering.ticks.wishes import Wishes
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Matrix
+from humanoid_dynamics.spatial.compiling import compile_where_possible
 from humanoid_dynamics.spatial.rotation import skew
 
 BEARS = 0.01  # of the weight: a sole that bears more must not slide
@@ -31,6 +33,8 @@ class Sliding:
             weight: That of the robot [N].
         """
         self.least = SLIDING_LOAD * weight
+        self._slides: NDArray[np.bool_] = np.zeros(2, dtype=np.bool_)
+        self._spare = compile_where_possible(spare_sliding)
         self._along: Matrix = np.zeros((2, 2, 6))
         for foot in (0, 1):
             self._along[foot, :, :2] = np.eye(2)
@@ -48,14 +52,18 @@ class Sliding:
         """
         return np.asarray(self._along[foot] @ J)
 
-    def find(self, terms: BodyTerms, wishes: Wishes, dt: float) -> NDArray[np.bool_]:
-        """Return which soles would slide after a tick that moves them as they are to be moved where they stand.
+    def spare(self, terms: BodyTerms, wishes: Wishes, dt: float) -> NDArray[np.bool_]:
+        """Let soles bear next to nothing that would slide in a tick in which they are moved as they are to be where they stand.
+
+        Limbs that whirl carry along a sole that is at rest at both ends of a tick: nobody knows by its velocity alone.
 
         Args:
             terms: The robot in its state.
-            wishes: Accelerations of soles that stand.
+            wishes: Accelerations of soles that stand; what soles may bear is changed.
             dt: Time until the next tick [s].
+
+        Returns:
+            (2,) which soles slide; valid until this is asked again.
         """
-        after = terms.twist + dt * (wishes.soles - terms.drift)
-        speeds: Vector = np.array([np.hypot(*self.rows(foot, after[foot])) for foot in (0, 1)])
-        return np.asarray(speeds > SLOW)
+        self._spare(self._along, (terms.twist, wishes.soles, terms.drift), dt, (SLOW, self.least), wishes.load, self._slides)
+        return self._slides

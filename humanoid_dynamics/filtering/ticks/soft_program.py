@@ -128,7 +128,7 @@ class SoftProgram:
     def _fill_objective(self, terms: BodyTerms, wishes: Wishes, room: JointRoom) -> None:
         weights, nv, qp = self._weights, self._nv, self.qp
         G = np.vstack((terms.J_com, np.eye(nv)[3:6], terms.J[0], terms.J[1]))
-        W = np.repeat([weights.com, weights.height, weights.base, STANCE, STANCE], [2, 1, 3, WRENCH, WRENCH])
+        W = np.repeat([weights.com, weights.height, weights.base * wishes.upright[0], STANCE, STANCE], [2, 1, 3, WRENCH, WRENCH])
         for foot in (0, 1):
             if foot not in self.feet:
                 W[BASE + WRENCH * foot : BASE + WRENCH * (foot + 1)] = weights.swing

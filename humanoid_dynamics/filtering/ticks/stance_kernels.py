@@ -57,7 +57,7 @@ def follow_feet(asked: Asked, wanted: Wanted, body: Body, soles: Soles, held: He
     for foot in range(2):
         marks[EDGE, foot] = _choose_edge(foot, (down[foot], down[1 - foot]), asked, wanted, body, marks)
     for foot in range(2):
-        if down[foot] and not stood[foot]:
+        if down[foot] and (not stood[foot] or (not when[1] and times[AGE, foot] == 0.0)):  # and again until it has stopped
             _latch(foot, stood[1 - foot], asked, wanted, body, soles, held)
         times[LATE, foot] = times[LATE, foot] + when[0] if asked[0][foot] and not down[foot] else 0.0
         if down[foot]:

@@ -9,11 +9,13 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 BASE = 6
 CORNERS = 4
 COM, HEIGHT, TURN, SWING, JOINTS, STANCE = range(0, 12, 2)  # places in the gains, stiffness before damping
-LANDING, CUSHION, DEPTH, RISE, STILL = range(12, 17)  # and behind them: constants of ``wishes``
+LANDING, CUSHION, DEPTH, RISE, STILL, LEAN = range(12, 18)  # and behind them: constants of ``wishes``
 SMALL = 1e-9  # of the sine of half an angle
+FAR = 0.02  # m; a standing sole that is farther off is drawn back no faster, so that it does not slide
+MEAN = 0.5  # share of its drift by which the sole of a filter's own state rests over a tick, and not only at its end
 
-State = tuple[Vector, Vector, Matrix, Matrix, Matrix]
-Written = tuple[Vector, Vector, Vector, Matrix, Matrix, Matrix, Vector]
+State = tuple[Vector, Vector, Matrix, Matrix, Matrix, Matrix, Matrix]
+Written = tuple[Vector, Vector, Vector, Matrix, Matrix, Matrix, Vector, Vector]
 
 
 def update_wishes(  # noqa: PLR0917
@@ -27,9 +29,9 @@ def update_wishes(  # noqa: PLR0917
         pull: Share of the stiffness that holds standing soles in place.
         error: (nv,) way from the configuration to the wanted one.
         v: (nv,) velocity.
-        state: com, com_rate, place, turn and twist of the robot.
+        state: com, com_rate, place, turn, twist, drift and R_WB of the robot.
         fixed: Gains and constants, corners of the soles.
-        out: com, base, joints, soles, up, rise and height of the wishes; overwritten.
+        out: com, base, joints, soles, up, rise, height and upright of the wishes; overwritten.
     """
     gains = fixed[0]
     n = len(v)
@@ -40,13 +42,28 @@ def update_wishes(  # noqa: PLR0917
         out[1][i] = second[3 + i] + gains[TURN + 1] * (rate[3 + i] - v[3 + i]) + gains[TURN] * error[3 + i]
     for i in range(BASE, n):
         out[2][i - BASE] = second[i] + gains[JOINTS + 1] * (rate[i] - v[i]) + gains[JOINTS] * error[i]
+    out[7][0] = weigh_lean(error, state[6], gains[LEAN]) if pull > 0.0 else 1.0
     for foot in range(2):
         _write_pose_error(wanted, foot, state, out[3][foot])
         if stands[foot]:
-            _rest(pull, state[4][foot], gains, out[3][foot])
+            _rest(pull, (state[4][foot], state[5][foot]), gains, out[3][foot])
         else:
             _swing(wanted, foot, state, gains, out[3][foot])
             _stay_above(wanted, foot, state, fixed, out)
+
+
+def weigh_lean(error: Vector, R: Matrix, lean: float) -> float:
+    """Return how many times more than usual the orientation of a base counts that leans.
+
+    Args:
+        error: (nv,) way from the configuration to the wanted one.
+        R: (3, 3) orientation of the base.
+        lean: How much of it makes the orientation count twice as much [rad].
+    """
+    about, square = R[2, 0] * error[3] + R[2, 1] * error[4] + R[2, 2] * error[5], 0.0
+    for i in range(3):
+        square += (error[3 + i] - about * R[2, i]) ** 2
+    return 1.0 + square / (lean * lean)
 
 
 def _write_pose_error(wanted: Vector, foot: int, state: State, out: Vector) -> None:
@@ -92,15 +109,19 @@ def quaternion_of(
     return (w, x, y, z) if w >= 0.0 else (-w, -x, -y, -z)
 
 
-def _rest(pull: float, twist: Vector, gains: Vector, out: Vector) -> None:
-    """Bring a standing sole to rest where it stands; its pose error is in ``out``."""
-    square = 0.0
+def _rest(pull: float, motion: tuple[Vector, Vector], gains: Vector, out: Vector) -> None:
+    """Bring a standing sole to rest where it stands, from its twist and drift; its pose error is in ``out``."""
+    (twist, drift), square, mean = motion, 0.0, MEAN if pull > 0.0 else 0.0
+    near = pull * min(1.0, FAR / max(math.sqrt(out[0] * out[0] + out[1] * out[1] + out[2] * out[2]), FAR))
+    for i in range(3):
+        out[i] *= near
+        out[3 + i] *= pull
     for i in range(6):
-        out[i] = pull * gains[STANCE] * out[i] - max(pull, gains[STILL]) * gains[STANCE + 1] * twist[i]
+        out[i] = gains[STANCE] * out[i] - max(pull, gains[STILL]) * gains[STANCE + 1] * twist[i]
         square += out[i] * out[i]
     share = min(1.0, gains[LANDING] / max(math.sqrt(square), gains[LANDING]))
     for i in range(6):
-        out[i] *= share
+        out[i] = share * out[i] + mean * drift[i]
 
 
 def _swing(wanted: Vector, foot: int, state: State, gains: Vector, out: Vector) -> None:

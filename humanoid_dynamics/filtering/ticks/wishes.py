@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ import pinocchio as pin
 from humanoid_dynamics.filtering.ticks import wish_kernels
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
-from humanoid_dynamics.filtering.ticks.wish_kernels import update_wishes
+from humanoid_dynamics.filtering.ticks.wish_kernels import FAR, MEAN, update_wishes, weigh_lean
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_kernel, functions_of
@@ -25,6 +26,7 @@ MEASURED_DAMPING = 0.08  # share of the damping of standing soles that is left w
 CAPTURE = (1.3, 0.03)  # the pivot is asked to go so many times as far as the capture point is off, or so far [m], sideways on two soles
 EDGE = (0.01, 0.02)  # m; forward it is asked to stay so far inside the soles, or to go so far beyond the capture point
 STEPPING = 0.03  # m; a robot on one sole whose capture point is off by more is caught by a step
+LEAN = math.radians(15.0)  # rad; a reference leans by 55 deg at most, and who leans by 70 deg has fallen
 HARDEST_RISE = 60.0  # m/s^2
 HARDEST_LANDING = 120.0  # m/s^2; how fast a standing sole is brought to rest at most
 
@@ -62,6 +64,7 @@ class Wishes:
         rise: (2, 4) what those must at least be, so that corners stay above the ground [m/s^2].
         load: (2,) largest push on each sole [N].
         height: (2,) height of the lowest corner of each sole over the ground [m].
+        upright: (1,) how many times more than usual the orientation of the base counts: the more it leans off the wanted one.
     """
 
     def __init__(self, robot: RobotModel, gains: Gains, corners: tuple[Matrix, Matrix], *, compiled: bool = False) -> None:
@@ -75,16 +78,17 @@ class Wishes:
         """
         self._corners, self._arms = corners, tuple(skew(c) for c in corners)
         self.up, self.rise, self.height, self.load = np.zeros((2, 4, 6)), np.zeros((2, 4)), np.zeros(2), np.full(2, np.inf)
+        self.upright = np.ones(1)
         self._model, self._gains = robot.model, gains
         self.com, self.base, self.soles = np.zeros(3), np.zeros(3), np.zeros((2, 6))
         self.joints: Vector = np.zeros(robot.nv - BASE)
         self._gravity, self._downhill = float(np.linalg.norm(robot.model.gravity.linear)), np.array(robot.model.gravity.linear[:2])
         self._kernel = compile_kernel(update_wishes, PARTS) if compiled else None
-        constants = (HARDEST_LANDING, CUSHION, DEPTH, HARDEST_RISE, MEASURED_DAMPING)
+        constants = (HARDEST_LANDING, CUSHION, DEPTH, HARDEST_RISE, MEASURED_DAMPING, LEAN)
         pairs = (gains.com, gains.height, gains.base, gains.swing, gains.joints, gains.stance)
         self._fixed = np.array([*np.ravel(pairs), *constants]), np.array(corners)
-        self._written = (self.com, self.base, self.joints, self.soles, self.up, self.rise, self.height)
-        self.seen = self.com, self.base, self.joints, self.soles, self.up, self.rise, self.height, self.load  # as programs read them
+        self._written = (self.com, self.base, self.joints, self.soles, self.up, self.rise, self.height, self.upright)
+        self.seen = (*self._written[:-1], self.load, self.upright)  # as programs read them
         self._wanted, self._stands = np.zeros(TARGET + 2 * robot.nv), np.zeros(2, dtype=np.intp)
 
     def update(self, target: Target, q: Vector, v: Vector, terms: BodyTerms, *, pull: float = 1.0) -> None:
@@ -100,7 +104,7 @@ class Wishes:
         error = pin.difference(self._model, q, target.q)
         if self._kernel is not None:
             self._gather(target)
-            state = (terms.com, terms.com_rate, terms.place, terms.turn, terms.twist)
+            state = (terms.com, terms.com_rate, terms.place, terms.turn, terms.twist, terms.drift, terms.R_WB)
             self._kernel(self._wanted, self._stands, pull, error, v, state, self._fixed, self._written)
         else:
             self._wish(target, error, v, terms, pull)
@@ -116,6 +120,7 @@ class Wishes:
         stiff, damp = gains.base
         # The wanted velocity is in axes of the wanted base; both bases are near each other.
         self.base[:] = target.a[3:6] + damp * (target.v[3:6] - v[3:6]) + stiff * error[3:6]
+        self.upright[0] = weigh_lean(error, terms.R_WB, LEAN) if pull > 0.0 else 1.0
         for foot in (0, 1):
             if target.touches[foot]:
                 self._rest(foot, target, terms, pull)
@@ -204,9 +209,11 @@ class Wishes:
 
     def _rest(self, foot: int, target: Target, terms: BodyTerms, pull: float) -> None:
         stiff, damp = self._gains.stance
-        wish = pull * stiff * _pose_error(foot, target, terms) - max(pull, MEASURED_DAMPING) * damp * terms.twist[foot]
+        error = _pose_error(foot, target, terms)
+        error[:3] *= min(1.0, FAR / max(float(np.sqrt(error[:3] @ error[:3])), FAR))
+        wish = pull * stiff * error - max(pull, MEASURED_DAMPING) * damp * terms.twist[foot]
         size = float(np.sqrt(wish @ wish))
-        self.soles[foot] = wish * min(1.0, HARDEST_LANDING / max(size, HARDEST_LANDING))
+        self.soles[foot] = wish * min(1.0, HARDEST_LANDING / max(size, HARDEST_LANDING)) + (MEAN * terms.drift[foot] if pull > 0.0 else 0.0)
 
     def _swing(self, foot: int, target: Target, terms: BodyTerms) -> None:
         stiff, damp = self._gains.swing
