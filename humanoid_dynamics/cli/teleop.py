@@ -65,7 +65,7 @@ def teleop(  # noqa: PLR0913
     """Let recorded poses of an operator lead a robot, and tell how it followed, and whether it stayed inside all limits."""
     import numpy as np
 
-    from humanoid_dynamics.filtering.poses.replay import Line, largest_scale, move_to_robot, replay_poses
+    from humanoid_dynamics.filtering.poses.replay import Line, largest_scale, move_to_robot, replay_poses, tell_jumps
     from humanoid_dynamics.filtering.poses.teleoperation import Teleoperation
     from humanoid_dynamics.model.load import load_robot
     from humanoid_dynamics.motion.clip import Clip
@@ -88,15 +88,14 @@ def teleop(  # noqa: PLR0913
     if out:
         times = np.array([one.time for one in replay.frames])
         write_npz(build_recording(Clip(model, times, np.array([one.q for one in replay.frames]))), Path(out))
-    notices = [
-        f"{name} is led farther than its limb reaches: --scale {most:.2g} is enough" for name, most in largest.items() if scale > most
-    ]
+    told = [notice for stream in dict.fromkeys(streams.values()) for notice in (*stream.notices, tell_jumps(stream)) if notice]
+    wide = [f"{name} is led farther than its limb reaches: --scale {most:.2g} is enough" for name, most in largest.items() if scale > most]
     facts = {
         "robot": model.name,
         "poses": poses,
         "rate": rate,
         **replay_facts(replay),
-        "notices": [] if world else notices,
+        "notices": told if world else told + wide,
         "file": out or None,
     }
     if as_json:
