@@ -10,7 +10,7 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import filter_clip
 from humanoid_dynamics.filtering.matched_control import make_matched_control
 from humanoid_dynamics.motion.checking.false_alarms import SPEEDS, Control, measure_false_alarms, merge_alarms
-from humanoid_dynamics.motion.checking.findings import KINDS
+from humanoid_dynamics.motion.checking.findings import DYNAMIC, KINDS
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.clip_check import check_clip
 from humanoid_dynamics.motion.gait import build_walk
@@ -77,6 +77,18 @@ def test_a_foot_slides_that_cannot_be_done_without():
     labels = {name: np.ones(121, dtype=bool) for name in robot.stance}
     report = check_clip(Clip(robot, times, q, contacts=labels), control=False)
     assert {finding.where for finding in report.findings if finding.kind == "slide"} == {"left_foot"}
+
+
+def test_no_forces_are_looked_for_at_the_ends():
+    """A body that is shaken all the time tips all the time; at the ends differences know nothing of what was before and comes after."""
+    robot = hd.load_robot("human28")
+    times = np.arange(121) / 60.0
+    q = np.tile(robot.posture, (121, 1))
+    q[:, 0] += 0.06 * np.sin(4.0 * np.pi * times)
+    found = [finding for finding in check_clip(Clip(robot, times, q), control=False).findings if finding.kind in DYNAMIC]
+    assert found
+    assert min(finding.start for finding in found) > 0.05
+    assert max(finding.end for finding in found) < 1.95
 
 
 @pytest.mark.parametrize("rate", [30.0, 60.0, 120.0])

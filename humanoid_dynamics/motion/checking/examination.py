@@ -2,14 +2,15 @@
 
 Nothing of the dynamics filter is used here: inverse dynamics by Pinocchio, contact forces by least squares over corners.  Recorded motion
 has no accelerations; they come from a low-pass and two differences, which raises false alarms near impacts.  So what is wrong must be so
-at two cut-offs, torques by more than the two differ and a twentieth of the limit, and near to a touch-down or a lift-off a sole may bear
-load or not.  A foot slides where the motion cannot do without what it bears: one that skims the ground beside another does not.
+at two cut-offs, torques by more than the two differ and a twentieth of the limit, near to a touch-down or a lift-off a sole may bear load
+or not, and near to both ends of a clip no forces are looked for.  A foot slides where the motion cannot do without what it bears: one that
+skims the ground beside another does not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.ndimage import binary_dilation, binary_erosion
@@ -18,16 +19,18 @@ from humanoid_dynamics.model.doubt import doubtful_limits
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.motion.checking.findings import DYNAMIC, LIMITS, Finding
 from humanoid_dynamics.motion.checking.force_findings import judge_forces
-from humanoid_dynamics.motion.checking.forces import MISS, compute_needs, merge_needs
+from humanoid_dynamics.motion.checking.forces import MISS, ForceNeeds, compute_needs, merge_needs
 from humanoid_dynamics.motion.checking.geometry import SLIDES, judge_geometry, measure_corners
 from humanoid_dynamics.motion.clip import Clip, Labels
 from humanoid_dynamics.motion.contact_detection import detect_contacts
 from humanoid_dynamics.motion.derivatives import differentiate
 from humanoid_dynamics.motion.resampling import resample
+from humanoid_dynamics.spatial.arrays import Vector
 
 OFF = 5e-3  # m; a foot that is higher does not slide
 UNSURE = 0.08  # s; slides are not looked for so near to a touch-down or a lift-off
 SECOND = 1.5  # times the cut-off: what is wrong must be so at both
+END = 0.05  # s; forces are not looked for so near to an end of a clip that brings no accelerations
 LIKELY = 0.05  # s; so near to a touch-down or a lift-off a sole may bear load
 BLURRED = 0.05  # share of a torque limit that is put down to differences, where a clip brings no accelerations
 
@@ -94,6 +97,7 @@ def examine(clip: Clip, cutoff: float, watch: Callable[[float], None] | None = N
     may_bear = stands if given else _dilate(stands, even.rate)
     slides = np.where(_erode(stands & (heights - level < OFF), even.rate), speeds, 0.0)
     needs = merge_needs([compute_needs(motion, soles, (may_bear, slides > SLIDES), level, watch) for motion in motions])
+    needs = needs if given else _forget_ends(needs, even.times)
     wrong, findings = judge_forces(motions[0], needs, [sole.name for sole in soles], 1.0 if given else 1.0 + BLURRED)
     for kind, (mask, found) in judge_geometry(even, heights - level, np.where(needs.firm[:, None] > MISS, slides, 0.0)).items():
         wrong[kind] = mask
@@ -109,6 +113,12 @@ def _erode(stands: Labels, rate: float) -> Labels:
     least = max(1, round(UNSURE * rate))
     sure: Labels = binary_erosion(stands, np.ones((2 * least + 1, 1)), border_value=1)
     return sure
+
+
+def _forget_ends(needs: ForceNeeds, times: Vector) -> ForceNeeds:
+    """Return needs without those near the ends of a clip, beyond which differences and low-pass know nothing."""
+    known = (times > times[0] + END) & (times < times[-1] - END)
+    return replace(needs, miss=known * needs.miss, firm=known * needs.firm, torque=known[:, None] * needs.torque)
 
 
 def _dilate(stands: Labels, rate: float) -> Labels:
