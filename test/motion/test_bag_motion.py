@@ -155,6 +155,40 @@ def test_publishers_that_know_other_joints(tmp_path):
     assert "left_elbow" in recording.notices[0]
 
 
+def test_joints_come_in_any_order_and_with_velocities_or_without(tmp_path):
+    with Writing(tmp_path / "bag") as bag:
+        for k in range(1, 20):
+            forth = [0.01 * k, -0.02 * k, 0.5]
+            order = [[0, 1, 2], [2, 0, 1], [1, 2, 0]][k % 3]
+            names = [["left_knee", "right_knee", "left_elbow"][i] for i in order]
+            bag.joints(k * 10_000_000, names, [forth[i] for i in order], [1.0, -2.0, 0.0] if k < 5 else ())
+    recording = read_motion(tmp_path / "bag")
+    k = np.arange(1, 20)
+    found = [recording.values[:, recording.columns.index(name)] for name in ("left_knee", "right_knee", "left_elbow")]
+    np.testing.assert_allclose(found, (0.01 * k, -0.02 * k, 0.5 + 0.0 * k), atol=1e-15)
+    np.testing.assert_allclose(recording.times, 0.01 * k, atol=1e-12)
+    assert (recording.velocities, recording.notices) == (None, ())
+
+
+def test_odometry_of_another_time_or_without_a_rotation_is_refused(tmp_path):
+    pose, twist = poses(np.arange(20) / 100.0)
+    for name, late, spoilt in (("late", NANO, False), ("lying", 3, True)):
+        with Writing(tmp_path / name) as bag:
+            for k in range(20):
+                there = np.where(np.arange(7) < 3, pose[k], 0.0) if spoilt and k == 7 else pose[k]
+                bag.base(k * 10_000_000 + late, there, twist[k])
+                bag.joints(k * 10_000_000, ["left_knee"], [0.1])
+    with pytest.raises(ClipError, match=r"late: has odometry from 1 s to 1\.19 s and joints from 0 s to 0\.19 s, at no instant both"):
+        read_motion(tmp_path / "late")
+    with pytest.raises(ClipError, match=r"lying: row 7, column 'base_qx\.\.base_qw': quaternion of length 0"):
+        read_motion(tmp_path / "lying")
+
+
+def test_a_folder_that_is_no_bag_is_told(tmp_path):
+    with pytest.raises(ClipError, match=r"is a folder without metadata\.yaml"):
+        read_motion(tmp_path)
+
+
 def test_commands_without_positions_are_not_taken(tmp_path):
     with Writing(tmp_path / "bag") as bag:
         for k in range(5):
