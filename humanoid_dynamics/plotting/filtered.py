@@ -111,13 +111,15 @@ def _courses(clip: Clip, found: FilteredClip) -> tuple[_Course, _Course]:
     paced = HOLD + found.attempt.slower * clip.duration
     asked = np.array([min(frame.reference, paced) for frame in frames]) - HOLD
     q = sample_configurations(clip, clip.times[0] + asked / found.attempt.slower)
-    return _follow(clip.robot, t, q), _follow(clip.robot, t, np.array([frame.q for frame in frames]))
+    before = Clip(clip.robot, t, q)
+    q, v, a = (np.array([getattr(frame, name) for frame in frames]) for name in ("q", "v", "vdot"))
+    after = Clip(clip.robot, t, q, v, a)
+    return _follow(before.q, differentiate(before, CUTOFF)), _follow(after.q, after)
 
 
-def _follow(robot: RobotModel, t: Vector, q: Matrix) -> _Course:
-    moving = differentiate(Clip(robot, t, q), CUTOFF)
-    reaction = compute_reaction(moving)
-    data = robot.data()
+def _follow(q: Matrix, moving: Clip) -> _Course:
+    robot, t = moving.robot, moving.times
+    reaction, data = compute_reaction(moving), robot.data()
     com = np.array([pin.centerOfMass(robot.model, data, row).copy() for row in q])
     zmp = np.where(reaction.force[:, 2:] > 0.05 * robot.mass * 9.81, reaction.zmp, np.nan)
     return _Course(t, q, com, zmp)
