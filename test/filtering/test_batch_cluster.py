@@ -26,6 +26,7 @@ def test_a_killed_worker_of_a_cluster_loses_nothing(tmp_path):
     assert [outcome.problem for outcome in outcomes if outcome.problem] == [f"{tasks[7].clip}: no such file"]
     assert count(log, "end") == {task.clip.name: 1 for task in tasks if task is not tasks[7]}
     assert count(log, "begin")["clip30"] == 2
+    assert {outcome.task.clip.name: outcome.tries for outcome in outcomes if outcome.tries > 1} == {"clip30": 2}
     assert sum(count(log, "begin").values()) - count(log, "begin")["clip7"] == 60
     assert all(store.find(task.name, task.key) is not None for task in tasks if task is not tasks[7])
 
