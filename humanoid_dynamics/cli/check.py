@@ -109,7 +109,7 @@ def _print(facts: dict[str, Any], console: Console) -> None:
     rows = [
         (KINDS[kind], f"{100 * share:.1f} %", f"{100 * rates[kind]:.1f} %" if kind in rates else "not measured")
         for kind, share in facts["shares"].items()
-        if max(share, rates.get(kind, 0.0)) > 0.0
+        if share > 0.0
     ]
     if rows:
         console.print()

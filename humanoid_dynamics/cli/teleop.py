@@ -12,7 +12,7 @@ import typer
 from humanoid_dynamics.cli.options import JsonOption, RobotArgument
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, print_table
-from humanoid_dynamics.errors import HumanoidDynamicsError
+from humanoid_dynamics.errors import ClipError, HumanoidDynamicsError, UnknownNameError
 
 if TYPE_CHECKING:
     from humanoid_dynamics.filtering.poses.replay import Replay
@@ -77,10 +77,16 @@ def teleop(  # noqa: PLR0913
     if not 10.0 <= rate <= 2000.0:
         raise HumanoidDynamicsError(f"--rate: received {rate:g}, expected 10 Hz to 2000 Hz")
     line = Line(latency, jitter, loss, seed)
+    if not Path(poses).is_file():
+        raise ClipError(poses, "no such file")
     streams = _choose(read_pose_streams(Path(poses)), frame)
+    led = [f"{name} is led by the poses of {stream.name!r}; --frame says otherwise" for name, stream in streams.items() if not frame]
     model = load_robot(robot)
     with show_progress(f"leading {model.name}") as bar:
-        tele = Teleoperation(model, tuple(streams), rate=rate)
+        try:
+            tele = Teleoperation(model, tuple(streams), rate=rate)
+        except UnknownNameError as unknown:
+            raise HumanoidDynamicsError(f"--frame: expected NAME=FRAME: {unknown}") from unknown
         largest = {name: largest_scale(tele, stream, name) for name, stream in streams.items()}
         if not world:
             streams = {name: move_to_robot(tele, stream, name, scale) for name, stream in streams.items()}
@@ -95,7 +101,7 @@ def teleop(  # noqa: PLR0913
         "poses": poses,
         "rate": rate,
         **replay_facts(replay),
-        "notices": told if world else told + wide,
+        "notices": led + told if world else led + told + wide,
         "file": out or None,
     }
     if as_json:

@@ -165,11 +165,22 @@ def test_scale_that_is_enough_is_told(hand):
     assert "out_of_reach" not in enough["frames"]["right_hand"]["statuses"]
 
 
+def test_what_leads_is_told_where_nobody_said_it(hand):
+    facts = json.loads(call("human28", hand, "--rate", "200", "--json").output)
+    assert list(facts["frames"]) == ["right_hand"]
+    assert facts["notices"] == ["right_hand is led by the poses of 'hand'; --frame says otherwise"]
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path):
+    answer = call("human28", str(tmp_path / "absent.npz"))
+    assert str(answer.exception).endswith("absent.npz: no such file")
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
         (("--frame", "foot=right_hand"), "NAME out of hand"),
-        (("--frame", "nowhere"), "nowhere"),
+        (("--frame", "nowhere"), "--frame: expected NAME=FRAME: no control point, surface, link or alias named 'nowhere'"),
         (("--rate", "1"), "--rate"),
         (("--loss", "1"), "line"),
         (("--out", "motion.csv"), "--out"),
