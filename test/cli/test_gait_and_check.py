@@ -84,7 +84,7 @@ def test_check_tells_what_is_wrong_in_words(call, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("gait", "human28", "--out", "walk.txt"), "--out: received 'walk.txt', expected the path of a .npz or .csv file"),
+        (("gait", "human28", "--out", "walk.txt"), "--out: received 'walk.txt', expected the path of a .npz, .csv or .mcap file"),
         (("gait", "human28", "--steps", "0"), "steps: received 0, expected a whole number"),
         (
             ("gait", "human28", "--steps", "1", "--rate", "50", "--heading", "1", "--heading-at", "90"),
