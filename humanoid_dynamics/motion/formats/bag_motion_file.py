@@ -17,7 +17,6 @@ from humanoid_dynamics.series.bag_writer import JOINTS, WORLD
 from humanoid_dynamics.series.messages import NANO, build_template, joint_state_form, odometry_form
 
 BODY = "base_link"  # what the frame of a free base is called, in a recording that does not know the robot
-UNKNOWN = np.zeros(36)  # covariances
 
 
 def write_bag_motion(recording: Recording, path: Path) -> None:
@@ -40,7 +39,7 @@ def write_bag_motion(recording: Recording, path: Path) -> None:
         problem = f"joints of several freedoms have no place in a JointState: {', '.join(several)}" if several else "has no names of joints"
         raise ClipError(recording.origin, problem)
     q = recording.values[:, [place[name] for name in names]]
-    v, twists = _find_rates(recording, names)
+    (v, twists), unknown, none = _find_rates(recording, names), np.zeros(36), np.zeros(0)
     states = build_template(joint_state_form(names, (len(names), v.shape[1], 0)))
     odometry = build_template(odometry_form(WORLD, BODY))
     bag = BagFile(path)
@@ -49,9 +48,9 @@ def write_bag_motion(recording: Recording, path: Path) -> None:
         placed = bag.connect(f"/{WORLD}", odometry.form.kind) if base else None
         for row, time in enumerate(recording.times.tolist()):
             stamp = round(time * NANO)
-            bag.write(said, stamp, states.encode(stamp, (q[row], v[row], np.zeros(0))))
+            bag.write(said, stamp, states.encode(stamp, (q[row], v[row], none)))
             if placed is not None:
-                bag.write(placed, stamp, odometry.encode(stamp, (recording.values[row, base], UNKNOWN, twists[row], UNKNOWN)))
+                bag.write(placed, stamp, odometry.encode(stamp, (recording.values[row, base], unknown, twists[row], unknown)))
     finally:
         bag.close()
 
