@@ -27,3 +27,10 @@ def test_zero_moment_points_after_the_filter_are_inside_the_soles_that_stand():
     assert len(margins) > 200
     np.testing.assert_allclose(after.zmp, compute_reaction(found.clip).zmp[rows], atol=1e-9)
     assert margins.min() > 0.0
+
+
+@pytest.mark.parametrize(("name", "height"), [("icub", 0.8), ("human28", 1.8)])
+def test_films_are_as_high_as_their_figures(name, height):
+    robot = hd.load_robot(name)
+    wide = filtered._measure_width(robot, np.array([robot.posture]))
+    assert height <= 2.0 * wide <= 1.4 * height
