@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 
 
 SHOWN = 12
+MATCHED = "this clip filtered"
 DESCRIPTIONS = ("", ".urdf", ".xacro", ".xml")  # how names and files of robots end
 ClipArgument = Annotated[str, typer.Argument(help="Motion file of any known format.", metavar="CLIP")]
 CutoffOption = Annotated[float, typer.Option("--cutoff", help="Low-pass before velocities are taken, where the clip has none [Hz].")]
 RateOption = Annotated[float, typer.Option("--rate", help="Samples per second of a table without times [Hz]; told by the file where 0.")]
 MapOption = Annotated[str, typer.Option("--map", help="YAML file: which column is which joint, and which nobody wants.")]
-ControlOption = Annotated[bool, typer.Option("--control/--no-control", help="Whether to measure false alarms on walks that are possible.")]
+ControlOption = Annotated[bool, typer.Option("--control/--no-control", help="Whether to measure false alarms on motion that is possible.")]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics check g1 walk.npz
@@ -46,6 +47,7 @@ def check(
     as_json: JsonOption = False,
 ) -> None:
     """Tell where, when and why a clip is impossible for a robot, and how often that is a false alarm."""
+    from humanoid_dynamics.filtering.matched_control import make_matched_control
     from humanoid_dynamics.model.load import load_robot
     from humanoid_dynamics.model.reading.catalogue import find_description
     from humanoid_dynamics.motion.clip_check import check_clip
@@ -62,7 +64,8 @@ def check(
     joint_map = load_joint_map(Path(joints)) if joints else None
     motion = load_clip(Path(clip), loaded, joint_map=joint_map, rate=rate or None)
     with show_progress(f"checking {Path(clip).name}") as bar:
-        report = check_clip(motion, cutoff=cutoff, control=control, watch=bar.tell)
+        made = make_matched_control(motion) if control else None
+        report = check_clip(motion, cutoff=cutoff, control=control, others={MATCHED: made} if made else {}, watch=bar.tell)
     facts = report_facts(report)
     if as_json:
         typer.echo(json.dumps(facts, indent=2, allow_nan=False))
@@ -80,7 +83,7 @@ def report_facts(report: "ClipReport") -> dict[str, Any]:
         "ground": report.level,
         "cutoff": report.smoothed,
         "impossible": report.impossible,
-        "false_alarms": report.false_alarms,
+        "false_alarms": report.false_alarms or None,
         "alarms": report.alarms,
         "shares": report.shares,
         "notices": list(report.notices),
@@ -95,15 +98,22 @@ def _print(facts: dict[str, Any], console: Console) -> None:
     console.print(f"[bold]{facts['clip']}[/]  {facts['seconds']:.2f} s, {facts['frames']} frames, on {facts['robot']}", highlight=False)
     for notice in facts["notices"]:
         console.print(f"note: {notice}", markup=False)
-    alarms = ", ".join(f"{100 * share:.1f} % of a possible {kind}" for kind, share in facts["alarms"].items())
-    beside = alarms or "not measured, or no walk could be made to compare with"
-    console.print(f"no forces within the limits make {100 * facts['impossible']:.1f} % of the frames; false alarms: {beside}")
+    alarms = ", ".join(f"{kind} {100 * shares['impossible']:.1f} %" for kind, shares in facts["alarms"].items())
+    beside = alarms or "not measured, or no motion could be made to compare with"
+    console.print(
+        f"no forces within the limits make {100 * facts['impossible']:.1f} % of the frames; false alarms on possible motion: {beside}"
+    )
     if facts["doubtful"]:
         console.print(f"limits differ between left and right and are not judged: {', '.join(facts['doubtful'])}", highlight=False)
-    rows = [(KINDS[kind], f"{100 * share:.1f} %") for kind, share in facts["shares"].items() if share > 0.0]
+    rates = facts["false_alarms"] or {}
+    rows = [
+        (KINDS[kind], f"{100 * share:.1f} %", f"{100 * rates[kind]:.1f} %" if kind in rates else "not measured")
+        for kind, share in facts["shares"].items()
+        if share > 0.0
+    ]
     if rows:
         console.print()
-        print_table(console, "what is wrong", ("", "share of the frames"), rows)
+        print_table(console, "what is wrong", ("", "share of the frames", "false alarms, at most"), rows)
         console.print()
     kinds = {kind: [f for f in facts["findings"] if f["kind"] == kind] for kind in KINDS}
     for found in kinds.values():

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from humanoid_dynamics.motion.gait import Walk
 
 
-WRITTEN = (".npz", ".csv")
+WRITTEN = (".npz", ".csv", ".mcap")
 OPTIONS = {"steps": "--steps", "turn": "--turn", "slope": "--slope", "rate": "--rate", "stop_time": "--stop", "step_length": "--speed"}
 StepsOption = Annotated[int, typer.Option("--steps", help="Number of steps; the last one brings the feet together.")]
 SpeedOption = Annotated[
@@ -43,7 +43,7 @@ AtOption = Annotated[
 OverOption = Annotated[float, typer.Option("--heading-over", help="How long that takes [s].")]
 ThenOption = Annotated[str, typer.Option("--then", help="Go over into this motion file at the end.")]
 BlendOption = Annotated[float, typer.Option("--blend", help="How long going over takes [s].")]
-OutOption = Annotated[str, typer.Option("--out", help="Write the reference into this .npz or .csv file.")]
+OutOption = Annotated[str, typer.Option("--out", help="Write the reference into this .npz, .csv or .mcap file.")]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics gait g1 --out walk.npz
@@ -72,15 +72,12 @@ def gait(  # noqa: PLR0913
 ) -> None:
     """Make a walk with its contact schedule: steps, turns, slopes, from standing to standing."""
     from humanoid_dynamics.model.load import load_robot
-    from humanoid_dynamics.motion.formats.csv_file import write_csv
-    from humanoid_dynamics.motion.formats.mapping import build_recording
-    from humanoid_dynamics.motion.formats.npz_file import write_npz
     from humanoid_dynamics.motion.gait import build_walk, step_period
     from humanoid_dynamics.motion.load import load_clip
     from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
     if out and Path(out).suffix not in WRITTEN:
-        raise HumanoidDynamicsError(f"--out: received {out!r}, expected the path of a .npz or .csv file")
+        raise HumanoidDynamicsError(f"--out: received {out!r}, expected the path of a .npz, .csv or .mcap file")
     _refuse_infinite(
         {
             "--speed": speed,
@@ -103,17 +100,26 @@ def gait(  # noqa: PLR0913
         walk = build_walk(loaded, style, watch=bar.tell)
     clip = _change(walk.clip, (heading, heading_at, heading_over), (following, blend_over))
     if out:
-        try:
-            write = write_npz if Path(out).suffix == ".npz" else write_csv
-            write(build_recording(clip), Path(out))
-        except OSError as cause:
-            raise HumanoidDynamicsError(f"--out: {cause}") from cause
+        _write(clip, Path(out))
     facts = {**gait_facts(walk), "seconds": clip.duration, "frames": len(clip), "heading": heading, "then": then or None}
     if as_json:
         typer.echo(json.dumps({**facts, "file": out or None}, indent=2, allow_nan=False))
     else:
         _print(facts, make_console())
         typer.echo(f"wrote {out}\n" if out else "", nl=False)
+
+
+def _write(clip: "Clip", path: Path) -> None:
+    from humanoid_dynamics.motion.formats.bag_motion_file import write_bag_motion
+    from humanoid_dynamics.motion.formats.csv_file import write_csv
+    from humanoid_dynamics.motion.formats.mapping import build_recording
+    from humanoid_dynamics.motion.formats.npz_file import write_npz
+
+    write = {".npz": write_npz, ".csv": write_csv, ".mcap": write_bag_motion}[path.suffix]
+    try:
+        write(build_recording(clip), path)
+    except OSError as cause:
+        raise HumanoidDynamicsError(f"--out: {cause}") from cause
 
 
 def _refuse_infinite(given: dict[str, float | None]) -> None:

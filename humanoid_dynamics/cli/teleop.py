@@ -12,7 +12,7 @@ import typer
 from humanoid_dynamics.cli.options import JsonOption, RobotArgument
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, print_table
-from humanoid_dynamics.errors import HumanoidDynamicsError
+from humanoid_dynamics.errors import ClipError, HumanoidDynamicsError, UnknownNameError
 
 if TYPE_CHECKING:
     from humanoid_dynamics.filtering.poses.replay import Replay
@@ -65,7 +65,7 @@ def teleop(  # noqa: PLR0913
     """Let recorded poses of an operator lead a robot, and tell how it followed, and whether it stayed inside all limits."""
     import numpy as np
 
-    from humanoid_dynamics.filtering.poses.replay import Line, largest_scale, move_to_robot, replay_poses
+    from humanoid_dynamics.filtering.poses.replay import Line, largest_scale, move_to_robot, replay_poses, tell_jumps
     from humanoid_dynamics.filtering.poses.teleoperation import Teleoperation
     from humanoid_dynamics.model.load import load_robot
     from humanoid_dynamics.motion.clip import Clip
@@ -77,10 +77,16 @@ def teleop(  # noqa: PLR0913
     if not 10.0 <= rate <= 2000.0:
         raise HumanoidDynamicsError(f"--rate: received {rate:g}, expected 10 Hz to 2000 Hz")
     line = Line(latency, jitter, loss, seed)
+    if not Path(poses).is_file():
+        raise ClipError(poses, "no such file")
     streams = _choose(read_pose_streams(Path(poses)), frame)
+    led = [f"{name} is led by the poses of {stream.name!r}; --frame says otherwise" for name, stream in streams.items() if not frame]
     model = load_robot(robot)
     with show_progress(f"leading {model.name}") as bar:
-        tele = Teleoperation(model, tuple(streams), rate=rate)
+        try:
+            tele = Teleoperation(model, tuple(streams), rate=rate)
+        except UnknownNameError as unknown:
+            raise HumanoidDynamicsError(f"--frame: expected NAME=FRAME: {unknown}") from unknown
         largest = {name: largest_scale(tele, stream, name) for name, stream in streams.items()}
         if not world:
             streams = {name: move_to_robot(tele, stream, name, scale) for name, stream in streams.items()}
@@ -88,15 +94,14 @@ def teleop(  # noqa: PLR0913
     if out:
         times = np.array([one.time for one in replay.frames])
         write_npz(build_recording(Clip(model, times, np.array([one.q for one in replay.frames]))), Path(out))
-    notices = [
-        f"{name} is led farther than its limb reaches: --scale {most:.2g} is enough" for name, most in largest.items() if scale > most
-    ]
+    told = [notice for stream in dict.fromkeys(streams.values()) for notice in (*stream.notices, tell_jumps(stream)) if notice]
+    wide = [f"{name} is led farther than its limb reaches: --scale {most:.2g} is enough" for name, most in largest.items() if scale > most]
     facts = {
         "robot": model.name,
         "poses": poses,
         "rate": rate,
         **replay_facts(replay),
-        "notices": [] if world else notices,
+        "notices": led + told if world else led + told + wide,
         "file": out or None,
     }
     if as_json:

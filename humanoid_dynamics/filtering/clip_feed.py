@@ -22,6 +22,7 @@ HOLD = 1.0  # s the reference stands still before and after a clip
 HOLD_RATE = 50.0  # Hz
 LONGEST_STEP = 1.0  # s; a longer one between samples is filled
 SAME = 1e-9  # s
+AT_REST = 0.02  # rad/s or m/s; a robot that stands on both soles and moves less stands still
 SPIKE = 100.0  # times as long as usual a frame takes where something is compiled first
 
 
@@ -78,6 +79,17 @@ class Feed:
         problem = f"{first}: {REASONS[first]}; refused of {len(self.clip)} samples: {counts}"
         raise ClipError(self.clip.origin, problem + notices, row=self.rows[first])
 
+    def end_at_rest(self) -> None:
+        """Leave out a step back to where the reference has the feet that the end of the clip cuts short: the robot stands before it."""
+        end = HOLD + self.clip.duration
+        for k in range(len(self.frames), 0, -1):
+            frame = self.frames[k - 1]
+            if frame.reference < end:
+                return
+            if all(frame.stands) and float(np.max(np.abs(frame.v))) < AT_REST:
+                del self.frames[k:], self.spent[k:]
+                return
+
 
 def feed_clip(flow: DynamicsFilter, clip: Clip, watch: Callable[[float], None] | None = None) -> Feed:
     """Feed a clip to a filter, standing still before and after it, until it ends or the robot falls.
@@ -106,7 +118,8 @@ def feed_clip(flow: DynamicsFilter, clip: Clip, watch: Callable[[float], None] |
         if watch is not None:
             watch(time / length)
     flow.finish()
-    _drain(flow, feed, began)
+    if _drain(flow, feed, began):
+        feed.end_at_rest()
     return feed
 
 

@@ -18,6 +18,7 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import SIDES, Body, chain_length, find_body
 from humanoid_dynamics.motion.checking.limits import limit_excess, limit_shares
 from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.formats.doubts import tell_times
 from humanoid_dynamics.motion.inverse_kinematics import Found, InverseKinematics, Task
 from humanoid_dynamics.motion.resampling import align_signs
 from humanoid_dynamics.motion.retargeting.skeleton import SkeletonMotion
@@ -112,7 +113,7 @@ def retarget(motion: SkeletonMotion, robot: RobotModel, skeleton_map: SkeletonMa
     q = align_signs(robot, np.array([one.q for one in found]))
     rows = ", ".join(map(str, jumps))
     notices = (f"an arm was caught behind a limit and jumps at rows {rows}",) if jumps else ()
-    clip = Clip(robot, human.times, q, origin=motion.origin, notices=notices)
+    clip = Clip(robot, human.times, q, origin=motion.origin, notices=notices + tell_times(human.times))
     errors = np.array([one.errors for one in found])
     return Retargeting(
         clip,

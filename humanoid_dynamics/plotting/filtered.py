@@ -26,7 +26,8 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 SHOWN, BESIDE = 8, 0.8  # figures in the strip, m between them
 RATE = 100.0  # Hz; of the curves
 PICTURES, MOST = 12.0, 300  # of a film, per second and in all
-WIDE = 1.1  # m to either side of a figure in a film
+FLOOR = 0.1  # m below the ground in a film
+FREE = 1.1  # height of a film over that of its figures
 BEFORE, AFTER, PIVOT, PIVOT_BEFORE = "0.62", LEFT, RIGHT, "#e8bd9c"
 
 
@@ -89,7 +90,8 @@ def film_filtered(clip: Clip, found: FilteredClip, path: Path, watch: Callable[[
     rows = np.linspace(0, len(after.t) - 1, count).astype(int)
     with style():
         figure = new_figure(7.2, 3.6)
-        panels = [_Panel(figure.add_subplot(1, 2, k + 1), clip.robot, k) for k in (0, 1)]
+        wide = _measure_width(clip.robot, np.vstack((before.q[rows], after.q[rows])))
+        panels = [_Panel(figure.add_subplot(1, 2, k + 1), clip.robot, k, wide) for k in (0, 1)]
 
         def draw(picture: int) -> None:
             if watch is not None:
@@ -111,13 +113,15 @@ def _courses(clip: Clip, found: FilteredClip) -> tuple[_Course, _Course]:
     paced = HOLD + found.attempt.slower * clip.duration
     asked = np.array([min(frame.reference, paced) for frame in frames]) - HOLD
     q = sample_configurations(clip, clip.times[0] + asked / found.attempt.slower)
-    return _follow(clip.robot, t, q), _follow(clip.robot, t, np.array([frame.q for frame in frames]))
+    before = Clip(clip.robot, t, q)
+    q, v, a = (np.array([getattr(frame, name) for frame in frames]) for name in ("q", "v", "vdot"))
+    after = Clip(clip.robot, t, q, v, a)
+    return _follow(before.q, differentiate(before, CUTOFF)), _follow(after.q, after)
 
 
-def _follow(robot: RobotModel, t: Vector, q: Matrix) -> _Course:
-    moving = differentiate(Clip(robot, t, q), CUTOFF)
-    reaction = compute_reaction(moving)
-    data = robot.data()
+def _follow(q: Matrix, moving: Clip) -> _Course:
+    robot, t = moving.robot, moving.times
+    reaction, data = compute_reaction(moving), robot.data()
     com = np.array([pin.centerOfMass(robot.model, data, row).copy() for row in q])
     zmp = np.where(reaction.force[:, 2:] > 0.05 * robot.mass * 9.81, reaction.zmp, np.nan)
     return _Course(t, q, com, zmp)
@@ -176,17 +180,24 @@ def _draw_course(axes: Any, courses: tuple[_Course, _Course], k: int, name: str)
     axes.set(xlabel="t [s]", ylabel=f"{name} [m]", ylim=(low - 0.1, high + 0.1), title=f"centre of mass and zero-moment point, {name}")
 
 
+def _measure_width(robot: RobotModel, q: Matrix) -> float:
+    """Return how much is to be seen to either side of a figure [m]: all it ever is high."""
+    tallest = max(float(stick[:, 2].max()) for row in q for stick in list_sticks(robot, row))
+    return 0.5 * FREE * max(tallest, 0.0) + FLOOR
+
+
 class _Panel:
     """One view of a film: its lines are made once, and moved."""
 
-    def __init__(self, axes: Any, robot: RobotModel, across: int) -> None:
-        self.axes, self._robot, self._across = axes, robot, across
+    def __init__(self, axes: Any, robot: RobotModel, across: int, wide: float) -> None:
+        self.axes, self._robot, self._across, self._wide = axes, robot, across, wide
         looks = ({"color": BEFORE, "lw": 1.2}, {"color": AFTER, "lw": 1.8})
         self._figures = [axes.plot([], [], solid_capstyle="round", **look)[0] for look in looks]
         (self._com,) = axes.plot([], [], "o", color=AFTER, ms=4)
         (self._zmp,) = axes.plot([], [], "^", color=PIVOT, ms=5)
         axes.axhline(0.0, color="0.8", lw=0.8)
-        axes.set(xlim=(-WIDE, WIDE), ylim=(-0.1, 2.0 * WIDE - 0.1), aspect="equal")
+        axes.set(xlim=(-wide, wide), ylim=(-FLOOR, 2.0 * wide - FLOOR), aspect="equal")
+        axes.locator_params(axis="x", nbins=5)
         axes.set_title(("from the side", "from the front")[across], loc="right")
 
     def show(self, before: _Course, after: _Course, row: int) -> None:
@@ -198,4 +209,4 @@ class _Panel:
             line.set_data(sticks[:, k] + middle - float(course.q[row, k]), sticks[:, 2])
         self._com.set_data(after.com[row, k : k + 1], after.com[row, 2:])
         self._zmp.set_data(after.zmp[row, k : k + 1], [0.0])
-        self.axes.set_xlim(middle - WIDE, middle + WIDE)
+        self.axes.set_xlim(middle - self._wide, middle + self._wide)

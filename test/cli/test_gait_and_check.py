@@ -71,16 +71,20 @@ def test_check_tells_what_is_wrong_in_words(call, tmp_path):
     from humanoid_dynamics.motion.formats.npz_file import write_npz
 
     write_npz(build_recording(Clip(robot, times, q)), path)
-    code, out, err = call("check", "human28", path, "--no-control")
+    code, out, err = call("check", "human28", path)
     assert (code, err) == (0, "")
     assert "left_foot is 0.100 m in the ground" in out
-    assert "what is wrong" in out
+    assert "false alarms on possible motion: walk 0.0 %" in out
+    assert "this clip filtered" in out
+    assert "false alarms, at most" in out
+    (row,) = (line for line in out.splitlines() if line.startswith("a foot is in the ground"))
+    assert row.endswith(" 0.0 %")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("gait", "human28", "--out", "walk.txt"), "--out: received 'walk.txt', expected the path of a .npz or .csv file"),
+        (("gait", "human28", "--out", "walk.txt"), "--out: received 'walk.txt', expected the path of a .npz, .csv or .mcap file"),
         (("gait", "human28", "--steps", "0"), "steps: received 0, expected a whole number"),
         (
             ("gait", "human28", "--steps", "1", "--rate", "50", "--heading", "1", "--heading-at", "90"),

@@ -71,6 +71,91 @@ def test_an_operator_who_begins_with_a_raised_hand_is_followed(tmp_path, name):
     assert facts["frames"]["right_hand"]["rms_to_operator"] < 0.02
 
 
+def spoil(hand, tmp_path, **changes):
+    """The recording with something done to its arrays."""
+    with np.load(hand) as arrays:
+        content = {name: np.array(array) for name, array in arrays.items()}
+    for name, change in changes.items():
+        content[name] = change(content[name])
+    path = tmp_path / "spoilt.npz"
+    np.savez(path, **content)
+    return str(path)
+
+
+def put(rows, value):
+    def change(array):
+        array[rows] = value
+        return array
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"hand_pos": put([50, 51], np.nan)}, "2 of 200 poses are lost and left out, the first is row 50, column 'hand.x': received nan"),
+        ({"hand_pos": put(0, np.inf)}, "1 of 200 poses are lost and left out, the first is row 0, column 'hand.x': received inf"),
+        (
+            {"hand_quat_xyzw": put(slice(60, 65), 0.0)},
+            "5 of 200 poses are lost and left out, the first is row 60, column 'hand.qx..hand.qw'",
+        ),
+        ({"times": put([20, 30], np.nan)}, "2 of 200 poses are lost and left out, the first is row 20, column 'time': received nan"),
+        ({"times": put(21, 0.1)}, "1 of 200 poses are lost and left out, the first is row 21, column 'time': 0.1 s comes after 0.2 s"),
+    ],
+)
+def test_a_lost_row_is_a_lost_sample(hand, tmp_path, changes, said):
+    answer = call("human28", spoil(hand, tmp_path, **changes), *HAND, "--json")
+    assert answer.exit_code == 0, answer.output
+    facts = json.loads(answer.output)
+    (notice,) = facts["notices"]
+    assert notice.startswith(f"hand: {said}")
+    assert facts["in_limits"] == 1.0
+    assert facts["frames"]["right_hand"]["rms_to_operator"] < 0.01
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"hand_pos": put(slice(None), np.nan)}, "holds no pose of hand: row 0, column 'hand.x': received nan"),
+        ({"times": lambda times: 1e9 * times}, "column 'time': lasts 1.99e+09 s, more than a day"),
+        ({"times": lambda times: 1e-6 * times}, "200 poses of 1.99e-06 s, less than one tick of 0.005 s"),
+        (dict.fromkeys(("times", "hand_pos", "hand_quat_xyzw"), lambda array: array[:0]), "holds no pose of hand: it has 0 rows"),
+        (dict.fromkeys(("times", "hand_pos", "hand_quat_xyzw"), lambda array: array[:1]), "1 pose of 0 s, less than one tick of 0.005 s"),
+    ],
+)
+def test_recordings_without_poses_are_refused(hand, tmp_path, changes, said):
+    answer = call("human28", spoil(hand, tmp_path, **changes), *HAND)
+    assert isinstance(answer.exception, hd.ClipError), answer.output
+    assert f"spoilt.npz: {said}" in str(answer.exception)
+
+
+def test_two_rows_are_enough(hand, tmp_path):
+    two = dict.fromkeys(("times", "hand_pos", "hand_quat_xyzw"), lambda array: array[:2])
+    facts = json.loads(call("human28", spoil(hand, tmp_path, **two), *HAND, "--json").output)
+    assert (facts["ticks"], facts["in_limits"], facts["frames"]["right_hand"]["rms"]) == (2, 1.0, None)
+
+
+def test_poses_that_are_no_metres_are_told(hand, tmp_path):
+    facts = json.loads(call("human28", spoil(hand, tmp_path, hand_pos=lambda places: 1e3 * places), *HAND, "--json").output)
+    assert facts["in_limits"] == 1.0
+    assert any("of 200 poses jump and lead nobody; places are metres" in notice for notice in facts["notices"])
+    far = json.loads(call("human28", spoil(hand, tmp_path, hand_pos=lambda places: places + 5e6), *HAND, "--json").output)
+    assert (far["notices"], far["frames"]["right_hand"]["rms_to_operator"] < 0.01) == ([], True)
+
+
+def test_hands_of_which_one_is_lost_at_first_keep_their_instants(hand, tmp_path):
+    """The left hand does what the right one does, and its first half second is lost."""
+    with np.load(hand) as arrays:
+        places, turns, times = arrays["hand_pos"], arrays["hand_quat_xyzw"], arrays["times"]
+    path = tmp_path / "both.npz"
+    late = np.where(times[:, None] < 0.5, np.nan, places)
+    np.savez(path, times=times, right_pos=places, right_quat_xyzw=turns, left_pos=late, left_quat_xyzw=turns)
+    frames = ("--frame", "right=right_hand", "--frame", "left=left_hand", "--rate", "200", "--json")
+    facts = json.loads(call("human28", str(path), *frames).output)
+    assert facts["frames"]["left_hand"]["statuses"]["waiting"] == pytest.approx(100, abs=2)
+    assert facts["ticks"] == pytest.approx(398, abs=1)
+
+
 def test_scale_that_is_enough_is_told(hand):
     facts = json.loads(call("human28", hand, *HAND, "--scale", "8", "--json").output)
     (notice,) = facts["notices"]
@@ -80,11 +165,22 @@ def test_scale_that_is_enough_is_told(hand):
     assert "out_of_reach" not in enough["frames"]["right_hand"]["statuses"]
 
 
+def test_what_leads_is_told_where_nobody_said_it(hand):
+    facts = json.loads(call("human28", hand, "--rate", "200", "--json").output)
+    assert list(facts["frames"]) == ["right_hand"]
+    assert facts["notices"] == ["right_hand is led by the poses of 'hand'; --frame says otherwise"]
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path):
+    answer = call("human28", str(tmp_path / "absent.npz"))
+    assert str(answer.exception).endswith("absent.npz: no such file")
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
         (("--frame", "foot=right_hand"), "NAME out of hand"),
-        (("--frame", "nowhere"), "nowhere"),
+        (("--frame", "nowhere"), "--frame: expected NAME=FRAME: no control point, surface, link or alias named 'nowhere'"),
         (("--rate", "1"), "--rate"),
         (("--loss", "1"), "line"),
         (("--out", "motion.csv"), "--out"),

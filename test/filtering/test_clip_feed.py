@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pinocchio as pin
 import pytest
+from recordings import find_recording
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import ClipError, ShapeError
@@ -20,6 +21,7 @@ from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.formats.mapping import build_clip
 from humanoid_dynamics.motion.formats.npz_file import load_arrays, read_npz, write_npz
+from humanoid_dynamics.motion.load import load_clip
 
 RATE = 30.0  # Hz
 FIRST = LADDER[:1]
@@ -51,6 +53,29 @@ def lean(q):
 def test_clip_that_is_refused_as_a_whole_names_file_row_and_reason(robot):
     with pytest.raises(ClipError, match=r"stand.npz: row 0: leaning: the base leans by more than 75 deg.*x y z w.*12 leaning"):
         filter_clip(robot, spoilt(standing(robot), turn_over))
+
+
+def test_a_step_that_the_end_cuts_short_is_left_out(robot):
+    """What moves before the end of the clip stays, and so does an end on one foot."""
+    whole = feed_clip(DynamicsFilter(robot), standing(robot))
+    count = len(whole.frames)
+    for moving, kept in ((30, count - 30), (0, count), (count, count)):
+        feed = Feed(whole.clip, list(whole.frames), spent=list(whole.spent))
+        for k in range(count - moving, count):
+            feed.frames[k] = replace(feed.frames[k], v=np.full(robot.nv, 0.1), stands=(False, True))
+        feed.end_at_rest()
+        assert (len(feed.frames), len(feed.spent)) == (kept, kept)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["g1_karate/J_ShortDance16_JazzWalk.csv", "g1_karate/M_Move18.csv"])
+def test_recorded_clips_end_at_rest_on_both_feet(name):
+    g1 = hd.load_robot("g1")
+    found = filter_clip(g1, load_clip(find_recording(name), g1), ladder=FIRST)
+    last = found.frames[-1]
+    assert found.verdict.finished
+    assert all(last.stands)
+    assert np.abs(last.v).max() < 0.02
 
 
 def test_clip_that_falls_at_once_says_so(robot):

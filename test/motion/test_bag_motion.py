@@ -1,12 +1,16 @@
 """Motions in bags: of this package, of ROS nodes with clocks of their own, and trajectories."""
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.model.load import load_robot
+from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.motion.formats.bag_motion_file import write_bag_motion
 from humanoid_dynamics.motion.formats.columns import entry_names, velocity_columns
 from humanoid_dynamics.motion.formats.detect import detect_format, read_motion
+from humanoid_dynamics.motion.formats.mapping import build_recording
 from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.series.messages import build_template, joint_state_form, load_types, odometry_form
 from humanoid_dynamics.simulation.recorder import Recorder
@@ -155,6 +159,40 @@ def test_publishers_that_know_other_joints(tmp_path):
     assert "left_elbow" in recording.notices[0]
 
 
+def test_joints_come_in_any_order_and_with_velocities_or_without(tmp_path):
+    with Writing(tmp_path / "bag") as bag:
+        for k in range(1, 20):
+            forth = [0.01 * k, -0.02 * k, 0.5]
+            order = [[0, 1, 2], [2, 0, 1], [1, 2, 0]][k % 3]
+            names = [["left_knee", "right_knee", "left_elbow"][i] for i in order]
+            bag.joints(k * 10_000_000, names, [forth[i] for i in order], [1.0, -2.0, 0.0] if k < 5 else ())
+    recording = read_motion(tmp_path / "bag")
+    k = np.arange(1, 20)
+    found = [recording.values[:, recording.columns.index(name)] for name in ("left_knee", "right_knee", "left_elbow")]
+    np.testing.assert_allclose(found, (0.01 * k, -0.02 * k, 0.5 + 0.0 * k), atol=1e-15)
+    np.testing.assert_allclose(recording.times, 0.01 * k, atol=1e-12)
+    assert (recording.velocities, recording.notices) == (None, ())
+
+
+def test_odometry_of_another_time_or_without_a_rotation_is_refused(tmp_path):
+    pose, twist = poses(np.arange(20) / 100.0)
+    for name, late, spoilt in (("late", NANO, False), ("lying", 3, True)):
+        with Writing(tmp_path / name) as bag:
+            for k in range(20):
+                there = np.where(np.arange(7) < 3, pose[k], 0.0) if spoilt and k == 7 else pose[k]
+                bag.base(k * 10_000_000 + late, there, twist[k])
+                bag.joints(k * 10_000_000, ["left_knee"], [0.1])
+    with pytest.raises(ClipError, match=r"late: has odometry from 1 s to 1\.19 s and joints from 0 s to 0\.19 s, at no instant both"):
+        read_motion(tmp_path / "late")
+    with pytest.raises(ClipError, match=r"lying: row 7, column 'base_qx\.\.base_qw': quaternion of length 0"):
+        read_motion(tmp_path / "lying")
+
+
+def test_a_folder_that_is_no_bag_is_told(tmp_path):
+    with pytest.raises(ClipError, match=r"is a folder without metadata\.yaml"):
+        read_motion(tmp_path)
+
+
 def test_commands_without_positions_are_not_taken(tmp_path):
     with Writing(tmp_path / "bag") as bag:
         for k in range(5):
@@ -214,6 +252,36 @@ def test_a_bag_of_something_else_lists_its_topics(tmp_path):
         bag.whole("/chatter", "std_msgs/msg/String", 3, types["std_msgs/msg/String"]("hello"))
     with pytest.raises(ClipError, match=r"neither a JointState .*; its topics are /chatter \(std_msgs/msg/String\)"):
         read_motion(tmp_path / "bag")
+
+
+@pytest.mark.parametrize("ending", [".mcap", ""])
+def test_a_motion_that_is_written_as_a_bag_comes_back(tmp_path, ending):
+    robot = load_robot("human28")
+    t = np.arange(20) / 60.0
+    rng = np.random.default_rng(0)
+    v = rng.normal(size=(20, robot.nv))
+    q = np.array([pin.integrate(robot.model, robot.posture, 0.1 * row) for row in v])
+    for clip in (Clip(robot, t, q, v, v), Clip(robot, t, q)):
+        path = tmp_path / f"{'rates' if clip.v is not None else 'bare'}{ending}"
+        write_bag_motion(build_recording(clip), path)
+        back = load_clip(path, robot)
+        np.testing.assert_allclose(back.q, clip.q, atol=1e-15)
+        np.testing.assert_allclose(back.times, clip.times, atol=1e-9)
+        assert (back.v is None) == (clip.v is None)
+        assert (back.a, back.notices) == (None, ())
+        if clip.v is not None:
+            np.testing.assert_array_equal(back.v, clip.v)
+    fixed = load_robot("biped7")
+    write_bag_motion(build_recording(Clip(fixed, t, np.tile(fixed.posture, (20, 1)))), tmp_path / f"planar{ending}")
+    np.testing.assert_allclose(load_clip(tmp_path / f"planar{ending}", fixed).q[0], fixed.posture, atol=1e-15)
+
+
+def test_joints_of_several_freedoms_are_not_written_as_a_bag(tmp_path):
+    robot = load_robot("human16")
+    clip = Clip(robot, np.arange(5) / 60.0, np.tile(robot.posture, (5, 1)))
+    with pytest.raises(ClipError, match="joints of several freedoms have no place in a JointState: "):
+        write_bag_motion(build_recording(clip), tmp_path / "clip.mcap")
+    assert not (tmp_path / "clip.mcap").exists()
 
 
 def test_a_broken_bag_is_a_broken_clip(tmp_path):

@@ -9,11 +9,10 @@ from clips import recorded
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import ClipError
-from humanoid_dynamics.filtering import filter_clip
 from humanoid_dynamics.motion.checking.findings import group
 from humanoid_dynamics.motion.checking.forces import ForceNeeds, merge_needs
 from humanoid_dynamics.motion.clip import Clip
-from humanoid_dynamics.motion.clip_check import SPEEDS, check_clip, measure_false_alarms
+from humanoid_dynamics.motion.clip_check import check_clip
 from humanoid_dynamics.motion.editing import warp_time
 from humanoid_dynamics.motion.gait import build_walk, step_period
 from humanoid_dynamics.motion.load import load_clip
@@ -52,14 +51,6 @@ def test_a_consistent_walk_is_possible(walk, clip):
         assert report.impossible == 0.0
         assert kinds(report) == set()
         assert report.level == pytest.approx(0.0, abs=1e-4)
-
-
-@pytest.mark.slow
-def test_false_alarms_stand_beside_the_answer(clip):
-    report = check_clip(clip)
-    assert report.alarms == measure_false_alarms(clip.robot, clip.rate)
-    assert set(report.alarms) == set(SPEEDS)
-    assert report.false_alarms == max(report.alarms.values()) <= 0.02
 
 
 def test_played_too_fast_it_tips(clip):
@@ -176,7 +167,7 @@ def test_times_that_are_no_seconds_are_refused_and_few_samples_are_no_alarm(clip
         check_clip(clip.change(times=1e9 * np.arange(len(clip))))
     report = check_clip(clip.change(times=10.0 * np.arange(len(clip))))
     assert report.alarms == {}
-    assert report.false_alarms is None
+    assert report.false_alarms == {}
 
 
 def test_phases_of_a_walk_have_names(walk):
@@ -189,21 +180,13 @@ def test_phases_of_a_walk_have_names(walk):
 def test_soles_that_land_and_motors_at_their_limits_are_no_alarms():
     """What only one of two low-passes says, and what is near to a touch-down, is not told."""
     one, other = (
-        ForceNeeds(*np.tile(miss, (4, 1)), np.full(3, -1.0), np.array(torque)[:, None], np.zeros(3, dtype=bool))
-        for miss, torque in (((0.1, 0.0, 0.1), (1.1, 1.5, 0.9)), ((0.0, 0.1, 0.2), (1.0, 1.4, -1.2)))
+        ForceNeeds(*np.tile(miss, (4, 1)), np.full(3, -1.0), np.array(torque)[:, None], np.zeros(3, dtype=bool), np.array(firm))
+        for miss, torque, firm in (
+            ((0.1, 0.0, 0.1), (1.1, 1.5, 0.9), (0.0, 0.5, 0.0)),
+            ((0.0, 0.1, 0.2), (1.0, 1.4, -1.2), (0.0, 0.3, 0.2)),
+        )
     )
     both = merge_needs((one, other))
     np.testing.assert_allclose(both.miss, (0.0, 0.0, 0.1))
     np.testing.assert_allclose(both.torque[:, 0], (1.0, 1.3, 0.9))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rate", [30.0, 60.0])
-@pytest.mark.parametrize("name", ["g1_asap/walk_level4.npz", "g1_karate/J_ShortDance16_JazzWalk.csv", "g1_asap/squat_level1.npz"])
-def test_motion_the_filter_made_raises_few_alarms(name, rate):
-    robot = hd.load_robot("g1")
-    recording = load_clip(recorded(name), robot)
-    made = resample(filter_clip(robot, recording).clip.change(v=None, a=None, contacts={}), rate)
-    before, after = (check_clip(clip, control=False).impossible for clip in (recording, made))
-    assert after <= 0.02
-    assert before > 3.0 * after
+    np.testing.assert_allclose(both.firm, (0.0, 0.3, 0.0))

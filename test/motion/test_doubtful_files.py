@@ -32,6 +32,11 @@ def recording_of(robot, without=()):
     return Recording("walk", TIMES, tuple(columns[index] for index in kept), table[:, kept])
 
 
+def test_samples_that_are_far_apart_are_told(legs):
+    for rate, told in ((1.0, ()), (1e-3, ("samples are 20 s apart; if the file holds milliseconds, write seconds",))):
+        assert build_clip(replace(recording_of(legs), times=TIMES / rate), legs).notices == told
+
+
 @pytest.mark.parametrize(
     ("name", "without", "joint"),
     [

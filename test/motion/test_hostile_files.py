@@ -65,6 +65,16 @@ def test_columns_nobody_knows_are_listed_with_those_still_free(tmp_path):
     assert "left_knee" in ignored.notices[0]
 
 
+def test_lines_may_end_with_a_separator(tmp_path):
+    lines = [HEADER, *ROWS]
+    plain = read_csv(table(tmp_path, *lines))
+    ended = read_csv(table(tmp_path, *(line.replace(",", ";") + ";" for line in lines)))
+    assert ended.columns == plain.columns
+    np.testing.assert_array_equal(ended.values, plain.values)
+    with pytest.raises(hd.ClipError, match=r"clip\.csv:2: row 0: received '', expected"):
+        read_csv(table(tmp_path, lines[0] + ",", lines[1] + ",", lines[2] + ",7"))
+
+
 def test_half_a_base_is_refused(tmp_path):
     lines = [",".join(line.split(",")[:7] + line.split(",")[8:]) for line in (HEADER, *ROWS)]
     with pytest.raises(hd.ClipError, match="joint 'root_joint' has no columns base_qw"):
@@ -237,6 +247,13 @@ def test_hostile_trajectory(change, message):
     points[1] |= change
     with pytest.raises(hd.ClipError, match=message):
         recording_from_trajectory({"joint_names": ["a", "b"], "points": points})
+
+
+@pytest.mark.parametrize("positions", [3, "abc", {"a": 1.0}])
+def test_positions_that_are_no_list(positions):
+    point = {"positions": [0.0], "time_from_start": {"sec": 0}}
+    with pytest.raises(hd.ClipError, match=r"row 1, column 'positions': received .*, expected a list of numbers"):
+        recording_from_trajectory({"joint_names": ["a"], "points": [point, {**point, "positions": positions}]})
 
 
 def test_trajectory_without_parts():

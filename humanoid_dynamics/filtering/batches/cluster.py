@@ -12,6 +12,7 @@ from humanoid_dynamics.errors import BatchError, MissingExtraError
 from humanoid_dynamics.filtering.batches.task import Outcome, Task
 
 PATIENCE = 10  # s to find the scheduler
+SCHEMES = frozenset({"", "tcp", "tls", "ws", "wss", "ucx"})
 
 
 def run_on_cluster(
@@ -32,6 +33,7 @@ def run_on_cluster(
         BatchError: If there is no scheduler at the address.
     """
     distributed = _import()
+    _check_address(address)
     try:
         client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as cause:
@@ -63,6 +65,14 @@ def _take(future: Any, task: Task) -> Outcome:
     except CancelledError:
         cause = "it was cancelled"
     return Outcome(task, problem=f"the cluster gave it up: {cause}")
+
+
+def _check_address(address: str) -> None:
+    """Refuse what no scheduler can be at; a client that is made with it does not go away for 20 s."""
+    scheme, _, place = address.rpartition("://")
+    host, _, port = place.rpartition(":")
+    if scheme not in SCHEMES or not host or not port.isdigit():
+        raise BatchError(f"no cluster at {address!r}: expected the address of a scheduler, such as tcp://host:8786")
 
 
 def _import() -> Any:

@@ -21,6 +21,7 @@ from humanoid_dynamics.errors import BatchError
 
 HIDDEN = ".batch"
 RESULT = ".npz"
+BEGUN = ".begun"  # beside the place of a part, from the beginning on
 
 
 @dataclass(frozen=True)
@@ -77,12 +78,24 @@ class Store:
         Yields:
             The path.
         """
-        path = self.folder / HIDDEN / "parts" / f"{Path(name).name}-{uuid4().hex}{RESULT}"
+        path = self._parts / f"{_flat(name)}-{uuid4().hex}{RESULT}"
         path.parent.mkdir(parents=True, exist_ok=True)
+        begun = path.with_suffix(BEGUN)
+        begun.touch()
         try:
             yield path
         finally:
             path.unlink(missing_ok=True)
+            begun.unlink(missing_ok=True)
+
+    def count_parts(self, name: str) -> int:
+        """Return how many in this batch have begun a clip and not ended: those who were killed, and who is at it now.
+
+        Args:
+            name: Name of the clip.
+        """
+        begun = (path.name.rpartition("-")[0] for path in self._parts.glob(f"*{BEGUN}"))
+        return sum(part == _flat(name) for part in begun)
 
     def commit(self, name: str, key: str, part: Path, facts: dict[str, Any]) -> None:
         """Move a result to its place and remember it.
@@ -130,11 +143,19 @@ class Store:
             except OSError as cause:
                 raise BatchError(f"another batch is writing into {str(self.folder)!r}") from cause
             with suppress(OSError):
-                shutil.rmtree(self.folder / HIDDEN / "parts")
+                shutil.rmtree(self._parts)
             yield
+
+    @property
+    def _parts(self) -> Path:
+        return self.folder / HIDDEN / "parts"
 
     def _record(self, name: str) -> Path:
         return self.folder / HIDDEN / "records" / f"{name}.json"
+
+
+def _flat(name: str) -> str:
+    return name.replace("/", "+")
 
 
 def _move(path: Path, place: Path) -> None:

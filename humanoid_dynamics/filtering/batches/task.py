@@ -83,6 +83,7 @@ class StoredJob:
         if done is not None:
             return Outcome(task, done)
         with self.store.part(task.name) as part:
+            tries = self.store.count_parts(task.name)
             facts = self.job(task.clip, part)
             self.store.commit(task.name, task.key, part, facts)
-        return Outcome(task, facts)
+        return Outcome(task, facts, tries=tries)

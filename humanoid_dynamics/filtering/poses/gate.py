@@ -9,10 +9,10 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from humanoid_dynamics.filtering.measured import read_vector
+from humanoid_dynamics.motion.poses import NORMAL
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 NUMBERS = 7  # x y z and quaternion x y z w
-NORMAL = 0.1  # how far the length of a quaternion may be from one
 FASTEST, PLACE = 6.0, 0.1  # m/s and m; a pose that went farther than FASTEST * time + PLACE has jumped
 FASTEST_TURN, TURN = 20.0, 0.5  # rad/s and rad; likewise
 LONGEST = 0.1  # s; the room for what moved unseen does not grow beyond this

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.errors import ShapeError
+from humanoid_dynamics.errors import ClipError, ShapeError, count
 from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.poses.answer import TeleoperationFrame
 from humanoid_dynamics.filtering.poses.gate import PoseGate
@@ -80,9 +80,16 @@ def replay_poses(
 
     Returns:
         What became of them.
+
+    Raises:
+        ClipError: If they last less than one tick.
     """
-    messages = _send(streams, line or Line())
-    length = max(float(np.ptp(stream.times)) for stream in streams.values())
+    start = min(float(stream.times[0]) for stream in streams.values())
+    length = max(float(stream.times[-1]) for stream in streams.values()) - start
+    if length < tele.dt:
+        origin, most = next((stream.origin, max(map(len, streams.values()))) for stream in streams.values())
+        raise ClipError(origin, f"{count(most, 'pose')} of {length:.4g} s, less than one tick of {tele.dt:.4g} s")
+    messages = _send(streams, line or Line(), start)
     proportions = measure_proportions(tele.robot)
     frames: list[TeleoperationFrame] = []
     seconds, sent = [], 0
@@ -128,7 +135,7 @@ def move_to_robot(tele: Teleoperation, stream: PoseStream, name: str, scale: flo
         moved[row, 3:] = pin.Quaternion(turn).coeffs()
     if reach is not None:
         moved[:, :3] += find_shift(_believed_places(stream.times, moved), *reach)
-    return PoseStream(name, stream.times, moved, stream.origin)
+    return replace(stream, name=name, poses=moved)
 
 
 def largest_scale(tele: Teleoperation, stream: PoseStream, name: str) -> float:
@@ -140,8 +147,21 @@ def largest_scale(tele: Teleoperation, stream: PoseStream, name: str) -> float:
         name: Frame they are to lead.
     """
     reach = find_reach(tele.robot, tele.frames[tele.names.index(name)])
-    radius = enclose(_believed_places(stream.times, stream.poses))[1]
+    places = stream.poses - np.pad(stream.poses[0, :3], (0, 4))
+    radius = enclose(_believed_places(stream.times, places))[1]
     return np.inf if reach is None or radius == 0.0 else reach[1] / radius
+
+
+def tell_jumps(stream: PoseStream) -> str:
+    """Tell of poses most of which jump, and lead nobody; empty where most of them lead.
+
+    Args:
+        stream: The poses, in the world of the robot.
+    """
+    leading = len(_believed_places(stream.times, stream.poses))
+    if 2 * leading >= len(stream):
+        return ""
+    return f"{stream.name}: {len(stream) - leading} of {count(len(stream), 'pose')} jump and lead nobody; places are metres, times seconds"
 
 
 def _believed_places(times: Vector, poses: Matrix) -> Matrix:
@@ -151,13 +171,13 @@ def _believed_places(times: Vector, poses: Matrix) -> Matrix:
     return poses[[gate.take(float(t), pose, float(t)) in BELIEVED for t, pose in zip(stamps, poses, strict=True)], :3]
 
 
-def _send(streams: Mapping[str, PoseStream], line: Line) -> list[tuple[float, str, float, Vector]]:
+def _send(streams: Mapping[str, PoseStream], line: Line, start: float) -> list[tuple[float, str, float, Vector]]:
     """Return when poses come, for whom, their stamps and themselves, in the order they come."""
     rng = np.random.default_rng(line.seed)
     messages = []
     for name, stream in streams.items():
         late = line.latency + rng.exponential(1.0, len(stream.times)) * line.jitter
         kept = rng.random(len(stream.times)) >= line.loss
-        stamps = stream.times - stream.times[0]
+        stamps = stream.times - start
         messages += [(float(stamps[k] + late[k]), name, float(stamps[k]) + 1.0, stream.poses[k]) for k in np.flatnonzero(kept)]
     return sorted(messages, key=lambda message: message[0])

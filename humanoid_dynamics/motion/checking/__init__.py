@@ -1,1 +1,1 @@
-"""What a clip is looked over for: limits, forces, the zero-moment point, and how findings are told."""
+"""What a clip is looked over for: limits, forces, jumps, the zero-moment point; how findings are told, and how often they are wrong."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from humanoid_dynamics.motion.clip import Labels
+from humanoid_dynamics.motion.clip import Clip, Labels
 from humanoid_dynamics.motion.schedule import runs
-from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 JOINED = 0.1  # s; findings of one kind nearer to each other are one
 
@@ -74,3 +74,43 @@ def group(times: Vector, excess: Vector) -> list[tuple[int, int, int]]:
         else:
             found.append((first, after - 1))
     return [(first, last, first + int(np.argmax(excess[first : last + 1]))) for first, last in found]
+
+
+def tell(clip: Clip, what: tuple[str, str, str], rows: tuple[int, int, int], value: float, text: str) -> Finding:
+    """Return a finding.
+
+    Args:
+        clip: The clip.
+        what: Kind, where, and unit of the value.
+        rows: First, last and worst row.
+        value: By how much it is wrong in the worst row.
+        text: What is wrong, in words.
+    """
+    kind, where, unit = what
+    first, last, worst = (float(clip.times[row]) for row in rows)
+    return Finding(kind, where, first, last, worst, value, unit, f"{worst:.2f} s: {text}")
+
+
+def tell_columns(
+    clip: Clip, kind: str, names: Sequence[str], excess: Matrix, said: tuple[str, str, float | Vector]
+) -> tuple[Labels, list[Finding]]:
+    """Return where something is in excess, and what there is to say of it.
+
+    Args:
+        clip: The clip.
+        kind: One of ``KINDS``.
+        names: What the columns belong to.
+        excess: (n, k) by how much; zero or less where nothing is wrong.
+        said: Unit, words behind the name with room for a number, and what the excess is counted from, for all columns or each.
+
+    Returns:
+        (n,) whether any column is in excess, and the findings.
+    """
+    found = []
+    values = excess + said[2]
+    for k in np.flatnonzero(np.any(excess > 0.0, axis=0)):
+        for first, last, worst in group(clip.times, excess[:, k]):
+            value = float(values[worst, k])
+            text = f"{names[int(k)]} {said[1].format(value)}"
+            found.append(tell(clip, (kind, names[int(k)], said[0]), (first, last, worst), value, text))
+    return np.any(excess > 0.0, axis=1), found

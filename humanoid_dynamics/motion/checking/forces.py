@@ -35,6 +35,7 @@ class ForceNeeds:
         foot: (n,) surface that needs it, as an index; -1 where none does.
         torque: (n, na) torques as shares of their limits, for the forces that need least; zero where there is no limit.
         alone: (n,) whether nothing touches.
+        firm: (n,) what is missed where feet that slide bear nothing; zero where none slides.
     """
 
     miss: Vector
@@ -44,6 +45,7 @@ class ForceNeeds:
     foot: Vector
     torque: Matrix = field(repr=False)
     alone: Labels = field(repr=False)
+    firm: Vector = field(repr=False)
 
 
 class ForceSearch:
@@ -175,14 +177,18 @@ class ForceSearch:
 
 
 def compute_needs(
-    clip: Clip, surfaces: tuple[ContactSurface, ...], labels: Labels, level: float, watch: Callable[[float], None] | None = None
+    clip: Clip,
+    surfaces: tuple[ContactSurface, ...],
+    touches: tuple[Labels, Labels],
+    level: float,
+    watch: Callable[[float], None] | None = None,
 ) -> ForceNeeds:
     """Ask every sample of a clip what forces it needs.
 
     Args:
         clip: A clip of a robot with a free base, with velocities and accelerations.
         surfaces: What may touch.
-        labels: (n, s) whether each touches.
+        touches: (n, s) whether each touches, and whether it moves over the ground meanwhile.
         level: Height of the ground [m].
         watch: Told the share that is done.
 
@@ -192,15 +198,17 @@ def compute_needs(
     robot, n = clip.robot, len(clip)
     search = ForceSearch(robot, surfaces)
     weight = robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
-    miss, push, outside, friction = np.zeros((4, n))
+    miss, push, outside, friction, firm = np.zeros((5, n))
     foot, torque, alone = np.full(n, -1.0), np.zeros((n, len(robot.actuated))), np.zeros(n, dtype=bool)
     v, a = clip.v, clip.a
     if v is None or a is None:
         v, a = np.zeros((2, n, robot.nv))
     for row, q in enumerate(clip.q):
-        standing = [k for k in range(len(surfaces)) if labels[row, k]]
+        standing = [k for k in range(len(surfaces)) if touches[0][row, k]]
+        resting = [k for k in standing if not touches[1][row, k]]
         forces = search.move(q, v[row], a[row])
         miss[row], W, wrenches = search.fit(forces, standing)
+        firm[row] = search.fit(forces, resting)[0] if len(resting) < len(standing) else 0.0
         alone[row] = not standing
         X_WB = pin.XYZQUATToSE3(np.array(q[:7]))
         push[row] = float((X_WB.rotation @ forces[:3])[2]) / weight
@@ -211,7 +219,7 @@ def compute_needs(
             torque[row] = search.find_torque(forces, standing, W, wrenches)
         if watch is not None:
             watch((row + 1) / n)
-    return ForceNeeds(miss, push, outside, friction, foot, torque, alone)
+    return ForceNeeds(miss, push, outside, friction, foot, torque, alone, firm)
 
 
 def merge_needs(needs: Sequence[ForceNeeds]) -> ForceNeeds:
@@ -224,7 +232,7 @@ def merge_needs(needs: Sequence[ForceNeeds]) -> ForceNeeds:
         The needs, with the least miss, and the least torques, those beyond the limits less by how far the estimates differ.
     """
     first = needs[0]
-    miss = np.min([need.miss for need in needs], axis=0)
+    miss, firm = np.min([(need.miss, need.firm) for need in needs], axis=0)
     shares = np.abs([need.torque for need in needs])
     share = np.maximum(shares.min(axis=0) - np.ptp(shares, axis=0), np.minimum(shares.min(axis=0), 1.0))
-    return replace(first, miss=miss, torque=np.copysign(share, first.torque))
+    return replace(first, miss=miss, firm=firm, torque=np.copysign(share, first.torque))

@@ -1,27 +1,28 @@
 """Motions in bags of ROS 2, MCAP or SQLite: JointState with Odometry, JointTrajectory with MultiDOFJointTrajectory, or a record of a run.
 
-Joint names come from the messages, instants from their headers.  Of several topics the one called ``joint_states`` or ``odom`` is taken.
-Odometry at other instants than the joints is interpolated, and told.  A JointTrajectory is one message with all points, or a stream of
-messages with one point each.
+Joint names come from the messages, in any order, and instants from their headers.  Of several topics the one called ``joint_states`` or
+``odom`` is taken.  Odometry at other instants than the joints is interpolated, and told.  A JointTrajectory is one message with all
+points, or a stream of messages with one point each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from humanoid_dynamics.errors import ClipError, RecordError
+from humanoid_dynamics.motion.clip import check_table
 from humanoid_dynamics.motion.formats.columns import BASE_POSE, BASE_VELOCITY
 from humanoid_dynamics.motion.formats.joint_trajectory import BASE, JOINTS, recording_from_trajectory
-from humanoid_dynamics.motion.formats.recording import Recording
+from humanoid_dynamics.motion.formats.recording import Recording, normalize_rows
 from humanoid_dynamics.series.bag_reader import Bag, Series, Stamps, read_bag
 from humanoid_dynamics.series.bag_record import record_from_bag
 from humanoid_dynamics.series.bag_writer import ABOUT
-from humanoid_dynamics.series.messages import BASE_TRAJECTORY, JOINT_STATE, NANO, ODOMETRY, TRAJECTORY
+from humanoid_dynamics.series.messages import BASE_TRAJECTORY, JOINT_STATE, NANO, ODOMETRY, TRAJECTORY, joint_state_form
 from humanoid_dynamics.series.record import Record
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
@@ -102,10 +103,11 @@ def _choose(bag: Bag, kind: str, topics: Sequence[str]) -> str:
 
 def _from_joint_states(bag: Bag) -> Recording:
     topics = [topic for topic in bag.of_kind(JOINT_STATE) if any(map(_has_positions, bag.series[topic]))]
-    parts = sorted(filter(_has_positions, bag.series[_choose(bag, JOINT_STATE, topics)]), key=lambda part: -len(part.stamps))
+    states = list(filter(_has_positions, bag.series[_choose(bag, JOINT_STATE, topics)]))
+    parts = sorted(_in_one_order(states), key=lambda part: -len(part.stamps))
     notices: list[str] = []
     odometry = _find_odometry(bag)
-    main = parts[0] if odometry is None else _cover(parts[0], odometry, notices)
+    main = parts[0] if odometry is None else _cover(parts[0], odometry, bag.origin, notices)
     names = main.form.names
     blocks: list[Block] = [(names, names, main.fields[0], _velocities(main))]
     for part in parts[1:]:  # publishers that know other joints
@@ -118,6 +120,28 @@ def _from_joint_states(bag: Bag) -> Recording:
     if odometry is not None:
         blocks.insert(0, (BASE_POSE, BASE_VELOCITY, *_base_at(odometry, main.stamps)))
     return _merge(bag.origin, main.stamps / NANO, blocks, tuple(notices))
+
+
+def _in_one_order(parts: Sequence[Series]) -> list[Series]:
+    """Put messages together that name the same joints, some of them in another order or without velocities."""
+    found: dict[frozenset[str], list[Series]] = {}
+    for part in parts:
+        found.setdefault(frozenset(part.form.names), []).append(part)
+    return [_join(same) if len(same) > 1 else same[0] for same in found.values()]
+
+
+def _join(parts: Sequence[Series]) -> Series:
+    names = parts[0].form.names
+    if any(len(part.form.names) != len(names) or part.form.sizes[0] != len(names) for part in parts):
+        return max(parts, key=lambda part: len(part.stamps))  # a joint that comes twice, or has no position: the reader refuses it
+    places = [[part.form.names.index(name) for name in names] for part in parts]
+    told = range(2 if all(part.form.sizes[1] == len(names) for part in parts) else 1)
+    stamps = np.concatenate([part.stamps for part in parts])
+    order = np.argsort(stamps, kind="stable")
+    fields = [np.vstack([part.fields[k][:, place] for part, place in zip(parts, places, strict=True)])[order] for k in told]
+    nothing = [np.zeros((len(stamps), 0))] * (len(parts[0].fields) - len(fields))
+    form = joint_state_form(names, (len(names), len(names) * (len(told) - 1), 0), parts[0].form.frame)
+    return Series(form, stamps[order], (*fields, *nothing))
 
 
 def _merge(origin: str, times: Vector, blocks: Sequence[Block], notices: tuple[str, ...]) -> Recording:
@@ -140,14 +164,22 @@ def _base_at(odometry: Series, stamps: Stamps) -> tuple[Matrix, Matrix]:
 
 def _find_odometry(bag: Bag) -> Series | None:
     topics = bag.of_kind(ODOMETRY)
-    return max(bag.series[_choose(bag, ODOMETRY, topics)], key=lambda part: len(part.stamps)) if topics else None
+    if not topics:
+        return None
+    found = max(bag.series[_choose(bag, ODOMETRY, topics)], key=lambda part: len(part.stamps))
+    pose = np.array(check_table(found.fields[0], (len(found.stamps), 7), BASE_POSE, bag.origin, "odometry"))
+    normalize_rows(pose, [3, 4, 5, 6], BASE_POSE, bag.origin)
+    return replace(found, fields=(pose, *found.fields[1:]))
 
 
-def _cover(joints: Series, odometry: Series, notices: list[str]) -> Series:
+def _cover(joints: Series, odometry: Series, origin: str, notices: list[str]) -> Series:
     """Return the joint states between the first and the last odometry."""
     if np.array_equal(joints.stamps, odometry.stamps):
         return joints
     inside = (joints.stamps >= odometry.stamps[0]) & (joints.stamps <= odometry.stamps[-1])
+    if not inside.any():
+        between = (f"{part.stamps[0] / NANO:.9g} s to {part.stamps[-1] / NANO:.9g} s" for part in (odometry, joints))
+        raise ClipError(origin, "has odometry from {} and joints from {}, at no instant both".format(*between))
     lost = int(np.count_nonzero(~inside))
     notices.append(f"odometry is interpolated to the instants of the joints; {lost} samples outside of it are left out")
     return joints.rows(inside)

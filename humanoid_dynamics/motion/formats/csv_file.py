@@ -198,9 +198,11 @@ def read_table(path: Path, *, gaps: bool = False) -> Table:
     if not kept:
         raise ClipError(origin, "is empty")
     mark = next((mark for mark in SEPARATORS if mark in kept[0][1]), ",")
-    return _build_table(
-        [(number, [cell.strip().strip('"') for cell in line.split(mark)]) for number, line in kept], origin, rate, gaps=gaps
-    )
+    rows = [(number, [cell.strip().strip('"') for cell in line.split(mark)]) for number, line in kept]
+    width = len(rows[0][1])
+    if width > 1 and all(len(cells) == width and not cells[-1] for _, cells in rows):
+        rows = [(number, cells[:-1]) for number, cells in rows]  # each line ends with a separator
+    return _build_table(rows, origin, rate, gaps=gaps)
 
 
 def _build_table(

@@ -16,7 +16,7 @@ from humanoid_dynamics.motion.formats.joint_trajectory import read_trajectory
 from humanoid_dynamics.motion.formats.npz_file import read_npz
 from humanoid_dynamics.motion.formats.opensim_file import is_opensim
 from humanoid_dynamics.motion.formats.recording import Recording
-from humanoid_dynamics.series.bag_reader import is_bag
+from humanoid_dynamics.series.bag_reader import METADATA, is_bag
 
 FORMATS = ("npz", "bvh", "deepmimic", "trajectory", "csv", "opensim", "mcap")
 ZIP = b"PK\x03\x04"
@@ -38,11 +38,7 @@ def detect_format(path: Path) -> str:
     """
     if is_bag(path):
         return "mcap"
-    try:
-        with path.open("rb") as file:
-            head = file.read(HEAD)
-    except OSError as cause:
-        raise ClipError(str(path), f"cannot be read: {cause}") from cause
+    head = _read_head(path)
     if head.startswith(ZIP):
         return "npz"
     text = head.decode("utf-8-sig", errors="replace").lstrip()
@@ -58,6 +54,16 @@ def detect_format(path: Path) -> str:
         return "csv"
     table = "a table of text is UTF-8 with commas, semicolons or tabs between its columns"
     raise ClipError(str(path), f"is in no known format ({', '.join(FORMATS)}); {table}")
+
+
+def _read_head(path: Path) -> bytes:
+    if path.is_dir():
+        raise ClipError(str(path), f"is a folder without {METADATA}, expected a bag or a motion file; name the .mcap file in it")
+    try:
+        with path.open("rb") as file:
+            return file.read(HEAD)
+    except OSError as cause:
+        raise ClipError(str(path), f"cannot be read: {cause}") from cause
 
 
 def read_motion(path: Path, rate: float | None = None) -> Recording | Bvh | DeepMimic:

@@ -1,4 +1,4 @@
-"""What a recording can hardly mean: a base that lies, and holes between samples."""
+"""What a recording can hardly mean: a base that lies, holes between samples, samples that are far apart."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 LYING = math.radians(60.0)  # of lean, in at least half of the rows
 HOLE = 0.5  # s
+SPARSE = 2.0  # s; nobody tells a motion by samples this far apart
 USUAL = 4.5  # times the usual step; of samples that are all far apart none is a hole
 
 
 def doubt_recording(robot: RobotModel, times: Vector, q: Matrix) -> tuple[str, ...]:
-    """Tell of a base that lies for half of the time, as where quaternions begin with w, and of the longest hole between samples.
+    """Tell of a base that lies for half of the time, as where quaternions begin with w, and of holes between samples.
 
     Args:
         robot: The robot.
         times: (n,) instants [s].
         q: (n, nq) configurations.
     """
-    return _doubt_base(robot, q) + _tell_holes(np.asarray(times))
+    return _doubt_base(robot, q) + tell_times(np.asarray(times))
 
 
 def find_holes(times: Vector) -> Indices:
@@ -51,8 +52,15 @@ def _doubt_base(robot: RobotModel, q: Matrix) -> tuple[str, ...]:
     )
 
 
-def _tell_holes(times: Vector) -> tuple[str, ...]:
+def tell_times(times: Vector) -> tuple[str, ...]:
+    """Tell of the longest hole between samples, or of samples all of which are far apart.
+
+    Args:
+        times: (n,) instants, ascending [s].
+    """
     steps, holes = np.diff(times), find_holes(times)
+    if steps.size and (usual := float(np.median(steps))) > SPARSE:
+        return (f"samples are {usual:.4g} s apart; if the file holds milliseconds, write seconds",)
     if not holes.size:
         return ()
     worst = int(holes[np.argmax(steps[holes])])

@@ -152,6 +152,9 @@ def _duration(time: float) -> dict[str, int]:
 def _column(points: list[Mapping[str, Any]], key: str, names: tuple[str, ...], origin: str) -> Matrix | None:
     """Stack one field of all points; None where it is empty in all."""
     rows = [point.get(key) for point in points]
+    for index, row in enumerate(rows):
+        if not isinstance(row, list | tuple | None):
+            raise ClipError(origin, f"received {row!r}, expected a list of numbers", row=index, column=key)
     if all(row is None or len(row) == 0 for row in rows):
         return None
     for index, row in enumerate(rows):

@@ -26,7 +26,7 @@ from humanoid_dynamics.motion.formats.columns import BASE_POSE, BASE_VELOCITY
 from humanoid_dynamics.motion.formats.csv_file import CONTACT as LABEL
 from humanoid_dynamics.motion.formats.csv_file import TIME
 from humanoid_dynamics.motion.formats.recording import Recording
-from humanoid_dynamics.motion.poses import PoseStream
+from humanoid_dynamics.motion.poses import PoseStream, read_recorded_poses
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 INSTANTS = ("times", TIME, "t")
@@ -89,10 +89,10 @@ def read_pose_streams(path: Path) -> tuple[PoseStream, ...]:
         path: The file.
 
     Returns:
-        One stream per frame; the base is one too.
+        One stream per frame; the base is one too.  Rows in which a tracker had no pose are left out, and told.
 
     Raises:
-        ClipError: If there is no such pair.
+        ClipError: If there is no such pair, or no pose in one.
     """
     arrays, origin = load_arrays(path), str(path)
     names = [key.removesuffix(TURN) for key in arrays if key.endswith(TURN)]
@@ -100,7 +100,7 @@ def read_pose_streams(path: Path) -> tuple[PoseStream, ...]:
     for name in names:
         if name + POSITION in arrays:
             poses = _stack(arrays, (name + POSITION, name + TURN), (3, 4), origin)
-            streams.append(PoseStream(name, read_times(arrays, len(poses), origin), poses, origin))
+            streams.append(read_recorded_poses(name, read_times(arrays, len(poses), origin), poses, origin))
     if not streams:
         raise ClipError(origin, f"holds no poses: no pair of keys NAME_pos and NAME_quat_xyzw among {', '.join(arrays)}")
     return tuple(streams)
