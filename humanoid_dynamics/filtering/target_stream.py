@@ -181,9 +181,8 @@ class TargetStream:
         """
         intake, track = self._intake, self._track
         hole, last, jumped = intake.due - self._good, self._good - STEP, intake.jumped
-        usual = max(HOLE[0], HOLE[1] * self._usual)
-        self._usual = min(intake.due - intake.time, HOLE[0])
-        if not (intake.follows and (jumped or hole >= usual)) or intake.is_near:
+        least, self._usual = max(HOLE[0], HOLE[1] * self._usual), min(intake.due - intake.time, HOLE[0])
+        if not (jumped or hole >= least) or not intake.follows or intake.is_near:
             return "ok"
         settled = track.start + (self._planner.now + SETTLED + track.half) * self._settings.dt
         told = "moved" if intake.is_elsewhere else "jumped" if jumped or hole >= SHORT else "ok"
