@@ -154,8 +154,7 @@ class TargetStream:
         self.refused = "" if status in TAKEN else status
         if status in TAKEN and self._intake.q is not None:
             self.stood = 0.0
-            if not self._intake.frozen:
-                self._good = self._intake.time
+            self._good = self._intake.time
             self._track.add(self._intake.time, self._intake.q, self.behind)
             if status == "moved":
                 self._track.break_off()

@@ -68,7 +68,8 @@ def test_step_is_seen_at_once(compiled):
     rates, joints = last.copy(), np.abs(way[6:])
     longest, many, far, changes = see(way, rates, speed, 0.2, 1.5)
     assert longest == np.abs(way).max()
-    assert (many, far) == tuple(np.count_nonzero(joints > times * 0.2 * speed[6:]) for times in (1.0, 1.5))
+    at_once = np.minimum(joints / 0.2, np.abs(way / 0.2 - last)[6:])
+    assert (many, far) == (np.count_nonzero(joints > 0.2 * speed[6:]), np.count_nonzero(at_once > 1.5 * speed[6:]))
     assert changes == pytest.approx(np.abs(way / 0.2 - last).sum())
     np.testing.assert_allclose(rates, way / 0.2)
 

@@ -11,11 +11,11 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
-LEAST = 10.0  # rad/s; joints that may not even run as fast as this do not jump because motion is faster
+LEAST = 20.0  # rad/s; joints that may not even run as fast as this do not jump because motion is faster
 AGREED = 2  # steps in a row from sample to sample without a jump; before as many have come one does not know what to believe
 NOISY = (0.02, 80.0)  # rad and rad/s^2; differences of steps that are larger, over all joints, are no motion but noise
 LOUD = 2.5  # times of that; a step that is so different from the last one is not taken at all
-FAST = 1.5  # times as fast as it can; where a single joint runs faster, it jumped
+FAST = 1.5  # times as fast as it can; where a single joint runs so much faster at once, it jumped
 
 
 class Doubts:
@@ -23,7 +23,6 @@ class Doubts:
 
     Attributes:
         jumped: Whether samples were left out since the last one that was believed.
-        frozen: Whether the last sample was the one before once more.
     """
 
     def __init__(self, robot: RobotModel, speed: Vector) -> None:
@@ -42,7 +41,7 @@ class Doubts:
         """Forget the stream."""
         self._last: tuple[float, Vector] | None = None
         self._rate, self._known = np.zeros(len(self._speed)), False  # of the last step
-        self.frozen = False
+        self._frozen = False  # whether the last sample was the one before once more
         self._agree, self._since, self._moved, self.jumped = AGREED, 0.0, 0.0, False  # _moved: when the last one came that was new
 
     def look(self, time: float, q: Vector, believed: Vector) -> bool:
@@ -61,7 +60,7 @@ class Doubts:
         self._agree = 0 if leaps else self._agree + 1
         if leaps and not self.jumped:
             self.jumped, self._since = True, self._moved
-        self._moved = self._moved if self.frozen else time
+        self._moved = self._moved if self._frozen else time
         if not self.jumped or self._agree < AGREED:
             return self.jumped
         farthest, _ = self._count_fast(pin.difference(self._model, believed, q), BASE, self._speed, np.inf)
@@ -70,7 +69,7 @@ class Doubts:
     def _leaps(self, way: Vector, gap: float) -> bool:
         """Return whether a step is none of a motion: of many joints, of one that is far too fast, or to and fro."""
         longest, many, far, changes = self._see(way, self._rate, self._speed, gap, FAST)
-        self.frozen, known, self._known = longest == 0.0, self._known, True
+        self._frozen, known, self._known = longest == 0.0, self._known, True
         loud = known and changes * gap > LOUD * (NOISY[0] + NOISY[1] * gap * gap) * len(way)
         return bool(many >= self._many or far > 0 or loud)
 

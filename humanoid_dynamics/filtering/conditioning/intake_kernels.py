@@ -73,7 +73,7 @@ def count_fast(way: Vector, first: int, speed: Vector, time: float) -> tuple[flo
 
 
 def see_step(way: Vector, last: Vector, speed: Vector, time: float, fast: float) -> tuple[float, int, int, float]:
-    """Return the longest of the ways of a step, how many joints are too fast, how many are by far, and how different it is from the last.
+    """Return the longest of the ways of a step, how many joints are too fast, how many at once by far, and how different it is from the last.
 
     Args:
         way: (nv,) ways from one sample to the next, those of the base first.
@@ -88,11 +88,11 @@ def see_step(way: Vector, last: Vector, speed: Vector, time: float, fast: float)
     longest, many, far, changes = 0.0, 0, 0, 0.0
     for i in range(len(way)):
         size, rate = abs(way[i]), way[i] / time
-        longest, changes = max(longest, size), changes + abs(rate - last[i])
-        last[i] = rate
+        change, last[i] = abs(rate - last[i]), rate
+        longest, changes = max(longest, size), changes + change
         if i >= BASE and size > speed[i] * time:
             many += 1
-            far += int(size > fast * speed[i] * time)
+            far += int(min(abs(rate), change) > fast * speed[i])
     return longest, many, far, changes
 
 
