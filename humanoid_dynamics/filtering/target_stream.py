@@ -154,8 +154,7 @@ class TargetStream:
         self.refused = "" if status in TAKEN else status
         if status in TAKEN and self._intake.q is not None:
             self.stood = 0.0
-            if not self._intake.frozen:
-                self._good = self._intake.time
+            self._good = self._intake.time
             self._track.add(self._intake.time, self._intake.q, self.behind)
             if status == "moved":
                 self._track.break_off()
@@ -181,9 +180,8 @@ class TargetStream:
         """
         intake, track = self._intake, self._track
         hole, last, jumped = intake.due - self._good, self._good - STEP, intake.jumped
-        usual = max(HOLE[0], HOLE[1] * self._usual)
-        self._usual = min(intake.due - intake.time, HOLE[0])
-        if not (intake.follows and (jumped or hole >= usual)) or intake.is_near:
+        least, self._usual = max(HOLE[0], HOLE[1] * self._usual), min(intake.due - intake.time, HOLE[0])
+        if not (jumped or hole >= least) or not intake.follows or intake.is_near:
             return "ok"
         settled = track.start + (self._planner.now + SETTLED + track.half) * self._settings.dt
         told = "moved" if intake.is_elsewhere else "jumped" if jumped or hole >= SHORT else "ok"

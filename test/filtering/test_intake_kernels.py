@@ -7,7 +7,14 @@ import pinocchio as pin
 import pytest
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.filtering.conditioning.intake_kernels import add_changes, count_fast, find_way, let_in, measure_sample
+from humanoid_dynamics.filtering.conditioning.intake_kernels import (
+    add_changes,
+    count_fast,
+    find_way,
+    let_in,
+    measure_sample,
+    see_step,
+)
 from humanoid_dynamics.filtering.conditioning.leash import PACE, Leash
 from humanoid_dynamics.filtering.conditioning.leash_kernels import common_way, hold_soles
 from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
@@ -51,6 +58,20 @@ def test_samples_are_let_in_inside_their_limits_and_fast_joints_are_counted():
     longest, fast = compile_where_possible(count_fast)(q, 6, speed, 0.2)
     assert (longest, fast) == (np.abs(q[6:]).max(), np.count_nonzero(np.abs(q[6:]) > 0.2 * speed[6:]))
     assert compile_where_possible(add_changes)(q, other) == pytest.approx(np.abs(q - other).sum())
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_step_is_seen_at_once(compiled):
+    see = compile_where_possible(see_step) if compiled else see_step
+    rng = np.random.default_rng(9)
+    way, last, speed = rng.normal(size=12), rng.normal(size=12), rng.uniform(1.0, 5.0, size=12)
+    rates, joints = last.copy(), np.abs(way[6:])
+    longest, many, far, changes = see(way, rates, speed, 0.2, 1.5)
+    assert longest == np.abs(way).max()
+    at_once = np.minimum(joints / 0.2, np.abs(way / 0.2 - last)[6:])
+    assert (many, far) == (np.count_nonzero(joints > 0.2 * speed[6:]), np.count_nonzero(at_once > 1.5 * speed[6:]))
+    assert changes == pytest.approx(np.abs(way / 0.2 - last).sum())
+    np.testing.assert_allclose(rates, way / 0.2)
 
 
 def test_sample_is_measured():

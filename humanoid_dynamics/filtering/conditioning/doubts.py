@@ -5,18 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.conditioning.intake_kernels import add_changes, count_fast
+from humanoid_dynamics.filtering.conditioning.intake_kernels import BASE, count_fast, see_step
 from humanoid_dynamics.filtering.conditioning.rejoining import MANY, PACE
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
-BASE = 6
-LEAST = 10.0  # rad/s; joints that may not even run as fast as this do not jump because motion is faster
+LEAST = 20.0  # rad/s; joints that may not even run as fast as this do not jump because motion is faster
 AGREED = 2  # steps in a row from sample to sample without a jump; before as many have come one does not know what to believe
 NOISY = (0.02, 80.0)  # rad and rad/s^2; differences of steps that are larger, over all joints, are no motion but noise
 LOUD = 2.5  # times of that; a step that is so different from the last one is not taken at all
-FAST = 1.5  # times as fast as it can; where a single joint runs faster, it jumped
+FAST = 1.5  # times as fast as it can; where a single joint runs so much faster at once, it jumped
 
 
 class Doubts:
@@ -24,7 +23,6 @@ class Doubts:
 
     Attributes:
         jumped: Whether samples were left out since the last one that was believed.
-        frozen: Whether the last sample was the one before once more.
     """
 
     def __init__(self, robot: RobotModel, speed: Vector) -> None:
@@ -35,16 +33,15 @@ class Doubts:
             speed: (nv,) largest speeds.
         """
         self._model, self._speed = robot.model, np.maximum(speed, LEAST)
-        self._count_fast = compile_where_possible(count_fast)
-        self._add_changes = compile_where_possible(add_changes)
+        self._count_fast, self._see = compile_where_possible(count_fast), compile_where_possible(see_step)
         self._many = max(MANY * (len(speed) - BASE), 2.0)
         self.restart()
 
     def restart(self) -> None:
         """Forget the stream."""
         self._last: tuple[float, Vector] | None = None
-        self._rate: Vector | None = None
-        self.frozen = False
+        self._rate, self._known = np.zeros(len(self._speed)), False  # of the last step
+        self._frozen = False  # whether the last sample was the one before once more
         self._agree, self._since, self._moved, self.jumped = AGREED, 0.0, 0.0, False  # _moved: when the last one came that was new
 
     def look(self, time: float, q: Vector, believed: Vector) -> bool:
@@ -59,13 +56,11 @@ class Doubts:
         if last is None or time <= last[0]:
             self._moved = time
             return False
-        way, gap = pin.difference(self._model, last[1], q), time - last[0]
-        self.frozen = not way.any()
-        leaps = self._leaps(way, gap)
+        leaps = self._leaps(pin.difference(self._model, last[1], q), time - last[0])
         self._agree = 0 if leaps else self._agree + 1
         if leaps and not self.jumped:
             self.jumped, self._since = True, self._moved
-        self._moved = self._moved if self.frozen else time
+        self._moved = self._moved if self._frozen else time
         if not self.jumped or self._agree < AGREED:
             return self.jumped
         farthest, _ = self._count_fast(pin.difference(self._model, believed, q), BASE, self._speed, np.inf)
@@ -73,12 +68,10 @@ class Doubts:
 
     def _leaps(self, way: Vector, gap: float) -> bool:
         """Return whether a step is none of a motion: of many joints, of one that is far too fast, or to and fro."""
-        rate, last = way / gap, self._rate
-        self._rate = rate
-        many = self._count_fast(way, BASE, self._speed, gap)[1]
-        if many >= self._many or (many > 0 and self._count_fast(way, BASE, self._speed, FAST * gap)[1] > 0):
-            return True
-        return last is not None and self._add_changes(rate, last) * gap > LOUD * (NOISY[0] + NOISY[1] * gap * gap) * len(rate)
+        longest, many, far, changes = self._see(way, self._rate, self._speed, gap, FAST)
+        self._frozen, known, self._known = longest == 0.0, self._known, True
+        loud = known and changes * gap > LOUD * (NOISY[0] + NOISY[1] * gap * gap) * len(way)
+        return bool(many >= self._many or far > 0 or loud)
 
     def settle(self) -> None:
         """Say that a sample is believed."""

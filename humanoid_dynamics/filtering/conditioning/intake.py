@@ -174,11 +174,6 @@ class Intake:
         return self._agreed >= AGREED and self._waits_at is None and self._rest is None
 
     @property
-    def frozen(self) -> bool:
-        """Whether the last sample was the one before once more."""
-        return self._doubts.frozen
-
-    @property
     def is_elsewhere(self) -> bool:
         """Whether the sample that was seen is at another place, or turned elsewhere, than can have been come to."""
         return self._is_far(self._free, self._origin.place(self._seen), min(self.due - self.time, LONGEST_GAP))

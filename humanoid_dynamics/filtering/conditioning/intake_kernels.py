@@ -7,6 +7,7 @@ import math
 from humanoid_dynamics.filtering.conditioning.origin import heading_between
 from humanoid_dynamics.spatial.arrays import Indices, Vector
 
+BASE = 6
 TURN = slice(3, 7)  # the quaternion of a base
 
 
@@ -69,6 +70,30 @@ def count_fast(way: Vector, first: int, speed: Vector, time: float) -> tuple[flo
         if abs(way[i]) > speed[i] * time:
             count += 1
     return longest, count
+
+
+def see_step(way: Vector, last: Vector, speed: Vector, time: float, fast: float) -> tuple[float, int, int, float]:
+    """Return the longest of the ways of a step, how many joints are too fast, how many at once by far, and how different it is from the last.
+
+    Args:
+        way: (nv,) ways from one sample to the next, those of the base first.
+        last: (nv,) rates of the step before; overwritten by those of this one.
+        speed: (nv,) largest speeds.
+        time: Time between both samples [s].
+        fast: How many times as fast is by far.
+
+    Returns:
+        The last is the sum of changes of the rates over all ways [1/s].
+    """
+    longest, many, far, changes = 0.0, 0, 0, 0.0
+    for i in range(len(way)):
+        size, rate = abs(way[i]), way[i] / time
+        change, last[i] = abs(rate - last[i]), rate
+        longest, changes = max(longest, size), changes + change
+        if i >= BASE and size > speed[i] * time:
+            many += 1
+            far += int(min(abs(rate), change) > fast * speed[i])
+    return longest, many, far, changes
 
 
 def find_way(q: Vector, other: Vector) -> tuple[float, float]:

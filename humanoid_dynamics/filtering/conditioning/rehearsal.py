@@ -39,7 +39,9 @@ def rehearse(robot: RobotModel, proportions: Proportions, settings: Settings) ->
     leaning[3:7] = (turn * pin.Quaternion(upright[3:7])).coeffs()
     for sample in range(sum(MOTION)):
         q = leaning if MOTION[0] <= sample < MOTION[0] + MOTION[1] else upright
-        intake.take(sample / RATE, q)
+        intake.see(sample / RATE, q)
+        intake.doubt()
+        intake.accept()
         track.add(sample / RATE, q)
     track.finish()
     while track.end - planner.now > 2 * ROWS:
