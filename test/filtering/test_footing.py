@@ -67,6 +67,25 @@ def test_sole_of_the_filter_itself_stands_where_it_is_near():
     assert steps.ask(BOTH, measured=False)[0] == BOTH
 
 
+def test_sole_of_the_filter_itself_stands_where_it_came_to_rest():
+    """It slides on while its speed is taken from it: who drew it back to where it touched down would let it slide under load."""
+    steps = Steps()
+    steps.ask(LEFT_ALONE, measured=False)
+    steps.place([0.0, 0.002], 0.12)
+    steps.ask(BOTH, measured=False)
+    for _ in range(4):  # it goes on, forward and round
+        steps.terms.place[1, 0] += 0.003
+        steps.terms.twist[1] = (*steps.terms.turn[1].T @ (0.6, 0.0, 0.0), 0.0, 0.0, 2.0)
+        steps.ask(BOTH, measured=False)
+    steps.terms.twist[1] = 0.0
+    rests, far = steps.terms.place[1, 0], 0.02
+    _, target = steps.ask(BOTH, measured=False)
+    assert target.sole_place[1, 0] == pytest.approx(rests, abs=1e-12)
+    steps.ask(BOTH, measured=False)
+    steps.terms.place[1, 0] += far  # a sole that rests stays
+    assert steps.ask(BOTH, measured=False)[1].sole_place[1, 0] == pytest.approx(rests, abs=1e-12)
+
+
 def test_measured_sole_is_drawn_below_the_ground_when_it_is_about_to_land_and_no_sooner():
     """Swinging low is not landing: a toe that is drawn into the ground there trips the robot."""
     steps = Steps()
@@ -200,22 +219,3 @@ def test_restart_forgets_where_soles_stood():
     steps.place([0.0, 0.0], 0.0)
     steps.ask(BOTH)
     np.testing.assert_allclose(steps.footing.place, steps.flat, atol=1e-9)
-
-
-def test_sole_of_the_filter_itself_stands_where_it_came_to_rest():
-    """It slides on while its speed is taken from it: who drew it back to where it touched down would let it slide under load."""
-    steps = Steps()
-    steps.ask(LEFT_ALONE, measured=False)
-    steps.place([0.0, 0.002], 0.12)
-    steps.ask(BOTH, measured=False)
-    for _ in range(4):  # it goes on, forward and round
-        steps.terms.place[1, 0] += 0.003
-        steps.terms.twist[1] = (*steps.terms.turn[1].T @ (0.6, 0.0, 0.0), 0.0, 0.0, 2.0)
-        steps.ask(BOTH, measured=False)
-    steps.terms.twist[1] = 0.0
-    rests, far = steps.terms.place[1, 0], 0.02
-    _, target = steps.ask(BOTH, measured=False)
-    assert target.sole_place[1, 0] == pytest.approx(rests, abs=1e-12)
-    steps.ask(BOTH, measured=False)
-    steps.terms.place[1, 0] += far  # a sole that rests stays
-    assert steps.ask(BOTH, measured=False)[1].sole_place[1, 0] == pytest.approx(rests, abs=1e-12)

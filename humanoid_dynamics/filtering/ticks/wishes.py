@@ -20,13 +20,13 @@ from humanoid_dynamics.spatial.rotation import skew
 PARTS = tuple(part for part in functions_of(wish_kernels) if part is not update_wishes)
 SMALLEST = 0.02  # m; feet nearer to each other, or a centre of mass lower, have no sideways
 TARGET = 65  # numbers of a target beside its velocities and accelerations
+LEAN = math.radians(15.0)  # rad; a reference leans by 55 deg at most, and who leans by 70 deg has fallen
 CUSHION = 40.0  # 1/s; how a swinging sole comes to rest above the ground
 DEPTH = 0.002  # m; it may go this far below
 MEASURED_DAMPING = 0.08  # share of the damping of standing soles that is left where the state is measured: the ground does the rest
 CAPTURE = (1.3, 0.03)  # the pivot is asked to go so many times as far as the capture point is off, or so far [m], sideways on two soles
 EDGE = (0.01, 0.02)  # m; forward it is asked to stay so far inside the soles, or to go so far beyond the capture point
 STEPPING = 0.03  # m; a robot on one sole whose capture point is off by more is caught by a step
-LEAN = math.radians(15.0)  # rad; a reference leans by 55 deg at most, and who leans by 70 deg has fallen
 HARDEST_RISE = 60.0  # m/s^2
 HARDEST_LANDING = 120.0  # m/s^2; how fast a standing sole is brought to rest at most
 
