@@ -60,7 +60,8 @@ def test_speed_is_that_of_the_steps(call):
     assert "zero-moment point inside the feet in 100.0 %" in out
 
 
-def test_check_tells_what_is_wrong_in_words(call, tmp_path):
+def test_check_tells_what_is_wrong_in_words(call, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     robot = hd.load_robot("human28")
     times = np.arange(100) / 50.0
     q = np.tile(robot.posture, (100, 1))
