@@ -186,7 +186,7 @@ class TargetStream:
         settled = track.start + (self._planner.now + SETTLED + track.half) * self._settings.dt
         told = "moved" if intake.is_elsewhere else "jumped" if jumped or hole >= SHORT else "ok"
         goes_on = told == "ok"
-        last = min(last, intake.due - WAY) if jumped else last
+        last = min(intake.doubted_since - STEP, intake.due - WAY) if jumped else last
         if settled > last if goes_on else intake.due - max(settled, last) < SHORT:
             return "ok"  # it is too late
         start, (before, q), late = track.take_back(max(settled, last))

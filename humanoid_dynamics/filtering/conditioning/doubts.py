@@ -23,6 +23,7 @@ class Doubts:
 
     Attributes:
         jumped: Whether samples were left out since the last one that was believed.
+        since: When the last sample came that was new before they did [s].
     """
 
     def __init__(self, robot: RobotModel, speed: Vector) -> None:
@@ -42,7 +43,7 @@ class Doubts:
         self._last: tuple[float, Vector] | None = None
         self._rate, self._known = np.zeros(len(self._speed)), False  # of the last step
         self._frozen = False  # whether the last sample was the one before once more
-        self._agree, self._since, self._moved, self.jumped = AGREED, 0.0, 0.0, False  # _moved: when the last one came that was new
+        self._agree, self.since, self._moved, self.jumped = AGREED, 0.0, 0.0, False  # _moved: when the last one came that was new
 
     def look(self, time: float, q: Vector, believed: Vector) -> bool:
         """Look at one sample after the other; return whether this one is doubtful.
@@ -59,12 +60,12 @@ class Doubts:
         leaps = self._leaps(pin.difference(self._model, last[1], q), time - last[0])
         self._agree = 0 if leaps else self._agree + 1
         if leaps and not self.jumped:
-            self.jumped, self._since = True, self._moved
+            self.jumped, self.since = True, self._moved
         self._moved = self._moved if self._frozen else time
         if not self.jumped or self._agree < AGREED:
             return self.jumped
         farthest, _ = self._count_fast(pin.difference(self._model, believed, q), BASE, self._speed, np.inf)
-        return bool(farthest > PACE * (time - self._since))
+        return bool(farthest > PACE * (time - self.since))
 
     def _leaps(self, way: Vector, gap: float) -> bool:
         """Return whether a step is none of a motion: of many joints, of one that is far too fast, or to and fro."""

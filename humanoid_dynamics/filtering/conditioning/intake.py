@@ -161,6 +161,11 @@ class Intake:
         """Whether samples were doubted since the last one that was accepted."""
         return self._doubts.jumped
 
+    @property
+    def doubted_since(self) -> float:
+        """When the last sample came that was new before doubts began [s]."""
+        return self._doubts.since
+
     def accept(self) -> str:
         """Take the sample that was seen; return what became of it, see ``take``."""
         self._lost = self._lost or self._doubts.jumped

@@ -73,7 +73,7 @@ def count_fast(way: Vector, first: int, speed: Vector, time: float) -> tuple[flo
 
 
 def see_step(way: Vector, last: Vector, speed: Vector, time: float, fast: float) -> tuple[float, int, int, float]:
-    """Return the longest of the ways of a step, how many joints are too fast, how many at once by far, and how different it is from the last.
+    """Return the longest way of a step, how many joints are too fast, how many at once by far, and how different it is from the last.
 
     Args:
         way: (nv,) ways from one sample to the next, those of the base first.
