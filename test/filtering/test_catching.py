@@ -89,13 +89,17 @@ def test_no_step_where_all_goes_as_planned(catcher):
     assert not catcher.lift(feet(), area(), (np.array([0.15, 0.0, 0.9]), np.zeros(3)), 500)
 
 
-def test_robot_is_compared_with_where_the_last_plan_has_it_now(proportions, catcher):
+def test_push_since_the_last_plan_is_seen_before_the_next_one(proportions, catcher):
     """A pendulum that goes on as planned is on its plan; one that was pushed since is off it by its velocity over w."""
     w, times = proportions.pendulum, np.arange(9)[:, None] * DT
     place, rate = (np.array([[0.02, -0.01, 0.0]]) * shape(w * times) for shape in (np.cosh, np.sinh))
     place[:, 2], rate = proportions.height, w * rate
-    catcher.expect((place[:8], rate[:8], w * w * place[:8] * [1.0, 1.0, 0.0]))
-    catcher.compare((place[8], rate[8] + [0.1, 0.0, 0.0]))
-    np.testing.assert_allclose(catcher.missed, [0.1 / w, 0.0], atol=1e-5)
-    catcher.compare((place[8], rate[8]))  # no plan was made since
-    np.testing.assert_allclose(catcher.missed, [0.1 / w, 0.0], atol=1e-5)
+    plan = place[:8], rate[:8], w * w * place[:8] * [1.0, 1.0, 0.0]
+    push = 1.5 * LOST * w
+    for speed, seen in ((0.0, 0.0), (push, push / w)):
+        catcher.compare((place[0], rate[0]), plan)
+        np.testing.assert_allclose(catcher.missed, 0.0, atol=1e-12)
+        catcher.see((place[8], rate[8] + [speed, 0.0, 0.0]))
+        np.testing.assert_allclose(catcher.missed, [seen, 0.0], atol=1e-5)
+    catcher.see((place[8], rate[8]))  # no plan was made since
+    np.testing.assert_allclose(catcher.missed, [push / w, 0.0], atol=1e-5)

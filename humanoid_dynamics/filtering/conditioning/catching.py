@@ -60,23 +60,27 @@ class Catcher:
         """
         return np.asarray(place[:2] + rate[:2] / self._w)
 
-    def expect(self, com: tuple[Matrix, Matrix, Matrix]) -> None:
-        """Remember where the point the robot falls to should be at the next plan.
+    def compare(self, state: tuple[Vector, Vector], com: tuple[Matrix, Matrix, Matrix]) -> None:
+        """Remember how far the robot is from its plan, and where it should be at the next one.
 
         Args:
-            com: Places, velocities and accelerations that are planned until then.
+            state: Centre of mass and its velocity.
+            com: Places, velocities and accelerations that are planned, from now on until then.
         """
+        self.missed = self.fall_of(*state) - self.fall_of(com[0][0], com[1][0])
         place, rate, second = (each[-1] for each in com)
         self._expected = self.fall_of(place + self._dt * rate, rate + self._dt * second)
 
-    def compare(self, state: tuple[Vector, Vector]) -> None:
-        """See how far the robot is from the last plan; where nothing was planned meanwhile, that is known already.
+    def see(self, state: tuple[Vector, Vector]) -> None:
+        """See before anything is planned anew whether the robot is lost: it was pushed since the last plan.
 
         Args:
             state: Centre of mass and its velocity.
         """
         if self._expected is not None:
-            self.missed, self._expected = self.fall_of(*state) - self._expected, None
+            missed, self._expected = self.fall_of(*state) - self._expected, None
+            if math.hypot(*missed.tolist()) >= LOST:
+                self.missed = missed
 
     def move_prints(self, feet: list[FootState], labels: Labels) -> None:
         """Move the next footprint by what the robot will be away from the plan when the foot touches down.

@@ -106,7 +106,7 @@ class Planner:
             count = min(count, _until_change(window.labels))
         com = self.centre.plan(window, prints, count)
         if state is not None:
-            self.catcher.expect(com)
+            self.catcher.compare(state, com)
         soles = self.soles.plan(window, self.feet, prints, count)
         targets = self._targets(window, com, soles, count)
         self._settle(window, prints, count)
@@ -127,7 +127,7 @@ class Planner:
 
     def _see(self, state: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
         """See how far the robot is from the last plan; return the point that bears it [m] and its velocity [m/s]."""
-        self.catcher.compare(state)
+        self.catcher.see(state)
         return state[0][:2] + self._p.lean, state[1]
 
     def _catches(self, state: tuple[Vector, Vector]) -> bool:
