@@ -234,7 +234,7 @@ class DynamicsFilter:
 
     def _plan(self, most: int = ROWS_AT_A_TIME) -> None:
         follows = self._stream.started and not self._recovery.active
-        self._stream.plan(self._tick.landings(), self._centre() if follows else None, most)
+        self._stream.plan(self._tick.landings(), self._centre() if follows else None, most, measured=self._measured)
         if not (self._measured or self._recovery.active):
             self._tick.prepare(self.q, self.v)
 

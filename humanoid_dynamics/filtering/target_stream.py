@@ -148,6 +148,8 @@ class TargetStream:
         if not status:
             told, status = self._close_hole(), self._intake.accept()
             status = told if status == "ok" else status
+        if status == "leaning" and self._intake.leans:  # it was to be seen; what is held until it comes back is no hole
+            self._good = self._intake.due
         if status == "jumped" and not (self.started or self.planned) and self._intake.begin_at_rest():
             self._track.restart()
             self.place = FirstPlace(self._placer)
@@ -215,16 +217,21 @@ class TargetStream:
             self.place.begin(Planner(self._p, self._settings, self._track).plan(1)[0])
         return self.place.seek(self._targets[0] if self._targets else None, at_once=self.ended)
 
-    def plan(self, landings: Iterable[Landing], centre: tuple[Vector, Vector] | None, most: int = ROWS_AT_A_TIME) -> None:
+    def plan(
+        self, landings: Iterable[Landing], centre: tuple[Vector, Vector] | None, most: int = ROWS_AT_A_TIME, *, measured: bool = False
+    ) -> None:
         """Plan the next targets.
 
         Args:
             landings: Feet that have touched down since: which one, (3,) origin [m] and (3, 3) orientation of its sole.
             centre: Centre of mass [m] and its velocity [m/s] of the robot; None where it does not follow.
             most: How many targets, at most.
+            measured: Whether these are measured: a robot may be pushed.
         """
         for foot, place, turn in landings:
             self._planner.landed(foot, place, turn)
+        if measured and centre is not None:
+            self._planner.catcher.see(centre)
         self._targets = self._planner.plan(most, centre)
 
     def go_without(self) -> int:

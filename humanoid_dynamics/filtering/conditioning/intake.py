@@ -27,6 +27,7 @@ JUMP = 0.15  # m; beyond what the base can run, a longer way from sample to samp
 TURN = 1.0  # rad; likewise for the heading
 FASTEST_BASE = (4.0, 12.0)  # m/s and rad/s
 FASTEST_JOINT = 30.0  # rad/s, where the robot sets no limit
+SLOWEST_SAMPLES = 0.2  # s; with fewer samples nobody knows whether a base leaned or was turned over
 LONGEST_GAP = 0.5  # s; after a longer silence time does not wait for what was missed
 AGREED = 3  # samples that agree with each other; before as many have come a stream that is all noise tells nothing
 REMEMBERED = 0.3  # weight of a new sample in what is known about noise
@@ -75,6 +76,7 @@ class Intake:
         self.q: Vector | None = None
         self._free: Vector = np.zeros(0)  # the same, not held back
         self._seen: Vector = np.zeros(0)
+        self.leans = False  # whether the last sample can be known: it came, or leaned farther than can be followed step by step
         self._given: Vector | None = None
         self._origin = Origin()
         self._rejoining.restart()
@@ -144,13 +146,22 @@ class Intake:
         if sample is None:
             return "wrong_shape"
         fault = self._faults.find(sample)
+        if fault == "leaning" and not isinstance(read, str):
+            self._lean(read, sample)
         if fault or isinstance(read, str):
             return fault or str(read)
         if read - self.time > AHEAD and self.q is not None:  # what came in between was left out
             self._clock.skip(read - self.time - AHEAD)
             read = self._clock.newest
-        self._seen, self.due = np.array(sample), read
+        self._seen, self.due, self.leans = np.array(sample), read, True
         return ""
+
+    def _lean(self, time: float, sample: Vector) -> None:
+        """Look at a posture that leans too far to be followed."""
+        if self.leans:
+            turn = pin.Quaternion(self._seen[3:7].copy()).angularDistance(pin.Quaternion(sample[3:7].copy()))
+            self.leans = bool(turn <= FASTEST_BASE[1] * min(time - self.due, SLOWEST_SAMPLES))
+        self._seen, self.due = np.array(sample), time
 
     def doubt(self) -> bool:
         """Return whether the sample that was seen has nothing to do with those before, or too few have come since that agree."""

@@ -83,7 +83,7 @@ class Planner:
             Their targets.
         """
         window = self._look()
-        borne = None if state is None else self._see(state)
+        borne = None if state is None else (state[0][:2] + self._p.lean, state[1])
         if borne is not None and self.flights.leap is None and self._catches(borne):
             count = 1  # the next plan knows how far the robot is from this one
         window.labels = self.labeller.label(window, self.feet, self.now)
@@ -124,11 +124,6 @@ class Planner:
         if not self.feet:
             self._found(window)
         return window
-
-    def _see(self, state: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
-        """See how far the robot is from the last plan; return the point that bears it [m] and its velocity [m/s]."""
-        self.catcher.see(state)
-        return state[0][:2] + self._p.lean, state[1]
 
     def _catches(self, state: tuple[Vector, Vector]) -> bool:
         """Lift a foot where only a step can catch the robot; what is planned then begins where it is."""
