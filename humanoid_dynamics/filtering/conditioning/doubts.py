@@ -71,7 +71,7 @@ class Doubts:
         """Return whether a step is none of a motion: of many joints, of one that is far too fast, or to and fro."""
         longest, many, far, changes = self._see(way, self._rate, self._speed, gap, FAST)
         self._frozen, known, self._known = longest == 0.0, self._known, True
-        loud = known and changes * gap > LOUD * (NOISY[0] + NOISY[1] * gap * gap) * len(way)
+        loud = known and changes * gap > LOUD * (NOISY[0] + NOISY[1] * gap * gap) * (len(way) - BASE)
         return bool(many >= self._many or far > 0 or loud)
 
     def settle(self) -> None:

@@ -83,14 +83,17 @@ def see_step(way: Vector, last: Vector, speed: Vector, time: float, fast: float)
         fast: How many times as fast is by far.
 
     Returns:
-        The last is the sum of changes of the rates over all ways [1/s].
+        The last is the sum of changes of the rates over all joints [1/s].
     """
     longest, many, far, changes = 0.0, 0, 0, 0.0
     for i in range(len(way)):
         size, rate = abs(way[i]), way[i] / time
         change, last[i] = abs(rate - last[i]), rate
-        longest, changes = max(longest, size), changes + change
-        if i >= BASE and size > speed[i] * time:
+        longest = max(longest, size)
+        if i < BASE:
+            continue
+        changes += change
+        if size > speed[i] * time:
             many += 1
             far += int(min(abs(rate), change) > fast * speed[i])
     return longest, many, far, changes
