@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.filtering.conditioning.intake_kernels import BASE, count_fast, see_step
+from humanoid_dynamics.filtering.conditioning.intake_kernels import see_step
 from humanoid_dynamics.filtering.conditioning.rejoining import MANY, PACE
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.motion.body_points import find_soles
+from humanoid_dynamics.spatial.arrays import Indices, Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible
 
 LEAST = 20.0  # rad/s; joints that may not even run as fast as this do not jump because motion is faster
+BASE = 6
 AGREED = 2  # steps in a row from sample to sample without a jump; before as many have come one does not know what to believe
 NOISY = (0.02, 80.0)  # rad and rad/s^2; differences of steps that are larger, over all joints, are no motion but noise
 LOUD = 2.5  # times of that; a step that is so different from the last one is not taken at all
@@ -19,7 +21,9 @@ FAST = 1.5  # times as fast as it can; where a single joint runs so much faster 
 
 
 class Doubts:
-    """Tells whether samples are to be believed, by what they say themselves.
+    """Tells whether samples are to be believed, by what they say themselves of the legs.
+
+    Arms that jump fell nobody: they are followed as fast as they can run.
 
     Attributes:
         jumped: Whether samples were left out since the last one that was believed.
@@ -33,9 +37,10 @@ class Doubts:
             robot: A robot with a free base.
             speed: (nv,) largest speeds.
         """
-        self._model, self._speed = robot.model, np.maximum(speed, LEAST)
-        self._count_fast, self._see = compile_where_possible(count_fast), compile_where_possible(see_step)
-        self._many = max(MANY * (len(speed) - BASE), 2.0)
+        self._model, self._legs = robot.model, _find_legs(robot)
+        self._speed = np.maximum(speed[self._legs], LEAST)
+        self._see = compile_where_possible(see_step)
+        self._many = max(MANY * len(self._legs), 2.0)
         self.restart()
 
     def restart(self) -> None:
@@ -64,16 +69,26 @@ class Doubts:
         self._moved = self._moved if self._frozen else time
         if not self.jumped or self._agree < AGREED:
             return self.jumped
-        farthest, _ = self._count_fast(pin.difference(self._model, believed, q), BASE, self._speed, np.inf)
-        return bool(farthest > PACE * (time - self.since))
+        way = pin.difference(self._model, believed, q)[self._legs]
+        return bool(np.max(np.abs(way), initial=0.0) > PACE * (time - self.since))
 
     def _leaps(self, way: Vector, gap: float) -> bool:
         """Return whether a step is none of a motion: of many joints, of one that is far too fast, or to and fro."""
-        longest, many, far, changes = self._see(way, self._rate, self._speed, gap, FAST)
-        self._frozen, known, self._known = longest == 0.0, self._known, True
-        loud = known and changes * gap > LOUD * (NOISY[0] + NOISY[1] * gap * gap) * (len(way) - BASE)
+        self._frozen, known, self._known = not way.any(), self._known, True
+        many, far, changes = self._see(way[self._legs], self._rate, self._speed, gap, FAST)
+        loud = known and changes * gap > LOUD * (NOISY[0] + NOISY[1] * gap * gap) * len(self._legs)
         return bool(many >= self._many or far > 0 or loud)
 
     def settle(self) -> None:
         """Say that a sample is believed."""
         self.jumped = False
+
+
+def _find_legs(robot: RobotModel) -> Indices:
+    """Return which coordinates of velocity move a sole, without those of the base."""
+    model, legs = robot.model, set[int]()
+    for sole in find_soles(robot):
+        for joint in model.supports[model.frames[sole.frame].parentJoint]:
+            moved = model.joints[joint]
+            legs.update(range(moved.idx_v, moved.idx_v + moved.nv))
+    return np.array(sorted(legs - set(range(BASE))), dtype=np.intp)

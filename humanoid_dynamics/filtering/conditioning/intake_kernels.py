@@ -7,7 +7,6 @@ import math
 from humanoid_dynamics.filtering.conditioning.origin import heading_between
 from humanoid_dynamics.spatial.arrays import Indices, Vector
 
-BASE = 6
 TURN = slice(3, 7)  # the quaternion of a base
 
 
@@ -72,31 +71,28 @@ def count_fast(way: Vector, first: int, speed: Vector, time: float) -> tuple[flo
     return longest, count
 
 
-def see_step(way: Vector, last: Vector, speed: Vector, time: float, fast: float) -> tuple[float, int, int, float]:
-    """Return the longest way of a step, how many joints are too fast, how many at once by far, and how different it is from the last.
+def see_step(way: Vector, last: Vector, speed: Vector, time: float, fast: float) -> tuple[int, int, float]:
+    """Return how many joints are too fast in a step, how many at once by far, and how different it is from the last one.
 
     Args:
-        way: (nv,) ways from one sample to the next, those of the base first.
-        last: (nv,) rates of the step before; overwritten by those of this one.
-        speed: (nv,) largest speeds.
+        way: Ways of joints from one sample to the next, as many as are looked at.
+        last: Their rates of the step before; overwritten by those of this one.
+        speed: Their largest speeds.
         time: Time between both samples [s].
         fast: How many times as fast is by far.
 
     Returns:
-        The last is the sum of changes of the rates over all joints [1/s].
+        The last is the sum of changes of all rates [1/s].
     """
-    longest, many, far, changes = 0.0, 0, 0, 0.0
+    many, far, changes = 0, 0, 0.0
     for i in range(len(way)):
-        size, rate = abs(way[i]), way[i] / time
+        rate = way[i] / time
         change, last[i] = abs(rate - last[i]), rate
-        longest = max(longest, size)
-        if i < BASE:
-            continue
         changes += change
-        if size > speed[i] * time:
+        if abs(rate) > speed[i]:
             many += 1
             far += int(min(abs(rate), change) > fast * speed[i])
-    return longest, many, far, changes
+    return many, far, changes
 
 
 def find_way(q: Vector, other: Vector) -> tuple[float, float]:
