@@ -209,6 +209,31 @@ def time_back(times: np.ndarray, misses: np.ndarray, since: float) -> float:
     return last - since
 
 
-def recovery(fault: Fault, frames: list[Frame]) -> float:
-    """Return how long after a fault the command is not back, or not for good, on what it is without that fault [s]."""
+def time_home(fault: Fault, frames: list[Frame]) -> float:
+    """Return how long after a fault the command is back on what it is without that fault [s]: its feet stand there as well."""
     return time_back(*off(frames, fault.motion, fault.ends, fault.ends + AFTER - ENDING), fault.ends)
+
+
+def off_reference(frames: list[Frame], motion: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return instants of a reference, and by how much joints are off it, in the root mean square [rad]."""
+    clip = load_motion(motion)
+    times = np.array([frame.reference for frame in frames])
+    wanted = sample_configurations(clip, clip.times[0] + np.minimum(times, clip.duration))
+    return times, np.sqrt(np.mean((np.array([frame.q for frame in frames])[:, 7:] - wanted[:, 7:]) ** 2, axis=1))
+
+
+@functools.cache
+def usual(motion: str) -> float:
+    """Return by how much joints are off the reference of an undisturbed stream, in the root mean square, at most [rad]."""
+    return float(np.max(off_reference(undisturbed(motion), motion)[1]))
+
+
+def recovery(fault: Fault, frames: list[Frame]) -> float:
+    """Return how long after a fault the command is not, or not for good, on the reference as usual [s].
+
+    It is where all limits are kept and joints are off the reference by no more than ``BAND`` beyond what is usual without a fault.
+    """
+    times, misses = off_reference(frames, fault.motion)
+    kept = np.array([frame.rung == 0 and frame.certificate.holds for frame in frames])
+    late = (times >= fault.ends) & (times < fault.ends + AFTER - ENDING) & ((misses > usual(fault.motion) + BAND) | ~kept)
+    return float(np.max(times[late], initial=fault.ends)) - fault.ends

@@ -132,13 +132,18 @@ def test_recorded_motion_falls_though_its_torques_are_fed_forward():
 
 @pytest.mark.slow
 def test_filtered_motion_stays_up_on_springs_alone():
-    """Nobody looks at the state; springs are twelve times ``GAINS``, and the ground gives way less, but does."""
+    """Nobody looks at the state; springs are some twelve times ``GAINS``, and the ground gives way less, but does.
+
+    Who is as good as falling falls by chance: of three strengths of springs most decide.
+    """
     robot, clip = standing(2.0)
     clips = {name: load_clip(find_recording(name), robot) for name in RAW} | {"standing": clip}
-    falls, raw = {}, {}
+    falls: dict[str, list[float | None]] = {}
+    raw = {}
     for name, clip in clips.items():
         found = filter_clip(robot, clip, ladder=LADDER[:1], tick=TickSettings(inside=SOFT))
-        falls[name] = replay(robot, found.clip, 2.0 * SPRINGS, [frame.tau for frame in found.frames], stiff_ground=True)
+        torques, strengths = [frame.tau for frame in found.frames], (1.9, 2.0, 2.1)
+        falls[name] = [replay(robot, found.clip, strength * SPRINGS, torques, stiff_ground=True) for strength in strengths]
         raw[name] = replay(robot, clip, 2.0 * SPRINGS, stiff_ground=True)
-    assert sum(fell is None for fell in falls.values()) >= 5, falls
+    assert sum(tries.count(None) >= 2 for tries in falls.values()) >= 5, falls
     assert sum(fell is None for fell in raw.values()) <= 1, raw

@@ -12,13 +12,14 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import DynamicsFilter, Settings
 from humanoid_dynamics.filtering.conditioning.bridging import Bridge
 from humanoid_dynamics.filtering.conditioning.doubts import Doubts
+from humanoid_dynamics.filtering.conditioning.intake import Intake
 from humanoid_dynamics.filtering.conditioning.track import Track
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.motion.resampling import sample_configurations
 
 RATE = 60.0  # Hz
-RECOVERY, LONGEST = 0.5, 1.5  # s
+RECOVERY, USUAL, HOME = 0.5, 1.0, 1.75  # s
 CLIPS = {
     "walk 1": "g1_asap/walk_level1.npz",
     "walk 4": "g1_asap/walk_level4.npz",
@@ -71,27 +72,42 @@ def run(name, spoil, begins, lasts, after=4.0):
 
 @functools.cache
 def undisturbed(name):
+    """Return what is done without a hole: instants, joints, and by how much these are off the reference at most."""
     frames, _ = run(name, silent, np.inf, 0.0)
-    return np.array([frame.reference for frame in frames]), np.array([frame.q[7:] for frame in frames])
+    times, joints = np.array([frame.reference for frame in frames]), np.array([frame.q[7:] for frame in frames])
+    return times, joints, np.max(off(joints, reference(name, times)))
 
 
-def recovery(name, spoil, begins, lasts):
-    """Return how long after a hole joints are back; no frame may leave its limits."""
+def reference(name, times):
+    clip = clip_of(name)
+    return sample_configurations(clip, clip.times[0] + np.minimum(times, clip.duration))[:, 7:]
+
+
+def off(joints, wanted):
+    return np.sqrt(np.mean((joints - wanted) ** 2, axis=1))
+
+
+def times_back(name, spoil, begins, lasts):
+    """Return how long after a hole joints are as near the reference as usual, and how long where they are without it [s].
+
+    No frame may leave its limits.
+    """
     frames, end = run(name, spoil, begins, lasts)
     assert all(frame.certificate.holds for frame in frames), (name, begins, lasts)
-    known, postures = undisturbed(name)
+    known, postures, usual = undisturbed(name)
     judged = [frame for frame in frames if begins + lasts <= frame.reference < end - streams.ENDING]
     times = np.array([frame.reference for frame in judged])
-    wanted = np.array([np.interp(times, known, joint) for joint in postures.T]).T.reshape(-1, postures.shape[1])
-    misses = np.array([frame.q[7:] for frame in judged]).reshape(-1, postures.shape[1]) - wanted
-    return streams.time_back(times, np.sqrt(np.mean(misses**2, axis=1)), begins + lasts)
+    joints = np.array([frame.q[7:] for frame in judged]).reshape(-1, postures.shape[1])
+    astray = off(joints, reference(name, times).reshape(joints.shape)) > usual + streams.BAND
+    wanted = np.array([np.interp(times, known, joint) for joint in postures.T]).T.reshape(joints.shape)
+    return np.max(times[astray], initial=begins + lasts) - begins - lasts, streams.time_back(times, off(joints, wanted), begins + lasts)
 
 
 @pytest.mark.parametrize(
-    ("spoil", "begins", "lasts"), [(no_number, 1.6, 0.6), (silent, 1.95, 0.6), (no_number, 2.1, 1.0), (off_by_a_joint, 1.9, 0.6)]
+    ("spoil", "begins", "lasts"), [(no_number, 1.6, 0.6), (silent, 1.7, 0.6), (no_number, 2.1, 1.0), (off_by_a_joint, 1.9, 0.6)]
 )
 def test_hole_in_the_midst_of_a_step_is_left_behind(spoil, begins, lasts):
-    assert recovery("walk 1", spoil, begins, lasts) <= RECOVERY
+    assert max(times_back("walk 1", spoil, begins, lasts)) <= RECOVERY
 
 
 @pytest.mark.slow
@@ -99,11 +115,13 @@ def test_hole_in_the_midst_of_a_step_is_left_behind(spoil, begins, lasts):
 @pytest.mark.parametrize("spoil", [silent, no_number])
 @pytest.mark.parametrize("lasts", [0.3, 0.6, 1.0])
 def test_holes_at_any_instant_fell_nobody(name, spoil, lasts):
-    """Most are left behind in time; a robot that was stopped in mid-step may need two more steps for it."""
+    """Most are soon where they are without the hole, and all on the reference; feet that stand elsewhere step back."""
     instants = np.arange(0.9, clip_of(name).duration - 0.5 - lasts, 0.45)
-    taken = np.array([recovery(name, spoil, begins, lasts) for begins in instants])
-    assert np.median(taken) <= RECOVERY
-    assert np.all(taken <= LONGEST), dict(zip(instants.tolist(), taken.tolist(), strict=True))
+    usual, home = np.array([times_back(name, spoil, begins, lasts) for begins in instants]).T
+    assert np.median(home) <= RECOVERY
+    assert np.mean(usual <= RECOVERY) >= 0.75
+    assert usual.max() <= USUAL, dict(zip(instants.tolist(), usual.tolist(), strict=True))
+    assert home.max() <= HOME, dict(zip(instants.tolist(), home.tolist(), strict=True))
 
 
 @pytest.mark.slow
@@ -112,7 +130,7 @@ def test_holes_at_any_instant_fell_nobody(name, spoil, lasts):
 def test_one_joint_that_is_off_for_a_while_fells_nobody(name, lasts):
     """It is not believed before it could have been come to."""
     for begins in np.arange(0.9, clip_of(name).duration - 1.5 - lasts, 1.0):
-        recovery(name, off_by_a_joint, begins, lasts)
+        times_back(name, off_by_a_joint, begins, lasts)
 
 
 def track_of(samples):
@@ -200,3 +218,31 @@ def test_single_sample_that_jumps_is_left_out():
     assert "jumped" in said[40:43]
     assert said[-10:] == ["ok"] * 10
     assert np.abs(flow._stream._track.q.between(0, flow._stream._track.end)[:, 7] - robot().posture[7]).max() < 1e-9
+
+
+def test_arms_that_jump_are_no_doubt():
+    doubts, q = Doubts(robot(), np.full(robot().nv, 10.0)), np.array(robot().posture)
+    arms = q.copy()
+    arms[[robot().joint(f"{side}_elbow_joint").q.start for side in ("left", "right")]] += 1.2
+    assert not any(doubts.look(0.02 * k, arms if 5 <= k < 20 else q, q) for k in range(30))
+
+
+def lean(angle):
+    q = np.array(robot().posture)
+    q[3:7] = pin.Quaternion(pin.utils.rotate("y", angle)).coeffs()
+    return q
+
+
+def test_base_that_leans_too_far_step_by_step_leaves_no_hole_and_one_that_is_turned_over_does():
+    intake = Intake(robot())
+    said = [
+        (intake.take(0.02 * k, lean(angle)), intake.leans)
+        for k, angle in enumerate([*np.arange(0.0, 1.5, 0.1), *np.arange(1.4, 0.0, -0.1)])
+    ]
+    assert {status for status, _ in said} >= {"leaning"}
+    assert all(leans for _, leans in said)
+    now = 0.02 * len(said)
+    turned = [(intake.take(now + 0.02 * k, lean(3.0)), intake.leans) for k in range(20)]
+    assert turned == [("leaning", False)] * 20
+    intake.take(now + 0.4, lean(0.0))
+    assert intake.leans

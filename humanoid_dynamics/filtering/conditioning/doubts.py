@@ -17,6 +17,7 @@ BASE = 6
 AGREED = 2  # steps in a row from sample to sample without a jump; before as many have come one does not know what to believe
 NOISY = (0.02, 80.0)  # rad and rad/s^2; differences of steps that are larger, over all joints, are no motion but noise
 LOUD = 2.5  # times of that; a step that is so different from the last one is not taken at all
+LAME = 3.0  # times of that, over legs alone: fewer joints differ more by chance
 FAST = 1.5  # times as fast as it can; where a single joint runs so much faster at once, it jumped
 
 
@@ -76,7 +77,7 @@ class Doubts:
         """Return whether a step is none of a motion: of many joints, of one that is far too fast, or to and fro."""
         self._frozen, known, self._known = not way.any(), self._known, True
         many, far, changes = self._see(way[self._legs], self._rate, self._speed, gap, FAST)
-        loud = known and changes * gap > LOUD * (NOISY[0] + NOISY[1] * gap * gap) * len(self._legs)
+        loud = known and changes * gap > LAME * (NOISY[0] + NOISY[1] * gap * gap) * len(self._legs)
         return bool(many >= self._many or far > 0 or loud)
 
     def settle(self) -> None:
