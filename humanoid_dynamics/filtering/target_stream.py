@@ -83,7 +83,7 @@ class TargetStream:
     @property
     def pace(self) -> float:
         """How many times as fast as its stamps say the reference runs at its newest sample [-]."""
-        return self._intake.pace
+        return self._intake.sight.clock.pace
 
     @property
     def lag(self) -> float:
@@ -118,7 +118,7 @@ class TargetStream:
     @property
     def behind(self) -> float:
         """By how much the newest sample is later than its stamp says [s]."""
-        return 0.0 if self._intake.q is None else self._intake.time - self._intake.stamp
+        return 0.0 if self._intake.q is None else self._intake.time - self._intake.sight.clock.stamp
 
     @property
     def _known(self) -> int:
@@ -140,7 +140,7 @@ class TargetStream:
         Returns:
             What became of it, see ``Intake.take``.
         """
-        self._intake.share = self._pace.share if self.late is None else hurry(self.late + self.behind)
+        self._intake.sight.share = self._pace.share if self.late is None else hurry(self.late + self.behind)
         status = self._intake.see(time, q)
         if not status and self._doubts and self._intake.doubt():
             self.refused = "jumped"
@@ -148,8 +148,8 @@ class TargetStream:
         if not status:
             told, status = self._close_hole(), self._intake.accept()
             status = told if status == "ok" else status
-        if status == "leaning" and self._intake.leans:  # it was to be seen; what is held until it comes back is no hole
-            self._good = self._intake.due
+        if status == "leaning" and self._intake.sight.leans:  # it was to be seen; what is held until it comes back is no hole
+            self._good = self._intake.sight.due
         if status == "jumped" and not (self.started or self.planned) and self._intake.begin_at_rest():
             self._track.restart()
             self.place = FirstPlace(self._placer)
@@ -180,20 +180,20 @@ class TargetStream:
         Returns:
             What became of that sample; ``ok`` where motion goes on.
         """
-        intake, track = self._intake, self._track
-        hole, last, jumped = intake.due - self._good, self._good - STEP, intake.jumped
-        least, self._usual = max(HOLE[0], HOLE[1] * self._usual), min(intake.due - intake.time, HOLE[0])
+        intake, sight, track = self._intake, self._intake.sight, self._track
+        hole, last, jumped = sight.due - self._good, self._good - STEP, sight.doubts.jumped
+        least, self._usual = max(HOLE[0], HOLE[1] * self._usual), min(sight.due - intake.time, HOLE[0])
         if not (jumped or hole >= least) or not intake.follows or intake.is_near:
             return "ok"
         settled = track.start + (self._planner.now + SETTLED + track.half) * self._settings.dt
         told = "moved" if intake.is_elsewhere else "jumped" if jumped or hole >= SHORT else "ok"
         goes_on = told == "ok"
-        last = min(intake.doubted_since - STEP, intake.due - WAY) if jumped else last
-        if settled > last if goes_on else intake.due - max(settled, last) < SHORT:
+        last = min(sight.doubts.since - STEP, sight.due - WAY) if jumped else last
+        if settled > last if goes_on else sight.due - max(settled, last) < SHORT:
             return "ok"  # it is too late
         start, (before, q), late = track.take_back(max(settled, last))
         intake.go_back(start, q)
-        lasts, later = intake.due - start, intake.due - intake.stamp - late
+        lasts, later = sight.due - start, sight.due - sight.clock.stamp - late
         for time, each in intake.bridge(self._bridge, (self._settings.dt, before) if goes_on else None):
             track.add(time, each, late + later * (time - start) / lasts)
         return told
@@ -204,7 +204,7 @@ class TargetStream:
         Args:
             time: How much [s].
         """
-        self._intake.leave_out(time)
+        self._intake.sight.clock.leave_out(time)
 
     def finish(self) -> None:
         """Say that no sample will follow."""
@@ -257,7 +257,7 @@ class TargetStream:
         if not (self._targets and self.place.found):
             return None
         self.started = True
-        self._intake.pass_by(self._settings.dt)
+        self._intake.sight.clock.pass_by(self._settings.dt)
         return self._targets.pop(0)
 
     def instant_of(self, target: Target) -> float:

@@ -236,13 +236,13 @@ def lean(angle):
 def test_base_that_leans_too_far_step_by_step_leaves_no_hole_and_one_that_is_turned_over_does():
     intake = Intake(robot())
     said = [
-        (intake.take(0.02 * k, lean(angle)), intake.leans)
+        (intake.take(0.02 * k, lean(angle)), intake.sight.leans)
         for k, angle in enumerate([*np.arange(0.0, 1.5, 0.1), *np.arange(1.4, 0.0, -0.1)])
     ]
     assert {status for status, _ in said} >= {"leaning"}
     assert all(leans for _, leans in said)
     now = 0.02 * len(said)
-    turned = [(intake.take(now + 0.02 * k, lean(3.0)), intake.leans) for k in range(20)]
+    turned = [(intake.take(now + 0.02 * k, lean(3.0)), intake.sight.leans) for k in range(20)]
     assert turned == [("leaning", False)] * 20
     intake.take(now + 0.4, lean(0.0))
-    assert intake.leans
+    assert intake.sight.leans

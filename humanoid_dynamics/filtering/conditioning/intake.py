@@ -8,15 +8,14 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.conditioning.bridging import Bridge
-from humanoid_dynamics.filtering.conditioning.doubts import LOUD, NOISY, Doubts
+from humanoid_dynamics.filtering.conditioning.doubts import LOUD, NOISY
 from humanoid_dynamics.filtering.conditioning.intake_kernels import add_changes, count_fast, find_way, let_in
 from humanoid_dynamics.filtering.conditioning.leash import Leash
 from humanoid_dynamics.filtering.conditioning.origin import Origin, carry
 from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
 from humanoid_dynamics.filtering.conditioning.rejoining import SMALLEST, Rejoining
-from humanoid_dynamics.filtering.conditioning.sample_clock import AHEAD, SampleClock
-from humanoid_dynamics.filtering.conditioning.sample_faults import FaultFinder
-from humanoid_dynamics.filtering.measured import read_number, read_vector
+from humanoid_dynamics.filtering.conditioning.sight import Sight
+from humanoid_dynamics.filtering.measured import read_number
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible
@@ -27,7 +26,6 @@ JUMP = 0.15  # m; beyond what the base can run, a longer way from sample to samp
 TURN = 1.0  # rad; likewise for the heading
 FASTEST_BASE = (4.0, 12.0)  # m/s and rad/s
 FASTEST_JOINT = 30.0  # rad/s, where the robot sets no limit
-SLOWEST_SAMPLES = 0.2  # s; with fewer samples nobody knows whether a base leaned or was turned over
 LONGEST_GAP = 0.5  # s; after a longer silence time does not wait for what was missed
 AGREED = 3  # samples that agree with each other; before as many have come a stream that is all noise tells nothing
 REMEMBERED = 0.3  # weight of a new sample in what is known about noise
@@ -41,6 +39,11 @@ class Intake:
     coordinate that jumps follows as fast as the robot can.  Where a bound of postures is given, samples that cannot be balanced are led
     toward the resting posture, and those that lean or sink too fast are held and led back to as well.  Where a leash is given, place and
     heading of what slides without steps come later.
+
+    Attributes:
+        sight: What is seen of samples before they are accepted.
+        time: The instant of the sample to go on with [s].
+        q: (nq,) that sample; None before the first one.
     """
 
     def __init__(
@@ -55,7 +58,7 @@ class Intake:
             leash: What holds soles back that slide; none where None.
         """
         self._bound, self._leash = bound, leash
-        self._model, self._faults = robot.model, FaultFinder(robot)
+        self._model = robot.model
         known = np.isfinite(robot.limits.velocity) & keep_limits
         speed = np.where(known, robot.limits.velocity, FASTEST_JOINT)
         speed[:3], speed[3:BASE] = FASTEST_BASE
@@ -64,19 +67,17 @@ class Intake:
         self._lower[:7], self._upper[:7] = -np.inf, np.inf
         if not keep_limits:
             self._lower[:], self._upper[:] = -np.inf, np.inf
-        self._rejoining, self._doubts = Rejoining(robot, self._speed), Doubts(robot, self._speed)
+        self._rejoining, self.sight = Rejoining(robot, self._speed), Sight(robot, self._speed)
         kernels = let_in, count_fast, add_changes, find_way
         self._let_in, self._count_fast, self._add_changes, self._find_way = (compile_where_possible(each) for each in kernels)
         self.restart()
 
     def restart(self) -> None:
         """Forget the stream."""
-        self.time, self.due, self._clock = -np.inf, -np.inf, SampleClock()
-        self.share = 0.0  # of the time between samples that is to be left out
+        self.time = -np.inf
         self.q: Vector | None = None
-        self._free: Vector = np.zeros(0)  # the same, not held back
-        self._seen: Vector = np.zeros(0)
-        self.leans = False  # whether the last sample can be known: it came, or leaned farther than can be followed step by step
+        self.sight.restart()
+        self._free: Vector = np.zeros(0)  # that sample, not held back
         self._given: Vector | None = None
         self._origin = Origin()
         self._rejoining.restart()
@@ -84,39 +85,12 @@ class Intake:
             self._bound.restart()
         if self._leash is not None:
             self._leash.restart()
-        self._doubts.restart()
         self._lost = False  # whether the stream is to be led back to, whatever the sample that comes
         self._raw: Vector | None = None
         self._last_rate: Vector | None = None
         self._noise, self._agreed = 0.0, 0
         self._rest: Vector | None = None  # held until samples agree
         self._waits_at: Vector | None = None  # held until a robot that fell is back on its feet
-
-    @property
-    def pace(self) -> float:
-        """How many times as fast as stamps say time runs now [-]."""
-        return 1.0 / (1.0 - self._clock.share)
-
-    @property
-    def stamp(self) -> float:
-        """The instant of the sample to go on with by the clock of its sender [s]."""
-        return self._clock.stamp
-
-    def leave_out(self, time: float) -> None:
-        """Leave out some time that is still to come by the clock of the sender.
-
-        Args:
-            time: How much [s].
-        """
-        self._clock.leave_out(time)
-
-    def pass_by(self, time: float) -> None:
-        """Say that time passes by our own clock.
-
-        Args:
-            time: How much [s].
-        """
-        self._clock.pass_by(time)
 
     def take(self, time: float, q: Vector) -> str:
         """Take one sample; afterwards ``time`` and ``q`` are the sample to go on with.
@@ -140,49 +114,19 @@ class Intake:
             time: Its instant [s].
             q: (nq,) configuration.
         """
-        sample, stamp = read_vector(q), read_number(time)
-        # The clock is read also where the rest is no sample: time goes on.
-        read = self._clock.read(stamp, self.share) if math.isfinite(stamp) else "not_finite"
-        if sample is None:
-            return "wrong_shape"
-        fault = self._faults.find(sample)
-        if fault == "leaning" and not isinstance(read, str):
-            self._lean(read, sample)
-        if fault or isinstance(read, str):
-            return fault or str(read)
-        if read - self.time > AHEAD and self.q is not None:  # what came in between was left out
-            self._clock.skip(read - self.time - AHEAD)
-            read = self._clock.newest
-        self._seen, self.due, self.leans = np.array(sample), read, True
-        return ""
-
-    def _lean(self, time: float, sample: Vector) -> None:
-        """Look at a posture that leans too far to be followed."""
-        if self.leans:
-            turn = pin.Quaternion(self._seen[3:7].copy()).angularDistance(pin.Quaternion(sample[3:7].copy()))
-            self.leans = bool(turn <= FASTEST_BASE[1] * min(time - self.due, SLOWEST_SAMPLES))
-        self._seen, self.due = np.array(sample), time
+        return self.sight.see(time, q, None if self.q is None else self.time)
 
     def doubt(self) -> bool:
         """Return whether the sample that was seen has nothing to do with those before, or too few have come since that agree."""
-        return self._doubts.look(self.due, self._seen, self._seen if self.q is None else self._free) and self.follows
-
-    @property
-    def jumped(self) -> bool:
-        """Whether samples were doubted since the last one that was accepted."""
-        return self._doubts.jumped
-
-    @property
-    def doubted_since(self) -> float:
-        """When the last sample came that was new before doubts began [s]."""
-        return self._doubts.since
+        sight = self.sight
+        return sight.doubts.look(sight.due, sight.q, sight.q if self.q is None else self._free) and self.follows
 
     def accept(self) -> str:
         """Take the sample that was seen; return what became of it, see ``take``."""
-        self._lost = self._lost or self._doubts.jumped
-        self._doubts.settle()
-        self._given = self._seen
-        return self._accept(self.due, np.array(self._given))
+        self._lost = self._lost or self.sight.doubts.jumped
+        self.sight.doubts.settle()
+        self._given = self.sight.q
+        return self._accept(self.sight.due, np.array(self._given))
 
     @property
     def follows(self) -> bool:
@@ -192,7 +136,7 @@ class Intake:
     @property
     def is_elsewhere(self) -> bool:
         """Whether the sample that was seen is at another place, or turned elsewhere, than can have been come to."""
-        return self._is_far(self._free, self._origin.place(self._seen), min(self.due - self.time, LONGEST_GAP))
+        return self._is_far(self._free, self._origin.place(self.sight.q), min(self.sight.due - self.time, LONGEST_GAP))
 
     @property
     def is_near(self) -> bool:
@@ -215,7 +159,7 @@ class Intake:
             self._bound.restart()
         self._rejoining.restart()
         self._raw = self._last_rate = None
-        self._doubts.settle()
+        self.sight.doubts.settle()
         self.time, self._free, self.q = time, q, q
 
     def bridge(self, bridge: Bridge, before: tuple[float, Vector] | None) -> list[tuple[float, Vector]]:
@@ -229,9 +173,9 @@ class Intake:
         start, q, sample = self.time, self._free, self._let_stand()
         if before is None:
             self._origin.move(bridge.move(q, self._origin.place(sample)))
-            way = bridge.lead(q, self._origin.place(sample), self.due - start)
+            way = bridge.lead(q, self._origin.place(sample), self.sight.due - start)
         else:
-            way = bridge.go_on(before[1], q, self._origin.place(sample), (before[0], self.due - start))
+            way = bridge.go_on(before[1], q, self._origin.place(sample), (before[0], self.sight.due - start))
         way = [(start + time, each) for time, each in way]
         self.time, self._free = way[-1]
         self.q = self._free
@@ -239,7 +183,7 @@ class Intake:
 
     def _let_stand(self) -> Vector:
         """Return the sample that was seen inside its limits, such that it can be balanced."""
-        sample = np.array(self._seen)
+        sample = np.array(self.sight.q)
         self._let_in(sample, self._lower, self._upper)
         return self._bound.lead(sample)[0] if self._bound else sample
 
@@ -252,7 +196,7 @@ class Intake:
         """
         if self._given is None:
             return False
-        self._accept(self._clock.wait_until(self.time + time, missed=missed), np.array(self._given))
+        self._accept(self.sight.clock.wait_until(self.time + time, missed=missed), np.array(self._given))
         return True
 
     def _accept(self, time: float, sample: Vector) -> str:
@@ -274,7 +218,7 @@ class Intake:
             sample = pin.integrate(self._model, self._free, step)
             status = "limited" if status == "ok" else status
         status = self._settle(time, sample, gap, status)
-        return "retimed" if self._clock.changed else status
+        return "retimed" if self.sight.clock.changed else status
 
     def _settle(self, time: float, sample: Vector, gap: float, status: str) -> str:
         """Go on with a sample, held back where it must be; return what became of it."""

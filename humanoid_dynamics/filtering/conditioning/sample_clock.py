@@ -36,6 +36,11 @@ class SampleClock:
         self._count = 0
         self._missed, self._passed, self._rush = 0.0, 0.0, 0.0
 
+    @property
+    def pace(self) -> float:
+        """How many times as fast as stamps say time runs now [-]."""
+        return 1.0 / (1.0 - self.share)
+
     def read(self, stamp: float, share: float = 0.0) -> float | str:
         """Return the time of a sample.
 
