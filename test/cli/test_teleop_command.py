@@ -171,6 +171,12 @@ def test_poses_with_times_in_milliseconds_are_told(hand, tmp_path):
     assert "hand: samples are 3 s apart; if the file holds milliseconds, write seconds" in facts["notices"]
 
 
+def test_holes_are_told_with_their_row_in_the_file(hand, tmp_path):
+    path = spoil(hand, tmp_path, hand_pos=put([10, 11, *range(100, 160)], np.nan))
+    (_, hole) = json.loads(call("human28", path, *HAND, "--json").output)["notices"]
+    assert hole == "hand: nothing was recorded for 0.61 s after row 99"
+
+
 def test_a_frame_is_led_once(hand, tmp_path):
     with np.load(hand) as arrays:
         places, turns, times = arrays["hand_pos"], arrays["hand_quat_xyzw"], arrays["times"]
