@@ -143,13 +143,15 @@ def _choose(streams: "tuple[PoseStream, ...]", frames: list[str]) -> "dict[str, 
     by_name = {stream.name: stream for stream in streams}
     if not frames:
         frames = ["right_hand"] if len(streams) == 1 else [f"{name}={name}" for name in by_name]
-    chosen = {}
+    chosen: dict[str, PoseStream] = {}
     for text in frames:
         source, _, led = text.rpartition("=")
         if not source and len(streams) == 1:
             source = streams[0].name
         if source not in by_name:
             raise HumanoidDynamicsError(f"--frame: {text!r}, expected NAME=FRAME with a NAME out of {', '.join(by_name)}")
+        if led in chosen:
+            raise HumanoidDynamicsError(f"--frame: {text!r}, but {led} is led by {chosen[led].name} already")
         chosen[led] = by_name[source]
     return chosen
 

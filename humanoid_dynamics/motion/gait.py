@@ -116,7 +116,8 @@ def build_walk(
         raise _refusal(robot, style, frame, found.worst)
     watch(LAST)
     schedule = foot_schedule(frame.plan, frame.soles)
-    clip = Clip(robot, times, found.q, found.v, found.a, schedule.labels(times), f"walk of {robot.name}", notices=tell_doubtful(doubtful))
+    notices = tell_doubtful(doubtful) if doubtful or not keep_limits else _tell_fast(robot, found.v)
+    clip = Clip(robot, times, found.q, found.v, found.a, schedule.labels(times), f"walk of {robot.name}", notices=notices)
     zmp = compute_reaction(clip, frame.X_WP).zmp
     margin = support_margins(clip, clip.contacts, zmp, frame.X_WP)
     return Walk(clip, schedule, frame.plan, frame.X_WP, zmp, margin, frame.to_plane(wanted), lowered, found.worst.hard_error)
@@ -264,6 +265,17 @@ def _possible(robot: RobotModel, style: WalkStyle, leg: float, keep_limits: bool
 
 def _ask(frame: _Frame, name: str, value: float) -> str:
     return f"a slope of {value:.2g} rad" if name == "slope" else f"a step of {value:.2g} m ({value / frame.period:.2g} m/s)"
+
+
+def _tell_fast(robot: RobotModel, v: Matrix) -> tuple[str, ...]:
+    """Tell which joints go faster than they can; empty where none does."""
+    limits, fastest = robot.limits.velocity, np.abs(v).max(axis=0)
+    fast = [
+        f"{joint.name} ({fastest[joint.v][0]:.2g} of {limits[joint.v][0]:.2g})"
+        for joint in robot.joints
+        if joint.v.stop - joint.v.start == 1 and 0.0 < limits[joint.v][0] < fastest[joint.v][0]
+    ]
+    return (f"faster than their limits, in rad/s or m/s: {', '.join(fast)}",) if fast else ()
 
 
 def _refusal(robot: RobotModel, style: WalkStyle, frame: _Frame, found: Found | None, possible: str = "") -> UnsupportedRobotError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,8 +11,9 @@ from numpy.typing import ArrayLike
 
 from humanoid_dynamics.errors import ClipError, count
 from humanoid_dynamics.motion.clip import LARGEST, LONGEST, check_table, check_times, tell_number
+from humanoid_dynamics.motion.formats.doubts import tell_times
 from humanoid_dynamics.motion.formats.recording import normalize_rows
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 COLUMNS = ("x", "y", "z", "qx", "qy", "qz", "qw")
 NORMAL = 0.1  # how far a quaternion of a tracker may be from length one; what is farther is none
@@ -62,7 +64,7 @@ def read_recorded_poses(name: str, times: ArrayLike, poses: ArrayLike, origin: s
 
     Args:
         name: Name of the frame.
-        times: (n,) instants [s]; what is no number, or no later than the row before, is lost.
+        times: (n,) instants [s]; what is no number, and the fewest rows without which the others ascend, are lost.
         poses: (n, 7) x y z [m] and quaternion x y z w; what is no number, or no rotation, is lost.
         origin: Where they came from, for messages.
 
@@ -74,15 +76,11 @@ def read_recorded_poses(name: str, times: ArrayLike, poses: ArrayLike, origin: s
     """
     stamps, table = np.asarray(times, dtype=np.float64), np.array(poses, dtype=np.float64)
     lost: dict[int, ClipError] = {}
-    newest = -np.inf
     for row, (stamp, pose) in enumerate(zip(stamps, table, strict=True)):
         column, problem = _find_problem(stamp, pose, _columns(name))
-        if not problem and stamp <= newest:
-            column, problem = "time", f"{stamp:.9g} s comes after {newest:.9g} s"
         if problem:
             lost[row] = ClipError("", problem, row=row, column=column)
-        else:
-            newest = float(stamp)
+    lost = dict(sorted((lost | _find_jumps(stamps, np.setdiff1d(np.arange(len(stamps)), list(lost)).astype(int))).items()))
     first = next(iter(lost.values()), None)
     kept = np.setdiff1d(np.arange(len(stamps)), list(lost)).astype(int)
     if not len(kept):
@@ -92,12 +90,39 @@ def read_recorded_poses(name: str, times: ArrayLike, poses: ArrayLike, origin: s
             origin, f"lasts {np.ptp(stamps[kept]):.4g} s, more than a day: its times or its rate (fps) are wrong", column="time"
         )
     table[kept, 3:] /= np.linalg.norm(table[kept, 3:], axis=1)[:, None]
-    notices = (f"{name}: {len(lost)} of {count(len(stamps), 'pose')} are lost and left out, the first is {first}",) if first else ()
+    said = [f"{len(lost)} of {count(len(stamps), 'pose')} are lost and left out, the first is {first}"] if first else []
+    notices = tuple(f"{name}: {notice}" for notice in (*said, *tell_times(stamps[kept], kept)))
     return PoseStream(name, stamps[kept], table[kept], origin, len(lost), notices)
 
 
 def _columns(name: str) -> tuple[str, ...]:
     return tuple(f"{name}.{part}" for part in COLUMNS)
+
+
+def _find_jumps(stamps: Vector, rows: Indices) -> dict[int, ClipError]:
+    """Return the fewest rows without which the stamps of the others ascend, and why each."""
+    ends: list[int] = []  # the row in which a course of so many ascending stamps, the earliest such, ends
+    before: dict[int, int] = {}
+    for row in rows.tolist():
+        place = bisect_left(ends, stamps[row], key=stamps.__getitem__)
+        if place < len(ends) and stamps[ends[place]] == stamps[row]:
+            continue
+        before[row] = ends[place - 1] if place else -1
+        ends[place : place + 1] = [row]
+    kept, row = [], ends[-1] if ends else -1
+    while row >= 0:
+        kept.append(row)
+        row = before[row]
+    kept.reverse()
+    lost = {}
+    for row in np.setdiff1d(rows, kept).tolist():
+        place = bisect_left(kept, row)
+        if place and stamps[row] <= stamps[kept[place - 1]]:
+            problem = f"{stamps[row]:.9g} s comes after {stamps[kept[place - 1]]:.9g} s"
+        else:
+            problem = f"{stamps[row]:.9g} s comes before {stamps[kept[place]]:.9g} s"
+        lost[row] = ClipError("", problem, row=row, column="time")
+    return lost
 
 
 def _find_problem(stamp: float, pose: Vector, columns: tuple[str, ...]) -> tuple[str, str]:

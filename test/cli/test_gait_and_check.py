@@ -7,6 +7,7 @@ import pytest
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.cli import main
+from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.load import load_clip
 
 
@@ -67,7 +68,6 @@ def test_check_tells_what_is_wrong_in_words(call, tmp_path, monkeypatch):
     q = np.tile(robot.posture, (100, 1))
     q[40:60, 2] -= 0.1
     path = tmp_path / "sunk.npz"
-    from humanoid_dynamics.motion.clip import Clip
     from humanoid_dynamics.motion.formats.mapping import build_recording
     from humanoid_dynamics.motion.formats.npz_file import write_npz
 
@@ -80,6 +80,29 @@ def test_check_tells_what_is_wrong_in_words(call, tmp_path, monkeypatch):
     assert "false alarms, at most" in out
     (row,) = (line for line in out.splitlines() if line.startswith("a foot is in the ground"))
     assert row.endswith(" 0.0 %")
+
+
+def test_check_tells_how_far_it_is_while_it_filters(call, tmp_path, monkeypatch):
+    from humanoid_dynamics.cli.progress import ProgressBar
+    from humanoid_dynamics.filtering import matched_control
+    from humanoid_dynamics.motion.formats.mapping import build_recording
+    from humanoid_dynamics.motion.formats.npz_file import write_npz
+
+    robot, told, filtered = hd.load_robot("human28"), [], []
+    write_npz(build_recording(Clip(robot, np.arange(30) / 30.0, np.tile(robot.posture, (30, 1)))), tmp_path / "still.npz")
+    make = matched_control.make_matched_control
+
+    def watched(*arguments):
+        made = make(*arguments)
+        filtered.extend(told)
+        return made
+
+    monkeypatch.setattr(ProgressBar, "tell", lambda bar, share: told.append(share))
+    monkeypatch.setattr(matched_control, "make_matched_control", watched)
+    assert call("check", "human28", tmp_path / "still.npz", "--json")[0] == 0
+    assert 0.5 < max(filtered) < 1.0
+    assert told == sorted(told)
+    assert told[-1] > 0.9
 
 
 @pytest.mark.parametrize(
@@ -138,7 +161,6 @@ def test_check_takes_the_map_that_its_refusal_asks_for(call, tmp_path):
     robot = hd.load_robot("human28")
     table, joints = tmp_path / "named.csv", tmp_path / "map.yaml"
     times = np.arange(30) / 50.0
-    from humanoid_dynamics.motion.clip import Clip
     from humanoid_dynamics.motion.formats.csv_file import write_csv
     from humanoid_dynamics.motion.formats.mapping import build_recording
 

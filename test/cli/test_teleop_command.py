@@ -100,6 +100,14 @@ def put(rows, value):
             "5 of 200 poses are lost and left out, the first is row 60, column 'hand.qx..hand.qw'",
         ),
         ({"times": put([20, 30], np.nan)}, "2 of 200 poses are lost and left out, the first is row 20, column 'time': received nan"),
+        (
+            {"times": put([20, 30], 77.0)},
+            "2 of 200 poses are lost and left out, the first is row 20, column 'time': 77 s comes before 0.21 s",
+        ),
+        (
+            {"times": put(20, 1e7)},
+            "1 of 200 poses are lost and left out, the first is row 20, column 'time': 10000000 s comes before 0.21 s",
+        ),
         ({"times": put(21, 0.1)}, "1 of 200 poses are lost and left out, the first is row 21, column 'time': 0.1 s comes after 0.2 s"),
     ],
 )
@@ -154,6 +162,28 @@ def test_hands_of_which_one_is_lost_at_first_keep_their_instants(hand, tmp_path)
     facts = json.loads(call("human28", str(path), *frames).output)
     assert facts["frames"]["left_hand"]["statuses"]["waiting"] == pytest.approx(100, abs=2)
     assert facts["ticks"] == pytest.approx(398, abs=1)
+
+
+def test_poses_with_times_in_milliseconds_are_told(hand, tmp_path):
+    few = {name: lambda array: array[:5] for name in ("hand_pos", "hand_quat_xyzw")}
+    path = spoil(hand, tmp_path, times=lambda times: 3e2 * times[:5], **few)
+    facts = json.loads(call("human28", path, "--frame", "right_hand", "--rate", "10", "--json").output)
+    assert "hand: samples are 3 s apart; if the file holds milliseconds, write seconds" in facts["notices"]
+
+
+def test_holes_are_told_with_their_row_in_the_file(hand, tmp_path):
+    path = spoil(hand, tmp_path, hand_pos=put([10, 11, *range(100, 160)], np.nan))
+    (_, hole) = json.loads(call("human28", path, *HAND, "--json").output)["notices"]
+    assert hole == "hand: nothing was recorded for 0.61 s after row 99"
+
+
+def test_a_frame_is_led_once(hand, tmp_path):
+    with np.load(hand) as arrays:
+        places, turns, times = arrays["hand_pos"], arrays["hand_quat_xyzw"], arrays["times"]
+    path = tmp_path / "both.npz"
+    np.savez(path, times=times, right_pos=places, right_quat_xyzw=turns, left_pos=places, left_quat_xyzw=turns)
+    answer = call("human28", str(path), "--frame", "right=right_hand", "--frame", "left=right_hand")
+    assert str(answer.exception) == "--frame: 'left=right_hand', but right_hand is led by right already"
 
 
 def test_scale_that_is_enough_is_told(hand):

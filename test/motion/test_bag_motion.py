@@ -1,5 +1,7 @@
 """Motions in bags: of this package, of ROS nodes with clocks of their own, and trajectories."""
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -274,6 +276,18 @@ def test_a_motion_that_is_written_as_a_bag_comes_back(tmp_path, ending):
     fixed = load_robot("biped7")
     write_bag_motion(build_recording(Clip(fixed, t, np.tile(fixed.posture, (20, 1)))), tmp_path / f"planar{ending}")
     np.testing.assert_allclose(load_clip(tmp_path / f"planar{ending}", fixed).q[0], fixed.posture, atol=1e-15)
+
+
+def test_a_base_whose_velocity_is_unknown_is_not_written_as_one_that_rests(tmp_path):
+    robot = load_robot("human28")
+    t = np.arange(5) / 60.0
+    q = np.tile(robot.posture, (5, 1))
+    q[:, 0] += t
+    whole = build_recording(Clip(robot, t, q, np.tile(np.eye(robot.nv)[0], (5, 1))))
+    write_bag_motion(replace(whole, rates=whole.rates[6:], velocities=whole.velocities[:, 6:]), tmp_path / "joints.mcap")
+    back = read_motion(tmp_path / "joints.mcap")
+    assert back.velocities is None
+    np.testing.assert_allclose(back.values[:, 0], q[:, 0], atol=1e-15)
 
 
 def test_joints_of_several_freedoms_are_not_written_as_a_bag(tmp_path):

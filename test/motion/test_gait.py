@@ -323,3 +323,14 @@ def test_refusal_names_the_joints_that_are_in_the_way():
     error = gait._refusal(robot, style, gait._Frame(robot, style, 1.0), None)
     assert "no joint is at a limit: it is out of reach of: " in str(error)
     assert {"left_knee", "right_knee"} <= set(error.joints)
+
+
+@pytest.mark.parametrize(("turn", "fast"), [(0.3, ["LHipYaw", "RHipYaw"]), (0.0, [])])
+def test_joints_that_would_have_to_be_faster_than_they_can_are_told(turn, fast):
+    robot = hd.load_robot("romeo")
+    clip = build_walk(robot, WalkStyle(steps=3, turn=turn, rate=60.0)).clip
+    assert len(clip.notices) == bool(fast)
+    told = "".join(clip.notices)
+    beyond = np.abs(clip.v).max(axis=0) > robot.limits.velocity
+    assert fast == [joint.name for joint in robot.joints[1:] if beyond[joint.v].any()]
+    assert all(f"{name} (0.88 of 0.32)" in told for name in fast), told

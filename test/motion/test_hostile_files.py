@@ -237,7 +237,8 @@ POINT = {"positions": [0.1, 0.2], "time_from_start": {"sec": 0, "nanosec": 0}}
     [
         ({"positions": [0.1]}, "row 1: has 1 positions, expected 2"),
         ({"positions": [0.1, None]}, "row 1, column 'b': received nan"),
-        ({"positions": [0.1, "x"]}, "positions are not all numbers"),
+        ({"positions": [0.1, "x"]}, "row 1, column 'b': received 'x', expected a number"),
+        ({"positions": [[0.1], 0.2]}, r"row 1, column 'a': received \[0\.1\], expected a number"),
         ({"time_from_start": "soon"}, "row 1, column 'time_from_start': received 'soon'"),
         ({"time_from_start": {"sec": 0, "nanosec": 0}}, "row 1, column 'time'"),
     ],
@@ -254,6 +255,20 @@ def test_positions_that_are_no_list(positions):
     point = {"positions": [0.0], "time_from_start": {"sec": 0}}
     with pytest.raises(hd.ClipError, match=r"row 1, column 'positions': received .*, expected a list of numbers"):
         recording_from_trajectory({"joint_names": ["a"], "points": [point, {**point, "positions": positions}]})
+
+
+def test_points_that_are_none():
+    with pytest.raises(hd.ClipError, match="trajectory: row 1: received None, expected a point of joint_trajectory"):
+        recording_from_trajectory({"joint_names": ["a", "b"], "points": [POINT, None, POINT]})
+
+
+def test_a_base_that_is_no_number():
+    at = {"sec": 0, "nanosec": 0}
+    still = {"translation": dict.fromkeys("xyz", 0.0), "rotation": {"x": 0.0, "y": "up", "z": 0.0, "w": 1.0}}
+    base = {"joint_names": ["root_joint"], "points": [{"transforms": [still], "time_from_start": at}]}
+    joints = {"joint_names": ["a", "b"], "points": [POINT]}
+    with pytest.raises(hd.ClipError, match=r"row 0, column 'transforms\.rotation\.y': received 'up', expected a number"):
+        recording_from_trajectory({"joint_trajectory": joints, "multi_dof_joint_trajectory": base})
 
 
 def test_trajectory_without_parts():

@@ -79,7 +79,7 @@ def examine(clip: Clip, cutoff: float, watch: Callable[[float], None] | None = N
     Args:
         clip: A clip of a robot that stands on two soles; its contacts, velocities and accelerations are used where it has any.
         cutoff: Low-pass before differences, where accelerations are missing [Hz].
-        watch: Told the share that is done, of each of two estimates of accelerations.
+        watch: Told the share that is done.
 
     Returns:
         What was found.
@@ -96,7 +96,8 @@ def examine(clip: Clip, cutoff: float, watch: Callable[[float], None] | None = N
     level = float(np.median(heights[stands])) if stands.any() else float(np.min(heights))
     may_bear = stands if given else _dilate(stands, even.rate)
     slides = np.where(_erode(stands & (heights - level < OFF), even.rate), speeds, 0.0)
-    needs = merge_needs([compute_needs(motion, soles, (may_bear, slides > SLIDES), level, watch) for motion in motions])
+    touches, parts = (may_bear, slides > SLIDES), [_part(watch, k, len(motions)) for k in range(len(motions))]
+    needs = merge_needs([compute_needs(motion, soles, touches, level, part) for motion, part in zip(motions, parts, strict=True)])
     needs = needs if given else _forget_ends(needs, even.times)
     wrong, findings = judge_forces(motions[0], needs, [sole.name for sole in soles], 1.0 if given else 1.0 + BLURRED)
     for kind, (mask, found) in judge_geometry(even, heights - level, np.where(needs.firm[:, None] > MISS, slides, 0.0)).items():
@@ -106,6 +107,11 @@ def examine(clip: Clip, cutoff: float, watch: Callable[[float], None] | None = N
     wrong = {kind: mask for kind, mask in wrong.items() if not (doubtful and kind in LIMITS)}
     ordered = tuple(sorted((each for each in findings if each.kind in wrong), key=lambda finding: (finding.start, finding.kind)))
     return Examined(level, ordered, wrong, None if given else low, doubtful)
+
+
+def _part(watch: Callable[[float], None] | None, k: int, count: int) -> Callable[[float], None] | None:
+    """Return who is told the share that is done of one of so many parts."""
+    return watch and (lambda share: watch((k + share) / count))
 
 
 def _erode(stands: Labels, rate: float) -> Labels:

@@ -39,7 +39,7 @@ def write_bag_motion(recording: Recording, path: Path) -> None:
         problem = f"joints of several freedoms have no place in a JointState: {', '.join(several)}" if several else "has no names of joints"
         raise ClipError(recording.origin, problem)
     q = recording.values[:, [place[name] for name in names]]
-    (v, twists), unknown, none = _find_rates(recording, names), np.zeros(36), np.zeros(0)
+    (v, twists), unknown, none = _find_rates(recording, names, base), np.zeros(36), np.zeros(0)
     states = build_template(joint_state_form(names, (len(names), v.shape[1], 0)))
     odometry = build_template(odometry_form(WORLD, BODY))
     bag = BagFile(path)
@@ -55,11 +55,12 @@ def write_bag_motion(recording: Recording, path: Path) -> None:
         bag.close()
 
 
-def _find_rates(recording: Recording, names: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the velocities of joints, none where they are not all known, and the twists of the base, zero likewise."""
+def _find_rates(recording: Recording, names: list[str], base: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the velocities of joints and the twists of the base; none, and zero, where they are not all known."""
     n, known = len(recording.times), recording.velocities
     rates = {name: index for index, name in enumerate(recording.rates)}
-    if known is None or not set(names) <= set(rates):
+    asked = [*names, *BASE_VELOCITY] if base else names
+    if known is None or not set(asked) <= set(rates):
         return np.zeros((n, 0)), np.zeros((n, 6))
-    twists = known[:, [rates[name] for name in BASE_VELOCITY]] if set(BASE_VELOCITY) <= set(rates) else np.zeros((n, 6))
+    twists = known[:, [rates[name] for name in BASE_VELOCITY]] if base else np.zeros((n, 6))
     return known[:, [rates[name] for name in names]], twists

@@ -52,11 +52,12 @@ def _doubt_base(robot: RobotModel, q: Matrix) -> tuple[str, ...]:
     )
 
 
-def tell_times(times: Vector) -> tuple[str, ...]:
+def tell_times(times: Vector, rows: Indices | None = None) -> tuple[str, ...]:
     """Tell of the longest hole between samples, or of samples all of which are far apart.
 
     Args:
         times: (n,) instants, ascending [s].
+        rows: (n,) their rows in the file; all of it where None.
     """
     steps, holes = np.diff(times), find_holes(times)
     if steps.size and (usual := float(np.median(steps))) > SPARSE:
@@ -64,5 +65,6 @@ def tell_times(times: Vector) -> tuple[str, ...]:
     if not holes.size:
         return ()
     worst = int(holes[np.argmax(steps[holes])])
-    said = f"nothing was recorded for {steps[worst]:.4g} s after row {worst}"
+    row = worst if rows is None else int(rows[worst])
+    said = f"nothing was recorded for {steps[worst]:.4g} s after row {row}"
     return (said if len(holes) == 1 else f"{said}, the longest of {len(holes)} holes",)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -131,8 +132,11 @@ def _head(content: Any, key: str, origin: str) -> tuple[tuple[str, ...], list[Ma
     names, points = content.get("joint_names"), content.get("points")
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
         raise ClipError(origin, f"{key}: joint_names is no list of names")
-    if not isinstance(points, list | tuple) or not all(isinstance(point, Mapping) for point in points):
+    if not isinstance(points, list | tuple):
         raise ClipError(origin, f"{key}: points is no list of points")
+    for row, point in enumerate(points):
+        if not isinstance(point, Mapping):
+            raise ClipError(origin, f"received {point!r}, expected a point of {key}", row=row)
     return tuple(names), list(points)
 
 
@@ -160,14 +164,15 @@ def _column(points: list[Mapping[str, Any]], key: str, names: tuple[str, ...], o
     for index, row in enumerate(rows):
         if row is None or len(row) != len(names):
             raise ClipError(origin, f"has {0 if row is None else len(row)} {key}, expected {len(names)}", row=index)
-    return _table(rows, origin, key)
+    return _table(rows, origin, names)
 
 
-def _table(rows: list[Any], origin: str, key: str) -> Matrix:
-    try:
-        return np.array(rows, dtype=np.float64)
-    except (TypeError, ValueError) as cause:
-        raise ClipError(origin, f"{key} are not all numbers: {cause}") from cause
+def _table(rows: list[Any], origin: str, columns: tuple[str, ...]) -> Matrix:
+    for index, row in enumerate(rows):
+        for column, value in zip(columns, row, strict=True):
+            if value is not None and (isinstance(value, bool) or not isinstance(value, Real)):
+                raise ClipError(origin, f"received {value!r}, expected a number", row=index, column=column)
+    return np.array(rows, dtype=np.float64)
 
 
 def _read_base(points: list[Mapping[str, Any]], times: Vector, origin: str) -> list[Matrix | None]:
@@ -184,7 +189,9 @@ def _read_base(points: list[Mapping[str, Any]], times: Vector, origin: str) -> l
         if key != "transforms" and not any(point.get(key) for point in points):
             found.append(None)
             continue
-        found.append(_table([_six(point, key, (first, second), axes, (origin, row)) for row, point in enumerate(points)], origin, key))
+        rows = [_six(point, key, (first, second), axes, (origin, row)) for row, point in enumerate(points)]
+        entries = tuple(f"{key}.{part}.{axis}" for part, letters in ((first, "xyz"), (second, axes)) for axis in letters)
+        found.append(_table(rows, origin, entries))
     return found
 
 
