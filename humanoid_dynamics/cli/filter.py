@@ -84,7 +84,7 @@ def filter(  # noqa: PLR0913
         raise HumanoidDynamicsError(f"--lookahead: received {lookahead:g}, expected {SHORTEST:g} s to {LONGEST:g} s")
     if out and Path(out).exists() and not Path(out).is_dir():
         raise HumanoidDynamicsError(f"--out: {out!r} is a file, expected a folder")
-    check_folder("--report", report)
+    check_folder("--report", report, made=out)
     normal = _check_slope(slope, uphill)
     pictures = Pictures(picture, film)
     check_pictures(pictures)

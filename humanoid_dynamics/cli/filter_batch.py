@@ -72,6 +72,8 @@ def tell(outcomes: "Sequence[Outcome]", options: BatchOptions, facts: dict[str, 
 
     delay = max((outcome.facts["after"].get("delay", 0.0) for outcome in outcomes if not outcome.problem), default=None)
     answer = {**facts, "delay": delay, "counts": _count(outcomes), "clips": [tell_outcome(outcome) for outcome in outcomes]}
+    if options.report:
+        Path(options.report).absolute().parent.mkdir(exist_ok=True)
     if options.report.endswith(".csv"):
         write_table(outcomes, Path(options.report))
     elif options.report:
@@ -85,9 +87,10 @@ def tell(outcomes: "Sequence[Outcome]", options: BatchOptions, facts: dict[str, 
         raise typer.Exit(SOME_FAILED)
 
 
-def check_folder(option: str, path: str) -> None:
-    """Refuse a file to write whose folder does not exist, before hours of work go into it."""
-    if path and not Path(path).absolute().parent.is_dir():
+def check_folder(option: str, path: str, made: str = "") -> None:
+    """Refuse a file to write whose folder does not exist and is not the one that is made, before hours of work go into it."""
+    folder = Path(path).absolute().parent
+    if path and not (folder.is_dir() or (made and folder == Path(made).absolute())):
         raise HumanoidDynamicsError(f"{option}: no such folder: {str(Path(path).parent)!r}")
 
 

@@ -29,7 +29,7 @@ def call(*arguments):
 
 def test_clip_is_filtered_written_and_reported(tmp_path):
     robot = write_standing(tmp_path / "stand.npz")
-    report = tmp_path / "report.json"
+    report = tmp_path / "out" / "report.json"  # in the folder that --out makes
     answer = call("human28", str(tmp_path / "stand.npz"), "--out", str(tmp_path / "out"), "--report", str(report), "--json")
     assert answer.exit_code == 0, answer.output
     facts = json.loads(report.read_text(encoding="utf-8"))
