@@ -34,7 +34,8 @@ class FrameCertificate:
         residual: Largest entry of what the equation of motion misses, over the weight, lengths in metres [-].
         cop: How far the centre of pressure is inside the soles that bear load, the least of them [m]; infinite in flight.  Of a sole that
             stands on an edge, how far it is from the ends of the edge, or off the edge and then negative.
-        friction: Largest share of the friction coefficient that is used, about the normal of the ground [-].
+        friction: Largest share of the friction coefficient that is used, about the normal of the sole, or that of the ground where it
+            stands on an edge [-].
         pull: Largest pull of the ground on a sole, over the weight; zero where it only pushes [-].
         torque: Largest share of a torque limit [-].
         joint: Smallest distance to a position limit [rad or m]; negative outside.

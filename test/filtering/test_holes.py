@@ -110,6 +110,11 @@ def test_hole_in_the_midst_of_a_step_is_left_behind(spoil, begins, lasts):
     assert max(times_back("walk 1", spoil, begins, lasts)) <= RECOVERY
 
 
+def test_hip_that_was_believed_off_its_place_is_no_fall():
+    """It is back there before it could have been come to from where it was believed to be."""
+    times_back("dance", off_by_a_joint, 1.8, 0.6)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(CLIPS))
 @pytest.mark.parametrize("spoil", [silent, no_number])
@@ -202,6 +207,36 @@ def test_posture_that_jumps_is_believed_once_it_could_have_been_come_to():
     assert not any(doubted[sum(doubted) :])
     doubts.settle()
     assert not doubts.jumped
+
+
+def test_stream_that_is_back_where_it_was_is_believed_as_soon_as_samples_agree():
+    """Whatever was believed in between; where it stays elsewhere for longer, that is where it is."""
+    for lasts, most in ((40, 3), (90, 31)):
+        doubts, q = Doubts(robot(), np.full(robot().nv, 10.0)), np.array(robot().posture)
+        off, believed, doubted = off_by_a_joint(q.copy()), q.copy(), []
+        for k in range(10 + lasts + 60):
+            sample = off.copy() if 10 <= k < 10 + lasts else q.copy()
+            sample[10] += 0.001 * k
+            doubted.append(doubts.look(0.02 * k, sample, believed))
+            if not doubted[-1]:
+                doubts.settle()
+                believed = sample
+        assert sum(doubted[10 : 10 + lasts]) == pytest.approx(30, abs=2)
+        assert sum(doubted[10 + lasts :]) == pytest.approx(most, abs=2)
+
+
+def test_glitches_one_after_the_other_make_nothing_credible():
+    """However long ago the first one was: a posture that stays jumped is not believed before it could have been come to."""
+    doubts, q = Doubts(robot(), np.full(robot().nv, 10.0)), np.array(robot().posture)
+    off, believed, doubted = off_by_a_joint(q.copy()), q.copy(), []
+    for k in range(400):
+        sample = off.copy() if k >= 350 or k % 40 == 20 else q.copy()
+        sample[10] += 0.001 * k
+        doubted.append(doubts.look(0.02 * k, sample, believed))
+        if not doubted[-1]:
+            doubts.settle()
+            believed = sample
+    assert sum(doubted[350:]) >= 20
 
 
 def test_stream_that_stood_still_is_believed_as_soon_as_it_could_have_been_followed():

@@ -18,6 +18,7 @@ AGREED = 2  # steps in a row from sample to sample without a jump; before as man
 NOISY = (0.02, 80.0)  # rad and rad/s^2; differences of steps that are larger, over all joints, are no motion but noise
 LOUD = 2.5  # times of that; a step that is so different from the last one is not taken at all
 LAME = 3.0  # times of that, over legs alone: fewer joints differ more by chance
+KEPT = 1.0  # s after a posture that had jumped was believed; where the stream jumps again by then, it may be back where it was before both
 FAST = 1.5  # times as fast as it can; where a single joint runs so much faster at once, it jumped
 
 
@@ -50,6 +51,8 @@ class Doubts:
         self._rate, self._known = np.zeros(len(self._speed)), False  # of the last step
         self._frozen = False  # whether the last sample was the one before once more
         self._agree, self.since, self._moved, self.jumped = AGREED, 0.0, 0.0, False  # _moved: when the last one came that was new
+        self._before: tuple[float, Vector] = 0.0, self._rate  # the last one that was new before doubts began
+        self._kept, self._again = -np.inf, False  # until when that one stays where the stream jumps again, once; whether it did
 
     def look(self, time: float, q: Vector, believed: Vector) -> bool:
         """Look at one sample after the other; return whether this one is doubtful.
@@ -67,11 +70,22 @@ class Doubts:
         self._agree = 0 if leaps else self._agree + 1
         if leaps and not self.jumped:
             self.jumped, self.since = True, self._moved
+            self._again = time <= self._kept
+            if not self._again:
+                self._before = self._moved, np.array(believed)
         self._moved = self._moved if self._frozen else time
         if not self.jumped or self._agree < AGREED:
             return self.jumped
+        return not (self._is_near(believed, q, time - self.since) or self._is_back(time, q))
+
+    def _is_back(self, time: float, q: Vector) -> bool:
+        """Return whether a sample could have been come to from the last one before doubts began: what was believed since was a fault."""
+        return self._is_near(self._before[1], q, time - self._before[0])
+
+    def _is_near(self, believed: Vector, q: Vector, gap: float) -> bool:
+        """Return whether one comes from one posture to another in some time at the pace of a way back."""
         way = pin.difference(self._model, believed, q)[self._legs]
-        return bool(np.max(np.abs(way), initial=0.0) > PACE * (time - self.since))
+        return bool(np.max(np.abs(way), initial=0.0) <= PACE * gap)
 
     def _leaps(self, way: Vector, gap: float) -> bool:
         """Return whether a step is none of a motion: of many joints, of one that is far too fast, or to and fro."""
@@ -82,6 +96,8 @@ class Doubts:
 
     def settle(self) -> None:
         """Say that a sample is believed."""
+        if self.jumped and self._last is not None:
+            self._kept = -np.inf if self._again else self._last[0] + KEPT
         self.jumped = False
 
 
