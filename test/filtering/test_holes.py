@@ -259,6 +259,7 @@ def test_arms_that_jump_are_no_doubt():
     doubts, q = Doubts(robot(), np.full(robot().nv, 10.0)), np.array(robot().posture)
     arms = q.copy()
     arms[[robot().joint(f"{side}_elbow_joint").q.start for side in ("left", "right")]] += 1.2
+    arms[-1] += 1.2
     assert not any(doubts.look(0.02 * k, arms if 5 <= k < 20 else q, q) for k in range(30))
 
 

@@ -108,4 +108,4 @@ def _find_legs(robot: RobotModel) -> Indices:
         for joint in model.supports[model.frames[sole.frame].parentJoint]:
             moved = model.joints[joint]
             legs.update(range(moved.idx_v, moved.idx_v + moved.nv))
-    return np.array(sorted(legs - set(range(BASE))), dtype=np.intp)
+    return np.array(sorted(k for k in legs if k >= BASE), dtype=np.intp)  # the world itself has -1
