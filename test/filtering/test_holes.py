@@ -282,3 +282,13 @@ def test_base_that_leans_too_far_step_by_step_leaves_no_hole_and_one_that_is_tur
     assert turned == [("leaning", False)] * 20
     intake.take(now + 0.4, lean(0.0))
     assert intake.sight.leans
+
+
+@pytest.mark.parametrize(("rate", "way", "doubtful"), [(30.0, 0.9, True), (30.0, 0.5, False), (120.0, 0.45, True), (120.0, 0.1, False)])
+def test_single_joint_that_goes_far_at_once_jumped_though_it_may_be_as_fast(rate, way, doubtful):
+    """At 30 Hz a joint that may run at 32 rad/s may go a radian from sample to sample; no motion does that from rest."""
+    doubts, q = Doubts(robot(), np.full(robot().nv, 32.0)), np.array(robot().posture)
+    far = q.copy()
+    far[7] += way
+    said = [doubts.look(k / rate, far if k >= 5 else q, q) for k in range(7)]
+    assert any(said) == doubtful

@@ -20,6 +20,7 @@ LOUD = 2.5  # times of that; a step that is so different from the last one is no
 LAME = 3.0  # times of that, over legs alone: fewer joints differ more by chance
 KEPT = 1.0  # s after a posture that had jumped was believed; where the stream jumps again by then, it may be back where it was before both
 FAST = 1.5  # times as fast as it can; where a single joint runs so much faster at once, it jumped
+AT_ONCE = (0.3, 300.0)  # rad and rad/s^2; a single joint that goes farther from one sample to the next than before, jumped
 
 
 class Doubts:
@@ -90,7 +91,7 @@ class Doubts:
     def _leaps(self, way: Vector, gap: float) -> bool:
         """Return whether a step is none of a motion: of many joints, of one that is far too fast, or to and fro."""
         self._frozen, known, self._known = not way.any(), self._known, True
-        many, far, changes = self._see(way[self._legs], self._rate, self._speed, gap, FAST)
+        many, far, changes = self._see(way[self._legs], self._rate, self._speed, gap, (FAST, AT_ONCE[0] + AT_ONCE[1] * gap * gap))
         loud = known and changes * gap > LAME * (NOISY[0] + NOISY[1] * gap * gap) * len(self._legs)
         return bool(many >= self._many or far > 0 or loud)
 

@@ -71,15 +71,15 @@ def count_fast(way: Vector, first: int, speed: Vector, time: float) -> tuple[flo
     return longest, count
 
 
-def see_step(way: Vector, last: Vector, speed: Vector, time: float, fast: float) -> tuple[int, int, float]:
-    """Return how many joints are too fast in a step, how many at once by far, and how different it is from the last one.
+def see_step(way: Vector, last: Vector, speed: Vector, time: float, limits: tuple[float, float]) -> tuple[int, int, float]:
+    """Return how many joints are too fast in a step, how many by far and at once, and how different it is from the last one.
 
     Args:
         way: Ways of joints from one sample to the next, as many as are looked at.
         last: Their rates of the step before; overwritten by those of this one.
         speed: Their largest speeds.
         time: Time between both samples [s].
-        fast: How many times as fast is by far.
+        limits: How many times as fast is by far, and how far at once [rad].
 
     Returns:
         The last is the sum of changes of all rates [1/s].
@@ -89,9 +89,8 @@ def see_step(way: Vector, last: Vector, speed: Vector, time: float, fast: float)
         rate = way[i] / time
         change, last[i] = abs(rate - last[i]), rate
         changes += change
-        if abs(rate) > speed[i]:
-            many += 1
-            far += int(min(abs(rate), change) > fast * speed[i])
+        many += int(abs(rate) > speed[i])
+        far += int(min(abs(rate), change) > min(limits[0] * speed[i], limits[1] / time))
     return many, far, changes
 
 
