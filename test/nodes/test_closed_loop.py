@@ -132,7 +132,8 @@ def test_the_graph_comes_up_as_processes_and_ends_cleanly(tmp_path):
     )
     end = monotonic() + 100.0
     pause = threading.Event()
-    while monotonic() < end and "passing" not in read_logs(tmp_path).get("effort_guard", ""):
+    awaited = {"effort_guard": "passing", "simulator": "running"}  # the one tells it before the other has taken its first command
+    while monotonic() < end and not all(word in read_logs(tmp_path).get(node, "") for node, word in awaited.items()):
         pause.wait(0.1)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
