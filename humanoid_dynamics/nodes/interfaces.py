@@ -123,7 +123,7 @@ REFERENCES = (
     Topic("reference/beat", "in", "std_msgs/Empty", "report", "as long as the sender of the reference lives, 20 times a second"),
 )
 LED = Topic(
-    "teleop/<frame>/pose", "in", "geometry_msgs/PoseStamped", "report", "where a frame should be, in `odom`; relative: in any axes [m]"
+    "teleop/<frame>/pose", "in", "geometry_msgs/PoseStamped", "state", "where a frame should be, in `odom`; relative: in any axes [m]"
 )
 FILTERED = (
     Topic("filtered/joints", "out", "trajectory_msgs/JointTrajectory", "reference", "consistent motion, as `reference/joints` has it"),

@@ -9,6 +9,7 @@ rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_
 from geometry_msgs.msg import PoseStamped  # noqa: E402
 from rclpy.node import Node  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
+from rclpy.qos import QoSCompatibility, QoSProfile, ReliabilityPolicy, qos_check_compatible  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from trajectory_msgs.msg import MultiDOFJointTrajectory  # noqa: E402
@@ -18,11 +19,12 @@ from humanoid_dynamics.model.load import load_robot  # noqa: E402
 from humanoid_dynamics.nodes import together  # noqa: E402
 from humanoid_dynamics.nodes.adapter import make_qos  # noqa: E402
 from humanoid_dynamics.nodes.dynamics_filter import DynamicsFilterNode  # noqa: E402
-from humanoid_dynamics.nodes.interfaces import Topic  # noqa: E402
+from humanoid_dynamics.nodes.interfaces import LED, Topic  # noqa: E402
 from humanoid_dynamics.nodes.messages import seconds, write_pose  # noqa: E402
 from humanoid_dynamics.nodes.together import run_in_lock_step  # noqa: E402
 
 HANDS = ("left_hand", "right_hand")
+POLICIES = {"best effort": ReliabilityPolicy.BEST_EFFORT, "reliable": ReliabilityPolicy.RELIABLE}
 LATE = make_qos(Topic("", "in", "", "clock", ""))
 
 
@@ -94,3 +96,12 @@ def test_a_squat_through_the_filter():
     assert "fallen" not in run.seen
     assert run.seen["following"] > 2000
     assert abs(run.height) < 5e-3
+
+
+@pytest.mark.parametrize("reliability", list(POLICIES))
+def test_poses_are_heard_from_trackers_of_either_quality_of_service(reliability):
+    """Trackers send as sensors do, best effort; who asked them for more would hear nothing."""
+    heard = make_qos(LED)
+    sent = QoSProfile(depth=10, reliability=POLICIES[reliability])
+    compatible, reason = qos_check_compatible(sent, heard)
+    assert compatible != QoSCompatibility.ERROR, reason
