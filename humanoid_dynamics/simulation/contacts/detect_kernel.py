@@ -215,7 +215,7 @@ def enter(row: Vector, point: Vector, middle: Vector, shape: Vector, gap: float)
     write_axes(row, middle[3:6])
 
 
-def detect(views: Tables, tables: Tables, tree: tuple[Indices, Indices], numbers: Vector) -> None:  # noqa: C901, PLR0915
+def detect(views: Tables, tables: Tables, tree: tuple[Indices, Indices], numbers: Vector) -> None:  # noqa: C901
     """Find the points near a shape, and when the first one hits.
 
     Shapes that stand still count as one, the nearest; every shape that moves counts by itself.  It is one function, because to hand on
