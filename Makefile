@@ -37,6 +37,9 @@ test: check  ## check, then the fast tests
 test-all: check  ## check, then all tests, the long sweeps too
 	@$(pytest)
 
+bench: setup  ## computation times as ratios to floors and peers; ARGS="--only inverse_dynamics --json"
+	@$(threads) $(BIN)/python -m benchmarks $(ARGS)
+
 check: setup  ## format, lint, types, layers, generated robots: read only
 	$(call run,format,$(BIN)/ruff format --check .)
 	$(call run,lint,$(BIN)/ruff check .)
@@ -63,4 +66,4 @@ clean:  ## remove .venv and everything built
 ci:  ## what the server runs: all of test, then a wheel and a colcon workspace from scratch
 	@.ci/run
 
-.PHONY: help setup demo test test-all check types docs format clean ci
+.PHONY: help setup demo test test-all bench check types docs format clean ci

@@ -43,10 +43,12 @@ def read_places(text: str) -> set[Place]:
 
 @cache
 def find_code() -> dict[str, dict[str, set[Place]]]:
-    """Return, for each paper, the places every module, class and function of the package cites."""
+    """Return, for each paper, the places every module, class and function of package and benchmarks cites."""
     found: dict[str, dict[str, set[Place]]] = {paper: {} for paper in PAPERS}
-    for path in sorted((PROJECT / "humanoid_dynamics").rglob("*.py")):
-        module = ".".join(path.relative_to(PROJECT / "humanoid_dynamics").with_suffix("").parts).removesuffix(".__init__")
+    package = PROJECT / "humanoid_dynamics"
+    for path in sorted((*package.rglob("*.py"), *(PROJECT / "benchmarks").rglob("*.py"))):
+        home = package if path.is_relative_to(package) else PROJECT
+        module = ".".join(path.relative_to(home).with_suffix("").parts).removesuffix(".__init__")
         for name, docstring in _docstrings(ast.parse(path.read_text(encoding="utf-8")), module):
             for citation in CITATION.findall(docstring):
                 for part in citation.split("; "):

@@ -42,10 +42,6 @@ CHANGED = (
     (r"humanoid-dynamics record (.*?)( --seconds \d+)?", r"humanoid-dynamics record \1 --seconds 1", "would run until Ctrl-C"),
     (r"(humanoid-dynamics play .*?)(?: --topic \S+)+(.*)", r"\1\2", "needs a bag with references"),
     (r"humanoid-dynamics play (.*)--loop(.*)", r"humanoid-dynamics play \1\2", "would run until Ctrl-C"),
-    (r"humanoid-dynamics bench(.*--soak.*)", r"humanoid-dynamics bench\1 --help", "takes minutes"),
-    (r"humanoid-dynamics bench(?!.*--only)(.*)", r"humanoid-dynamics bench\1 --help", "takes minutes"),
-    (r"humanoid-dynamics bench --only snake(.*)", r"humanoid-dynamics bench --only snake\1 --repeat 20", "takes minutes"),
-    (r"(humanoid-dynamics bench.*) --peer-python \S+(.*)", r"\1\2 --repeat 20", "needs an environment with placo"),
     (r"humanoid-dynamics experiment (.*)", r"humanoid-dynamics experiment \1 --help", "takes minutes; its own tests run it"),
     (r"humanoid-dynamics filter human28 (clips/.*)", r"humanoid-dynamics filter g1 \1", "the clips here are of another robot"),
     (r"humanoid-dynamics filter human28 walk.bvh(.*)", r"humanoid-dynamics filter g1 walk.npz\1", "needs a recorded person"),
@@ -53,7 +49,7 @@ CHANGED = (
     (r"(humanoid-dynamics filter .*)--dask \S+(.*)", r"\1\2", "needs a cluster"),
     (r"(humanoid-dynamics inverse .*?)(?: --remap \S+)+(.*)", r"\1\2", "needs a bag with topics of other names"),
     (r"snake_driver (--ros-args.*)", r"timeout --signal INT --preserve-status 10 snake_driver \1", "would run until Ctrl-C"),
-    (r"make (demo|test)", r"make -n \1", "its own tests run it"),
+    (r"make (demo|test|bench)(.*)", r"make -n \1\2", "its own tests run it"),
 )
 
 # (what a command begins with, why it is not run).

@@ -13,7 +13,7 @@ from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
-from humanoid_dynamics.benchmarks.mujoco_step import build_model
+from benchmarks.mujoco_step import build_model
 from humanoid_dynamics.nodes.messages import SECOND, doubles, nanoseconds, to_stamp, write_odometry, write_wrench
 
 STEP = 1e-3  # s

@@ -17,7 +17,7 @@ from humanoid_dynamics.program import use_one_blas_thread
 def main() -> int:
     """Run; return the exit status."""
     use_one_blas_thread()
-    from humanoid_dynamics.benchmarks.wild import run_wild
+    from benchmarks.wild import run_wild
     from humanoid_dynamics.model.load import load_robot
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

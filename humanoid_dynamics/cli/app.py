@@ -27,7 +27,7 @@ Examples:
 
 # A verb is a module of its name with a function of its name; only the verb that is called is imported.
 VERBS = (
-    "describe", "demo", "bench", "mobility", "inverse", "filter", "simulate", "plot", "audit", "up", "record", "play", "view", "experiment",
+    "describe", "demo", "mobility", "inverse", "filter", "simulate", "plot", "audit", "up", "record", "play", "view", "experiment",
     "gait", "check", "teleop",
 )  # fmt: skip
 
@@ -96,8 +96,26 @@ def run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without N·m shows a question mark, not a traceback
+    run_app(build_app(find_verb(sys.argv[1:])), PROGRAM)
+
+
+def run_command(command: Callable[..., None], name: str, examples: str) -> None:
+    """Run a program of one command.
+
+    Args:
+        command: The command; its parameters are the options.
+        name: What the user types.
+        examples: Epilog of the help text.
+    """
+    app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+    app.command(epilog=examples)(command)
+    run_app(app, name)
+
+
+def run_app(app: typer.Typer, name: str) -> None:
+    """Run an application; an input that is rejected ends with one sentence and exit status 2."""
     try:
-        build_app(find_verb(sys.argv[1:]))(prog_name=PROGRAM)
+        app(prog_name=name)
     except HumanoidDynamicsError as refusal:
         typer.echo(f"error: {refusal}", err=True)
         sys.exit(REFUSED)

@@ -13,4 +13,3 @@ RULES = (
 MODES = ("balanced", "paper")
 SHEETS = ("joints", "torques", "forces", "cop", "energy", "wheels")
 CUTOFF = 6.0  # Hz
-GOAL_ROBOT = "talos_reduced"

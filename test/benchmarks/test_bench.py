@@ -1,7 +1,6 @@
 """The run as a whole: every goal has a row, every answer is compared, what is missing is said."""
 
 import json
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,13 +10,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from humanoid_dynamics.benchmarks import bench, inverse_dynamics, mujoco_step, snake
-from humanoid_dynamics.benchmarks.closed_chain_forward import build_constraint_dynamics
-from humanoid_dynamics.benchmarks.goals import GOALS, Goal
-from humanoid_dynamics.benchmarks.interleave import Timing
-from humanoid_dynamics.benchmarks.rows import Measurement, build_row, compare, compare_faster
-from humanoid_dynamics.benchmarks.stand import build_stand
-from humanoid_dynamics.cli import main
+from benchmarks import bench, command, inverse_dynamics, mujoco_step, snake
+from benchmarks.closed_chain_forward import build_constraint_dynamics
+from benchmarks.goals import GOALS, Goal
+from benchmarks.interleave import Timing
+from benchmarks.rows import Measurement, build_row, compare, compare_faster
+from benchmarks.stand import build_stand
+from humanoid_dynamics.cli.app import run_command
 from humanoid_dynamics.dynamics.forward import solve_forward
 from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError, UnknownNameError, UnsupportedRobotError
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
@@ -49,10 +48,10 @@ def call(monkeypatch, capsys):
     """Run the command in this process; return exit code, stdout and stderr."""
 
     def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["humanoid-dynamics", "bench", *arguments])
+        monkeypatch.setattr(sys, "argv", ["benchmarks", *arguments])
         code = 0
         try:
-            main()
+            run_command(command.bench, "benchmarks", command.EXAMPLES)
         except SystemExit as end:
             code = end.code or 0
         return code, *capsys.readouterr()
@@ -90,7 +89,7 @@ class TestCommand:
     def test_what_is_measured_on_topics_takes_no_robot(self, call):
         code, out, err = call("--only", "ros", "--robot", "nobody")
         assert (code, err) == (0, "")
-        assert "bench --ros" in out
+        assert "--ros" in out
 
     @pytest.mark.parametrize(
         ("arguments", "texts"),
@@ -216,7 +215,7 @@ class TestAnswers:
         assert not np.array_equal(stand.motions[0].q, stand.motions[1].q)
 
     def test_armature_is_zero_and_the_robot_of_the_catalogue_is_not_changed(self, monkeypatch):
-        from humanoid_dynamics.benchmarks import stand as stands
+        from benchmarks import stand as stands
 
         loaded = stands.load_robot("human28")
         loaded.model.armature = np.ones(loaded.nv)
@@ -304,9 +303,8 @@ class TestMujoco:
 @pytest.mark.slow
 def test_routes_are_not_slower_than_three_times_what_is_known():
     """A sanity check with much slack, not a goal: the closed chain against its floor, and the snake against its own length."""
-    program = "from humanoid_dynamics.cli import main; main()"  # a program of its own: it chooses the threads of BLAS before numpy does
-    command = [sys.executable, "-c", program, "bench", "--robot", "human28", "--repeat", "300", "--json"]
-    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, check=True)
+    program = [sys.executable, "-m", "benchmarks", "--robot", "human28", "--repeat", "300", "--json"]
+    done = subprocess.run(program, cwd=ROOT, capture_output=True, check=True)
     values = {row["name"]: row["value"] for row in json.loads(done.stdout)["rows"]}
     assert values["closed_chain.floor"] < 3 * 5.0
     assert values["closed_chain_forward.compiled"] < 3 * 3.5

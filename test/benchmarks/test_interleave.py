@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from humanoid_dynamics.benchmarks.interleave import Contender, interleave, no_collection, one_core, order_of_round, summarise
+from benchmarks.interleave import Contender, interleave, no_collection, one_core, order_of_round, summarise
 from humanoid_dynamics.errors import HumanoidDynamicsError
 
 

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from humanoid_dynamics.benchmarks import bench
-from humanoid_dynamics.benchmarks.peers import open_peers
-from humanoid_dynamics.benchmarks.stand import build_stand
+from benchmarks import bench
+from benchmarks.peers import open_peers
+from benchmarks.stand import build_stand
 from humanoid_dynamics.errors import HumanoidDynamicsError
 
 NANOSECONDS = 5_000_000

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.benchmarks.wild import run_wild
+from benchmarks.wild import run_wild
 
 
 @pytest.mark.parametrize("name", ["human28", "biped7"])
@@ -23,7 +23,7 @@ def test_a_torque_that_is_none_would_be_found(monkeypatch):
             answer.tau = np.full(len(answer.tau), np.nan)
             return answer
 
-    monkeypatch.setattr("humanoid_dynamics.benchmarks.wild.InverseDynamics", Poisoned)
+    monkeypatch.setattr("benchmarks.wild.InverseDynamics", Poisoned)
     assert any("not finite" in fault for fault in run_wild(hd.load_robot("legs12"), 20, 1).faults)
 
 

@@ -182,11 +182,11 @@ class TestRefusals:
 
 
 class TestManners:
-    @pytest.mark.parametrize("verb", [(), ("describe",), ("demo",), ("mobility",), ("bench",)])
+    @pytest.mark.parametrize("verb", [(), ("describe",), ("demo",), ("mobility",)])
     def test_help_shows_an_example(self, call, verb):
         code, out, _ = call(*verb, "--help")
         assert code == 0
-        assert re.search(r"Examples:\s+humanoid-dynamics (demo|describe|mobility|bench)", out)
+        assert re.search(r"Examples:\s+humanoid-dynamics (demo|describe|mobility)", out)
 
     def test_examples_of_help_run(self, call):
         examples = re.findall(r"humanoid-dynamics (.*)", app.EXAMPLES + demo.EXAMPLES + describe.EXAMPLES + mobility.EXAMPLES)
@@ -259,7 +259,7 @@ def test_only_the_verb_that_is_called_is_imported():
         "import sys; sys.argv = ['humanoid-dynamics', 'describe', 'fourbar', '--json']\n"
         "from humanoid_dynamics.cli import main\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\n"
-        "print([m for m in sys.modules if m.startswith(('humanoid_dynamics.simulation', 'humanoid_dynamics.benchmarks', 'numba'))])"
+        "print([m for m in sys.modules if m.startswith(('humanoid_dynamics.simulation', 'numba'))])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.splitlines()[-1] == "[]"

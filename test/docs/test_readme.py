@@ -90,7 +90,7 @@ def test_modules_that_pages_name_are_there(path):
     """As `shapes.py` or with rooms before it; `<name>.py` and the like stand for any."""
     files = [
         file
-        for folder in ("humanoid_dynamics", "docs", "test", "tools", "examples", "urdf", "launch")
+        for folder in ("humanoid_dynamics", "benchmarks", "docs", "test", "tools", "examples", "urdf", "launch")
         for file in (PROJECT / folder).rglob("*.py")
     ]
     known = {f"/{file.relative_to(PROJECT).as_posix()}" for file in (*files, PROJECT / "setup.py")}

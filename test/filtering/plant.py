@@ -7,7 +7,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.optimize import nnls
 
-from humanoid_dynamics.benchmarks.mujoco_step import build_model
+from benchmarks.mujoco_step import build_model
 from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.ticks.tick import TickSettings

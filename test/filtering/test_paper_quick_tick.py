@@ -7,7 +7,7 @@ import pinocchio as pin
 import pytest
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.benchmarks.paper_filter import record_moments
+from benchmarks.paper_filter import record_moments
 from humanoid_dynamics.filtering.paper import quick_tick as paper_quick_tick
 from humanoid_dynamics.filtering.paper.feedback import Gains, PaperReference
 from humanoid_dynamics.filtering.paper.filter import PaperFilter

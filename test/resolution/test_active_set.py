@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from humanoid_dynamics.benchmarks.limits import build_sway, make_slippery
-from humanoid_dynamics.benchmarks.stand import build_stand
+from benchmarks.limits import build_sway, make_slippery
+from benchmarks.stand import build_stand
 from humanoid_dynamics.resolution import active_set, compiled, inside, kernels
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
 

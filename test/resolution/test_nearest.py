@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.benchmarks.limits import build_sway, make_slippery
-from humanoid_dynamics.benchmarks.stand import build_stand
+from benchmarks.limits import build_sway, make_slippery
+from benchmarks.stand import build_stand
 from humanoid_dynamics.resolution import limits
 from humanoid_dynamics.spatial.quadratic import QpSolution, QpStatus, QpWorkspace
 

@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 from lxml import etree
 
-from humanoid_dynamics.benchmarks.interleave import Contender
+from benchmarks.interleave import Contender
 from humanoid_dynamics.errors import MissingExtraError, UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State

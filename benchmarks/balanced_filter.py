@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from humanoid_dynamics.benchmarks.interleave import Contender
-from humanoid_dynamics.benchmarks.stand import Stand
+from benchmarks.interleave import Contender
+from benchmarks.stand import Stand
 from humanoid_dynamics.filtering.ticks.target import stand_still
 from humanoid_dynamics.filtering.ticks.tick import BalancedTick
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.benchmarks.interleave import Contender, Timing
-from humanoid_dynamics.benchmarks.rows import Measurement, Race, compare
+from benchmarks.interleave import Contender, Timing
+from benchmarks.rows import Measurement, Race, compare
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.snake import PreparedSnake, SnakeModel, SnakeState, build_snake_urdf, compute_kinetic_energy, to_robot_state

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.benchmarks.floors import build_floor_dyn
-from humanoid_dynamics.benchmarks.interleave import Contender, Timing
-from humanoid_dynamics.benchmarks.rows import Measurement, Race, compare, compare_faster
-from humanoid_dynamics.benchmarks.stand import Stand
+from benchmarks.floors import build_floor_dyn
+from benchmarks.interleave import Contender, Timing
+from benchmarks.rows import Measurement, Race, compare, compare_faster
+from benchmarks.stand import Stand
 from humanoid_dynamics.dynamics.compiled import CompiledForward, CompiledResult
 from humanoid_dynamics.dynamics.forward import solve_forward
 from humanoid_dynamics.dynamics.inverse import solve_inverse

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from humanoid_dynamics.benchmarks.goals import NOT_HERE, Goal
-from humanoid_dynamics.benchmarks.interleave import Contender, Timing
+from benchmarks.goals import NOT_HERE, Goal
+from benchmarks.interleave import Contender, Timing
 
 
 @dataclass(frozen=True)

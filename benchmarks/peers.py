@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from humanoid_dynamics.benchmarks.interleave import Contender
-from humanoid_dynamics.benchmarks.mujoco_step import bare_urdf
-from humanoid_dynamics.benchmarks.stand import Stand
+from benchmarks.interleave import Contender
+from benchmarks.mujoco_step import bare_urdf
+from benchmarks.stand import Stand
 from humanoid_dynamics.errors import HumanoidDynamicsError
 
 AWAY = ("tsid", "placo")
@@ -76,7 +76,7 @@ def open_peers(pythons: Sequence[str], stand: Stand | None) -> Iterator[Peers]:
 def _process(python: str) -> Iterator[subprocess.Popen[str]]:
     pipe = subprocess.PIPE
     try:
-        process = subprocess.Popen([python, str(WORKER)], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)  # noqa: S603
+        process = subprocess.Popen([python, str(WORKER)], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
     except OSError as cause:
         raise HumanoidDynamicsError(f"--peer-python: received {python!r}, expected the path of a Python interpreter: {cause}") from cause
     with process:

@@ -13,10 +13,10 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import UInt8
 
+from benchmarks.ros.processes import Measured, end_nodes, read_cpu, read_memory, start_node, wait_until
 from humanoid_dynamics.nodes.adapter import make_qos
 from humanoid_dynamics.nodes.interfaces import INTERFACES, REPORTS
 from humanoid_dynamics.nodes.messages import nanoseconds
-from humanoid_dynamics.nodes.processes import Measured, end_nodes, read_cpu, read_memory, start_node, wait_until
 from humanoid_dynamics.nodes.running import make_executor
 from humanoid_dynamics.nodes.together import spin
 

@@ -13,11 +13,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from humanoid_dynamics.benchmarks.closed_chain_forward import PEER, build_constraint_dynamics
-from humanoid_dynamics.benchmarks.interleave import Contender, Timing
-from humanoid_dynamics.benchmarks.mujoco_step import CORNER_RADIUS, STEP, build_step, place_corners
-from humanoid_dynamics.benchmarks.rows import Measurement, Race, compare
-from humanoid_dynamics.benchmarks.stand import Stand
+from benchmarks.closed_chain_forward import PEER, build_constraint_dynamics
+from benchmarks.interleave import Contender, Timing
+from benchmarks.mujoco_step import CORNER_RADIUS, STEP, build_step, place_corners
+from benchmarks.rows import Measurement, Race, compare
+from benchmarks.stand import Stand
 from humanoid_dynamics.errors import MissingExtraError, UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.simulation.contacts.terrain import build_plane

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.benchmarks.stand import Motion
+from benchmarks.stand import Motion
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.resolution.answer import Answer
 from humanoid_dynamics.resolution.fading import fade_of

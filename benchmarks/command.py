@@ -1,4 +1,4 @@
-"""``humanoid-dynamics bench``: how fast, beside floors, literal routes and peers."""
+"""Command line of the speed benchmarks: ``python -m benchmarks``."""
 
 # No postponed annotations here: older typer, such as Ubuntu 24.04's, finds no options in them.
 
@@ -7,22 +7,23 @@ import os
 import subprocess
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 from random import SystemRandom
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
-from humanoid_dynamics.cli.names import GOAL_ROBOT
+from benchmarks.goals import GOAL_ROBOT
 from humanoid_dynamics.cli.options import JsonOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, print_table
 from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError
-from humanoid_dynamics.graphs.supervisor import PROGRAMS, local_environment
+from humanoid_dynamics.graphs.supervisor import local_environment
 
 if TYPE_CHECKING:
-    from humanoid_dynamics.benchmarks.bench import BenchReport
-    from humanoid_dynamics.benchmarks.rows import Row
+    from benchmarks.bench import BenchReport
+    from benchmarks.rows import Row
 
 
 OnlyOption = Annotated[str, typer.Option("--only", help="Name of a row, or of all rows of a path such as inverse_dynamics.")]
@@ -33,15 +34,16 @@ PeerOption = Annotated[
 ]
 RosOption = Annotated[bool, typer.Option("--ros", help="Time the graph on ROS 2 topics instead, beside a bare echo.")]
 SoakOption = Annotated[float, typer.Option("--soak", help="With --ros: a closed loop at 500 Hz for so long, its periods and memory [s].")]
+ROOT = Path(__file__).parents[1]  # where the package ``benchmarks`` is found
 SHORTEST = 5.0  # s; of a soak
 EXAMPLES = """\b
 Examples:
-  humanoid-dynamics bench
-  humanoid-dynamics bench --only closed_chain --repeat 500
-  humanoid-dynamics bench --only snake --json
-  humanoid-dynamics bench --only inverse_dynamics --peer-python ~/placo/bin/python
-  humanoid-dynamics bench --ros
-  humanoid-dynamics bench --ros --soak 600
+  .venv/bin/python -m benchmarks
+  .venv/bin/python -m benchmarks --only closed_chain --repeat 500
+  .venv/bin/python -m benchmarks --only snake --json
+  .venv/bin/python -m benchmarks --only inverse_dynamics --peer-python ~/placo/bin/python
+  .venv/bin/python -m benchmarks --ros
+  .venv/bin/python -m benchmarks --ros --soak 600
 """
 
 
@@ -54,8 +56,8 @@ def bench(
     soak: SoakOption = 0.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure how fast the answers come, as ratios to floors, literal routes and peers timed in the same run."""
-    from humanoid_dynamics.benchmarks.bench import run_bench
+    """Measure computation times as ratios to floors, literal routes and peers timed in the same run."""
+    from benchmarks.bench import run_bench
 
     if soak and not (ros and soak >= SHORTEST):
         raise HumanoidDynamicsError(f"--soak: received {soak:g}, expected at least {SHORTEST:g} s, together with --ros")
@@ -84,10 +86,10 @@ def measure_graph(soak: float = 0.0) -> list[dict[str, Any]]:
         HumanoidDynamicsError: If the measurement fails.
     """
     if find_spec("rclpy") is None:
-        raise MissingExtraError("rclpy", "ros", "bench --ros")
+        raise MissingExtraError("rclpy", "ros", "the benchmark of the graph")
     environment = local_environment() | {"ROS_DOMAIN_ID": os.environ.get("ROS_DOMAIN_ID", str(SystemRandom().randint(1, 101)))}
-    command = [sys.executable, "-m", PROGRAMS, "measure", *([str(soak)] if soak else [])]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603 - the command is ours
+    command = [sys.executable, "-m", "benchmarks.ros.latency", *([str(soak)] if soak else [])]
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise HumanoidDynamicsError(f"the measurement ended with {done.returncode}: {done.stderr.strip()[-300:]}")
     rows: list[dict[str, Any]] = json.loads(done.stdout)

@@ -18,15 +18,15 @@ from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from humanoid_dynamics.benchmarks.goals import GOAL_ROBOT
+from benchmarks.goals import GOAL_ROBOT
+from benchmarks.ros.processes import Measured, end_nodes, read_cpu, start_node, wait_until
+from benchmarks.ros.soak import soak
 from humanoid_dynamics.errors import MissingExtraError
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.nodes.adapter import make_qos
 from humanoid_dynamics.nodes.interfaces import COMMANDS, STATES, turned
 from humanoid_dynamics.nodes.messages import doubles, nanoseconds, write_odometry
-from humanoid_dynamics.nodes.processes import Measured, end_nodes, read_cpu, start_node, wait_until
 from humanoid_dynamics.nodes.running import keep_rate, make_executor
-from humanoid_dynamics.nodes.soak import soak
 from humanoid_dynamics.nodes.together import LockStepRun, run_in_lock_step, spin
 
 ROBOT = "human28"
@@ -230,3 +230,7 @@ def main() -> None:
         json.dump([asdict(row) for row in rows], sys.stdout)
     finally:
         rclpy.try_shutdown()
+
+
+if __name__ == "__main__":
+    main()

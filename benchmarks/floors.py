@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pinocchio as pin
 
-from humanoid_dynamics.benchmarks.interleave import Contender
-from humanoid_dynamics.benchmarks.stand import Stand
+from benchmarks.interleave import Contender
+from benchmarks.stand import Stand
 
 FLOOR_ID, FLOOR_DYN = "floor_ID", "floor_Dyn"
 

@@ -8,9 +8,9 @@ from time import perf_counter_ns
 
 import numpy as np
 
-from humanoid_dynamics.benchmarks.interleave import MICROSECOND, Contender, Timing
-from humanoid_dynamics.benchmarks.rows import Measurement, Race
-from humanoid_dynamics.benchmarks.stand import Stand
+from benchmarks.interleave import MICROSECOND, Contender, Timing
+from benchmarks.rows import Measurement, Race
+from benchmarks.stand import Stand
 from humanoid_dynamics.filtering.clip_feed import samples_with_holds
 from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.poses.teleoperation import Teleoperation

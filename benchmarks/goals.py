@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 NOT_HERE = "not measured here"
-ON_TOPICS = "bench --ros measures it"
+ON_TOPICS = "python -m benchmarks --ros measures it"
 GOAL_ROBOT = "talos_reduced"  # PAL Robotics Talos, 38 freedoms
 
 

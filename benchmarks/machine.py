@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from humanoid_dynamics.benchmarks.interleave import one_core
+from benchmarks.interleave import one_core
 from humanoid_dynamics.program import BLAS_VARIABLES
 
 PACKAGES = ("humanoid_dynamics", "pin", "numpy", "scipy", "numba", "mujoco", "tsid", "placo", "example-robot-data")

@@ -11,12 +11,12 @@ import numpy as np
 import pinocchio as pin
 from scipy.ndimage import median_filter
 
-from humanoid_dynamics.benchmarks import load_transfer
-from humanoid_dynamics.benchmarks.floors import FLOOR_ID, build_floor_id
-from humanoid_dynamics.benchmarks.interleave import MICROSECOND, Contender, Timing, no_collection, one_core
-from humanoid_dynamics.benchmarks.load_transfer import build_passing, check_passing
-from humanoid_dynamics.benchmarks.rows import Measurement, Race, build_warm_race, compare, compare_faster
-from humanoid_dynamics.benchmarks.stand import POSTURE_SPREAD, SPEED, Motion, Stand
+from benchmarks import load_transfer
+from benchmarks.floors import FLOOR_ID, build_floor_id
+from benchmarks.interleave import MICROSECOND, Contender, Timing, no_collection, one_core
+from benchmarks.load_transfer import build_passing, check_passing
+from benchmarks.rows import Measurement, Race, build_warm_race, compare, compare_faster
+from benchmarks.stand import POSTURE_SPREAD, SPEED, Motion, Stand
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.resolution.answer import Answer
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from humanoid_dynamics.benchmarks.floors import FLOOR_ID, build_floor_id
-from humanoid_dynamics.benchmarks.interleave import Contender, Timing
-from humanoid_dynamics.benchmarks.rows import Measurement, Race, compare
-from humanoid_dynamics.benchmarks.stand import Stand
+from benchmarks.floors import FLOOR_ID, build_floor_id
+from benchmarks.interleave import Contender, Timing
+from benchmarks.rows import Measurement, Race, compare
+from benchmarks.stand import Stand
 from humanoid_dynamics.dynamics.inverse import solve_inverse
 from humanoid_dynamics.dynamics.results import InverseResult
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics

@@ -8,7 +8,7 @@ from time import perf_counter
 from types import MappingProxyType
 from typing import Any
 
-from humanoid_dynamics.benchmarks import (
+from benchmarks import (
     balanced_filter,
     closed_chain,
     closed_chain_forward,
@@ -19,13 +19,13 @@ from humanoid_dynamics.benchmarks import (
     simulation,
     snake,
 )
-from humanoid_dynamics.benchmarks.floors import FLOOR_ID
-from humanoid_dynamics.benchmarks.goals import GOAL_ROBOT, GOALS, NOT_HERE, ON_TOPICS, Goal
-from humanoid_dynamics.benchmarks.interleave import Timing, interleave
-from humanoid_dynamics.benchmarks.machine import describe_machine
-from humanoid_dynamics.benchmarks.peers import AWAY, Peers, open_peers
-from humanoid_dynamics.benchmarks.rows import Measurement, Race, Row, build_row, compare
-from humanoid_dynamics.benchmarks.stand import Stand, build_stand
+from benchmarks.floors import FLOOR_ID
+from benchmarks.goals import GOAL_ROBOT, GOALS, NOT_HERE, ON_TOPICS, Goal
+from benchmarks.interleave import Timing, interleave
+from benchmarks.machine import describe_machine
+from benchmarks.peers import AWAY, Peers, open_peers
+from benchmarks.rows import Measurement, Race, Row, build_row, compare
+from benchmarks.stand import Stand, build_stand
 from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError, UnknownNameError
 from humanoid_dynamics.program import BLAS_VARIABLES
 

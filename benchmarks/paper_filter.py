@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.benchmarks import balanced_filter
-from humanoid_dynamics.benchmarks.floors import FLOOR_DYN, build_floor_dyn
-from humanoid_dynamics.benchmarks.interleave import Contender, Timing
-from humanoid_dynamics.benchmarks.rows import Measurement, Race, build_warm_race, compare, compare_faster
-from humanoid_dynamics.benchmarks.stand import SEED, Stand
+from benchmarks import balanced_filter
+from benchmarks.floors import FLOOR_DYN, build_floor_dyn
+from benchmarks.interleave import Contender, Timing
+from benchmarks.rows import Measurement, Race, build_warm_race, compare, compare_faster
+from benchmarks.stand import SEED, Stand
 from humanoid_dynamics.filtering.paper.feedback import Gains, PaperReference
 from humanoid_dynamics.filtering.paper.filter import PaperFilter
 from humanoid_dynamics.filtering.paper.frame import PaperFrame

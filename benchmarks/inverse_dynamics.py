@@ -9,12 +9,12 @@ from functools import partial
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.benchmarks.floors import FLOOR_ID, build_floor_id
-from humanoid_dynamics.benchmarks.goals import GOALS
-from humanoid_dynamics.benchmarks.interleave import Contender, Timing
-from humanoid_dynamics.benchmarks.mujoco_step import build_inverse
-from humanoid_dynamics.benchmarks.rows import Measurement, Race, build_warm_race, compare, compare_faster
-from humanoid_dynamics.benchmarks.stand import Stand
+from benchmarks.floors import FLOOR_ID, build_floor_id
+from benchmarks.goals import GOALS
+from benchmarks.interleave import Contender, Timing
+from benchmarks.mujoco_step import build_inverse
+from benchmarks.rows import Measurement, Race, build_warm_race, compare, compare_faster
+from benchmarks.stand import Stand
 from humanoid_dynamics.contact.wrench import wrench_basis
 from humanoid_dynamics.errors import MissingExtraError, UnsupportedRobotError
 from humanoid_dynamics.resolution.answer import Answer

@@ -1,0 +1,1 @@
+"""Benchmarks of the ROS graph: latency, lock-step, soak."""
