@@ -71,7 +71,7 @@ def build_inverse(robot: RobotModel) -> Contender:
 
 def _prepare(robot: RobotModel) -> tuple[Any, Any, Any]:
     """Return the module, and the robot at rest on its soles."""
-    mujoco = _import_mujoco()
+    mujoco = import_mujoco()
     if robot.root != "free_flyer":
         raise UnsupportedRobotError(STEP, [robot.name], "a robot without a free base")
     try:
@@ -194,7 +194,8 @@ def _settle(mujoco: Any, model: Any, data: Any, robot: RobotModel) -> None:
         mujoco.mj_step(model, data)
 
 
-def _import_mujoco() -> Any:
+def import_mujoco() -> Any:
+    """Return the module, or raise ``MissingExtraError``."""
     try:
         return import_module("mujoco")
     except ImportError as cause:

@@ -3,9 +3,9 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-import streams
 
 import humanoid_dynamics as hd
+from benchmarks.motion import streams
 from humanoid_dynamics.filtering import DynamicsFilter
 from humanoid_dynamics.filtering.conditioning.intake import Intake
 from humanoid_dynamics.filtering.conditioning.leash import Leash

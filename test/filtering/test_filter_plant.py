@@ -10,8 +10,7 @@ from humanoid_dynamics.motion.load import load_clip
 
 pytest.importorskip("mujoco", reason="MuJoCo is not installed")
 
-from plant import SOFT, replay, run_closed_loop
-
+from benchmarks.motion.plant import SOFT, replay, run_closed_loop
 from humanoid_dynamics.filtering.clip_feed import samples_with_holds
 from humanoid_dynamics.filtering.clip_filter import LADDER, filter_clip
 from humanoid_dynamics.filtering.ticks.tick import TickSettings

@@ -5,10 +5,10 @@ import functools
 import numpy as np
 import pinocchio as pin
 import pytest
-import streams
 from recordings import find_recording
 
 import humanoid_dynamics as hd
+from benchmarks.motion import streams
 from humanoid_dynamics.filtering import DynamicsFilter, Settings
 from humanoid_dynamics.filtering.conditioning.bridging import Bridge
 from humanoid_dynamics.filtering.conditioning.doubts import Doubts

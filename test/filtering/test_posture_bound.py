@@ -5,10 +5,10 @@ import functools
 import numpy as np
 import pinocchio as pin
 import pytest
-import streams
 from recordings import find_recording
 
 import humanoid_dynamics as hd
+from benchmarks.motion import streams
 from humanoid_dynamics.filtering import DynamicsFilter
 from humanoid_dynamics.filtering.clip_feed import samples_with_holds
 from humanoid_dynamics.filtering.conditioning.intake import Intake

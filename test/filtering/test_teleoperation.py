@@ -314,7 +314,7 @@ FAR_INSIDE = 0.01  # m; what a robot whose state is late and noisy keeps free un
 def test_a_robot_of_mujoco_follows_a_recorded_hand_on_its_feet(name: str) -> None:
     """Torques out, noisy states in that are 10 ms old, poses 30 ms late with jitter and losses: it stands, and the hand goes along."""
     pytest.importorskip("mujoco", reason="MuJoCo is not installed")
-    from plant import Noise, Plant, measure
+    from benchmarks.motion.plant import Noise, Plant, measure
 
     if not DATA.is_dir():
         pytest.skip("no recorded hand beside this project")

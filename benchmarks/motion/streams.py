@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
-from recordings import find_recording
 
 import humanoid_dynamics as hd
+from benchmarks.motion.recordings import find_recording
 from humanoid_dynamics.filtering import DynamicsFilter
 from humanoid_dynamics.filtering.frame import Frame
 from humanoid_dynamics.motion.clip import Clip
@@ -18,6 +18,7 @@ from humanoid_dynamics.motion.gait import build_walk
 from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.motion.resampling import sample_configurations
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
+from humanoid_dynamics.spatial.arrays import Vector
 
 RATE = 50.0  # Hz of a good stream
 AFTER = 3.0  # s a stream goes on after its fault
@@ -71,50 +72,51 @@ def draw_fault(kind: str, seed: int) -> Fault:
     return Fault(kind, motion, begins, begins + float(rng.uniform(0.3, 1.2)), seed)
 
 
-Spoil = Callable[[float, np.ndarray, Fault, np.random.Generator, Clip], tuple[float, np.ndarray]]
+Sample = tuple[float, Vector]
+Spoil = Callable[[float, Vector, Fault, np.random.Generator, Clip], Sample]
 
 
-def _teleport(t, q, fault, rng, clip):
+def _teleport(t: float, q: Vector, fault: Fault, rng: np.random.Generator, clip: Clip) -> Sample:
     rng = np.random.default_rng(fault.seed)
     q[:3] += [*rng.uniform(-5.0, 5.0, 2), rng.uniform(0.0, 2.0)]
     return t, q
 
 
-def _flip(t, q, fault, rng, clip):
+def _flip(t: float, q: Vector, fault: Fault, rng: np.random.Generator, clip: Clip) -> Sample:
     way = np.eye(3)[fault.seed % 2]  # upside down, over the side or over head
     q[3:7] = (pin.Quaternion(q[3:7]) * pin.Quaternion(pin.exp3(np.pi * way))).coeffs()
     return t, q
 
 
-def _about_face(t, q, fault, rng, clip):
+def _about_face(t: float, q: Vector, fault: Fault, rng: np.random.Generator, clip: Clip) -> Sample:
     q[3:7] = (pin.Quaternion(pin.exp3(np.array([0.0, 0.0, np.pi]))) * pin.Quaternion(q[3:7])).coeffs()
     return t, q
 
 
-def _frozen(t, q, fault, rng, clip):
+def _frozen(t: float, q: Vector, fault: Fault, rng: np.random.Generator, clip: Clip) -> Sample:
     return t, sample_configurations(clip, np.array([clip.times[0] + fault.begins]))[0]
 
 
-def _noisy(size):
-    def spoil(t, q, fault, rng, clip):
+def _noisy(size: float) -> Spoil:
+    def spoil(t: float, q: Vector, fault: Fault, rng: np.random.Generator, clip: Clip) -> Sample:
         q[7:] += size * rng.standard_normal(len(q) - 7)
         return t, q
 
     return spoil
 
 
-def _jerk(t, q, fault, rng, clip):
+def _jerk(t: float, q: Vector, fault: Fault, rng: np.random.Generator, clip: Clip) -> Sample:
     robot = clip.robot
     low, high = np.maximum(robot.limits.lower[7:], -2.0), np.minimum(robot.limits.upper[7:], 2.0)
     q[7:] = rng.uniform(low, high)
     return t, q
 
 
-def _nan(t, q, fault, rng, clip):
+def _nan(t: float, q: Vector, fault: Fault, rng: np.random.Generator, clip: Clip) -> Sample:
     return (np.nan if fault.seed % 3 == 2 else t), np.where(rng.random(len(q)) < 0.1, rng.choice([np.nan, np.inf]), q)
 
 
-def _swapped(t, q, fault, rng, clip):
+def _swapped(t: float, q: Vector, fault: Fault, rng: np.random.Generator, clip: Clip) -> Sample:
     robot, other = clip.robot, np.array(q)
     for joint in robot.joints:
         if any(arm in joint.name for arm in ARMS):
@@ -125,11 +127,11 @@ def _swapped(t, q, fault, rng, clip):
     return t, other
 
 
-def _backwards(t, q, fault, rng, clip):
+def _backwards(t: float, q: Vector, fault: Fault, rng: np.random.Generator, clip: Clip) -> Sample:
     return 2.0 * fault.begins - t, q
 
 
-def _as_it_is(t, q, fault, rng, clip):
+def _as_it_is(t: float, q: Vector, fault: Fault, rng: np.random.Generator, clip: Clip) -> Sample:
     return t, q
 
 
@@ -152,7 +154,7 @@ RATES = {"slow": 5.0, "fast": 500.0}
 SEEDS = 10
 
 
-def send(fault: Fault) -> Iterator[tuple[float, np.ndarray]]:
+def send(fault: Fault) -> Iterator[tuple[float, Vector]]:
     """Yield the samples of a stream in the order in which they come; without a fault where its kind is none."""
     clip, rng, t = load_motion(fault.motion), np.random.default_rng(fault.seed), 0.0
     while t < fault.ends + AFTER:
@@ -169,7 +171,7 @@ def follow(fault: Fault) -> tuple[DynamicsFilter, list[Frame], set[str]]:
     return flow, *run(flow, send(fault))
 
 
-def run(flow: DynamicsFilter, samples: Iterable[tuple[float, np.ndarray]]) -> tuple[list[Frame], set[str]]:
+def run(flow: DynamicsFilter, samples: Iterable[tuple[float, Vector]]) -> tuple[list[Frame], set[str]]:
     """Let a filter follow samples to their end; return all its frames, and what became of the samples."""
     frames: list[Frame] = []
     said = set()
@@ -189,7 +191,7 @@ def undisturbed(motion: str) -> list[Frame]:
     return follow(Fault("none", motion, 4.0, 5.0, 0))[1]
 
 
-def off(frames: list[Frame], motion: str, since: float, until: float) -> tuple[np.ndarray, np.ndarray]:
+def off(frames: list[Frame], motion: str, since: float, until: float) -> tuple[Vector, Vector]:
     """Return instants of a reference, and by how much joints are off the undisturbed ones there, in the root mean square [rad]."""
     clean = undisturbed(motion)
     known, postures = np.array([frame.reference for frame in clean]), np.array([frame.q[7:] for frame in clean])
@@ -199,7 +201,7 @@ def off(frames: list[Frame], motion: str, since: float, until: float) -> tuple[n
     return times, np.sqrt(np.mean((np.array([frame.q[7:] for frame in judged]) - wanted) ** 2, axis=1))
 
 
-def time_back(times: np.ndarray, misses: np.ndarray, since: float) -> float:
+def time_back(times: Vector, misses: Vector, since: float) -> float:
     """Return how long after an instant joints are no farther off than ``BAND``, and stay so for ``STAYS`` or to the end [s]."""
     last = since
     for t in times[misses > BAND].tolist():
@@ -214,7 +216,7 @@ def time_home(fault: Fault, frames: list[Frame]) -> float:
     return time_back(*off(frames, fault.motion, fault.ends, fault.ends + AFTER - ENDING), fault.ends)
 
 
-def off_reference(frames: list[Frame], motion: str) -> tuple[np.ndarray, np.ndarray]:
+def off_reference(frames: list[Frame], motion: str) -> tuple[Vector, Vector]:
     """Return instants of a reference, and by how much joints are off it, in the root mean square [rad]."""
     clip = load_motion(motion)
     times = np.array([frame.reference for frame in frames])

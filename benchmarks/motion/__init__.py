@@ -1,0 +1,1 @@
+"""Motion benchmark: clips through the filter, judged by measures, referees and a frozen record."""
