@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from humanoid_dynamics.cli.describe import print_facts
-from humanoid_dynamics.cli.names import RULES
+from humanoid_dynamics.cli.names import DEFAULT_RULE, RULES
 from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RootOption
 from humanoid_dynamics.cli.tables import fixed, make_console, print_table
 
@@ -31,7 +31,7 @@ def demo(
     robot: RobotOption = "human28",
     config: ConfigOption = "",
     root: RootOption = "",
-    rule: RuleOption = "minimum_torque",
+    rule: RuleOption = DEFAULT_RULE,
     as_json: JsonOption = False,
 ) -> None:
     """Show a robot and the torques and contact forces that hold it still, with their certificate."""

@@ -10,6 +10,7 @@ RULES = (
     "transition_limited",
     "minimum_torque_limited",
 )
+DEFAULT_RULE = "transition_limited"
 MODES = ("balanced", "paper")
 SHEETS = ("joints", "torques", "forces", "cop", "energy", "wheels")
 CUTOFF = 6.0  # Hz

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.resolution.answer import Answer
-from humanoid_dynamics.resolution.rules import find_rule
+from humanoid_dynamics.resolution.rules import DEFAULT_RULE, find_rule
 from humanoid_dynamics.spatial.arrays import Vector
 
 STATUSES = {
@@ -53,7 +53,7 @@ class BalanceSettings:
         await_reference: Whether nothing is sent before a reference has come.
     """
 
-    rule: str = "transition_limited"
+    rule: str = DEFAULT_RULE
     timeout: float = 0.05
     skew: float = 0.01
     decay: float = 0.3

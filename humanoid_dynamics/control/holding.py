@@ -12,6 +12,7 @@ from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.resolution.answer import Answer
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
+from humanoid_dynamics.resolution.rules import DEFAULT_RULE
 from humanoid_dynamics.spatial.arrays import Vector, read_only
 
 STATUSES = {
@@ -46,7 +47,7 @@ class HoldingTorques:
     reports stay as in that posture, and joints that mimic others follow them.
     """
 
-    def __init__(self, robot: RobotModel, rule: str = "minimum_torque", timeout: float = 0.1, decay: float = 0.5) -> None:
+    def __init__(self, robot: RobotModel, rule: str = DEFAULT_RULE, timeout: float = 0.1, decay: float = 0.5) -> None:
         """Prepare.
 
         Args:

@@ -15,7 +15,7 @@ import yaml
 from humanoid_dynamics.errors import DescriptionError, UnknownNameError
 
 VARIABLE = re.compile(r"\$(\w+)")
-NODE_KEYS = ("node", "name", "parameters", "remappings", "console", "unless", "where", "needs")
+NODE_KEYS = ("node", "name", "parameters", "remappings", "console", "unless", "where", "needs", "optional")
 GRAPH_KEYS = ("title", "arguments", "nodes")
 
 
@@ -45,6 +45,7 @@ class GraphNode:
         unless: Argument with which it does not run, where that is ``true``; empty for none.
         where: Argument with which alone it runs, where that is neither ``false`` nor empty; empty for none.
         needs: Python package without which it does not run; empty for none.
+        optional: Whether the graph goes on without it where it refuses to start.
     """
 
     node: str
@@ -55,6 +56,7 @@ class GraphNode:
     unless: str = ""
     where: str = ""
     needs: str = ""
+    optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,7 @@ class Graph:
                 {key: substitute(value, values) for key, value in node.parameters.items()},
                 {topic: str(substitute(new, values)) for topic, new in node.remappings.items()},
                 node.console,
+                optional=node.optional,
             )
             for node in self.nodes
             if values.get(node.unless, "false") != "true"
@@ -166,6 +169,7 @@ def load_graph(name: str) -> Graph:
                 entry.get("unless", ""),
                 entry.get("where", ""),
                 entry.get("needs", ""),
+                bool(entry.get("optional", False)),
             )
         )
     return Graph(path.stem, content["title"], arguments, tuple(nodes))

@@ -23,6 +23,7 @@ PATIENCE = 5.0  # s; how long a process may take to end
 QUICK = 8.0  # s; a start that takes longer is explained
 PROGRAMS = "humanoid_dynamics.nodes.programs"
 PROFILES = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE")  # names of Fast DDS 2 and 3
+REFUSAL = "cannot start: "  # what the log line of such a program begins with
 REFUSED = 2  # exit code of a program that refuses to start: starting it again changes nothing
 Tell = Callable[[str], None]
 
@@ -126,13 +127,18 @@ class Supervisor:
 
     def _look(self) -> int:
         """Start again what has died; return the exit code of what has died too often."""
-        for running in self._running:
+        for running in tuple(self._running):
             code = running.process.poll()
             if code is None:
                 continue
-            if running.restarts >= self._most or code == REFUSED:
-                self._tell(f"{running.node.name} ended with {code}; see {self._log(running.node)}")
-                return code if code > 0 else 1
+            if code == REFUSED or running.restarts >= self._most:
+                left_out = code == REFUSED and running.node.optional
+                what = "is left out, the others go on" if left_out else f"ended with {code}"
+                self._tell(f"{running.node.name} {what}{self._find_refusal(running.node)}; see {self._log(running.node)}")
+                if not left_out:
+                    return code if code > 0 else 1
+                self._running.remove(running)
+                continue
             running.restarts += 1
             self._tell(f"{running.node.name} ended with {code}; it is started again")
             running.process = self._start(running.node)
@@ -140,7 +146,7 @@ class Supervisor:
 
     def _waited_for(self) -> list[str]:
         """Return the processes that are not ready yet; say what they do where that takes long."""
-        late = [node.name for node in self._nodes if not self._mark(node).exists()]
+        late = [running.node.name for running in self._running if not self._mark(running.node).exists()]
         if late and not self._explained and monotonic() > self._began + QUICK:
             self._explained = True
             self._tell(f"getting ready: {', '.join(late)} (code is compiled once on a machine, which takes half a minute)")
@@ -160,6 +166,11 @@ class Supervisor:
 
     def _log(self, node: GraphNode) -> Path:
         return self._folder / f"{node.name}.log"
+
+    def _find_refusal(self, node: GraphNode) -> str:
+        """Return why a process refused to start, as the last such line of its log states it; empty where none does."""
+        lines = self._log(node).read_text(encoding="utf-8", errors="replace").splitlines()
+        return next((f": {line.partition(REFUSAL)[2]}" for line in reversed(lines) if REFUSAL in line), "")
 
     def _end(self) -> None:
         """End all, the last one first; what does not end in time is killed, and what is not ready yet has nothing to put in order."""

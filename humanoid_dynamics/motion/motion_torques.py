@@ -20,7 +20,7 @@ from humanoid_dynamics.motion.measured.open_contacts import OpenContacts, find_o
 from humanoid_dynamics.motion.measured.plate_doubts import find_plate_doubts
 from humanoid_dynamics.motion.measured.rate_doubts import find_rate_doubts
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
-from humanoid_dynamics.resolution.rules import Rule, find_rule
+from humanoid_dynamics.resolution.rules import DEFAULT_RULE, Rule, find_rule
 from humanoid_dynamics.resolution.units import coordinate_units
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
@@ -82,7 +82,7 @@ def solve_motion(
     Args:
         clip: The motion; velocities and accelerations it does not have are differentiated.
         measured: Measured wrenches.
-        rule: The rule; ``minimum_torque`` where None and nothing was measured.
+        rule: The rule; ``DEFAULT_RULE`` where None and nothing was measured.
         watch: Told which part of the frames is done.
 
     Returns:
@@ -107,7 +107,7 @@ def solve_motion(
         clip = clip.change(notices=(*clip.notices, *measured.notices, *told, *find_plate_doubts(clip, measured)))
     if measured is not None and rule is None:
         return _pack(clip, free - forces, free - forces)
-    chosen = find_rule("minimum_torque" if rule is None else rule)
+    chosen = find_rule(DEFAULT_RULE if rule is None else rule)
     found = find_open_contacts(clip, free - forces, () if measured is None else measured.links, covered)
     if covered.all() and not found.shares.any():
         told = (f"no contact is left for rule {chosen.name}: those that touch were measured",)

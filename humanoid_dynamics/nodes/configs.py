@@ -10,7 +10,7 @@ from typing import Any
 from humanoid_dynamics.control.balance_settings import SOURCES
 from humanoid_dynamics.control.safe_output import KINDS
 from humanoid_dynamics.motion.scenarios import SCRIPTS
-from humanoid_dynamics.resolution.rules import RULES
+from humanoid_dynamics.resolution.rules import DEFAULT_RULE, RULES
 
 
 def parameter(
@@ -81,7 +81,7 @@ class EffortGuardConfig(NodeConfig):
 class InverseDynamicsConfig(NodeConfig):
     """Parameters of the node ``inverse_dynamics``."""
 
-    rule: str = parameter("transition_limited", "Rule that chooses among the torques", choices=RULES, live=True)
+    rule: str = parameter(DEFAULT_RULE, "Rule that chooses among the torques", choices=RULES, live=True)
     rule_blend: float = parameter(0.1, "Time in which a new rule takes over", unit="s", lowest=0.001, highest=10.0, live=True)
     contact_source: str = parameter("wrench", "Where it knows from which soles stand", choices=SOURCES, live=True)
     timeout: float = parameter(0.05, "Age at which a state is stale", unit="s", lowest=0.001, highest=10.0, live=True)

@@ -119,7 +119,7 @@ class ContactDynamics:
                 return _number_fault(q, v, a, None, "q holds a quaternion that is not of unit length")
         tau_0 = pin.rnea(model, data, q, v, a)
         self.tau_0 = tau_0 = tau_0 if force is None else _less(tau_0, force)
-        if len(tau_0) and not blas.ddot(tau_0, tau_0) < LARGEST:  # never a warning, unlike numpy's
+        if len(tau_0) and not (blas.ddot(tau_0, tau_0) < LARGEST and blas.ddot(q, q) < LARGEST):  # never a warning, unlike numpy's
             return _number_fault(q, v, a, force, "q, v or a holds a number too large to compute with")
         self.q, self.free = q.copy(), tau_0[self.span]
         pin.computeJointJacobians(model, data, q)

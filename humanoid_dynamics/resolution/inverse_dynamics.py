@@ -17,7 +17,7 @@ from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.evidence import Evidence
 from humanoid_dynamics.resolution.limits import ContactRows
 from humanoid_dynamics.resolution.resolver import Resolver
-from humanoid_dynamics.resolution.rules import Rule, find_rule
+from humanoid_dynamics.resolution.rules import DEFAULT_RULE, Rule, find_rule
 from humanoid_dynamics.spatial.arrays import Vector, check_vector, read_only
 from humanoid_dynamics.spatial.compiling import choose_compiler
 
@@ -30,7 +30,7 @@ def inverse_dynamics(
     state: State,
     a: ArrayLike,
     contacts: str | Iterable[str] | None = None,
-    rule: str | Rule = "minimum_torque",
+    rule: str | Rule = DEFAULT_RULE,
     *,
     shares: ArrayLike | None = None,
 ) -> Answer:
@@ -75,7 +75,7 @@ class InverseDynamics:
         self,
         robot: RobotModel,
         contacts: str | Iterable[str] | None = None,
-        rule: str | Rule = "minimum_torque",
+        rule: str | Rule = DEFAULT_RULE,
         *,
         compiled: bool | None = None,
     ) -> None:

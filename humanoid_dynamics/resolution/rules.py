@@ -21,6 +21,7 @@ from humanoid_dynamics.resolution.pressed_shares import PressedShareObjective
 from humanoid_dynamics.resolution.weights import Weights, as_value
 
 WRENCH_WEIGHT = 1e-6
+DEFAULT_RULE = "transition_limited"  # of every function, command, node and graph: it keeps all limits
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from humanoid_dynamics.resolution.face_bounds import bound_limited, find_farthes
 from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
 from humanoid_dynamics.resolution.objectives import ShareObjective
 from humanoid_dynamics.resolution.pressed_shares import PressedShareObjective
-from humanoid_dynamics.resolution.rules import RULES, Rule, find_rule
+from humanoid_dynamics.resolution.rules import DEFAULT_RULE, RULES, Rule, find_rule
 from humanoid_dynamics.resolution.share_bounds import bound_share_step, follow_any
 from humanoid_dynamics.spatial.arrays import Vector, check_vector, read_only
 
@@ -73,7 +73,7 @@ class SwitchBound(StepBound):
 
 
 def bound_switch_steps(
-    robot: RobotModel, schedule: ContactSchedule, motion: Motion, dt: float, rule: str | Rule = "transition"
+    robot: RobotModel, schedule: ContactSchedule, motion: Motion, dt: float, rule: str | Rule = DEFAULT_RULE
 ) -> tuple[SwitchBound, ...]:
     """Bound, beforehand, the step that torques can make from just before each switch of a schedule to a time later.
 
@@ -134,7 +134,7 @@ def bound_torque_step(  # noqa: PLR0917
     a: ArrayLike,
     contacts: Iterable[str],
     share_steps: ArrayLike,
-    rule: str | Rule = "transition",
+    rule: str | Rule = DEFAULT_RULE,
     *,
     shares: ArrayLike | None = None,
 ) -> StepBound:

@@ -113,7 +113,7 @@ def test_what_was_not_given_is_told(call, files):
     out = " ".join(out.split())
     assert "velocities and accelerations were not given; configurations were differentiated" in out
     assert "contacts were not given; they were found from the motion of the soles" in out
-    assert "rule minimum_torque" in out
+    assert "rule transition_limited" in out
     _, out, _ = call("legs12", "--motion", folder / "walk_q.csv", "--velocity", folder / "walk_v.csv", "--rule", "transition", "--json")
     facts = json.loads(out)
     assert facts["rule"] == "transition"

@@ -151,7 +151,7 @@ class TestTrouble:
             "left_hip_roll": 0.6,
             "right_hip_roll": 0.6,
         }
-        holding = HoldingTorques(robot)
+        holding = HoldingTorques(robot, "minimum_torque")
         holding.observe(list(positions), np.array(list(positions.values())))
         command = holding.command(0.0)
         limits = robot.limits.effort[robot.actuated_v]

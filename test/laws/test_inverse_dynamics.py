@@ -156,7 +156,7 @@ class TestForwardOfInverse:
         rng = np.random.default_rng(4)
         J = contact_jacobian(human28, state.q, ("left_foot",))
         a = (np.eye(human28.nv) - np.linalg.lstsq(J, J, rcond=None)[0]) @ rng.standard_normal(human28.nv)
-        answer = hd.inverse_dynamics(human28, state, a, contacts=("left_foot",))
+        answer = hd.inverse_dynamics(human28, state, a, contacts=("left_foot",), rule="minimum_torque")
         frame = model.frames[human28.surfaces["left_foot"].frame]
         contact = pin.RigidConstraintModel(pin.ContactType.CONTACT_6D, model, frame.parentJoint, frame.placement, pin.LOCAL)
         contacts, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
@@ -204,7 +204,7 @@ class TestChoice:
     def test_minimum_torque_beats_every_competitor(self, human28):
         rng = np.random.default_rng(8)
         state, a = random_motion(human28, rng)
-        answer = hd.inverse_dynamics(human28, state, a, contacts=FEET)
+        answer = hd.inverse_dynamics(human28, state, a, contacts=FEET, rule="minimum_torque")
         J = contact_jacobian(human28, state.q, FEET)
         _, sigma, Vt = np.linalg.svd(J[:, :6].T)
         null = Vt[len(sigma) :].T
@@ -227,7 +227,7 @@ class TestChoice:
         null = np.linalg.svd(A)[2][6:].T
         y = np.linalg.lstsq(J_a.T @ null, tau_a - J_a.T @ w_0, rcond=None)[0] if null.size else np.zeros(0)
         optimum = tau_a - J_a.T @ (w_0 + null @ y)
-        answer = hd.inverse_dynamics(human28, state, a, contacts=names)
+        answer = hd.inverse_dynamics(human28, state, a, contacts=names, rule="minimum_torque")
         np.testing.assert_allclose(answer.tau, optimum, atol=1e-3)
         assert np.linalg.norm(answer.tau) == pytest.approx(np.linalg.norm(optimum), rel=1e-10)
 
@@ -314,7 +314,7 @@ class TestPointsAndEdges:
         rng = np.random.default_rng(13)
         for _ in range(3):
             state, a = random_motion(robot, rng)
-            answer = hd.inverse_dynamics(robot, state, a, contacts=FEET)
+            answer = hd.inverse_dynamics(robot, state, a, contacts=FEET, rule="minimum_torque")
             np.testing.assert_allclose(accelerate(robot, state, answer), a, atol=1e-7)
 
     @pytest.mark.parametrize("rule", RULES)
@@ -381,7 +381,7 @@ class TestStatus:
     def test_too_heavy_for_the_motors(self, human28):
         a = np.zeros(human28.nv)
         a[2] = 120.0
-        certificate = hd.inverse_dynamics(human28, hd.State.at_rest(human28), a).certificate
+        certificate = hd.inverse_dynamics(human28, hd.State.at_rest(human28), a, rule="minimum_torque").certificate
         assert certificate.status == "saturated"
         assert certificate.torque_margin < 0.0
         assert any("needs" in reason and "N·m" in reason for reason in certificate.reasons)
@@ -389,7 +389,7 @@ class TestStatus:
     def test_ground_would_have_to_pull(self, human28):
         a = np.zeros(human28.nv)
         a[2] = -20.0
-        certificate = hd.inverse_dynamics(human28, hd.State.at_rest(human28), a).certificate
+        certificate = hd.inverse_dynamics(human28, hd.State.at_rest(human28), a, rule="minimum_torque").certificate
         assert certificate.status == "infeasible_contact"
         assert certificate.normal_margin < 0.0
         assert certificate.reasons[0].startswith("left_foot: pulls with ")
@@ -397,7 +397,7 @@ class TestStatus:
     def test_sliding(self, human28):
         a = np.zeros(human28.nv)
         a[0] = 9.0
-        certificate = hd.inverse_dynamics(human28, hd.State.at_rest(human28), a).certificate
+        certificate = hd.inverse_dynamics(human28, hd.State.at_rest(human28), a, rule="minimum_torque").certificate
         assert certificate.status == "infeasible_contact"
         assert certificate.friction_margin < 0.0
         assert any("slips" in reason for reason in certificate.reasons)

@@ -62,7 +62,7 @@ def dense(robot, q, v, a):
 @pytest.mark.parametrize("seed", range(4))
 def test_least_torques_are_those_of_a_dense_solve(digit, seed):
     q, v, a = closed_motion(digit, seed)
-    answer = hd.inverse_dynamics(digit, hd.State(q, v), a, tuple(digit.surfaces))
+    answer = hd.inverse_dynamics(digit, hd.State(q, v), a, tuple(digit.surfaces), "minimum_torque")
     expected = dense(digit, q, v, a)
     assert answer.certificate.residual < 1e-8 * digit.mass * 9.81
     np.testing.assert_allclose(answer.tau, expected, atol=1e-3)  # the small weight of wrenches

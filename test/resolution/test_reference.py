@@ -306,7 +306,7 @@ def stretched(robot, elbow):
 def test_next_to_straight_limbs_pushes_stay_bounded_and_torques_continuous(compiled):
     """Where torques alone leave a push free: bounded on the way there, no step as fine as one looks, and at it the least there is."""
     robot = hd.load_robot("human28")
-    solver = hd.InverseDynamics(robot, (*robot.stance, *PALMS), compiled=compiled)
+    solver = hd.InverseDynamics(robot, (*robot.stance, *PALMS), "minimum_torque", compiled=compiled)
     rest = np.zeros(robot.nv)
     steps = []
     for h in (1e-5, 1e-6, 1e-7):

@@ -5,6 +5,7 @@ import re
 import sys
 import weakref
 from functools import partial
+from inspect import signature
 
 import numpy as np
 import pinocchio as pin
@@ -12,14 +13,19 @@ import pytest
 from nearest import cone_distance
 
 import humanoid_dynamics as hd
+from humanoid_dynamics.cli.demo import demo
 from humanoid_dynamics.contact.cone import build_generators
+from humanoid_dynamics.control.balance_settings import BalanceSettings
+from humanoid_dynamics.control.holding import HoldingTorques
 from humanoid_dynamics.errors import ShapeError
+from humanoid_dynamics.graphs.description import graph_names, load_graph
 from humanoid_dynamics.model.description import Description, FrameSpec, SurfaceSpec
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.limits import MOMENT_LEVER
 from humanoid_dynamics.resolution.load_split import split_by_procedure_4
 from humanoid_dynamics.resolution.objectives import Objective, TorqueObjective
-from humanoid_dynamics.resolution.rules import RULES, Rule, weighted_pseudo_inverse
+from humanoid_dynamics.resolution.rules import DEFAULT_RULE, RULES, Rule, weighted_pseudo_inverse
+from humanoid_dynamics.resolution.step_bounds import bound_switch_steps, bound_torque_step
 
 FEET = ("left_foot", "right_foot")
 RAIL = (*FEET, "right_palm")
@@ -218,7 +224,7 @@ class TestPseudoInverse:
     def test_free_wrenches_are_minimum_torque(self, human28):
         state, a = random_motion(human28, np.random.default_rng(6))
         free = hd.inverse_dynamics(human28, state, a, FEET, weighted_pseudo_inverse(1e-8))
-        least = hd.inverse_dynamics(human28, state, a, FEET)
+        least = hd.inverse_dynamics(human28, state, a, FEET, "minimum_torque")
         np.testing.assert_allclose(free.tau, least.tau, atol=1e-3)
 
     @pytest.mark.parametrize("kind", ["vector", "matrix"])
@@ -288,7 +294,7 @@ class TestTransition:
 
     def test_whole_share_is_single_support(self, human28):
         state, a = random_motion(human28, np.random.default_rng(9))
-        alone = hd.inverse_dynamics(human28, state, a, FEET[0])
+        alone = hd.inverse_dynamics(human28, state, a, FEET[0], "minimum_torque")
         whole = hd.inverse_dynamics(human28, state, a, FEET, "transition", shares=[1.0, 0.0])
         np.testing.assert_allclose(whole.tau, alone.tau, atol=1e-5)
 
@@ -641,3 +647,12 @@ def test_a_million_wild_states_have_an_answer_by_one_rule_each(name, seed):
     for i in range(25_000):
         wildness = 1.0 if rng.random() < 0.5 else 10.0 ** rng.uniform(-4, 0)
         check_answer(robot, RULES[[*RULES][i % len(RULES)]], wild_tick(robot, solvers[i % len(RULES)], rng, wildness))
+
+
+def test_every_default_is_the_one_rule_that_keeps_limits():
+    assert RULES[DEFAULT_RULE].limited
+    asked = (hd.inverse_dynamics, hd.InverseDynamics, HoldingTorques, bound_torque_step, bound_switch_steps, demo, BalanceSettings)
+    assert {signature(function).parameters["rule"].default for function in asked} == {DEFAULT_RULE}
+    of_graphs = {graph.name: graph.arguments["rule"].default for graph in map(load_graph, graph_names()) if "rule" in graph.arguments}
+    assert set(of_graphs.values()) == {DEFAULT_RULE}
+    assert "demo" in of_graphs

@@ -178,7 +178,7 @@ def test_there_is_no_bound_where_all_that_bears_may_leave():
     shares = np.eye(len(robot.surfaces))[0]
     steps = np.append(1.0, np.ones(len(shares) - 1))
     zero = np.zeros(robot.nv)
-    assert np.isinf(bound_torque_step(robot, hd.State.at_rest(robot), zero, robot.surfaces, steps, shares=shares).bound).all()
+    assert np.isinf(bound_torque_step(robot, hd.State.at_rest(robot), zero, robot.surfaces, steps, "transition", shares=shares).bound).all()
     assert np.isinf(
         bound_torque_step(robot, hd.State.at_rest(robot), zero, robot.surfaces, steps, "minimum_torque", shares=shares).bound
     ).all()
@@ -219,17 +219,19 @@ def test_switches_of_contacts_of_any_kind_keep_their_bounds(rule, most):
 
 def test_a_missing_bound_names_what_is_why(human28):
     rest, zero, steps = hd.State.at_rest(human28), np.zeros(human28.nv), [0.01, 0.01]
-    assert bound_torque_step(human28, rest, zero, FOUR[:2], steps).reason == ""
+    assert bound_torque_step(human28, rest, zero, FOUR[:2], steps, "transition").reason == ""
     assert bound_torque_step(human28, rest, zero, FOUR[:2], steps, "minimum_torque").reason.startswith("minimum_torque: ")
     assert "two contacts" in bound_torque_step(human28, rest, zero, FOUR[:3], [0.01] * 3, "recommended_transition").reason
     tree = random_tree(np.random.default_rng(3))
     names, zero = tuple(tree.surfaces), np.zeros(tree.nv)
     other = next(name for name in names if tree.surfaces[name].kind != "face")
-    assert bound_torque_step(tree, hd.State.at_rest(tree), zero, names, [0.01] * len(names)).reason.startswith(f"{other}: ")
+    assert bound_torque_step(tree, hd.State.at_rest(tree), zero, names, [0.01] * len(names), "transition").reason.startswith(f"{other}: ")
     shares = np.eye(len(names))[0]
-    assert "all that bears" in bound_torque_step(tree, hd.State.at_rest(tree), zero, names, np.ones(len(names)), shares=shares).reason
+    leaving = bound_torque_step(tree, hd.State.at_rest(tree), zero, names, np.ones(len(names)), "transition", shares=shares)
+    assert "all that bears" in leaving.reason
     biped = hd.load_robot("biped7")
-    assert "without motor" in bound_torque_step(biped, hd.State.at_rest(biped), np.zeros(biped.nv), biped.surfaces, [0.1, 0.1]).reason
+    asked = (biped, hd.State.at_rest(biped), np.zeros(biped.nv), biped.surfaces, [0.1, 0.1])
+    assert "without motor" in bound_torque_step(*asked, "transition").reason
 
 
 def test_faces_have_a_bound_however_long_the_step_and_whoever_may_leave(human28):
@@ -377,7 +379,7 @@ def test_limited_push_moves_no_more_than_the_one_it_is_nearest_to(human28):
 def test_bound_is_told_to_be_missing_where_there_is_none(human28):
     biped = hd.load_robot("biped7")
     state = hd.State.at_rest(biped)
-    assert np.isinf(bound_torque_step(biped, state, np.zeros(biped.nv), biped.surfaces, [0.1, 0.1]).bound).all()
+    assert np.isinf(bound_torque_step(biped, state, np.zeros(biped.nv), biped.surfaces, [0.1, 0.1], "transition").bound).all()
 
 
 @pytest.fixture(scope="module")
