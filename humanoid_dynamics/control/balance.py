@@ -83,7 +83,7 @@ class BalanceController:
         self._told: dict[str, bool] = {}
         self._given: Vector = np.ones(len(self.law.names))
         self._holding, self._complaint, self._skewed = False, "", False
-        self._good_at = self._heard_at = -np.inf
+        self._good_at = -np.inf
         self._rewound = ""
         self._last_q: Vector = self.measured.q
 
@@ -114,7 +114,8 @@ class BalanceController:
         Returns:
             Whether it was taken.
         """
-        return self._in_time(stamp, now) and self._accept(self.measured.put_joints(names, positions, velocities, stamp))
+        known = self._in_time(stamp, now, self.measured.measured_at(names))
+        return known and self._accept(self.measured.put_joints(names, positions, velocities, stamp))
 
     def observe_base(self, pose: Vector, twist: Vector, stamp: float, now: float) -> bool:
         """Take odometry; see ``MeasuredState.put_base``.
@@ -128,7 +129,7 @@ class BalanceController:
         Returns:
             Whether it was taken.
         """
-        return self._in_time(stamp, now) and self._accept(self.measured.put_base(pose, twist, stamp))
+        return self._in_time(stamp, now, self.measured.base_at) and self._accept(self.measured.put_base(pose, twist, stamp))
 
     def observe_contact(self, surface: str, normal_force: float, t: float) -> None:
         """Take the normal force on a sole; other surfaces are passed over.
@@ -164,9 +165,12 @@ class BalanceController:
             t: When it was measured [s].
         """
         missing = self.measured.missing or ("no reference yet" if self.settings.await_reference and not self.reference.begun else "")
-        if missing:
-            self._last = Torques(self._last.tau, "waiting", missing)
+        stale = self.measured.explain_age(t, self.settings.timeout)
+        if missing or (stale and self._last.status == "waiting"):
+            self._last = Torques(self._last.tau, "waiting", missing or stale)
             return self._last
+        if stale:
+            return self._fade(t, stale)
         if not self._holding:
             self.reference.hold(self.measured.q)
             self._holding = True
@@ -200,24 +204,38 @@ class BalanceController:
         Args:
             now: The time [s].
         """
-        age = now - self._good_at
+        age = self._age(now)
         if self._last.status == "waiting" or age <= self.settings.timeout:
             return None
-        share = max(0.0, 1.0 - (age - self.settings.timeout) / self.settings.decay) if np.isfinite(age) else 0.0
-        said = f"no good state for {1e3 * age:.0f} ms" + (f"; {self._complaint}" if self._complaint else "")
-        return Torques(read_only(share * self._last.tau), "state_skewed" if self._skewed else "state_stale", said)
+        late = self.measured.explain_age(now, self.settings.timeout) or f"no good state for {1e3 * age:.0f} ms"
+        return self._fade(now, f"{late}; {self._complaint}" if self._complaint else late)
 
-    def _in_time(self, stamp: float, now: float) -> bool:
+    def _age(self, now: float) -> float:
+        """Return the age of the oldest part of the state [s]."""
+        return now - min(self._good_at, self.measured.joints_at, self.measured.base_at)
+
+    def _fade(self, now: float, why: str) -> Torques:
+        """Return the last torques, which fade with the age of the state.
+
+        Args:
+            now: The time [s].
+            why: What is missing.
+        """
+        age = self._age(now)
+        share = min(max(0.0, 1.0 - (age - self.settings.timeout) / self.settings.decay), 1.0) if np.isfinite(age) else 0.0
+        return Torques(read_only(share * self._last.tau), "state_skewed" if self._skewed else "state_stale", why)
+
+    def _in_time(self, stamp: float, now: float, before: float) -> bool:
+        """Return whether a stamp is near enough to now; where it went back against that before from the same source, all begins anew."""
         settings = self.settings
-        if stamp < self._heard_at - settings.skew and abs(now - stamp) <= settings.timeout + settings.skew:
-            said = f"stamps went back by {self._heard_at - stamp:.3f} s"
+        if stamp < before - settings.skew and abs(now - stamp) <= settings.timeout + settings.skew:
+            said = f"stamps went back by {before - stamp:.3f} s"
             self.forget()
             self._rewound = said
         self._skewed = not -settings.skew <= now - stamp <= settings.timeout
         if self._skewed:
             self._complaint = f"a state is stamped {1e3 * (stamp - now):+.0f} ms from now"
             return False
-        self._heard_at = max(stamp, self._heard_at)
         return True
 
     def _accept(self, taken: bool) -> bool:
@@ -305,6 +323,12 @@ class BalanceController:
             return f"contact_{phase}", why
         if self.reference.fault:
             return "reference_refused", self.reference.fault
+        status, why = self._judge_reference(t)
+        if self.measured.estimated.any():
+            return "velocities_estimated", f"{status}; {self.measured.estimated.sum()} joints come without velocities"
+        return status, why
+
+    def _judge_reference(self, t: float) -> tuple[str, str]:
         if not self.reference.begun:
             return "standing", ""
         ended = t > self.reference.end

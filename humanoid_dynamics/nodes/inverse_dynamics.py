@@ -46,7 +46,7 @@ class InverseDynamicsNode(AdapterNode):
         super().__init__("inverse_dynamics", **keywords)
         self._controller: BalanceController | None = None
         self._answered = 0
-        self._sender = SenderBeat(("following",))
+        self._sender = SenderBeat(("following", "velocities_estimated"))
 
     def prepare(self) -> None:
         """Make the controller."""

@@ -13,6 +13,7 @@ from humanoid_dynamics.contact.schedule import ContactInterval, ContactSchedule
 from humanoid_dynamics.control.balance import BalanceController
 from humanoid_dynamics.control.balance_settings import STATUSES, BalanceSettings
 from humanoid_dynamics.control.contact_state import ContactState, ContactThresholds
+from humanoid_dynamics.control.measured import MeasuredState
 from humanoid_dynamics.control.reference import Reference, joint_position
 from humanoid_dynamics.control.support import Support
 from humanoid_dynamics.control.whole_body import Wanted, WholeBodyLaw
@@ -434,3 +435,91 @@ def test_no_tick_waits_for_a_compiler(robot):
             loop.run(0.01)
     assert {"standing", "following", "limited", "infeasible"} <= set(loop.seen)
     assert not compiled.buffer
+
+
+def observe(loop, part=slice(None), *, velocities=True, t=None):
+    """Show some of the joints, and the base, and return what answers them."""
+    t = loop.t if t is None else t
+    world, robot = loop.live.world, loop.robot
+    loop.controller.observe_base(world.q[:7], world.v[:6], t, t)
+    rates = world.v[robot.actuated_v][part] if velocities else np.zeros(0)
+    assert loop.controller.observe_joints(loop.names[part], world.q[loop.q_at][part], rates, t, t)
+    return loop.controller.command(t)
+
+
+@pytest.mark.parametrize("part", [slice(0, 14), slice(1, None, 2), slice(0, 27)])
+def test_joints_that_are_not_measured_any_more_make_the_state_stale(robot, part):
+    loop = Loop(robot, timeout=0.02, decay=0.1)
+    loop.run(0.05)
+    before = loop.tau
+    answers = [observe(loop, part, t=loop.t + 0.002 * k) for k in range(60)]
+    assert answers[8].status == "standing"
+    assert answers[12].status == "state_stale"
+    missing = [name for name in loop.names if name not in loop.names[part]]
+    assert missing[0] in answers[12].reason
+    assert f"{len(missing)} of 28 joints" in answers[12].reason
+    assert not answers[-1].tau.any()
+    watched = loop.controller.watch(loop.t + 0.05)
+    assert (watched.status, missing[0] in watched.reason) == ("state_stale", True)
+    steps = np.abs(np.diff([before, *(answer.tau for answer in answers)], axis=0)).max()
+    assert steps < 0.1 * np.abs(before).max()
+    assert observe(loop, t=loop.t + 0.13).status == "standing"
+
+
+def test_odometry_that_stops_makes_the_state_stale(robot):
+    loop = Loop(robot, timeout=0.02, decay=0.1)
+    loop.run(0.05)
+    world = loop.live.world
+    for k in range(20):
+        t = loop.t + 0.002 * k
+        loop.controller.observe_joints(loop.names, world.q[loop.q_at], world.v[robot.actuated_v], t, t)
+        torques = loop.controller.command(t)
+    assert torques.status == "state_stale"
+    assert "odometry" in torques.reason
+
+
+def test_joint_states_may_come_in_parts_of_different_age(robot):
+    """Legs at 500 Hz, arms at 100 Hz and 15 ms late, and stamps of one are no stamps of the other that went back."""
+    loop, arms = Loop(robot), slice(14, None)
+    loop.run(0.05)
+    loop.controller.forget()
+    for k in range(100):
+        torques = observe(loop, slice(0, 14))
+        world, t = loop.live.world, loop.t
+        if k % 5 == 0:
+            late = t - 0.015
+            assert loop.controller.observe_joints(loop.names[arms], world.q[loop.q_at][arms], world.v[robot.actuated_v][arms], late, t)
+        assert torques.status == ("waiting" if k == 0 else "standing"), torques.reason
+        loop.live.command(loop.names, torques.tau if k else loop.tau)
+        loop.live.advance(DT, 2)
+    assert np.abs(loop.live.world.v).max() < 1e-2
+
+
+@pytest.mark.parametrize("name", ["human28", "g1"])
+def test_velocities_that_do_not_come_are_differentiated(name):
+    """It stands, bears a push, and the status names it."""
+    loop = Loop(load(name))
+    loop.run(0.02)
+    before = loop.com()
+    loop.live.push(loop.robot.links[0], np.array([0.0, loop.robot.mass, 0.0]), np.zeros(3), 0.1)
+    for _ in range(600):
+        torques = observe(loop, velocities=False)
+        loop.live.command(loop.names, torques.tau)
+        loop.live.advance(DT, 2)
+    assert (torques.status, "standing; " in torques.reason) == ("velocities_estimated", True)
+    assert np.abs(loop.com() - before).max() < 0.02
+    rates = loop.live.world.v[loop.robot.actuated_v]
+    np.testing.assert_allclose(loop.controller.measured.v[loop.robot.actuated_v], rates, atol=0.02)
+    assert observe(loop).status == "standing"
+
+
+def test_joints_without_end_are_differentiated_across_the_turn():
+    """From just below half a turn to just above minus half a turn is a small way."""
+    joint = '<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>'
+    body = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    robot = hd.load_robot(f'<robot name="wheel"><link name="a">{body}</link><link name="b">{body}</link>{joint}</robot>')
+    state = MeasuredState(robot)
+    for k in range(100):
+        angle = np.remainder(3.0 + 0.01 * k + np.pi, 2.0 * np.pi) - np.pi
+        assert state.put_joints(["j"], np.array([angle]), np.zeros(0), 0.01 * k)
+    np.testing.assert_allclose(state.v[robot.joint("j").v], 1.0, atol=1e-3)

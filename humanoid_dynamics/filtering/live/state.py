@@ -114,8 +114,8 @@ class LiveState:
             return None
         if self.measured.missing:
             return "waiting", self.measured.missing
-        age = now - min(self.measured.joints_at, self.measured.base_at)
-        return ("state_stale", f"no state for {age:.2f} s") if age > self._timeout else None
+        late = self.measured.explain_age(now, self._timeout)
+        return ("state_stale", late) if late else None
 
     def _is_fresh(self, stamp: float, now: float) -> bool:
         if abs(stamp - now) <= self._timeout:
