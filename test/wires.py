@@ -46,7 +46,7 @@ class Wires:
         self.statuses = list(self.node.interface.statuses)
         self.changed = threading.Condition()
         self.heard, self.counts, self.out, self.clients = {}, {}, {}, {}
-        self.status, self.reason = "", ""
+        self.status, self.reason, self.level = "", "", b""
         name = self.node.get_name()
         self.probe.create_subscription(UInt8, f"/{name}/status", self._on_status, make_qos(Topic("", "in", "", "latched", "")))
         self.probe.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 100)
@@ -104,6 +104,7 @@ class Wires:
         with self.changed:
             for status in message.status:
                 if status.name == f"/{self.node.get_name()}":
+                    self.level = status.level
                     self.reason = next(pair.value for pair in status.values if pair.key == "reason")
             self.changed.notify_all()
 

@@ -24,7 +24,7 @@ from benchmarks.ros.soak import soak
 from humanoid_dynamics.errors import MissingExtraError
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.nodes.adapter import make_qos
-from humanoid_dynamics.nodes.interfaces import COMMANDS, STATES, turned
+from humanoid_dynamics.nodes.interfaces import STATES, UNGUARDED, turned
 from humanoid_dynamics.nodes.messages import doubles, nanoseconds, write_odometry
 from humanoid_dynamics.nodes.running import keep_rate, make_executor
 from humanoid_dynamics.nodes.together import LockStepRun, run_in_lock_step, spin
@@ -43,7 +43,7 @@ class EchoNode(Node):
 
     def __init__(self) -> None:
         super().__init__("echo")
-        self._out = self.create_publisher(JointState, "joint_torque_commands", make_qos(COMMANDS[0]))
+        self._out = self.create_publisher(JointState, UNGUARDED[0].name, make_qos(UNGUARDED[0]))
         self.create_subscription(Odometry, "odom", lambda _message: None, make_qos(STATES[1]))
         self.create_subscription(JointState, "joint_states", self._on_state, make_qos(STATES[0]))
 
@@ -77,9 +77,9 @@ class Prober(Node):
             self.create_publisher(JointState, f"{namespace}/joint_states", make_qos(joint_states)),
         )
         self.times[namespace], self.asked[namespace] = [], 0
-        command = turned(COMMANDS)[0]
+        command = turned(UNGUARDED)[0]
         self.create_subscription(
-            JointState, f"{namespace}/joint_torque_commands", lambda message: self._on_answer(namespace, message), make_qos(command)
+            JointState, f"{namespace}/{command.name}", lambda message: self._on_answer(namespace, message), make_qos(command)
         )
 
     def watch(self, topic: str) -> None:

@@ -40,7 +40,9 @@ class Witness(Node):
         self.status = ""
         self._statuses = tuple(INTERFACES["inverse_dynamics"].statuses)
         self.create_subscription(JointState, "joint_states", lambda m: self.states.append(nanoseconds(m.header.stamp)), QUEUE)
-        self.create_subscription(JointState, "joint_torque_commands", lambda m: self.answers.append(nanoseconds(m.header.stamp)), QUEUE)
+        self.create_subscription(
+            JointState, "unguarded/joint_torque_commands", lambda m: self.answers.append(nanoseconds(m.header.stamp)), QUEUE
+        )
         self.create_subscription(UInt8, "inverse_dynamics/status", self._on_status, make_qos(REPORTS[0]))
 
     def _on_status(self, message: UInt8) -> None:

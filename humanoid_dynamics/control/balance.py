@@ -71,7 +71,6 @@ class BalanceController:
         self._weight = self._solver.dynamics.unit_force
         self._damping = SafeTorques(robot.actuated, self.limits, robot=robot)
         self._ended = ContactSchedule.of(ContactInterval(name, -np.inf, np.inf, 0.0, 0.0) for name in self.law.names)
-        self._last = Torques(read_only(np.zeros(len(robot.actuated))), "waiting", "no state has come")
         self.forget()
 
     def forget(self) -> None:
@@ -86,6 +85,7 @@ class BalanceController:
         self._good_at = -np.inf
         self._rewound = ""
         self._last_q: Vector = self.measured.q
+        self._last = Torques(read_only(np.zeros(len(self.robot.actuated))), "waiting", "no state has come")
 
     def change(self, settings: BalanceSettings) -> None:
         """Take other settings while running; a new rule takes over gradually.

@@ -56,7 +56,8 @@ def find_type(kind: str, part: str = "msg") -> Any:
 class AdapterNode(LifecycleNode):
     """A node of ours; children say what is particular."""
 
-    good: tuple[str, ...] = ()  # statuses that are well
+    good: tuple[str, ...] = ()  # statuses at level OK
+    failed: tuple[str, ...] = ()  # statuses at level ERROR; all others are WARN
     places: tuple[str, ...] = ("surface", "frame", "connection")
     raw: tuple[str, ...] = ()  # topics whose handlers take the bytes as they come
 
@@ -180,15 +181,16 @@ class AdapterNode(LifecycleNode):
         self._logged[status] = monotonic()
         if status in self.good:
             self.get_logger().info(said)
+        elif status in self.failed:
+            self.get_logger().error(said)
         else:
             self.get_logger().warning(said)
 
     def _diagnose(self) -> None:
         self._next_diagnostics = monotonic() + DIAGNOSTICS_PERIOD
-        level = DiagnosticStatus.OK if self.status in self.good else DiagnosticStatus.WARN if self.active else DiagnosticStatus.STALE
         facts = {"reason": self.reason, **self.facts()}
         status = DiagnosticStatus(
-            level=level,
+            level=self._level(),
             name=self.get_fully_qualified_name(),
             message=self.status,
             hardware_id=self.robot.name if self.robot is not None else "",
@@ -197,6 +199,14 @@ class AdapterNode(LifecycleNode):
         message = DiagnosticArray(status=[status])
         message.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics_out.publish(message)
+
+    def _level(self) -> Any:
+        """Return how serious the status is, as a level of ``DiagnosticStatus``; STALE while the node is not active."""
+        if self.status in self.good:
+            return DiagnosticStatus.OK
+        if not self.active:
+            return DiagnosticStatus.STALE
+        return DiagnosticStatus.ERROR if self.status in self.failed else DiagnosticStatus.WARN
 
     # The life cycle.
 

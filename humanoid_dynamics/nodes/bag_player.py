@@ -27,6 +27,7 @@ class BagPlayerNode(AdapterNode):
     """Publishes raw messages as they become due."""
 
     good = ("waiting", "playing", "paused", "ended")
+    failed = ("broken",)
 
     def __init__(self, **keywords: Any) -> None:
         self._bag: BagPlay | None = None

@@ -52,6 +52,7 @@ class DynamicsFilterNode(AdapterNode):
     """Hears references or poses in callbacks, sends what is due at an even rate."""
 
     good = GOOD
+    failed = ("fallen",)
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__("dynamics_filter", **keywords)

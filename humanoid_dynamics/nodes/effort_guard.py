@@ -10,18 +10,21 @@ import numpy as np
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from humanoid_dynamics.control.effort_guard import EffortGuard, Guarded, GuardSettings
+from humanoid_dynamics.control.effort_guard import RUNNING, STATUSES, EffortGuard, Guarded, GuardSettings
 from humanoid_dynamics.control.safe_output import SafeTorques
 from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError
 from humanoid_dynamics.nodes.adapter import Act, AdapterNode, Handler
 from humanoid_dynamics.nodes.messages import doubles, seconds, to_stamp, write_efforts
 from humanoid_dynamics.nodes.running import keep_rate, run
 
+UNGUARDED = "unguarded/joint_torque_commands"
+
 
 class EffortGuardNode(AdapterNode):
     """Guards the efforts of a robot, or of joints named by parameter."""
 
-    good = ("waiting", "passing", "limited", "held")
+    good = RUNNING
+    failed = tuple(status for status in STATUSES if status not in RUNNING)
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__("effort_guard", **keywords)
@@ -66,7 +69,7 @@ class EffortGuardNode(AdapterNode):
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return what hears commands and states."""
-        return {"joint_torque_commands": self._on_command, "joint_states": self._on_state}
+        return {UNGUARDED: self._on_command, "joint_states": self._on_state}
 
     def acts(self) -> Mapping[str, Act]:
         """Return what stops and arms."""
@@ -119,7 +122,7 @@ class EffortGuardNode(AdapterNode):
             self._guard.count_publishers(self._count_senders(), now)
 
     def _count_senders(self) -> int:
-        return int(self.count_publishers(self.resolve_topic_name("joint_torque_commands")))
+        return int(self.count_publishers(self.resolve_topic_name(UNGUARDED)))
 
     def _send(self, now: float) -> None:
         """Send what goes out now: a command with its own stamp, what is safe with the time."""
@@ -132,7 +135,7 @@ class EffortGuardNode(AdapterNode):
 
     def _publish(self, out: Guarded, stamp: Any) -> None:
         if self._guard is not None:
-            self.out("guarded_torque_commands").publish(write_efforts(self._guard.names, out.tau, stamp))
+            self.out("joint_torque_commands").publish(write_efforts(self._guard.names, out.tau, stamp))
             if self.is_heard("effort_commands"):
                 self.out("effort_commands").publish(Float64MultiArray(data=doubles(out.tau)))
 

@@ -152,9 +152,23 @@ FILTERED = (
         "distance to joint limit [rad, m], share of speed limit [-], slip [m/s], rung [-]",
     ),
 )
-COMMANDS = (
+UNGUARDED = (
     Topic(
-        "joint_torque_commands", "out", "sensor_msgs/JointState", "command", "`effort` [N·m, N] by name, stamped as the state it answers"
+        "unguarded/joint_torque_commands",
+        "out",
+        "sensor_msgs/JointState",
+        "command",
+        "`effort` [N·m, N] by name, stamped as the state it answers; input of `effort_guard`, not of motors",
+    ),
+    Topic("unguarded/effort_commands", "out", "std_msgs/Float64MultiArray", "command", "the same efforts, in the order of the joints"),
+)
+COMMANDS = (  # what motors take; published by the guard alone
+    Topic(
+        "joint_torque_commands",
+        "out",
+        "sensor_msgs/JointState",
+        "command",
+        "guarded `effort` [N·m, N] by name; also the heartbeat, at `rate` or faster",
     ),
     Topic("effort_commands", "out", "std_msgs/Float64MultiArray", "command", "the same efforts, in the order of the joints [N·m, N]"),
 )
@@ -208,7 +222,7 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
         "simulator": Interface(
             "The world that steps, behind the topics of a robot.",
             (
-                Topic("joint_torque_commands", "in", "sensor_msgs/JointState", "command", "`effort` [N·m, N] by name"),
+                turned(COMMANDS)[0],
                 Topic(
                     "push",
                     "in",
@@ -250,7 +264,7 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 DESCRIPTION,
                 *STATES,
                 *REFERENCES,
-                *COMMANDS,
+                *UNGUARDED,
                 Topic(
                     "planned_wrenches/<surface>",
                     "out",
@@ -274,16 +288,9 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
             "What stands between commands and motors.",
             (
                 DESCRIPTION,
-                turned(COMMANDS)[0],
+                turned(UNGUARDED)[0],
                 STATES[0],
-                Topic(
-                    "guarded_torque_commands",
-                    "out",
-                    "sensor_msgs/JointState",
-                    "command",
-                    "`effort` [N·m, N] by name; also the heartbeat, at `rate` or faster",
-                ),
-                COMMANDS[1],
+                *COMMANDS,
                 *REPORTS,
             ),
             (
@@ -316,8 +323,8 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 DESCRIPTION,
                 STATES[0],
                 STATES[2],
+                turned(UNGUARDED)[0],
                 turned(COMMANDS)[0],
-                Topic("guarded_torque_commands", "in", "sensor_msgs/JointState", "command", "what the guard lets out"),
                 REFERENCES[0],
                 Topic("certificate", "in", "std_msgs/Float64MultiArray", "state", "as `inverse_dynamics` sends it"),
                 Topic("audit", "in", "std_msgs/Float64MultiArray", "report", "as `simulator` sends it"),
@@ -359,8 +366,7 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 DESCRIPTION,
                 Topic("joint_states", "in", "sensor_msgs/JointState", "state", "of all joints, those that carry link 1 included"),
                 Topic("heading", "in", "std_msgs/Float64", "reference", "where to go, angle from the x axis [rad]; the last one holds"),
-                Topic("joint_torque_commands", "out", "sensor_msgs/JointState", "command", "`effort` [N·m], stamped"),
-                Topic("effort_commands", "out", "std_msgs/Float64MultiArray", "command", "the same, in the order of the motors"),
+                *UNGUARDED,
                 *REPORTS,
             ),
             (),

@@ -40,6 +40,7 @@ class InverseDynamicsNode(AdapterNode):
     """Computes torques in the callback of the state that completes a pair of joint states and odometry."""
 
     good = ("waiting", "standing", "following", "reference_ended", "limited")
+    failed = ("fallen",)
     raw = ("joint_states", "odom", "contact_wrenches/<surface>")
 
     def __init__(self, **keywords: Any) -> None:
@@ -197,9 +198,9 @@ class InverseDynamicsNode(AdapterNode):
 
     def _send(self, torques: Torques, stamp: Any) -> None:
         if self.robot is not None:
-            self.out("joint_torque_commands").publish(self._efforts.write(stamp, torques.tau))
-            if self.is_heard("effort_commands"):
-                self.out("effort_commands").publish(Float64MultiArray(data=doubles(torques.tau)))
+            self.out("unguarded/joint_torque_commands").publish(self._efforts.write(stamp, torques.tau))
+            if self.is_heard("unguarded/effort_commands"):
+                self.out("unguarded/effort_commands").publish(Float64MultiArray(data=doubles(torques.tau)))
             self.tell(*self._sender.judge(torques.status, torques.reason))
 
     def _send_details(self, torques: Torques, stamp: Any, age: float) -> None:

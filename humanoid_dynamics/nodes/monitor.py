@@ -51,8 +51,8 @@ class MonitorNode(AdapterNode):
         """Return what counts and remembers."""
         return {
             "joint_states": lambda _message: self._count("joint_states"),
+            "unguarded/joint_torque_commands": lambda _message: self._count("unguarded/joint_torque_commands"),
             "joint_torque_commands": lambda _message: self._count("joint_torque_commands"),
-            "guarded_torque_commands": lambda _message: self._count("guarded_torque_commands"),
             "reference/joints": lambda _message: self._count("reference/joints"),
             "contact_wrenches/<surface>": self._on_wrench,
             "certificate": self._on_certificate,

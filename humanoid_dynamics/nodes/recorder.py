@@ -28,6 +28,7 @@ class RecorderNode(AdapterNode):
     """Hears raw messages of every topic that is wanted, as soon as somebody says something there."""
 
     good = ("waiting", "recording")
+    failed = ("failed",)
 
     def __init__(self, **keywords: Any) -> None:
         self._bag: BagFile | None = None

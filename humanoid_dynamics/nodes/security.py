@@ -18,10 +18,6 @@ PARAMETERS = (
     "set_parameters_atomically",
 )
 LIFE = ("change_state", "get_available_states", "get_available_transitions", "get_state", "get_transition_graph")
-RENAMED = {
-    "simulator": {"joint_torque_commands": "guarded_torque_commands"},
-    "effort_guard": {"effort_commands": "guarded_effort_commands"},
-}
 
 
 def write_policy() -> str:
@@ -34,7 +30,7 @@ def write_policy() -> str:
     ]
     for node, interface in INTERFACES.items():
         lines += [f'    <enclave path="/hd/{node}">', "      <profiles>", f'        <profile ns="/" node="{node}">']
-        lines += _profile(node, interface)
+        lines += _profile(interface)
         lines += ["        </profile>", "      </profiles>", "    </enclave>"]
     return "\n".join([*lines, "  </enclaves>", "</policy>"]) + "\n"
 
@@ -45,25 +41,23 @@ def list_topics() -> list[str]:
     for node, interface in INTERFACES.items():
         for topic in interface.topics:
             if topic.name != ANY:
-                names[RENAMED.get(node, {}).get(topic.name, topic.name).replace("~", node)] = None
                 names[topic.name.replace("~", node)] = None
     return list(names)
 
 
-def _profile(node: str, interface: Interface) -> list[str]:
+def _profile(interface: Interface) -> list[str]:
     said = [topic.name for topic in interface.topics if topic.way == "out"]
     heard = [topic.name for topic in interface.topics if topic.way == "in"]
     offered = [f"~/{name}" for name in (*(service.name for service in interface.services), *PARAMETERS, *LIFE)]
-    lines = _block("topics", "publish", "topic", [*COMMON_OUT, *said], node)
-    lines += _block("topics", "subscribe", "topic", [*COMMON_IN, *heard], node)
-    lines += _block("services", "reply", "service", offered, node)
-    return lines + (_block("services", "request", "service", list(interface.calls), node) if interface.calls else [])
+    lines = _block("topics", "publish", "topic", [*COMMON_OUT, *said])
+    lines += _block("topics", "subscribe", "topic", [*COMMON_IN, *heard])
+    lines += _block("services", "reply", "service", offered)
+    return lines + (_block("services", "request", "service", list(interface.calls)) if interface.calls else [])
 
 
-def _block(kind: str, verb: str, entry: str, names: list[str], node: str) -> list[str]:
-    renamed = RENAMED.get(node, {})
+def _block(kind: str, verb: str, entry: str, names: list[str]) -> list[str]:
     every = [name for name in list_topics() if name != "/diagnostics"]
     names = [each for name in names for each in (every if name == ANY else [name])]
-    written = [re.sub(r"<\w+>", "*", renamed.get(name, name)) for name in names]
+    written = [re.sub(r"<\w+>", "*", name) for name in names]
     lines = [f"            <{entry}>{name}</{entry}>" for name in dict.fromkeys(written)]
     return [f'          <{kind} {verb}="ALLOW">', *lines, f"          </{kind}>"]

@@ -37,6 +37,7 @@ class SimulatorNode(AdapterNode):
     """Steps a world and shows it as a robot would show itself."""
 
     good = ("waiting", "running", "paused")
+    failed = ("stopped",)
     raw = ("joint_torque_commands",)
 
     def __init__(self, **keywords: Any) -> None:

@@ -76,8 +76,8 @@ class SnakeDriverNode(AdapterNode):
 
     def _publish(self, tau: Any) -> None:
         if self.robot is not None:
-            self.out("joint_torque_commands").publish(write_efforts(self.robot.actuated, tau, to_stamp(self.now())))
-            self.out("effort_commands").publish(Float64MultiArray(data=doubles(tau)))
+            self.out("unguarded/joint_torque_commands").publish(write_efforts(self.robot.actuated, tau, to_stamp(self.now())))
+            self.out("unguarded/effort_commands").publish(Float64MultiArray(data=doubles(tau)))
 
     def _on_state(self, message: JointState) -> None:
         if self._measured.put_joints(message.name, np.asarray(message.position), np.asarray(message.velocity), self.now()):

@@ -73,18 +73,18 @@ def make_nodes(robot: str, rate: float, motion: str, guarded: bool, namespace: s
         namespace: Namespace of all.
         follow: What the filter before the controller follows, ``motion`` or ``poses``; no filter where empty.
     """
-    commands = ["-r", "joint_torque_commands:=guarded_torque_commands"] if guarded else []
+    commands = [] if guarded else ["-r", "unguarded/joint_torque_commands:=joint_torque_commands"]
     base = ["--ros-args", "-r", f"__ns:={namespace}", "-r", f"/clock:={namespace}/clock", "-p", f"robot:={robot}"]
     slow = ["-p", "use_sim_time:=true"]
     waits = ["-p", "await_reference:=true"] if motion and not follow else []
     nodes: list[AdapterNode] = [
-        _make(SimulatorNode, [*base, *commands, "-p", "lock_step:=true", "-p", f"rate:={rate}"]),
-        _make(InverseDynamicsNode, [*base, *(FILTERED if follow else []), *slow, *waits, "-p", "detail_rate:=20.0"]),
+        _make(SimulatorNode, [*base, "-p", "lock_step:=true", "-p", f"rate:={rate}"]),
+        _make(InverseDynamicsNode, [*base, *commands, *(FILTERED if follow else []), *slow, *waits, "-p", "detail_rate:=20.0"]),
     ]
     if follow:
         nodes.append(_make(DynamicsFilterNode, [*base, *slow, "-p", f"follow:={follow}", "-p", "lead:=0.02"]))
     if guarded:
-        nodes.append(_make(EffortGuardNode, [*base, *slow, "-p", f"rate:={rate}", "-r", "effort_commands:=guarded_effort_commands"]))
+        nodes.append(_make(EffortGuardNode, [*base, *slow, "-p", f"rate:={rate}"]))
     if motion not in {"", BY_OTHERS}:
         nodes.append(_make(MotionPlayerNode, [*base, *slow, "-p", f"motion:={motion}", "-p", "play:=true", "-p", "lead:=0.1"]))
     return nodes

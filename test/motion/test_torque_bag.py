@@ -60,7 +60,7 @@ def only(bag, topic):
 
 
 def test_the_same_torques_are_in_the_bag(torques, answer):
-    commands = only(answer, "/joint_torque_commands")
+    commands = only(answer, "/unguarded/joint_torque_commands")
     assert commands.form.names == torques.columns
     np.testing.assert_array_equal(commands.fields[2], torques.tau)
     assert np.abs(commands.stamps - (1_700_000_000 * NANO + np.arange(COUNT) * (NANO // RATE))).max() < 1000  # as far as seconds tell

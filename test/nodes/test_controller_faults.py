@@ -26,7 +26,7 @@ from humanoid_dynamics.nodes.messages import (  # noqa: E402
     write_wrench,
 )
 
-OUT = "joint_torque_commands"
+OUT = "unguarded/joint_torque_commands"
 PERIOD = 0.005  # s
 WELL = ("standing", "following", "reference_ended")
 
@@ -365,3 +365,16 @@ def test_a_wrench_for_no_reason_is_no_harm(wires):
     wires.out["contact_wrenches/left_foot"].publish(WrenchStamped())
     assert safe(wires, state(wires))
     load(wires)
+
+
+def test_activated_anew_it_sends_nothing_before_a_state(wires):
+    """A command of zero torques would let the robot fall."""
+    restart(wires)
+    before = wires.counts[OUT]
+    with wires.node.lock:
+        wires.node.trigger_deactivate()
+        wires.node.trigger_activate()
+    wires.clock.run(200)
+    assert wires.node.status == "waiting"
+    assert np.abs(state(wires).effort).max() > 1.0
+    assert wires.counts[OUT] == before + 1

@@ -8,6 +8,7 @@ import pytest
 
 rclpy = pytest.importorskip("rclpy", reason="needs ROS 2: pip install 'humanoid_dynamics[ros]', or source a ROS installation")
 
+from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
 from lifecycle_msgs.msg import Transition  # noqa: E402
 from lifecycle_msgs.srv import ChangeState  # noqa: E402
 from rcl_interfaces.srv import DescribeParameters  # noqa: E402
@@ -20,7 +21,7 @@ from humanoid_dynamics.nodes.messages import seconds  # noqa: E402
 NAMES = ["hip", "knee", "ankle"]
 LIMITS = [100.0, 50.0, 20.0]
 GOOD = [1.0, -2.0, 3.0]
-OUT = "guarded_torque_commands"
+IN, OUT = "unguarded/joint_torque_commands", "joint_torque_commands"
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +58,7 @@ def command(wires, effort=GOOD, names=NAMES, shift=0.0):
 def send(wires, message):
     """Publish a command, and return what the guard sends from then on."""
     now = wires.clock.t
-    wires.out["joint_torque_commands"].publish(message)
+    wires.out[IN].publish(message)
     wires.wait(lambda: OUT in wires.heard and abs(seconds(wires.heard[OUT].header.stamp) - now) < 1e-6, f"what is sent at {now} comes")
     return wires.heard[OUT]
 
@@ -105,6 +106,7 @@ def test_bad_command(wires, fault):
     np.testing.assert_allclose(sent.effort, [-10.0, 5.0, -1.0])
     wires.expect(status)
     wires.wait(lambda: wires.reason, "the reason is told")
+    wires.wait(lambda: wires.level == DiagnosticStatus.ERROR, "a latched guard is an error")
     sent = send(wires, command(wires))
     np.testing.assert_allclose(sent.effort, [-10.0, 5.0, -1.0])
     arm(wires)
@@ -133,7 +135,7 @@ def test_commands_that_stop(wires):
 
 def test_two_nodes_that_send(wires):
     arm(wires)
-    other = wires.probe.create_publisher(JointState, "joint_torque_commands", 1)
+    other = wires.probe.create_publisher(JointState, IN, 1)
     wires.wait(
         lambda: send(wires, command(wires)) and (wires.node.tick() or wires.status == "duplicate_publisher"), "the other one is noticed"
     )

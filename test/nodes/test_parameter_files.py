@@ -63,5 +63,5 @@ def test_policy_gives_each_node_what_it_says_and_hears():
     assert [enclave.get("path") for enclave in root.iter("enclave")] == [f"/hd/{node}" for node in INTERFACES]
     guard = next(profile for profile in root.iter("profile") if profile.get("node") == "effort_guard")
     said = {topic.text for topics in guard.findall("topics") if topics.get("publish") for topic in topics}
-    assert "guarded_torque_commands" in said
+    assert {"joint_torque_commands", "effort_commands"} <= said
     assert "joint_states" not in said

@@ -63,7 +63,7 @@ class Bench:
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
         self.commands, self.diagnoses = [], []
-        self.node.create_subscription(JointState, "joint_torque_commands", self.commands.append, 100)
+        self.node.create_subscription(JointState, "unguarded/joint_torque_commands", self.commands.append, 100)
         self.node.create_subscription(DiagnosticArray, "/diagnostics", self.diagnoses.append, 100)
         self.states = self.node.create_publisher(JointState, "joint_states", 10)
         self.headings = self.node.create_publisher(Float64, "heading", 10)

@@ -1,6 +1,6 @@
 """Torques of a motion as a bag: what the node ``inverse_dynamics`` would have said, on its topics, beside the states they belong to.
 
-/joint_torque_commands        sensor_msgs/JointState       effort by name [N·m, N]
+/unguarded/joint_torque_commands sensor_msgs/JointState       effort by name [N·m, N]
 /planned_wrenches/<surface>   geometry_msgs/WrenchStamped  force and moment at the surface, axes of the world [N, N·m]
 /certificate                  std_msgs/Float64MultiArray   residual and margins, as the node has them; the age is zero
 /joint_states, /odom          as they were read, with the velocities that were found
@@ -52,7 +52,7 @@ def _list_channels(torques: MotionTorques) -> list[Channel]:
     clip, names = torques.clip, torques.columns
     count = len(names)
     channels: list[Channel] = [
-        ("/joint_torque_commands", joint_state_form(names, (0, 0, count)), lambda k: (np.zeros(0), np.zeros(0), torques.tau[k])),
+        ("/unguarded/joint_torque_commands", joint_state_form(names, (0, 0, count)), lambda k: (np.zeros(0), np.zeros(0), torques.tau[k])),
     ]
     for column, surface in enumerate(torques.surfaces):
         channels.append((f"/planned_wrenches/{clean(surface)}", wrench_form(WORLD), _fill_wrench(torques.wrenches[:, column])))
