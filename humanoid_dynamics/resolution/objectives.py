@@ -12,6 +12,7 @@ from scipy.linalg import lapack
 
 from humanoid_dynamics.contact.wrench import reference_point
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
+from humanoid_dynamics.resolution.inner_forces import BASE_COORDINATES, InnerForces
 from humanoid_dynamics.resolution.kernels import share_tick, share_tick_inside, torque_tick, torque_tick_inside
 from humanoid_dynamics.resolution.parallel import FACE, stiffen
 from humanoid_dynamics.resolution.settling import CLEAR, MOST_PASSES, SETTLED, weigh
@@ -25,7 +26,6 @@ TYPICAL_LEVER = 0.1  # m; half a foot, turns the moments of a wrench into forces
 RIGID_LEVER = 1e4  # m; forces follow their shares this much more stiffly than moments where no face bears, see ``stiffen``
 GEAR_WEIGHT = 1e-6
 LOOP_WEIGHT = 1e-9  # as small as a well conditioned program allows: loops bear what they have to
-LOOP_SOFTNESS = 1e4  # against the moments of contacts
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,21 +258,22 @@ class ShareObjective(Objective):
                 x, y, _ = reference_point(surface)
                 self._twist[part.start + 4] = y, -x
         self._twisted = np.flatnonzero(self._twist.any(axis=1))
-        self._gears = np.zeros(n)
-        self._gears[dynamics.parts[-1].stop if contacts else 0 :] = 1.0
-        self._gears[dynamics.held] = LOOP_SOFTNESS
+        outer = dynamics.parts[-1].stop if contacts else 0
+        base = int(np.count_nonzero(dynamics.bearing_v < BASE_COORDINATES.get(dynamics.robot.root, 0)))
+        self._inner = InnerForces(outer, base) if outer < n else None
         for k, part in enumerate(dynamics.parts):
             forces = slice(part.start, part.start + 3)
             self._to_forces[forces, k] = 1.0
             self._to_compliance[part, k] = 1.0
             self._to_compliance[forces, k] = RIGID_LEVER**-2
             self.is_force[forces] = True
-        np.fill_diagonal(self.H, 1.0)
+        self._metric = np.where(np.arange(n) < outer, 1.0, GEAR_WEIGHT)  # inner forces follow from those of contacts
+        np.fill_diagonal(self.H, self._metric)
 
     def write(self, shares: Vector) -> None:
         """Fill ``g``: distances weigh alike in N and N·m, so that forces keep to their shares and moments give way first."""
         choice = self.choose(shares)
-        self.g[:] = self.target(shares) if choice is None else choice
+        self.g[:] = self._metric * (self.target(shares) if choice is None else choice)
 
     def target(self, shares: Vector) -> Vector:
         """Return the forces by shares, without moments about the normals through the origins, (size,).
@@ -294,27 +295,42 @@ class ShareObjective(Objective):
         """Return the push by shares; None where the moments of these contacts cannot make up what is left."""
         x, J_u, compliance, missing = self.give_way(shares)
         if not J_u.shape[1]:
-            return x
+            return self.complete(x)
         yielding = J_u * compliance[:, None]
         _, multipliers, info = lapack.dposv(J_u.T.dot(yielding), missing, overwrite_a=1, overwrite_b=1)
         if info:
             return None
         x += yielding.dot(multipliers)
+        return self.complete(x)
+
+    def complete(self, x: Vector) -> Vector:
+        """Return a push with the inner forces that follow from its contacts, written in place.
+
+        Args:
+            x: (size,) push.
+        """
+        if self._inner is not None:
+            self._inner.complete(x, self.dynamics.J[:, self.dynamics.bearing], self.dynamics.free[self.dynamics.bearing])
         return x
 
     def give_way(self, shares: Vector) -> tuple[Vector, Matrix, Vector, Vector]:
         """Return the target, what each part of the push does, how much each gives way, and what the target leaves.
 
+        Equations are those that contacts answer for alone, see ``InnerForces``.
+
         Args:
             shares: (contacts,) shares; where more numbers follow, these are the target.
         """
         dynamics = self.dynamics
-        x, J_u = self.target(shares), dynamics.J[:, dynamics.bearing]
+        x, J_u, missing = self.target(shares), dynamics.J[:, dynamics.bearing], dynamics.free[dynamics.bearing]
+        missing = missing - x.dot(J_u)
+        if self._inner is not None:
+            Z = self._inner.reduce(J_u)
+            J_u, missing = J_u @ Z, missing @ Z
         shares = shares[: len(dynamics.parts)]
         compliance = self._to_compliance.dot(shares)
         compliance[self.is_force] *= stiffen(self.to_faces.dot(shares), J_u.shape[1], dynamics.base_linear.stop)
-        compliance += self._gears
-        return x, J_u, compliance, dynamics.free[dynamics.bearing] - x.dot(J_u)
+        return x, J_u, compliance, missing
 
     def fast(self) -> Fast:
         """Return the kernel of shares."""

@@ -139,7 +139,7 @@ class PressedShareObjective(ShareObjective):
         """
         target, *way = self.give_way(shares)
         sureness, rest = bear_surely(*way)
-        return sureness, None if rest is None else target + rest
+        return sureness, None if rest is None else self.complete(target + rest)
 
     def fitness(self, sureness: float, x: Vector | None) -> float:
         """Return how much a set counts: one, but on the way to where its contacts bear nothing zero.
