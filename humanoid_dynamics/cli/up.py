@@ -12,11 +12,12 @@ from typing import Annotated
 import typer
 
 from humanoid_dynamics.cli.choices import read_choices
-from humanoid_dynamics.cli.options import PlanOption
+from humanoid_dynamics.cli.options import OriginOption, PlanOption
 from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError
 from humanoid_dynamics.graphs.description import Graph, graph_names, load_graph
 from humanoid_dynamics.graphs.supervisor import Supervisor, node_command
 from humanoid_dynamics.simulation.scenes.names import scene_names
+from humanoid_dynamics.viewer.origins import parse_origin
 
 GraphArgument = Annotated[
     str, typer.Argument(help=f"One of {', '.join(graph_names())}, the path of a graph file, or a scene.", metavar="FILE-OR-SCENE")
@@ -40,6 +41,7 @@ def up(
     seconds: SecondsOption = -1.0,
     headless: HeadlessOption = False,
     logs: LogsOption = "",
+    origin: OriginOption = [],  # noqa: B006 - typer expects a list
     as_json: PlanOption = False,
 ) -> None:
     """Bring up a graph of nodes as separate processes, on this machine alone; Ctrl-C ends it."""
@@ -47,6 +49,10 @@ def up(
     loaded, given = _find(graph, given)
     if headless and "headless" in loaded.arguments:
         given["headless"] = "true"
+    if origin and "origins" not in loaded.arguments:
+        raise HumanoidDynamicsError(f"--origin: received {', '.join(origin)}, but graph {loaded.name} has no page")
+    if origin:
+        given["origins"] = json.dumps([str(parse_origin(text)) for text in origin])
     nodes = loaded.resolve(given)
     if as_json:
         typer.echo(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from humanoid_dynamics.cli.options import OriginOption
 from humanoid_dynamics.cli.progress import PATIENCE
 from humanoid_dynamics.cli.tables import make_console
 from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
@@ -24,7 +25,9 @@ WhatArgument = Annotated[str, typer.Argument(help=WHAT, metavar="WHAT")]
 RobotOption = Annotated[str, typer.Option("--robot", help="Robot of a motion: catalogue name, or path of a URDF or xacro file.")]
 HostOption = Annotated[str, typer.Option("--host", help="Address to listen on; beyond this machine a token is needed to touch.")]
 PortOption = Annotated[int, typer.Option("--port", help="Port; the next free one where it is taken.", min=1, max=65535)]
-TokenOption = Annotated[str, typer.Option("--token", help="The token; a fresh one where one is needed and none is given.")]
+TokenOption = Annotated[
+    str, typer.Option("--token", help="The token, 16 characters or more; a fresh one where one is needed and none is given.")
+]
 RateOption = Annotated[float, typer.Option("--rate", help="Pictures per second.", min=0.1, max=120.0)]
 SecondsOption = Annotated[float, typer.Option("--seconds", help="End after this time; Ctrl-C ends it where not given.")]
 SimpleOption = Annotated[bool, typer.Option("--simple", help="Draw capsules instead of meshes, for a slow browser.")]
@@ -46,6 +49,7 @@ def view(  # noqa: PLR0913  # one for each option
     host: HostOption = "127.0.0.1",
     port: PortOption = 8080,
     token: TokenOption = "",
+    origin: OriginOption = [],  # noqa: B006 - typer expects a list
     rate: RateOption = 30.0,
     seconds: SecondsOption = 0.0,
     simple: SimpleOption = False,
@@ -71,7 +75,7 @@ def view(  # noqa: PLR0913  # one for each option
         session.prepare()
     finally:
         waiting.cancel()
-    page = Page(session, host=host, port=port, token=token)
+    page = Page(session, host=host, port=port, token=token, origins=origin)
     if as_json:
         typer.echo(json.dumps({"address": page.address, "token": None if page.access.open else page.access.token}))
         sys.stdout.flush()

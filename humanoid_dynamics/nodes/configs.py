@@ -179,7 +179,8 @@ class ViewerConfig(NodeConfig):
 
     host: str = parameter("127.0.0.1", "Address the page listens on; anything but this machine needs a token to touch")
     port: int = parameter(8080, "Port of the page; the next free one where it is taken")
-    token: str = parameter("", "Token that opens the controls; a fresh one where left out and one is needed")
+    token: str = parameter("", "Token that opens the controls, 16 characters or more; a fresh one where left out and one is needed")
+    origins: tuple[str, ...] = parameter((), "Other origins under which the page is reached, such as https://robot.example of a proxy")
     rate: float = parameter(30.0, "Pictures per second", unit="Hz", lowest=1.0, highest=120.0)
     simple: bool = parameter(False, "Whether links are drawn as capsules, without meshes")
     rule: str = parameter("", "Rule of the controller at the start; empty where none can be chosen", choices=("", *RULES))

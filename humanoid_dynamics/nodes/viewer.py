@@ -72,7 +72,7 @@ class ViewerNode(AdapterNode):
             push_time=config.push_time,
             simple=config.simple,
         )
-        self.page = Page(self.session, host=config.host, port=config.port, token=config.token)
+        self.page = Page(self.session, host=config.host, port=config.port, token=config.token, origins=config.origins)
         token = "" if self.page.access.open else f", token to touch: {self.page.access.token}"
         self.get_logger().info(f"open {self.page.address} in a browser{token}")
 

@@ -19,7 +19,9 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 from humanoid_dynamics.viewer.access import Access, check_host
 from humanoid_dynamics.viewer.bodies import Body
 from humanoid_dynamics.viewer.drawing import Drawing
-from humanoid_dynamics.viewer.panel import Panel
+from humanoid_dynamics.viewer.origins import OriginCheck
+from humanoid_dynamics.viewer.panel import TOKEN_ORDER, Panel
+from humanoid_dynamics.viewer.server import PageServer
 from humanoid_dynamics.viewer.session import Session
 
 NEWTONS_PER_METRE = 400.0
@@ -33,14 +35,6 @@ ASIDE = 0.22  # how far the robot stands left of the middle, or on a tall screen
 Wish = Callable[[Session], None]
 
 
-class _Server(viser.ViserServer):
-    """A server that never asks another one to publish it, whoever wants it to."""
-
-    def request_share_url(self, verbose: bool = True) -> str | None:  # noqa: ARG002 - as it is called
-        """Refuse."""
-        return None
-
-
 class Page:
     """One page for all who look.
 
@@ -51,23 +45,27 @@ class Page:
         access: Who may touch.
     """
 
-    def __init__(self, session: Session, *, host: str = "127.0.0.1", port: int = 8080, token: str = "") -> None:
+    def __init__(
+        self, session: Session, *, host: str = "127.0.0.1", port: int = 8080, token: str = "", origins: Sequence[str] = ()
+    ) -> None:
         """Open the page.
 
         Args:
             session: What is shown.
             host: Address to listen on; anything but this machine needs a token to touch.
             port: Port; the next free one where it is taken.
-            token: The token; a fresh one where left out and one is needed.
+            token: The token, 16 characters or more; a fresh one where left out and one is needed.
+            origins: Other origins under which the page is reached, such as ``https://robot.example`` of a proxy.
 
         Raises:
-            HumanoidDynamicsError: If this machine cannot listen on that address.
+            HumanoidDynamicsError: If this machine cannot listen on that address, the token is too short, or an origin is none.
         """
         check_host(host)
-        self.access = Access(host, token)
+        check = OriginCheck(host, origins)
+        self.access = Access(host, token, check.named)
         self._wishes: queue.Queue[Wish] = queue.Queue(LONGEST_QUEUE)
         with contextlib.redirect_stdout(io.StringIO()):  # it would announce itself in a frame
-            self._server = _Server(host=host, port=port, label="humanoid_dynamics", verbose=False)
+            self._server = PageServer(check, host=host, port=port)
         self._server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
         self._server.on_client_disconnect(lambda client: self.access.forget(client.client_id))
         logging.getLogger("websockets.server").setLevel(logging.CRITICAL)  # a visitor's nonsense is not worth a traceback
@@ -75,6 +73,8 @@ class Page:
         self._picture = session.picture()
         self._build(session)
         self._server.on_client_connect(self._look)
+        if not self.access.open:
+            self._server.on_client_connect(self._ask_token)
 
     @property
     def address(self) -> str:
@@ -147,7 +147,7 @@ class Page:
         self._drawing = Drawing(self._server, session.bodies, offer)
         for client in self._server.get_clients().values():
             self._look(client)
-        self._panel = Panel(self._server, offer, self.access, self.wish)
+        self._panel = Panel(self._server, offer, self.wish)
         if offer.pushable:
             for name, handle in self._drawing.handles.items():
                 handle.on_drag("left")(self._on_drag(name))
@@ -167,6 +167,26 @@ class Page:
         aside = -ASIDE * distance * (np.array([0.0, 0.0, 1.0]) if tall else -right)
         client.camera.position = tuple(target - view * (FARTHER if tall else 1.0) + aside)
         client.camera.look_at = tuple(target + aside)
+
+    def _ask_token(self, client: viser.ClientHandle) -> None:
+        """Give a visitor a field for the token, of its own: what is typed into a shared field is sent to all visitors."""
+        hint = "Needed to touch; watching is free."
+        field: Any = client.gui.add_text("Token", initial_value="", hint=hint, order=TOKEN_ORDER)
+        button = client.gui.add_button("Unlock", order=TOKEN_ORDER)
+
+        def show(_: Any) -> None:
+            given, address = str(field.value), self._server.addresses.get(client.client_id, "")
+            field.value = ""
+            if self.access.show(client.client_id, given, address):
+                field.remove()
+                button.remove()
+                self._panel.say("You may touch now.")
+            elif locked := self.access.lockout(address):
+                self._panel.say(f"Too many wrong tokens: none is accepted for {locked:.0f} s.")
+            else:
+                self._panel.say("That is not the token.")
+
+        button.on_click(show)
 
     def _on_drag(self, body: str) -> Callable[[Any], None]:
         X_BL = next(b.X_JL for b in self._drawing.bodies if b.name == body).inverse()

@@ -7,12 +7,12 @@ from typing import Any
 
 import viser
 
-from humanoid_dynamics.viewer.access import Access
 from humanoid_dynamics.viewer.picture import Picture
 from humanoid_dynamics.viewer.plots import Plots
 from humanoid_dynamics.viewer.session import Offer, Session
 
 PLOT_EVERY = 6  # pictures
+TOKEN_ORDER = 1.0  # below title and status, above everything else
 FALLEN = "**It has fallen.**"
 Wish = Callable[[Session], None]
 Take = Callable[["int | None", Wish], bool]  # a visitor and a wish; whether it will be done
@@ -21,16 +21,14 @@ Take = Callable[["int | None", Wish], bool]  # a visitor and a wish; whether it 
 class Panel:
     """Buttons, choices, plots and one line that says how things are."""
 
-    def __init__(self, server: viser.ViserServer, offer: Offer, access: Access, take: Take) -> None:
+    def __init__(self, server: viser.ViserServer, offer: Offer, take: Take) -> None:
         self._server, self._take, self._offer = server, take, offer
         self._count, self._said = 0, ""
         gui = server.gui
-        gui.add_markdown(offer.title)
-        self._status = gui.add_markdown("")
+        gui.add_markdown(offer.title, order=0.0)
+        self._status = gui.add_markdown("", order=0.0)
         self._rise = gui.add_button("Stand up again", color="green", visible=False)
         self._rise.on_click(lambda event: self._send(event, lambda session: session.reset()))
-        if not access.open:
-            self._ask_token(access)
         self._add_time(offer)
         self._add_choices(offer)
         self._switches = {name: self._add_switch(name, closed) for name, closed in offer.connections.items()}
@@ -72,18 +70,6 @@ class Panel:
             if button.label != label:
                 button.label = label
         self._offer = offer
-
-    def _ask_token(self, access: Access) -> None:
-        field: Any = self._server.gui.add_text("Token", initial_value="", hint="Needed to touch; watching is free.")
-
-        def shown(event: Any) -> None:
-            given = str(field.value)
-            if given and event.client_id is not None:
-                right = access.show(event.client_id, given)
-                field.value = ""  # all pages share the field
-                self.say("You may touch now." if right else "That is not the token.")
-
-        field.on_update(shown)
 
     def _send(self, event: Any, wish: Wish) -> None:
         self._take(event.client_id, wish)

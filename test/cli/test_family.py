@@ -131,11 +131,24 @@ def test_what_runs_until_it_is_ended_tells_as_json_how(call_here, tmp_path):
     pytest.importorskip("viser", reason="viser is not installed")
     page = json.loads(call("view", "sliding_box", "--port", "18493", "--host", "0.0.0.0", "--seconds", "0.1", "--json").stdout)
     assert page["address"].startswith("http://")
-    assert len(page["token"]) > 8
+    assert len(page["token"]) >= 16
+    nodes = json.loads(call_here("up", "demo", "--origin", "https://robot.example", "--json")[1])["commands"]
+    assert 'origins:=["https://robot.example"]' in nodes["viewer"]
 
 
 @pytest.mark.parametrize(
-    "arguments", [("vue",), ("describe", "nobody"), ("view", "nothing"), ("view", "--port", "0"), ("up", "demo", "robot")]
+    "arguments",
+    [
+        ("vue",),
+        ("describe", "nobody"),
+        ("view", "nothing"),
+        ("view", "--port", "0"),
+        ("up", "demo", "robot"),
+        ("view", "--token", "short"),
+        ("view", "--origin", "*"),
+        ("up", "robot", "--origin", "http://a"),
+        ("up", "demo", "--origin", "null"),
+    ],
 )
 def test_what_is_refused_ends_with_two(call_here, arguments):
     assert call_here(*arguments)[0] == 2

@@ -90,6 +90,12 @@ def test_parameters_are_written_as_ros_reads_them(value, text):
     assert as_argument(value) == text
 
 
+def test_origins_reach_the_page():
+    nodes = {node.name: node for node in load_graph("demo").resolve({"origins": '["https://robot.example"]'})}
+    assert 'origins:=["https://robot.example"]' in node_command(nodes["viewer"])
+    assert 'origins:=[""]' in node_command({node.name: node for node in load_graph("teleop").resolve({})}["viewer"])
+
+
 def test_unknown_names_are_told():
     with pytest.raises(UnknownNameError, match="demo"):
         load_graph("dmo")

@@ -157,7 +157,7 @@ def test_nothing_comes_from_any_network(browser: Any, page: Page) -> None:
 
 def test_without_the_token_one_only_watches_even_on_a_phone(browser: Any) -> None:
     session = Diary()
-    with shown(session, rate=5.0, token="open sesame") as page:
+    with shown(session, rate=5.0, token="open sesame 0123") as page:
         browser.get(page.address)
         assert wait_for(lambda: browser.find_elements(By.CSS_SELECTOR, "canvas"), 30.0)
         button(browser, "Release hand").click()
@@ -165,7 +165,12 @@ def test_without_the_token_one_only_watches_even_on_a_phone(browser: Any) -> Non
         assert not session.asked
         empty = "//label[contains(., 'Token')]/ancestor::*[.//input][1]//input"
         field = wait_for(lambda: browser.find_elements(By.XPATH, empty))[0]
-        field.send_keys("open sesame", Keys.ENTER)
+        field.send_keys("open sesame 012")
+        button(browser, "Unlock").click()
+        assert wait_for(lambda: "not the token" in text(browser))
+        field.send_keys("open sesame 0123")
+        assert wait_for(lambda: field.get_attribute("value") == "open sesame 0123")
+        button(browser, "Unlock").click()
         assert wait_for(lambda: "You may touch now" in text(browser))
         button(browser, "Release hand").click()
         assert wait_for(lambda: ("switch", "hand", False) in session.asked)
