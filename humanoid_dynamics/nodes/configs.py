@@ -114,6 +114,9 @@ class SimulatorConfig(NodeConfig):
     """Parameters of the node ``simulator``."""
 
     scene: str = parameter("", "Scene to run instead of the robot on a plane: a name or a path")
+    points: str = parameter(
+        "body", "What touches the ground without a scene: all bodies, or contact surfaces alone", choices=("body", "surfaces")
+    )
     dt: float = parameter(0.001, "Time step", unit="s", lowest=1e-5, highest=0.02)
     rate: float = parameter(500.0, "Rate of the states; steps between two of them are whole", unit="Hz", lowest=1.0, highest=2000.0)
     lock_step: bool = parameter(False, "Whether time stands still until the command for the last state has come; drives /clock")

@@ -192,6 +192,7 @@ SIMULATOR_STATUSES = {
     "refused": "the latest command was not usable; the one before is applied until it is too old",
     "awaiting_command": "lock-step: the command for the last state has not come for a second; time stands still",
     "stopped": "the motion ran away; reset to begin anew",
+    "inside": "a body is under the ground",
 }
 PLAYER_STATUSES = {
     "idle": "nothing is played",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from time import monotonic
 from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped, WrenchStamped
+from numpy.typing import NDArray
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Float64MultiArray, String
 
@@ -62,7 +64,7 @@ class SimulatorNode(AdapterNode):
             self._live = LiveWorld.of_scene(load_scene(config.scene))
             self.robot = self._live.world.robot
         elif self.robot is not None:
-            self._live = LiveWorld.of_robot(self.robot, compiled=None if config.compiled else False)
+            self._live = LiveWorld.of_robot(self.robot, points=config.points, compiled=None if config.compiled else False)
         if self.robot is None or self._live is None:
             raise HumanoidDynamicsError("no robot was named")
         self._steps = max(1, round(1.0 / (config.rate * config.dt)))
@@ -73,13 +75,18 @@ class SimulatorNode(AdapterNode):
         self._names = [name for _, name in self._joints]
         self._base = self.robot.links[0]
         self._floats = self.robot.root == "free_flyer"
-        self._soles = frozenset(self.robot.stance)
         self._commands = JointStateReader()
         n, still = len(self._names), Time()
         self._joint_form = Form(write_joint_state(self._names, mark(0, n), mark(1, n), still), n, n)
         self._base_form = Form(write_odometry(mark(0, 7), mark(1, 6), still, (WORLD, self._base)), 7, 6)
         wrench = mark(0, 3), mark(1, 3), still
-        self._wrench_forms = {name: Form(write_wrench(*wrench, name), 3, 3) for name in self.robot.surfaces}
+        self._felt_names = (*self.robot.surfaces, *(name_topic(link, self.robot.surfaces) for link in self._live.links))
+        frames = (*self.robot.surfaces, *self._live.links)
+        self._wrench_forms = [Form(write_wrench(*wrench, frame), 3, 3) for frame in frames]
+        self._felt: NDArray[np.bool_] = np.zeros(len(frames), dtype=bool)
+        self._always = np.array([name in self.robot.stance for name in self._felt_names])
+        self._surfaces = np.arange(len(frames)) < len(self.robot.surfaces)
+        self._sunken = ""
         self._live.warm_up()
         rest = self.robot.posture[3:7] if self._floats else STRAIGHT
         self._frames = FramePublisher(self, tuple(self.robot.aliases), rest)
@@ -95,6 +102,8 @@ class SimulatorNode(AdapterNode):
             return tuple(self._live.connections) if self._live is not None else ()
         if placeholder == "frame":
             return self._frames.as_poses
+        if placeholder == "surface" and self._live is not None:
+            return self._felt_names
         return super().names(placeholder)
 
     def change(self) -> None:
@@ -137,7 +146,7 @@ class SimulatorNode(AdapterNode):
         self._restart()
 
     def _restart(self) -> None:
-        self._began, self._ticks, self._owed = monotonic(), 0, False
+        self._began, self._ticks, self._owed, self._sunken = monotonic(), 0, False, ""
         if self._live is not None:
             self._live.begun = not self.config.wait_for_command
         self.tell("waiting" if self.config.wait_for_command else "running")
@@ -225,6 +234,8 @@ class SimulatorNode(AdapterNode):
             self.tell("stopped", live.world.reason)
         elif live.paused:
             self.tell("paused")
+        elif self._sunken:
+            self.tell("inside", self._sunken)
         elif live.fault:
             self.tell("refused", live.fault)
         elif not live.begun:
@@ -247,13 +258,16 @@ class SimulatorNode(AdapterNode):
             self.out("odom").publish(self._base_form.write(stamp, world.q[:7], v[:6]))
         details = t >= self._pose_due or t < self._pose_due - 1.0
         if live.begun:
-            for name, felt in zip(self._wrench_forms, live.measure_wrenches(), strict=True):
-                if not (details or name in self._soles or felt.any()):
-                    continue  # what is no sole and touches nothing is told now and then
-                self.out("contact_wrenches/<surface>", name).publish(self._wrench_forms[name].write(stamp, felt[:3], felt[3:]))
+            wrenches = live.mean_wrenches()
+            felt = np.asarray(wrenches.any(axis=1))
+            for k in np.flatnonzero(self._always | felt | self._felt | (details & self._surfaces)).tolist():
+                form, name = self._wrench_forms[k], self._felt_names[k]
+                self.out("contact_wrenches/<surface>", name).publish(form.write(stamp, wrenches[k, :3], wrenches[k, 3:]))
+            self._felt = felt
         self.out("joint_states").publish(self._joint_form.write(stamp, q, v[self._v_at]))
         if details:
             self._pose_due = t + 1.0 / self.config.pose_rate
+            self._sunken = live.find_sunken()
             self._show_frames(live, stamp)
 
     def _measure(self, live: LiveWorld) -> tuple[Vector, Vector]:
@@ -279,7 +293,8 @@ class SimulatorNode(AdapterNode):
         if shown:
             self.show(live, t)
         q, v = self._measure(live)
-        forces = list(zip(self._wrench_forms, live.measure_wrenches()[:, 2].tolist(), strict=True)) if live.begun else ()
+        surfaces = self._felt_names[: len(live.world.robot.surfaces)]
+        forces = list(zip(surfaces, live.mean_wrenches()[: len(surfaces), 2].tolist(), strict=True)) if live.begun else ()
         pose = live.world.q[:7] if self._floats else None
         return Observation(round(t * SECOND), self._names, q, v[self._v_at], pose, v[:6], forces)
 
@@ -342,6 +357,17 @@ class SimulatorNode(AdapterNode):
         except HumanoidDynamicsError as refusal:
             return str(refusal)
         return ""
+
+
+def name_topic(link: str, surfaces: Container[str]) -> str:
+    """Return the name of a link as a part of a topic; no surface has it.
+
+    Args:
+        link: Name of the link.
+        surfaces: Names of surfaces.
+    """
+    name = re.sub(r"\W", "_", link, flags=re.ASCII)
+    return f"link_{name}" if name in surfaces or not name[:1].isalpha() else name
 
 
 def main() -> None:

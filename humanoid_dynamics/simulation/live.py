@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.dynamics.placements import Placements
-from humanoid_dynamics.errors import UnknownNameError
+from humanoid_dynamics.errors import ShapeError, UnknownNameError, UrdfError
 from humanoid_dynamics.model.loop import LoopClosure
 from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.simulation.contacts.contact_wrenches import LINK, find_owner
 from humanoid_dynamics.simulation.contacts.felt_kernel import turn_wrenches
 from humanoid_dynamics.simulation.contacts.terrain import build_plane
 from humanoid_dynamics.simulation.scenes.run import build_world
@@ -23,6 +24,7 @@ from humanoid_dynamics.spatial.compiling import choose_compiler, compile_kernel
 from humanoid_dynamics.structure.events import Connect, Cut
 
 COMMON = 1e-3  # s; a step
+SUNKEN = 5e-3  # m; how deep a centre of mass is under the ground in a body that did not touch it
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +53,7 @@ class LiveWorld:
         begun: Whether a command has come.
         fault: Why the latest command was refused; empty where it was not.
         connections: Connections that can be closed and opened, by name.
+        links: Links that can touch without a contact surface.
     """
 
     def __init__(self, make: Callable[[], World], connections: dict[str, LoopClosure] | None = None) -> None:
@@ -65,17 +68,29 @@ class LiveWorld:
         self.reset()
 
     @classmethod
-    def of_robot(cls, robot: RobotModel, *, compiled: bool | None = False) -> LiveWorld:
+    def of_robot(cls, robot: RobotModel, *, points: str = "body", compiled: bool | None = False) -> LiveWorld:
         """Return a robot in its resting posture on a plane.
+
+        Contact surfaces alone touch where the robot holds no shapes, or where its shapes reach into the ground in its resting posture.
 
         Args:
             robot: The robot.
+            points: What touches the ground: ``body`` for all bodies, ``surfaces`` for contact surfaces alone.
             compiled: Whether numba compiles its steps; where it is installed, if None.
 
         Raises:
             MissingExtraError: If numba is asked for and not installed.
+            UnknownNameError: If there is no such choice of touch points.
         """
-        return cls(lambda: World(robot, Setup(terrain=(build_plane(),), compiled=compiled)))
+        soles = Setup(terrain=(build_plane(),), compiled=compiled)
+
+        def make() -> World:
+            try:
+                return World(robot, replace(soles, points=points))
+            except (UrdfError, ShapeError):
+                return World(robot, soles)
+
+        return cls(make)
 
     @classmethod
     def of_scene(cls, scene: Scene) -> LiveWorld:
@@ -147,10 +162,16 @@ class LiveWorld:
         Returns:
             Why the world has stopped; empty while it runs.
         """
-        if self.begun and not self.paused:
-            for _ in range(steps):
-                self.world.step(dt, self._tau)
-        return self.world.reason
+        world = self.world
+        if self.begun and not self.paused and steps > 0:
+            self._before[:], self._time_before = 0.0, 0.0
+            for left in reversed(range(steps)):
+                world.step(dt, self._tau)
+                if left:
+                    world.sum_wrenches(self._owner, self._room)
+                    self._before += self._room
+                    self._time_before += world.length
+        return world.reason
 
     def push(self, link: str, force: Vector, moment: Vector, duration: float) -> None:
         """Push a link from now on.
@@ -184,18 +205,47 @@ class LiveWorld:
         self._bind()
 
     def feel(self) -> list[FeltWrench]:
-        """Return what the ground does to every surface, as its sensor would measure it in the last step."""
-        return [FeltWrench(name, row[:3], row[3:]) for name, row in zip(self.world.robot.surfaces, self.measure_wrenches(), strict=True)]
+        """Return what the ground does to every surface, as its sensor would measure it in the last step.
+
+        A surface stands for its whole link where the link has no other.
+        """
+        return [FeltWrench(name, *np.split(row, 2)) for name, row in zip(self.world.robot.surfaces, self.measure_wrenches(), strict=True)]
+
+    def feel_links(self) -> list[FeltWrench]:
+        """Return what the ground did in the last step to links that touch without a surface, in their own axes."""
+        rows = self._measure(whole=False)[len(self.world.robot.surfaces) :]
+        return [FeltWrench(name, *np.split(row, 2)) for name, row in zip(self.links, rows, strict=True)]
 
     def measure_wrenches(self) -> Matrix:
-        """Return the same as a table: (surfaces, 6) force and moment, in the order of the robot's surfaces [N, N·m]."""
+        """Return what ``feel`` does as a table: (surfaces, 6) force and moment, in the order of the robot's surfaces [N, N·m]."""
+        return self._measure(whole=False)[: len(self.world.robot.surfaces)]
+
+    def mean_wrenches(self) -> Matrix:
+        """Return the mean over all steps of the last ``advance``: (surfaces and links, 6) in their axes at its end [N, N·m]."""
+        return self._measure(whole=True)
+
+    def find_sunken(self) -> str:
+        """Return which body has its centre of mass under the ground and how deep, in words; empty where none has."""
+        world = self.world
+        pin.forwardKinematics(world.robot.model, self._data, world.q)
+        centres = np.array([self._data.oMi[k].act(world.robot.model.inertias[k].lever) for k in self._heavy]).reshape(-1, 3)
+        depth = np.array([-shape.probe(centres)[0] for shape in world.setup.terrain]).reshape(-1, len(centres)).max(axis=0, initial=-np.inf)
+        if not len(depth) or depth.max() < SUNKEN:
+            return ""
+        deepest = int(np.argmax(depth))
+        return f"the centre of mass of joint {world.robot.model.names[self._heavy[deepest]]!r} is {depth[deepest]:.3g} m under the ground"
+
+    def _measure(self, *, whole: bool) -> Matrix:
+        """Return mean wrenches on surfaces and links, of the last step or of all steps of the last ``advance``."""
         world = self.world
         pin.forwardKinematics(world.robot.model, self._data, world.q)
         if not self._placements.shared:
             self._placements.refresh()
-        felt: Matrix = np.empty((len(world.robot.surfaces), 6))
+        felt: Matrix = np.empty_like(self._room)
         world.sum_wrenches(self._owner, felt)
-        self._turn(felt, self._mounts, self._placements.poses, world.span)
+        if whole:
+            felt += self._before
+        self._turn(felt, self._mounts, self._placements.poses, world.length + whole * self._time_before)
         return felt
 
     def place(self, name: str) -> Vector:
@@ -220,10 +270,15 @@ class LiveWorld:
         self._known = ()
         self._placements = Placements(world.robot.model, self._data)
         surfaces = world.robot.surfaces
-        rows = {name: row for row, name in enumerate(surfaces)}
+        owners = [find_owner(world.robot, *pair) for pair in zip(world.point_names, world.point_links, strict=True)]
+        self.links = tuple(name.removeprefix(LINK) for name in dict.fromkeys(owners) if name not in surfaces)
+        rows = {name: row for row, name in enumerate((*surfaces, *(LINK + link for link in self.links)))}
         self._owner = np.full(len(world.tables.points), -1, dtype=np.intp)
-        self._owner[: len(world.point_names)] = [rows.get(name.rpartition(".")[0], -1) for name in world.point_names]
-        frames = [world.robot.model.frames[surface.frame] for surface in surfaces.values()]
+        self._owner[: len(owners)] = [rows[name] for name in owners]
+        self._before, self._room, self._time_before = np.zeros((len(rows), 6)), np.zeros((len(rows), 6)), 0.0
+        self._heavy = [k for k in range(1, world.robot.model.njoints) if world.robot.model.inertias[k].mass > 0.0]
+        places = [*(surface.frame for surface in surfaces.values()), *(world.robot.link_frame(link) for link in self.links)]
+        frames = [world.robot.model.frames[place] for place in places]
         self._mounts = (
             np.array([frame.parentJoint for frame in frames], dtype=np.intp),
             np.array([frame.placement.rotation for frame in frames]).reshape(-1, 3, 3),

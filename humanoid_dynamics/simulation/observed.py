@@ -8,7 +8,7 @@ from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.model.robot import Notice, RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.books import Books
-from humanoid_dynamics.simulation.contacts.contact_rows import Touching
+from humanoid_dynamics.simulation.contacts.contact_rows import Touching, sum_touching
 from humanoid_dynamics.simulation.contacts.inside import Inside, find_inside
 from humanoid_dynamics.simulation.door import find_held
 from humanoid_dynamics.simulation.reading import list_forces
@@ -75,18 +75,27 @@ class ObservedWorld:
         return self._stepper.lam
 
     def sum_wrenches(self, owner: Indices, sums: Matrix) -> None:
-        """Sum the impulses on the points of surfaces in the last part of the last step.
+        """Sum the impulses on the points of surfaces in the last step, its impacts included.
 
         Args:
             owner: (points,) surface of each point, -1 where there is none.
             sums: (surfaces, 6) impulse [N·s] and its moment about the origin of the world; written.
         """
-        self._stepper.engine.contacts.sum_wrenches(owner, sums)
+        stepper = self._stepper
+        if stepper.parts_touched is None:
+            stepper.engine.contacts.sum_wrenches(owner, sums)
+        else:
+            sum_touching(stepper.whole_touching, owner, sums)
 
     @property
     def span(self) -> float:
         """Length of the last part of the last step, in which ``touching`` gave its impulses [s]."""
         return self._stepper.span
+
+    @property
+    def length(self) -> float:
+        """Length of the last step, over which contact forces are means [s]."""
+        return self._stepper.length
 
     @property
     def reason(self) -> str:
@@ -116,18 +125,24 @@ class ObservedWorld:
         table = self._stepper.engine.contacts.table
         return table.names[: table.own]
 
+    @property
+    def point_links(self) -> tuple[str, ...]:
+        """Links of all touch points of bodies, in the order of their names."""
+        table = self._stepper.engine.contacts.table
+        return table.links[: table.own]
+
     def point_forces(self) -> Matrix:
-        """Return (n, 3) mean force on every touch point of bodies in the last part of the last step, in the world [N]."""
-        table, touching = self._stepper.engine.contacts.table, self.touching
+        """Return (n, 3) mean force on every touch point of bodies in the last step, in the world [N]."""
+        table, touching = self._stepper.engine.contacts.table, self._stepper.whole_touching
         forces = np.zeros((len(table), 3))
-        np.add.at(forces, touching.point, touching.impulse / self._stepper.span)  # a point may touch several things
+        np.add.at(forces, touching.point, touching.impulse / self._stepper.length)  # a point may touch several things
         return forces[: table.own]
 
     def ground_force(self) -> Vector:
-        """Return (3,) the mean force of all that stands still in the last part of the last step, in the world [N]."""
-        own, touching = self._stepper.engine.contacts.table.own, self.touching
+        """Return (3,) the mean force of all that stands still in the last step, in the world [N]."""
+        own, touching = self._stepper.engine.contacts.table.own, self._stepper.whole_touching
         share = np.where(touching.point < own, touching.met == 0, -1.0)  # what touches an edge of the terrain pushes that
-        return np.asarray(share @ touching.impulse / self._stepper.span)
+        return np.asarray(share @ touching.impulse / self._stepper.length)
 
     @property
     def tables(self) -> Tables:
@@ -140,7 +155,7 @@ class ObservedWorld:
         return self.mechanism.nu
 
     def contact_forces(self) -> tuple[PointForce, ...]:
-        """Return the mean forces on all points that touched in the last part of the last step."""
+        """Return the mean forces on all points that touched in the last step."""
         return list_forces(self._stepper)
 
     def find_inside(self) -> tuple[Inside, ...]:

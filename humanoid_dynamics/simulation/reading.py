@@ -52,17 +52,17 @@ def find_fault(stepper: Stepper, residual: float, missing: float) -> tuple[str, 
 
 
 def list_forces(stepper: Stepper) -> tuple[PointForce, ...]:
-    """Return the mean forces on all points that touched in the last part of the last step.
+    """Return the mean forces on all points that touched in the last step.
 
     Where an edge of the terrain touches a shape, the force is that on the shape and its link.
 
     Args:
         stepper: What took it.
     """
-    contacts, touched = stepper.engine.contacts, stepper.touching
+    contacts, touched = stepper.engine.contacts, stepper.whole_touching
     table, own, found = contacts.table, contacts.table.own, []
     for i, met, place, impulse in zip(touched.point.tolist(), touched.met.tolist(), touched.place, touched.impulse, strict=True):
         if impulse.any():
             link, sign = (table.links[i], 1.0) if i < own else (contacts.movers[met - 1].link, -1.0)
-            found.append(PointForce(table.names[i], link, read_only(place), read_only(sign * impulse / stepper.span)))
+            found.append(PointForce(table.names[i], link, read_only(place), read_only(sign * impulse / stepper.length)))
     return tuple(found)

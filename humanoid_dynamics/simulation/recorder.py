@@ -7,7 +7,7 @@
     audit     depth, closure and certificate of the contacts, points that carry force, momentum that nobody gave in a step
     balance   centre of mass [m], momentum [kg·m/s], spin about the centre of mass [kg·m²/s], force of what stands still [N]
 
-and what the gauges of the world read.  Contact forces are means over the last part of a step, which an impact may have cut.
+and what the gauges of the world read.  Contact forces are means over the whole of a step, impacts included.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Recorder:
         forces = world.point_forces()
         edges = world.contact_forces() if len(forces) < len(world.tables.points) else ()
         edges = tuple(edge for edge in edges if edge.point not in self._names)
-        wrench = self._wrenches.measure(data, forces, world.touching)
+        wrench = self._wrenches.measure(data, forces, world._stepper.whole_touching)
         self._wrenches.add_edges(data, edges, wrench)
         touching = float(np.count_nonzero(forces.any(axis=1)) + len(edges))
         return {

@@ -36,6 +36,7 @@ class Snapshot:
         lam: (k,) mean force of each bilateral row in it.
         closure: Largest position error of the bilateral rows after it [m].
         touching: What touched in the last part of it.
+        whole: Length of the last step [s], and what touched in each part of it; None where it was taken in one go.
         structure: Tree and bilateral constraints it belongs to.
     """
 
@@ -54,6 +55,7 @@ class Snapshot:
     lam: Vector
     closure: float
     touching: Touching
+    whole: tuple[float, tuple[Touching, ...] | None]
     structure: tuple[Mechanism, tuple[ConstraintBlock, ...]]
 
     def __getstate__(self) -> dict[str, object]:
@@ -95,6 +97,7 @@ def take_snapshot(stepper: Stepper) -> Snapshot:
         lam=stepper.lam.copy(),
         closure=stepper.closure,
         touching=touching._replace(place=touching.place.copy(), impulse=touching.impulse.copy()),
+        whole=(stepper.length, None if stepper.parts_touched is None else tuple(stepper.parts_touched)),
         structure=(stepper.mechanism, tuple(stepper.mechanism.constraints)),
     )
 
@@ -117,3 +120,5 @@ def go_back(stepper: Stepper, snapshot: Snapshot) -> None:
     for table, values in zip((tables.dofs, tables.numbers, tables.memory, tables.limits), snapshot.tables, strict=True):
         table[:] = values
     stepper.engine.contacts.go_back(snapshot.touching)
+    stepper.length, parts = snapshot.whole
+    stepper.parts_touched = None if parts is None else list(parts)

@@ -56,12 +56,37 @@ def find_clusters(table: PointTable) -> Clusters:
             shape[a:b] = shape.max() + 1
         spans += [(k, min(k + TOGETHER, b)) for k in range(a, b, TOGETHER) if min(k + TOGETHER, b) - k >= FEW]
     for k, (a, b) in enumerate(spans):
-        p, number[a:b] = table.p_J[a:b, :3, 0], k + 1
-        middles.append((p.min(axis=0) + p.max(axis=0)) / 2.0)
-        radii.append(float((np.linalg.norm(p - middles[-1], axis=1) + table.radius[a:b]).max()))
+        number[a:b] = k + 1
+        middle, radius = _enclose(table, a, b)
+        middles.append(middle)
+        radii.append(radius)
     first, end = (np.array([span[k] for span in spans], dtype=np.intp) for k in (0, 1))
     joints = np.array(table.joints, dtype=np.intp)[table.owner[first]] if len(first) else first
     return Clusters(first, end, joints, read_only(np.reshape(middles, (-1, 3))), read_only(radii), number, shape)
+
+
+def find_joint_balls(table: PointTable) -> tuple[Indices, Indices, Matrix, Vector]:
+    """Return a ball for each run of many points on one joint: what is far from the ground as a whole costs one look.
+
+    Args:
+        table: All touch points.
+
+    Returns:
+        (r,) the first point of each run, (r,) the one after its last, (r, 3) middle of the ball in the joint and (r,) its radius [m].
+    """
+    carriers = list(zip(table.owner.tolist(), table.group.tolist(), strict=True))
+    bounds = [k for k in range(len(carriers) + 1) if k in {0, len(carriers)} or carriers[k] != carriers[k - 1]]
+    spans = [(a, b) for a, b in pairwise(bounds) if b - a >= FEW and table.group[a] != WORLD]
+    balls = [_enclose(table, a, b) for a, b in spans]
+    first, end = (np.array([span[k] for span in spans], dtype=np.intp) for k in (0, 1))
+    return first, end, np.reshape([ball[0] for ball in balls], (-1, 3)), np.array([ball[1] for ball in balls])
+
+
+def _enclose(table: PointTable, a: int, b: int) -> tuple[Vector, float]:
+    """Return middle and radius of a ball that holds some points of one joint [m]."""
+    p = table.p_J[a:b, :3, 0]
+    middle: Vector = (p.min(axis=0) + p.max(axis=0)) / 2.0
+    return middle, float((np.linalg.norm(p - middle, axis=1) + table.radius[a:b]).max())
 
 
 class Looking(NamedTuple):

@@ -57,6 +57,14 @@ class CompiledContacts(FrictionContacts):
         if self._terms is None:
             super().sum_wrenches(owner, sums)
             return
+        self._sum(owner, sums)
+
+    def warm_up(self) -> None:
+        """Call once what a step calls only now and then."""
+        super().warm_up()
+        self._sum(np.full(len(self.tables.points), -1, dtype=np.intp), np.zeros((1, 6)))
+
+    def _sum(self, owner: Indices, sums: Matrix) -> None:
         tables = self.tables
         compile_kernel(sum_wrenches)(tables.near, tables.chosen, tables.answer, tables.numbers, owner, sums)
 

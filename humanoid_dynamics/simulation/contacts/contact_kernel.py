@@ -26,7 +26,9 @@ from humanoid_dynamics.simulation.steps.rows import (
     CONE,
     DEPTH,
     DT,
+    FIRST_KEPT,
     M_DEEP,
+    M_NEXT,
     M_P,
     M_TOUCHES,
     M_U,
@@ -170,6 +172,22 @@ def solve_problem(bench: Bench, cones: Cones, slots: Indices, yields: bool) -> N
     numbers[COMPLEMENTARITY], numbers[CONE] = certify(cones.mu, cones.normals, p, u)
 
 
+def forget_points(memory: Matrix, numbers: Vector) -> None:
+    """Forget which points took part in the last step: those it lists, or all where it lists none.
+
+    Args:
+        memory: Table of the memory.
+        numbers: Numbers in and out.
+    """
+    if numbers[FIRST_KEPT] < 0.0:
+        memory[:, M_TOUCHES : M_DEEP + 1] = 0.0
+    k = int(numbers[FIRST_KEPT])
+    while k > 0:
+        memory[k - 1, M_TOUCHES] = memory[k - 1, M_DEEP] = 0.0
+        k = int(memory[k - 1, M_NEXT])
+    numbers[FIRST_KEPT] = 0.0
+
+
 def remember(bench: Bench) -> None:
     """Keep impulses and velocities of points and limits for the next step.
 
@@ -178,7 +196,7 @@ def remember(bench: Bench) -> None:
     """
     near, memory, limits, answer, chosen, numbers = bench.near, bench.memory, bench.limits, bench.answer, bench.chosen, bench.numbers
     m, count = int(numbers[POINTS]), int(numbers[NORMALS])
-    memory[:, M_TOUCHES : M_DEEP + 1] = 0.0
+    forget_points(memory, numbers)
     limits[:, L_IMPULSE] = 0.0
     for i in range(m, count):
         limits[chosen[i], L_IMPULSE] = answer[A_P, i]
@@ -186,6 +204,7 @@ def remember(bench: Bench) -> None:
     for i in range(m):
         row = near[chosen[i]]
         kept = memory[int(row[N_KEY])]
+        kept[M_NEXT], numbers[FIRST_KEPT] = numbers[FIRST_KEPT], row[N_KEY] + 1.0
         kept[M_DEEP] = max(0.0, -row[N_GAP])
         deepest = max(deepest, kept[M_DEEP])
         if answer[A_P, i] > CARRIES:
@@ -204,4 +223,4 @@ def remember(bench: Bench) -> None:
     numbers[DEPTH], numbers[TOUCHING], numbers[SPAN], numbers[STOPS] = deepest, touching, numbers[DT], stop
 
 
-PARTS = (find_speeds, solve_problem, solve_rows, solve_by_wrenches)
+PARTS = (forget_points, find_speeds, solve_problem, solve_rows, solve_by_wrenches)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from humanoid_dynamics.simulation.contacts.contact_rows import Rows, compose, resolve, select_points
 from humanoid_dynamics.simulation.contacts.slides import SLIDES, find_stops, may_stop
 from humanoid_dynamics.simulation.contacts.thresholds import CARRIES, REACH, SLOWEST_IMPACT
-from humanoid_dynamics.simulation.steps.rows import M_DEEP, M_TOUCHES, M_U, SPAN, STOPS
+from humanoid_dynamics.simulation.steps.rows import FIRST_KEPT, M_DEEP, M_TOUCHES, M_U, SPAN, STOPS
 from humanoid_dynamics.simulation.steps.tables import Tables
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 
@@ -97,6 +97,7 @@ class ContactMemory:
         m, count = len(rows.point), len(rows.gap)
         motions = compose(rows, select_points(rows, np.array((u, p))))
         self.let_go()
+        self._numbers[FIRST_KEPT] = -1.0
         slip = u[count:]
         if slip.dot(slip) > SLIDES * SLIDES and may_stop(slip):
             before = np.einsum("akj,kj->ka", rows.axes[1:], self._motions[rows.key, :3])
@@ -127,4 +128,4 @@ class ContactMemory:
 
     def forget(self) -> None:
         """Forget who carried force, and how deep it was."""
-        self.touches[:] = self.deep[:] = self._numbers[STOPS] = 0.0
+        self.touches[:] = self.deep[:] = self._numbers[STOPS] = self._numbers[FIRST_KEPT] = 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from humanoid_dynamics.simulation.contacts.near import Near
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 NOBODY = np.zeros(0, dtype=np.intp)
+LEAST_WEIGHT = 1e-12  # N·s; so that the place of a point without impulse is a mean too
 
 
 class Rows(NamedTuple):
@@ -131,6 +133,43 @@ def touch_nothing(near: Near | None) -> Touching:
     """
     depth = max(0.0, -float(near.gap.min())) if near is not None else 0.0
     return Touching(NOBODY, np.zeros((0, 3)), np.zeros((0, 3)), depth, None, NOBODY)
+
+
+def sum_touching(touched: Touching, owner: Indices, sums: Matrix) -> None:
+    """Sum the impulses on the points of each surface.
+
+    Args:
+        touched: What touched.
+        owner: (points,) surface of each point, -1 where there is none.
+        sums: (surfaces, 6) impulse [N·s] and its moment about the origin of the world; written.
+    """
+    wrenches = np.hstack((touched.impulse, np.cross(touched.place, touched.impulse)))
+    own = owner[touched.point]
+    sums[:] = 0.0
+    np.add.at(sums, own[own >= 0], wrenches[own >= 0])
+
+
+def merge_touching(parts: Sequence[Touching]) -> Touching:
+    """Return the forces of all parts of a step as those of one: one entry for each pair of a point and what it touches.
+
+    Args:
+        parts: What touched in each part, its impacts included.
+
+    Returns:
+        Sums of impulses, at the mean of the places weighted by impulse; the certificate is that of the last part.
+    """
+    if len(parts) < 2:
+        return parts[0] if parts else touch_nothing(None)
+    point, met = np.concatenate([part.point for part in parts]), np.concatenate([part.met for part in parts])
+    place, impulse = np.concatenate([part.place for part in parts]), np.concatenate([part.impulse for part in parts])
+    pairs, group = np.unique(np.stack((point, met)), axis=1, return_inverse=True)
+    group = group.ravel()
+    sums, places, weights = np.zeros((pairs.shape[1], 3)), np.zeros((pairs.shape[1], 3)), np.zeros(pairs.shape[1])
+    weight = np.linalg.norm(impulse, axis=1) + LEAST_WEIGHT
+    np.add.at(sums, group, impulse)
+    np.add.at(places, group, weight[:, None] * place)
+    np.add.at(weights, group, weight)
+    return Touching(pairs[0], places / weights[:, None], sums, max(part.depth for part in parts), parts[-1].answer, pairs[1])
 
 
 def _stack_limits(limits: NearLimits, nv: int) -> Rows:

@@ -41,7 +41,7 @@ class ContactWrenches:
         """
         listed = {point.name: point for point in _list(robot, points)}
         taking = [listed[name] for name in names]
-        owners = [_find_owner(robot, point) for point in taking]
+        owners = [find_owner(robot, point.name, point.link) for point in taking]
         found = dict.fromkeys(owners)
         order = [name for name in robot.surfaces if name in found] + [name for name in found if name not in robot.surfaces]
         frames, patches, p_C = [], [], []
@@ -125,10 +125,16 @@ def _list(robot: RobotModel, points: str | tuple[TouchPoint, ...]) -> tuple[Touc
     return list_body_points(robot) if points == "body" else list_surface_points(robot)
 
 
-def _find_owner(robot: RobotModel, point: TouchPoint) -> str:
-    """Return the surface a point counts for: the one it is a corner of, or the only one of its link; else the link."""
-    own = [surface.name for surface in robot.surfaces.values() if surface.link == point.link]
+def find_owner(robot: RobotModel, point: str, link: str) -> str:
+    """Return the surface a point counts for: the one it is a corner of, or the only one of its link; else ``link`` and the link.
+
+    Args:
+        robot: The robot.
+        point: Name of the point.
+        link: Link that carries it.
+    """
+    own = [surface.name for surface in robot.surfaces.values() if surface.link == link]
     if len(own) == 1:
         return own[0]
-    name = point.name.rpartition(".")[0]
-    return name if name in own else LINK + point.link
+    name = point.rpartition(".")[0]
+    return name if name in own else LINK + link

@@ -42,6 +42,8 @@ from humanoid_dynamics.simulation.steps.rows import (
     N_POINT,
     N_SHAPE,
     N_SPEED,
+    P_ALL_BALL,
+    P_ALL_END,
     P_AXIS,
     P_BALL,
     P_END,
@@ -236,6 +238,9 @@ def detect(views: Tables, tables: Tables, tree: tuple[Indices, Indices], numbers
     while i < len(points) - 1:
         i += 1
         point = points[i]
+        if level and point[P_ALL_END] > 0.0 and is_high(points, (i, P_ALL_BALL), poses, shapes, numbers[WITHIN]):
+            numbers[LOWEST], i = min(numbers[LOWEST], numbers[WITHIN]), int(point[P_ALL_END]) - 1
+            continue
         if point[P_END] > 0.0:
             until, within = int(point[P_END]), numbers[WITHIN]
             alone = level and is_high(points, (i, P_BALL), poses, shapes, within)

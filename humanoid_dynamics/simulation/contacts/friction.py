@@ -14,7 +14,7 @@ from humanoid_dynamics.simulation.contacts.clusters import Looking
 from humanoid_dynamics.simulation.contacts.cone_problem import ConeAnswer, ConeProblem, Solver
 from humanoid_dynamics.simulation.contacts.cones import solve_cones
 from humanoid_dynamics.simulation.contacts.contact_memory import ContactMemory
-from humanoid_dynamics.simulation.contacts.contact_rows import NOBODY, Rows, Touching, stack_rows, touch_nothing
+from humanoid_dynamics.simulation.contacts.contact_rows import NOBODY, Rows, Touching, stack_rows, sum_touching, touch_nothing
 from humanoid_dynamics.simulation.contacts.detection import Detector
 from humanoid_dynamics.simulation.contacts.held_rows import find_held, find_push, leave_free
 from humanoid_dynamics.simulation.contacts.joint_limits import LimitTable
@@ -108,11 +108,7 @@ class FrictionContacts:
             owner: (points,) surface of each point, -1 where there is none.
             sums: (surfaces, 6) impulse and its moment about the origin of the world; written.
         """
-        touched = self.touching
-        wrenches = np.hstack((touched.impulse, np.cross(touched.place, touched.impulse)))
-        own = owner[touched.point]
-        sums[:] = 0.0
-        np.add.at(sums, own[own >= 0], wrenches[own >= 0])
+        sum_touching(self.touching, owner, sums)
 
     @property
     def touching(self) -> Touching:

@@ -8,7 +8,7 @@ import pinocchio as pin
 from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.books import Books
-from humanoid_dynamics.simulation.contacts.contact_rows import Touching
+from humanoid_dynamics.simulation.contacts.contact_rows import Touching, merge_touching
 from humanoid_dynamics.simulation.steps.engine import Engine
 from humanoid_dynamics.simulation.steps.motion_kernel import MOTIONS
 from humanoid_dynamics.simulation.steps.rows import AUDIT, MASS, PUSH, Q_END, RESIDUAL, SPIN, V_END, Z_END, Z_FREE
@@ -28,6 +28,8 @@ class AccountedTree:
         audit: Whether the books are kept.
         quality: What the last part of the last step says of itself, from ``RESIDUAL`` to ``SPIN``.
         span: Length of the last part of the last step [s].
+        length: Length of the last step, or of that which is being taken [s].
+        parts_touched: What touched in each part of the last step and in its impacts; None after a step that was taken in one go.
     """
 
     def __init__(self, mechanism: Mechanism, engine: Engine, state: State, *, audit: bool) -> None:
@@ -42,7 +44,8 @@ class AccountedTree:
         self.mechanism, self.robot, self.engine, self.audit = mechanism, mechanism.robot, engine, audit
         self.q, self.v = np.array(state.q), np.array(state.v)
         self._lam: Vector | None = np.zeros(mechanism.constraints.size)
-        self.span = 1.0
+        self.span = self.length = 1.0
+        self.parts_touched: list[Touching] | None = None
         self._data = self.robot.data()
         self._dofs, self._numbers = engine.tables.dofs, engine.tables.numbers
         self._ends = engine.tables.configurations[Q_END], self._dofs[V_END]  # of a step that is taken in one go
@@ -66,6 +69,17 @@ class AccountedTree:
     def touching(self) -> Touching:
         """What touched in the last part of the last step."""
         return self.engine.contacts.touching
+
+    @property
+    def whole_touching(self) -> Touching:
+        """What touched in the last step: the impulses of all its parts and impacts."""
+        return self.touching if self.parts_touched is None else merge_touching(self.parts_touched)
+
+    def note_touching(self) -> None:
+        """Keep what touched in a part of a step, or in an impact, for the forces of the whole step."""
+        touching = self.touching
+        if self.parts_touched is not None and len(touching.point):
+            self.parts_touched.append(touching._replace(place=touching.place.copy(), impulse=touching.impulse.copy()))
 
     def measure_energy(self) -> float:
         """Return the energy now [J]."""

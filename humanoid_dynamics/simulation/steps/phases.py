@@ -240,6 +240,7 @@ class Phases(AccountedTree):
         if self.audit:
             self.books.enter_step(self._numbers)
         self.give_part(dt)
+        self.note_touching()
         q = pin.integrate(self.robot.model, self.q, dofs[WAY])
         if self._axes is not None:
             self._axes.go_to_end(dofs[WAY], q)
@@ -318,6 +319,7 @@ class Phases(AccountedTree):
             self.strayed = max(self.strayed, contacts.impact.miss(contacts.normals.dot(v_next)))
             self.created = max(self.created, 0.5 * float((z + before).dot(z - before)))
         self.give_impact(start, z, v_next)
+        self.note_touching()
         terms.release()
         contacts.let_go()
         if np.abs(v_next).max(initial=0.0) < RUNAWAY:

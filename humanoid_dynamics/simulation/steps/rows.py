@@ -70,7 +70,9 @@ P_AXIS: Final = 11  # axis of a disc, in its joint, three columns; zero for a ba
 P_SHAPE: Final = 14  # which shape of its body it belongs to, counted from one, zero for shapes of few points
 P_END: Final = 15  # of the first point of a cluster: the one after its last, zero for all others
 P_BALL: Final = 16  # and the ball that holds it: middle in its joint, three columns, and radius
-POINT_COLUMNS: Final = 20
+P_ALL_END: Final = 20  # of the first point of a joint with many: the one after its last, zero for all others
+P_ALL_BALL: Final = 21  # and the ball that holds them: middle in their joint, three columns, and radius
+POINT_COLUMNS: Final = 25
 
 # one row per shape
 KIND: Final = 0
@@ -99,11 +101,12 @@ N_AXES: Final = 10  # normal and two tangents, nine columns
 NEAR_COLUMNS: Final = 19
 
 # one row per pair of point and shape
-M_TOUCHES: Final = 0  # one where it carried force in the last step
-M_DEEP: Final = 1  # how deep it was then, where it took part
-M_U: Final = 2  # velocity at its end, in the world
-M_P: Final = 5  # impulse, in the world
-MEMORY_COLUMNS: Final = 8
+M_NEXT: Final = 0  # one more than the next pair that took part in the last step, zero for the last of them
+M_TOUCHES: Final = 1  # one where it carried force in the last step
+M_DEEP: Final = 2  # how deep it was then, where it took part
+M_U: Final = 3  # velocity at its end, in the world
+M_P: Final = 6  # impulse, in the world
+MEMORY_COLUMNS: Final = 9
 
 # numbers in and out
 DT: Final = 0
@@ -140,4 +143,5 @@ PAPER: Final = 30  # one where what touches holds without a bound on friction
 AUDIT: Final = 31  # one where the books of energy are kept
 STOPS: Final = 32  # when the first point that slides stands still, if it slows down as in the last step, zero for none [s]
 MISJUDGED: Final = 33  # velocity by which a step is off, since its middle was not as expected [m/s, rad/s]
-NUMBERS: Final = 34
+FIRST_KEPT: Final = 34  # one more than the first pair that took part in the last step; negative where only a search finds them
+NUMBERS: Final = 35

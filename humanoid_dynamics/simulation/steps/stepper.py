@@ -52,7 +52,6 @@ class Stepper(Flying):
     """Takes whole steps: in one go where nothing asks for attention, else piece by piece, cut wherever something hits."""
 
     owed = 0.0  # what rounding keeps back from the time [s]
-    length = 0.0  # of the last step, or of that which is being taken [s]
     missed = 0.0  # energy that was missing before the last step [J]
     struck = False  # whether something hit in the last step: what it threw may move too fast for the next one
 
@@ -73,9 +72,10 @@ class Stepper(Flying):
         self.worst = None
         self.length, self.missed = dt, float(self.books.account[BEFORE])
         self.engine.contacts.law.handed = ""
+        self.parts_touched = None
         if undisturbed and not (self.fresh or self.pushes or self.accurate or self.struck) and self._leap(dt):
             return 0
-        self.worst = np.zeros(DEPTH + 1 - RESIDUAL)
+        self.worst, self.parts_touched = np.zeros(DEPTH + 1 - RESIDUAL), []
         return self._take(dt, HALVINGS)
 
     def _leap(self, dt: float) -> bool:
@@ -244,7 +244,7 @@ class Stepper(Flying):
     def _fall_silent(self, dt: float, entries: Vector, quality: Vector) -> None:
         """Leave no force of a step that failed behind, and say what the last good step said."""
         self.engine.contacts.rest(dt)
-        self.worst = None
+        self.worst = self.parts_touched = None
         self.strayed = self.created = self.lifted = 0.0
         self.span, self.lam, self.books.account[:] = dt, np.zeros(self.mechanism.constraints.size), entries
         self._numbers[RESIDUAL : SPIN + 1] = quality

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.simulation.contacts.clusters import find_clusters
+from humanoid_dynamics.simulation.contacts.clusters import find_clusters, find_joint_balls
 from humanoid_dynamics.simulation.contacts.contact_kernel import ANSWER_ROWS
 from humanoid_dynamics.simulation.contacts.joint_limits import LimitTable
 from humanoid_dynamics.simulation.contacts.moving_shapes import BoundShape
@@ -20,6 +20,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     MEMORY_COLUMNS,
     NEAR_COLUMNS,
     NUMBERS,
+    P_ALL_END,
     P_END,
     POINT_COLUMNS,
     Q_ROWS,
@@ -114,7 +115,9 @@ def _list_points(points: PointTable) -> Matrix:
         columns = (points.p_J[:, :3, 0], points.radius, points.friction, points.restitution, joints, points.group, points.outward)
         clusters = find_clusters(points)
         table[:, :P_END] = np.column_stack((*columns, points.axis, clusters.shape))
-        table[clusters.first, P_END:] = np.column_stack((clusters.end, clusters.p_J, clusters.radius))
+        table[clusters.first, P_END:P_ALL_END] = np.column_stack((clusters.end, clusters.p_J, clusters.radius))
+        first, *balls = find_joint_balls(points)
+        table[first, P_ALL_END:] = np.column_stack(balls)
     return table
 
 
