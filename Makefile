@@ -14,7 +14,7 @@ threads = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 pytest = $(threads) $(BIN)/pytest -q -n 2 --dist loadfile --timeout 600
 
 help:  ## list these targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "make %-9s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "make %-13s %s\n", $$1, $$2 }'
 
 setup: .venv/ready  ## make .venv with this package and all its extras (instant when nothing changed)
 	@:
@@ -39,6 +39,9 @@ test-all: check  ## check, then all tests, the long sweeps too
 
 bench: setup  ## computation times as ratios to floors and peers; ARGS="--only inverse_dynamics --json"
 	@$(threads) $(BIN)/python -m benchmarks $(ARGS)
+
+bench-motion: setup  ## clips through the filter: what is preserved, per class; ARGS="--check all" compares with the record
+	@$(threads) $(BIN)/python -m benchmarks.motion $(ARGS)
 
 check: setup  ## format, lint, types, layers, generated robots: read only
 	$(call run,format,$(BIN)/ruff format --check .)
@@ -66,4 +69,4 @@ clean:  ## remove .venv and everything built
 ci:  ## what the server runs: all of test, then a wheel and a colcon workspace from scratch
 	@.ci/run
 
-.PHONY: help setup demo test test-all bench check types docs format clean ci
+.PHONY: help setup demo test test-all bench bench-motion check types docs format clean ci

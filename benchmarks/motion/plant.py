@@ -90,9 +90,11 @@ class Plant:
         R = pin.Quaternion(q[3:7]).matrix()
         return q, np.concatenate((R.T @ data.qvel[:3], data.qvel[3:6], data.qvel[self._v]))
 
-    def soften(self, damping: Vector) -> None:
-        """Give joints damping, which MuJoCo integrates implicitly: explicit damping would make light joints unstable."""
+    def soften(self, damping: Vector, base: Vector | None = None) -> None:
+        """Give joints, and the base where wanted, damping that MuJoCo integrates implicitly: explicit damping is unstable."""
         self.model.dof_damping[self._v] = damping
+        if base is not None:
+            self.model.dof_damping[:6] = base
 
     def drive(self, tau: Vector, count: int, push: Vector | None = None, twist: Vector | None = None) -> None:
         """Take steps with joint torques, damping included, inside the limits of the motors.

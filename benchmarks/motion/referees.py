@@ -28,9 +28,10 @@ from humanoid_dynamics.spatial.arrays import Vector
 
 REACH, TURN = 0.05, np.deg2rad(5.0)  # m, rad: deviation at which the wrench equals STRENGTH weights
 STRENGTH = 2.0  # weights
+DAMPING = 0.3  # of the square root of stiffness times inertia, stiffness that of the linear spring through the same point
 GYRATION = 0.3  # m; radius of gyration by which the damping of the moment is set
-STIFFNESS = 6.0  # of the joint gains
-SUBSTEPS = 2  # steps of the plant for each evaluation of the joint control
+STIFFNESS = 2.0  # of the joint gains
+SUBSTEPS = 1  # steps of the plant for each evaluation of the joint control
 MASS, GRIP = (0.9, 1.1), (0.6, 1.0)  # ranges of the factor on mass and of the friction coefficient
 ENCODER = 1e-3  # rad; standard deviation of measured joint angles
 
@@ -75,43 +76,54 @@ def _follow(robot: RobotModel, moving: Clip, torques: list[Vector], shift: float
     if moving.v is None:
         raise ValueError("expected a clip with velocities")
     rng, plant = np.random.default_rng(conditions.seed), Plant(robot, conditions.friction, conditions.mass)
-    weight = robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
-    height = float(robot.posture[2])
+    weight, height = robot.mass * float(np.linalg.norm(robot.model.gravity.linear)), float(robot.posture[2])
+    wrench = _PelvisWrench(robot.mass, weight, height)
     kp = STIFFNESS * joint_gains(robot)
     kd = 0.1 * kp / np.sqrt(STIFFNESS)
-    plant.soften(kd)
+    plant.soften(kd, wrench.damping)
     start = np.array(moving.q[0])
     start[2] += shift
     plant.place(start, np.zeros(robot.nv))
-    hold = round(HOLD / CONTROL)
     used: list[float] = []
-    for row in range(-hold, len(moving)):
+    for row in range(-round(HOLD / CONTROL), len(moving)):
         k = max(row, 0)
         wanted, rates = np.array(moving.q[k]), moving.v[k] * (row >= 0)
         wanted[2] += shift
-        for _ in range(round(CONTROL / STEP / SUBSTEPS) or 1):
+        for _ in range(round(CONTROL / STEP / SUBSTEPS)):
             q, v = plant.state()
-            force, moment = _pelvis_wrench(robot.mass, weight, height, (wanted, rates), (q, v))
             seen = q[7:] + ENCODER * rng.standard_normal(len(q) - 7)
+            size, force, moment = wrench.evaluate((wanted, rates), (q, v))
             plant.drive(torques[k] + kp * (wanted[7:] - seen) + kd * rates[6:], SUBSTEPS, force, moment)
             if row >= 0:
-                used.append((float(np.linalg.norm(force)) + float(np.linalg.norm(moment)) / height) / weight)
+                used.append(size)
         if not np.isfinite(plant.data.qpos).all():
             return float("inf")
     return float(np.mean(used))
 
 
-def _pelvis_wrench(
-    mass: float, weight: float, height: float, wanted: tuple[Vector, Vector], state: tuple[Vector, Vector]
-) -> tuple[Vector, Vector]:
-    """Return force in world axes and moment in axes of the base: springs with critical damping."""
-    (q_ref, v_ref), (q, v) = wanted, state
-    R_ref, R = pin.Quaternion(q_ref[3:7]).matrix(), pin.Quaternion(q[3:7]).matrix()
-    k, k_turn = STRENGTH * weight / REACH, STRENGTH * weight * height / TURN
-    d, d_turn = 2.0 * np.sqrt(k * mass), 2.0 * np.sqrt(k_turn * mass) * GYRATION
-    force = k * (q_ref[:3] - q[:3]) + d * (R_ref @ v_ref[:3] - R @ v[:3])
-    moment = k_turn * pin.log3(R.T @ R_ref) + d_turn * (R.T @ R_ref @ v_ref[3:6] - v[3:6])
-    return force, np.array(moment)
+class _PelvisWrench:
+    """Cubic spring and damper between the pelvis and its reference; the plant integrates the damper implicitly.
+
+    A cubic spring leaves small offsets alone, such as those of a foot that lands a centimetre from its place, and has no corner at which
+    the score would saturate.
+    """
+
+    def __init__(self, mass: float, weight: float, height: float) -> None:
+        self._weight, self._height = weight, height
+        self._k, self._k_turn = STRENGTH * weight / REACH, STRENGTH * weight * height / TURN
+        d, d_turn = DAMPING * np.sqrt(self._k * mass), DAMPING * np.sqrt(self._k_turn * mass) * GYRATION
+        self.damping: Vector = np.repeat((d, d_turn), 3)
+
+    def evaluate(self, wanted: tuple[Vector, Vector], state: tuple[Vector, Vector]) -> tuple[float, Vector, Vector]:
+        """Return the size of the whole wrench in weights, and its force in world axes and moment in base axes without the damping."""
+        (q_ref, v_ref), (q, v) = wanted, state
+        R_ref, R = pin.Quaternion(q_ref[3:7]).matrix(), pin.Quaternion(q[3:7]).matrix()
+        d, d_turn = self.damping[0], self.damping[3]
+        off, turn = q_ref[:3] - q[:3], pin.log3(R.T @ R_ref)
+        force = self._k * (off @ off / REACH**2) * off + d * (R_ref @ v_ref[:3])
+        moment = self._k_turn * (turn @ turn / TURN**2) * turn + d_turn * (R.T @ R_ref @ v_ref[3:6])
+        size = np.linalg.norm(force - d * (R @ v[:3])) + np.linalg.norm(moment - d_turn * v[3:6]) / self._height
+        return float(size) / self._weight, force, np.array(moment)
 
 
 def score_tick(robot: RobotModel, clip: Clip, conditions: Sequence[Conditions]) -> list[float]:

@@ -1,0 +1,78 @@
+"""Negative controls: motions that keep less than they seem to, none of which may count as preserved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from humanoid_dynamics.filtering.preservation import find_broken_bounds, measure_preservation
+
+from humanoid_dynamics.filtering.clip_feed import HOLD
+from humanoid_dynamics.filtering.clip_filter import LADDER, FilteredClip, filter_clip
+from humanoid_dynamics.filtering.settings import Settings
+from humanoid_dynamics.filtering.ticks.tick import TickSettings
+from humanoid_dynamics.motion.clip import Clip
+from humanoid_dynamics.spatial.arrays import Vector
+
+Motion = tuple[Clip, Vector]  # filtered motion, and the instant of the reference of each of its rows [s]
+
+
+def stands_still(motion: Motion) -> Motion:
+    """Hold the first posture on both soles all the time."""
+    clip, stamps = motion
+    q = np.tile(clip.q[0], (len(clip), 1))
+    return clip.change(q=q, v=None, a=None, contacts={name: np.ones(len(clip), bool) for name in clip.contacts}), stamps
+
+
+def takes_twice_as_long(motion: Motion) -> Motion:
+    """Play the motion at half its speed."""
+    clip, stamps = motion
+    return clip.change(times=2.0 * clip.times, v=None, a=None), stamps
+
+
+def makes_half_of_the_way(motion: Motion) -> Motion:
+    """Halve the horizontal way of the base."""
+    clip, stamps = motion
+    q = np.array(clip.q)
+    q[:, :2] = q[0, :2] + 0.5 * (q[:, :2] - q[0, :2])
+    return clip.change(q=q, v=None, a=None), stamps
+
+
+def declares_other_contacts(motion: Motion) -> Motion:
+    """Swap the contacts of the two soles."""
+    clip, stamps = motion
+    names = list(clip.contacts)
+    return clip.change(contacts=dict(zip(names, [clip.contacts[name] for name in reversed(names)], strict=True))), stamps
+
+
+FALSIFIED: Mapping[str, Callable[[Motion], Motion]] = {
+    make.__name__: make for make in (stands_still, takes_twice_as_long, makes_half_of_the_way, declares_other_contacts)
+}
+CRIPPLED: Mapping[str, tuple[Settings | None, TickSettings | None]] = {
+    "without_terminal_constraint": (Settings(balance=False), None),
+    "without_contact_limits": (Settings(balance=False), TickSettings(unilateral=False)),
+}
+
+
+def run_controls(clip: Clip) -> dict[str, tuple[str, ...]]:
+    """Return the broken bounds of every negative control on a walk; an empty entry is a control that counts as preserved.
+
+    Args:
+        clip: A walk.
+    """
+    robot = clip.robot
+    found = filter_clip(robot, clip, ladder=LADDER[:1])
+    motion = (found.clip, reference_instants(clip, found))
+    broken = {}
+    for name, make in FALSIFIED.items():
+        falsified, stamps = make(motion)
+        broken[name] = find_broken_bounds(measure_preservation(clip, falsified, stamps))
+    for name, (settings, tick) in CRIPPLED.items():
+        report = filter_clip(robot, clip, ladder=LADDER[:1], settings=settings, tick=tick).report
+        broken[name] = () if report.preserved else tuple(report.broken) or ("not finished",)
+    return broken
+
+
+def reference_instants(clip: Clip, found: FilteredClip) -> Vector:
+    """Return the instant of the reference each frame belongs to [s]."""
+    return np.array([frame.reference for frame in found.frames]) - HOLD + float(clip.times[0])
