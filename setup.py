@@ -40,10 +40,10 @@ EXTRAS = {
     "bags": ["rosbags>=0.11"],
     "speed": ["numba"],
     "batch": ["distributed>=2024.2"],
-    "bench": ["mujoco==3.17.0"],
+    "bench": ["mujoco==3.17.0", "onnxruntime"],
     "docs": ["sphinx>=7.3", "myst-parser>=3", "furo"],
     "test": [
-        *("pytest>=7.4", "pytest-xdist", "pytest-timeout", "hypothesis", "sympy", "urchin", "selenium>=4.11"),
+        *("pytest>=7.4", "pytest-xdist", "pytest-timeout", "hypothesis", "onnx", "sympy", "urchin", "selenium>=4.11"),
         *("mcap", "mcap-ros2-support"),
     ],
     # numpy brings the types that mypy reads, so it stays as it is checked.

@@ -37,6 +37,7 @@ from humanoid_dynamics.resolution.rules import RULES
 from humanoid_dynamics.simulation.scenes.names import scene_names
 
 PROJECT = Path(__file__).resolve().parents[1]
+sys.path.append(str(PROJECT))  # where the package ``benchmarks`` is found
 PAGES = ("README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((PROJECT / "docs").glob("*.md"))))
 TABLE = re.compile(r"(<!-- table ([a-z_]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 PARAMETER_FILES = PROJECT / "config" / "nodes"
@@ -130,7 +131,6 @@ def build_refusals(current: str) -> str:
 def build_goals(current: str) -> str:
     """Return the goals of the speed benchmarks."""
     del current
-    sys.path.append(str(PROJECT))
     from benchmarks.goals import GOALS
 
     return write_table(("row", "ours", "against", "goal"), ((f"`{g.name}`", g.path, g.against, g.bound) for g in GOALS))
@@ -260,6 +260,15 @@ def load_title(name: str) -> str:
     return str(yaml.safe_load(path.read_text(encoding="utf-8"))["title"])
 
 
+def build_motion(_current: str) -> str:
+    """Return what the frozen record holds of the development clips, per class."""
+    from benchmarks.motion.record import load_record, part_to_runs
+    from benchmarks.motion.table import CLASS_COLUMNS, class_rows
+
+    runs = part_to_runs(load_record().get("clips", []))
+    return write_table(CLASS_COLUMNS, class_rows(runs)) if runs else ""
+
+
 TABLES: Mapping[str, Callable[[str], str]] = {
     "robots": build_robots,
     "robots_short": build_robots_short,
@@ -275,6 +284,7 @@ TABLES: Mapping[str, Callable[[str], str]] = {
     "scenes": build_scenes,
     "gallery": build_gallery,
     "goals": build_goals,
+    "motion": build_motion,
     "answer_statuses": build_answer_statuses,
     "command_statuses": build_command_statuses,
     "snake_statuses": build_snake_statuses,

@@ -32,9 +32,7 @@ FpsOption = Annotated[float | None, typer.Option("--fps", help="Samples per seco
 OnlyOption = Annotated[str, typer.Option("--only", help="Only cases whose name contains this text.")]
 NominalOption = Annotated[bool, typer.Option("--nominal", help="Leave out the five perturbed runs.")]
 JobsOption = Annotated[int, typer.Option("--jobs", min=0, help="Processes side by side; 0 for one per core.")]
-RefereesOption = Annotated[
-    int, typer.Option("--referees", min=0, help="Let referees judge raw and filtered with so many paired seeds.")
-]
+RefereesOption = Annotated[int, typer.Option("--referees", min=0, help="Let referees judge raw and filtered with so many paired seeds.")]
 PolicyOption = Annotated[str, typer.Option("--policy", help="ONNX file of a learned tracker, a referee beside the others.")]
 ControlsOption = Annotated[bool, typer.Option("--controls", help="Check that negative controls are not preserved.")]
 FreezeOption = Annotated[list[str] | None, typer.Option("--freeze", help=f"Replace a part of the frozen record: {', '.join(PARTS)}.")]
@@ -139,7 +137,8 @@ def _use_record(
     for part in dict.fromkeys((*freeze, *check)):
         if part == "clips":
             runs = _run(cases, *how)
-            facts["runs"], made = [asdict(run) for run in runs], runs_to_part(runs)
+            made: Any = runs_to_part(runs)
+            facts["runs"] = made
             result = gate.check_clips(part_to_runs(record[part]), runs) if part in check else None
         else:
             with show_progress(part) as bar:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from humanoid_dynamics.filtering.preservation import find_broken_bounds, measure_preservation
 
 from humanoid_dynamics.filtering.clip_feed import HOLD
 from humanoid_dynamics.filtering.clip_filter import LADDER, FilteredClip, filter_clip
+from humanoid_dynamics.filtering.preservation import find_broken_bounds, measure_preservation
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
 from humanoid_dynamics.motion.clip import Clip

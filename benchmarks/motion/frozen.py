@@ -24,7 +24,7 @@ from humanoid_dynamics.spatial.arrays import Vector
 ROBOTS = ("human28", "g1", "talos_reduced", "legs12")
 ANSWERS = 10_000
 ANGLE, SPEED, ACCELERATION = 0.15, 1.0, 4.0  # rad, rad/s, rad/s^2; standard deviations around the standing posture
-SCENE_SETTINGS = (("swing", {"release": "0.9"}), ("biped_step", {"rule": "minimum_torque"}))  # beside every scene as it is
+SCENE_SETTINGS = (("highbar_regrasp", {"release": "0.4"}), ("biped_step", {"rule": "minimum_torque"}))  # beside every scene as it is
 LONGEST_SCENE, INSTANTS = 2.0, 8  # s, samples
 Progress = Callable[[float], object]
 
@@ -65,7 +65,7 @@ def _questions(robot: RobotModel, count: int) -> Iterator[tuple[Vector, Vector, 
 
 def freeze_scenes(progress: Progress | None = None) -> dict[str, Any]:
     """Return states of twenty scenes before their first impact, and whether the checks of each whole run pass."""
-    scenes = [(name, {}) for name in scene_names()] + [(name, dict(settings)) for name, settings in SCENE_SETTINGS]
+    scenes: list[tuple[str, dict[str, str]]] = [*((name, {}) for name in scene_names()), *SCENE_SETTINGS]
     found = {}
     for number, (name, settings) in enumerate(scenes):
         label = " ".join((name, *(f"{key}={value}" for key, value in settings.items())))

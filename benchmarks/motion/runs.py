@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any
 
-from humanoid_dynamics.filtering.sensitivity import perturbations
-
 from benchmarks.motion.cases import Case
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.filtering.clip_filter import LADDER, filter_clip
+from humanoid_dynamics.filtering.sensitivity import perturbations
 from humanoid_dynamics.program import use_one_blas_thread
 
 NOMINAL = "nominal"
