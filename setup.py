@@ -3,10 +3,27 @@
 import os
 import sys
 from glob import glob
+from pathlib import Path
 
 from setuptools import find_packages, setup
 
 NAME = "humanoid_dynamics"
+
+KEYWORDS = [
+    *("robotics", "humanoid", "biped", "inverse dynamics", "contact forces", "whole-body control", "motion retargeting"),
+    *("teleoperation", "state estimation", "simulation", "closed chains", "URDF", "ROS", "ROS 2"),
+]
+CLASSIFIERS = [
+    "Development Status :: 4 - Beta",
+    "Environment :: Console",
+    "Intended Audience :: Developers",
+    "Intended Audience :: Science/Research",
+    "License :: OSI Approved :: Apache Software License",
+    "Operating System :: POSIX :: Linux",
+    *(f"Programming Language :: Python :: 3.{minor}" for minor in (10, 11, 12, 13)),
+    "Topic :: Scientific/Engineering :: Physics",
+    "Typing :: Typed",
+]
 
 # The ROS wheels exist for this platform alone; a real ROS installation brings its own.
 WHEELS = '; sys_platform == "linux" and platform_machine == "x86_64"'
@@ -82,7 +99,10 @@ setup(
     name=NAME,
     version="0.1.0",
     description="Dynamics of humanoids: torques with physically right contact forces, at kilohertz, from a URDF alone",
-    long_description="Dynamics of humanoids for ROS 2 and for plain Python. See README.md.",
+    long_description=(Path(__file__).resolve().parent / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    keywords=KEYWORDS,
+    classifiers=CLASSIFIERS,
     author="humanoid_dynamics maintainers",
     author_email="maintainers@humanoid-dynamics.example",
     maintainer="humanoid_dynamics maintainers",

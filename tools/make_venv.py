@@ -47,7 +47,8 @@ def main() -> None:
     say(f"setup   .venv from Python {version} ({sys.executable}) ...")
     start = time.monotonic()
     build_environment()
-    tool = install(VENV, ["--editable", ".[all]"])
+    # With a path instead of an import hook editors and type checkers find the package.
+    tool = install(VENV, ["--config-settings", "editable_mode=compat", "--editable", ".[all]"])
     say(f"ok      all packages installed by {tool} in {time.monotonic() - start:.0f} s")
 
 

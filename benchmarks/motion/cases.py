@@ -41,8 +41,8 @@ class Case:
 
     def load(self) -> tuple[RobotModel, Clip]:
         """Return robot and clip."""
-        robot = _robot(self.robot)
-        return robot, load_clip(self.path, robot) if self.fps is None else load_clip(self.path, robot, fps=self.fps)
+        robot, rate = _robot(self.robot), {} if self.fps is None else {"fps": self.fps}
+        return robot, load_clip(self.path, robot, **rate)
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -68,7 +69,8 @@ def run_controls(clip: Clip) -> dict[str, tuple[str, ...]]:
         falsified, stamps = make(motion)
         broken[name] = find_broken_bounds(measure_preservation(clip, falsified, stamps))
     for name, (settings, tick) in CRIPPLED.items():
-        report = filter_clip(robot, clip, ladder=LADDER[:1], settings=settings, tick=tick).report
+        crippled: Any = filter_clip(robot, clip, ladder=LADDER[:1], settings=settings, tick=tick)
+        report = crippled.report
         broken[name] = () if report.preserved else tuple(report.broken) or ("not finished",)
     return broken
 

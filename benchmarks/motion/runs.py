@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.motion.cases import Case
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.filtering.clip_filter import LADDER, filter_clip
-from humanoid_dynamics.filtering.sensitivity import perturbations
+from humanoid_dynamics.filtering.sensitivity import Perturbation, perturbations
 from humanoid_dynamics.program import use_one_blas_thread
 
 NOMINAL = "nominal"
@@ -73,13 +73,14 @@ def run_case(case: Case, sensitivity: bool = True, seed: int = 0) -> list[Run]:
         robot, clip = case.load()
     except HumanoidDynamicsError as cause:
         return [Run(case.name, case.kind, NOMINAL, {}, str(cause))]
-    variants = [(NOMINAL, clip, robot)]
+    variants = [Perturbation(NOMINAL, clip, robot)]
     if sensitivity:
-        variants += [tuple(each) for each in perturbations(clip, robot, seed)]
+        variants += perturbations(clip, robot, seed)
     runs = []
     for name, other, body in variants:
         try:
-            report = filter_clip(body, other, ladder=LADDER[:1]).report.to_dict()
+            found: Any = filter_clip(body, other, ladder=LADDER[:1])
+            report = found.report.to_dict()
         except HumanoidDynamicsError as cause:
             runs.append(Run(case.name, case.kind, name, {}, str(cause)))
         else:
