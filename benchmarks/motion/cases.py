@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -41,7 +42,8 @@ class Case:
 
     def load(self) -> tuple[RobotModel, Clip]:
         """Return robot and clip."""
-        robot, rate = _robot(self.robot), {} if self.fps is None else {"fps": self.fps}
+        robot = _robot(self.robot)
+        rate: dict[str, Any] = {} if self.fps is None else {"fps": self.fps}
         return robot, load_clip(self.path, robot, **rate)
 
 
