@@ -48,7 +48,7 @@ class BalanceSettings:
         open_share: Normal force below which it opens, likewise [-].
         ground_gap: Height of a sole above the ground at which it opens; half of it closes it [m].
         debounce: How long a change of contact must last [s].
-        blend: Time in which a jump of the reference is taken [s].
+        blend: Time in which a jump of the reference of up to 0.25 rad or m is taken [s].
         rule_blend: Time in which a new rule takes over [s].
         fall_tilt: Tilt of the root link against the reference that counts as a fall [rad].
         await_reference: Whether nothing is sent before a reference has come.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.control.jump_smoother import BASE_SPEEDS, JumpSmoother, ReferenceSample
 from humanoid_dynamics.control.whole_body import Wanted
 from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.model.joint import Joint
@@ -16,9 +17,12 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 MEASURABLE = ("revolute", "continuous", "prismatic")
 MOST_KNOTS = 20_000
+MOST_POINTS = 2_000  # of a piece
 NS = 1e-9
 BEHIND = 1_000_000_000  # ns of what is over that are kept
-JUMP = 1e-3  # rad or m; a smaller one is not worth a blend
+FARTHEST = 1e4  # rad or m
+BEYOND = 0.05  # rad or m beyond a joint limit that are clipped; more is refused
+FASTER = 1.1  # times a speed limit at which a piece is refused
 BASE = 13  # position, quaternion x y z w, linear and angular velocity in axes of the world
 
 
@@ -36,13 +40,14 @@ class Track:
             times: Knots, rising [ns].
             rows: What they hold.
         """
-        keep = next((i for i, t in enumerate(self.times) if t >= times[0]), len(self.times))
+        keep = bisect_left(self.times, times[0])
         self.times[keep:], self.rows[keep:] = list(times), list(rows)
 
     def forget(self, before: int) -> None:
         """Drop the knots nobody will ask for any more, all but one before a time [ns]."""
-        while len(self.times) > MOST_KNOTS or (len(self.times) > 1 and self.times[1] <= before):
-            del self.times[0], self.rows[0]
+        over = max(bisect_right(self.times, before) - 1, len(self.times) - MOST_KNOTS)
+        if over > 0:
+            del self.times[:over], self.rows[:over]
 
     def find(self, t: int) -> tuple[int, float, float]:
         """Return the knot before a time, the share of the way to the next, and the time between them [s]; 0 and 0 beyond the ends."""
@@ -51,11 +56,8 @@ class Track:
             return 0, 0.0, 0.0
         if t >= times[-1]:
             return len(times) - 1, 0.0, 0.0
-        low, high = 0, len(times) - 1
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if times[middle] <= t else (low, middle)
-        span = times[high] - times[low]
+        low = bisect_right(times, t) - 1
+        span = times[low + 1] - times[low]
         return low, (t - times[low]) / span, span * NS
 
 
@@ -67,28 +69,48 @@ class Reference:
         fault: Why the last piece was refused; empty where it was taken.
     """
 
-    def __init__(self, robot: RobotModel, blend: float = 0.5) -> None:
+    def __init__(self, robot: RobotModel, blend: float = 0.5, *, checked: bool = True) -> None:
         """Begin without a reference.
 
         Args:
             robot: The robot.
-            blend: Time in which a jump of the reference is taken [s].
+            blend: Time in which a jump of up to 0.25 rad or m is taken; larger ones take proportionally longer [s].
+            checked: Whether pieces beyond the limits of the robot are refused, and jumps are smoothed.
 
         Raises:
             UnsupportedRobotError: If one number a joint does not tell the configuration.
         """
-        self.robot, self.blend = robot, blend
+        self.robot, self._checked = robot, checked
         self._joints = measured_joints(robot)
         self._index = {joint.name: i for i, joint in enumerate(self._joints)}
+        self._v_at = np.array([joint.v.start for joint in self._joints], dtype=np.intp)
+        endless = np.array([joint.kind == "continuous" for joint in self._joints], dtype=np.bool_)
+        self._plain = np.flatnonzero(~endless)
+        self._q_at = np.array([self._joints[i].q.start for i in self._plain], dtype=np.intp)
+        self._endless = [(i, self._joints[i].q) for i in np.flatnonzero(endless)]
+        self._lowest, self._highest = np.full(len(endless), -FARTHEST), np.full(len(endless), FARTHEST)
+        self._lowest[self._plain] = np.maximum(robot.limits.lower[self._q_at], -FARTHEST)
+        self._highest[self._plain] = np.minimum(robot.limits.upper[self._q_at], FARTHEST)
+        self._ends = (self._lowest - BEYOND, self._highest + BEYOND)  # of what is sent while a jump is smoothed
+        self._fastest: Vector = np.minimum(robot.limits.velocity[self._v_at], FARTHEST)
+        self._smoother = JumpSmoother(self._fastest, np.flatnonzero(endless), blend)
         self._tracks, self._base = Track(), Track()
         self._rest = np.zeros((len(self._joints), 3))
         self._rest[:, 0] = [joint_position(joint, robot.posture) for joint in self._joints]
         self._zero: Vector = np.zeros(robot.nv)
-        self._offset = self._zero
-        self._blend_from = -np.inf
+        self._pose = self._find_pose(robot.posture)
         self._last: Wanted | None = None
-        self._came = self._held = False
+        self._held = False
         self.fault = ""
+
+    @property
+    def blend(self) -> float:
+        """Time in which a jump of up to 0.25 rad or m is taken [s]."""
+        return self._smoother.blend
+
+    @blend.setter
+    def blend(self, seconds: float) -> None:
+        self._smoother.blend = seconds
 
     @property
     def begun(self) -> bool:
@@ -109,6 +131,8 @@ class Reference:
         self._held = True
         self._last = Wanted(np.array(q), self._zero, self._zero)
         self._rest[:, 0] = [joint_position(joint, q) for joint in self._joints]
+        self._pose = self._find_pose(q)
+        self._smoother.start(self._rest[:, 0].copy(), self._pose)
 
     def put_joints(self, names: Sequence[str], times: Sequence[int], table: Mapping[str, Matrix]) -> bool:
         """Take a piece of joint trajectory; joints it does not name keep what they last were asked.
@@ -125,18 +149,15 @@ class Reference:
         if self.fault:
             return False
         columns = np.array([self._index[name] for name in names])
-        rows = []
-        current = self._tracks.rows[-1] if self._tracks.rows else self._rest
-        for k in range(len(times)):
-            row = np.array(current)
-            row[:, 1:] = 0.0
-            row[columns, 0] = table["positions"][k]
-            for place, name in ((1, "velocities"), (2, "accelerations")):
-                if name in table:
-                    row[columns, place] = table[name][k]
-            rows.append(row)
-        self._tracks.put(times, rows)
-        self._came = True
+        rows = np.repeat((self._tracks.rows[-1] if self._tracks.rows else self._rest)[None], len(times), axis=0)
+        rows[:, :, 1:] = 0.0
+        rows[:, columns, 0] = table["positions"]
+        if self._checked:
+            rows[:, columns, 0] = np.clip(table["positions"], self._lowest[columns], self._highest[columns])
+        for place, name in ((1, "velocities"), (2, "accelerations")):
+            if name in table:
+                rows[:, columns, place] = table[name]
+        self._tracks.put(times, list(rows))
         return True
 
     def put_base(self, times: Sequence[int], rows: Matrix) -> bool:
@@ -154,10 +175,11 @@ class Reference:
             self.fault = "base trajectory: holds a number that is not finite, or too few"
         if not self.fault and np.any(np.abs(np.linalg.norm(rows[:, 3:7], axis=1) - 1.0) > 1e-3):
             self.fault = "base trajectory: holds a quaternion that is not of unit length"
+        if not self.fault and self._checked:
+            self.fault = _object_to_base(times, rows)
         if self.fault:
             return False
         self._base.put(times, list(rows))
-        self._came = True
         return True
 
     def at(self, t: float) -> Wanted:
@@ -173,50 +195,50 @@ class Reference:
         if self._held and now < self._tracks.times[0]:
             return last
         self._held = False
-        wanted = self._read(now)
-        if self._came:
-            self._came = False
-            ahead = self._blended(wanted, t)
-            if np.abs(pin.difference(self.robot.model, ahead.q, last.q)).max() > JUMP + self._reach(ahead, last):
-                self._offset, self._blend_from = pin.difference(self.robot.model, wanted.q, last.q), t
-        self._last = self._blended(wanted, t)
+        asked = self._read(now)
+        self._last = self._write(self._smoother.smooth(t, asked) if self._checked else asked)
         for track in (self._tracks, self._base):
             track.forget(now - BEHIND)
         return self._last
 
-    def _reach(self, wanted: Wanted, before: Wanted) -> float:
-        """Return how far the reference may have moved in two hundredths of a second."""
-        return 0.02 * float(max(np.abs(wanted.v).max(), np.abs(before.v).max()))
-
-    def _blended(self, wanted: Wanted, t: float) -> Wanted:
-        s = (t - self._blend_from) / self.blend
-        if not s < 1.0:
-            return wanted
-        left = 1.0 - s**3 * (10.0 + s * (6.0 * s - 15.0))
-        rate = -30.0 * s**2 * (1.0 - s) ** 2 / self.blend
-        curve = -60.0 * s * (1.0 - s) * (1.0 - 2.0 * s) / self.blend**2
-        q = pin.integrate(self.robot.model, wanted.q, left * self._offset)
-        return Wanted(q, wanted.v + rate * self._offset, wanted.a + curve * self._offset)
-
-    def _read(self, t: int) -> Wanted:
-        robot = self.robot
-        q, v, a = np.array(robot.posture), np.zeros(robot.nv), np.zeros(robot.nv)
+    def _read(self, t: int) -> ReferenceSample:
+        """Return what the tracks hold at a time; where nothing is known of the base, it stays."""
+        n = len(self._joints)
         k, s, h = self._tracks.find(t)
         row, resting = self._tracks.rows[k], h == 0.0
+        rate, curve = np.zeros(n + 6), np.zeros(n + 6)
         if not resting:
             row = _hermite(row, self._tracks.rows[k + 1], s, h)
-        for joint, (position, velocity, acceleration) in zip(self._joints, row.tolist(), strict=True):
-            q[joint.q] = (np.cos(position), np.sin(position)) if joint.kind == "continuous" else position
-            if not resting:
-                v[joint.v], a[joint.v] = velocity, acceleration
-        if robot.root == "free_flyer" and self._base.times:
-            q[:7], v[:6], a[:6] = self._read_base(t)
-        elif robot.root == "free_flyer" and self._last is not None:
-            q[:7] = self._last.q[:7]
+            rate[:n], curve[:n] = row[:, 1], row[:, 2]
+        pose = self._pose
+        if self.robot.root == "free_flyer" and self._base.times:
+            pose, rate[n:], curve[n:] = self._read_base(t)
+        return ReferenceSample(row[:, 0], pose, rate, curve)
+
+    def _write(self, sample: ReferenceSample) -> Wanted:
+        """Return a sample as configuration, velocity and acceleration, those of the base in its own axes."""
+        n = len(self._joints)
+        q, v, a = np.array(self.robot.posture), np.zeros(self.robot.nv), np.zeros(self.robot.nv)
+        place = np.minimum(np.maximum(sample.place, self._ends[0]), self._ends[1]) if self._checked else sample.place
+        q[self._q_at] = place[self._plain]
+        for i, at in self._endless:
+            q[at] = np.cos(place[i]), np.sin(place[i])
+        v[self._v_at], a[self._v_at] = sample.rate[:n], sample.curve[:n]
+        if self.robot.root == "free_flyer":
+            back = pin.Quaternion(sample.pose[3:]).matrix().T
+            linear, angular = back @ sample.rate[n : n + 3], back @ sample.rate[n + 3 :]
+            q[:7], v[:3], v[3:6] = sample.pose, linear, angular
+            a[:3] = back @ sample.curve[n : n + 3] - np.cross(angular, linear)
+            a[3:6] = back @ sample.curve[n + 3 :]
         return Wanted(q, v, a)
 
+    def _find_pose(self, q: Vector) -> Vector:
+        """Return the pose of a free base; one that is at rest in the origin elsewhere."""
+        pose: Vector = np.array(q[:7]) if self.robot.root == "free_flyer" else np.array((0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
+        return pose
+
     def _read_base(self, t: int) -> tuple[Vector, Vector, Vector]:
-        """Return pose, velocity and acceleration of the base, these in its own axes."""
+        """Return pose, velocity and acceleration of the base, in axes of the world."""
         k, s, h = self._base.find(t)
         row = self._base.rows[k]
         zero: Vector = np.zeros(6)
@@ -224,14 +246,10 @@ class Reference:
             return row[:7], zero, zero
         after = self._base.rows[k + 1]
         linear = _hermite(np.column_stack((row[:3], row[7:10])), np.column_stack((after[:3], after[7:10])), s, h)
-        start, end = pin.Quaternion(row[3:7]), pin.Quaternion(after[3:7])
-        turn = start.slerp(s, end)
-        R = turn.matrix()
-        omega = (1.0 - s) * row[10:13] + s * after[10:13]
+        turn = pin.Quaternion(row[3:7]).slerp(s, pin.Quaternion(after[3:7]))
         pose = np.concatenate((linear[:, 0], turn.coeffs()))
-        v = np.concatenate((R.T @ linear[:, 1], R.T @ omega))
-        a = np.concatenate((R.T @ linear[:, 2] - np.cross(v[3:], v[:3]), R.T @ (after[10:13] - row[10:13]) / h))
-        return pose, v, a
+        v = np.concatenate((linear[:, 1], (1.0 - s) * row[10:13] + s * after[10:13]))
+        return pose, v, np.concatenate((linear[:, 2], (after[10:13] - row[10:13]) / h))
 
     def _object_to(self, names: Sequence[str], times: Sequence[int], table: Mapping[str, Matrix]) -> str:
         unknown = [name for name in names if name not in self._index]
@@ -246,7 +264,24 @@ class Reference:
                 return f"joint trajectory: {name} of shape {values.shape}, expected {(len(times), len(names))}"
             if not np.isfinite(values).all():
                 return f"joint trajectory: {name} hold a number that is not finite"
-        return _object_to_times(times)
+        return _object_to_times(times) or (self._object_to_motion(names, times, table) if self._checked else "")
+
+    def _object_to_motion(self, names: Sequence[str], times: Sequence[int], table: Mapping[str, Matrix]) -> str:
+        """Return where a piece is beyond the limits of a joint, given or between two points; empty where it is nowhere."""
+        columns = np.array([self._index[name] for name in names])
+        positions, fastest = table["positions"], FASTER * self._fastest[columns]
+        beyond = np.maximum(positions - self._highest[columns], self._lowest[columns] - positions)
+        k, i = divmod(int(np.argmax(beyond)), len(names))
+        if beyond[k, i] > BEYOND:
+            low, high = self._lowest[columns[i]], self._highest[columns[i]]
+            return f"joint trajectory: {names[i]} at {positions[k, i]:.4g} in point {k}, expected {low:.4g} to {high:.4g}"
+        speeds = [np.abs(np.diff(positions, axis=0)) / (NS * np.diff(np.array(times, dtype=np.int64)))[:, None]]
+        speeds += [np.abs(table["velocities"])] if "velocities" in table else []
+        for found in speeds:
+            if (found > fastest).any():
+                k, i = divmod(int(np.argmax(found / fastest)), len(names))
+                return f"joint trajectory: {names[i]} at {found[k, i]:.4g} per second in point {k}, expected at most {fastest[i]:.4g}"
+        return ""
 
 
 def measured_joints(robot: RobotModel) -> tuple[Joint, ...]:
@@ -278,9 +313,22 @@ def joint_position(joint: Joint, q: Vector) -> float:
 def _object_to_times(times: Sequence[int]) -> str:
     if not times:
         return "trajectory: has no point"
-    if len(times) > MOST_KNOTS:
-        return f"trajectory: has {len(times)} points, expected at most {MOST_KNOTS}"
-    return "" if all(a < b for a, b in pairwise(times)) else "trajectory: its times do not rise"
+    if len(times) > MOST_POINTS:
+        return f"trajectory: has {len(times)} points, expected at most {MOST_POINTS}"
+    return "" if (np.diff(np.array(times, dtype=np.int64)) > 0).all() else "trajectory: its times do not rise"
+
+
+def _object_to_base(times: Sequence[int], rows: Matrix) -> str:
+    """Return where the base is too far away, or faster than a robot; empty where it is nowhere."""
+    if np.abs(rows[:, :3]).max() > FARTHEST:
+        return f"base trajectory: {np.abs(rows[:, :3]).max():.4g} m from the origin, expected at most {FARTHEST:g}"
+    spans = NS * np.diff(np.array(times, dtype=np.int64))[:, None]
+    for at, most, unit in ((slice(7, 10), BASE_SPEEDS[0], "m/s"), (slice(10, 13), BASE_SPEEDS[1], "rad/s")):
+        if np.abs(rows[:, at]).max() > 2.0 * most:
+            return f"base trajectory: {np.abs(rows[:, at]).max():.4g} {unit}, expected at most {2.0 * most:g}"
+    if len(rows) > 1 and (np.abs(np.diff(rows[:, :3], axis=0)) / spans).max() > 2.0 * BASE_SPEEDS[0]:
+        return f"base trajectory: {(np.abs(np.diff(rows[:, :3], axis=0)) / spans).max():.4g} m/s between points"
+    return ""
 
 
 def _hermite(first: Matrix, second: Matrix, s: float, h: float) -> Matrix:

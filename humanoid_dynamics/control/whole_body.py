@@ -192,12 +192,15 @@ class WholeBodyLaw:
         com, place, turn, onward, root, rates = self._then
         com[0], com[1], com[2] = data.com[0], data.vcom[0], data.acom[0]
         root[:], rates[0], rates[1] = data.oMi[1].rotation, wanted.v[3:6], wanted.a[3:6]
+        standing = max(sum(closed), 1)
         for k, surface in enumerate(self._surfaces):
             X = pin.updateFramePlacement(model, data, surface.frame)
             place[k], turn[3 * k : 3 * k + 3] = X.translation, X.rotation
-            if not closed[k]:
-                onward[k, :6] = pin.getFrameVelocity(model, data, surface.frame, ALIGNED).vector
-                onward[k, 6:] = pin.getFrameClassicalAcceleration(model, data, surface.frame, ALIGNED).vector
+            onward[k, :6] = pin.getFrameVelocity(model, data, surface.frame, ALIGNED).vector
+            onward[k, 6:] = pin.getFrameClassicalAcceleration(model, data, surface.frame, ALIGNED).vector
+            if closed[k]:  # soles that stand stay where they are, and the reference is moved with them
+                com[1] -= onward[k, :3] / standing
+                com[2] -= onward[k, 6:9] / standing
         self._seen = wanted
 
     def _find_support(self, closed: tuple[bool, ...], stands: Vector) -> tuple[Matrix, Vector, Vector]:

@@ -98,7 +98,14 @@ class InverseDynamicsConfig(NodeConfig):
         0.01, "Normal force below which a contact opens, per weight", unit="-", lowest=0.0, highest=1.0, live=True
     )
     debounce: float = parameter(0.01, "How long a change of contact must last", unit="s", lowest=0.0, highest=1.0, live=True)
-    blend: float = parameter(0.5, "Time in which a jump of the reference is taken", unit="s", lowest=0.01, highest=10.0, live=True)
+    blend: float = parameter(
+        0.5,
+        "Time in which a jump of the reference of up to 0.25 rad or m is taken; larger ones take proportionally longer",
+        unit="s",
+        lowest=0.01,
+        highest=10.0,
+        live=True,
+    )
     fall_tilt: float = parameter(
         1.0, "Tilt of the base against the reference that counts as a fall", unit="rad", lowest=0.1, highest=3.2, live=True
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
-from trajectory_msgs.msg import JointTrajectory, MultiDOFJointTrajectory
 
 from humanoid_dynamics.control.reference import joint_position, measured_joints
 from humanoid_dynamics.errors import HumanoidDynamicsError
@@ -29,8 +28,6 @@ from humanoid_dynamics.nodes.contact_table import ContactTable
 from humanoid_dynamics.nodes.messages import (
     SECOND,
     doubles,
-    read_base_trajectory,
-    read_joint_trajectory,
     read_odometry,
     read_pose,
     seconds,
@@ -40,6 +37,7 @@ from humanoid_dynamics.nodes.messages import (
     write_wrench,
 )
 from humanoid_dynamics.nodes.running import keep_rate, run
+from humanoid_dynamics.nodes.trajectory_wire import TrajectoryRefusedError, read_base_message, read_joint_message
 from humanoid_dynamics.spatial.arrays import Vector, read_only
 
 WORLD = "odom"
@@ -53,6 +51,7 @@ class DynamicsFilterNode(AdapterNode):
 
     good = GOOD
     failed = ("fallen",)
+    raw = ("reference/joints", "reference/base")
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__("dynamics_filter", **keywords)
@@ -178,16 +177,19 @@ class DynamicsFilterNode(AdapterNode):
             numbers = (c.residual, c.cop, c.friction, c.pull, c.torque, c.joint, c.speed, c.slip, frame.rung)
             self.out("filtered/certificate").publish(Float64MultiArray(data=[float(number) for number in numbers]))
 
-    def _on_joint_reference(self, message: JointTrajectory) -> None:
-        if self._motion is not None:
-            now = self.now()
-            times, tables = read_joint_trajectory(message, round(now * SECOND))
-            self._motion.put_joints(message.joint_names, times, tables, now)
+    def _on_joint_reference(self, message: bytes) -> None:
+        self._take_reference(lambda motion, now: motion.put_joints(*read_joint_message(message, round(now * SECOND)), now))
 
-    def _on_base_reference(self, message: MultiDOFJointTrajectory) -> None:
+    def _on_base_reference(self, message: bytes) -> None:
+        self._take_reference(lambda motion, now: motion.put_base(*read_base_message(message, round(now * SECOND)), now))
+
+    def _take_reference(self, take: Callable[[LiveMotion, float], object]) -> None:
         if self._motion is not None:
             now = self.now()
-            self._motion.put_base(*read_base_trajectory(message, round(now * SECOND)), now)
+            try:
+                take(self._motion, now)
+            except TrajectoryRefusedError as refusal:
+                self._motion.refuse_reference(str(refusal), now)
 
     def _on_pose(self, message: PoseStamped, frame: str) -> None:
         if self._poses is None:

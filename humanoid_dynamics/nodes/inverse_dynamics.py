@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -11,7 +11,6 @@ import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 from std_msgs.msg import Float64MultiArray
-from trajectory_msgs.msg import JointTrajectory, MultiDOFJointTrajectory
 
 from humanoid_dynamics.contact.planned import schedule_from_loads
 from humanoid_dynamics.control.balance import BalanceController
@@ -22,14 +21,13 @@ from humanoid_dynamics.nodes.beat import SenderBeat
 from humanoid_dynamics.nodes.messages import (
     SECOND,
     doubles,
-    read_base_trajectory,
-    read_joint_trajectory,
     to_stamp,
     write_efforts,
     write_wrench,
 )
 from humanoid_dynamics.nodes.observation import Observation
 from humanoid_dynamics.nodes.running import keep_rate, run
+from humanoid_dynamics.nodes.trajectory_wire import TrajectoryRefusedError, read_base_message, read_joint_message
 from humanoid_dynamics.nodes.wire import Form, JointStateReader, NumbersReader, OdometryReader, mark
 from humanoid_dynamics.spatial.arrays import Vector
 
@@ -41,7 +39,7 @@ class InverseDynamicsNode(AdapterNode):
 
     good = ("waiting", "standing", "following", "reference_ended", "limited")
     failed = ("fallen",)
-    raw = ("joint_states", "odom", "contact_wrenches/<surface>")
+    raw = ("joint_states", "odom", "contact_wrenches/<surface>", "reference/joints", "reference/base", "reference/contacts")
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__("inverse_dynamics", **keywords)
@@ -222,23 +220,27 @@ class InverseDynamicsNode(AdapterNode):
                 numbers, stamp = found
                 self._controller.observe_contact(surface, float(numbers[2]), stamp / SECOND)
 
-    def _on_joint_reference(self, message: JointTrajectory) -> None:
-        if self._controller is not None:
-            times, tables = read_joint_trajectory(message, round(self.now() * SECOND))
-            self._controller.reference.put_joints(message.joint_names, times, tables)
+    def _on_joint_reference(self, message: bytes) -> None:
+        self._take_reference(lambda controller, now: controller.reference.put_joints(*read_joint_message(message, now)))
 
-    def _on_base_reference(self, message: MultiDOFJointTrajectory) -> None:
-        if self._controller is not None:
-            self._controller.reference.put_base(*read_base_trajectory(message, round(self.now() * SECOND)))
+    def _on_base_reference(self, message: bytes) -> None:
+        self._take_reference(lambda controller, now: controller.reference.put_base(*read_base_message(message, now)))
 
-    def _on_contact_reference(self, message: JointTrajectory) -> None:
+    def _on_contact_reference(self, message: bytes) -> None:
+        def take(controller: BalanceController, now: int) -> None:
+            surfaces, times, tables = read_joint_message(message, now)
+            controller.schedule(schedule_from_loads(surfaces, [t / SECOND for t in times], tables["positions"]), now / SECOND)
+
+        self._take_reference(take)
+
+    def _take_reference(self, take: Callable[[BalanceController, int], object]) -> None:
         controller = self._controller
         if controller is None:
             return
-        times, tables = read_joint_trajectory(message, round(self.now() * SECOND))
         try:
-            schedule = schedule_from_loads(message.joint_names, [t / SECOND for t in times], tables["positions"])
-            controller.schedule(schedule, self.now())
+            take(controller, round(self.now() * SECOND))
+        except TrajectoryRefusedError as refusal:
+            controller.reference.fault = str(refusal)
         except HumanoidDynamicsError as refusal:
             controller.reference.fault = f"contact schedule: {refusal}"
 

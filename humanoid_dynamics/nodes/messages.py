@@ -125,24 +125,6 @@ def read_wrench(message: WrenchStamped) -> tuple[Vector, Vector]:
     return np.array((f.x, f.y, f.z)), np.array((m.x, m.y, m.z))
 
 
-def read_joint_trajectory(message: JointTrajectory, start: int) -> tuple[list[int], dict[str, Matrix]]:
-    """Return the times of a trajectory [ns] and its tables; rows of the wrong length make a table of the wrong shape.
-
-    Args:
-        message: The trajectory.
-        start: Time of its beginning, where its stamp is zero [ns].
-    """
-    begin = nanoseconds(message.header.stamp) or start
-    times = [begin + nanoseconds(point.time_from_start) for point in message.points]
-    tables = {}
-    for name in FIELDS:
-        rows = [getattr(point, name) for point in message.points]
-        if name == "positions" or any(len(row) for row in rows):
-            even = len({len(row) for row in rows}) == 1
-            tables[name] = np.array(rows, dtype=np.float64).reshape(len(rows), -1) if even else np.zeros((len(rows), 0))
-    return times, tables
-
-
 def write_joint_trajectory(names: Sequence[str], start: float, times: Vector, tables: dict[str, Matrix]) -> JointTrajectory:
     """Return a trajectory.
 
@@ -163,25 +145,6 @@ def write_joint_trajectory(names: Sequence[str], start: float, times: Vector, ta
     return message
 
 
-def read_base_trajectory(message: MultiDOFJointTrajectory, start: int) -> tuple[list[int], Matrix]:
-    """Return the times of a base trajectory [ns] and its rows (n, 13): position, quaternion x y z w, velocities in axes of the world.
-
-    Args:
-        message: The trajectory.
-        start: Time of its beginning, where its stamp is zero [ns].
-    """
-    begin = nanoseconds(message.header.stamp) or start
-    times, rows = [], []
-    for point in message.points:
-        times.append(begin + nanoseconds(point.time_from_start))
-        if point.transforms:
-            p, o = point.transforms[0].translation, point.transforms[0].rotation
-            rate = point.velocities[0] if point.velocities else Twist()
-            v, w = rate.linear, rate.angular
-            rows.append((p.x, p.y, p.z, o.x, o.y, o.z, o.w, v.x, v.y, v.z, w.x, w.y, w.z))
-    return times, np.array(rows, dtype=np.float64).reshape(len(rows), 13)
-
-
 def write_base_trajectory(name: str, start: float, times: Vector, rows: Matrix) -> MultiDOFJointTrajectory:
     """Return a base trajectory.
 
@@ -189,7 +152,7 @@ def write_base_trajectory(name: str, start: float, times: Vector, rows: Matrix) 
         name: Name of the base link.
         start: When it begins [s].
         times: (n,) times since then [s].
-        rows: (n, 13) as ``read_base_trajectory`` returns them.
+        rows: (n, 13) position, quaternion x y z w, velocities in axes of the world.
     """
     points = []
     for t, row in zip(times.tolist(), rows.tolist(), strict=True):

@@ -100,11 +100,11 @@ class JointStateReader:
             return False
         self._names = list(message.name)
         try:
-            at = _skip_word(data, WORDS)
+            at = skip_word(data, WORDS)
             (count,) = unpack_from("<I", data, at)
             at += 4
             for _ in range(count):
-                at = _skip_word(data, at)
+                at = skip_word(data, at)
         except error:
             at = len(data)
         self._words = data[WORDS:at]
@@ -141,7 +141,7 @@ class NumbersReader:
             if data[WORDS : WORDS + len(self._words)] != self._words:
                 end = WORDS
                 for _ in range(self._count_words):
-                    end = _skip_word(data, end)
+                    end = skip_word(data, end)
                 self._words, self._at = data[WORDS:end], end + -(end - START) % 8
             sec, nanosec = unpack_from("<iI", data, START)
             return np.frombuffer(data, TOLD, self._count, self._at), sec * SECOND + nanosec
@@ -168,8 +168,13 @@ class OdometryReader:
         return np.array(numbers[:7]), np.array(numbers[43:49]), stamp
 
 
-def _skip_word(data: bytes, at: int) -> int:
-    """Return where what follows a string begins."""
+def skip_word(data: bytes, at: int) -> int:
+    """Return where what follows a string begins.
+
+    Args:
+        data: The message.
+        at: Where the string begins.
+    """
     (length,) = unpack_from("<I", data, at)
     end = at + 4 + int(length)
     return int(end + -end % 4)

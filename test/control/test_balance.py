@@ -352,7 +352,7 @@ def test_contacts_have_two_thresholds_and_take_time():
 
 
 def test_reference_meets_its_points_and_moves_as_they_say(robot):
-    reference = Reference(robot, blend=0.1)
+    reference = Reference(robot, blend=0.1, checked=False)  # read at instants too far apart for one that looks for jumps
     scenario = build_scenario(robot, "squat").clip
     playback = build_playback(robot, "squat")
     times = [round(t * 1e9) for t in playback.times]
@@ -374,7 +374,7 @@ def test_reference_meets_its_points_and_moves_as_they_say(robot):
 
 def test_pieces_overwrite_what_follows_them(robot):
     name = robot.actuated[0]
-    reference = Reference(robot, blend=1e-3)
+    reference = Reference(robot, blend=1e-3, checked=False)  # the places are beyond the joint
     rows = {"positions": np.array([[0.0], [1.0]]), "velocities": np.zeros((2, 1))}
     assert reference.put_joints((name,), [0, 10**9], rows)
     assert reference.put_joints((name,), [5 * 10**8, 6 * 10**8], {"positions": np.array([[0.2], [0.2]])})
@@ -523,3 +523,82 @@ def test_joints_without_end_are_differentiated_across_the_turn():
         angle = np.remainder(3.0 + 0.01 * k + np.pi, 2.0 * np.pi) - np.pi
         assert state.put_joints(["j"], np.array([angle]), np.zeros(0), 0.01 * k)
     np.testing.assert_allclose(state.v[robot.joint("j").v], 1.0, atol=1e-3)
+
+
+def ask(loop, shift, *, at=0.02, points=1, period=0.02, joint="left_shoulder_pitch"):
+    """Ask for a posture with one joint elsewhere, in one piece or as a stream, and return whether all was taken."""
+    place = loop.names.index(joint)
+    posture = loop.robot.posture[loop.q_at]
+    there = posture + shift * (np.arange(len(posture)) == place)
+    rows = np.array([posture] * (points // 2) + [there] * (points - points // 2))
+    times = [round((loop.t + at + period * k) * 1e9) for k in range(points)]
+    pieces = [(times, rows)] if points == 1 else [([t], row[None]) for t, row in zip(times, rows, strict=True)]
+    return all(loop.controller.reference.put_joints(loop.names, t, {"positions": row}) for t, row in pieces)
+
+
+@pytest.mark.parametrize("points", [1, 40])
+@pytest.mark.parametrize("period", [0.005, 0.02])
+def test_a_reference_that_jumps_by_a_radian_moves_the_torques_by_less_than_a_newton_metre_a_tick(robot, points, period):
+    loop = Loop(robot)
+    loop.run(0.05)
+    assert ask(loop, -1.0, points=points, period=period)
+    loop.steps.clear()
+    loop.run(1.0)
+    assert max(loop.steps) < 1.0
+    assert "fallen" not in loop.seen
+    place = loop.q_at[loop.names.index("left_shoulder_pitch")]
+    assert loop.live.world.q[place] - robot.posture[place] < -0.02
+
+
+BEYOND = {
+    "a thousand turns": {"positions": np.array([[1e9]])},
+    "a tenth beyond the limit": {"positions": np.array([[-3.07]])},
+    "velocities beyond the limit": {"positions": np.array([[0.0]]), "velocities": np.array([[20.0]])},
+    "points too near in time": {"positions": np.array([[0.0], [0.5]])},
+}
+
+
+@pytest.mark.parametrize("case", BEYOND)
+def test_references_beyond_the_limits_of_a_joint_are_refused(robot, case):
+    """And what was followed before is followed still."""
+    table = BEYOND[case]
+    loop = Loop(robot)
+    loop.run(0.02)
+    before = loop.tau
+    reference = loop.controller.reference
+    times = [round((loop.t + 0.1) * 1e9) + 10**7 * k for k in range(len(table["positions"]))]
+    assert not reference.put_joints(["left_shoulder_pitch"], times, table)
+    assert "left_shoulder_pitch" in reference.fault
+    assert "expected" in reference.fault
+    assert loop.run(0.2).status == "reference_refused"
+    np.testing.assert_allclose(loop.tau, before, atol=0.5)
+    row = np.concatenate((robot.posture[:7], np.zeros(6)))
+    assert not reference.put_base(times[:1], (row + 1e9 * (np.arange(13) == 2))[None])
+    assert not reference.put_base(times[:1], (row + 100.0 * (np.arange(13) == 8))[None])
+    assert reference.put_base(times[:1], row[None])
+
+
+def test_a_reference_that_a_robot_can_follow_is_followed_to_the_last_bit(robot):
+    plain, checked = Reference(robot, checked=False), Reference(robot)
+    playback = build_playback(robot, "step")
+    times = [round(t * 1e9) for t in playback.times]
+    for reference in (plain, checked):
+        reference.hold(robot.posture)
+        assert reference.put_joints(playback.joints, times, playback.tables)
+        assert reference.put_base(times, playback.base)
+    for t in np.arange(0.0, playback.times[-1], 0.002):
+        one, other = plain.at(t), checked.at(t)
+        np.testing.assert_array_equal(np.concatenate((one.q, one.v, one.a)), np.concatenate((other.q, other.v, other.a)))
+
+
+def test_a_base_reference_that_slides_under_soles_that_stand_moves_nothing(robot):
+    loop = Loop(robot)
+    loop.run(0.05)
+    before = loop.tau
+    start = np.concatenate((robot.posture[:7], np.zeros(6)))
+    rows, times = np.array([start, start]), [round((loop.t + shift) * 1e9) for shift in (0.02, 0.5)]
+    rows[1, 0] += 1.0
+    assert ask(loop, 0.0)
+    assert loop.controller.reference.put_base(times, rows)
+    loop.run(0.6)
+    np.testing.assert_allclose(loop.tau, before, atol=0.5)

@@ -223,6 +223,10 @@ def reference(wires, shift=0.2, **changes):
     return write_joint_trajectory(fields["names"], seconds(wires.now(shift)), fields["times"], tables)
 
 
+def many(points):
+    return {"times": 1e-3 * np.arange(points), "positions": np.zeros((points, 28)), "velocities": np.zeros((points, 28))}
+
+
 def base_reference(wires, row):
     return write_base_trajectory("pelvis", seconds(wires.now(0.2)), np.array([0.0, 0.3]), np.array([row, row], dtype=float))
 
@@ -234,6 +238,10 @@ def rest(wires):
 REFERENCES = {
     "not a number": lambda w: ("joints", reference(w, positions=np.full((2, 28), np.nan))),
     "velocity infinite": lambda w: ("joints", reference(w, velocities=np.full((2, 28), np.inf))),
+    "beyond the limits of joints": lambda w: ("joints", reference(w, positions=np.full((2, 28), 1e9))),
+    "faster than joints": lambda w: ("joints", reference(w, velocities=np.full((2, 28), 1e3))),
+    "more points than are taken": lambda w: ("joints", reference(w, **many(10_000))),
+    "base at the moon": lambda w: ("base", base_reference(w, with_entry(rest(w), 1.0) + 1e8 * (np.arange(13) == 2))),
     "unknown joint": lambda w: ("joints", reference(w, names=["wing", *w.names[1:]])),
     "a joint twice": lambda w: ("joints", reference(w, names=[w.names[1], *w.names[1:]])),
     "too few positions": lambda w: ("joints", reference(w, positions=np.zeros((2, 5)), velocities=np.zeros((2, 5)))),
@@ -275,7 +283,9 @@ def test_bad_reference(wires, fault):
 
 def test_a_reference_that_jumps_is_blended(wires):
     good = restart(wires)
-    far = np.array([wires.posture, wires.posture]) + 0.8
+    limits = wires.node.robot.limits
+    places = [wires.node.robot.joint(name).q.start for name in wires.names]
+    far = np.clip(np.array([wires.posture, wires.posture]) + 0.8, limits.lower[places], limits.upper[places])
     wires.out["reference/joints"].publish(reference(wires, shift=0.01, positions=far))
     wires.wait(lambda: wires.node._controller.reference.begun, "the reference is taken")
     np.testing.assert_allclose(state(wires).effort, good, atol=5.0)

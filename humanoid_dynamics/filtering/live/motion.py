@@ -22,7 +22,6 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 NS = 1e-9
 SAMPLE = 0.02  # s between samples of the reference
-AT_ONCE = 1e-9  # s; jumps are the business of the filter, not of what reads the reference
 PATIENCE = 0.1  # s; how long the end of a reference waits for the next piece before it is held
 ALONE = 0.2  # s; joints that are not joined by a base for so long go without
 FAREST = 600.0  # s; a piece that begins later is not meant
@@ -83,7 +82,7 @@ class LiveMotion:
         """Forget all that came."""
         self.filter.restart()
         self.state.forget()
-        self.reference = Reference(self.robot, AT_ONCE)
+        self.reference = Reference(self.robot, checked=False)  # limits and jumps are the business of the filter
         self._beat = Beat(self.filter.settings.dt)
         self._origin = self._cursor = self._came = np.nan
         self._based = False
@@ -138,6 +137,15 @@ class LiveMotion:
             return False
         self._based = True
         return True
+
+    def refuse_reference(self, reason: str, now: float) -> None:
+        """Note a piece of the reference that was refused before it came here.
+
+        Args:
+            reason: Why.
+            now: The time [s].
+        """
+        self._troubles.put("reference_refused", reason, now)
 
     def advance(self, now: float) -> list[Command]:
         """Return what is due; nothing raises.
