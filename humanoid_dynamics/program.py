@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
+ENDING = (signal.SIGINT, signal.SIGTERM)
 READY = "HUMANOID_DYNAMICS_READY"  # names the file that a program makes once it is ready
 BLAS_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -16,6 +18,18 @@ def use_one_blas_thread() -> None:
     """
     for variable in BLAS_VARIABLES:
         os.environ.setdefault(variable, "1")
+
+
+def wait_for_end(seconds: float) -> bool:
+    """Wait for a blocked SIGINT or SIGTERM, and return whether one came.
+
+    A process that is stopped and continued while it waits is no reason to end: Python then returns a signal that never came.
+
+    Args:
+        seconds: How long to wait at most [s].
+    """
+    came = signal.sigtimedwait(ENDING, max(0.0, seconds))
+    return came is not None and came.si_signo in ENDING
 
 
 def tell_ready() -> None:

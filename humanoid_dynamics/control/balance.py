@@ -87,6 +87,13 @@ class BalanceController:
         self._last_q: Vector = self.measured.q
         self._last = Torques(read_only(np.zeros(len(self.robot.actuated))), "waiting", "no state has come")
 
+    def hold_posture(self) -> None:
+        """Drop reference and schedule, and hold the posture that the next state shows; contacts stay as they were measured."""
+        self.reference = Reference(self.robot, self.settings.blend)
+        self._phases = PhaseManager(self._ended)
+        self._told, self._holding = {}, False
+        self.law.sink[:] = 0.0
+
     def change(self, settings: BalanceSettings) -> None:
         """Take other settings while running; a new rule takes over gradually.
 

@@ -1,7 +1,8 @@
-"""What stands between commands and motors: torques are checked, limited and timed; after a fault something safe goes out, and stays.
+"""What stands between commands and motors: torques are checked, limited and timed; after a fault the safe output goes out, latched.
 
-A fault is noticed when its message comes, or at the next period where nothing comes.  From then on the safe output is sent, until
-somebody arms the guard again.  Times are arguments, so that a node decides on its clock and tests need none.
+A few bad commands in a row are tolerated: the last good one is held.  A fault is noticed when its message comes, or at the next period
+where nothing comes.  From then on the safe output is sent, until a good command after ``rearm`` replaces it.  Times are arguments, so
+that a node decides on its clock and tests need none.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from humanoid_dynamics.errors import ShapeError, UnknownNameError
 from humanoid_dynamics.spatial.arrays import Vector, check_vector, read_only
 
 STATUSES = {
-    "waiting": "no command has come since the start or since arming; the torques are zero",
+    "waiting": "no command has come: since the start, then the torques are zero, or since arming, then they are those of the safe output",
     "passing": "commands go through as they are",
     "limited": "commands go through, but a torque or its rate is larger than allowed and was cut",
-    "held": "a command is overdue by less than would stop it; the last one is repeated",
+    "held": "commands are overdue or bad by less than would stop it; the last good one is repeated",
     "not_finite": "stopped: a command held a number that is not finite",
     "wrong_size": "stopped: a command had too few or too many torques, or as many names as torques it had not",
     "unknown_name": "stopped: a command named a joint that is not guarded",
@@ -37,8 +38,12 @@ RUNNING = ("waiting", "passing", "limited", "held")
 class SafeOutput(Protocol):
     """What goes out after a fault."""
 
-    def torques(self, elapsed: float) -> Vector:
-        """Return (n,) torques, so long after the fault [N·m or N]."""
+    def begin(self) -> None:
+        """Called at a fault."""
+        ...
+
+    def torques(self, elapsed: float, now: float) -> Vector:
+        """Return (n,) torques, so long after the fault, at this time [N·m or N]."""
         ...
 
 
@@ -51,17 +56,24 @@ class GuardSettings:
         skew: How far a stamp may lie in the future; a command stamped further than that before the last one is passed over [s].
         rate: Largest change of a torque, as a share of its limit in a second [1/s].
         period: Time between commands; one that is overdue by half a period is told as held [s].
+        bad_commands: How many bad commands in a row are tolerated; the last good one is held meanwhile.
     """
 
     timeout: float = 0.05
     skew: float = 0.01
     rate: float = 50.0
     period: float = 0.002
+    bad_commands: int = 5
 
     def __post_init__(self) -> None:
         check_vector("timeout, skew, rate, period", (self.timeout, self.skew, self.rate, self.period), 4)
-        if min(self.timeout, self.rate, self.period) <= 0.0 or self.skew < 0.0:
-            raise ShapeError("guard settings", str(self), "positive times and rate")
+        if min(self.timeout, self.rate, self.period) <= 0.0 or self.skew < 0.0 or self.bad_commands < 0:
+            raise ShapeError("guard settings", str(self), "positive times and rate, no negative count")
+
+    @property
+    def longest_hold(self) -> float:
+        """Age up to which the last good command is held while bad ones come [s]."""
+        return max(self.timeout, 1.5 * (self.bad_commands + 1) * self.period)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,11 +128,17 @@ class EffortGuard:
         self._publishers, self._fresh = 1, False
         self._stopped_at = -np.inf
         self._fault, self._reason = "", ""
+        self._bad, self._complaint = 0, ""
 
     @property
     def fault(self) -> str:
         """Status of the fault that stopped it; empty while it is armed."""
         return self._fault
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether the safe output goes out: after a fault, until the next good command."""
+        return bool(self._fault) or bool(np.isfinite(self._stopped_at))
 
     def command(self, names: Sequence[str] | None, effort: Vector, stamp: float, now: float) -> bool:
         """Take a command.
@@ -132,29 +150,45 @@ class EffortGuard:
             now: When it came [s], on the same clock.
 
         Returns:
-            Whether it will go through; where not, the guard has stopped.
+            Whether it will go through; where not, the last good one is held, or the guard has stopped.
         """
         self._watch_clock(now)
         status, reason = self._object_to(names, effort) or self._object_to_time(stamp, now) or ("", "")
         if status:
-            self.stop(status, reason, now)
+            self._count_bad(status, reason, now)
+            return False
         if self._fault or stamp < self._stamp - self.settings.skew:  # overtaken on the way by one made later
             return False
         self._wanted = np.array(effort, dtype=np.float64)
         self._received, self._fresh = now, True
         self._stamp = stamp if stamp == stamp else self._stamp
+        self._bad, self._complaint, self._stopped_at = 0, "", -np.inf
         return True
 
+    def _count_bad(self, status: str, reason: str, now: float) -> None:
+        """Take a bad command: the last good one is held, until too many have come in a row."""
+        if self._fault:
+            return
+        self._bad += 1
+        many = f"; {self._bad} bad commands in a row" if self._bad > 1 else ""
+        if self._bad > self.settings.bad_commands:
+            self.stop(status, reason + many, now)
+        else:
+            self._complaint = f"{reason}{many}, {self.settings.bad_commands} are tolerated"
+
     def count_publishers(self, count: int, now: float) -> None:
-        """Take how many nodes send commands; more than one stops the guard.
+        """Take how many nodes send commands; more than one stops the guard, and so does the loss of the only one.
 
         Args:
             count: How many.
             now: The time [s].
         """
+        lost = self._publishers == 1 and not count
         self._publishers = count
         if count > 1:
             self.stop("duplicate_publisher", f"{count} nodes send commands, expected one", now)
+        elif lost and np.isfinite(self._received):  # a clock that waits for commands never makes the last one old
+            self.stop("stale", "the node that sent commands is gone", now)
 
     def stop(self, status: str = "stopped", reason: str = "asked for", now: float = -np.inf) -> None:
         """Stop, and stay stopped; the first reason is kept.
@@ -171,9 +205,10 @@ class EffortGuard:
             raise UnknownNameError("fault", status, [name for name in STATUSES if name not in RUNNING])
         if not self._fault:
             self._fault, self._reason, self._stopped_at = status, reason, now
+            self._safe.begin()
 
     def rearm(self, now: float) -> str:
-        """Arm the guard again: it waits for the next command and goes on from the torques it sends now.
+        """Arm the guard again: the safe output stays until the next good command, which goes on from there.
 
         Args:
             now: The time [s].
@@ -185,8 +220,20 @@ class EffortGuard:
             return f"{self._publishers} nodes still send commands"
         self._fault = self._reason = ""
         self._received = self._stamp = -np.inf
+        self._bad, self._complaint = 0, ""
         self._now = now
         return ""
+
+    def forget(self, now: float) -> None:
+        """Begin anew: the torques are zero until a command comes.
+
+        Args:
+            now: The time [s].
+        """
+        self._publishers = 1
+        self.rearm(now)
+        self._stopped_at = self._sent_at = -np.inf
+        self._sent = self._wanted = self._zero
 
     def output(self, now: float) -> Guarded:
         """Return what goes to the motors now; to be asked at every command and at every period.
@@ -196,18 +243,21 @@ class EffortGuard:
         """
         self._watch_clock(now)
         age = now - self._received
-        if not self._fault and np.isfinite(self._received) and age > self.settings.timeout:
-            self.stop("stale", f"no command for {1e3 * age:.0f} ms, time-out {1e3 * self.settings.timeout:.0f} ms", now)
-        if self._fault:
-            return self._send(self._within(self._safe.torques(max(now - self._stopped_at, 0.0))), self._fault, self._reason, now)
+        longest = self.settings.longest_hold if self._bad else self.settings.timeout
+        if not self._fault and np.isfinite(self._received) and age > longest:
+            self.stop("stale", f"no good command for {1e3 * age:.0f} ms, time-out {1e3 * longest:.0f} ms", now)
+        if self.is_safe:
+            tau = self._within(self._safe.torques(max(now - self._stopped_at, 0.0), now))
+            return self._send(tau, self._fault or "waiting", self._reason or self._complaint, now)
         if not np.isfinite(self._received):
             # Zero for as long as one likes: how far the first command may go does not hang on when it was last said.
-            return self._send(self._zero, "waiting", "", -np.inf)
+            return self._send(self._zero, "waiting", self._complaint, -np.inf)
         tau, said = self._limit(now)
         if said:
             return self._send(tau, "limited", said, now)
-        late = age > 1.5 * self.settings.period
-        return self._send(tau, "held" if late else "passing", f"last command {1e3 * age:.1f} ms ago" if late else "", now)
+        late = f"last good command {1e3 * age:.1f} ms ago" if age > 1.5 * self.settings.period else ""
+        reason = "; ".join(part for part in (self._complaint, late) if part)
+        return self._send(tau, "held" if reason else "passing", reason, now)
 
     def _send(self, tau: Vector, status: str, reason: str, now: float) -> Guarded:
         self._sent, self._sent_at = read_only(tau), now

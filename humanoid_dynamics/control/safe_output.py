@@ -69,14 +69,19 @@ class SafeTorques:
         self._holding = HoldingTorques(robot) if robot is not None and kind == "gravity_hold" else None
         self._heard: tuple[Sequence[str], Vector] | None = None
 
-    def observe(self, names: Sequence[str], positions: Vector, velocities: Vector) -> None:
+    def begin(self) -> None:
+        """Called at a fault."""
+
+    def observe(self, names: Sequence[str], positions: Vector, velocities: Vector, now: float = 0.0) -> None:
         """Take a joint state; what is not finite, or no joint of these, is passed over.
 
         Args:
             names: Joint names.
             positions: (len(names),) positions [rad or m]; may be empty.
             velocities: (len(names),) velocities [rad/s or m/s]; may be empty.
+            now: When it came [s].
         """
+        del now
         if len(velocities) == len(names) and np.isfinite(velocities).all():
             for name, v in zip(names, velocities, strict=True):
                 if name in self._index:
@@ -84,12 +89,14 @@ class SafeTorques:
         if self._holding is not None and len(positions) == len(names) and np.isfinite(positions).all():
             self._heard = (list(names), np.array(positions))
 
-    def torques(self, elapsed: float) -> Vector:
+    def torques(self, elapsed: float, now: float = 0.0) -> Vector:
         """Return what goes out so long after the fault, (n,) [N·m or N].
 
         Args:
             elapsed: Time since the fault [s].
+            now: The time [s].
         """
+        del now
         if self.kind == "zero":
             return self._zero
         tau = -self._gain * self._v

@@ -15,9 +15,8 @@ from time import monotonic
 from typing import Any
 
 from humanoid_dynamics.graphs.description import GraphNode
-from humanoid_dynamics.program import READY
+from humanoid_dynamics.program import ENDING, READY, wait_for_end
 
-ENDING = (signal.SIGINT, signal.SIGTERM)
 LOOK = 0.2  # s
 PATIENCE = 5.0  # s; how long a process may take to end
 QUICK = 8.0  # s; a start that takes longer is explained
@@ -116,7 +115,7 @@ class Supervisor:
         code = 0
         try:
             self._running = [Running(node, self._start(node)) for node in self._nodes]
-            while not code and monotonic() < end and signal.sigtimedwait(ENDING, min(LOOK, max(0.0, end - monotonic()))) is None:
+            while not code and monotonic() < end and not wait_for_end(min(LOOK, end - monotonic())):
                 code = self._look()
                 if end == float("inf") and not self._waited_for():
                     end = monotonic() + seconds

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any
 
+from humanoid_dynamics.control.balance_hold import SAFE_OUTPUTS
 from humanoid_dynamics.control.balance_settings import SOURCES
-from humanoid_dynamics.control.safe_output import KINDS
 from humanoid_dynamics.motion.scenarios import SCRIPTS
 from humanoid_dynamics.resolution.rules import DEFAULT_RULE, RULES
 
@@ -67,11 +67,15 @@ class EffortGuardConfig(NodeConfig):
         0.05, "Age at which a command is stale, by receipt and by stamp", unit="s", lowest=0.001, highest=10.0, live=True
     )
     skew: float = parameter(0.01, "How far a stamp may lie in the future", unit="s", lowest=0.0, highest=10.0, live=True)
+    bad_commands: int = parameter(5, "Bad commands in a row during which the last good one is held; one more latches the guard", live=True)
     effort_rate: float = parameter(
         50.0, "Largest change of an effort per second, as a share of its limit", unit="1/s", lowest=0.1, highest=1e6
     )
     effort_cap: float = parameter(1000.0, "Largest effort of a joint whose limit nobody tells", unit="N·m", lowest=0.0, highest=1e6)
-    safe_output: str = parameter("gravity_hold", "What goes out after a fault", choices=KINDS)
+    safe_output: str = parameter("gravity_hold", "What goes out after a fault", choices=SAFE_OUTPUTS)
+    state_timeout: float = parameter(
+        0.05, "Age of joint states or odometry at which balance_hold gives way to damping", unit="s", lowest=0.001, highest=10.0
+    )
     damping: float = parameter(0.02, "Damping after a fault, per effort limit", unit="s/rad", lowest=0.0, highest=10.0)
     decay: float = parameter(1.0, "Time in which what holds fades after a fault", unit="s", lowest=0.001, highest=60.0)
     busy: bool = parameter(False, "Whether it waits for messages awake: sooner there, for a whole core")

@@ -7,15 +7,19 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
+from humanoid_dynamics.control.balance_hold import BalanceHold
 from humanoid_dynamics.control.effort_guard import RUNNING, STATUSES, EffortGuard, Guarded, GuardSettings
 from humanoid_dynamics.control.safe_output import SafeTorques
 from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError
 from humanoid_dynamics.nodes.adapter import Act, AdapterNode, Handler
-from humanoid_dynamics.nodes.messages import doubles, seconds, to_stamp, write_efforts
+from humanoid_dynamics.nodes.messages import SECOND, doubles, seconds, to_stamp, write_efforts
 from humanoid_dynamics.nodes.running import keep_rate, run
+from humanoid_dynamics.nodes.wire import JointStateReader, NumbersReader, OdometryReader
 
 UNGUARDED = "unguarded/joint_torque_commands"
 
@@ -24,6 +28,7 @@ class EffortGuardNode(AdapterNode):
     """Guards the efforts of a robot, or of joints named by parameter."""
 
     good = RUNNING
+    raw = ("joint_states", "odom", "contact_wrenches/<surface>")
     failed = tuple(status for status in STATUSES if status not in RUNNING)
 
     def __init__(self, **keywords: Any) -> None:
@@ -51,15 +56,15 @@ class EffortGuardNode(AdapterNode):
         if len(limits) != len(names):
             raise HumanoidDynamicsError(f"effort_limits: received {len(limits)} limits for {len(names)} joints")
         self._limits = np.where(np.isfinite(limits), limits, config.effort_cap)
-        self._safe = SafeTorques(
-            names,
-            self._limits,
-            kind=config.safe_output,
-            damping=config.damping,
-            decay=config.decay,
-            period=1.0 / config.rate,
-            robot=self.robot,
-        )
+        fading = {"damping": config.damping, "decay": config.decay, "period": 1.0 / config.rate}
+        self._balance: BalanceHold | None = None
+        self._safe: SafeTorques | BalanceHold
+        if config.safe_output == "balance_hold":
+            self._safe = self._balance = BalanceHold(self.robot, names, self._limits, timeout=config.state_timeout, **fading)
+        else:
+            self._safe = SafeTorques(names, self._limits, kind=config.safe_output, robot=self.robot, **fading)
+        self._joint_reader, self._base_reader = JointStateReader(), OdometryReader()
+        self._wrench_readers = {name: NumbersReader(WrenchStamped, 1, 6) for name in self.names("surface")}
         self._guard = EffortGuard(names, self._limits, self._safe, self._settings())
 
     def change(self) -> None:
@@ -69,7 +74,14 @@ class EffortGuardNode(AdapterNode):
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return what hears commands and states."""
-        return {UNGUARDED: self._on_command, "joint_states": self._on_state}
+        handlers: dict[str, Handler] = {UNGUARDED: self._on_command, "joint_states": self._on_joints}
+        if self._balance is not None:
+            handlers |= {"odom": self._on_base, "contact_wrenches/<surface>": self._on_wrench}
+        return handlers
+
+    def names(self, placeholder: str) -> tuple[str, ...]:
+        """Return the soles, where balance depends on them."""
+        return self._balance.soles if self._balance is not None and placeholder == "surface" else ()
 
     def acts(self) -> Mapping[str, Act]:
         """Return what stops and arms."""
@@ -82,7 +94,8 @@ class EffortGuardNode(AdapterNode):
     def begin(self) -> None:
         """Wait for the first command."""
         if self._guard is not None:
-            self._guard.rearm(self.now())
+            self._guard.forget(self.now())
+            self._stamp = None
 
     def end(self) -> None:
         """Send nothing but zero from now on."""
@@ -100,7 +113,7 @@ class EffortGuardNode(AdapterNode):
 
     def _settings(self) -> GuardSettings:
         config = self.config
-        return GuardSettings(config.timeout, config.skew, config.effort_rate, 1.0 / config.rate)
+        return GuardSettings(config.timeout, config.skew, config.effort_rate, 1.0 / config.rate, config.bad_commands)
 
     def _on_command(self, message: JointState) -> None:
         if self._guard is None:
@@ -110,12 +123,29 @@ class EffortGuardNode(AdapterNode):
         stamp = seconds(message.header.stamp) if stamped else np.nan
         taken = self._guard.command(message.name, np.asarray(message.effort), stamp, now)
         self._counts["refused"] += not taken
-        if taken:
-            self._stamp = message.header.stamp if stamped else to_stamp(now)
+        self._stamp = message.header.stamp if taken and stamped else None
         self._send(now)
 
-    def _on_state(self, message: JointState) -> None:
-        self._safe.observe(message.name, np.asarray(message.position), np.asarray(message.velocity))
+    def _on_joints(self, message: bytes) -> None:
+        """Take a joint state; the safe output answers it, so that a simulator in lock-step goes on."""
+        found = self._joint_reader.read(message)
+        if found is None or self._guard is None:
+            return
+        names, position, velocity, _, stamp = found
+        now = self.now()
+        self._safe.observe(names, position, velocity, now)
+        if self._guard.is_safe:
+            self._send(now, Time(sec=stamp // SECOND, nanosec=stamp % SECOND) if stamp else None)
+
+    def _on_base(self, message: bytes) -> None:
+        found = self._base_reader.read(message)
+        if found is not None and self._balance is not None:
+            self._balance.observe_base(found[0], found[1], self.now())
+
+    def _on_wrench(self, message: bytes, surface: str) -> None:
+        found = self._wrench_readers[surface].read(message)
+        if found is not None and self._balance is not None:
+            self._balance.observe_contact(surface, float(found[0][2]), self.now())
 
     def _watch_publishers(self, now: float) -> None:
         if self._guard is not None:
@@ -124,13 +154,14 @@ class EffortGuardNode(AdapterNode):
     def _count_senders(self) -> int:
         return int(self.count_publishers(self.resolve_topic_name(UNGUARDED)))
 
-    def _send(self, now: float) -> None:
-        """Send what goes out now: a command with its own stamp, what is safe with the time."""
+    def _send(self, now: float, state_stamp: Any = None) -> None:
+        """Send what goes out now: a command with its own stamp, the safe output with that of the state, all else with the time."""
         if self._guard is None:
             return
         self._due = now + 1.0 / self.config.rate
         out = self._guard.output(now)
-        self._publish(out, to_stamp(now) if self._guard.fault or self._stamp is None else self._stamp)
+        stamp = state_stamp if self._guard.is_safe else self._stamp
+        self._publish(out, to_stamp(now) if stamp is None else stamp)
         self.tell(out.status, out.reason)
 
     def _publish(self, out: Guarded, stamp: Any) -> None:

@@ -290,7 +290,7 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
             (
                 DESCRIPTION,
                 turned(UNGUARDED)[0],
-                STATES[0],
+                *STATES,
                 *COMMANDS,
                 *REPORTS,
             ),

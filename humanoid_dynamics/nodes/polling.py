@@ -6,7 +6,6 @@ A message is handled after all that came before it on other topics, so that the 
 from __future__ import annotations
 
 import os
-import signal
 from time import monotonic
 from typing import Any
 
@@ -15,7 +14,7 @@ from rclpy.node import Node
 from rclpy.subscription import Subscription
 from rosgraph_msgs.msg import Clock
 
-from humanoid_dynamics.nodes.programs import ENDING
+from humanoid_dynamics.program import wait_for_end
 
 REST = 0.02  # s between looks at all that is no message: services, parameters, the graph
 
@@ -55,7 +54,7 @@ class Poller:
             now = monotonic()
             if now >= self._rest_due:
                 self._rest_due = now + REST
-                if signal.sigtimedwait(ENDING, 0.0) is not None:
+                if wait_for_end(0.0):
                     return True
                 self._rest.spin_once(timeout_sec=0.0)
                 # The clock is told before the states: looked at last, it is heard first.

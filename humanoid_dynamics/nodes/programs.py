@@ -9,9 +9,8 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from humanoid_dynamics.errors import MissingExtraError
-from humanoid_dynamics.program import use_one_blas_thread
+from humanoid_dynamics.program import ENDING, use_one_blas_thread
 
-ENDING = (signal.SIGINT, signal.SIGTERM)
 REFUSED = 2  # exit code
 
 

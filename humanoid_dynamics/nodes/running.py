@@ -11,7 +11,6 @@ second one, which a launch file sends within milliseconds of the first, cannot b
 from __future__ import annotations
 
 import gc
-import signal
 import sys
 import threading
 from collections.abc import Callable
@@ -29,8 +28,8 @@ from rclpy.task import Future
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.nodes.adapter import AdapterNode
 from humanoid_dynamics.nodes.polling import Poller
-from humanoid_dynamics.nodes.programs import ENDING, REFUSED, hold_signals
-from humanoid_dynamics.program import tell_ready
+from humanoid_dynamics.nodes.programs import REFUSED, hold_signals
+from humanoid_dynamics.program import tell_ready, wait_for_end
 
 
 class Ending(Protocol):
@@ -108,7 +107,7 @@ def sleep_until(due: float) -> bool:
     Args:
         due: Until when, on the monotonic clock [s].
     """
-    return signal.sigtimedwait(ENDING, max(0.0, due - monotonic())) is not None
+    return wait_for_end(due - monotonic())
 
 
 def keep_rate_until_over(rate: float, stop: threading.Event, node: Ending) -> None:

@@ -14,7 +14,9 @@ DT = 0.002
 
 
 def make(**settings):
-    return EffortGuard(NAMES, LIMITS, SafeTorques(NAMES, LIMITS, kind="zero"), GuardSettings(**{"rate": 1e6, "period": DT} | settings))
+    return EffortGuard(
+        NAMES, LIMITS, SafeTorques(NAMES, LIMITS, kind="zero"), GuardSettings(**{"rate": 1e6, "period": DT, "bad_commands": 0} | settings)
+    )
 
 
 def running(guard, ticks=5):

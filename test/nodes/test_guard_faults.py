@@ -36,6 +36,7 @@ def wires(tmp_path_factory):
             joints=NAMES,
             effort_limits=LIMITS,
             timeout=1.0,
+            bad_commands=0,
             effort_rate=1e6,
             safe_output="damping",
             damping=0.01,

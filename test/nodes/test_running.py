@@ -151,3 +151,17 @@ main()
     process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert monotonic() - begin < 3.0
+
+
+def test_stopped_and_continued_it_goes_on(start):
+    """A process that is suspended while it waits for its next tick gets no signal to end."""
+    process = start(LOOP + "run(lambda: Node('paused'), loop)")
+    assert process.stdout.readline() == "ticking\n"
+    for _ in range(3):
+        process.send_signal(signal.SIGSTOP)
+        threading.Event().wait(0.1)
+        process.send_signal(signal.SIGCONT)
+        threading.Event().wait(0.1)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    assert process.wait(PATIENCE) == 0

@@ -26,7 +26,7 @@ SECONDS = float(os.environ.get("FUZZ_SECONDS", "1.5"))
 FEWEST = 20  # messages, however slow the machine
 SPOILT = 0.1  # share of the messages whose bytes are none
 NODES = {
-    "effort_guard": (EffortGuardNode, "human28", {}),
+    "effort_guard": (EffortGuardNode, "human28", {"safe_output": "balance_hold"}),
     "inverse_dynamics": (InverseDynamicsNode, "human28", {"compiled": False}),
     "simulator": (SimulatorNode, "human28", {"rate": 100.0, "compiled": False}),
     "motion_player": (MotionPlayerNode, "human28", {"play": True, "repeat": True}),
