@@ -137,6 +137,8 @@ def take(browser: Any, shot: Shot, path: Path) -> int:
         Size of the file [bytes].
     """
     session = WorldSession(shot.scene)
+    if session.offer.events:
+        session.play_events()
     page = Page(session, port=18321)
     try:
         rehearse(page, session, shot.t)

@@ -35,8 +35,11 @@ class Drawing:
         self.handles = {body.name: self._add_body(f"/robot/{body.name}", body, DRAWN if body.drawn else SKETCHED) for body in bodies}
         self._ghosts: list[Any] = []
         self._poses = np.full((len(bodies), 7), np.inf)
-        if offer.floor:
-            scene.add_grid("/floor", width=4.0, height=4.0, cell_size=0.25, section_size=1.0, shadow_opacity=0.0)
+        self._floor = offer.floor or 0.0
+        if offer.floor is not None:
+            scene.add_grid(
+                "/floor", position=(0.0, 0.0, offer.floor), width=4.0, height=4.0, cell_size=0.25, section_size=1.0, shadow_opacity=0.0
+            )
         if offer.still is not None:
             scene.add_line_segments("/still", points=offer.still, colors=(110, 110, 110))
         self._forces = scene.add_arrows("/forces", HIDDEN, FORCE, shaft_radius=0.012, head_radius=0.03, head_length=0.06)
@@ -59,7 +62,7 @@ class Drawing:
             rim = np.stack((picture.support, np.roll(picture.support, -1, axis=0)), axis=1)
             self._support.points = rim.astype(np.float32)
         self._com.position = tuple(picture.com)
-        self._drop.points = np.array([[picture.com, (*picture.com[:2], 0.0)]], dtype=np.float32)
+        self._drop.points = np.array([[picture.com, (*picture.com[:2], self._floor)]], dtype=np.float32)
         for k, handle in enumerate(self._cops):
             handle.visible = k < len(picture.cops)
             if k < len(picture.cops):

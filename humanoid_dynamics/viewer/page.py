@@ -8,6 +8,7 @@ import logging
 import queue
 import threading
 from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ UP, FLAT_UP = 0.21, 1.2  # how far the eye is above, for what is tall and what l
 NEAREST = 0.5  # m
 FARTHER = 1.3  # on a tall screen
 FAR = 1.35  # distance of the eye, as a multiple of the size of the robot
+SETTLING, SLOWEST_FRAME = 1.0, 10.0  # s after the first frame, and the longest wait for it
+FRAME_SIZE = (16, 16)  # pixels
 ASIDE = 0.22  # how far the robot stands left of the middle, or on a tall screen above it, where the panel does not hide it
 Wish = Callable[[Session], None]
 
@@ -67,12 +70,15 @@ class Page:
         with contextlib.redirect_stdout(io.StringIO()):  # it would announce itself in a frame
             self._server = PageServer(check, host=host, port=port)
         self._server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
-        self._server.on_client_disconnect(lambda client: self.access.forget(client.client_id))
+        self._connected: dict[int, float] = {}
+        self._drawn: dict[int, float] = {}
+        self._server.on_client_disconnect(self._forget)
         logging.getLogger("websockets.server").setLevel(logging.CRITICAL)  # a visitor's nonsense is not worth a traceback
         self._host, self._closing = host, threading.Event()
         self._picture = session.picture()
         self._build(session)
         self._server.on_client_connect(self._look)
+        self._server.on_client_connect(self._await_frame)
         if not self.access.open:
             self._server.on_client_connect(self._ask_token)
 
@@ -81,6 +87,14 @@ class Page:
         """Address of the page, for a browser on this machine."""
         host = "127.0.0.1" if self._host in {"0.0.0.0", "::", "localhost"} else self._host  # noqa: S104 - compared, not bound
         return f"http://{host}:{self._server.get_port()}"
+
+    @property
+    def drawn(self) -> bool:
+        """Whether a browser has had its first frame on the screen for a second; one that cannot tell counts after ten."""
+        now = monotonic()
+        return any(
+            now > self._drawn.get(client, connected + SLOWEST_FRAME) + SETTLING for client, connected in tuple(self._connected.items())
+        )
 
     @property
     def watched(self) -> bool:
@@ -167,6 +181,21 @@ class Page:
         aside = -ASIDE * distance * (np.array([0.0, 0.0, 1.0]) if tall else -right)
         client.camera.position = tuple(target - view * (FARTHER if tall else 1.0) + aside)
         client.camera.look_at = tuple(target + aside)
+
+    def _await_frame(self, client: viser.ClientHandle) -> None:
+        """Note when a browser has drawn for the first time: a picture that is asked for comes after all that was sent before."""
+        self._connected[client.client_id] = monotonic()
+
+        def wait() -> None:
+            with contextlib.suppress(Exception):  # gone before it has drawn, or too slow
+                client.get_render(*FRAME_SIZE, timeout=SLOWEST_FRAME)
+                self._drawn[client.client_id] = monotonic()
+
+        threading.Thread(target=wait, daemon=True).start()
+
+    def _forget(self, client: viser.ClientHandle) -> None:
+        self.access.forget(client.client_id)
+        self._connected.pop(client.client_id, None)
 
     def _ask_token(self, client: viser.ClientHandle) -> None:
         """Give a visitor a field for the token, of its own: what is typed into a shared field is sent to all visitors."""

@@ -31,6 +31,8 @@ class Panel:
         self._rise.on_click(lambda event: self._send(event, lambda session: session.reset()))
         self._add_time(offer)
         self._add_choices(offer)
+        if offer.events:
+            gui.add_button("Play events").on_click(lambda event: self._send(event, lambda session: session.play_events()))
         self._switches = {name: self._add_switch(name, closed) for name, closed in offer.connections.items()}
         hints = ["Drag a link to pull it."] if offer.pushable else []
         hints += ["Drag the coloured axes to lead a hand, the head or the pelvis."] if offer.frames else []

@@ -26,7 +26,8 @@ class Offer:
         pushable: Whether links can be pulled.
         length: Length of a record that can be scrubbed [s]; None for what happens now.
         still: Corners of what stands still, as lines (k, 2, 3) [m].
-        floor: Whether there is a floor at z = 0.
+        floor: Height of the floor [m]; None where there is none.
+        events: Whether the scene has events of its own that can be played.
         heading: Where a snake goes now [rad]; None where nothing can be steered.
         motors: Motors whose torques are told.
         strength: The strongest pull at first, and the strongest that may be asked for [N]; None where pulls have no limit of their own.
@@ -40,7 +41,8 @@ class Offer:
     pushable: bool = False
     length: float | None = None
     still: Matrix | None = None
-    floor: bool = True
+    floor: float | None = 0.0
+    events: bool = False
     heading: float | None = None
     motors: tuple[str, ...] = ()
     strength: tuple[float, float] | None = None
@@ -93,6 +95,10 @@ class Session:
     def choose_scene(self, scene: str) -> None:
         """Show another scene."""
         raise HumanoidDynamicsError(f"no scene can be chosen here, received {scene!r}")
+
+    def play_events(self) -> None:
+        """Play the events of the scene, from now on."""
+        raise HumanoidDynamicsError("there are no events to play here")
 
     def steer(self, heading: float) -> None:
         """Let a snake go another way, angle from the x axis of the world [rad]."""

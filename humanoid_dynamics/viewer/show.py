@@ -18,7 +18,7 @@ def show(page: Page, session: Session, *, rate: float = 30.0, seconds: float | N
         session: What it shows.
         rate: Pictures per second [Hz].
         seconds: How long [s]; until interrupted where left out.
-        waits: Whether time stands still while nobody looks.
+        waits: Whether time stands still until a browser has drawn the page, and while none shows it.
 
     Returns:
         Number of pictures shown.
@@ -27,8 +27,10 @@ def show(page: Page, session: Session, *, rate: float = 30.0, seconds: float | N
     period, count = 1.0 / rate, 0
     while seconds is None or monotonic() - began < seconds:
         now = monotonic()
-        if waits and not page.watched:
-            page.wait(UNWATCHED)
+        if waits and not page.drawn:
+            if page.watched:
+                page.show(session)
+            page.wait(period if page.watched else UNWATCHED)
             before = monotonic()
             continue
         session.advance(now - before)

@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
+import pinocchio as pin
 
 from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
 from humanoid_dynamics.simulation.contacts.shapes import Box, Plane
+from humanoid_dynamics.simulation.contacts.terrain import build_plane
+from humanoid_dynamics.simulation.contacts.touch_points import list_body_points
 from humanoid_dynamics.simulation.scenes.file import load_scene
 from humanoid_dynamics.simulation.scenes.names import scene_names
 from humanoid_dynamics.simulation.scenes.run import Phase, Summary, build_world, let_happen, step_scene
-from humanoid_dynamics.simulation.scenes.scene import Scene
+from humanoid_dynamics.simulation.scenes.scene import Moment, Scene
 from humanoid_dynamics.simulation.scenes.snake_pilot import SnakePilot
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.polygon import hull_of, margin_inside
@@ -25,6 +28,7 @@ from humanoid_dynamics.viewer.strength import Strength, check_pull
 
 WARMING = 3  # steps: those that touch for the first time call more
 LONGEST_ADVANCE = 0.1  # s; a page that was away does not make the world catch up
+BELOW = 0.4  # m between what hangs in the air and the floor
 EDGES = ((0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (1, 3), (4, 6), (5, 7), (0, 4), (1, 5), (2, 6), (3, 7))  # corners x, y, z from - to +
 
 
@@ -36,7 +40,7 @@ class WorldSession(Session):
         offer: What the user may do.
     """
 
-    _scripted = False
+    _driving = False
     _phases = 0
 
     def __init__(self, scene: str, *, simple: bool = False) -> None:
@@ -52,6 +56,7 @@ class WorldSession(Session):
         self._simple = simple
         self._paused = False
         self._reaching: dict[str, Reaching] = {}
+        self._pending: list[Moment] = []
         self._pull: tuple[str, Vector, Vector] | None = None
         self._asked, self._paused = scene, False
         self._start(load_scene(scene))
@@ -73,10 +78,10 @@ class WorldSession(Session):
             self.step()
 
     def step(self) -> None:
-        """Take one step; what the scene wants to happen now happens, until it is over or somebody touches it."""
+        """Take one step; events that are played happen when they are due, until the user touches the scene."""
         world, scene = self._world, self._scene
-        if self._scripted and world.t >= scene.seconds:
-            self._scripted, self._paused = False, True
+        if self._driving and world.t >= scene.seconds:
+            self._driving, self._paused = False, True
             self._told = "The scene is over. Reset plays it again, go on lets it run."
             return
         while self._pending and self._pending[0].at <= world.t + 0.5 * scene.dt:
@@ -97,7 +102,7 @@ class WorldSession(Session):
         """Return how things are now."""
         world = self._world
         touches = [Touch(force.link, force.place, force.force) for force in world.contact_forces()]
-        picture = self._painter.paint(world.t, world.q, touches, numbers=self._numbers(touches), status=self._told)
+        picture = self._painter.paint(world.t, world.q, touches, numbers=self._numbers(touches), status=self._told or self._announce())
         return replace(picture, torques=self._torques(), fallen=self._strength.see(picture))
 
     def pull(self, body: str, point: Vector, force: Vector) -> None:
@@ -141,6 +146,13 @@ class WorldSession(Session):
             self._take_over()
             pilot.heading = heading
 
+    def play_events(self) -> None:
+        """Begin the scene again and play its events."""
+        if not self._scene.moments:
+            super().play_events()
+        self.reset()
+        self._pending = list(self._scene.moments)
+
     def pause(self, paused: bool) -> None:
         """Stop the time, or let it go on."""
         self._paused = paused
@@ -148,26 +160,29 @@ class WorldSession(Session):
     def reset(self) -> None:
         """Begin the scene again."""
         self._paused = False
-        self._start(self._scene)
+        self._start(self._loaded)
 
     def _start(self, scene: Scene) -> None:
+        self._loaded, scene = scene, add_floor(scene)
         world = build_world(scene)
         self._scene, self._world = scene, world
-        self._pending = list(scene.moments)
+        self._pending = []
         self._watches = list(scene.watches)
         self._summary = Summary([Phase(0.0, "start", world.count_freedoms())])
         self._phases = len(self._summary.phases)
         self._driven = world.pilot is not None or scene.driver is not None or scene.setup.drive is not None
         self._pull = None
         self._debt, self._missing, self._told = 0.0, 0.0, ""
-        self._scripted = bool(scene.moments) or scene.driver is not None
+        self._driving = scene.driver is not None
         self._reaching.clear()
         self.bodies = build_bodies(world.robot, simple=self._simple)
         self._names = {body.name for body in self.bodies}
         self._painter = Painter(world.robot, self.bodies)
         others = tuple(name for name in scene_names() if name != self._asked)
-        level = bool(world.robot.wheels) or any(isinstance(shape, Plane) and shape.normal[2] == 1.0 for shape in scene.setup.terrain)
-        self._strength: Strength = Strength(world.robot, world.q, stands=level)
+        floors = [shape.offset for shape in scene.setup.terrain if isinstance(shape, Plane) and shape.normal[2] == 1.0]
+        floor = floors[0] if floors else 0.0 if world.robot.wheels else None
+        self._stands = floor is not None and scene is self._loaded
+        self._strength: Strength = Strength(world.robot, world.q, stands=self._stands)
         still = [box_edges(shape) for shape in scene.setup.terrain if isinstance(shape, Box)]
         self.offer = Offer(
             scene.title,
@@ -175,7 +190,8 @@ class WorldSession(Session):
             connections=dict.fromkeys(scene.connections, True),
             pushable=True,
             still=np.vstack(still) if still else None,
-            floor=level,
+            floor=floor,
+            events=bool(scene.moments),
             heading=world.pilot.heading if isinstance(world.pilot, SnakePilot) else None,
             motors=world.actuated if self._driven else (),
             strength=self._strength.range,
@@ -183,9 +199,15 @@ class WorldSession(Session):
         self._tell_connections()
 
     def _take_over(self) -> None:
-        """Leave what happens from now on to whoever touches."""
+        """Leave what happens from now on to the user."""
         self._pending.clear()
-        self._scripted = False
+        self._driving = False
+
+    def _announce(self) -> str:
+        """Return which event comes next, while events are played."""
+        if not self._pending:
+            return ""
+        return f"next event, in {max(0.0, self._pending[0].at - self._world.t):.1f} s: {self._pending[0].label}"
 
     def _tell_connections(self) -> None:
         closed = set(self._world.mechanism.constraints.names)
@@ -195,7 +217,7 @@ class WorldSession(Session):
         world, sides = self._world, {"left": 0.0, "right": 0.0, "other": 0.0}
         for touch in touches:
             sides[next((side for side in ("left", "right") if side in touch.link), "other")] += float(touch.force[2])
-        stands = {side for side in sides if self.offer.floor and any(side in link for link in world.robot.links)}
+        stands = {side for side in sides if self._stands and any(side in link for link in world.robot.links)}
         return {
             **{f"normal force, {side} [N]": round(force, 2) for side, force in sides.items() if force or side in stands},
             **self._margins(touches),
@@ -226,6 +248,25 @@ class WorldSession(Session):
         if not self._driven:
             return {}
         return dict(zip(world.actuated, (world.tau + world.drive_torques).tolist(), strict=True))
+
+
+def add_floor(scene: Scene) -> Scene:
+    """Return a scene that hangs in the air with a floor below it, on which what is let go lands.
+
+    Args:
+        scene: The scene; returned as it is where it has a ground of its own, or wheels.
+    """
+    robot = scene.robot
+    if scene.setup.terrain or scene.setup.contact != "friction" or scene.driver is not None or robot.wheels or not robot.solids:
+        return scene
+    q = build_world(scene).q
+    bodies, data = build_bodies(robot), robot.data()
+    pin.forwardKinematics(robot.model, data, q)
+    lowest = min(
+        float(np.min((data.oMi[body.joint].rotation @ body.surface.vertices.T)[2]) + data.oMi[body.joint].translation[2]) for body in bodies
+    )
+    points = list_body_points(robot)
+    return replace(scene, setup=replace(scene.setup, terrain=(build_plane(lowest - BELOW),), points=points))
 
 
 def box_edges(box: Box) -> Matrix:

@@ -205,6 +205,20 @@ def test_hands_let_go_and_grip_one_by_one(browser: Any, size: tuple[int, int]) -
         assert not session._world.reason
 
 
+def test_a_scene_begins_a_second_after_it_is_on_the_screen(browser: Any) -> None:
+    session = WorldSession("swing")
+    browser.set_window_size(1000, 700)
+    with shown(session, rate=10.0, waits=True) as page:
+        browser.get(page.address)
+        assert wait_for(lambda: blue_share(browser) > 0.005, 30.0)
+        before = session._world.t
+        assert wait_for(lambda: session._world.t > 0.0, 30.0)
+        assert blue_share(browser) > 0.005
+        assert before < 0.5
+        button(browser, "Play events").click()
+        assert wait_for(lambda: "next event" in text(browser), 20.0)
+
+
 def test_a_record_is_scrubbed(browser: Any) -> None:
     robot = hd.load_robot("human28")
     times = np.linspace(0.0, 4.0, 41)

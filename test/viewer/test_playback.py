@@ -32,6 +32,7 @@ def record(tmp_path_factory) -> Path:
 
 def test_a_record_shows_what_the_world_showed(record: Path) -> None:
     live, played = WorldSession("pushed"), play_record(record)
+    live.play_events()
     for _ in range(11):
         live.advance(0.05)
     seen = live.picture()

@@ -72,17 +72,70 @@ def test_a_hand_lets_go_and_grips_again() -> None:
     assert not session._world.reason
 
 
-def test_the_scene_plays_and_stops_at_its_end() -> None:
+def test_a_scene_waits_for_the_user_and_goes_on() -> None:
     session = WorldSession("swing")
-    run(session, 2.5)
-    picture = session.picture()
-    assert picture.t == pytest.approx(2.0, abs=2e-3)
-    assert "over" in picture.status
+    run(session, 3.0)
+    assert session.picture().t == pytest.approx(3.0, abs=2e-3)
+    assert session.offer.connections == {"left_hand": True, "right_hand": True}
+
+
+def test_events_are_played_when_asked_for_and_the_scene_goes_on_after_them() -> None:
+    session = WorldSession("swing")
+    run(session, 0.5)
+    session.switch("left_hand", False)
+    run(session, 0.1)
+    session.play_events()
+    assert session.picture().t == 0.0
+    assert "left_hand" in session.picture().status
+    run(session, 1.2)
+    assert session.offer.connections == {"left_hand": False, "right_hand": True}
+    run(session, 1.0)
+    assert session.picture().t == pytest.approx(2.2, abs=3e-3)
     assert session.offer.connections == {"left_hand": False, "right_hand": False}
     session.reset()
     assert session.offer.connections == {"left_hand": True, "right_hand": True}
-    run(session, 0.2)
-    assert session.picture().t == pytest.approx(0.2, abs=2e-3)
+    run(session, 1.2)
+    assert session.offer.connections == {"left_hand": True, "right_hand": True}
+
+
+def test_who_touches_a_scene_ends_its_events() -> None:
+    session = WorldSession("swing")
+    session.play_events()
+    session.pull(session.bodies[0].name, np.zeros(3), np.array([1.0, 0.0, 0.0]))
+    run(session, 1.2)
+    assert session.offer.connections == {"left_hand": True, "right_hand": True}
+
+
+def test_a_scene_without_events_offers_none() -> None:
+    assert WorldSession("swing").offer.events
+    session = WorldSession("standing")
+    assert not session.offer.events
+    with pytest.raises(HumanoidDynamicsError, match="no events"):
+        session.play_events()
+
+
+def test_a_figure_that_lets_go_lands_on_a_floor_in_view() -> None:
+    session = WorldSession("swing")
+    floor = session.offer.floor
+    assert floor is not None
+    start = session.picture().com[2]
+    assert floor < start - 1.0
+    for hand in ("left_hand", "right_hand"):
+        session.switch(hand, False)
+    run(session, 3.0)
+    picture = session.picture()
+    assert floor < picture.com[2] < start - 0.5
+    assert picture.poses[:, 2].min() > floor - 0.1
+    weight = session._world.robot.mass * 9.81
+    assert sum(value for name, value in picture.numbers.items() if name.startswith("normal force")) > 0.3 * weight  # the swing hangs on
+
+
+@pytest.mark.parametrize("scene", ["highbar", "ropes"])
+def test_whatever_hangs_has_a_floor_below_it(scene: str) -> None:
+    session = WorldSession(scene, simple=True)
+    assert session.offer.floor is not None
+    run(session, 0.5)
+    assert not any(name.startswith("normal force") for name in session.picture().numbers)
 
 
 def test_paused_time_stands_still_but_steps() -> None:
@@ -210,6 +263,7 @@ def test_a_limit_of_pulls_is_a_number_within_the_range(force: float) -> None:
 
 def test_a_crate_that_tips_about_an_edge_has_no_margin() -> None:
     session = WorldSession("tipping_box")
+    session.play_events()
     run(session, 0.05)
     assert session.picture().numbers["margin, pressure [m]"] == pytest.approx(0.15, abs=1e-3)  # half of its width
     run(session, 0.25)

@@ -86,14 +86,14 @@ class Diary(Session):
 
 
 @contextmanager
-def shown(session: Session, rate: float = 30.0, **options: Any) -> Iterator[Page]:
+def shown(session: Session, rate: float = 30.0, waits: bool = False, **options: Any) -> Iterator[Page]:
     """Show a session on a page of its own, in a thread of its own."""
     page = Page(session, port=18000 + int(time.monotonic() * 1e3) % 20000, **options)
     ended = threading.Event()
 
     def go() -> None:
         while not ended.is_set():
-            show(page, session, rate=rate, seconds=0.2, waits=False)
+            show(page, session, rate=rate, seconds=0.2, waits=waits)
 
     thread = threading.Thread(target=go, daemon=True)
     thread.start()
