@@ -81,6 +81,9 @@ COMMANDS = [
 ]
 
 
+STUBS = sorted(os.path.relpath(path, NAME) for path in glob(NAME + "/**/*.pyi", recursive=True))  # public names of each package
+
+
 def resources(folder):
     """List the files of a folder that belong to the product, not the scripts that generate them."""
     paths = (os.path.join(path, name) for path, _, names in sorted(os.walk(folder)) for name in sorted(names))
@@ -111,7 +114,7 @@ setup(
     license_files=["LICENSE"],
     python_requires=">=3.10",
     packages=find_packages(include=[NAME, NAME + ".*"]),
-    package_data={NAME: ["py.typed", *resources("urdf"), *resources("config")]},
+    package_data={NAME: ["py.typed", *STUBS, *resources("urdf"), *resources("config")]},
     data_files=[
         ("share/ament_index/resource_index/packages", ["resource/" + NAME]),
         ("share/" + NAME, ["package.xml"]),

@@ -12,7 +12,7 @@ from benchmarks.rows import Measurement, Race, compare
 from benchmarks.stand import Stand
 from humanoid_dynamics.dynamics.inverse import solve_inverse
 from humanoid_dynamics.dynamics.results import InverseResult
-from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
+from humanoid_dynamics.resolution.inverse import InverseDynamics
 
 PATH = "closed_chain"
 OURS = "W and S"

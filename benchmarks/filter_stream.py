@@ -16,7 +16,7 @@ from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.poses.teleoperation import Teleoperation
 from humanoid_dynamics.filtering.target_stream import ROWS_AT_A_TIME
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.motion.gait import build_walk
+from humanoid_dynamics.motion.gait import plan_walk
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 from humanoid_dynamics.spatial.arrays import Vector
 
@@ -87,7 +87,7 @@ def time_stream(robot: RobotModel) -> StreamTimes:
     Args:
         robot: The robot.
     """
-    samples = list(samples_with_holds(build_walk(robot, WalkStyle(steps=STEPS, rate=SAMPLES)).clip))
+    samples = list(samples_with_holds(plan_walk(robot, WalkStyle(steps=STEPS, rate=SAMPLES)).clip))
     flow = DynamicsFilter(robot)
     looks = [_look(flow, samples) for _ in range(LOOKS)]
     ticks, pushes = (np.min(parts, axis=0) for parts in ([look[0] for look in looks], [look[1] for look in looks]))

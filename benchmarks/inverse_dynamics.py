@@ -18,7 +18,7 @@ from benchmarks.stand import Stand
 from humanoid_dynamics.contact.wrench import wrench_basis
 from humanoid_dynamics.errors import MissingExtraError, UnsupportedRobotError
 from humanoid_dynamics.resolution.answer import Answer
-from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
+from humanoid_dynamics.resolution.inverse import InverseDynamics
 from humanoid_dynamics.resolution.rules import RULES
 from humanoid_dynamics.spatial.arrays import Vector
 

@@ -20,7 +20,7 @@ from benchmarks.stand import POSTURE_SPREAD, SPEED, Motion, Stand
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.resolution.answer import Answer
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
-from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
+from humanoid_dynamics.resolution.inverse import InverseDynamics
 from humanoid_dynamics.resolution.limits import ContactRows
 from humanoid_dynamics.resolution.objectives import TorqueObjective
 from humanoid_dynamics.resolution.rules import WRENCH_WEIGHT

@@ -12,7 +12,7 @@ from benchmarks.stand import Motion
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.resolution.answer import Answer
 from humanoid_dynamics.resolution.fading import fade_of
-from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
+from humanoid_dynamics.resolution.inverse import InverseDynamics
 from humanoid_dynamics.spatial.arrays import Vector
 
 RULE = "transition_limited"

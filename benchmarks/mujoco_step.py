@@ -18,7 +18,7 @@ from humanoid_dynamics.errors import MissingExtraError, UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.model.surface import ContactSurface
-from humanoid_dynamics.resolution.inverse_dynamics import inverse_dynamics
+from humanoid_dynamics.resolution.inverse import inverse_dynamics
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 STEP, INVERSE = "mj_step", "mj_inverse"

@@ -11,7 +11,7 @@ import pinocchio as pin
 
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.resolution.answer import STATUSES, Answer
-from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
+from humanoid_dynamics.resolution.inverse import InverseDynamics
 from humanoid_dynamics.resolution.rules import RULES, Rule
 from humanoid_dynamics.spatial.arrays import Vector
 

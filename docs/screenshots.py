@@ -18,8 +18,8 @@ from typing import Any
 
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.simulation.scenes.names import scene_names
+from humanoid_dynamics.viewer.opening import show
 from humanoid_dynamics.viewer.page import Page
-from humanoid_dynamics.viewer.show import show
 from humanoid_dynamics.viewer.world_session import WorldSession
 
 IMAGES = Path(__file__).resolve().parent / "images"

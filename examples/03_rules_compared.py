@@ -6,7 +6,7 @@ By hand: every rule obeys the same equation of motion, so all carry the same wei
 import numpy as np
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.resolution.rules import RULES
+from humanoid_dynamics.resolution import RULES
 
 
 def main() -> float:

@@ -6,8 +6,8 @@ By hand: the largest change of a torque in one millisecond stays under the bound
 import numpy as np
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.contact.schedule import ContactInterval, ContactSchedule
-from humanoid_dynamics.resolution.step_bounds import bound_torque_step
+from humanoid_dynamics.contact import ContactInterval, ContactSchedule
+from humanoid_dynamics.resolution import bound_torque_step
 
 DT = 1e-3
 

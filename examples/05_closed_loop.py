@@ -6,10 +6,8 @@ By hand: the virtual work of the six forces, lifted by a millimetre, is the weig
 import numpy as np
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.constraints.constraint_set import ConstraintSet
-from humanoid_dynamics.dynamics.closure import close_position
-from humanoid_dynamics.dynamics.inverse import build_maps, solve_inverse
-from humanoid_dynamics.dynamics.mechanism import Mechanism
+from humanoid_dynamics.constraints import ConstraintSet
+from humanoid_dynamics.dynamics import Mechanism, build_maps, close_position, solve_inverse
 
 
 def main() -> float:

@@ -3,8 +3,7 @@
 By hand: a ball joint takes three freedoms, so 22 become 25 and then 28; letting go takes no energy.
 """
 
-from humanoid_dynamics.simulation.scenes.file import load_scene
-from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
+from humanoid_dynamics.simulation import build_world, load_scene, run_scene
 
 
 def main() -> float:

@@ -7,11 +7,10 @@ import numpy as np
 import pinocchio as pin
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.constraints.constraint_set import ConstraintSet
-from humanoid_dynamics.dynamics.change import apply_events
-from humanoid_dynamics.dynamics.mechanism import Mechanism
-from humanoid_dynamics.model.loop import LoopClosure
-from humanoid_dynamics.structure.events import Connect, Cut
+from humanoid_dynamics.constraints import ConstraintSet
+from humanoid_dynamics.dynamics import Mechanism, apply_events
+from humanoid_dynamics.model import LoopClosure
+from humanoid_dynamics.structure import Connect, Cut
 
 
 def kinetic_energy(robot: hd.RobotModel, state: hd.State) -> float:

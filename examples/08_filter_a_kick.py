@@ -7,8 +7,7 @@ import numpy as np
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import filter_clip
-from humanoid_dynamics.motion.clip import Clip
-from humanoid_dynamics.motion.derivatives import differentiate
+from humanoid_dynamics.motion import Clip, differentiate
 
 
 def build_kick(robot: hd.RobotModel) -> Clip:

@@ -6,8 +6,7 @@ By hand: the left leg does less than under `minimum_torque`, and the weight is c
 import numpy as np
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.resolution.objectives import TorqueObjective
-from humanoid_dynamics.resolution.rules import Rule
+from humanoid_dynamics.resolution import Rule, TorqueObjective
 
 DEARER = 100.0
 

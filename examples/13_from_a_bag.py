@@ -7,14 +7,9 @@ import tempfile
 from pathlib import Path
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.motion.measured.series import load_measured_motion
-from humanoid_dynamics.motion.measured.torque_bag import write_torque_bag
-from humanoid_dynamics.motion.motion_torques import solve_motion
-from humanoid_dynamics.series.bag_reader import read_bag
-from humanoid_dynamics.series.files import open_sink
-from humanoid_dynamics.simulation.recorder import Recorder
-from humanoid_dynamics.simulation.scenes.file import load_scene
-from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
+from humanoid_dynamics.motion import load_measured_motion, solve_motion, write_torque_bag
+from humanoid_dynamics.series import open_sink, read_bag
+from humanoid_dynamics.simulation import Recorder, build_world, load_scene, run_scene
 
 
 def record(path: Path) -> hd.RobotModel:

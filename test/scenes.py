@@ -13,7 +13,7 @@ from humanoid_dynamics.dynamics.closure import close_position
 from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.loop import LoopClosure
-from humanoid_dynamics.structure.join import connect_points, join
+from humanoid_dynamics.structure.joining import connect_points, join
 from humanoid_dynamics.structure.virtual import with_virtual_links
 
 ABOUT_Y = pin.SE3(pin.utils.rotate("x", -np.pi / 2), np.zeros(3))

@@ -14,7 +14,7 @@ from benchmarks.motion.recordings import find_recording
 from humanoid_dynamics.filtering import DynamicsFilter
 from humanoid_dynamics.filtering.frame import Frame
 from humanoid_dynamics.motion.clip import Clip
-from humanoid_dynamics.motion.gait import build_walk
+from humanoid_dynamics.motion.gait import plan_walk
 from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.motion.resampling import sample_configurations
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
@@ -56,7 +56,7 @@ def load_motion(name: str) -> Clip:
         return load_clip(find_recording(RECORDED[name]), hd.load_robot("g1"))
     robot = hd.load_robot("human28")
     if name == "gait":
-        return build_walk(robot, WalkStyle(steps=9)).clip
+        return plan_walk(robot, WalkStyle(steps=9)).clip
     times = np.arange(0.0, 8.0, 1.0 / RATE)
     q = np.tile(robot.posture, (len(times), 1))
     for k, joint in enumerate(j for j in robot.joints if any(arm in j.name for arm in ARMS)):

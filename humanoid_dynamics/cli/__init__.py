@@ -2,6 +2,8 @@
 
 from humanoid_dynamics.program import use_one_blas_thread
 
+__all__ = ["main"]
+
 
 def main() -> None:
     """Run the command line."""

@@ -41,7 +41,7 @@ def demo(
     from humanoid_dynamics.model.load import load_robot
     from humanoid_dynamics.model.reading.catalogue import find_description
     from humanoid_dynamics.model.state import State
-    from humanoid_dynamics.resolution.inverse_dynamics import inverse_dynamics
+    from humanoid_dynamics.resolution.inverse import inverse_dynamics
 
     loaded = load_robot(robot, description=find_description(config), root=root or None)
     answer = inverse_dynamics(loaded, State.at_rest(loaded), np.zeros(loaded.nv), rule=rule)

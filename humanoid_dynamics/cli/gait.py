@@ -72,7 +72,7 @@ def gait(  # noqa: PLR0913
 ) -> None:
     """Make a walk with its contact schedule: steps, turns, slopes, from standing to standing."""
     from humanoid_dynamics.model.load import load_robot
-    from humanoid_dynamics.motion.gait import build_walk, step_period
+    from humanoid_dynamics.motion.gait import plan_walk, step_period
     from humanoid_dynamics.motion.load import load_clip
     from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
@@ -97,7 +97,7 @@ def gait(  # noqa: PLR0913
         raise HumanoidDynamicsError(f"{OPTIONS[problem.field]}: {problem}") from problem
     following = load_clip(Path(then), loaded) if then else None
     with show_progress(f"walk of {loaded.name}") as bar:
-        walk = build_walk(loaded, style, watch=bar.tell)
+        walk = plan_walk(loaded, style, watch=bar.tell)
     clip = _change(walk.clip, (heading, heading_at, heading_over), (following, blend_over))
     if out:
         _write(clip, Path(out))

@@ -65,7 +65,7 @@ def view(  # noqa: PLR0913  # one for each option
         from humanoid_dynamics.viewer.page import Page
     except ImportError as cause:
         raise HumanoidDynamicsError(MISSING) from cause
-    from humanoid_dynamics.viewer.show import show
+    from humanoid_dynamics.viewer.opening import show
 
     session = open_session(what, robot, simple)
     console = make_console(error=as_json)

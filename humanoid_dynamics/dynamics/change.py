@@ -15,7 +15,7 @@ from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.dynamics.results import ImpactResult
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.spatial.arrays import Vector
-from humanoid_dynamics.structure.detach import detach, transfer
+from humanoid_dynamics.structure.detachment import detach, transfer
 from humanoid_dynamics.structure.events import Break, Connect, Cut, Event, Touch
 
 Closing = Callable[[Mechanism, Vector], Vector]

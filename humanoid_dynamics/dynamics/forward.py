@@ -8,7 +8,7 @@ from scipy.linalg import blas, lapack
 from humanoid_dynamics.constraints.status import Status
 from humanoid_dynamics.dynamics.kkt import solve_kkt, symmetric
 from humanoid_dynamics.dynamics.mechanism import Mechanism, all_finite
-from humanoid_dynamics.dynamics.project import Projection, project_by
+from humanoid_dynamics.dynamics.projection import Projection, project_by
 from humanoid_dynamics.dynamics.results import ForwardResult
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 

@@ -13,7 +13,7 @@ import numpy as np
 from humanoid_dynamics.constraints.status import Status
 from humanoid_dynamics.dynamics.kkt import symmetric
 from humanoid_dynamics.dynamics.mechanism import Mechanism, all_finite
-from humanoid_dynamics.dynamics.project import project
+from humanoid_dynamics.dynamics.projection import project
 from humanoid_dynamics.dynamics.results import ImpactResult
 from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
 from humanoid_dynamics.spatial.arrays import Matrix, Vector

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -78,16 +79,24 @@ class Walk:
         return float(np.mean(self.zmp_margin >= 0.0))
 
 
-def build_walk(
-    robot: RobotModel, style: WalkStyle | None = None, *, keep_limits: bool = True, watch: Callable[[float], None] | None = None
+def plan_walk(
+    robot: RobotModel,
+    style: WalkStyle | None = None,
+    *,
+    speed: float | None = None,
+    keep_limits: bool = True,
+    watch: Callable[[float], None] | None = None,
+    **fields: Any,
 ) -> Walk:
-    """Make a robot walk.
+    """Plan a walk with its contact schedule, from standing to standing.
 
     Args:
         robot: A robot that stands on two soles.
         style: How to walk.
+        speed: Forward speed [m/s], negative backwards, in place of the step length of the style.
         keep_limits: Whether joints stay inside their position limits; where left and right differ they do not, and the clip says so.
         watch: Told the share that is done, now and then.
+        **fields: Fields of ``WalkStyle`` that replace those of the style, such as ``steps=6``.
 
     Returns:
         The walk.
@@ -96,8 +105,10 @@ def build_walk(
         UnsupportedRobotError: If the robot does not stand on two soles, or its legs cannot follow the steps.
         ShapeError: If the feet would cross.
     """
-    style = style or WalkStyle()
     _check_legs(robot)
+    style = replace(style or WalkStyle(), **fields)
+    if speed is not None:
+        style = replace(style, step_length=speed * step_period(robot, style))
     doubtful = doubtful_limits(robot) if keep_limits else ()
     frame, search, lowered = _prepare(robot, style, keep_limits and not doubtful)
     coarse, times = frame.times(CORRECTION_RATE), frame.times(style.rate)

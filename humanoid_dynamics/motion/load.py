@@ -12,7 +12,7 @@ from humanoid_dynamics.motion.formats.deepmimic_file import DeepMimic
 from humanoid_dynamics.motion.formats.detect import read_motion
 from humanoid_dynamics.motion.formats.mapping import JointMap, build_clip
 from humanoid_dynamics.motion.formats.recording import Recording
-from humanoid_dynamics.motion.retarget import Retargeting, retarget
+from humanoid_dynamics.motion.retargeted import Retargeting, retarget
 from humanoid_dynamics.motion.retargeting.skeleton_map import SkeletonMap, find_skeleton_map, shipped_skeleton_maps
 
 

@@ -12,7 +12,7 @@ from humanoid_dynamics.contact.schedule import ContactInterval, ContactSchedule
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.derivatives import differentiate
-from humanoid_dynamics.motion.gait import build_walk
+from humanoid_dynamics.motion.gait import plan_walk
 from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.motion.resampling import resample
 from humanoid_dynamics.motion.scenarios import SCRIPTS, build_scenario
@@ -62,7 +62,7 @@ def build_playback(robot: RobotModel, motion: str, rate: float = 50.0) -> Playba
         scenario = build_scenario(robot, motion)
         return tabulate(resample(scenario.clip, rate), motion, scenario.schedule)
     if motion == "walk":
-        walk = build_walk(robot)
+        walk = plan_walk(robot)
         return tabulate(resample(walk.clip, rate), motion, _loads(walk.schedule))
     return tabulate(differentiate(resample(load_clip(Path(motion), robot), rate)), Path(motion).name, None)
 

@@ -1,1 +1,3 @@
 """ROS 2 nodes: convert a message, call one library function, convert back, report."""
+
+__all__: tuple[str, ...] = ()  # nodes are programs

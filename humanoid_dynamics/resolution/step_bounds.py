@@ -13,7 +13,7 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.resolution.contact_dynamics import FREE_BASE, ContactDynamics
 from humanoid_dynamics.resolution.face_bounds import bound_limited, find_farthest, push_rates
-from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
+from humanoid_dynamics.resolution.inverse import InverseDynamics
 from humanoid_dynamics.resolution.objectives import ShareObjective
 from humanoid_dynamics.resolution.pressed_shares import PressedShareObjective
 from humanoid_dynamics.resolution.rules import DEFAULT_RULE, RULES, Rule, find_rule

@@ -19,7 +19,7 @@ from benchmarks.stand import build_stand
 from humanoid_dynamics.cli.app import run_command
 from humanoid_dynamics.dynamics.forward import solve_forward
 from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError, UnknownNameError, UnsupportedRobotError
-from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
+from humanoid_dynamics.resolution.inverse import InverseDynamics
 
 ROOT = Path(__file__).parents[2]
 BUILT = {"inverse_dynamics", "inverse_dynamics_limits", "closed_chain", "closed_chain_forward", "snake"}

@@ -21,7 +21,7 @@ from humanoid_dynamics.filtering.batches.store import Store
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.formats.mapping import build_clip, build_recording
 from humanoid_dynamics.motion.formats.npz_file import read_npz, write_npz
-from humanoid_dynamics.motion.gait import build_walk
+from humanoid_dynamics.motion.gait import plan_walk
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
 
@@ -48,7 +48,7 @@ def squat(robot, depth, seconds):
 def clips(tmp_path_factory):
     """Four motions of a second or two, a broken file, and a motion with a joint that nobody has."""
     folder, robot = tmp_path_factory.mktemp("batch") / "clips", hd.load_robot("human28")
-    walk = build_walk(robot, WalkStyle(steps=1, rate=50)).clip
+    walk = plan_walk(robot, WalkStyle(steps=1, rate=50)).clip
     rows = walk.times <= 2.0
     motions = {
         "squat": squat(robot, 0.1, 1.0),

@@ -218,7 +218,7 @@ def test_rules_are_ready_before_they_are_asked_for(robot, monkeypatch):
     def make(*_):
         raise AssertionError("a rule was made ready while the robot waited")
 
-    monkeypatch.setattr("humanoid_dynamics.resolution.inverse_dynamics.Resolver", make)
+    monkeypatch.setattr("humanoid_dynamics.resolution.inverse.Resolver", make)
     for rule in RULES:
         loop.controller.change(BalanceSettings(rule=rule, rule_blend=0.01))
         loop.run(0.02)

@@ -9,7 +9,7 @@ from recordings import find_recording
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import filter_clip
 from humanoid_dynamics.motion.body_points import find_soles
-from humanoid_dynamics.motion.gait import build_walk
+from humanoid_dynamics.motion.gait import plan_walk
 from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
@@ -148,7 +148,7 @@ def assert_possible(robot, frames, path=True):
 
 def test_short_clips_are_possible():
     robot = hd.load_robot("human28")
-    found = filter_clip(robot, build_walk(robot, WalkStyle(steps=1)).clip)
+    found = filter_clip(robot, plan_walk(robot, WalkStyle(steps=1)).clip)
     assert found.verdict.finished
     assert_possible(robot, found.frames)
     robot = hd.load_robot("g1")

@@ -7,7 +7,7 @@ import pytest
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import DynamicsFilter
 from humanoid_dynamics.filtering.prediction import LONGEST, Prediction
-from humanoid_dynamics.motion.gait import build_walk
+from humanoid_dynamics.motion.gait import plan_walk
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
 DT = 0.005  # s
@@ -17,7 +17,7 @@ DT = 0.005  # s
 def walk():
     """Frames of a filter that goes on from its own state, as far as the first step."""
     robot = hd.load_robot("human28")
-    flow, clip, frames = DynamicsFilter(robot), build_walk(robot, WalkStyle(steps=1)).clip, []
+    flow, clip, frames = DynamicsFilter(robot), plan_walk(robot, WalkStyle(steps=1)).clip, []
     for time, q in zip(clip.times, clip.q, strict=True):
         flow.push(time, q)
         while flow.ready:
@@ -65,7 +65,7 @@ def test_age_that_is_none_leads_nowhere_and_a_long_one_not_far(walk):
 
 def test_filter_begins_its_tick_where_the_robot_is_now():
     robot = hd.load_robot("human28")
-    flow, clip, states = DynamicsFilter(robot), build_walk(robot, WalkStyle(steps=1)).clip, []
+    flow, clip, states = DynamicsFilter(robot), plan_walk(robot, WalkStyle(steps=1)).clip, []
     for time, q in zip(clip.times, clip.q, strict=True):
         flow.push(time, q)
         while flow.ready:

@@ -17,7 +17,7 @@ from humanoid_dynamics.filtering.preservation import (
 from humanoid_dynamics.filtering.self_collision import SelfCollision
 from humanoid_dynamics.filtering.sensitivity import MASS, SPEED, perturbations
 from humanoid_dynamics.motion.clip import Clip
-from humanoid_dynamics.motion.gait import build_walk
+from humanoid_dynamics.motion.gait import plan_walk
 from humanoid_dynamics.motion.resampling import resample
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
@@ -27,7 +27,7 @@ RATE = 50.0
 @pytest.fixture(scope="module")
 def walk():
     """A walk, and itself as the filtered motion: contacts as they are detected."""
-    reference = build_walk(hd.load_robot("human28"), WalkStyle(steps=4, rate=RATE)).clip.change(v=None, a=None, contacts={})
+    reference = plan_walk(hd.load_robot("human28"), WalkStyle(steps=4, rate=RATE)).clip.change(v=None, a=None, contacts={})
     even = resample(reference, 200.0)
     return reference, declare(even, detect_reference_contacts(even))
 

@@ -22,7 +22,7 @@ def watch(kernel, parts, **options):
 
 compiling.compile_known = watch
 from humanoid_dynamics.filtering import DynamicsFilter, Teleoperation
-from humanoid_dynamics.motion.gait import build_walk
+from humanoid_dynamics.motion.gait import plan_walk
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
 def known():
@@ -31,7 +31,7 @@ def known():
 robot = hd.load_robot("human28")
 """
 STREAM = """
-clip = build_walk(robot, WalkStyle(steps=2, rate=50.0)).clip
+clip = plan_walk(robot, WalkStyle(steps=2, rate=50.0)).clip
 flow = DynamicsFilter(robot)
 before = known()
 for k, q in enumerate(np.vstack((np.tile(clip.q[0], (60, 1)), clip.q))):

@@ -15,7 +15,7 @@ from humanoid_dynamics.filtering.ticks.step import Step
 from humanoid_dynamics.filtering.ticks.target import stand_still
 from humanoid_dynamics.filtering.ticks.tick import BalancedTick, TickSettings
 from humanoid_dynamics.motion.body_points import find_soles
-from humanoid_dynamics.motion.gait import build_walk
+from humanoid_dynamics.motion.gait import plan_walk
 from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
@@ -31,7 +31,7 @@ class Rolling:
         self.proportions = measure_proportions(self.robot)
         self.tick = BalancedTick(self.robot, TickSettings(edges=True, compiled=compiled), self.proportions)
         self.judge = FrameJudge(self.robot, self.proportions)
-        self.q, self.v = np.array(build_walk(self.robot, WalkStyle(steps=1)).clip.q[-1]), np.zeros(self.robot.nv)
+        self.q, self.v = np.array(plan_walk(self.robot, WalkStyle(steps=1)).clip.q[-1]), np.zeros(self.robot.nv)
         terms = self.tick.terms
         terms.update(self.q, self.v)
         self.start, self.com = self.q.copy(), terms.com.copy()
@@ -171,7 +171,7 @@ def test_pressure_off_the_edge_is_seen(rolled):
 def test_planned_walk_with_long_strides_keeps_them():
     """The limits of flat soles shorten these steps; the steps themselves are planned with flat soles, and none has to roll."""
     robot = hd.load_robot("g1")
-    clip = build_walk(robot, WalkStyle(steps=4, step_length=0.62 * measure_proportions(robot).leg)).clip
+    clip = plan_walk(robot, WalkStyle(steps=4, step_length=0.62 * measure_proportions(robot).leg)).clip
     flat, rolled = (filter_clip(robot, clip, settings=Settings(edges=edges), ladder=FIRST).verdict for edges in (False, True))
     for verdict in (flat, rolled):
         assert verdict.finished

@@ -12,7 +12,7 @@ from humanoid_dynamics.filtering.clip_filter import LADDER
 from humanoid_dynamics.filtering.live.motion import LiveMotion
 from humanoid_dynamics.filtering.slope import Slope, normal_of
 from humanoid_dynamics.motion.body_points import find_soles
-from humanoid_dynamics.motion.gait import build_walk
+from humanoid_dynamics.motion.gait import plan_walk
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
 STEEP = np.deg2rad(5.0)
@@ -38,7 +38,7 @@ def sole_normals(robot, frames):
 @pytest.mark.parametrize("angle", [STEEP, pytest.param(-STEEP, marks=pytest.mark.slow)])
 def test_walk_on_a_slope_passes_through(angle):
     robot = hd.load_robot("human28")
-    clip, normal = build_walk(robot, WalkStyle(steps=1, slope=angle)).clip, normal_of(angle)
+    clip, normal = plan_walk(robot, WalkStyle(steps=1, slope=angle)).clip, normal_of(angle)
     found = filter_clip(robot, clip, ladder=FIRST, normal=normal)
     assert found.verdict.finished
     assert found.verdict.all_limits == 1.0

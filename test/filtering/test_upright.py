@@ -11,7 +11,7 @@ from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
 from humanoid_dynamics.filtering.conditioning.sample_faults import FaultFinder
 from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.proportions import measure_proportions
-from humanoid_dynamics.motion.gait import build_walk
+from humanoid_dynamics.motion.gait import plan_walk
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
 ROBOTS = ("human", "icub", "human28")  # the y axis of the base points up; it looks backwards; neither
@@ -50,7 +50,7 @@ def test_resting_posture_at_the_heading_of_itself_is_itself(name, heading):
 
 def test_robot_whose_base_points_up_along_y_walks():
     robot = hd.load_robot("human")
-    verdict = filter_clip(robot, build_walk(robot, WalkStyle(steps=1)).clip, ladder=LADDER[:1]).verdict
+    verdict = filter_clip(robot, plan_walk(robot, WalkStyle(steps=1)).clip, ladder=LADDER[:1]).verdict
     assert verdict.finished
     assert verdict.all_limits == 1.0
     assert np.rad2deg(verdict.joint_rms) < 0.5

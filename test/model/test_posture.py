@@ -15,7 +15,7 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.standing.closing import loop_rows
 from humanoid_dynamics.model.standing.standing import Goal, flat_rows, goal_rows, pick_soles, support_margin
 from humanoid_dynamics.model.state import State
-from humanoid_dynamics.resolution.inverse_dynamics import inverse_dynamics
+from humanoid_dynamics.resolution.inverse import inverse_dynamics
 
 LEGS = ("hip_yaw", "hip_roll", "hip_pitch", "knee", "pitch2", "roll2")
 MIRROR = {"hip_yaw": -1.0, "hip_roll": -1.0, "hip_pitch": 1.0, "knee": 1.0, "pitch2": 1.0, "roll2": -1.0}

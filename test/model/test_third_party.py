@@ -18,7 +18,7 @@ from humanoid_dynamics.model.reading.catalogue import catalogue_names, find_entr
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.standing.standing import pick_soles, support_margin
 from humanoid_dynamics.model.state import State
-from humanoid_dynamics.resolution.inverse_dynamics import inverse_dynamics
+from humanoid_dynamics.resolution.inverse import inverse_dynamics
 
 PACKAGE = "example-robot-data"
 

@@ -14,7 +14,7 @@ from humanoid_dynamics.motion.checking.forces import ForceNeeds, merge_needs
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.clip_check import check_clip
 from humanoid_dynamics.motion.editing import warp_time
-from humanoid_dynamics.motion.gait import build_walk, step_period
+from humanoid_dynamics.motion.gait import plan_walk, step_period
 from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.motion.resampling import resample
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
@@ -23,7 +23,7 @@ from humanoid_dynamics.motion.walking.schedule_phases import name_phases
 
 @pytest.fixture(scope="module")
 def walk():
-    return build_walk(hd.load_robot("human28"), WalkStyle(steps=3, rate=60.0))
+    return plan_walk(hd.load_robot("human28"), WalkStyle(steps=3, rate=60.0))
 
 
 @pytest.fixture(scope="module")

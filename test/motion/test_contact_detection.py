@@ -7,7 +7,7 @@ from clips import recorded
 import humanoid_dynamics as hd
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.contact_detection import ContactThresholds, detect_contacts, measure_soles
-from humanoid_dynamics.motion.gait import build_walk
+from humanoid_dynamics.motion.gait import plan_walk
 from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.motion.resampling import resample
 from humanoid_dynamics.motion.schedule import TouchTimes, runs, schedule_from_labels
@@ -50,7 +50,7 @@ def test_runs_of_labels():
 
 @pytest.fixture(scope="module")
 def walk():
-    return build_walk(G1)
+    return plan_walk(G1)
 
 
 def test_contacts_of_a_generated_walk_are_found(walk):

@@ -13,7 +13,7 @@ from humanoid_dynamics.motion.checking.false_alarms import SPEEDS, Control, meas
 from humanoid_dynamics.motion.checking.findings import DYNAMIC, KINDS
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.clip_check import check_clip
-from humanoid_dynamics.motion.gait import build_walk
+from humanoid_dynamics.motion.gait import plan_walk
 from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.motion.resampling import resample
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
@@ -34,7 +34,7 @@ def swing(robot, rate, positions):
 
 @pytest.fixture(scope="module")
 def walk():
-    return build_walk(hd.load_robot("human28"), WalkStyle(steps=1, rate=60.0)).clip
+    return plan_walk(hd.load_robot("human28"), WalkStyle(steps=1, rate=60.0)).clip
 
 
 def test_every_kind_of_alarm_has_its_rate_beside_it(walk):
@@ -64,7 +64,7 @@ def test_what_seems_wrong_is_counted_by_kind(walk, given):
 
 
 def test_a_foot_that_skims_the_ground_beside_one_that_bears_does_not_slide():
-    walk = build_walk(hd.load_robot("human28"), WalkStyle(steps=1, rate=60.0, step_height=0.002)).clip
+    walk = plan_walk(hd.load_robot("human28"), WalkStyle(steps=1, rate=60.0, step_height=0.002)).clip
     assert check_clip(bare(walk), control=False).shares["slide"] == 0.0
 
 

@@ -13,7 +13,7 @@ from humanoid_dynamics.motion.checking.limits import limit_excess
 from humanoid_dynamics.motion.checking.zmp import compute_reaction, support_margins
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.derivatives import central_differences, differentiate
-from humanoid_dynamics.motion.gait import build_walk
+from humanoid_dynamics.motion.gait import plan_walk
 from humanoid_dynamics.motion.quintic import bump, quintic
 from humanoid_dynamics.motion.walking.clearance import CLEARANCE, FootClearance
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle, plan_footsteps
@@ -33,7 +33,7 @@ STYLES = {
 @pytest.fixture(scope="module")
 def walks():
     robot = hd.load_robot("g1")
-    return {name: build_walk(robot, style) for name, style in STYLES.items()}
+    return {name: plan_walk(robot, style) for name, style in STYLES.items()}
 
 
 @pytest.fixture(params=STYLES)
@@ -140,7 +140,7 @@ def test_pendulum_alone_would_leave_the_feet(walks):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["human28", "legs12", "human40", "human", "talos_reduced", "talos", "romeo", "icub", "alexander"])
 def test_every_humanoid_of_the_catalogue_walks(name):
-    walk = build_walk(hd.load_robot(name), WalkStyle(steps=4, rate=100.0))
+    walk = plan_walk(hd.load_robot(name), WalkStyle(steps=4, rate=100.0))
     assert walk.zmp_share == 1.0
     assert walk.zmp_margin.min() > 0.015
     assert limit_excess(walk.clip.robot, walk.clip.q) == {}
@@ -148,7 +148,7 @@ def test_every_humanoid_of_the_catalogue_walks(name):
 
 
 def test_point_feet_walk_too():
-    walk = build_walk(hd.load_robot("bolt"), WalkStyle(steps=3, rate=100.0))
+    walk = plan_walk(hd.load_robot("bolt"), WalkStyle(steps=3, rate=100.0))
     assert walk.miss < 1e-10
     assert walk.zmp_margin.min() > -0.005, "a point has no inside; this is how far beside it the zero-moment point is"
 
@@ -160,19 +160,19 @@ def test_limits_that_cannot_be_meant_are_not_kept_and_told():
         if joint.name.startswith("left"):
             effort[joint.v] *= 3.0
     odd = replace(robot, limits=replace(robot.limits, effort=effort))
-    walk = build_walk(odd, WalkStyle(steps=1, step_length=0.05, lower=0.04, rate=25.0))
+    walk = plan_walk(odd, WalkStyle(steps=1, step_length=0.05, lower=0.04, rate=25.0))
     assert "limits differ between left and right and are not kept: left_" in walk.clip.notices[0]
 
 
 def test_what_cannot_walk_is_told():
     with pytest.raises(hd.UnsupportedRobotError, match="has 4 freedoms, a walk on its sole takes 6; its joints are: left_hip, left_knee"):
-        build_walk(hd.load_robot("human16"))
+        plan_walk(hd.load_robot("human16"))
     with pytest.raises(
         hd.UnsupportedRobotError, match=r"follow a step of 0.9 m \(1\.\d m/s\).*; a step of .* can be walked; at their limits are: "
     ):
-        build_walk(hd.load_robot("g1"), WalkStyle(steps=2, step_length=0.9, lower=0.0))
+        plan_walk(hd.load_robot("g1"), WalkStyle(steps=2, step_length=0.9, lower=0.0))
     with pytest.raises(hd.UnsupportedRobotError, match=r"on a slope of 1.2 rad.*; a slope of 0.\d+ rad can be walked") as told:
-        build_walk(hd.load_robot("g1"), WalkStyle(steps=1, slope=1.2, step_length=0.05, step_height=0.02, lower=0.05))
+        plan_walk(hd.load_robot("g1"), WalkStyle(steps=1, slope=1.2, step_length=0.05, step_height=0.02, lower=0.05))
     assert "_knee_joint" in str(told.value)
     assert "_shoulder_" not in str(told.value), "arms are not in the way"
     for wrong in ({"steps": 0}, {"steps": 2.5}, {"first": "both"}, {"rate": 0.0}, {"turn": np.nan}, {"step_time": -1.0}):
@@ -198,13 +198,13 @@ def test_turns_and_sidesteps_that_cross_the_feet_are_refused():
     with pytest.raises(
         hd.ShapeError, match=r"turn: received 3 rad a step, expected at most 0\.\d+ rad, 0\.\d+ rad over 2 steps: else the feet"
     ):
-        build_walk(robot, WalkStyle(steps=2, turn=3.0))
+        plan_walk(robot, WalkStyle(steps=2, turn=3.0))
     with pytest.raises(hd.ShapeError, match=r"turn: .* 3\.\d+ rad over 9 steps: else the feet cross or the hips turn too far; more steps"):
-        build_walk(robot, WalkStyle(steps=9, turn=-1.5))
+        plan_walk(robot, WalkStyle(steps=9, turn=-1.5))
     with pytest.raises(
         hd.ShapeError, match=r"0\.3 m to the left in one step, expected steps in which the feet do not cross or touch: less"
     ):
-        build_walk(robot, WalkStyle(steps=2, step_length=0.1, side_step=-0.3))
+        plan_walk(robot, WalkStyle(steps=2, step_length=0.1, side_step=-0.3))
 
 
 @pytest.mark.parametrize("length", [0.05, 0.2, -0.1])
@@ -328,7 +328,7 @@ def test_refusal_names_the_joints_that_are_in_the_way():
 @pytest.mark.parametrize(("turn", "fast"), [(0.3, ["LHipYaw", "RHipYaw"]), (0.0, [])])
 def test_joints_that_would_have_to_be_faster_than_they_can_are_told(turn, fast):
     robot = hd.load_robot("romeo")
-    clip = build_walk(robot, WalkStyle(steps=3, turn=turn, rate=60.0)).clip
+    clip = plan_walk(robot, WalkStyle(steps=3, turn=turn, rate=60.0)).clip
     assert len(clip.notices) == bool(fast)
     told = "".join(clip.notices)
     beyond = np.abs(clip.v).max(axis=0) > robot.limits.velocity

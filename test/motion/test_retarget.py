@@ -10,7 +10,7 @@ from humanoid_dynamics.motion.editing import move_clip
 from humanoid_dynamics.motion.formats.bvh_file import read_bvh
 from humanoid_dynamics.motion.formats.deepmimic_file import read_deepmimic
 from humanoid_dynamics.motion.load import load_clip, retarget_file
-from humanoid_dynamics.motion.retarget import retarget
+from humanoid_dynamics.motion.retargeted import retarget
 from humanoid_dynamics.motion.retargeting.skeleton import Skeleton, SkeletonMotion
 from humanoid_dynamics.motion.retargeting.skeleton_map import SkeletonMap, find_skeleton_map, shipped_skeleton_maps
 

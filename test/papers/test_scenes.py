@@ -21,7 +21,7 @@ from humanoid_dynamics.dynamics.unit_vector import solve_by_unit_vectors
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.structure.events import Break, Connect, Cut
-from humanoid_dynamics.structure.join import join
+from humanoid_dynamics.structure.joining import join
 from humanoid_dynamics.structure.links import Structure
 
 # name: freedoms of the tree, rows, rank, mobility

@@ -25,7 +25,7 @@ from humanoid_dynamics.model.loop import LoopClosure
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.spatial.rotation import advance_rotation, orthonormalize, step_rotation
-from humanoid_dynamics.structure.detach import detach, make_breakable, transfer
+from humanoid_dynamics.structure.detachment import detach, make_breakable, transfer
 from humanoid_dynamics.structure.events import Break, Connect, Cut
 from humanoid_dynamics.structure.links import Structure
 

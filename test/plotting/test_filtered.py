@@ -7,7 +7,7 @@ import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import filter_clip
 from humanoid_dynamics.motion.checking.zmp import compute_reaction, support_margins
 from humanoid_dynamics.motion.clip import Clip
-from humanoid_dynamics.motion.gait import build_walk
+from humanoid_dynamics.motion.gait import plan_walk
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
 pytest.importorskip("matplotlib", reason="the extra plot is not installed")
@@ -17,7 +17,7 @@ from humanoid_dynamics.plotting import filtered
 def test_zero_moment_points_after_the_filter_are_inside_the_soles_that_stand():
     """They follow from the accelerations of the frames; a low-pass and two differences show others, of kicks some a metre outside."""
     robot = hd.load_robot("human28")
-    walk = build_walk(robot, WalkStyle(steps=1, rate=60.0)).clip
+    walk = plan_walk(robot, WalkStyle(steps=1, rate=60.0)).clip
     found = filter_clip(robot, walk)
     before, after = filtered._courses(walk, found)
     assert before.zmp.shape == after.zmp.shape

@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.limits import build_sway, make_slippery
 from benchmarks.stand import build_stand
 from humanoid_dynamics.resolution import active_set, compiled, inside, kernels
-from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
+from humanoid_dynamics.resolution.inverse import InverseDynamics
 
 STATES = 24
 

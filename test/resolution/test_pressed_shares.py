@@ -10,7 +10,7 @@ from humanoid_dynamics.contact.transfer import feasible_shares, switch_share
 from humanoid_dynamics.model.description import Description, FrameSpec, SurfaceSpec
 from humanoid_dynamics.motion.walking.gait_r1 import GaitR1
 from humanoid_dynamics.motion.walking.rolling_step import CONTACTS, build_planar_step, build_spatial_step
-from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
+from humanoid_dynamics.resolution.inverse import InverseDynamics
 from humanoid_dynamics.resolution.pressed_pairs import EASED, OUTSIDE, find_sides, press_nearest, press_share
 from humanoid_dynamics.resolution.pressed_shares import GROUND, STEEP_GROUND
 from humanoid_dynamics.spatial.quadratic import QpSolution, QpStatus, QpWorkspace

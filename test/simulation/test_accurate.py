@@ -23,7 +23,7 @@ from humanoid_dynamics.simulation.steps.joint_forces import build_drive
 from humanoid_dynamics.simulation.steps.kept_energy import keep_energy
 from humanoid_dynamics.simulation.steps.rows import PULL, SAG, V_END
 from humanoid_dynamics.simulation.world import World
-from humanoid_dynamics.structure.join import join
+from humanoid_dynamics.structure.joining import join
 
 
 def swing(integrator):

@@ -11,8 +11,8 @@ from humanoid_dynamics.dynamics.kkt import symmetric
 from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError, UnknownNameError, UnsupportedRobotError
 from humanoid_dynamics.model.load import load_robot
-from humanoid_dynamics.structure.detach import detach
-from humanoid_dynamics.structure.join import connect_points, join
+from humanoid_dynamics.structure.detachment import detach
+from humanoid_dynamics.structure.joining import connect_points, join
 from humanoid_dynamics.structure.links import Structure
 
 PAIRS = (("human16", "swing"), ("human28", "ropes"), ("human16", "highbar"), ("stewart", "snake5", "fourbar"), ("biped7", "two_arms_bar"))

@@ -10,7 +10,7 @@ from mechanisms import Tree, random_configuration, random_inertia, random_pose, 
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.model.joint import Mimic
 from humanoid_dynamics.model.state import State
-from humanoid_dynamics.structure.detach import detach, make_breakable, transfer
+from humanoid_dynamics.structure.detachment import detach, make_breakable, transfer
 
 
 def bodies(robot, state):

@@ -70,8 +70,8 @@ def test_another_version_is_turned_away() -> None:
 
 
 def test_nobody_looks_so_time_stands_still() -> None:
+    from humanoid_dynamics.viewer.opening import show
     from humanoid_dynamics.viewer.page import Page
-    from humanoid_dynamics.viewer.show import show
 
     session = Diary()
     page = Page(session, port=17321)

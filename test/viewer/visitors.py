@@ -15,10 +15,10 @@ import pinocchio as pin
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.viewer.bodies import build_bodies
+from humanoid_dynamics.viewer.opening import show
 from humanoid_dynamics.viewer.page import Page
 from humanoid_dynamics.viewer.picture import Painter, Picture
 from humanoid_dynamics.viewer.session import Offer, Session
-from humanoid_dynamics.viewer.show import show
 
 
 class Diary(Session):

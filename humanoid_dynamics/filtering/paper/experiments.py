@@ -20,7 +20,7 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.derivatives import differentiate
 from humanoid_dynamics.motion.editing import turn_heading, warp_time
-from humanoid_dynamics.motion.gait import build_walk
+from humanoid_dynamics.motion.gait import plan_walk
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 from humanoid_dynamics.spatial.arrays import Vector
 
@@ -278,7 +278,7 @@ EXPERIMENTS: Mapping[str, Callable[[RobotModel, Watch | None], FilterExperiment]
 
 def _walk(robot: RobotModel) -> Clip:
     """Return a walk at the step of the filter, that stands still at both ends."""
-    return hold_ends(build_walk(robot, WalkStyle(rate=1.0 / PaperStyle().dt)).clip.change(contacts={}), HOLD)
+    return hold_ends(plan_walk(robot, WalkStyle(rate=1.0 / PaperStyle().dt)).clip.change(contacts={}), HOLD)
 
 
 def _push(robot: RobotModel, force: tuple[float, float], style: PaperStyle) -> PaperRun:

@@ -22,7 +22,7 @@ from humanoid_dynamics.motion.derivatives import differentiate
 from humanoid_dynamics.motion.quintic import quintic
 from humanoid_dynamics.motion.resampling import align_signs
 from humanoid_dynamics.spatial.arrays import Vector
-from humanoid_dynamics.structure.join import connect_points, join
+from humanoid_dynamics.structure.joining import connect_points, join
 
 SIDES = ("left", "right")
 HANGING = {"shoulder_pitch": -2.7, "elbow": -0.5}

@@ -11,7 +11,7 @@ from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.checking.examination import Examined, examine
 from humanoid_dynamics.motion.clip import FEWEST_FRAMES, Clip, Labels
-from humanoid_dynamics.motion.gait import build_walk
+from humanoid_dynamics.motion.gait import plan_walk
 from humanoid_dynamics.motion.resampling import resample
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
@@ -45,7 +45,7 @@ def build_controls(robot: RobotModel, watch: Callable[[float], None] | None = No
         Kind of motion -> control; nothing where the robot cannot walk.
     """
     try:
-        walk = build_walk(robot, CONTROL, watch=watch).clip
+        walk = plan_walk(robot, CONTROL, watch=watch).clip
     except HumanoidDynamicsError:
         return {}
     if walk.v is None or walk.a is None:

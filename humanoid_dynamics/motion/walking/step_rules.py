@@ -14,7 +14,7 @@ from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.walking.rolling_step import CONTACTS, FRONT, HEEL, REAR, TOE, RollingStep
 from humanoid_dynamics.resolution.answer import Answer
-from humanoid_dynamics.resolution.inverse_dynamics import InverseDynamics
+from humanoid_dynamics.resolution.inverse import InverseDynamics
 from humanoid_dynamics.spatial.arrays import Vector
 
 LAWS: Mapping[str, str] = MappingProxyType(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
 FACING = 0.35  # cosine between where a corner or an edge looks and what it may touch, at least
 STEEP = 0.9  # level share of a normal from which on its surface is steep
@@ -17,7 +17,7 @@ STEEP = 0.9  # level share of a normal from which on its surface is steep
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """A half-space.
+    """A half-space; level ground at height zero by default.
 
     Attributes:
         name: Its name.
@@ -27,9 +27,9 @@ class Plane:
         restitution: Coefficient of restitution; the larger of this and that of the body counts.
     """
 
-    name: str
-    normal: Vector
-    offset: float
+    name: str = "ground"
+    normal: Vector = field(default_factory=lambda: read_only(np.array([0.0, 0.0, 1.0])))
+    offset: float = 0.0
     friction: float = np.inf
     restitution: float = 0.0
 

@@ -11,7 +11,7 @@ from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.simulation.scenes.figures import Figure
 from humanoid_dynamics.simulation.steps.joint_forces import Drive
 from humanoid_dynamics.spatial.arrays import read_only
-from humanoid_dynamics.structure.join import join
+from humanoid_dynamics.structure.joining import join
 
 
 def join_figures(figures: Mapping[str, Figure]) -> Figure:
