@@ -49,7 +49,7 @@ def start_node(node: str, namespace: str, **parameters: Any) -> subprocess.Popen
         namespace: Its namespace.
         **parameters: Its parameters.
     """
-    command = node_command(GraphNode(node, node, parameters, {"__ns": namespace, "/clock": f"{namespace}/clock"}))
+    command = node_command(GraphNode(node, node, parameters, {}, namespace=namespace))
     if node == "echo":  # not a node of the package
         command[1:4] = ["-m", "benchmarks.ros.echo"]
     return subprocess.Popen(

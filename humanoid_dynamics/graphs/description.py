@@ -18,6 +18,8 @@ VARIABLE = re.compile(r"\$(\w+)")
 NODE_KEYS = ("node", "name", "parameters", "remappings", "console", "unless", "where", "needs", "optional")
 GRAPH_KEYS = ("title", "arguments", "nodes")
 
+AUTO = "auto"
+
 
 @dataclass(frozen=True)
 class Argument:
@@ -46,6 +48,7 @@ class GraphNode:
         where: Argument with which alone it runs, where that is neither ``false`` nor empty; empty for none.
         needs: Python package without which it does not run; empty for none.
         optional: Whether the graph goes on without it where it refuses to start.
+        namespace: Namespace of the node; that of its launch file where empty.
     """
 
     node: str
@@ -57,6 +60,14 @@ class GraphNode:
     where: str = ""
     needs: str = ""
     optional: bool = False
+    namespace: str = ""
+
+
+COMMON = {
+    "namespace": Argument("", "Namespace of all nodes, such as `/a`, one for each robot"),
+    "clock": Argument("clock", "Topic of simulated time, in the namespace; `/clock` where several robots share one simulator"),
+    "frame_prefix": Argument(AUTO, "Prefix of frame names, such as `a/`; `auto` takes the namespace"),
+}
 
 
 @dataclass(frozen=True)
@@ -99,14 +110,17 @@ class Graph:
             UnknownNameError: If there is no such argument.
         """
         values = self.choose(given)
+        common: dict[str, Any] = {} if values["frame_prefix"] == AUTO else {"frame_prefix": values["frame_prefix"]}
+        clock = {} if values["clock"] == COMMON["clock"].default else {"clock": values["clock"]}
         return tuple(
             GraphNode(
                 node.node,
                 node.name,
-                {key: substitute(value, values) for key, value in node.parameters.items()},
-                {topic: str(substitute(new, values)) for topic, new in node.remappings.items()},
+                {key: substitute(value, values) for key, value in node.parameters.items()} | common,
+                {topic: str(substitute(new, values)) for topic, new in node.remappings.items()} | clock,
                 node.console,
                 optional=node.optional,
+                namespace=values["namespace"],
             )
             for node in self.nodes
             if values.get(node.unless, "false") != "true"
@@ -151,6 +165,7 @@ def load_graph(name: str) -> Graph:
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
     _check_keys(path, "graph", content, GRAPH_KEYS)
     arguments = {key: Argument(str(about["default"]), str(about["description"])) for key, about in (content.get("arguments") or {}).items()}
+    arguments |= {name: argument for name, argument in COMMON.items() if name not in arguments}
     nodes = []
     for k, entry in enumerate(content.get("nodes") or ()):
         _check_keys(path, f"nodes.{k}", entry, NODE_KEYS)

@@ -49,6 +49,8 @@ def node_command(node: GraphNode) -> list[str]:
         node: The node.
     """
     command = [sys.executable, "-m", PROGRAMS, node.node, "--ros-args", "--disable-external-lib-logs", "-r", f"__node:={node.name}"]
+    if node.namespace.strip("/"):
+        command += ["-r", f"__ns:=/{node.namespace.strip('/')}"]
     for name, value in node.parameters.items():
         command += ["-p", f"{name}:={as_argument(value)}"]
     for topic, new in node.remappings.items():

@@ -25,12 +25,13 @@ from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.reading.catalogue import find_description
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.nodes.configs import CONFIGS
+from humanoid_dynamics.nodes.configs import AUTO, CONFIGS
 from humanoid_dynamics.nodes.interfaces import ANY, INTERFACES, Topic
 from humanoid_dynamics.nodes.parameters import declare_parameters, refuse_or_change
 
 DIAGNOSTICS_PERIOD = 0.5  # s
 LOG_PERIOD = 1.0  # s
+CLOCK, GLOBAL_CLOCK = "clock", "/clock"
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 Handler = Callable[..., None]
 Act = Callable[[Any], str]
@@ -123,7 +124,23 @@ class AdapterNode(LifecycleNode):
         """Return whether nothing can be done without a robot."""
         return True
 
+    def create_subscription(self, msg_type: Any, topic: str, *arguments: Any, **keywords: Any) -> Any:
+        """Subscribe; simulated time comes on the clock of the namespace."""
+        return super().create_subscription(msg_type, self.clock_topic if topic == GLOBAL_CLOCK else topic, *arguments, **keywords)
+
     # What children use.
+
+    @property
+    def clock_topic(self) -> str:
+        """Topic of simulated time: ``clock`` in the namespace, so that each robot has its own, or what ``/clock`` is remapped to."""
+        return GLOBAL_CLOCK if self.resolve_topic_name(GLOBAL_CLOCK) != GLOBAL_CLOCK else CLOCK
+
+    @property
+    def frame_prefix(self) -> str:
+        """What the names of frames begin with, so that those of several robots differ."""
+        prefix = str(self.config.frame_prefix)
+        space = self.get_namespace().strip("/")
+        return prefix if prefix != AUTO else f"{space}/" if space else ""
 
     def now(self) -> float:
         """Return the time of the node [s]."""
@@ -296,6 +313,7 @@ class AdapterNode(LifecycleNode):
                 continue
             for of, name in self._expand(topic.name):
                 kind, qos = find_type(topic.kind), make_qos(topic)
+                name = self.clock_topic if name == CLOCK else name
                 if topic.way == "out":
                     publisher = self.create_publisher(kind, name, qos)
                     self._publishers_of[topic.name, of] = publisher

@@ -13,13 +13,12 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
 
 from humanoid_dynamics.errors import HumanoidDynamicsError, RecordError
-from humanoid_dynamics.nodes.adapter import Act, AdapterNode, find_type
+from humanoid_dynamics.nodes.adapter import GLOBAL_CLOCK, Act, AdapterNode, find_type
 from humanoid_dynamics.nodes.messages import SECOND, to_stamp
 from humanoid_dynamics.nodes.running import keep_rate_until_over, run
 from humanoid_dynamics.series.bag_file import BagPlay
 
 RATE = 1000.0  # Hz; how often it looks what is due
-CLOCK = "/clock"
 Message = tuple[str, int, bytes]
 
 
@@ -66,8 +65,9 @@ class BagPlayerNode(AdapterNode):
         if bag is None:
             return
         self._publishers_of_bag: dict[str, Any] = {}
+        clocks = {GLOBAL_CLOCK, self.resolve_topic_name(self.clock_topic)}
         for topic, kind in bag.topics.items():
-            if topic == CLOCK and self.config.clock:
+            if topic in clocks and self.config.clock:
                 continue
             try:
                 made = self.create_publisher(find_type(kind.replace("/msg/", "/")), topic, _choose_qos(topic in bag.latched))
@@ -77,7 +77,7 @@ class BagPlayerNode(AdapterNode):
             self._publishers_of_bag[topic] = made
             self._made.append((self.destroy_publisher, made))
         if self.config.clock:
-            self._clock_out = self.create_publisher(Clock, CLOCK, 10)
+            self._clock_out = self.create_publisher(Clock, self.clock_topic, 10)
             self._made.append((self.destroy_publisher, self._clock_out))
         self._rewind()
         self._last += self.config.delay

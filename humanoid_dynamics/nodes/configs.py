@@ -12,6 +12,8 @@ from humanoid_dynamics.control.balance_settings import SOURCES
 from humanoid_dynamics.motion.scenarios import SCRIPTS
 from humanoid_dynamics.resolution.rules import DEFAULT_RULE, RULES
 
+AUTO = "auto"
+
 
 def parameter(
     default: Any,
@@ -45,6 +47,7 @@ class NodeConfig:
     robot: str = parameter("", "Catalogue name or URDF path; empty to wait for /robot_description")
     config: str = parameter("", "Catalogue name or YAML path that says what the URDF cannot")
     autostart: bool = parameter(True, "Whether the node configures and activates itself as soon as the robot is known")
+    frame_prefix: str = parameter(AUTO, "Prefix of frame names, such as `a/`; `auto` takes the namespace of the node, none in `/`")
 
 
 @dataclass(frozen=True)

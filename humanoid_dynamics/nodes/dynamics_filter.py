@@ -171,7 +171,7 @@ class DynamicsFilterNode(AdapterNode):
             torques.header.stamp = stamp
             self.out("filtered/torques").publish(torques)
         for name, wrench in zip(self._soles, frame.wrenches, strict=True):
-            self.out("filtered/wrenches/<surface>", name).publish(write_wrench(wrench[:3], wrench[3:], stamp, name))
+            self.out("filtered/wrenches/<surface>", name).publish(write_wrench(wrench[:3], wrench[3:], stamp, self.frame_prefix + name))
         if self.is_heard("filtered/certificate"):
             c = frame.certificate
             numbers = (c.residual, c.cop, c.friction, c.pull, c.torque, c.joint, c.speed, c.slip, frame.rung)
@@ -195,8 +195,9 @@ class DynamicsFilterNode(AdapterNode):
         if self._poses is None:
             return
         now, axes = self.now(), message.header.frame_id
-        if axes not in {"", WORLD} and not self.config.relative:
-            self._poses.refuse_pose(f"{frame}: received a pose in {axes!r}, expected {WORLD!r}", now)
+        world = self.frame_prefix + WORLD
+        if axes not in {"", WORLD, world} and not self.config.relative:
+            self._poses.refuse_pose(f"{frame}: received a pose in {axes!r}, expected {world!r}", now)
             return
         self._poses.observe_pose(frame, seconds(message.header.stamp), read_pose(message.pose), now)
 

@@ -45,13 +45,14 @@ class FramePublisher:
             node.get_logger().info("tf2_msgs is not installed: frames go out as poses on frames/<frame>")
         self.as_poses = () if self._out is not None else (*names, FOOTPRINT)
 
-    def publish(self, poses: Mapping[str, Vector], stamp: Any, world: str) -> dict[str, Vector]:
+    def publish(self, poses: Mapping[str, Vector], stamp: Any, world: str, prefix: str = "") -> dict[str, Vector]:
         """Publish transforms, and return the poses that go out otherwise.
 
         Args:
             poses: Pose (7,) of each frame in the world.
             stamp: When.
             world: Name of the world frame.
+            prefix: What the names of transforms begin with.
         """
         every = dict(poses)
         if "base_link" in poses:
@@ -60,8 +61,8 @@ class FramePublisher:
             return every
         transforms = []
         for name, pose in every.items():
-            message = TransformStamped(child_frame_id=name)
-            message.header.stamp, message.header.frame_id = stamp, world
+            message = TransformStamped(child_frame_id=prefix + name)
+            message.header.stamp, message.header.frame_id = stamp, prefix + world
             p, o = message.transform.translation, message.transform.rotation
             p.x, p.y, p.z, o.x, o.y, o.z, o.w = pose.tolist()
             transforms.append(message)

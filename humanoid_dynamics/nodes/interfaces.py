@@ -238,9 +238,9 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                     "out",
                     "geometry_msgs/PoseStamped",
                     "state",
-                    "REP-120 frames in `odom` [m]; where tf2_msgs is installed, `/tf` instead",
+                    "REP-120 frames in `odom` [m]; where tf2_msgs is installed, `/tf` instead; names begin with `frame_prefix`",
                 ),
-                Topic("/clock", "out", "rosgraph_msgs/Clock", "clock", "time of the world, in lock-step"),
+                Topic("clock", "out", "rosgraph_msgs/Clock", "clock", "time of the world, in lock-step"),
                 Topic(
                     "audit",
                     "out",
@@ -381,7 +381,7 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
         ),
         "bag_player": Interface(
             "What a bag holds, said again.",
-            (Topic(ANY, "out", "any", "any", "topics of the bag; `/clock` too, where it gives the time"), *REPORTS),
+            (Topic(ANY, "out", "any", "any", "topics of the bag; `clock` too, where it gives the time"), *REPORTS),
             (
                 Service("pause", "std_srvs/SetBool", "stand still, or go on"),
                 Service("restart", "std_srvs/Trigger", "play from the beginning"),

@@ -206,7 +206,7 @@ class InverseDynamicsNode(AdapterNode):
             return
         heard = ((name, wrench) for name, wrench in torques.answer.wrenches.items() if self.is_heard("planned_wrenches/<surface>", name))
         for name, wrench in heard:
-            self.out("planned_wrenches/<surface>", name).publish(write_wrench(wrench.f_W, wrench.m_W, stamp, WORLD))
+            self.out("planned_wrenches/<surface>", name).publish(write_wrench(wrench.f_W, wrench.m_W, stamp, self.frame_prefix + WORLD))
         if not self.is_heard("certificate"):
             return
         c = torques.answer.certificate

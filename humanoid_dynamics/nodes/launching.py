@@ -42,6 +42,7 @@ def start_nodes(context: LaunchContext, graph: Graph) -> list[Any]:
             package="humanoid_dynamics",
             executable=node.node,
             name=node.name,
+            namespace=node.namespace or None,
             output="screen",
             parameters=[dict(node.parameters)],
             remappings=list(node.remappings.items()),

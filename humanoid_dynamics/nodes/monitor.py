@@ -90,7 +90,7 @@ class MonitorNode(AdapterNode):
         self._pushes += 1
         force = np.array([self.config.push, 0.0, 0.0]) if self._pushes % 2 else np.array([0.0, self.config.push, 0.0])
         base = self.robot.links[0] if self.robot is not None else ""
-        self.out("push").publish(write_wrench(force, np.zeros(3), self.get_clock().now().to_msg(), base))
+        self.out("push").publish(write_wrench(force, np.zeros(3), self.get_clock().now().to_msg(), self.frame_prefix + base))
 
     def _count(self, topic: str) -> None:
         self._times.setdefault(topic, deque(maxlen=MOST)).append(monotonic())
@@ -105,7 +105,7 @@ class MonitorNode(AdapterNode):
         self._audit = list(message.data)
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
-        for status in message.status:
+        for status in (each for each in message.status if each.name.startswith(self.get_namespace())):
             reason = next((pair.value for pair in status.values if pair.key == "reason"), "")
             self._nodes[status.name] = (status.level, status.message, reason)
             self._page = next((pair.value for pair in status.values if pair.key == "page"), self._page)

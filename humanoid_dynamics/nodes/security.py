@@ -7,8 +7,8 @@ import re
 from humanoid_dynamics.nodes.interfaces import ANY, INTERFACES, Interface
 
 COMMON_OUT = ("rosout", "parameter_events", "~/transition_event", "/tf")
-COMMON_IN = ("/clock",)
-COMMON = ("/rosout", "/tf", "/tf_static", "/clock", "/diagnostics")
+COMMON_IN = ("clock",)
+COMMON = ("/rosout", "/tf", "/tf_static", "clock", "/diagnostics")
 PARAMETERS = (
     "describe_parameters",
     "get_parameter_types",

@@ -78,11 +78,13 @@ class SimulatorNode(AdapterNode):
         self._commands = JointStateReader()
         n, still = len(self._names), Time()
         self._joint_form = Form(write_joint_state(self._names, mark(0, n), mark(1, n), still), n, n)
-        self._base_form = Form(write_odometry(mark(0, 7), mark(1, 6), still, (WORLD, self._base)), 7, 6)
+        prefix = self.frame_prefix
+        self._world = prefix + WORLD
+        self._base_form = Form(write_odometry(mark(0, 7), mark(1, 6), still, (self._world, prefix + self._base)), 7, 6)
         wrench = mark(0, 3), mark(1, 3), still
         self._felt_names = (*self.robot.surfaces, *(name_topic(link, self.robot.surfaces) for link in self._live.links))
         frames = (*self.robot.surfaces, *self._live.links)
-        self._wrench_forms = [Form(write_wrench(*wrench, frame), 3, 3) for frame in frames]
+        self._wrench_forms = [Form(write_wrench(*wrench, prefix + frame), 3, 3) for frame in frames]
         self._felt: NDArray[np.bool_] = np.zeros(len(frames), dtype=bool)
         self._always = np.array([name in self.robot.stance for name in self._felt_names])
         self._surfaces = np.arange(len(frames)) < len(self.robot.surfaces)
@@ -210,7 +212,7 @@ class SimulatorNode(AdapterNode):
             return
         force, moment = read_wrench(message)
         try:
-            self._live.push(message.header.frame_id or self._base, force, moment, self.config.push_time)
+            self._live.push(message.header.frame_id.removeprefix(self.frame_prefix) or self._base, force, moment, self.config.push_time)
         except HumanoidDynamicsError as refusal:
             self.get_logger().warning(f"push refused: {refusal}")
 
@@ -252,7 +254,7 @@ class SimulatorNode(AdapterNode):
         world, stamp = live.world, to_stamp(t)
         self._sent_at = monotonic()
         if self.config.lock_step:
-            self.out("/clock").publish(Clock(clock=stamp))
+            self.out("clock").publish(Clock(clock=stamp))
         q, v = self._measure(live)
         if self._floats:
             self.out("odom").publish(self._base_form.write(stamp, world.q[:7], v[:6]))
@@ -315,9 +317,9 @@ class SimulatorNode(AdapterNode):
         if not live.begun:
             live.feel()
         poses = {name: live.place(name) for name in self._frames.names}
-        for name, pose in self._frames.publish(poses, stamp, WORLD).items():
+        for name, pose in self._frames.publish(poses, stamp, WORLD, self.frame_prefix).items():
             message = PoseStamped()
-            message.header.stamp, message.header.frame_id = stamp, WORLD
+            message.header.stamp, message.header.frame_id = stamp, self._world
             p, o = message.pose.position, message.pose.orientation
             p.x, p.y, p.z, o.x, o.y, o.z, o.w = pose.tolist()
             self.out("frames/<frame>", name).publish(message)

@@ -74,7 +74,7 @@ def make_nodes(robot: str, rate: float, motion: str, guarded: bool, namespace: s
         follow: What the filter before the controller follows, ``motion`` or ``poses``; no filter where empty.
     """
     commands = [] if guarded else ["-r", "unguarded/joint_torque_commands:=joint_torque_commands"]
-    base = ["--ros-args", "-r", f"__ns:={namespace}", "-r", f"/clock:={namespace}/clock", "-p", f"robot:={robot}"]
+    base = ["--ros-args", "-r", f"__ns:={namespace}", "-p", f"robot:={robot}"]
     slow = ["-p", "use_sim_time:=true"]
     waits = ["-p", "await_reference:=true"] if motion and not follow else []
     nodes: list[AdapterNode] = [

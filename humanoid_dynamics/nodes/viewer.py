@@ -173,7 +173,7 @@ class ViewerNode(AdapterNode):
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         if self.session is None:
             return
-        for status in message.status:
+        for status in (each for each in message.status if each.name.startswith(self.get_namespace())):
             reason = next((pair.value for pair in status.values if pair.key == "reason"), "")
             if status.level == DiagnosticStatus.OK:
                 self.session.troubles.pop(status.name, None)
@@ -181,11 +181,11 @@ class ViewerNode(AdapterNode):
                 self.session.troubles[status.name] = f"{status.message} {reason}".strip()
 
     def _push(self, link: str, force: Vector, moment: Vector) -> None:
-        self.out("push").publish(write_wrench(force, moment, self.get_clock().now().to_msg(), link))
+        self.out("push").publish(write_wrench(force, moment, self.get_clock().now().to_msg(), self.frame_prefix + link))
 
     def _lead(self, frame: str, pose: Vector) -> None:
         message = PoseStamped()
-        message.header.stamp, message.header.frame_id = self.get_clock().now().to_msg(), WORLD
+        message.header.stamp, message.header.frame_id = self.get_clock().now().to_msg(), self.frame_prefix + WORLD
         write_pose(message.pose, pose)
         self.out("teleop/<frame>/pose", frame).publish(message)
 

@@ -116,3 +116,18 @@ def test_unknown_argument_in_a_file_is_refused(tmp_path):
     path.write_text("title: x\nnodes: [{node: simulator, parameters: {robot: $robot}}]")
     with pytest.raises(DescriptionError, match="robot"):
         load_graph(str(path))
+
+
+@pytest.mark.parametrize("name", graph_names())
+def test_every_graph_goes_into_a_namespace(name):
+    graph = load_graph(name)
+    plain = graph.resolve(everything(graph))
+    assert not any("__ns" in word for node in plain for word in node_command(node))
+    for node in graph.resolve(everything(graph) | {"namespace": "a", "clock": "/clock", "frame_prefix": "x/"}):
+        command = node_command(node)
+        assert "__ns:=/a" in command
+        assert "clock:=/clock" in command
+        assert "frame_prefix:='x/'" in command
+    for node in plain:
+        names = [*node.remappings, *node.remappings.values()]
+        assert not [topic for topic in names if topic.startswith("/")]

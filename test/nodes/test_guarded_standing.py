@@ -14,7 +14,7 @@ from humanoid_dynamics.nodes.simulator import SimulatorNode
 from humanoid_dynamics.nodes.together import spin
 
 PATIENCE = 60.0  # s
-BASE = ["--ros-args", "-r", "__ns:=/guarded", "-r", "/clock:=/guarded/clock", "-p", "robot:=human28"]
+BASE = ["--ros-args", "-r", "__ns:=/guarded", "-p", "robot:=human28"]
 SLOW = ["-p", "use_sim_time:=true"]
 
 
