@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from humanoid_dynamics.cli.interrupt import end_after_interrupt
 from humanoid_dynamics.errors import HumanoidDynamicsError
 
 PROGRAM = "humanoid-dynamics"
@@ -93,6 +94,7 @@ def find_verb(arguments: list[str]) -> tuple[str, ...]:
 
 def run() -> None:
     """Run the command line; what is refused at the door ends with a sentence and exit code 2."""
+    end_after_interrupt()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without N·m shows a question mark, not a traceback
@@ -107,6 +109,7 @@ def run_command(command: Callable[..., None], name: str, examples: str) -> None:
         name: What the user types.
         examples: Epilog of the help text.
     """
+    end_after_interrupt()
     app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
     app.command(epilog=examples)(command)
     run_app(app, name)

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from humanoid_dynamics.cli.filter_table import BESIDE, HEADS, compare, figures
-from humanoid_dynamics.cli.interrupt import hear_interrupt
+from humanoid_dynamics.cli.interrupt import STOPPED, hear_interrupt
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, print_table
 from humanoid_dynamics.errors import HumanoidDynamicsError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from humanoid_dynamics.filtering.batches.task import Outcome
 
 
-SOME_FAILED, STOPPED = 1, 130  # exit codes
+SOME_FAILED = 1  # exit code
 SHOWN = 40  # rows a person reads; where there are more, those that finished are only counted
 
 

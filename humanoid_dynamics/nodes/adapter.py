@@ -28,9 +28,11 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.nodes.configs import AUTO, CONFIGS
 from humanoid_dynamics.nodes.interfaces import ANY, INTERFACES, Topic
 from humanoid_dynamics.nodes.parameters import declare_parameters, refuse_or_change
+from humanoid_dynamics.program import interruptible
 
 DIAGNOSTICS_PERIOD = 0.5  # s
 LOG_PERIOD = 1.0  # s
+PATIENCE = 0.5  # s; how long the way out waits for a handler
 CLOCK, GLOBAL_CLOCK = "clock", "/clock"
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 Handler = Callable[..., None]
@@ -187,9 +189,11 @@ class AdapterNode(LifecycleNode):
         self._diagnose()
 
     def silence(self) -> None:
-        """Let no handler run any more, because there will be nothing to publish on."""
-        with self.lock:
-            self.active = False
+        """Let no handler run any more, because there will be nothing to publish on; one that takes long is not waited for."""
+        locked = self.lock.acquire(timeout=PATIENCE)
+        self.active = False
+        if locked:
+            self.lock.release()
 
     def _log(self, status: str, said: str) -> None:
         """Log a change of status, each at most once a second."""
@@ -229,7 +233,9 @@ class AdapterNode(LifecycleNode):
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Load the robot and make publishers, subscriptions and services."""
-        if not self._try("configure", self._load, self.prepare, self._connect):
+        with interruptible():
+            done = self._try("configure", self._load, self.prepare, self._connect)
+        if not done:
             return FAILURE
         return super().on_configure(state)
 

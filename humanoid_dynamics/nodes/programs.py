@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from humanoid_dynamics.errors import MissingExtraError
-from humanoid_dynamics.program import ENDING, use_one_blas_thread
+from humanoid_dynamics.program import ENDING, interruptible, use_one_blas_thread
 
 REFUSED = 2  # exit code
 
@@ -30,7 +30,9 @@ def _run(name: str) -> None:
     need_ros()
     hold_signals()
     use_one_blas_thread()
-    import_module(f"humanoid_dynamics.nodes.{name}").main()
+    with interruptible():
+        module = import_module(f"humanoid_dynamics.nodes.{name}")
+    module.main()
 
 
 simulator = partial(_run, "simulator")

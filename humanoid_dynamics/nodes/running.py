@@ -5,7 +5,8 @@ given a time-out, because in some builds waiting without one never returns.  Rat
 timers, which drop the ticks they miss.
 
 SIGINT and SIGTERM are blocked and taken by the loop while it waits for its next tick, so nothing is ever interrupted half way, and a
-second one, which a launch file sends within milliseconds of the first, cannot break the way out.
+second one, which a launch file sends within milliseconds of the first, cannot break the way out.  While a node starts or is configured,
+which may compile for long, a signal ends the process at once: there is nothing to put in order yet.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.nodes.adapter import AdapterNode
 from humanoid_dynamics.nodes.polling import Poller
 from humanoid_dynamics.nodes.programs import REFUSED, hold_signals
-from humanoid_dynamics.program import tell_ready, wait_for_end
+from humanoid_dynamics.program import end_at_once, interruptible, tell_ready, wait_for_end
 
 
 class Ending(Protocol):
@@ -48,7 +49,7 @@ class Ending(Protocol):
 AnyNode = TypeVar("AnyNode", bound=Node)
 Wait = Callable[[float], bool]  # until a time on the monotonic clock [s]; whether a signal to end came
 FOREVER = 1e5  # s; see above
-PATIENCE = 2.0  # s; how long the way out waits for the callback thread
+PATIENCE = 1.0  # s; how long the way out waits for the callback thread
 MADE_UP = 0.01  # s; ticks that are no later than this, or than a period, are made up for
 
 
@@ -61,13 +62,15 @@ def run(make_node: Callable[[], AnyNode], loop: Callable[[AnyNode, threading.Eve
     """
     hold_signals()
     try:
-        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+        with interruptible():
+            rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     except RuntimeError as refusal:  # arguments or a parameter file that ROS cannot read
         _refuse(refusal)
     try:
-        node = make_node()
-        if isinstance(node, AdapterNode):
-            node.start()
+        with interruptible():
+            node = make_node()
+            if isinstance(node, AdapterNode):
+                node.start()
         tell_ready()
         gc.collect()
         gc.freeze()  # what is there now stays: the collector need not look at it again and again
@@ -147,6 +150,8 @@ def _run_until_stopped(node: AnyNode, loop: Callable[[AnyNode, threading.Event],
             node.silence()
         rclpy.try_shutdown()
         spinner.join(PATIENCE)
+        if spinner.is_alive() and sys.exc_info()[0] is None:  # a callback compiles, or hangs
+            end_at_once()
     if failures:
         raise failures[0]
 

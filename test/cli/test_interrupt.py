@@ -1,27 +1,45 @@
-"""Ctrl-C is heard even where Python loses the exception."""
+"""Ctrl-C ends a command also while code outside Python runs, such as a compiler; what ends by itself in time is left alone."""
 
-import os
 import signal
+import subprocess
+import sys
+import threading
+from time import monotonic
 
 import pytest
 
-from humanoid_dynamics.cli.interrupt import hear_interrupt
+PATIENCE = 60.0  # s
+BUSY = """
+import ctypes, sys, threading
+from humanoid_dynamics.cli.interrupt import end_after_interrupt
+end_after_interrupt()
+print("begun", flush=True)
+"""
+DEAF = """
+mutex = ctypes.create_string_buffer(64)
+for _ in range(2):
+    ctypes.CDLL(None).pthread_mutex_lock(mutex)
+"""
+ORDERLY = """
+try:
+    threading.Event().wait(60.0)
+except KeyboardInterrupt:
+    print("ended in order", flush=True)
+    sys.exit(3)
+"""
 
 
-def test_an_interrupt_that_was_swallowed_is_found_by_the_next_look():
-    before = signal.getsignal(signal.SIGINT)
-    with hear_interrupt() as look:
-        look()
-        try:
-            os.kill(os.getpid(), signal.SIGINT)
-        except KeyboardInterrupt:
-            swallowed = True
-        assert swallowed
-        with pytest.raises(KeyboardInterrupt):
-            look()
-    assert signal.getsignal(signal.SIGINT) is before
-
-
-def test_an_interrupt_ends_what_runs():
-    with pytest.raises(KeyboardInterrupt), hear_interrupt():
-        os.kill(os.getpid(), signal.SIGINT)
+@pytest.mark.parametrize(("work", "code", "said"), [(DEAF, 130, ""), (ORDERLY, 3, "ended in order\n")])
+def test_interrupt(work, code, said):
+    process = subprocess.Popen([sys.executable, "-c", BUSY + work], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "begun\n"
+        threading.Event().wait(0.3)
+        process.send_signal(signal.SIGINT)
+        begin = monotonic()
+        assert process.wait(PATIENCE) == code
+        assert monotonic() - begin < 3.0
+        assert process.stdout.read() == said
+    finally:
+        process.kill()
+        process.communicate()

@@ -165,3 +165,62 @@ def test_stopped_and_continued_it_goes_on(start):
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
     assert process.wait(PATIENCE) == 0
+
+
+BUSY = """
+import ctypes
+mutex = ctypes.create_string_buffer(64)
+def compile():
+    \"\"\"Never return from code outside Python, and take no notice of signals, as a compiler does for long.\"\"\"
+    print("compiling", flush=True)
+    for _ in range(2):
+        ctypes.CDLL(None).pthread_mutex_lock(mutex)
+"""
+LATER = """
+from rclpy.parameter import Parameter
+from humanoid_dynamics.nodes.effort_guard import EffortGuardNode
+EffortGuardNode.prepare = lambda node: compile()
+def make():
+    values = {"joints": ["a"], "effort_limits": [1.0], "autostart": False, "busy": %s}
+    node = EffortGuardNode(parameter_overrides=[Parameter(name, value=value) for name, value in values.items()])
+    node.create_timer(0.01, node.trigger_configure)
+    return node
+run(make, lambda node, stop: keep_rate(200.0, stop, lambda: None, node.wait))
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "number"),
+    [("run(compile, None)", signal.SIGINT), (LATER % False, signal.SIGINT), (LATER % True, signal.SIGTERM)],
+    ids=["at the start", "later", "later, busy"],
+)
+def test_a_signal_is_heard_while_code_is_compiled(start, program, number):
+    process = start(BUSY + program)
+    assert process.stdout.readline() == "compiling\n"
+    threading.Event().wait(0.1)
+    process.send_signal(number)
+    begin = monotonic()
+    assert process.wait(PATIENCE) == 0
+    assert monotonic() - begin < 3.0
+
+
+def test_a_signal_is_heard_while_kernels_are_compiled(tmp_path):
+    """The program of a node with nothing in its cache."""
+    environment = os.environ | {
+        "NUMBA_CACHE_DIR": str(tmp_path),
+        "ROS_DOMAIN_ID": str(random.SystemRandom().randint(1, 101)),
+        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+        "ROS_LOG_DIR": str(tmp_path),
+    }
+    command = [sys.executable, "-m", "humanoid_dynamics.nodes.programs", "inverse_dynamics", "--ros-args", "-p", "robot:=legs12"]
+    process = subprocess.Popen(command, env=environment, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    try:
+        assert "12 joints" in process.stderr.readline()
+        threading.Event().wait(0.5)
+        process.send_signal(signal.SIGINT)
+        begin = monotonic()
+        assert process.wait(PATIENCE) == 0
+        assert monotonic() - begin < 3.0
+    finally:
+        process.kill()
+        process.communicate()
