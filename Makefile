@@ -28,7 +28,7 @@ endif
 	@python=$$(tools/find_python) && "$$python" tools/make_venv.py && printf '%s\n' "$(CURDIR)" "$(PYTHON)" >$@
 
 demo: setup  ## a humanoid on its feet over ROS 2 topics, live in the terminal; SECONDS=20 ends by itself
-	@if $(BIN)/python -c 'import rclpy' 2>/dev/null; then $(BIN)/humanoid-dynamics up demo push:=30.0 $(if $(SECONDS),--seconds $(SECONDS)); \
+	@if $(BIN)/python -c 'import rclpy' 2>/dev/null; then $(BIN)/humanoid-dynamics up demo push:=30.0 $(if $(SECONDS),--duration $(SECONDS)); \
 	else $(BIN)/humanoid-dynamics demo; fi
 
 test: check  ## check, then the fast tests

@@ -33,13 +33,13 @@ PATIENCE = 300.0  # s
 
 # (what a command begins with, how it runs here instead, why).
 CHANGED = (
-    (r"humanoid-dynamics view(.*)", r"humanoid-dynamics view\1 --port 18471 --seconds 1", "would run until Ctrl-C"),
-    (r"humanoid-dynamics up (.*) --seconds \d+(.*)", r"humanoid-dynamics up \1 --seconds 1 --headless\2", "takes that long"),
-    (r"humanoid-dynamics up ((?!.*--(?:json|seconds)).*)", r"humanoid-dynamics up \1 --seconds 1 --headless", "would run until Ctrl-C"),
+    (r"humanoid-dynamics view(.*)", r"humanoid-dynamics view\1 --port 18471 --duration 1", "would run until Ctrl-C"),
+    (r"humanoid-dynamics up (.*) --duration \d+(.*)", r"humanoid-dynamics up \1 --duration 1 --headless\2", "takes that long"),
+    (r"humanoid-dynamics up ((?!.*--(?:json|seconds)).*)", r"humanoid-dynamics up \1 --duration 1 --headless", "would run until Ctrl-C"),
     (r"humanoid-dynamics record run.mcap", "humanoid-dynamics record recorded.mcap", "run.mcap is read again"),
     (r"(humanoid-dynamics up demo .*)record:=run.mcap(.*)", r"\1record:=demo.mcap\2", "run.mcap is read again"),
     (r"humanoid-dynamics record run --all (.*)", r"humanoid-dynamics record everything --all \1", "run is there already"),
-    (r"humanoid-dynamics record (.*?)( --seconds \d+)?", r"humanoid-dynamics record \1 --seconds 1", "would run until Ctrl-C"),
+    (r"humanoid-dynamics record (.*?)( --duration \d+)?", r"humanoid-dynamics record \1 --duration 1", "would run until Ctrl-C"),
     (r"(humanoid-dynamics play .*?)(?: --topic \S+)+(.*)", r"\1\2", "needs a bag with references"),
     (r"humanoid-dynamics play (.*)--loop(.*)", r"humanoid-dynamics play \1\2", "would run until Ctrl-C"),
     (r"humanoid-dynamics experiment (.*)", r"humanoid-dynamics experiment \1 --help", "takes minutes; its own tests run it"),
@@ -69,7 +69,7 @@ PREPARE = (
     "mkdir clips more && cp walk.npz clips/first.npz && cp kick.csv more/second.csv",
     "cp kick.csv dance.csv",
     "humanoid-dynamics gait human28 --steps 1 --out my_motion.csv",
-    "humanoid-dynamics simulate g1_drop --seconds 0.3 --record run.mcap",
+    "humanoid-dynamics simulate g1_drop --duration 0.3 --record run.mcap",
 )
 LOOPS = "loops:\n  grip: {kind: spherical, a: {link: left_hand}, b: {link: right_hand}}\n"
 

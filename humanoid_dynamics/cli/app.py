@@ -46,7 +46,7 @@ VersionOption = Annotated[bool, typer.Option("--version", callback=_tell_version
 
 
 def _family(version: VersionOption = False) -> None:
-    """Dynamics of humanoids: torques with physically right contact forces, from a URDF alone."""
+    """Compute joint torques and contact forces of humanoids, filter motion, simulate, and run the ROS 2 nodes."""
 
 
 def build_app(verbs: Iterable[str] = VERBS) -> typer.Typer:

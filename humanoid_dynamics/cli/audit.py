@@ -20,7 +20,7 @@ Examples:
 
 
 def audit(as_json: JsonOption = False) -> None:
-    """Run motions whose exact answer is known, and compare; the exit code is 1 where one fails."""
+    """Compare simulated motions with their exact solutions; the exit status is 1 if one fails."""
     from humanoid_dynamics.simulation.audit.motions import run_audit
 
     with show_progress("auditing") as bar:

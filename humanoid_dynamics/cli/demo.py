@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 RobotOption = Annotated[str, typer.Option("--robot", help="Catalogue name, or path of a URDF or xacro file.")]
-RuleOption = Annotated[str, typer.Option("--rule", help=f"Rule that chooses the torques: {' or '.join(RULES)}.")]
+RuleOption = Annotated[str, typer.Option("--rule", help=f"Rule that distributes the contact forces: {' or '.join(RULES)}.")]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics demo
@@ -34,7 +34,7 @@ def demo(
     rule: RuleOption = DEFAULT_RULE,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a robot and the torques and contact forces that hold it still, with their certificate."""
+    """Compute and print the torques and contact forces of a standing robot, with their certificate."""
     import numpy as np
 
     from humanoid_dynamics.model.facts import describe_robot

@@ -24,7 +24,7 @@ Examples:
 
 
 def describe(robot: RobotArgument, config: ConfigOption = "", root: RootOption = "", as_json: JsonOption = False) -> None:
-    """Tell what a robot is: joints, freedoms, mass, limits, contact surfaces, loops, frames, and what is wrong with it."""
+    """Describe a robot model: joints, degrees of freedom, mass, limits, contact surfaces, loops, frames, and warnings."""
     from humanoid_dynamics.model.facts import describe_robot
     from humanoid_dynamics.model.load import load_robot
     from humanoid_dynamics.model.reading.catalogue import find_description

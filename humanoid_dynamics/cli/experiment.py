@@ -18,20 +18,20 @@ from humanoid_dynamics.errors import HumanoidDynamicsError, MissingExtraError
 LONGEST = 600.0
 NameArgument = Annotated[str, typer.Argument(help="; ".join(f"{name}: {text}" for name, text in EXPERIMENTS.items()) + ".", metavar="NAME")]
 OutOption = Annotated[str, typer.Option("--out", help="Write tables (CSV, Markdown) and pictures into this folder.")]
-SecondsOption = Annotated[float, typer.Option("--seconds-per-n", help="Time spent on timing each size [s].")]
+SecondsOption = Annotated[float, typer.Option("--time-per-size", help="Duration of the timing of each size [s].")]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics experiment snake
-  humanoid-dynamics experiment snake --out snake --seconds-per-n 1
+  humanoid-dynamics experiment snake --out snake --time-per-size 1
   humanoid-dynamics experiment snake --json
   humanoid-dynamics experiment filter-kick --out kick
 """
 
 
 def experiment(name: NameArgument, out: OutOption = "", seconds_per_n: SecondsOption = 0.3, as_json: JsonOption = False) -> None:
-    """Repeat the comparisons of a paper, and set what it prints beside what is measured here."""
+    """Repeat the comparisons of a paper and print its figures beside those measured here."""
     if not 0.0 < seconds_per_n <= LONGEST:
-        raise HumanoidDynamicsError(f"--seconds-per-n: received {seconds_per_n:g}, expected a time above zero and up to {LONGEST:g} s")
+        raise HumanoidDynamicsError(f"--time-per-size: received {seconds_per_n:g}, expected a time above zero and up to {LONGEST:g} s")
     if out and Path(out).exists() and not Path(out).is_dir():
         raise HumanoidDynamicsError(f"--out: received {out!r}, which is a file, expected a folder")
     run = find_experiment(name)

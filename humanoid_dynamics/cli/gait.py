@@ -22,34 +22,40 @@ if TYPE_CHECKING:
 
 
 WRITTEN = (".npz", ".csv", ".mcap")
-OPTIONS = {"steps": "--steps", "turn": "--turn", "slope": "--slope", "rate": "--rate", "stop_time": "--stop", "step_length": "--speed"}
+OPTIONS = {
+    "steps": "--steps",
+    "turn": "--turn",
+    "slope": "--slope",
+    "rate": "--sample-rate",
+    "stop_time": "--stop",
+    "step_length": "--speed",
+}
 StepsOption = Annotated[int, typer.Option("--steps", help="Number of steps; the last one brings the feet together.")]
 SpeedOption = Annotated[
-    float | None, typer.Option("--speed", help="Speed [m/s], negative backwards; by the legs where not given.", show_default=False)
+    float | None,
+    typer.Option("--speed", help="Forward speed [m/s], negative backwards; chosen by leg length if not given.", show_default=False),
 ]
-TurnOption = Annotated[float, typer.Option("--turn", help="Turn to the left over the whole walk [rad].")]
+TurnOption = Annotated[float, typer.Option("--turn", help="Left turn over the whole walk [rad].")]
 SlopeOption = Annotated[float, typer.Option("--slope", help="Slope of the ground, uphill along x [rad].")]
-RateOption = Annotated[float, typer.Option("--rate", help="Samples per second [Hz].")]
+RateOption = Annotated[float, typer.Option("--sample-rate", help="Samples per second of the written motion [Hz].")]
 StopOption = Annotated[
     float | None,
-    typer.Option(
-        "--stop", help="Double support after the last step, until it stands [s]; by the legs where not given.", show_default=False
-    ),
+    typer.Option("--stop", help="Double support after the last step [s]; chosen by leg length if not given.", show_default=False),
 ]
-HeadingOption = Annotated[float, typer.Option("--heading", help="Let the walk, once made, go on in another heading, to the left [rad].")]
+HeadingOption = Annotated[float, typer.Option("--heading", help="Turn the planned walk to the left by this angle on its way [rad].")]
 AtOption = Annotated[
-    float | None, typer.Option("--heading-at", help="When it begins to turn there [s]; in the middle where not given.", show_default=False)
+    float | None, typer.Option("--turn-time", help="Start of that turn [s]; half of the walk if not given.", show_default=False)
 ]
-OverOption = Annotated[float, typer.Option("--heading-over", help="How long that takes [s].")]
-ThenOption = Annotated[str, typer.Option("--then", help="Go over into this motion file at the end.")]
-BlendOption = Annotated[float, typer.Option("--blend", help="How long going over takes [s].")]
-OutOption = Annotated[str, typer.Option("--out", help="Write the reference into this .npz, .csv or .mcap file.")]
+OverOption = Annotated[float, typer.Option("--turn-duration", help="Duration of that turn [s].")]
+ThenOption = Annotated[str, typer.Option("--append", help="Motion file that follows the walk.")]
+BlendOption = Annotated[float, typer.Option("--blend", help="Duration of the transition to the appended motion [s].")]
+OutOption = Annotated[str, typer.Option("--out", help="Output file, .npz, .csv or .mcap.")]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics gait g1 --out walk.npz
   humanoid-dynamics gait g1 --steps 8 --speed 0.2 --turn 0.5 --out walk.csv
   humanoid-dynamics gait talos_reduced --slope 0.087 --json
-  humanoid-dynamics gait g1 --stop 1.5 --heading 0.52 --then kick.csv --blend 0.5 --out turned.npz
+  humanoid-dynamics gait g1 --stop 1.5 --heading 0.52 --append kick.csv --blend 0.5 --out turned.npz
 """
 
 
@@ -70,7 +76,7 @@ def gait(  # noqa: PLR0913
     out: OutOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Make a walk with its contact schedule: steps, turns, slopes, from standing to standing."""
+    """Plan a walk with its contact schedule: steps, turns and slopes, from standing to standing."""
     from humanoid_dynamics.model.load import load_robot
     from humanoid_dynamics.motion.gait import plan_walk, step_period
     from humanoid_dynamics.motion.load import load_clip
@@ -83,8 +89,8 @@ def gait(  # noqa: PLR0913
             "--speed": speed,
             "--stop": stop,
             "--heading": heading,
-            "--heading-at": heading_at,
-            "--heading-over": heading_over,
+            "--turn-time": heading_at,
+            "--turn-duration": heading_over,
             "--blend": blend_over,
         }
     )
@@ -135,7 +141,7 @@ def _change(clip: "Clip", turn: tuple[float, float | None, float], then: "tuple[
     angle, start, duration = turn
     if angle:
         if start is not None and not 0.0 <= start < clip.duration:
-            raise HumanoidDynamicsError(f"--heading-at: received {start:g} s, expected 0 to {clip.duration:.4g} s, in which the clip lasts")
+            raise HumanoidDynamicsError(f"--turn-time: received {start:g} s, expected 0 to {clip.duration:.4g} s, in which the clip lasts")
         clip = turn_heading(clip, angle, 0.5 * clip.duration if start is None else start, duration)
     return clip if then[0] is None else blend(clip, then[0], then[1])
 

@@ -33,30 +33,28 @@ Examples:
   humanoid-dynamics inverse g1 --motion run.mcap --remap /robot/states:=/joint_states --out torques.mcap
 """
 
-UrdfArgument = Annotated[str, typer.Argument(help="Path of a URDF or xacro file, or catalogue name.", metavar="URDF")]
+UrdfArgument = Annotated[str, typer.Argument(help="Catalogue name, or path of a URDF or xacro file.", metavar="URDF")]
 MotionOption = Annotated[
-    str, typer.Option("--motion", help="Configurations over time: CSV or OpenSim table with time and names of columns, or npz.")
+    str, typer.Option("--motion", help="Configurations over time: CSV or OpenSim table with a time column, npz, or a bag.")
 ]
-VelocityOption = Annotated[str, typer.Option("--velocity", help="Velocities at the same instants; differentiated where not given.")]
-AccelerationOption = Annotated[str, typer.Option("--acceleration", help="Accelerations, likewise.")]
+VelocityOption = Annotated[str, typer.Option("--velocity", help="Velocities at the same instants; differentiated if not given.")]
+AccelerationOption = Annotated[str, typer.Option("--acceleration", help="Accelerations at the same instants; differentiated if not given.")]
 WrenchesOption = Annotated[
-    str, typer.Option("--wrenches", help="Force plates: columns such as R_Fx, R_Px, R_Mx in world axes, at any rate; OpenSim's too.")
+    str, typer.Option("--wrenches", help="Force plate table with columns such as R_Fx, R_Px, R_Mx in world axes, or an OpenSim file.")
 ]
-LinksOption = Annotated[list[str], typer.Option("--wrench-link", help="Link a plate acts on, such as R=calcn_r; once for each.")]
-CutoffOption = Annotated[float, typer.Option("--cutoff", help="Low-pass configurations at this frequency [Hz], then differentiate.")]
-RuleOption = Annotated[str, typer.Option("--rule", help=f"Rule for contacts that were not measured: {', '.join(RULES)}.")]
+LinksOption = Annotated[list[str], typer.Option("--wrench-link", help="Link a force plate acts on, such as R=calcn_r; may be repeated.")]
+CutoffOption = Annotated[float, typer.Option("--cutoff", help="Cut-off of the low-pass before differentiation [Hz].")]
+RuleOption = Annotated[str, typer.Option("--rule", help=f"Rule for contacts without measurements: {', '.join(RULES)}.")]
 OutOption = Annotated[
     str,
-    typer.Option(
-        "--out", help="Write torques into this .csv, .npz or .mcap file, a bag with wrenches and certificates; - writes CSV to the output."
-    ),
+    typer.Option("--out", help="Output file, .csv, .npz or .mcap (with wrenches and certificates); - writes CSV to standard output."),
 ]
-MapOption = Annotated[str, typer.Option("--map", help="YAML file: which column is which joint, and which nobody wants.")]
+MapOption = Annotated[str, typer.Option("--joint-map", help="YAML file that maps columns to joints and lists unused columns.")]
 MissingOption = Annotated[
-    str, typer.Option("--missing", help="Joints without a column: refuse them, or hold them neutral, in the resting posture, and say so.")
+    str, typer.Option("--missing", help="Joints without a column: refuse, or neutral to hold them in the standing posture.")
 ]
 RemapOption = Annotated[
-    list[str], typer.Option("--remap", help="Topic of a bag that is read by another name: /robot/states:=/joint_states; once for each.")
+    list[str], typer.Option("--remap", help="Topic remapping of a bag, such as /robot/states:=/joint_states; may be repeated.")
 ]
 
 
@@ -77,7 +75,7 @@ def inverse(  # noqa: PLR0913  # one for each option
     root: RootOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Find the joint torques of a recorded motion, by measured contact wrenches where given and by a rule where not."""
+    """Compute the joint torques of a recorded motion from measured contact wrenches, or by a rule."""
     from humanoid_dynamics.model.load import load_robot
     from humanoid_dynamics.model.reading.catalogue import find_description
     from humanoid_dynamics.motion.derivatives import smooth_bare

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from humanoid_dynamics.model.description import Description
 
 
-LoopsOption = Annotated[str, typer.Option("--loops", help="YAML file whose loops, motors and joint substitutions are added.")]
+LoopsOption = Annotated[str, typer.Option("--loops", help="YAML file with loops, motors and joint substitutions to add.")]
 SHOWN = 12
 EXAMPLES = """\b
 Examples:
@@ -32,7 +32,7 @@ Examples:
 def mobility(
     robot: RobotArgument, loops: LoopsOption = "", config: ConfigOption = "", root: RootOption = "", as_json: JsonOption = False
 ) -> None:
-    """Tell what closed loops leave a robot: rank, freedoms, generalized coordinates, internal forces, and whether the motors suffice.
+    """Analyse closed loops: rank, degrees of freedom, generalized coordinates, internal forces, and actuation.
 
     Example: humanoid-dynamics mobility stewart
     """

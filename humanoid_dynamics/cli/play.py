@@ -14,18 +14,18 @@ from humanoid_dynamics.errors import HumanoidDynamicsError, RecordError
 from humanoid_dynamics.graphs.description import GraphNode
 from humanoid_dynamics.graphs.supervisor import local_environment
 
-FileArgument = Annotated[str, typer.Argument(help="The bag: an .mcap file, or the folder of a bag.", metavar="FILE")]
-NamesArgument = Annotated[list[str], typer.Argument(help="Other names for topics, as /old:=/new.", metavar="[/OLD:=/NEW ...]")]
-SpeedOption = Annotated[float, typer.Option("--rate", help="Seconds of the bag in a second.")]
-LoopOption = Annotated[bool, typer.Option("--loop", help="Begin again at the end.")]
-ClockOption = Annotated[float, typer.Option("--clock", help="Publish the time of the bag on /clock, at this rate [Hz].")]
-StartOption = Annotated[float, typer.Option("--start", help="Where in the bag it begins [s].")]
-TopicOption = Annotated[list[str], typer.Option("--topic", help="Play this topic alone; once for each.")]
-SimTimeOption = Annotated[bool, typer.Option("--use-sim-time", help="Go by /clock: each message when its time in the bag has come there.")]
+FileArgument = Annotated[str, typer.Argument(help="Bag: an .mcap file or a bag folder.", metavar="FILE")]
+NamesArgument = Annotated[list[str], typer.Argument(help="Topic remappings, /old:=/new.", metavar="[/OLD:=/NEW ...]")]
+SpeedOption = Annotated[float, typer.Option("--speed", help="Playback speed; 1 is real time.")]
+LoopOption = Annotated[bool, typer.Option("--loop", help="Start again at the end.")]
+ClockOption = Annotated[float, typer.Option("--clock", help="Publish the time of the bag on /clock at this rate [Hz]; 0 publishes none.")]
+StartOption = Annotated[float, typer.Option("--start", help="Start offset in the bag [s].")]
+TopicOption = Annotated[list[str], typer.Option("--topic", help="Topic to play; may be repeated. All topics by default.")]
+SimTimeOption = Annotated[bool, typer.Option("--use-sim-time", help="Publish each message when /clock reaches its recorded time.")]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics play run.mcap
-  humanoid-dynamics play run.mcap --clock 100 --rate 0.5 --loop
+  humanoid-dynamics play run.mcap --clock 100 --speed 0.5 --loop
   humanoid-dynamics play run.mcap --json
   humanoid-dynamics play run.mcap --topic /reference/joints --topic /reference/base /reference/joints:=/robot/reference/joints
 """
@@ -43,8 +43,8 @@ def play(  # noqa: PLR0913  # one for each option
     use_sim_time: SimTimeOption = False,
     as_json: PlanOption = False,
 ) -> None:
-    """Say again what a bag holds, on this machine alone unless ROS_AUTOMATIC_DISCOVERY_RANGE says otherwise."""
-    for option, value, least in (("--rate", rate, 0.01), ("--clock", clock, 0.0), ("--start", start, 0.0)):
+    """Play back a bag on ROS 2 topics, on this machine only unless ROS_AUTOMATIC_DISCOVERY_RANGE is set."""
+    for option, value, least in (("--speed", rate, 0.01), ("--clock", clock, 0.0), ("--start", start, 0.0)):
         if not value >= least:
             raise HumanoidDynamicsError(f"{option}: received {value:g}, expected at least {least:g}")
     if not Path(file).exists():

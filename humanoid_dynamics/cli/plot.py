@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from humanoid_dynamics.series.record import Record
 
 
-RecordArgument = Annotated[str, typer.Argument(help="A .npz or .mcap file, or the folder of a bag, that simulate wrote.", metavar="RECORD")]
-OutOption = Annotated[str, typer.Option("--out", help="One PNG with all figures; beside the record where neither it nor --dir is given.")]
+RecordArgument = Annotated[str, typer.Argument(help="Record written by simulate: a .npz or .mcap file, or a bag folder.", metavar="RECORD")]
+OutOption = Annotated[str, typer.Option("--out", help="PNG with all figures; next to the record if neither --out nor --dir is given.")]
 DirOption = Annotated[str, typer.Option("--dir", help="Folder for one PNG per figure.")]
-WhatOption = Annotated[str, typer.Option("--what", help=f"Figures, with commas between: {','.join(SHEETS)}; all there is where not given.")]
+WhatOption = Annotated[str, typer.Option("--what", help=f"Comma-separated figures: {','.join(SHEETS)}; all by default.")]
 READ, PREPARED = 0.4, 0.6  # share of the work
 EXAMPLES = """\b
 Examples:
@@ -35,7 +35,7 @@ Examples:
 
 
 def plot(record: RecordArgument, out: OutOption = "", folder: DirOption = "", what: WhatOption = "", as_json: JsonOption = False) -> None:
-    """Draw joints, torques, contact forces, centres of pressure, energy, wheels; with --json tell their numbers, and draw where asked."""
+    """Plot joints, torques, contact forces, centres of pressure, energy and wheels of a record."""
     import numpy as np
 
     from humanoid_dynamics.plotting.curves import build_sheet, list_sheets

@@ -17,21 +17,17 @@ from humanoid_dynamics.graphs.description import GraphNode
 from humanoid_dynamics.graphs.supervisor import local_environment, node_command
 
 FILE = ".mcap"
-FileArgument = Annotated[
-    str, typer.Argument(help="The bag: an .mcap file, which is replaced, or a folder that does not exist yet.", metavar="FILE")
-]
+FileArgument = Annotated[str, typer.Argument(help="Bag: an .mcap file, which is overwritten, or a new folder.", metavar="FILE")]
 TopicsArgument = Annotated[
-    list[str], typer.Argument(help="Topics, or regular expressions of them; those of our nodes where none.", metavar="[TOPIC ...]")
+    list[str], typer.Argument(help="Topics or regular expressions; the topics of this package by default.", metavar="[TOPIC ...]")
 ]
-AllOption = Annotated[bool, typer.Option("--all", help="Record every topic that anybody publishes.")]
-SecondsOption = Annotated[float, typer.Option("--seconds", help="How long; until Ctrl-C where not given.")]
-SimTimeOption = Annotated[
-    bool, typer.Option("--use-sim-time", help="Stamp messages with the time of /clock, as a graph in lock-step does.")
-]
+AllOption = Annotated[bool, typer.Option("--all", help="Record every topic.")]
+DurationOption = Annotated[float | None, typer.Option("--duration", help="Duration [s]; until Ctrl-C if not given.")]
+SimTimeOption = Annotated[bool, typer.Option("--use-sim-time", help="Stamp messages with the time of /clock.")]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics record run.mcap
-  humanoid-dynamics record run --use-sim-time --seconds 20
+  humanoid-dynamics record run --use-sim-time --duration 20
   humanoid-dynamics record run.mcap --json
   humanoid-dynamics record legs.mcap /joint_states /odom '/contact_wrenches/.*'
 """
@@ -42,13 +38,13 @@ def record(
     topics: TopicsArgument = [],  # noqa: B006 - typer wants a list, and nobody changes it
     *,
     everything: AllOption = False,
-    seconds: SecondsOption = -1.0,
+    duration: DurationOption = None,
     use_sim_time: SimTimeOption = False,
     as_json: PlanOption = False,
 ) -> None:
-    """Record topics into a bag with the messages of ROS 2, which Foxglove, PlotJuggler and ros2 bag read; Ctrl-C ends it."""
-    if seconds != -1.0 and not seconds > 0.0:
-        raise HumanoidDynamicsError(f"--seconds: received {seconds:g}, expected a time above zero")
+    """Record ROS 2 topics into a bag for Foxglove, PlotJuggler and ros2 bag, until Ctrl-C."""
+    if duration is not None and not duration > 0.0:
+        raise HumanoidDynamicsError(f"--duration: received {duration:g}, expected a time above zero")
     path = Path(file)
     if path.suffix not in {FILE, ""}:
         raise RecordError(file, f"ends in {path.suffix!r}, expected an .mcap file, or a folder")
@@ -57,7 +53,7 @@ def record(
     parameters: dict[str, Any] = {"file": file, "all_topics": everything, "use_sim_time": use_sim_time}
     if topics:
         parameters["topics"] = list(topics)
-    node = GraphNode("recorder", "recorder", parameters | ({} if seconds == -1.0 else {"seconds": seconds}), {})
+    node = GraphNode("recorder", "recorder", parameters | ({} if duration is None else {"seconds": duration}), {})
     become(node, dict(os.environ), as_json)
 
 

@@ -27,21 +27,15 @@ if TYPE_CHECKING:
 LONGEST = 3600.0
 FAILED = 1
 SceneArgument = Annotated[str, typer.Argument(help=f"One of {', '.join(scene_names())}, or path of a scene file.", metavar="SCENE")]
-HeadingOption = Annotated[
-    float | None, typer.Option("--heading", help="Where the snake goes from beginning to end [rad]; as the scene says where not given.")
-]
-SecondsOption = Annotated[float | None, typer.Option("--seconds", help="How long; as long as the scene says where not given.")]
-SetOption = Annotated[
-    list[str] | None, typer.Option("--set", help="Value of a parameter of the scene, such as release=0.5; may be repeated.")
-]
-RecordOption = Annotated[
-    str, typer.Option("--record", help="Stream all time series into this .npz or .mcap file, or folder of a bag; missing folders are made.")
-]
+HeadingOption = Annotated[float | None, typer.Option("--heading", help="Heading of the snake [rad]; that of the scene if not given.")]
+SecondsOption = Annotated[float | None, typer.Option("--duration", help="Simulated duration [s]; that of the scene if not given.")]
+SetOption = Annotated[list[str] | None, typer.Option("--set", help="Scene parameter, such as release=0.5; may be repeated.")]
+RecordOption = Annotated[str, typer.Option("--record", help="Record all time series to this .npz or .mcap file or bag folder.")]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics simulate pushed
   humanoid-dynamics simulate biped_step --set rule=minimum_torque
-  humanoid-dynamics simulate falling --seconds 2 --record falling.npz --json
+  humanoid-dynamics simulate falling --duration 2 --record falling.npz --json
   humanoid-dynamics simulate standing --record standing.mcap
   humanoid-dynamics simulate snake --heading 1.2
 """
@@ -55,18 +49,18 @@ def simulate(
     setting: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Run a scene and tell what happened and whether it can be believed; the exit code is 1 where a check failed or the world stopped."""
+    """Simulate a scene and check energy, momentum and contacts; the exit status is 1 if a check fails."""
     from humanoid_dynamics.series.files import open_sink
     from humanoid_dynamics.simulation.recorder import Recorder, describe_run
     from humanoid_dynamics.simulation.scenes.file import load_scene
     from humanoid_dynamics.simulation.scenes.run import build_world, run_scene
 
     if seconds is not None and not 0.0 < seconds <= LONGEST:
-        raise HumanoidDynamicsError(f"--seconds: received {seconds:g}, expected a time above zero and up to {LONGEST:g} s")
+        raise HumanoidDynamicsError(f"--duration: received {seconds:g}, expected a time above zero and up to {LONGEST:g} s")
     loaded = _steer(load_scene(scene, split_settings(setting or [])), heading)
     length = loaded.seconds if seconds is None else seconds
     if round(length / loaded.dt) < 1:
-        raise HumanoidDynamicsError(f"--seconds: received {length:g}, which is no step of scene {scene!r}; its steps take {loaded.dt:g} s")
+        raise HumanoidDynamicsError(f"--duration: received {length:g}, which is no step of scene {scene!r}; its steps take {loaded.dt:g} s")
     about = describe_run(loaded)
     world = build_world(loaded)
     recorder = Recorder(world, sinks=[open_sink(Path(record), about)] if record else [], about=about)

@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from humanoid_dynamics.spatial.arrays import Vector
 
 
-PosesArgument = Annotated[str, typer.Argument(help="A .npz file with pairs NAME_pos and NAME_quat_xyzw.", metavar="POSES")]
+PosesArgument = Annotated[str, typer.Argument(help="npz file with arrays NAME_pos and NAME_quat_xyzw.", metavar="POSES")]
 FrameOption = Annotated[
-    list[str], typer.Option("--frame", help="Frame of the robot, or NAME=FRAME where the file has several; may be repeated.")
+    list[str], typer.Option("--frame", help="Robot frame, or NAME=FRAME if the file has several streams; may be repeated.")
 ]
-RateOption = Annotated[float, typer.Option("--rate", help="Ticks per second [Hz].")]
-ScaleOption = Annotated[float, typer.Option("--scale", help="Metres of the robot for a metre of the operator.")]
+RateOption = Annotated[float, typer.Option("--control-rate", help="Control rate [Hz].")]
+ScaleOption = Annotated[float, typer.Option("--scale", help="Robot motion per operator motion.")]
 WorldOption = Annotated[
-    bool, typer.Option("--world", help="Poses are in the world of the robot; otherwise they begin where its frame is, or near.")
+    bool, typer.Option("--absolute", help="Use poses in world coordinates; otherwise they are relative to the initial pose of the frame.")
 ]
-LatencyOption = Annotated[float, typer.Option("--latency", help="How late poses come [s].")]
-JitterOption = Annotated[float, typer.Option("--jitter", help="Mean of what comes on top, at random [s].")]
-LossOption = Annotated[float, typer.Option("--loss", help="Share of poses that never come.")]
-SeedOption = Annotated[int, typer.Option("--seed", help="Of what happens at random.")]
-OutOption = Annotated[str, typer.Option("--out", help="Write the motion of the robot into this .npz file.")]
+LatencyOption = Annotated[float, typer.Option("--latency", help="Latency of poses [s].")]
+JitterOption = Annotated[float, typer.Option("--jitter", help="Mean random extra latency [s].")]
+LossOption = Annotated[float, typer.Option("--loss", help="Share of lost poses.")]
+SeedOption = Annotated[int, typer.Option("--seed", help="Seed of random latency and loss.")]
+OutOption = Annotated[str, typer.Option("--out", help="Output npz file with the robot motion.")]
 ERRORS = {
     "rms": "rms to goal in reach",
     "largest": "largest",
@@ -62,7 +62,7 @@ def teleop(  # noqa: PLR0913
     out: OutOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Let recorded poses of an operator lead a robot, and tell how it followed, and whether it stayed inside all limits."""
+    """Replay recorded operator poses through teleoperation and report tracking errors and limits."""
     import numpy as np
 
     from humanoid_dynamics.filtering.poses.replay import Line, largest_scale, move_to_robot, replay_poses, tell_jumps
@@ -75,7 +75,7 @@ def teleop(  # noqa: PLR0913
     if out and (Path(out).suffix != ".npz" or not Path(out).absolute().parent.is_dir()):
         raise HumanoidDynamicsError(f"--out: received {out!r}, expected the path of a .npz file in a folder that exists")
     if not 10.0 <= rate <= 2000.0:
-        raise HumanoidDynamicsError(f"--rate: received {rate:g}, expected 10 Hz to 2000 Hz")
+        raise HumanoidDynamicsError(f"--control-rate: received {rate:g}, expected 10 Hz to 2000 Hz")
     line = Line(latency, jitter, loss, seed)
     if not Path(poses).is_file():
         raise ClipError(poses, "no such file")

@@ -20,16 +20,16 @@ from humanoid_dynamics.simulation.scenes.names import scene_names
 from humanoid_dynamics.viewer.origins import parse_origin
 
 GraphArgument = Annotated[
-    str, typer.Argument(help=f"One of {', '.join(graph_names())}, the path of a graph file, or a scene.", metavar="FILE-OR-SCENE")
+    str, typer.Argument(help=f"One of {', '.join(graph_names())}, a graph file, or a scene.", metavar="FILE-OR-SCENE")
 ]
-ChoiceArgument = Annotated[list[str], typer.Argument(help="Arguments of the graph, as name:=value.", metavar="[NAME:=VALUE ...]")]
-SecondsOption = Annotated[float, typer.Option("--seconds", help="How long; until Ctrl-C where not given.")]
-HeadlessOption = Annotated[bool, typer.Option("--headless", help="Write nothing on the terminal but what goes wrong.")]
-LogsOption = Annotated[str, typer.Option("--logs", help="Folder of the logs; one of its own where not given.")]
+ChoiceArgument = Annotated[list[str], typer.Argument(help="Graph arguments, name:=value.", metavar="[NAME:=VALUE ...]")]
+DurationOption = Annotated[float | None, typer.Option("--duration", help="Duration [s]; until Ctrl-C if not given.")]
+HeadlessOption = Annotated[bool, typer.Option("--headless", help="Print errors only.")]
+LogsOption = Annotated[str, typer.Option("--logs", help="Folder for logs; a new one if not given.")]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics up demo
-  humanoid-dynamics up demo robot:=g1 motion:=squat --seconds 20
+  humanoid-dynamics up demo robot:=g1 motion:=squat --duration 20
   humanoid-dynamics up robot --json
 """
 
@@ -38,13 +38,13 @@ def up(
     graph: GraphArgument,
     choices: ChoiceArgument = [],  # noqa: B006 - typer wants a list, and nobody changes it
     *,
-    seconds: SecondsOption = -1.0,
+    duration: DurationOption = None,
     headless: HeadlessOption = False,
     logs: LogsOption = "",
     origin: OriginOption = [],  # noqa: B006 - typer expects a list
     as_json: PlanOption = False,
 ) -> None:
-    """Bring up a graph of nodes as separate processes, on this machine alone; Ctrl-C ends it."""
+    """Launch a graph of ROS 2 nodes as processes on this machine, until Ctrl-C."""
     given = read_choices(choices)
     loaded, given = _find(graph, given)
     if headless and "headless" in loaded.arguments:
@@ -61,8 +61,8 @@ def up(
         return
     if find_spec("rclpy") is None:
         raise MissingExtraError("rclpy", "ros", "a graph of nodes")
-    if seconds != -1.0 and not seconds > 0.0:
-        raise HumanoidDynamicsError(f"--seconds: received {seconds:g}, expected a time above zero")
+    if duration is not None and not duration > 0.0:
+        raise HumanoidDynamicsError(f"--duration: received {duration:g}, expected a time above zero")
     folder = Path(logs or tempfile.mkdtemp(prefix="humanoid_dynamics_"))
     if not headless:
         typer.echo(f"{loaded.name}: {', '.join(node.name for node in nodes)}; logs in {folder}")
@@ -70,7 +70,7 @@ def up(
             typer.echo(
                 f"page: http://127.0.0.1:{given.get('port', loaded.arguments['port'].default)} (the next free port where it is taken)"
             )
-    code = Supervisor(nodes, folder, lambda said: typer.echo(said, err=True)).run(float("inf") if seconds == -1.0 else seconds)
+    code = Supervisor(nodes, folder, lambda said: typer.echo(said, err=True)).run(float("inf") if duration is None else duration)
     sys.exit(code)
 
 

@@ -22,16 +22,14 @@ if TYPE_CHECKING:
 MISSING = "the page needs viser; install it with: pip install 'humanoid_dynamics[viewer]'"
 WHAT = f"A scene ({', '.join(scene_names())}, or a YAML file), the record of a run, or with --robot the file of a motion."
 WhatArgument = Annotated[str, typer.Argument(help=WHAT, metavar="WHAT")]
-RobotOption = Annotated[str, typer.Option("--robot", help="Robot of a motion: catalogue name, or path of a URDF or xacro file.")]
-HostOption = Annotated[str, typer.Option("--host", help="Address to listen on; beyond this machine a token is needed to touch.")]
-PortOption = Annotated[int, typer.Option("--port", help="Port; the next free one where it is taken.", min=1, max=65535)]
-TokenOption = Annotated[
-    str, typer.Option("--token", help="The token, 16 characters or more; a fresh one where one is needed and none is given.")
-]
-RateOption = Annotated[float, typer.Option("--rate", help="Pictures per second.", min=0.1, max=120.0)]
-SecondsOption = Annotated[float, typer.Option("--seconds", help="End after this time; Ctrl-C ends it where not given.")]
+RobotOption = Annotated[str, typer.Option("--robot", help="Robot of a motion file: catalogue name, or path of a URDF or xacro file.")]
+HostOption = Annotated[str, typer.Option("--host", help="Address to listen on; other machines need the token to interact.")]
+PortOption = Annotated[int, typer.Option("--port", help="Port; the next free one if it is in use.", min=1, max=65535)]
+TokenOption = Annotated[str, typer.Option("--token", help="Access token of at least 16 characters; generated if needed.")]
+FpsOption = Annotated[float, typer.Option("--fps", help="Frames per second.", min=0.1, max=120.0)]
+DurationOption = Annotated[float | None, typer.Option("--duration", help="Duration [s]; until Ctrl-C if not given.")]
 SimpleOption = Annotated[bool, typer.Option("--simple", help="Draw capsules instead of meshes, for a slow browser.")]
-AddressOption = Annotated[bool, typer.Option("--json", help="Write address and token as JSON, then show the page.")]
+AddressOption = Annotated[bool, typer.Option("--json", help="Print address and token as JSON, then serve the page.")]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics view
@@ -39,7 +37,7 @@ Examples:
   humanoid-dynamics view g1_drop --simple --port 8090
   humanoid-dynamics view run.mcap
   humanoid-dynamics view walk.npz --robot g1
-  humanoid-dynamics view standing --seconds 10 --json
+  humanoid-dynamics view standing --duration 10 --json
 """
 
 
@@ -50,12 +48,12 @@ def view(  # noqa: PLR0913  # one for each option
     port: PortOption = 8080,
     token: TokenOption = "",
     origin: OriginOption = [],  # noqa: B006 - typer expects a list
-    rate: RateOption = 30.0,
-    seconds: SecondsOption = 0.0,
+    fps: FpsOption = 30.0,
+    duration: DurationOption = None,
     simple: SimpleOption = False,
     as_json: AddressOption = False,
 ) -> None:
-    """Open a page where a robot can be watched, pulled, stopped and let go; time stands still while nobody looks.
+    """Serve a browser page to watch, pull, pause and release a simulated robot. Time runs while the page is open.
 
     Example: humanoid-dynamics view swing
     """
@@ -83,7 +81,7 @@ def view(  # noqa: PLR0913  # one for each option
     if not page.access.open:
         console.print(f"token to touch: {page.access.token}", highlight=False, markup=False)
     try:
-        show(page, session, rate=rate, seconds=seconds or None)
+        show(page, session, rate=fps, seconds=duration)
     except KeyboardInterrupt:
         pass
     finally:

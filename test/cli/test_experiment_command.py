@@ -98,8 +98,8 @@ def test_without_a_plotter_the_tables_are_written_and_the_extra_is_named(call, t
     ("arguments", "said"),
     [
         (("snail",), "no experiment named 'snail'. Did you mean 'snake'"),
-        (("snake", "--seconds-per-n", "0"), "--seconds-per-n"),
-        (("snake", "--seconds-per-n", "nan"), "--seconds-per-n"),
+        (("snake", "--time-per-size", "0"), "--time-per-size"),
+        (("snake", "--time-per-size", "nan"), "--time-per-size"),
         (("snake", "--out", __file__), "which is a file"),
     ],
 )

@@ -129,7 +129,7 @@ def test_what_runs_until_it_is_ended_tells_as_json_how(call_here, tmp_path):
     player = json.loads(call_here("play", str(bag), "/a:=/b", "--json")[1])["commands"]["bag_player"]
     assert "/a:=/b" in player
     pytest.importorskip("viser", reason="viser is not installed")
-    page = json.loads(call("view", "sliding_box", "--port", "18493", "--host", "0.0.0.0", "--seconds", "0.1", "--json").stdout)
+    page = json.loads(call("view", "sliding_box", "--port", "18493", "--host", "0.0.0.0", "--duration", "0.1", "--json").stdout)
     assert page["address"].startswith("http://")
     assert len(page["token"]) >= 16
     nodes = json.loads(call_here("up", "demo", "--origin", "https://robot.example", "--json")[1])["commands"]

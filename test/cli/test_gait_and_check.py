@@ -28,7 +28,7 @@ def call(monkeypatch, capsys):
 @pytest.mark.parametrize("suffix", ["csv", pytest.param("npz", marks=pytest.mark.slow)])
 def test_gait_writes_a_reference_that_check_finds_possible(call, tmp_path, suffix):
     path = tmp_path / f"walk.{suffix}"
-    code, out, err = call("gait", "human28", "--steps", 2, "--turn", 0.2, "--rate", 50, "--out", path, "--json")
+    code, out, err = call("gait", "human28", "--steps", 2, "--turn", 0.2, "--sample-rate", 50, "--out", path, "--json")
     assert (code, err) == (0, "")
     facts = json.loads(out)
     assert facts["turn"] == pytest.approx(0.2)
@@ -46,7 +46,7 @@ def test_gait_writes_a_reference_that_check_finds_possible(call, tmp_path, suffi
     assert report["false_alarms"] is None
 
 
-@pytest.mark.parametrize("option", ["--speed", "--stop", "--heading", "--heading-at", "--heading-over", "--blend"])
+@pytest.mark.parametrize("option", ["--speed", "--stop", "--heading", "--turn-time", "--turn-duration", "--blend"])
 @pytest.mark.parametrize("value", ["nan", "inf"])
 def test_a_number_that_is_none_is_refused(call, option, value):
     code, _, err = call("gait", "human28", option, value)
@@ -55,7 +55,7 @@ def test_a_number_that_is_none_is_refused(call, option, value):
 
 
 def test_speed_is_that_of_the_steps(call):
-    code, out, _ = call("gait", "human28", "--steps", 3, "--speed", 0.1, "--rate", 50)
+    code, out, _ = call("gait", "human28", "--steps", 3, "--speed", 0.1, "--sample-rate", 50)
     assert code == 0
     assert "single support" in out
     assert "zero-moment point inside the feet in 100.0 %" in out
@@ -111,8 +111,8 @@ def test_check_tells_how_far_it_is_while_it_filters(call, tmp_path, monkeypatch)
         (("gait", "human28", "--out", "walk.txt"), "--out: received 'walk.txt', expected the path of a .npz, .csv or .mcap file"),
         (("gait", "human28", "--steps", "0"), "steps: received 0, expected a whole number"),
         (
-            ("gait", "human28", "--steps", "1", "--rate", "50", "--heading", "1", "--heading-at", "90"),
-            "--heading-at: received 90 s, expected 0 to",
+            ("gait", "human28", "--steps", "1", "--sample-rate", "50", "--heading", "1", "--turn-time", "90"),
+            "--turn-time: received 90 s, expected 0 to",
         ),
         (("gait", "biped7"), "walking on two feet"),
         (("check", "human28", "nowhere.npz"), "nowhere.npz: no such file"),
@@ -129,12 +129,27 @@ def test_nonsense_is_refused(call, arguments, message):
 
 def test_walk_stops_turns_and_goes_over_into_another(call, tmp_path):
     first, both = tmp_path / "first.npz", tmp_path / "both.npz"
-    code, out, err = call("gait", "human28", "--steps", 1, "--rate", 50, "--stop", 1.5, "--out", first, "--json")
+    code, out, err = call("gait", "human28", "--steps", 1, "--sample-rate", 50, "--stop", 1.5, "--out", first, "--json")
     assert (code, err) == (0, "")
     alone = json.loads(out)
     stand = alone["phases"][-1]
     assert stand["to"] - stand["from"] == pytest.approx(1.5, abs=0.05)
-    arguments = ("--steps", 1, "--rate", 50, "--heading", 0.5, "--heading-at", 0.5, "--heading-over", 0.8, "--then", first, "--blend", 0.4)
+    arguments = (
+        "--steps",
+        1,
+        "--sample-rate",
+        50,
+        "--heading",
+        0.5,
+        "--turn-time",
+        0.5,
+        "--turn-duration",
+        0.8,
+        "--append",
+        first,
+        "--blend",
+        0.4,
+    )
     code, out, err = call("gait", "human28", *arguments, "--out", both, "--json")
     assert (code, err) == (0, "")
     robot = hd.load_robot("human28")
@@ -148,7 +163,7 @@ def test_walk_stops_turns_and_goes_over_into_another(call, tmp_path):
 
 @pytest.mark.parametrize("name", ["talos_reduced", "g1"])
 def test_gait_of_robots_of_others(call, name):
-    code, out, err = call("gait", name, "--steps", 2, "--rate", 50, "--json")
+    code, out, err = call("gait", name, "--steps", 2, "--sample-rate", 50, "--json")
     if "example-robot-data" in err:
         pytest.skip(err)
     assert (code, err) == (0, "")

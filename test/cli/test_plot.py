@@ -27,7 +27,7 @@ def call(monkeypatch, capsys):
 
 @pytest.fixture
 def record(call, tmp_path):
-    assert call("simulate", "standing", "--seconds", "0.1", "--record", tmp_path / "run.npz")[0] == 0
+    assert call("simulate", "standing", "--duration", "0.1", "--record", tmp_path / "run.npz")[0] == 0
     return tmp_path / "run.npz"
 
 
@@ -35,7 +35,7 @@ def record(call, tmp_path):
 def test_simulate_streams_what_plot_reads(call, tmp_path, name):
     if name != "run.npz":
         pytest.importorskip("rosbags", reason="the extra bags is not installed")
-    code, out, err = call("simulate", "pushed", "--seconds", "0.05", "--record", tmp_path / name, "--json")
+    code, out, err = call("simulate", "pushed", "--duration", "0.05", "--record", tmp_path / name, "--json")
     assert (code, err) == (0, "")
     loaded = load_record(tmp_path / name)
     assert loaded.about["scene"] == "pushed"

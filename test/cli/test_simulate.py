@@ -54,7 +54,7 @@ def test_simulate_tells_what_happened_and_records_it(call, tmp_path):
 
 
 def test_simulate_for_people(call):
-    code, out, err = call("simulate", "standing", "--seconds", "0.05")
+    code, out, err = call("simulate", "standing", "--duration", "0.05")
     assert (code, err) == (0, "")
     for words in ("times real time", "freedoms", "from nowhere", "weight 637.6 N", "sha256", "the run: pass", "penetration"):
         assert words in out
@@ -64,9 +64,9 @@ def test_simulate_for_people(call):
     ("arguments", "said"),
     [
         (("standin",), "Did you mean 'standing'"),
-        (("standing", "--seconds", "0"), "--seconds"),
-        (("standing", "--seconds", "nan"), "--seconds"),
-        (("standing", "--seconds", "0.0004"), "no step"),
+        (("standing", "--duration", "0"), "--duration"),
+        (("standing", "--duration", "nan"), "--duration"),
+        (("standing", "--duration", "0.0004"), "no step"),
         (("standing", "--record", "run.csv"), "ends in '.csv', expected a numpy archive (.npz), an MCAP file (.mcap)"),
     ],
 )

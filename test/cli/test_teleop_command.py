@@ -11,7 +11,7 @@ from humanoid_dynamics.cli.app import build_app
 from humanoid_dynamics.motion.formats.mapping import build_clip
 from humanoid_dynamics.motion.formats.npz_file import read_npz
 
-HAND = ("--frame", "right_hand", "--rate", "200")
+HAND = ("--frame", "right_hand", "--control-rate", "200")
 
 
 def call(*arguments):
@@ -158,7 +158,7 @@ def test_hands_of_which_one_is_lost_at_first_keep_their_instants(hand, tmp_path)
     path = tmp_path / "both.npz"
     late = np.where(times[:, None] < 0.5, np.nan, places)
     np.savez(path, times=times, right_pos=places, right_quat_xyzw=turns, left_pos=late, left_quat_xyzw=turns)
-    frames = ("--frame", "right=right_hand", "--frame", "left=left_hand", "--rate", "200", "--json")
+    frames = ("--frame", "right=right_hand", "--frame", "left=left_hand", "--control-rate", "200", "--json")
     facts = json.loads(call("human28", str(path), *frames).output)
     assert facts["frames"]["left_hand"]["statuses"]["waiting"] == pytest.approx(100, abs=2)
     assert facts["ticks"] == pytest.approx(398, abs=1)
@@ -167,7 +167,7 @@ def test_hands_of_which_one_is_lost_at_first_keep_their_instants(hand, tmp_path)
 def test_poses_with_times_in_milliseconds_are_told(hand, tmp_path):
     few = {name: lambda array: array[:5] for name in ("hand_pos", "hand_quat_xyzw")}
     path = spoil(hand, tmp_path, times=lambda times: 3e2 * times[:5], **few)
-    facts = json.loads(call("human28", path, "--frame", "right_hand", "--rate", "10", "--json").output)
+    facts = json.loads(call("human28", path, "--frame", "right_hand", "--control-rate", "10", "--json").output)
     assert "hand: samples are 3 s apart; if the file holds milliseconds, write seconds" in facts["notices"]
 
 
@@ -196,7 +196,7 @@ def test_scale_that_is_enough_is_told(hand):
 
 
 def test_what_leads_is_told_where_nobody_said_it(hand):
-    facts = json.loads(call("human28", hand, "--rate", "200", "--json").output)
+    facts = json.loads(call("human28", hand, "--control-rate", "200", "--json").output)
     assert list(facts["frames"]) == ["right_hand"]
     assert facts["notices"] == ["right_hand is led by the poses of 'hand'; --frame says otherwise"]
 
@@ -211,7 +211,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path):
     [
         (("--frame", "foot=right_hand"), "NAME out of hand"),
         (("--frame", "nowhere"), "--frame: expected NAME=FRAME: no control point, surface, link or alias named 'nowhere'"),
-        (("--rate", "1"), "--rate"),
+        (("--control-rate", "1"), "--control-rate"),
         (("--loss", "1"), "line"),
         (("--out", "motion.csv"), "--out"),
     ],

@@ -128,7 +128,16 @@ def up(*arguments):
 
 def test_the_graph_comes_up_as_processes_and_ends_cleanly(tmp_path):
     process = up(
-        "demo", "paced:=false", "motion:=stand", "repeat:=false", "viewer:=false", "--seconds", "150", "--headless", "--logs", str(tmp_path)
+        "demo",
+        "paced:=false",
+        "motion:=stand",
+        "repeat:=false",
+        "viewer:=false",
+        "--duration",
+        "150",
+        "--headless",
+        "--logs",
+        str(tmp_path),
     )
     end = monotonic() + 100.0
     pause = threading.Event()

@@ -205,7 +205,7 @@ def call(monkeypatch, capsys):
 
 
 def test_the_verb_simulates_records_and_tells_about_the_wheels(call, tmp_path):
-    code, out, err = call("snake", "--seconds", 0.2, "--heading", 1.2, "--record", tmp_path / "run.npz", "--json")
+    code, out, err = call("snake", "--duration", 0.2, "--heading", 1.2, "--record", tmp_path / "run.npz", "--json")
     assert (code, err) == (0, "")
     snake = json.loads(out)["snake"]
     assert snake["heading"] == 1.2
@@ -219,7 +219,7 @@ def test_the_verb_simulates_records_and_tells_about_the_wheels(call, tmp_path):
     largest = max(max(abs(curve["min"]), curve["max"]) for curve in wheels["side force of wheels"].values())
     assert largest == pytest.approx(snake["side_force"])
     assert list_sheets(record) == ("joints", "torques", "energy", "wheels")
-    assert "no wheel slips" in call("snake", "--seconds", 0.05)[1]
+    assert "no wheel slips" in call("snake", "--duration", 0.05)[1]
 
 
 def test_a_heading_that_is_given_holds_to_the_end(call, tmp_path):
