@@ -49,7 +49,7 @@ OutOption = Annotated[
     str,
     typer.Option("--out", help="Output file, .csv, .npz or .mcap (with wrenches and certificates); - writes CSV to standard output."),
 ]
-MapOption = Annotated[str, typer.Option("--joint-map", help="YAML file that maps columns to joints and lists unused columns.")]
+MapOption = Annotated[str, typer.Option("--map", help="YAML file that maps columns to joints and lists unused columns.")]
 MissingOption = Annotated[
     str, typer.Option("--missing", help="Joints without a column: refuse, or neutral to hold them in the standing posture.")
 ]
