@@ -29,7 +29,7 @@ def build_closed_chain(stand: Stand) -> Race:
         The race.
     """
     mechanism, unverified, q, v, a = stand.mechanism(), stand.mechanism(), stand.q, stand.v, stand.a
-    structured = InverseDynamics(stand.robot)
+    structured = InverseDynamics(stand.robot, rule="minimum_torque")
 
     def solve() -> InverseResult:
         return solve_inverse(mechanism, q, v, a)

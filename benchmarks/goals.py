@@ -53,12 +53,12 @@ _SNAKE, _ROS, _LOCKSTEP = "Kane snake", "ROS, state in to torque out, 1 kHz, 30 
 _REAL = "simulated over real time at 1 kHz"
 
 GOALS = (
-    Goal("inverse_dynamics.minimum_torque", f"{_ID}, minimum torque", "floor_ID", "<=", 2.4, tolerance=1e-8),
-    Goal("inverse_dynamics.pseudo_inverse", f"{_ID}, pseudo-inverse", "floor_ID", "<=", 2.4, tolerance=1e-8),
-    Goal("inverse_dynamics.transition", f"{_ID}, transition", "floor_ID", "<=", 2.4, tolerance=1e-8),
+    Goal("inverse_dynamics.minimum_torque", f"{_ID}, minimum torque", "floor_ID", "<=", 3.0, tolerance=1e-8),
+    Goal("inverse_dynamics.pseudo_inverse", f"{_ID}, pseudo-inverse", "floor_ID", "<=", 3.0, tolerance=1e-8),
+    Goal("inverse_dynamics.transition", f"{_ID}, transition", "floor_ID", "<=", 3.0, tolerance=1e-8),
     Goal("inverse_dynamics.tsid", f"{_ID}, minimum torque", "a TSID tick", "<=", 1 / 7),
     Goal("inverse_dynamics.placo", f"{_ID}, minimum torque", "a placo tick", "<=", 1 / 5),
-    Goal("inverse_dynamics.pinv", f"{_ID}, pseudo-inverse", "np.linalg.pinv, literal: times faster", ">=", 9.0, tolerance=1e-9),
+    Goal("inverse_dynamics.pinv", f"{_ID}, pseudo-inverse", "np.linalg.pinv, literal: times faster", ">=", 6.5, tolerance=1e-9),
     Goal("inverse_dynamics_limits.floor", _LIMITS, "floor_ID", "<=", 4.5),
     Goal("inverse_dynamics_limits.reference", _LIMITS, "dense program, daqp: times faster", ">=", 4.0, tolerance=1e-6),
     Goal("inverse_dynamics_limits.fading", f"{_LIMITS}, a sole that fades", "floor_ID", "<=", 4.5, tolerance=1e-6),

@@ -22,6 +22,7 @@ MOST_TOLD = 10
 TOLD = 16  # of so many answers one is asked for reasons and margins as well, which take longer than the answer
 MARGINS = ("normal_margin", "friction_margin", "cop_margin", "yaw_margin", "torque_margin")
 Question = tuple[Vector, Vector, Vector, Vector]
+KEPT = ("ok", "inconsistent_contact")  # inside all limits; wild states move what touches
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,7 @@ class WildReport:
         statuses: How many of each status.
         paths: How many of each path.
         faults: What was wrong, the first few in words; none where all is well.
-        residual: Largest residual among those answers that are ``ok`` and were asked for it, in weights of the robot [-].
+        residual: Largest residual among those answers that keep all limits and were asked for it, in weights of the robot [-].
     """
 
     answers: int
@@ -73,7 +74,7 @@ def run_wild(robot: RobotModel, states: int, seed: int, progress: Callable[[floa
             fault = _fault(answer, effort, rule.limited) or (_tell(answer, rule.limited, poisoned) if number % TOLD == 0 else "")
             if fault and len(faults) < MOST_TOLD:
                 faults.append(f"state {number}, {rule.name}: {fault}")
-            if certificate.status == "ok" and number % TOLD == 0:
+            if certificate.status in KEPT and number % TOLD == 0:
                 residual = max(residual, certificate.residual / solver.dynamics.unit_force)
         if progress is not None and number % 1000 == 0:
             progress(number / states)
@@ -116,7 +117,7 @@ def _fault(answer: Answer, effort: Vector, limited: bool) -> str:
 def _tell(answer: Answer, limited: bool, poisoned: bool) -> str:
     """Say what is wrong with reasons, margins or the residual; empty where nothing is."""
     facts = answer.certificate.as_dict()
-    if (facts["status"] == "ok") != (not facts["reasons"]) or (facts["status"] == "ok" and poisoned):
+    if (facts["status"] == "ok") != (not facts["reasons"]) or (facts["status"] in KEPT and poisoned):
         return f"status {facts['status']} with {len(facts['reasons'])} reasons"
     if facts["status"] != "invalid_input" and not np.isfinite(facts["residual"]):
         return "a residual that is not finite"

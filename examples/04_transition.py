@@ -26,7 +26,7 @@ def main() -> float:
         tau = solver.tick(robot.posture, still, still, schedule.shares(float(t))).tau
         largest = largest if before is None else np.maximum(largest, np.abs(tau - before))
         before = np.array(tau)
-    bound = bound_torque_step(robot, hd.State.at_rest(robot), still, feet, schedule.share_rates() * DT).bound
+    bound = bound_torque_step(robot, hd.State.at_rest(robot), still, feet, schedule.share_rates() * DT, "transition").bound
     print(f"largest change in a millisecond {largest.max():.4f} N·m, bound {bound.max():.4f} N·m")
     return float(np.max(largest[bound > 0.0] / bound[bound > 0.0]))
 

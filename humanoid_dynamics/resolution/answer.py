@@ -12,6 +12,7 @@ from humanoid_dynamics.spatial.arrays import Vector
 STATUSES = {
     "ok": "the equation of motion holds and every limit is kept",
     "infeasible_contact": "a contact would have to pull, slip or tip",
+    "inconsistent_contact": "as ok, but a contact that pushes slides, turns, lifts off, is driven into the ground or is off it",
     "saturated": "a motor would have to give more than its limit",
     "unsupported": "contacts and motors cannot produce the motion, or not without one that fades; the residual is the most they lack",
     "invalid_input": "nothing was asked yet, a number, size, quaternion or share made no sense, or a rule raised; the reason says which",

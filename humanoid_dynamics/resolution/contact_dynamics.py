@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from scipy.linalg import blas
 
 from humanoid_dynamics.contact.cone import build_wrench_cone
+from humanoid_dynamics.contact.ground import AnyGround, find_grounds
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.resolution.contact_motion import IDLE, ContactMotion, Measured
 from humanoid_dynamics.resolution.loops import LoopRows
 from humanoid_dynamics.resolution.units import coordinate_units
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
@@ -43,7 +45,10 @@ class ContactDynamics:
         whole_J: (size, nv) the same with all columns.
         tau_0: (nv,) torques of free motion at the last update [N or N·m].
         free: (width of span,) those of the span.
-        q: (nq,) configuration of the last update, a copy.
+        q, v, a: (nq,), (nv,) and (nv,) configuration, velocity and acceleration of the last update, copies.
+        force: (nv,) known generalized force of the last update; None where there was none.
+        motion: How surfaces move.
+        grounds: Ground of those surfaces that have one, by name.
         driven, undriven: Coordinates with a motor, in order, and those without.
         driven_v, undriven_v: The same as indices.
         bearing: Within the span, undriven coordinates on which x acts: the equations for x.
@@ -57,12 +62,13 @@ class ContactDynamics:
         generation: Number of updates so far.
     """
 
-    def __init__(self, robot: RobotModel, contacts: str | Iterable[str] | None = None) -> None:
+    def __init__(self, robot: RobotModel, contacts: str | Iterable[str] | None = None, ground: AnyGround = None) -> None:
         """Prepare.
 
         Args:
             robot: The robot.
             contacts: Name or names of the surfaces that may touch, each counted once; ``robot.stance`` where None.
+            ground: Ground that these surfaces are on, see ``find_grounds``; not checked where None.
 
         Raises:
             UnknownNameError: If a surface does not exist.
@@ -84,6 +90,8 @@ class ContactDynamics:
         self.tau_0: Vector = np.zeros(robot.nv)
         self.free = self.tau_0[self.span]
         self.q: Vector = np.array(robot.posture)
+        self.v, self.a = np.zeros(robot.nv), np.zeros(robot.nv)
+        self.force: Vector | None = None
         self.unit_force = robot.mass * float(np.linalg.norm(robot.model.gravity.linear)) or 1.0
         self.units = coordinate_units(robot)
         self.generation = 0
@@ -92,6 +100,10 @@ class ContactDynamics:
         bases = [None if s.kind == "face" else c.basis.T.copy() for s, c in zip(self.surfaces, self.cones, strict=True)]
         places = (self.whole_J[part] for part in self.parts)
         self._contacts = tuple(zip((s.frame for s in self.surfaces), places, bases, strict=True))
+        self.grounds = find_grounds(ground, tuple(surface.name for surface in self.surfaces))
+        self.motion = ContactMotion(self._model, self._data, self.surfaces, [cone.basis for cone in self.cones], self.grounds)
+        self._outer = self.whole_J[: ends[-1]]
+        self._active: Sequence[bool] | None = None
         self.best_rank = self._has_full_rank((True,) * len(self.surfaces))
         self.full_rank = self.best_rank
 
@@ -121,17 +133,40 @@ class ContactDynamics:
         self.tau_0 = tau_0 = tau_0 if force is None else _less(tau_0, force)
         if len(tau_0) and not (blas.ddot(tau_0, tau_0) < LARGEST and blas.ddot(q, q) < LARGEST):  # never a warning, unlike numpy's
             return _number_fault(q, v, a, force, "q, v or a holds a number too large to compute with")
-        self.q, self.free = q.copy(), tau_0[self.span]
+        self.q, self.v, self.a, self.force, self.free = q.copy(), v.copy(), a.copy(), force, tau_0[self.span]
         pin.computeJointJacobians(model, data, q)
         for frame, place, basis in self._contacts:
             J = pin.getFrameJacobian(model, data, frame, LOCAL)
             place[:] = J if basis is None else _bend(basis, J)
         if self.loops is not None:
             self.whole_J[self.held] = self.loops.update(q, v, a)
-        self.full_rank = self.best_rank
+        self.full_rank, self._active = self.best_rank, active
         if active is not None:
             self.leave_out(active)
         return ""
+
+    def measure_motion(self) -> Measured | None:
+        """Return what surfaces that touch do in the motion of the last update, see ``ContactMotion``; None where all rest."""
+        return self.motion.measure(self._outer, self.v, self._active)
+
+    def find_moving(self, x: Vector, measured: Measured) -> Iterator[int]:
+        """Return the surfaces that push and do not rest.
+
+        Args:
+            x: (size,) what all push with.
+            measured: What ``measure_motion`` returned.
+        """
+        return (k for k in range(len(self.parts)) if self.pushes(x, k) and self.motion.is_moving(measured, k))
+
+    def pushes(self, x: Vector, contact: int) -> bool:
+        """Whether a surface pushes with more than counts.
+
+        Args:
+            x: (size,) what all push with.
+            contact: Index of the surface.
+        """
+        part = x[self.parts[contact]]
+        return bool(part.dot(part) > (IDLE * self.unit_force) ** 2)
 
     def leave_out(self, active: Sequence[bool]) -> None:
         """Let some surfaces have no part in x, until the next update or ``put_back``.

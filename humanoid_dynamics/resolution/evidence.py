@@ -11,6 +11,7 @@ import numpy as np
 from humanoid_dynamics.contact.cone import WrenchCone
 from humanoid_dynamics.contact.wrench import ContactWrench, measure_wrench
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
+from humanoid_dynamics.resolution.contact_motion import Measured
 from humanoid_dynamics.resolution.limits import ContactRows
 from humanoid_dynamics.spatial.arrays import Indices, Vector
 
@@ -52,25 +53,45 @@ class Evidence:
     Attributes:
         fading: Of the contacts that faded, where the motion lacks something, what it lacks without them; see ``fading``.
         shares: Of the contacts, where the motion lacks something; those with none did not touch.
+        measured: How surfaces move that do not all rest; None where all do.
+        tolerance: What each row of the equation of motion may be missed by [N or N·m].
+        dynamics: What was asked.
+        rows: Limits of its contacts.
+        question: Configuration, velocity, acceleration and known force that were asked about.
     """
 
-    __slots__ = ("_dynamics", "_forces", "_generation", "_q", "_rows", "_tau", "_torn", "_x", "fading", "shares")
+    __slots__ = (
+        "_generation",
+        "_left",
+        "_tau",
+        "_torn",
+        "_x",
+        "dynamics",
+        "fading",
+        "measured",
+        "question",
+        "rows",
+        "shares",
+        "tolerance",
+    )
 
-    def __init__(self, dynamics: ContactDynamics, rows: ContactRows, x: Vector, forces: Vector, tau: Vector) -> None:
+    def __init__(self, dynamics: ContactDynamics, rows: ContactRows, x: Vector, left: Vector, tau: Vector) -> None:
         """Keep what belongs to this answer alone.
 
         Args:
             dynamics: What was asked.
             rows: Limits of its contacts.
             x: (size,) the push.
-            forces: (nv,) tau_0 - J'x, what motors must give; what is beyond ``tau`` is missing.
-            tau: (na,) what they give.
+            left: (nv,) tau_0 - J'x - S'tau, what the equation of motion misses.
+            tau: (na,) what motors give.
         """
-        self._dynamics, self._rows, self._x, self._forces, self._tau = dynamics, rows, x, forces, tau
-        self._q, self._generation = dynamics.q, dynamics.generation
+        self.dynamics, self.rows, self._x, self._left, self._tau = dynamics, rows, x, left, tau
+        self.question, self._generation = (dynamics.q, dynamics.v, dynamics.a, dynamics.force), dynamics.generation
         self._torn = dynamics.loops.torn if dynamics.loops else ""
         self.fading: tuple[str, ...] = ()
         self.shares: list[float] = []
+        self.measured: Measured | None = None
+        self.tolerance = RESIDUAL_TOLERANCE * dynamics.unit_force
 
     @classmethod
     def of_nothing(cls, dynamics: ContactDynamics, rows: ContactRows, reason: str) -> Evidence:
@@ -81,27 +102,30 @@ class Evidence:
 
     def missing(self) -> Vector:
         """Return the forces that the motion lacks, (nv,) [N or N·m]."""
-        lacking = np.array(self._forces)
-        lacking[self._dynamics.driven_v] -= self._tau
-        return lacking
+        return np.array(self._left)
+
+    def needed(self) -> Vector:
+        """Return what motors would have to give beside the contact wrenches, (na,) [N or N·m]."""
+        needed: Vector = self._left[self.dynamics.driven_v] + self._tau
+        return needed
 
     def residual(self) -> float:
         """Return the largest of them."""
-        return float(np.max(np.abs(self.missing()), initial=0.0))
+        return float(np.max(np.abs(self._left), initial=0.0))
 
     def wrenches(self) -> Mapping[str, ContactWrench]:
         """Return the wrench of each contact."""
-        dynamics, found = self._dynamics, {}
+        dynamics, found = self.dynamics, {}
         for k, (surface, cone, part) in enumerate(zip(dynamics.surfaces, dynamics.cones, dynamics.parts, strict=True)):
-            R_WC = dynamics.rotation(k, self._q, self._generation)
+            R_WC = dynamics.rotation(k, self.question[0], self._generation)
             found[surface.name] = measure_wrench(surface, cone.basis @ self._x[part], R_WC)
         return MappingProxyType(found)
 
     def margins(self) -> Margins:
         """Return the distances to all limits."""
         wrenches = self._local_wrenches()
-        shares = np.abs(self._tau) / self._dynamics.robot.limits.effort[self._dynamics.driven_v]
-        yaws = [yaw_margin(cone, self._x[part]) for cone, part in zip(self._dynamics.cones, self._dynamics.parts, strict=True)]
+        shares = np.abs(self._tau) / self.dynamics.robot.limits.effort[self.dynamics.driven_v]
+        yaws = [yaw_margin(cone, self._x[part]) for cone, part in zip(self.dynamics.cones, self.dynamics.parts, strict=True)]
         return Margins(
             normal=min((wrench.normal_margin for wrench in wrenches), default=np.inf),
             friction=min((wrench.friction_margin for wrench in wrenches), default=np.inf),
@@ -112,27 +136,38 @@ class Evidence:
 
     def status(self) -> str:
         """Return the first of what is wrong, as a status."""
-        dynamics = self._dynamics
-        lacking = self._forces[dynamics.undriven_v]
-        if self._torn or not np.max(np.abs(lacking), initial=0.0) <= RESIDUAL_TOLERANCE * dynamics.unit_force:
+        lacking = self._left[self.dynamics.undriven_v]
+        if self._torn or not np.max(np.abs(lacking), initial=0.0) <= self.tolerance:
             return "unsupported"
-        if self._rows.faults(self._x):
+        if self.rows.faults(self._x):
             return "infeasible_contact"
-        return "saturated" if len(self._overloads()) else "ok"
+        if len(self._overloads()):
+            return "saturated"
+        return "unsupported" if len(self._mismatches()) else "inconsistent_contact" if self.moves() else "ok"
 
     def reasons(self) -> tuple[str, ...]:
         """Return all that is wrong, in words."""
-        return (*self._missing_reasons(), *self._contact_reasons(), *self._torque_reasons())
+        return (*self._missing_reasons(), *self._contact_reasons(), *self._torque_reasons(), *self._motion_reasons())
+
+    def _motion_reasons(self) -> list[str]:
+        if self.measured is None:
+            return []
+        moving = self.dynamics.find_moving(self._x, self.measured)
+        return [reason for k in moving for reason in self.dynamics.motion.describe(self.measured, k)]
+
+    def moves(self) -> bool:
+        """Whether a surface that pushes does not rest."""
+        return self.measured is not None and next(self.dynamics.find_moving(self._x, self.measured), None) is not None
 
     def _local_wrenches(self) -> list[ContactWrench]:
-        dynamics = self._dynamics
+        dynamics = self.dynamics
         triples = zip(dynamics.surfaces, dynamics.cones, dynamics.parts, strict=True)
         return [measure_wrench(surface, cone.basis @ self._x[part], np.eye(3)) for surface, cone, part in triples]
 
     def _missing_reasons(self) -> list[str]:
-        dynamics, lacking, reasons = self._dynamics, np.abs(self._forces), []
+        dynamics, lacking, reasons = self.dynamics, np.abs(self._left), []
         lacking[dynamics.driven_v] = 0.0
-        if np.max(lacking, initial=0.0) > RESIDUAL_TOLERANCE * dynamics.unit_force:
+        if np.max(lacking, initial=0.0) > self.tolerance:
             worst = int(np.argmax(lacking))
             reasons.append(f"{dynamics.robot.coordinates[worst]} lacks {lacking[worst]:.3g} {dynamics.units[worst]}")
             reasons += self._reached()
@@ -143,31 +178,42 @@ class Evidence:
 
     def _reached(self) -> list[str]:
         """Tell which limits the push has come to, where it misses the motion: they are what keeps it from it."""
-        dynamics, limits = self._dynamics, self._dynamics.robot.limits.effort[self._dynamics.driven_v]
-        reached = [at for at in self._rows.reached(self._x) if not self.shares or self.shares[at.contact] != 0.0]
+        dynamics, limits = self.dynamics, self.dynamics.robot.limits.effort[self.dynamics.driven_v]
+        reached = [at for at in self.rows.reached(self._x) if not self.shares or self.shares[at.contact] != 0.0]
         told = [f"{dynamics.surfaces[at.contact].name}: {REACHED[at.kind]}" for at in reached]
         for i in np.flatnonzero(np.abs(self._tau) >= limits * (1.0 - TORQUE_TOLERANCE)):
             told.append(f"{dynamics.robot.actuated[i]} gives all of its {limits[i]:.4g} {dynamics.units[dynamics.driven_v[i]]}")
         return told
 
     def _contact_reasons(self) -> list[str]:
-        faults, reasons = self._rows.faults(self._x), []
+        faults, reasons = self.rows.faults(self._x), []
         wrenches = self._local_wrenches() if faults else []
         for fault in faults:
-            cone, part = self._dynamics.cones[fault.contact], self._dynamics.parts[fault.contact]
+            cone, part = self.dynamics.cones[fault.contact], self.dynamics.parts[fault.contact]
             reasons.append(tell_fault(fault.kind, wrenches[fault.contact], yaw_margin(cone, self._x[part])))
         return reasons
 
     def _overloads(self) -> Indices:
-        limits = self._dynamics.robot.limits.effort[self._dynamics.driven_v]
-        return np.flatnonzero(np.abs(self._forces[self._dynamics.driven_v]) > limits * (1.0 + TORQUE_TOLERANCE))
+        limits = self.dynamics.robot.limits.effort[self.dynamics.driven_v]
+        return np.flatnonzero(np.abs(self.needed()) > limits * (1.0 + TORQUE_TOLERANCE))
+
+    def _mismatches(self) -> Indices:
+        """Return motors whose torque, inside its limit, is another than the motion needs."""
+        limits = self.dynamics.robot.limits.effort[self.dynamics.driven_v]
+        rounding = np.where(np.isfinite(limits), TORQUE_TOLERANCE * limits, 0.0)  # torques are cut to their limits to the last digit
+        wrong = ~(np.abs(self._left[self.dynamics.driven_v]) <= self.tolerance + rounding)
+        wrong[self._overloads()] = False
+        return np.flatnonzero(wrong)
 
     def _torque_reasons(self) -> list[str]:
-        dynamics, reasons = self._dynamics, []
-        needed, limits = self._forces[dynamics.driven_v], dynamics.robot.limits.effort[dynamics.driven_v]
+        dynamics, reasons = self.dynamics, []
+        needed, limits = self.needed(), dynamics.robot.limits.effort[dynamics.driven_v]
         for i in self._overloads():
             unit = dynamics.units[dynamics.driven_v[i]]
             reasons.append(f"{dynamics.robot.actuated[i]} needs {needed[i]:.4g} {unit}, its limit is {limits[i]:.4g} {unit}")
+        for i in self._mismatches():
+            unit = dynamics.units[dynamics.driven_v[i]]
+            reasons.append(f"{dynamics.robot.actuated[i]} gives {self._tau[i]:.6g} {unit}, the motion needs {needed[i]:.6g} {unit}")
         return reasons
 
 
@@ -179,7 +225,7 @@ class _Nothing(Evidence):
     reason: str
 
     def missing(self) -> Vector:
-        return np.full(self._dynamics.robot.nv, np.inf)
+        return np.full(self.dynamics.robot.nv, np.inf)
 
     def status(self) -> str:
         return "invalid_input"

@@ -9,6 +9,7 @@ from traceback import format_exception_only
 import numpy as np
 from numpy.typing import ArrayLike
 
+from humanoid_dynamics.contact.ground import AnyGround
 from humanoid_dynamics.errors import ShapeError, count
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
@@ -33,6 +34,7 @@ def inverse_dynamics(
     rule: str | Rule = DEFAULT_RULE,
     *,
     shares: ArrayLike | None = None,
+    ground: AnyGround = None,
 ) -> Answer:
     """Find joint torques and contact wrenches for an acceleration.
 
@@ -44,6 +46,7 @@ def inverse_dynamics(
         rule: Name of a rule, or a rule, that chooses among the answers.
         shares: (contacts,) part of the load that each contact is to take, for rules that ask for it; alike where None.  A contact with
             share zero does not touch.
+        ground: Ground that the contacts are on: its height [m], a ``Ground``, or these by the name of a surface; not checked where None.
 
     Returns:
         Torques, wrenches and their certificate.
@@ -54,7 +57,7 @@ def inverse_dynamics(
     """
     state.check(robot)
     a = check_vector("a", a, robot.nv)
-    solver = InverseDynamics(robot, contacts, rule, compiled=False)
+    solver = InverseDynamics(robot, contacts, rule, compiled=False, ground=ground)
     if shares is None:
         return solver.tick(state.q, state.v, a)
     parts = check_vector("shares", shares, len(solver.contacts))
@@ -78,6 +81,7 @@ class InverseDynamics:
         rule: str | Rule = DEFAULT_RULE,
         *,
         compiled: bool | None = None,
+        ground: AnyGround = None,
     ) -> None:
         """Prepare.
 
@@ -87,6 +91,7 @@ class InverseDynamics:
             rule: The rule.
             compiled: Whether numba compiles the tick, which takes about ten seconds the first time; where it is installed, if
                 None.  Torques are the same to 1e-8 N·m, to 1e-5 N·m where limits leave no answer that meets the equation of motion.
+            ground: Ground that the contacts are on, as in ``inverse_dynamics``.
 
         Raises:
             MissingExtraError: If numba is asked for and not installed.
@@ -94,7 +99,7 @@ class InverseDynamics:
         """
         self._compiled = choose_compiler(compiled)
         self.rule = find_rule(rule)
-        self.dynamics = ContactDynamics(robot, contacts)
+        self.dynamics = ContactDynamics(robot, contacts, ground)
         self._rows = ContactRows(self.dynamics)
         self._resolver = Resolver(self.dynamics, self._rows, self.rule, self._compiled)
         self._others: dict[Rule, Resolver] = {}

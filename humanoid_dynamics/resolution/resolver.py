@@ -123,10 +123,16 @@ class Resolver:
     def _certify(  # noqa: PLR0917
         self, found: tuple[Vector, Vector, Vector], path: str, rank: int, verdict: int, start: float, shares: Vector
     ) -> Answer:
-        x, forces, tau = found
+        x, _, tau = found
         tau.setflags(write=False)
-        evidence = Evidence(self._dynamics, self._rows, x, forces, tau)
-        status = STATUS_OF[verdict] or evidence.status()
+        left = self._find_left(x, tau)
+        evidence = Evidence(self._dynamics, self._rows, x, left, tau)
+        evidence.measured = self._dynamics.measure_motion()
+        status = STATUS_OF[verdict]
+        if not status or (status == "ok" and not left.dot(left) <= self._tolerance):
+            status = evidence.status()
+        elif status == "ok" and evidence.measured is not None and next(self._dynamics.find_moving(x, evidence.measured), None) is not None:
+            status = "inconsistent_contact"
         if status == "unsupported":
             evidence.shares = shares.tolist()  # what they mean for an answer is worked out when it is asked for
             if self._fade > 0.0:
@@ -196,6 +202,17 @@ class Resolver:
 
     def _holds(self, forces: Vector) -> bool:
         return not self._misses(forces[self._dynamics.undriven])
+
+    def _find_left(self, x: Vector, tau: Vector) -> Vector:
+        """Return what the equation of motion misses with what is published, whatever found it, (nv,)."""
+        dynamics = self._dynamics
+        left: Vector = dynamics.tau_0 - x.dot(dynamics.whole_J)
+        if isinstance(dynamics.driven, slice):
+            driven = left[dynamics.driven]
+            driven -= tau
+        else:
+            left[dynamics.driven] -= tau
+        return left
 
     def _closes(self) -> bool:
         return self._dynamics.loops is None or not self._dynamics.loops.torn

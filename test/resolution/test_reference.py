@@ -18,6 +18,7 @@ from humanoid_dynamics.resolution.rules import WRENCH_WEIGHT
 from humanoid_dynamics.spatial.quadratic import EQUALITY
 
 UNBOUND = "minimum_torque_limited"
+KEPT = {"ok", "inconsistent_contact"}  # inside all limits; random motions move what touches
 PATCHES = {
     "face": [[0.1, 0.05, 0.0], [-0.1, 0.05, 0.0], [-0.1, -0.05, 0.0], [0.1, -0.05, 0.0]],
     "edge": [[0.1, 0.0, 0.0], [-0.1, 0.02, 0.0]],
@@ -154,7 +155,7 @@ def check_limited(robot, rng, names, spread=0.2):
         if flag != 1:
             continue
         answer = solver.tick(state.q, state.v, a)
-        assert answer.certificate.status == "ok", answer.certificate.reasons
+        assert answer.certificate.status in KEPT, answer.certificate.reasons
         found += 1
         wrenches = np.concatenate(
             [np.linalg.lstsq(cone.basis, local(robot, state, answer, n), rcond=None)[0] for cone, n in zip(cones, names, strict=True)]

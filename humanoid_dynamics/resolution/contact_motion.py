@@ -1,0 +1,144 @@
+"""Whether surfaces that push rest: a contact force of a surface that slides, lifts, sinks or hangs in the air certifies nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
+from typing import TypeAlias
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_dynamics.contact.ground import Ground
+from humanoid_dynamics.model.surface import ContactSurface
+from humanoid_dynamics.spatial.arrays import Matrix, Vector
+
+SPEED = 0.01  # m/s; a surface that is slower along what it holds rests
+ACCELERATION = 0.1  # m/s²; likewise
+LEVER = 0.1  # m; turns these bounds into those of rotations, 0.1 rad/s and 1 rad/s²
+STILL, HELD_STILL = 0.2 * SPEED, 0.2 * ACCELERATION  # of a link in all six directions: no surface of it is faster, out to half a metre
+GAP = 5e-3  # m; a corner that is farther from the ground is above or below it
+IDLE = 1e-6  # of the weight; a contact with less does not push
+Measured: TypeAlias = tuple[Vector, Vector]  # speeds along what surfaces hold, and what else was measured, each by its bound
+PARTS = (3, 3, 9, 3)  # numbers of a view: linear and angular acceleration, rotation, place
+LINEAR = 3  # directions of a basis that are forces
+MOVES = ("slides at", "lifts off at", "is driven into the ground at", "turns at")
+ACCELERATES = ("begins to slide at", "begins to lift off at", "is driven into the ground at", "begins to turn at")
+
+
+class ContactMotion:
+    """Motion of the surfaces along the directions in which they hold: make once, ``measure`` after each update of the dynamics.
+
+    What pinocchio's recursive Newton-Euler algorithm and its Jacobians leave in ``data`` is read in place: accelerations of the links that
+    bear surfaces, their rotations R and places p.  The acceleration along held directions and the height of corners are linear in these.
+    """
+
+    def __init__(
+        self, model: pin.Model, data: pin.Data, surfaces: Sequence[ContactSurface], bases: Sequence[Matrix], grounds: Mapping[str, Ground]
+    ) -> None:
+        """Prepare.
+
+        Args:
+            model: Model of the robot.
+            data: Where each update writes.
+            surfaces: The surfaces.
+            bases: (6, r) what each holds, see ``wrench_basis``.
+            grounds: Ground of those surfaces that have one, by name.
+        """
+        self._surfaces = surfaces
+        self._views: list[Vector] = [np.zeros(0)]
+        self._falling = pin.Motion(model.gravity.linear, np.zeros(3))  # the algorithm lets the world accelerate upwards instead
+        self._links = [
+            (data.v[joint], data.a_gf[joint], data.oMi[joint]) for joint in (model.frames[s.frame].parentJoint for s in surfaces)
+        ]
+        sizes, wide = [basis.shape[1] for basis in bases], sum(PARTS)
+        size = sum(sizes)
+        rows, heights, offsets, at = np.zeros((size, wide * len(surfaces))), [], [], 0
+        owner: list[int] = []
+        for k, (surface, basis) in enumerate(zip(surfaces, bases, strict=True)):
+            frame = model.frames[surface.frame]
+            a_gf, oMi, X_JC = data.a_gf[frame.parentJoint], data.oMi[frame.parentJoint], frame.placement
+            self._views += [a_gf.linear, a_gf.angular, oMi.rotation.T.reshape(9), oMi.translation]
+            falling = np.vstack(
+                (X_JC.rotation.T @ np.kron(np.eye(3), model.gravity.linear), np.zeros((3, 9)))
+            )  # of R: what a_gf leaves out
+            part = slice(wide * k, wide * (k + 1))
+            rows[at : at + basis.shape[1], part] = basis.T @ np.hstack((X_JC.toActionMatrixInverse(), falling, np.zeros((6, 3))))
+            at += basis.shape[1]
+            if surface.name in grounds:
+                ground = grounds[surface.name]
+                for corner in surface.vertices:
+                    row = np.zeros(wide * len(surfaces))
+                    row[part] = np.concatenate((np.zeros(6), np.kron(X_JC.act(corner), ground.normal), ground.normal))
+                    heights.append(row)
+                    offsets.append(ground.offset)
+                    owner.append(k)
+        per = np.concatenate([np.zeros(0), *(np.where(np.arange(r) < LINEAR, 1.0, LEVER) for r in sizes)])
+        self._per_speed, self._per_acceleration = per / SPEED, per / ACCELERATION
+        self._rows = np.vstack((rows * self._per_acceleration[:, None], np.reshape(heights, (len(heights), rows.shape[1])) / GAP))
+        self._offsets = np.concatenate((np.zeros(size), np.array(offsets) / GAP)) if offsets else None
+        ends = [0, *accumulate(sizes)]
+        self._rows_of = [(a, b, *_span_of(owner, k, size)) for k, (a, b) in enumerate(pairwise(ends))]
+
+    def measure(self, J: Matrix, v: Vector, active: Sequence[bool] | None) -> Measured | None:
+        """Return speeds and what else is measured of all surfaces, each by its bound; None where all rest.
+
+        Args:
+            J: (size, nv) Jacobian of what surfaces hold.
+            v: (nv,) velocity.
+            active: Whether each surface touches; all where None.
+        """
+        if self._offsets is None and self._are_links_still():
+            return None  # what moves in none of six directions needs no closer look
+        speeds, others = J.dot(v), self._rows.dot(np.concatenate(self._views))
+        speeds *= self._per_speed
+        if self._offsets is not None:
+            others -= self._offsets
+        if active is not None:
+            for touches, (first, end, corner, last) in zip(active, self._rows_of, strict=True):
+                if not touches:
+                    others[first:end] = others[corner:last] = 0.0
+        return None if speeds.dot(speeds) + others.dot(others) <= 1.0 else (speeds, others)
+
+    def _are_links_still(self) -> bool:
+        links, falling = self._links, self._falling
+        return all(v_J.isZero(STILL) and (a_gf + X_WJ.actInv(falling)).isZero(HELD_STILL) for v_J, a_gf, X_WJ in links)
+
+    def is_moving(self, measured: Measured, contact: int) -> bool:
+        """Whether a surface does not rest.
+
+        Args:
+            measured: What ``measure`` returned.
+            contact: Index of the surface.
+        """
+        first, end, corner, last = self._rows_of[contact]
+        speeds, others = measured[0][first:end].tolist(), measured[1].tolist()
+        return not all(-1.0 <= part <= 1.0 for part in (*speeds, *others[first:end], *others[corner:last]))
+
+    def describe(self, measured: Measured, contact: int) -> list[str]:
+        """Return in words what a surface does that does not rest.
+
+        Args:
+            measured: What ``measure`` returned.
+            contact: Index of the surface.
+        """
+        name, (first, end, corner, last), found = self._surfaces[contact].name, self._rows_of[contact], []
+        for parts, bound, unit, moves in ((measured[0], SPEED, "/s", MOVES), (measured[1], ACCELERATION, "/s²", ACCELERATES)):
+            along, normal, turning = parts[first : first + 2], float(parts[first + 2]), np.abs(parts[first + LINEAR : end])
+            if not np.max(np.abs(along)) <= 1.0:
+                found.append(f"{name}: pushes, but {moves[0]} {bound * float(np.linalg.norm(along)):.3g} m{unit}")
+            if not abs(normal) <= 1.0:
+                found.append(f"{name}: pushes, but {moves[1 if normal > 0.0 else 2]} {bound * abs(normal):.3g} m{unit}")
+            if not np.max(turning, initial=0.0) <= 1.0:
+                found.append(f"{name}: pushes, but {moves[3]} {bound / LEVER * float(np.max(turning)):.3g} rad{unit}")
+        heights = measured[1][corner:last] * GAP
+        worst = float(heights[np.argmax(np.abs(heights))]) if len(heights) else 0.0
+        if abs(worst) > GAP:
+            found.append(f"{name}: pushes, but is {abs(worst):.3g} m {'above' if worst > 0.0 else 'below'} its ground")
+        return found
+
+
+def _span_of(owner: list[int], contact: int, start: int) -> tuple[int, int]:
+    """Return where the corners of a surface begin and end among all that is measured besides speeds."""
+    first = start + sum(k < contact for k in owner)
+    return first, first + owner.count(contact)

@@ -1,0 +1,166 @@
+"""The certificate: right answers are certified, wrong torques, wrenches and contacts that move are not, whichever way they came."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import humanoid_dynamics as hd
+from humanoid_dynamics.constraints.constraint_set import ConstraintSet
+from humanoid_dynamics.constraints.contact import build_contact
+from humanoid_dynamics.contact.ground import Ground
+from humanoid_dynamics.dynamics.mechanism import Mechanism
+from humanoid_dynamics.errors import ShapeError, UnknownNameError
+from humanoid_dynamics.resolution.resolver import Resolver
+
+FEET = ("left_foot", "right_foot")
+ROBOTS = ("legs12", "human16", "human28")
+
+
+def standing_motion(robot, names, rng, speed=0.2, push=0.5):
+    """A random configuration and a random motion that leaves the surfaces at rest."""
+    q = np.array(pin.integrate(robot.model, robot.posture, 0.05 * rng.standard_normal(robot.nv)))
+    standing = Mechanism(robot, ConstraintSet.of(robot, [build_contact(robot, name) for name in names]))
+    standing.update(q, np.zeros(robot.nv))
+    v = standing.null_space.Gamma @ (speed * rng.standard_normal(standing.nu))
+    standing.update(q, v)
+    return hd.State(q, v), standing.null_space.Gamma @ (push * rng.standard_normal(standing.nu)) + standing.null_space.beta
+
+
+def along(robot, name, values):
+    """A velocity or acceleration of the base, in axes of the world, that moves all of the robot as one."""
+    moved = np.zeros(robot.nv)
+    R = pin.XYZQUATToSE3(robot.posture[:7]).rotation
+    moved[:3], moved[3:6] = R.T @ values[:3], R.T @ values[3:]
+    return moved
+
+
+@pytest.mark.parametrize("compiled", [False, None])
+@pytest.mark.parametrize("name", ROBOTS)
+def test_surfaces_at_rest_are_no_false_alarm(name, compiled):
+    robot, rng = hd.load_robot(name), np.random.default_rng(1)
+    solver, certified = hd.InverseDynamics(robot, FEET, compiled=compiled), 0
+    for _ in range(40):
+        state, a = standing_motion(robot, FEET, rng)
+        certificate = solver.tick(state.q, state.v, a).certificate
+        assert certificate.status in {"ok", "unsupported"}, certificate.reasons
+        assert not any("pushes" in reason for reason in certificate.reasons)
+        certified += certificate.status == "ok"
+    assert certified > 20
+
+
+@pytest.mark.parametrize("compiled", [False, None])
+@pytest.mark.parametrize("rule", ["transition", "transition_limited", "minimum_torque_limited"])
+def test_torques_and_wrenches_that_are_wrong_are_no_ok(monkeypatch, rule, compiled):
+    """Whatever found them: torques and pushes are changed on their way to the certificate."""
+    robot = hd.load_robot("human28")
+    state = hd.State.at_rest(robot)
+    solver, certify, change = hd.InverseDynamics(robot, FEET, rule, compiled=compiled), Resolver._certify, {}
+
+    def tamper(self, found, *rest):
+        x, forces, tau = (np.array(part) for part in found)
+        change["now"](x, tau)
+        return certify(self, (x, forces, tau), *rest)
+
+    monkeypatch.setattr(Resolver, "_certify", tamper)
+
+    def swap(_, tau):
+        tau[[3, 9]] = tau[[9, 3]] + 0.01
+
+    changes = {
+        "nothing": lambda x, tau: None,
+        "scaled torques": lambda x, tau: np.multiply(tau, 1.01, tau),
+        "one torque": lambda x, tau: np.add.at(tau, 5, 1e-3),
+        "swapped torques": swap,
+        "scaled wrenches": lambda x, tau: np.multiply(x, 1.001, x),
+        "wrench of other sign": lambda x, tau: np.negative(x, x),
+        "wrench of the other foot": lambda x, tau: np.copyto(x, np.roll(x, 6) + 1e-3),
+        "dropped contact": lambda x, tau: np.copyto(x[:6], 0.0),
+    }
+    for what, how in changes.items():
+        change["now"] = how
+        certificate = solver.tick(state.q, state.v, np.zeros(robot.nv)).certificate
+        assert (certificate.status == "ok") == (what == "nothing"), what
+        assert (certificate.residual < 1e-8) == (what == "nothing"), what
+        assert bool(certificate.reasons) == (what != "nothing"), what
+
+
+MOVES = {
+    "slides": (0.05, 0.0, 0.0, 0.0, 0.0, 0.0),
+    "slides across": (0.0, -0.5, 0.0, 0.0, 0.0, 0.0),
+    "is driven into the ground": (0.0, 0.0, -0.1, 0.0, 0.0, 0.0),
+    "lifts off": (0.0, 0.0, 0.3, 0.0, 0.0, 0.0),
+    "turns": (0.0, 0.0, 0.0, 0.0, 0.0, 0.4),
+}
+
+
+@pytest.mark.parametrize("compiled", [False, None])
+@pytest.mark.parametrize("how", MOVES)
+def test_contacts_that_move_are_told(how, compiled):
+    robot = hd.load_robot("human28")
+    solver, zero = hd.InverseDynamics(robot, FEET, compiled=compiled), np.zeros(robot.nv)
+    moved = along(robot, "human28", np.array(MOVES[how]))
+    word = how.removesuffix(" across")
+    for v, a, begins in ((moved, zero, ""), (zero, 10.0 * moved, "begins to ")):
+        certificate = solver.tick(robot.posture, v, a if abs(a).max() < 3.0 else 3.0 * a / abs(a).max()).certificate
+        assert certificate.status in {"inconsistent_contact", "unsupported"}
+        told = {"slides": "slide", "turns": "turn", "lifts off": "lift off"}.get(word, word) if begins else word
+        assert any(reason.startswith("left_foot: pushes") and told in reason for reason in certificate.reasons), certificate.reasons
+
+
+def test_a_contact_without_a_push_may_move():
+    """Free fall with idle feet, and a foot that has no share."""
+    robot = hd.load_robot("human28")
+    falling = np.zeros(robot.nv)
+    falling[:3] = robot.model.gravity.linear
+    assert hd.inverse_dynamics(robot, hd.State.at_rest(robot), falling, FEET).certificate.status == "ok"
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        state, a = standing_motion(robot, FEET[:1], rng, 0.1, 0.2)
+        assert not any(
+            "right_foot" in reason for reason in hd.inverse_dynamics(robot, state, a, FEET, shares=[1.0, 0.0]).certificate.reasons
+        )
+
+
+def test_edges_and_points_may_turn_about_themselves():
+    """Only along what they hold they may not move: a heel rolls, a finger tip pivots."""
+    robot, rng = hd.load_robot("biped7"), np.random.default_rng(3)
+    for name, surface in robot.surfaces.items():
+        if surface.kind == "face":
+            continue
+        solver = hd.InverseDynamics(robot, name, "minimum_torque")
+        for _ in range(10):
+            state, a = standing_motion(robot, (name,), rng)
+            assert not any("pushes" in reason for reason in solver.tick(state.q, state.v, a).certificate.reasons)
+
+
+class TestGround:
+    @pytest.mark.parametrize(
+        ("height", "ground", "status"), [(0.0, 0.0, "ok"), (1.0, 0.0, "off"), (1.0, 1.0, "ok"), (-0.02, 0.0, "off"), (1.0, None, "ok")]
+    )
+    def test_height(self, height, ground, status):
+        robot = hd.load_robot("human28")
+        q = np.array(robot.posture)
+        q[2] += height
+        for answer in (
+            hd.inverse_dynamics(robot, hd.State(q, np.zeros(robot.nv)), np.zeros(robot.nv), FEET, ground=ground),
+            hd.InverseDynamics(robot, FEET, ground=ground).tick(q, np.zeros(robot.nv), np.zeros(robot.nv)),
+        ):
+            assert answer.certificate.status == ("ok" if status == "ok" else "inconsistent_contact")
+            assert any("the ground" in reason or "its ground" in reason for reason in answer.certificate.reasons) == (status == "off")
+
+    def test_a_slope_is_no_level_ground(self):
+        robot, rest = hd.load_robot("human28"), np.zeros(34)
+        slope = Ground(0.0, [0.1, 0.0, 1.0])
+        assert hd.inverse_dynamics(robot, hd.State.at_rest(robot), rest, FEET, ground=slope).certificate.status == "inconsistent_contact"
+
+    def test_each_surface_may_have_its_own(self):
+        robot, rest = hd.load_robot("human28"), np.zeros(34)
+        one = hd.inverse_dynamics(robot, hd.State.at_rest(robot), rest, FEET, ground={"left_foot": -0.3, "right_foot": 0.0})
+        assert [reason[:10] for reason in one.certificate.reasons] == ["left_foot:"]
+
+    def test_what_is_no_ground_is_refused(self):
+        robot = hd.load_robot("human28")
+        with pytest.raises(ShapeError, match="upwards"):
+            hd.InverseDynamics(robot, FEET, ground=Ground(0.0, [1.0, 0.0, 0.0]))
+        with pytest.raises(UnknownNameError, match="left_fot"):
+            hd.InverseDynamics(robot, FEET, ground={"left_fot": 0.0})
