@@ -92,7 +92,7 @@ def build_topics(current: str) -> str:
             says, hears = found.setdefault((topic.name, topic.kind), ([], []))
             (says if topic.way == "out" else hears).append(f"`{node}`")
     rows = ((f"`{name}`", f"`{kind}`", ", ".join(says), ", ".join(hears)) for (name, kind), (says, hears) in found.items())
-    return write_table(("topic", "type", "said by", "heard by"), rows)
+    return write_table(("topic", "type", "publishers", "subscribers"), rows)
 
 
 def build_qos(current: str) -> str:
