@@ -9,9 +9,11 @@ import numpy as np
 from scipy.linalg import blas
 
 from humanoid_dynamics.constraints.block import ConstraintBlock
+from humanoid_dynamics.constraints.contact import ContactBlock
 from humanoid_dynamics.constraints.coordinate import build_mimic
 from humanoid_dynamics.constraints.kinematics import Kinematics
-from humanoid_dynamics.constraints.loop import build_loop
+from humanoid_dynamics.constraints.loop import LoopBlock, build_loop
+from humanoid_dynamics.constraints.rank import LEAST_LEVER, measure_length
 from humanoid_dynamics.constraints.user import UserBlock
 from humanoid_dynamics.constraints.wheel import build_wheel
 from humanoid_dynamics.errors import HumanoidDynamicsError, UnknownNameError
@@ -20,6 +22,8 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 CHARACTERISTIC_LENGTH = 0.3
 NOTHING = 1e-12
+FREE = 6  # freedoms of a joint that every row of a frame on it feels
+KEPT_GAP = 4.0  # how often the least lever of a row that the tree keeps its frames may be apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +53,9 @@ class ConstraintRows:
 class ConstraintSet:
     """Ordered blocks of constraint rows of one robot, with stable names.
 
+    Rows of loops and contacts that the tree keeps anyway, such as those of a point on the axis of a hinge, are zero.  Only rounding is left
+    of them, which a test of rank that compares rows with one another takes for a constraint.
+
     Adding and removing touch one entry of a table and rebuild no model.  Evaluation writes into buffers this object owns; the arrays it
     returns hold until the next evaluation or change.
 
@@ -56,6 +63,7 @@ class ConstraintSet:
         robot: The robot the blocks are bound to.
         length: Characteristic length that makes angular rows comparable with linear ones [m].
         generation: Grows with every change, so that others can see that one happened.
+        least: (k,) how large some entry of each row has to be for it to count.
     """
 
     def __init__(self, robot: RobotModel, blocks: Iterable[ConstraintBlock] = (), *, length: float = CHARACTERISTIC_LENGTH) -> None:
@@ -204,6 +212,10 @@ class ConstraintSet:
             block.write_jacobian(kinematics, J)
         for J, scale in self._unitless:
             scale[:] = _unit_scale(J)
+        if self._fragile:
+            self._kept = np.abs(rows.J).max(axis=1) < self.least
+            if self._kept.any():
+                rows.J[self._kept] = 0.0
         return rows.J
 
     def drift(self, kinematics: Kinematics) -> Vector:
@@ -218,6 +230,8 @@ class ConstraintSet:
         rows = self._rows if self._plan is not None else self._current()
         for block, _, gamma, _ in self._plan or ():
             block.write_drift(kinematics, gamma)
+        if self._fragile and self._kept.any():
+            rows.gamma[self._kept] = 0.0
         return rows.gamma
 
     def breach(self, kinematics: Kinematics) -> float:
@@ -249,6 +263,8 @@ class ConstraintSet:
         rows = self._current()
         for block, _, _, phi in self._plan or ():
             block.write_error(kinematics, phi)
+        if self._fragile and self._kept.any():
+            rows.phi[self._kept & (np.abs(rows.phi) <= KEPT_GAP * self.least)] = 0.0
         return rows.phi
 
     def evaluate(self, kinematics: Kinematics) -> ConstraintRows:
@@ -270,6 +286,20 @@ class ConstraintSet:
         """(k,) factors that make rows comparable."""
         return self._current().scale
 
+    def _find_least(self, block: ConstraintBlock) -> Vector:
+        """Return (k,) how large some entry of each row of a block has to be; zero where no row can vanish, or the units are unknown."""
+        if isinstance(block, LoopBlock):
+            ends = (block.A.joint, block.B.joint)
+        elif isinstance(block, ContactBlock):
+            ends = (block.C.joint, 0)
+        else:
+            return np.zeros(len(block.labels))
+        model = self.robot.model
+        moving = set(model.supports[ends[0]]) ^ set(model.supports[ends[1]])
+        if any(model.joints[int(joint)].nv == FREE for joint in moving):
+            return np.zeros(len(block.labels))
+        return LEAST_LEVER * np.where(block.rotational, 1.0, measure_length(model))
+
     def _changed(self) -> None:
         self.generation += 1
         self._plan = None
@@ -287,6 +317,8 @@ class ConstraintSet:
         self._motion, self._scaled, phi = np.zeros((2, total)), np.zeros((2, total)), np.zeros(total)
         gamma, self._slip, self._scaled_flat = self._motion[0], self._motion[1], self._scaled.reshape(-1)
         scale = np.array([self.length if flag else 1.0 for block in active for flag in block.rotational])
+        self.least = np.concatenate([np.zeros(0), *(self._find_least(block) for block in active)])
+        self._fragile, self._kept = bool(self.least.any()), np.zeros(total, dtype=bool)
         self._plan, self._unitless, start = [], [], 0
         for block in active:
             part = slice(start, start + len(block.labels))

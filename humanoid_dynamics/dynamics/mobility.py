@@ -101,8 +101,8 @@ def report_mobility(robot: RobotModel, q: Vector | None = None, mechanism: Mecha
     mechanism = mechanism or Mechanism(robot)
     found = mechanism.mobility(close_position(mechanism, robot.posture).q if q is None else q)
     blocks = tuple(_block_facts(mechanism, block) for block in mechanism.constraints)
-    shape = _rank(np.delete(found.Gamma, _root_coordinates(robot), axis=0))
-    actuation = _rank(found.Gamma[mechanism.actuated])
+    shape = _rank(np.delete(found.Gamma, _root_coordinates(robot), axis=0), least=1.0)
+    actuation = _rank(found.Gamma[mechanism.actuated], least=1.0)
     closure = max((block.error for block in blocks), default=0.0)
     rows, motors = mechanism.J.shape[0], len(mechanism.actuated)
     status, reasons = _judge(closure, rows - found.rank, motors, shape, actuation)
@@ -174,5 +174,5 @@ def _root_coordinates(robot: RobotModel) -> range:
     return range(0) if root is None else range(root.v.start, root.v.stop)
 
 
-def _rank(A: Matrix) -> int:
-    return RankPolicy().rank(singular_values(A))
+def _rank(A: Matrix, least: float = 0.0) -> int:
+    return RankPolicy().rank(singular_values(A), least=least)

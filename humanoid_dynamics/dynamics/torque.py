@@ -46,15 +46,15 @@ def share_torque(S: Matrix, tau_G: Vector, weight: Vector | None = None, policy:
         Torques, remainder, rank.
     """
     na, nu = S.shape
+    policy, root = policy or RankPolicy(), np.ones(na) if weight is None else 1.0 / np.sqrt(weight)
+    largest = float(root.max(initial=0.0))  # what a motor that drives its own coordinate has in S: smaller by far is rounding
     if na >= nu > 0:
         weighted = S if weight is None else S / weight[:, None]
         U, positive = factor_positive(blas.dgemm(1.0, S, weighted, trans_a=1))
-        if positive and pivot_ratio(U) < WELL_CONDITIONED:
+        if positive and pivot_ratio(U) < WELL_CONDITIONED and U.diagonal().min() > policy.tolerance * largest:
             tau = weighted @ solve_factored(U, tau_G)
             return TorqueShare(tau, tau_G - S.T @ tau, nu)
-    root = np.ones(na) if weight is None else 1.0 / np.sqrt(weight)
     scaled = root[:, None] * S
-    policy = policy or RankPolicy()
-    rank = policy.rank(singular_values(scaled))
+    rank = policy.rank(singular_values(scaled), least=largest)
     tau = root * decompose(scaled, policy.tolerance, rank).solve_transposed(tau_G)
     return TorqueShare(tau, tau_G - S.T @ tau, rank)

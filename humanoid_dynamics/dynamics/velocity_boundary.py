@@ -69,6 +69,7 @@ def solve_velocity_jump(A: Matrix, D: Matrix, v: Vector, J_n: Matrix, length: fl
     scale = np.array([1.0, 1.0, 1.0, length, length, length])
     blocked = decompose((scale[:, None] * J_n).T, RANK_TOLERANCE).null_basis  # N in scaled axes, orthonormal
     K = blocked.T @ (scale[:, None] * D)
+    K[np.abs(K).max(axis=1, initial=0.0) < RANK_TOLERANCE * length] = 0.0  # what the chains keep anyway is rounding, and no row
     U, _ = factor_positive(A)
     whitened = solve_triangular(U, K.T, transposed=True).T  # K U^-1
     pull = decompose(whitened, RANK_TOLERANCE)

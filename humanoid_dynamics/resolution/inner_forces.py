@@ -11,7 +11,7 @@ import numpy as np
 
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
-RANK = 1e-10  # of the largest singular value; what is below it reaches nothing
+RANK = 1e-10  # of the largest singular value, and of one where that is smaller; what is below it reaches nothing
 BASE_COORDINATES = {"free_flyer": 6, "planar": 3}
 
 
@@ -37,13 +37,13 @@ class InnerForces:
         U, G = J_u[: self._contacts], J_u[self._contacts :]
         base = self._base if np.abs(G[:, : self._base]).max(initial=0.0) <= RANK else 0  # a loop through the world reaches the base
         left, sigma, right = np.linalg.svd(G[:, base:])
-        rank = int(np.count_nonzero(sigma > RANK * sigma.max(initial=0.0)))
+        rank = int(np.count_nonzero(sigma > RANK * sigma.max(initial=1.0)))
         self._ways = left[:, :rank], sigma[:rank], np.hstack((np.zeros((rank, base)), right[:rank]))
         beyond = right[rank:].T
         reached = U[:, base:] @ beyond
         if np.abs(reached).max(initial=0.0) > RANK:  # passive joints that no inner force holds, among them rods that spin idly
             _, sigma, turned = np.linalg.svd(reached)
-            beyond = beyond @ turned[: np.count_nonzero(sigma > RANK * sigma[0])].T
+            beyond = beyond @ turned[: np.count_nonzero(sigma > RANK * max(sigma[0], 1.0))].T
         else:
             beyond = beyond[:, :0]
         Z = np.zeros((J_u.shape[1], base + beyond.shape[1]))

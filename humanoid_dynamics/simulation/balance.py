@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from math import sqrt
+
 from humanoid_dynamics.simulation.books import Books
 
 ENERGY = 1e-3  # of all energy there was at the start or came and went since
 NONE = 1e-6  # what may be missing where there is none [J, N·s, N·m·s]
 ROUND_OFF = 1e-9  # share of it that says nothing about a step
 GAIN = 1e-2  # of the largest kinetic energy so far: what steps may make out of nothing in a second [1/s]
+JOLT = 1e-2  # of the momentum that belongs to the kinetic energy: what a step may make out of nothing
 FREE = 1e-4  # what a step may make wherever it is [J]
 
 
@@ -33,6 +36,20 @@ def find_imbalance(books: Books, before: float, kinetic: float) -> str:
         return ""
     said = f"{missing - before:.1e} J came from nowhere, {missing:.1e} J since the start"
     return f"{said}: more than {ENERGY:g} of the {came:.3g} J that came and went"
+
+
+def find_jolt(momentum: float, mass: float, kinetic: float) -> str:
+    """Return in words what momentum came from nowhere in a step, where that is more than one may; empty where it is not.
+
+    Args:
+        momentum: Momentum that no force of the step gave [N·s].
+        mass: Mass of all bodies [kg].
+        kinetic: Their kinetic energy [J].
+    """
+    whole = sqrt(2.0 * mass * kinetic)
+    if not momentum > JOLT * whole + NONE:
+        return ""
+    return f"{momentum:.1e} N·s came from nowhere in the step: more than {JOLT:g} of the {whole:.3g} N·s that move"
 
 
 def find_gain(made: float, kinetic: float, dt: float) -> str:

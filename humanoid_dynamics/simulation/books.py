@@ -123,6 +123,17 @@ class Books:
             account[TURNED] += np.linalg.norm(change[:3])
             account[TURNED + 1] += np.linalg.norm(change[3:] - cross(motion[6:] / mass, change[:3]))
 
+    def lose(self, momentum: Vector, places: Vector) -> None:
+        """Enter momentum that nobody gave, apart from that of steps.
+
+        Args:
+            momentum: (6,) it, linear and angular about the origin of the world.
+            places: (3,) mass times centre of mass.
+        """
+        account = self.account
+        account[UNGIVEN : UNGIVEN + 3] += momentum[:3]
+        account[UNGIVEN + 3 : UNGIVEN + 6] += momentum[3:] - cross(places / account[MASS], momentum[:3])
+
     def give(self, impulse: Vector) -> None:
         """Enter an impulse on the bodies.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from humanoid_dynamics.simulation.balance import ENERGY, FREE, NONE, find_gain, find_imbalance
+from humanoid_dynamics.simulation.balance import ENERGY, FREE, NONE, find_gain, find_imbalance, find_jolt
 from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE
 from humanoid_dynamics.simulation.setup import PointForce, StepReport
+from humanoid_dynamics.simulation.steps.rows import MASS
 from humanoid_dynamics.simulation.steps.stepper import Stepper
 from humanoid_dynamics.spatial.arrays import read_only
 
@@ -21,21 +22,22 @@ def read_report(stepper: Stepper, status: str, reason: str, impacts: int) -> Ste
     residual, complementarity, cone, _, depth, touching, missing, momentum, spin = stepper.quality.tolist()
     if stepper.worst is not None:
         residual, complementarity, cone, _, depth = stepper.certificate
-    if status == "ok" and (residual > CLOSE or stepper.lifted > 0.0 or stepper.apart or abs(missing) > NONE):
-        status, reason = find_fault(stepper, residual, missing)
+    if status == "ok" and (residual > CLOSE or stepper.lifted > 0.0 or stepper.apart or abs(missing) > NONE or momentum > NONE):
+        status, reason = find_fault(stepper, residual, (missing, momentum))
     told = (stepper.t, status, reason, int(touching), impacts, residual, complementarity, cone, depth, stepper.closure)
     books = (missing, momentum, spin, stepper.strayed, stepper.created, stepper.engine.contacts.law.handed, stepper.lifted)
     return tuple.__new__(StepReport, told + books)  # what fills in defaults takes twice as long
 
 
-def find_fault(stepper: Stepper, residual: float, missing: float) -> tuple[str, str]:
+def find_fault(stepper: Stepper, residual: float, ungiven: tuple[float, float]) -> tuple[str, str]:
     """Return status and reason of a step that was taken with the torques it was given.
 
     Args:
         stepper: What took it.
         residual: Distance of the contact impulses from a solution, as a velocity [m/s].
-        missing: Energy that came from nowhere or went nowhere since the start [J].
+        ungiven: Energy that came from nowhere or went nowhere since the start [J], and momentum that did in the step [N·s].
     """
+    missing, momentum = ungiven
     if residual > CLOSE:
         return "inexact", f"contact impulses are a velocity of {residual:.1e} m/s away from a solution"
     if stepper.lifted > 0.0:
@@ -43,7 +45,10 @@ def find_fault(stepper: Stepper, residual: float, missing: float) -> tuple[str, 
     if stepper.apart:
         return "inexact", f"row {stepper.apart!r} stays open: the loops are apart by {stepper.closure:.1e} m"
     reason, made = "", missing - stepper.missed
-    if stepper.audit and made > FREE and stepper.engine.joints.drive is None:  # drives bring and take more in a step than all moves with
+    if momentum > NONE:
+        reason = find_jolt(momentum, stepper.books.account[MASS], max(stepper.swing, stepper.kinetic_before, stepper.measure_kinetic()))
+    driven = stepper.engine.joints.drive is not None  # drives bring and take more in a step than all moves with
+    if stepper.audit and not (reason or driven) and made > FREE:
         stepper.swing = max(stepper.swing, stepper.measure_kinetic())
         reason = find_gain(made, stepper.swing, stepper.length)
     if stepper.audit and not reason and abs(missing) > ENERGY * abs(stepper.books.start) + NONE:

@@ -23,7 +23,7 @@ STATUSES = {
     "saturated": "a torque was larger than its motor can give, and was cut",
     "invalid_input": "a torque was not a number and counted as zero, or the time step made no sense and no step was taken",
     "inexact": "contact impulses are less exact than promised, a push out of the ground did too much work, or a loop stays open",
-    "unbalanced": "more energy came from nowhere, in the step or since the start, than may; shorter steps help",
+    "unbalanced": "more energy or momentum came from nowhere, in the step or since the start, than may; shorter steps help",
     "stopped": "the motion ran away; the world keeps the last good state, without forces, and takes no more steps",
 }
 

@@ -183,7 +183,7 @@ class World(ObservedWorld):
         self._check_between_steps("apply")
         check_events(events)
         check_reach(self.mechanism, self.q, events)
-        old, before = self._stepper, self._stepper.measure_energy()
+        old, before, v = self._stepper, self._stepper.measure_energy(), self.v
         change = apply_events(self.mechanism, self.state, events, close=close_up)
         if change.mechanism is not old.mechanism:
             drive = None if old.engine.joints.drive is None else rebind_drive(old.engine.joints.drive, old.robot, change.mechanism.robot)
@@ -193,6 +193,8 @@ class World(ObservedWorld):
         stepper = self._stepper
         stepper.q, stepper.v = np.array(change.state.q), np.array(change.state.v)
         stepper.forget()
+        if change.impact is not None and change.mechanism is old.mechanism:
+            stepper.note_impact(v, change.impact.impulse)
         after = stepper.measure_energy()
         stepper.books.enter("loops", after - before)
         stepper.books.shift(after - before, at_start=False)

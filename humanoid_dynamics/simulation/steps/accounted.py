@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
+from humanoid_dynamics.constraints.loop import LoopBlock
 from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.simulation.books import Books
@@ -12,7 +13,7 @@ from humanoid_dynamics.simulation.contacts.contact_rows import Touching, merge_t
 from humanoid_dynamics.simulation.steps.engine import Engine
 from humanoid_dynamics.simulation.steps.motion_kernel import MOTIONS
 from humanoid_dynamics.simulation.steps.rows import AUDIT, MASS, PUSH, Q_END, RESIDUAL, SPIN, V_END, Z_END, Z_FREE
-from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.spatial.arrays import Indices, Vector
 
 
 class AccountedTree:
@@ -46,6 +47,7 @@ class AccountedTree:
         self._lam: Vector | None = np.zeros(mechanism.constraints.size)
         self.span = self.length = 1.0
         self.parts_touched: list[Touching] | None = None
+        self._giving: tuple[int, Indices] = (-1, np.zeros(0, dtype=np.intp))  # of which constraints it is known which rows give momentum
         self._data = self.robot.data()
         self._dofs, self._numbers = engine.tables.dofs, engine.tables.numbers
         self._ends = engine.tables.configurations[Q_END], self._dofs[V_END]  # of a step that is taken in one go
@@ -122,9 +124,10 @@ class AccountedTree:
         if not self.weighs:
             return
         engine, dofs = self.engine, self._dofs
-        loops = dt * self.lam.dot(engine.terms.rows) if len(self.lam) else np.zeros(len(self.v))
+        impulses = dt * self.lam
+        loops = impulses.dot(engine.terms.rows) if len(self.lam) else np.zeros(len(self.v))
         self.books.give(engine.outside.sum_contacts(self.touching))
-        self._give(dt * dofs[PUSH] + loops)
+        self._give(dt * dofs[PUSH] + self.find_given(impulses))
         if engine.outside.carries:
             nobodys = engine.terms.force(dofs[Z_END] - dofs[Z_FREE]) - self._spread_contacts() - loops
             self._borne = nobodys, np.zeros(len(self.v))
@@ -139,28 +142,71 @@ class AccountedTree:
         """
         if not self.weighs:
             return
-        loops = self._find_loops(after - before).dot(self.engine.terms.rows) if self.mechanism.constraints.size else 0.0 * after
+        impulses = self._find_loops(after - before) if self.mechanism.constraints.size else np.zeros(0)
         self.books.give(self.engine.outside.sum_contacts(self.touching))
-        self.give_jump(after - before, loops, self._spread_contacts(), v_after - self.v)
+        self.give_jump(after - before, impulses, self._spread_contacts(), v_after - self.v)
 
-    def give_jump(self, change: Vector, loops: Vector, contacts: Vector, jump: Vector) -> None:
+    def give_jump(self, change: Vector, impulses: Vector, contacts: Vector, jump: Vector) -> None:
         """Enter the impulses of loops, and of what carries trees, in a jump of velocities.
 
         Args:
             change: (nv,) of the whitened velocity.
-            loops: (nv,) generalized impulse of loops.
+            impulses: (k,) impulses of the bilateral rows.
             contacts: (nv,) that of contacts and limits.
             jump: (nv,) of the velocity.
         """
-        self._give(loops)
+        self._give(self.find_given(impulses))
         outside = self.engine.outside
         if not outside.carries:
             return
+        loops = impulses.dot(self.engine.terms.rows) if len(impulses) else np.zeros(len(self.v))
         nobodys = self.engine.terms.force(change) - loops - contacts
         if self._borne is None:
             self.books.give(outside.bear((self.q, self.v, jump), nobodys, jump=True))
         else:
             self._borne = self._borne[0] + nobodys, self._borne[1] + jump
+
+    def note_impact(self, v: Vector, impulses: Vector) -> None:
+        """Enter what momentum a change of structure made out of nothing; the next step reports it.
+
+        Args:
+            v: (nv,) velocity before it.
+            impulses: (k,) impulses of the bilateral rows, as the mechanism has them now.
+        """
+        engine, mechanism, giving = self.engine, self.mechanism, self._find_giving()
+        if not self.weighs or engine.outside.carries:
+            return
+        change, places = -engine.measure_motion(self.q, v), engine.measure_motion(self.q, self.v)
+        change += places
+        given = engine.outside.sum_generalized(impulses[giving].dot(mechanism.J[giving]), mechanism.kinematics.data)
+        self.books.lose(change[:6] - given, places[6:])
+
+    def find_given(self, impulses: Vector) -> Vector:
+        """Return (nv,) the generalized impulse of the bilateral rows that may change the momentum of all bodies.
+
+        A loop between two bodies of one tree gives each what it takes from the other, so whatever momentum comes with it came from nowhere.
+
+        Args:
+            impulses: (k,) impulses of the bilateral rows.
+        """
+        constraints = self.mechanism.constraints
+        if self._giving[0] != constraints.generation:
+            self._giving = constraints.generation, self._find_giving()
+        giving = self._giving[1]
+        return impulses[giving].dot(self.engine.terms.rows[giving]) if len(giving) else np.zeros(len(self.v))
+
+    def _find_giving(self) -> Indices:
+        """Return which bilateral rows may give momentum: all but those of loops within a tree."""
+        supports, first, giving = self.robot.model.supports, 0, [np.zeros(0, dtype=np.intp)]
+        for block in self.mechanism.constraints:
+            if block.inert:
+                continue
+            within = isinstance(block, LoopBlock) and 0 not in {block.A.joint, block.B.joint}
+            roots = {supports[end.joint][1] for end in (block.A, block.B)} if isinstance(block, LoopBlock) and within else {0, 1}
+            if len(roots) > 1:
+                giving.append(np.arange(first, first + len(block.labels)))
+            first += len(block.labels)
+        return np.concatenate(giving)
 
     def _find_loops(self, change: Vector) -> Vector:
         """Return impulses of the bilateral rows (k,), which hold against contacts too.

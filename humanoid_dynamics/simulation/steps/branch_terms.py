@@ -102,7 +102,7 @@ class BranchTerms(Terms):
         table = self._read_table()
         if not table.compiled:
             return super().find_error()
-        return table.phi, float(self._kernels.find_errors(table.loops, self.poses, self.constraints.scale, table.phi))
+        return table.phi, float(self._kernels.find_errors(table.loops, self.poses, (self.constraints.scale, table.rows), table.phi))
 
     def _read_table(self) -> LoopTable:
         """Return the table of the bilateral rows there are now."""

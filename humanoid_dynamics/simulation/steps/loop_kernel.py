@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from humanoid_dynamics.constraints.constraint_set import KEPT_GAP
 from humanoid_dynamics.simulation.steps.branches import whiten_all
 from humanoid_dynamics.simulation.steps.row_kernel import multiply_rows, take_out
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
@@ -17,7 +18,8 @@ from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 # one row per loop: numbers, and whole numbers
 L_A: Final = 0  # pose of frame A in its joint, rotation row by row and translation, twelve columns
 L_B: Final = 12  # of frame B
-LOOP_COLUMNS: Final = 24
+L_LEAST: Final = 24  # how large some entry of a row has to be for it to count: of linear ones, of angular ones
+LOOP_COLUMNS: Final = 26
 L_JOINT_A: Final = 0
 L_JOINT_B: Final = 1
 L_LAST_A: Final = 2  # last coordinate that carries it, -1 for the world
@@ -118,6 +120,21 @@ def write_rows(loops: tuple[Matrix, Indices], views: tuple[Matrix, Matrix], pare
             for i in range(6):
                 covector[i] = -covector[i]
             add_chain(JT, parents, own[L_LAST_B], covector, row)
+            if is_kept(row, numbers[loop, L_LEAST + int(own[L_AXES + k] > 2)]):
+                row[:] = 0.0
+
+
+def is_kept(row: Vector, least: float) -> bool:
+    """Return whether the tree keeps a row anyway: all of its entries are smaller than one that counts.
+
+    Args:
+        row: (nv,) the row.
+        least: What counts.
+    """
+    largest = 0.0
+    for i in range(len(row)):
+        largest = max(largest, abs(row[i]))
+    return largest < least
 
 
 def orthonormalize(basis: Matrix, R: Matrix, order: Indices) -> int:
@@ -239,16 +256,18 @@ def hold_loops(
     return hold_rows(rows[0], rows[1], tree, found)
 
 
-def find_errors(loops: tuple[Matrix, Indices], poses: Matrix, scale: Vector, phi: Vector) -> float:
+def find_errors(loops: tuple[Matrix, Indices], poses: Matrix, rows: tuple[Vector, Matrix], phi: Vector) -> float:
     """Write the position errors of all loops: position of A in B, then the angles by which the axes fail to meet; return the largest.
+
+    A row that the tree keeps anyway has no error while its frames are together but for what such a row may be open by.
 
     Args:
         loops: Their numbers and whole numbers.
         poses: (nj, 12) poses of joints.
-        scale: (k,) factors that make rows comparable.
+        rows: (k,) factors that make rows comparable, and (k, nv) the rows.
         phi: (k,) written.
     """
-    numbers, places = loops
+    (numbers, places), (scale, J) = loops, rows
     largest = 0.0
     A, B, error = np.zeros(12), np.zeros(12), np.zeros(6)
     for loop in range(len(places)):
@@ -260,7 +279,9 @@ def find_errors(loops: tuple[Matrix, Indices], poses: Matrix, scale: Vector, phi
         turn_apart(A, B, own[L_KIND], error)
         for k in range(own[L_COUNT]):
             row = own[L_ROW] + k
-            phi[row] = error[own[L_AXES + k]]
+            phi[row], least = error[own[L_AXES + k]], numbers[loop, L_LEAST + int(own[L_AXES + k] > 2)]
+            if abs(phi[row]) <= KEPT_GAP * least and is_kept(J[row], least):
+                phi[row] = 0.0
             largest = max(largest, abs(scale[row] * phi[row]))
     return largest
 
@@ -297,5 +318,5 @@ def turn_apart(A: Vector, B: Vector, kind: int, error: Vector) -> None:
         error[k] *= stretch
 
 
-PARTS = (compose, point_row, add_chain, write_rows, orthonormalize, find_largest, swap_rows, even_out, hold_rows, turn_apart)
+PARTS = (compose, point_row, add_chain, is_kept, write_rows, orthonormalize, find_largest, swap_rows, even_out, hold_rows, turn_apart)
 APART: tuple[str, ...] = ("compose", "orthonormalize")  # of the parts of kernels here, those that are not copied to where they are called

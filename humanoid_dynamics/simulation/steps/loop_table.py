@@ -13,6 +13,7 @@ from humanoid_dynamics.simulation.steps.loop_kernel import (
     L_A,
     L_AXES,
     L_B,
+    L_LEAST,
     LOOP_COLUMNS,
     LOOP_PLACES,
     UNIVERSAL_KIND,
@@ -45,7 +46,12 @@ class LoopTable:
         self.compiled = len(loops) == len(active)
         numbers, places, row = np.zeros((len(loops), LOOP_COLUMNS)), np.zeros((len(loops), LOOP_PLACES), dtype=np.intp), 0
         for block, own, place in zip(loops, numbers, places, strict=True):
-            own[L_A:L_B], own[L_B:] = _flatten(block.A.X_JF), _flatten(block.B.X_JF)
+            own[L_A:L_B], own[L_B:L_LEAST] = _flatten(block.A.X_JF), _flatten(block.B.X_JF)
+            least = constraints.least[row : row + len(block.axes)]
+            for angular in (0, 1):
+                own[L_LEAST + angular] = max(
+                    (x for x, axis in zip(least, block.axes, strict=True) if (axis > 2) == bool(angular)), default=0.0
+                )
             kind = UNIVERSAL_KIND if block.kind == "universal" else ALIGNED_KIND if block.kind in ALIGNED else FREE_KIND
             pair, count = (block.A.joint, block.B.joint), len(block.axes)
             place[:L_AXES] = *pair, *(joints[k, 2] for k in pair), row, count, kind

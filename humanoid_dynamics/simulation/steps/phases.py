@@ -296,8 +296,8 @@ class Phases(AccountedTree):
         bound = terms.restrain(z)
         self.v = terms.velocity(keep_energy(z, bound, lifted) if keep else bound)
         if self.weighs:
-            loops = terms.multipliers(terms.Q.T.dot(bound - z)).dot(terms.rows)
-            self.give_jump((terms.momentum(self.v) - z), loops, 0.0 * z, self.v - terms.velocity(z))
+            impulses = terms.multipliers(terms.Q.T.dot(bound - z))
+            self.give_jump((terms.momentum(self.v) - z), impulses, 0.0 * z, self.v - terms.velocity(z))
         if self._axes is not None:
             self._axes.see_from_end(self.v)
         terms.release()

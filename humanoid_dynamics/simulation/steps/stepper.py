@@ -32,6 +32,7 @@ from humanoid_dynamics.simulation.steps.rows import (
     UNGIVEN,
     V_MIDDLE,
     Z_END,
+    Z_START,
 )
 from humanoid_dynamics.simulation.steps.step_kernel import DEEP, UNDONE
 from humanoid_dynamics.spatial.arrays import Vector
@@ -219,6 +220,12 @@ class Stepper(Flying):
     def _kinetic(self) -> float:
         """Kinetic energy at the end of a part of a step [J]."""
         z = self._dofs[Z_END]
+        return 0.5 * float(z.dot(z))
+
+    @property
+    def kinetic_before(self) -> float:
+        """Kinetic energy at the start of the last part of the last step [J]."""
+        z = self._dofs[Z_START]
         return 0.5 * float(z.dot(z))
 
     def _keeps_energy(self, created: float, share: float) -> bool:
