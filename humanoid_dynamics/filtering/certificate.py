@@ -8,21 +8,30 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.proportions import Proportions
-from humanoid_dynamics.filtering.sole_edges import HEEL, TOE, find_edges
+from humanoid_dynamics.filtering.sole_edges import FLAT, HEEL, TOE, find_edges
 from humanoid_dynamics.filtering.ticks.joint_room import limited_positions
-from humanoid_dynamics.filtering.ticks.judge_kernels import judge_edge, judge_forces, judge_limits, judge_sole
+from humanoid_dynamics.filtering.ticks.judge_kernels import (
+    judge_edge,
+    judge_forces,
+    judge_limits,
+    judge_place,
+    judge_sole,
+)
 from humanoid_dynamics.filtering.ticks.sliding import BEARS, SLIDE
 from humanoid_dynamics.filtering.ticks.step import Step
+from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.filtering.ticks.terms import BASE, LOCAL
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
-from humanoid_dynamics.spatial.compiling import choose_compiler, compile_kernel
+from humanoid_dynamics.spatial.compiling import choose_compiler, compile_kernel, compile_where_possible
 from humanoid_dynamics.spatial.polygon import half_planes, margin_inside
 from humanoid_dynamics.spatial.rotation import skew
 
 FOUND, MEASURED = 10, 4  # numbers that the kernel writes for a sole, and those of them that are read
 LOADED = 1e-6  # of the weight: a sole that bears less has no centre of pressure
+HEIGHT, TILT = 0.002, 0.035  # m and rad, 2 degrees; what bears is so near to its ground, and a whole sole so parallel to it
+LEVEL = (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)  # normal and a point of level ground
 EOM, PULL, COP, FRICTION, SHARE = 1e-8, 1e-6, 1e-6, 1e-6, 1e-6  # of the weight, twice; m; of the friction coefficient; of a limit
 
 
@@ -41,6 +50,10 @@ class FrameCertificate:
         joint: Smallest distance to a position limit [rad or m]; negative outside.
         speed: Largest share of a speed limit [-].
         slip: Largest speed along the ground, after the step, of the middle of a sole that bears load, or of the edge it stands on [m/s].
+        height: Largest distance from its ground, above or below, of what is declared to bear: the middle of a sole, or the ends of an
+            edge [m].
+        tilt: Largest angle between a whole sole that is declared to bear and its ground [rad].
+        undeclared: Largest force or moment, lengths in metres, on a sole that is not declared to bear, over the weight [-].
     """
 
     residual: float
@@ -51,6 +64,9 @@ class FrameCertificate:
     joint: float
     speed: float
     slip: float
+    height: float = 0.0
+    tilt: float = 0.0
+    undeclared: float = 0.0
 
     @property
     def forces_hold(self) -> bool:
@@ -69,9 +85,14 @@ class FrameCertificate:
         return self.slip <= SLIDE
 
     @property
+    def contacts_hold(self) -> bool:
+        """Whether what is declared to bear is on its ground, whole soles parallel to it, and nothing else bears."""
+        return self.height <= HEIGHT and self.tilt <= TILT and self.undeclared <= LOADED
+
+    @property
     def holds(self) -> bool:
         """Whether all is well."""
-        return self.forces_hold and self.soles_rest and self.limits_hold
+        return self.forces_hold and self.contacts_hold and self.soles_rest and self.limits_hold
 
 
 class FrameJudge:
@@ -101,10 +122,15 @@ class FrameJudge:
         self._found, self._shares = np.zeros((2, FOUND)), np.zeros(3)
         self._edge = compile_kernel(judge_edge) if self._kernel is not None else judge_edge
         self._rims: dict[tuple[int, int], Vector] = {}
+        self._bearing: dict[tuple[int, int], Matrix] = {}  # points of a sole, by what it stands on
         for foot, outline in enumerate(self._outlines):
-            if len(outline) > 2:
+            whole = len(outline) > 2
+            self._bearing[foot, FLAT] = np.array(proportions.corners[foot].mean(axis=0)[None] if whole else surfaces[foot].vertices)
+            if whole:
                 rims = find_edges(np.array(surfaces[foot].vertices), 0.0)
                 self._rims |= {(foot, kind): np.array([*rims.middle(kind), rims.half(kind)]) for kind in (TOE, HEEL)}
+                self._bearing |= {(foot, kind): rims.ends(kind) for kind in (TOE, HEEL)}
+        self._judge_place, self._placed = compile_where_possible(judge_place), np.zeros(2)
         self._index, self._low, self._high = limited_positions(robot)
         self._mu = [s.friction for s in surfaces]
         effort = robot.limits.effort[BASE:]
@@ -118,12 +144,13 @@ class FrameJudge:
         self._ranges[2], self._ranges[3] = self._per_effort, self._per_speed
         if self._limits is not None:
             self._limits(np.zeros(robot.nq), np.zeros(robot.nv), np.zeros(robot.nv - BASE), self._index, self._ranges, self._shares)
+        self._measure_place(0, FLAT, None)
         if self._kernel is not None:  # compile, or load what is compiled, before a robot waits for it
             J, still = pin.getFrameJacobian(self._model, self._data, self._soles[0], LOCAL), np.zeros(robot.nv)
             self._judge_forces((J, J), still, (np.zeros((2, 6)), still[BASE:]), still)
             self._edge(np.zeros(6), np.zeros(6), self._data.oMf[self._soles[0]].rotation, self._rims[0, TOE], 1.0, self._found[0])
 
-    def judge(self, q: Vector, v: Vector, after: tuple[Vector, Vector], step: Step) -> FrameCertificate:
+    def judge(self, q: Vector, v: Vector, after: tuple[Vector, Vector], step: Step, target: Target | None = None) -> FrameCertificate:
         """Judge one frame.
 
         Args:
@@ -131,6 +158,7 @@ class FrameJudge:
             v: (nv,) velocity.
             after: Configuration and velocity after the step.
             step: The answer.
+            target: What was wanted: its ground is what soles stand on; the level plane through the origin where None.
 
         Returns:
             The certificate.
@@ -141,9 +169,13 @@ class FrameJudge:
         J = pin.getFrameJacobian(model, data, self._soles[0], LOCAL), pin.getFrameJacobian(model, data, self._soles[1], LOCAL)
         largest, soles = self._judge_forces(J, after[1], (step.wrenches, step.tau), miss)
         cop, friction, pull, slip = np.inf, 0.0, 0.0, 0.0
+        height, tilt, undeclared = 0.0, 0.0, 0.0
         for foot in (0, 1):
             if not step.stands[foot]:
+                undeclared = max(undeclared, max(map(abs, step.wrenches[foot].tolist())) / self._weight)
                 continue
+            far, aslant = self._measure_place(foot, step.edges[foot], target)
+            height, tilt = max(height, far), max(tilt, aslant)
             speed, margin, pulled, push = self._judge_edge(foot, step, J[foot], after[1]) if step.edges[foot] else soles[foot]
             slip = max(slip, speed) if push > BEARS * self._weight else slip
             pull = max(pull, -push / self._weight)
@@ -160,7 +192,19 @@ class FrameJudge:
             joint,
             rate,
             slip,
+            height,
+            tilt,
+            undeclared,
         )
+
+    def _measure_place(self, foot: int, kind: int, target: Target | None) -> tuple[float, float]:
+        """Return how far what bears of a sole is from its ground, and how far a whole sole is tilted against it."""
+        X, plane = pin.updateFramePlacement(self._model, self._data, self._soles[foot]), LEVEL
+        if target is not None:
+            plane = (*target.normal[foot].tolist(), *target.sole_place[foot, :2].tolist(), float(target.ground[foot]))
+        self._judge_place(X.translation, X.rotation, self._bearing[foot, kind], np.array(plane), self._placed)
+        far, aslant = self._placed.tolist()
+        return far, aslant if kind == FLAT and self._edges[foot] is not None else 0.0
 
     def _judge_forces(
         self, J: tuple[Matrix, Matrix], v: Vector, answer: tuple[Matrix, Vector], miss: Vector

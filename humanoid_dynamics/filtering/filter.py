@@ -31,6 +31,7 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 
 SHORTEST = 0.02  # s; so much of the reference is known anyway once there is enough for a plan
+SUNK = 0.01  # m; a robot whose bearing sole is farther from its ground has fallen
 FASTEST = 20.0  # m/s or rad/s; a base that is faster is none any more
 BASE = 6
 
@@ -260,7 +261,7 @@ class DynamicsFilter:
         v = v if step.v is None else step.v
         after = v + dt * step.vdot
         q_after = pin.integrate(self.robot.model, q, dt * after)
-        certificate = self._judge.judge(q, v, (q_after, after), step)
+        certificate = self._judge.judge(q, v, (q_after, after), step, target)
         if not measured:
             if not self._is_possible(q_after, after, step, certificate):
                 self._lie_down(q)
@@ -277,10 +278,11 @@ class DynamicsFilter:
         self._stream.lie_down()
 
     def _is_possible(self, q: Vector, v: Vector, step: Step, certificate: FrameCertificate) -> bool:
-        """Whether what comes next is a number, and inside the limits of joints and motors where these are kept."""
+        """Whether what comes next is a number, and inside the limits of joints and motors, soles on the ground, where these are kept."""
         square = sum(float(part.dot(part)) for part in (q, v, step.vdot, step.tau, step.wrenches.ravel()))
         fast = max(abs(rate) for rate in v[:BASE].tolist())
-        return math.isfinite(square) and fast < FASTEST and (certificate.limits_hold or not self._bound)
+        inside = certificate.limits_hold and certificate.height < SUNK
+        return math.isfinite(square) and fast < FASTEST and (inside or not self._bound)
 
     def _recover(self, target: Target) -> Frame:
         """Hold the posture, or go on with the way back to both soles."""
@@ -309,7 +311,8 @@ class DynamicsFilter:
         q = self.q if q is None else q
         if certificate is None:
             after = v + self.settings.dt * step.vdot
-            certificate = self._judge.judge(q, v, (pin.integrate(self.robot.model, q, self.settings.dt * after), after), step)
+            q_after = pin.integrate(self.robot.model, q, self.settings.dt * after)
+            certificate = self._judge.judge(q, v, (q_after, after), step, target)
         time = self._stream.start + self._row * self.settings.dt
         self._row += 1
         reference = self._stream.instant_of(target)

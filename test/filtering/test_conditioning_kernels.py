@@ -251,7 +251,7 @@ def test_sole_comes_to_rest_on_the_ground_and_looks_the_same_way():
         R, normal, place, ground = rotations(rng, 1)[0], rng.normal(size=3), rng.normal(size=3), rng.normal(size=3)
         normal /= np.linalg.norm(normal)
         corners, twist, out, turned = rng.normal(size=(4, 3)), rng.normal(size=6), np.empty(3), np.empty((3, 3))
-        level, lowest = find_lowest(place, R, corners, normal, tuple(ground))
+        level, lowest, _ = find_lowest(place, R, corners, normal, tuple(ground))
         assert level == pytest.approx(R[:, 2] @ normal)
         assert lowest == pytest.approx(np.min((place + corners @ R.T - ground) @ normal))
         stop_sole((place, R, twist), normal, tuple(ground), 0.025, out)

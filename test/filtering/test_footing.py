@@ -38,7 +38,7 @@ class Steps:
     def ask(self, touches, *, measured=True, plan=None, lift=np.inf):
         """Return which soles stand, and the target that is left."""
         target = stand_still(self.robot.posture, self.robot.nv, self.terms.com.copy(), self.flat.copy(), self.terms.turn.copy())
-        target.touches, target.until[0] = touches, lift
+        target.touches, target.until[0], target.normal[:] = touches, lift, (0.0, 0.0, 1.0)
         if plan is not None:
             target.sole_place[1, 2] += plan
             target.sole_rate[1, 2] = -0.2
@@ -61,9 +61,30 @@ def test_measured_sole_stands_where_the_ground_stopped_it(height, sinks, stands)
     assert steps.ask(BOTH)[0] == (True, stands)
 
 
+def test_sole_of_the_filter_itself_bears_nothing_until_it_lies_on_the_ground():
+    """Above 2 mm or tilted it comes down further and is not declared to stand; the other sole does not leave meanwhile."""
+    steps = Steps()
+    steps.ask(LEFT_ALONE, measured=False)
+    for height, tilt, settles in ((0.0025, 0.0, True), (0.0, 0.1, True), (0.001, 0.01, False)):
+        steps.footing.restart()
+        steps.place([0.0, 0.05], 0.0)
+        steps.ask(LEFT_ALONE, measured=False)
+        steps.place([0.0, height], 0.0)
+        steps.terms.turn[1] = pin.exp3(np.array([tilt, 0.0, 0.0]))
+        steps.terms.place[1, 2] += 0.5 * np.ptp(find_soles(steps.robot)[1].vertices[:, 1]) * np.sin(tilt)  # the lowest corner is there
+        for touches in (BOTH, RIGHT_ALONE):
+            stands, target = steps.ask(touches, measured=False)
+            assert stands[0]
+            assert steps.footing.settled == (True, not settles)
+            assert (target.load[1] < 1e-6) == settles
+            if not settles:
+                break
+        steps.terms.turn[1] = np.eye(3)
+
+
 def test_sole_of_the_filter_itself_stands_where_it_is_near():
     steps = Steps()
-    steps.place([0.0, 0.002], 0.12)
+    steps.place([0.0, 0.001], 0.12)
     assert steps.ask(BOTH, measured=False)[0] == BOTH
 
 
@@ -71,7 +92,7 @@ def test_sole_of_the_filter_itself_stands_where_it_came_to_rest():
     """It slides on while its speed is taken from it: who drew it back to where it touched down would let it slide under load."""
     steps = Steps()
     steps.ask(LEFT_ALONE, measured=False)
-    steps.place([0.0, 0.002], 0.12)
+    steps.place([0.0, 0.001], 0.12)
     steps.ask(BOTH, measured=False)
     for _ in range(4):  # it goes on, forward and round
         steps.terms.place[1, 0] += 0.003
@@ -109,7 +130,7 @@ def test_nobody_leaves_in_the_tick_in_which_the_other_sole_comes_down_late():
     """It would have to bear all load while it is as fast as it came."""
     steps = Steps()
     assert steps.ask(RIGHT_ALONE, measured=False)[0] == LEFT_ALONE  # the right one is still in the air
-    steps.place([0.0, 0.002], 0.4)
+    steps.place([0.0, 0.001], 0.4)
     stands, target = steps.ask(RIGHT_ALONE, measured=False)
     assert stands == BOTH
     np.testing.assert_allclose(target.load, (np.inf, SLIDING_LOAD))
@@ -122,7 +143,7 @@ def test_nobody_leaves_in_the_tick_in_which_the_other_sole_comes_down_late():
 def test_sole_that_slides_bears_nothing_until_it_rests():
     """The filter stops its own soles; what bears load while it slides would be dragged over the ground."""
     steps, loads = Steps(), []
-    steps.place([0.0, 0.002], 0.0)
+    steps.place([0.0, 0.001], 0.0)
     for speed in (0.2, 0.2, 0.2, *np.zeros(10)):
         steps.terms.twist[1, :3] = speed, 0.0, 0.0
         stands, target = steps.ask(BOTH, measured=False)

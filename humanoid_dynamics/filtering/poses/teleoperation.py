@@ -213,7 +213,7 @@ class Teleoperation:
                 step, q_after, after = self._rising.brake(q, v)
                 self._started = False  # somebody has to put the robot on its feet
             status = "restarted" if back else "fallen"
-        certificate = self._judge.judge(q, v, (q_after, after), step)
+        certificate = self._judge.judge(q, v, (q_after, after), step, target)
         if status == "ok":
             status = name_status(step.rung, gave_way=tick.gave_way, rescues=self._body.feet.rescues)
         streams = self._report(time)

@@ -8,7 +8,7 @@ from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.sole_edges import find_edges
 from humanoid_dynamics.filtering.ticks import footing_kernels, stance_kernels
 from humanoid_dynamics.filtering.ticks.footing_kernels import turn_level
-from humanoid_dynamics.filtering.ticks.stance_kernels import AGE, EDGE, LANDED, STANDS, follow_feet
+from humanoid_dynamics.filtering.ticks.stance_kernels import AGE, EDGE, LANDED, SETTLES, STANDS, follow_feet
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.filtering.ticks.terms import BodyTerms
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
@@ -39,7 +39,7 @@ class Footing:
         self._soles = (np.array(corners[0]), np.array(corners[1])), np.array(rims).reshape(-1, 2, 3)
         self.place: Matrix = np.zeros((2, 3))
         self.turn: Matrix = np.tile(np.eye(3), (2, 1, 1))
-        self._marks: Indices = np.zeros((4, 2), dtype=np.intp)
+        self._marks: Indices = np.zeros((5, 2), dtype=np.intp)
         self._times = np.zeros((2, 2))
         self._seen: tuple[Matrix, Matrix] | None = None
         self._follow = compile_where_possible(follow_feet, PARTS)
@@ -50,6 +50,12 @@ class Footing:
         """Whether each sole bears load."""
         left, right = self._marks[STANDS].tolist()
         return left != 0, right != 0
+
+    @property
+    def settled(self) -> tuple[bool, bool]:
+        """Whether each sole stands and lies on its ground, or on an edge; one that settles bears nothing until it does."""
+        left, right = (self._marks[STANDS] > self._marks[SETTLES]).tolist()
+        return left, right
 
     @property
     def edges(self) -> tuple[int, int]:

@@ -10,8 +10,8 @@ SMALL = 1e-6
 Ground = tuple[float, float, float]
 
 
-def find_lowest(place: Vector, R: Matrix, corners: Matrix, normal: Vector, ground: Ground) -> tuple[float, float]:
-    """Return the cosine of the tilt of a sole, and how high its lowest corner is over a plane.
+def find_lowest(place: Vector, R: Matrix, corners: Matrix, normal: Vector, ground: Ground) -> tuple[float, float, float]:
+    """Return the cosine of the tilt of a sole, and how high its lowest corner and its middle are over a plane.
 
     Args:
         place: (3,) origin of the sole [m].
@@ -20,13 +20,14 @@ def find_lowest(place: Vector, R: Matrix, corners: Matrix, normal: Vector, groun
         normal: (3,) normal of the plane.
         ground: A point of it [m].
     """
-    off, lowest = 0.0, math.inf
+    off, lowest, total = 0.0, math.inf, 0.0
     for i in range(3):
         off += normal[i] * (place[i] - ground[i])
     x, y, z = upright(R, normal)
     for c in range(len(corners)):
-        lowest = min(lowest, x * corners[c, 0] + y * corners[c, 1] + z * corners[c, 2])
-    return z, off + lowest
+        height = x * corners[c, 0] + y * corners[c, 1] + z * corners[c, 2]
+        lowest, total = min(lowest, height), total + height
+    return z, off + lowest, off + total / len(corners)
 
 
 def upright(R: Matrix, normal: Vector) -> Ground:

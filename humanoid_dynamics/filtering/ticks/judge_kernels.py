@@ -103,6 +103,27 @@ def judge_edge(w: Vector, twist: Vector, R: Matrix, edge: Vector, loaded: float,
     found[1] = edge[3] - beside if off <= OFF else -off
 
 
+def judge_place(place: Vector, R: Matrix, points: Matrix, plane: Vector, found: Vector) -> None:
+    """Measure how far points of a sole are from its ground, and how far it is tilted against that.
+
+    Args:
+        place: (3,) origin of the sole [m].
+        R: (3, 3) its orientation.
+        points: (k, 3) points in its axes [m].
+        plane: (6,) normal and a point of the ground [m].
+        found: (2,) largest distance of a point, above or below [m], and angle between the normals of both [rad]; overwritten.
+    """
+    x = R[0, 0] * plane[0] + R[1, 0] * plane[1] + R[2, 0] * plane[2]
+    y = R[0, 1] * plane[0] + R[1, 1] * plane[1] + R[2, 1] * plane[2]
+    z = R[0, 2] * plane[0] + R[1, 2] * plane[1] + R[2, 2] * plane[2]
+    off, far = 0.0, 0.0
+    for i in range(3):
+        off += plane[i] * (place[i] - plane[3 + i])
+    for k in range(len(points)):
+        far = max(far, abs(off + x * points[k, 0] + y * points[k, 1] + z * points[k, 2]))
+    found[0], found[1] = far, math.atan2(math.hypot(x, y), z)
+
+
 def judge_limits(q: Vector, v: Vector, tau: Vector, places: Indices, limits: Matrix, found: Vector) -> None:  # noqa: PLR0917
     """Measure how near torques, positions and speeds are to their limits.
 

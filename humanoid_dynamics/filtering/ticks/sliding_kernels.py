@@ -21,7 +21,7 @@ def spare_sliding(  # noqa: PLR0917
         dt: Time until the next tick [s].
         limits: Speed up to which a sole does not slide [m/s], and what one may bear that does [N].
         load: (2,) largest push on each sole [N]; changed.
-        slides: (2,) which soles slide; overwritten.
+        slides: (2,) which soles slide, or may bear less already; overwritten.
     """
     twist, wish, drift = motion
     for foot in range(2):
@@ -29,6 +29,6 @@ def spare_sliding(  # noqa: PLR0917
         for i in range(6):
             after = twist[foot, i] + dt * (wish[foot, i] - drift[foot, i])
             x, y = x + along[foot, 0, i] * after, y + along[foot, 1, i] * after
-        slides[foot] = math.hypot(x, y) > limits[0]
+        slides[foot] = math.hypot(x, y) > limits[0] or load[foot] < limits[1]
         if slides[foot]:
             load[foot] = min(load[foot], limits[1])

@@ -7,9 +7,13 @@ import math
 from humanoid_dynamics.filtering.ticks.footing_kernels import find_lowest, stop_sole, turn_level
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
-STANDS, TORN, EDGE, LANDED = range(4)  # rows of the marks
+STANDS, TORN, EDGE, LANDED, SETTLES = range(5)  # rows of the marks
 LATE, AGE = range(2)  # rows of the times
-TOUCH = (0.003, 0.0005)  # m; a sole that is to stand does so once it is this near to the ground; the second where it is measured
+TOUCH = (0.0015, 0.0005)  # m; a sole that is to stand does so once it is this near to the ground; the second where it is measured
+FLAT = 0.03  # rad; and this level, where it is not measured
+SETTLING = 0.003  # m; where the other one stands it settles from here on: it comes to lie flat, and bears nothing until it does
+SETTLED = ((0.0018, 0.033), (0.002, 0.0349))  # m and rad; a sole whose middle is so near to the ground, and that is this level, has
+# settled; the second as long as it goes on standing: what the certificate takes for lying on the ground
 STRUCK = (0.05, -0.003)  # m/s and m; a measured sole is on the ground where that has stopped it, or where it is this deep
 TORN_OFF = (0.008, 0.06)  # m and rad; a measured sole that is higher or steeper than this does not stand
 RISING, CALM = 0.08, 0.3  # m/s and s; a measured sole that goes up faster than this, so long after both came down, is being torn off
@@ -17,14 +21,15 @@ TAKEN = 0.1  # s after touch-down, in which a sole may still be steep
 RAMP = 0.04  # s; time in which a sole takes its load, and in which it gives it away
 FIRST_LOAD = 0.05  # weights of the robot, at touch-down of a measured sole: the ground stops it
 SLIDING_LOAD = 0.005  # the same of a sole that is not measured, until it rests
+SETTLING_LOAD = 8e-7  # the same until it has settled: less than counts as load, more than limits of a contact do not count on
 RESTS = (0.03, 0.3)  # m/s and rad/s; a sole that is slower than this rests
-TILT = (0.2, 0.6)  # rad; and this level; the second where it is late
+TILT = (0.2, 0.6)  # rad; and so level does it come down; the second where it is late, or comes down on an edge
 TOO_LATE = 0.03  # s
 STOPPING = 0.002  # s; way a sole still goes after touch-down, in times of its speed
 REACHING = 0.004  # m; a sole that is late aims this far below the ground
 LANDING = 0.01  # m; a sole that is to come down and is planned to be lower than this is about to land
 DEEPER = 0.008  # m; so much lower it then takes the ground to be, where it is measured: the ground stops it
-LYING = (0.02, 1.0)  # rad and rad/s; a sole on an edge that is this level and turns this slowly lies flat
+LYING = (0.012, 1.0)  # rad and rad/s; a sole on an edge that is this level and turns this slowly lies flat
 
 Pair = tuple[bool, bool]
 Asked = tuple[Pair, tuple[int, int]]
@@ -64,10 +69,11 @@ def follow_feet(asked: Asked, wanted: Wanted, body: Body, soles: Soles, held: He
             _stay(foot, wanted, held)
         else:
             _reach(foot, asked[0][foot], wanted, when[1])
+        marks[SETTLES, foot] = left and right and not (when[1] or _lies(foot, wanted, body, soles, held))
         times[AGE, foot] = _age(foot, (down[foot], stood), body, held, when)
         marks[STANDS, foot] = down[foot]
     if left and right:
-        _share_load(wanted, body, times, when[1])
+        _share_load(wanted, body, held, when[1])
 
 
 def _bears(foot: int, asked: Asked, wanted: Wanted, body: Body, soles: Soles, held: Held, measured: bool) -> bool:  # noqa: PLR0917
@@ -82,11 +88,15 @@ def _bears(foot: int, asked: Asked, wanted: Wanted, body: Body, soles: Soles, he
         torn = measured and marks[STANDS, 1 - foot] != 0 and times[AGE, foot] > TAKEN
         if torn:
             at = held[2]
-            level, lowest = _find_lowest(foot, wanted, body, soles, (at[foot, 0], at[foot, 1], at[foot, 2]))
+            level, lowest, _ = _find_lowest(foot, wanted, body, soles, (at[foot, 0], at[foot, 1], at[foot, 2]))
             torn = level < math.cos(TORN_OFF[1]) or lowest > TORN_OFF[0]
         marks[TORN, foot] = torn
         return not torn
-    level, lowest = _find_lowest(foot, wanted, body, soles, _ground(foot, wanted))
+    level, lowest, middle = _find_lowest(foot, wanted, body, soles, _ground(foot, wanted))
+    if not measured and (asked[1][foot] == 0 or marks[STANDS, 1 - foot] == 0):  # all of it comes to stand
+        if marks[STANDS, 1 - foot] != 0:
+            return level > math.cos(TILT[int(times[LATE, foot] > TOO_LATE)]) and lowest < SETTLING
+        return level > math.cos(FLAT) and abs(middle) < TOUCH[0]
     tilt = TILT[1] if times[LATE, foot] > TOO_LATE or asked[1][foot] != 0 else TILT[0]
     if marks[TORN, foot]:
         tilt = TORN_OFF[1]
@@ -104,8 +114,8 @@ def _sinks(foot: int, wanted: Wanted, body: Body) -> float:
     return speed
 
 
-def _find_lowest(foot: int, wanted: Wanted, body: Body, soles: Soles, ground: tuple[float, float, float]) -> tuple[float, float]:
-    """Return the cosine of the tilt of a sole, and how high its lowest corner is over a plane through a point of the ground."""
+def _find_lowest(foot: int, wanted: Wanted, body: Body, soles: Soles, ground: tuple[float, float, float]) -> tuple[float, float, float]:
+    """Return the cosine of the tilt of a sole, and how high its lowest corner and its middle are over a plane."""
     return find_lowest(body[0][foot], body[1][foot], soles[0][foot], wanted[3][foot], ground)
 
 
@@ -183,8 +193,17 @@ def _age(foot: int, stands: tuple[bool, Pair], body: Body, held: Held, when: tup
     age: float = held[1][AGE, foot]
     if not (down and stood[foot]):
         return 0.0 if stood[0] or stood[1] else math.inf  # who bears all load from the start has it already
-    begins = when[1] or age > 0.0 or held[0][EDGE, foot] != 0 or _rests(body[2][foot])
+    begins = when[1] or age > 0.0 or held[0][EDGE, foot] != 0 or (held[0][SETTLES, foot] == 0 and _rests(body[2][foot]))
     return age + when[0] if begins else age
+
+
+def _lies(foot: int, wanted: Wanted, body: Body, soles: Soles, held: Held) -> bool:
+    """Return whether a sole stands on an edge, or lies on the ground with all it has."""
+    if held[0][EDGE, foot] != 0:
+        return True
+    at, k = held[2][foot], int(held[0][STANDS, foot] != 0 and held[0][SETTLES, foot] == 0)
+    level, _, middle = _find_lowest(foot, wanted, body, soles, (at[0], at[1], at[2]))
+    return level > math.cos(SETTLED[k][1]) and abs(middle) < SETTLED[k][0]
 
 
 def _rests(twist: Vector) -> bool:
@@ -194,12 +213,13 @@ def _rests(twist: Vector) -> bool:
     return along < RESTS[0] ** 2 and turning < RESTS[1] ** 2
 
 
-def _share_load(wanted: Wanted, body: Body, times: Matrix, measured: bool) -> None:
+def _share_load(wanted: Wanted, body: Body, held: Held, measured: bool) -> None:
     """Let a sole that came down, or is about to be lifted, take no more than its part of the load, and next to none while it slides.
 
     So does a measured one that goes up: its ankle would spin under a load that nothing bears.
     Where one came down late the other one goes on bearing what is left over, however soon it is to be lifted.
     """
+    marks, times = held[0], held[1]
     leaps = wanted[0][0] == wanted[0][1]  # nobody takes over
     long = measured and min(times[AGE, 0], times[AGE, 1]) > CALM
     first = FIRST_LOAD if measured else SLIDING_LOAD
@@ -212,3 +232,5 @@ def _share_load(wanted: Wanted, body: Body, times: Matrix, measured: bool) -> No
         share = min(times[AGE, foot], left) / RAMP
         torn = long and _sinks(foot, wanted, body) < -RISING
         wanted[1][foot] = first if torn else first + share if share < 1.0 else math.inf
+        if marks[SETTLES, foot] != 0:
+            wanted[1][foot] = SETTLING_LOAD

@@ -25,7 +25,7 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import choose_compiler
 
 COMMON = 0.005  # s between ticks, for a first one that nobody needs
-LEAPING = 0.27  # share of the stiffness that holds standing soles before a leap: its legs are there to push
+LEAPING = 0.75  # share of the stiffness that holds standing soles before a leap: its legs are there to push
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,8 @@ class BalancedTick:
         pull = 0.0 if measured else min(1.0, self._stop / dt)  # no more than stops soles in one tick
         if target.leaps and np.isfinite(target.until).all():
             pull = min(pull, LEAPING)
-        self._wishes.update(target, q, v, self.terms, pull=pull)
+        settled = self.footing.settled
+        self._wishes.update(target, q, v, self.terms, pull=pull, settled=settled)
         feet, edges = self._seat(target, pull)
         np.multiply(target.load, self._weight, self._wishes.load)
         self._add_wishes(target, q, v)
@@ -172,7 +173,7 @@ class BalancedTick:
         choice, rung = self._descend(feet, q, v, dt, measured)
         if self._edges is not None:
             self._edges.read_all(edges, choice.wrenches)
-        return Step(choice.vdot, choice.tau, choice.wrenches, target.touches, rung, edges=edges)
+        return Step(choice.vdot, choice.tau, choice.wrenches, settled, rung, edges=edges)
 
     def _add_wishes(self, target: Target, q: Vector, v: Vector) -> None:
         """Add to the wishes of a tick; here nothing."""

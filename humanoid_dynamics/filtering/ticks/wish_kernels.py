@@ -12,6 +12,7 @@ COM, HEIGHT, TURN, SWING, JOINTS, STANCE = range(0, 12, 2)  # places in the gain
 LANDING, CUSHION, DEPTH, RISE, STILL, LEAN = range(12, 18)  # and behind them: constants of ``wishes``
 SMALL = 1e-9  # of the sine of half an angle
 FAR = 0.02  # m; a standing sole that is farther off is drawn back no faster, so that it does not slide
+SETTLES, SETTLING_PULL = 2, 5.0  # mark of a standing sole that settles, and how many times as strongly it is drawn to its ground
 MEAN = 0.5  # share of its drift by which the sole of a filter's own state rests over a tick, and not only at its end
 
 State = tuple[Vector, Vector, Matrix, Matrix, Matrix, Matrix, Matrix]
@@ -25,7 +26,7 @@ def update_wishes(  # noqa: PLR0917
 
     Args:
         wanted: The target, one thing after the other: see ``Wishes``.
-        stands: Which soles stand.
+        stands: Which soles stand; 2 where one settles.
         pull: Share of the stiffness that holds standing soles in place.
         error: (nv,) way from the configuration to the wanted one.
         v: (nv,) velocity.
@@ -46,6 +47,9 @@ def update_wishes(  # noqa: PLR0917
     for foot in range(2):
         _write_pose_error(wanted, foot, state, out[3][foot])
         if stands[foot]:
+            if stands[foot] == SETTLES:
+                for i in range(6):
+                    out[3][foot, i] *= SETTLING_PULL
             _rest(pull, (state[4][foot], state[5][foot]), gains, out[3][foot])
         else:
             _swing(wanted, foot, state, gains, out[3][foot])

@@ -11,7 +11,7 @@ import pinocchio as pin
 from humanoid_dynamics.filtering.ticks import wish_kernels
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.filtering.ticks.terms import BASE, BodyTerms
-from humanoid_dynamics.filtering.ticks.wish_kernels import FAR, MEAN, update_wishes, weigh_lean
+from humanoid_dynamics.filtering.ticks.wish_kernels import FAR, MEAN, SETTLES, SETTLING_PULL, update_wishes, weigh_lean
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_kernel, functions_of
@@ -91,7 +91,9 @@ class Wishes:
         self.seen = (*self._written[:-1], self.load, self.upright)  # as programs read them
         self._wanted, self._stands = np.zeros(TARGET + 2 * robot.nv), np.zeros(2, dtype=np.intp)
 
-    def update(self, target: Target, q: Vector, v: Vector, terms: BodyTerms, *, pull: float = 1.0) -> None:
+    def update(
+        self, target: Target, q: Vector, v: Vector, terms: BodyTerms, *, pull: float = 1.0, settled: tuple[bool, bool] = (True, True)
+    ) -> None:
         """Compute the wishes.
 
         Args:
@@ -100,7 +102,9 @@ class Wishes:
             v: (nv,) velocity.
             terms: Terms of this state.
             pull: Share of the stiffness that holds standing soles in place; zero where the state is measured.
+            settled: Which standing soles lie on their ground; others are drawn there fast.
         """
+        self._stands[0], self._stands[1] = map(_mark, target.touches, settled)
         error = pin.difference(self._model, q, target.q)
         if self._kernel is not None:
             self._gather(target)
@@ -181,7 +185,6 @@ class Wishes:
 
     def _gather(self, target: Target) -> None:
         """Write the target in one row, as the kernel reads it."""
-        self._stands[0], self._stands[1] = target.touches
         places = (target.ground, target.normal.ravel(), target.sole_place.ravel(), target.sole_turn.ravel())
         rates = (target.sole_rate.ravel(), target.sole_acceleration.ravel())
         np.concatenate((target.com, target.com_rate, target.com_acceleration, *places, *rates, target.v, target.a), out=self._wanted)
@@ -209,7 +212,7 @@ class Wishes:
 
     def _rest(self, foot: int, target: Target, terms: BodyTerms, pull: float) -> None:
         stiff, damp = self._gains.stance
-        error = _pose_error(foot, target, terms)
+        error = _pose_error(foot, target, terms) * (SETTLING_PULL if self._stands[foot] == SETTLES else 1.0)
         error[:3] *= min(1.0, FAR / max(float(np.sqrt(error[:3] @ error[:3])), FAR))
         wish = pull * stiff * error - max(pull, MEASURED_DAMPING) * damp * terms.twist[foot]
         size = float(np.sqrt(wish @ wish))
@@ -223,6 +226,10 @@ class Wishes:
         twist = terms.twist[foot]
         feed = np.concatenate((R.T @ acceleration[:3] - _cross(twist[3:], twist[:3]), R.T @ acceleration[3:]))
         self.soles[foot] = feed + damp * (wanted - twist) + stiff * _pose_error(foot, target, terms)
+
+
+def _mark(stands: bool, settled: bool) -> int:
+    return int(stands) if settled else SETTLES * int(stands)
 
 
 def _pose_error(foot: int, target: Target, terms: BodyTerms) -> Vector:
