@@ -95,6 +95,7 @@ class TopicSession(Session):
             pushable=True,
             motors=robot.actuated,
             strength=self._strength.range,
+            weight=self._strength.weight,
         )
         self._pull: tuple[str, Vector, Vector] | None = None
         self._pulled_at = -np.inf
@@ -117,7 +118,7 @@ class TopicSession(Session):
             numbers |= dict(zip(CERTIFICATE, self.certificate, strict=True))
         status = "; ".join(f"{node}: {trouble}" for node, trouble in sorted(self.troubles.items()))
         picture = self._painter.paint(self.t, q, touches, numbers=numbers, status=status or self.measured.missing)
-        fallen = self._strength.see(picture) and not self.measured.missing
+        fallen = self._strength.has_fallen(picture) and not self.measured.missing
         return replace(picture, torques=dict(self.torques), fallen=fallen)
 
     def pull(self, body: str, point: Vector, force: Vector) -> None:
@@ -169,7 +170,7 @@ class TopicSession(Session):
         self._wires.ask("reset", None)
 
     def _send_pull(self, body: str, point: Vector, force: Vector) -> None:
-        self._pulled_at, force = self.t, self._strength.bound(force)
+        self._pulled_at, force = self.t, self._strength.bound(body, point, force, self.measured.q, self.measured.v)
         pin.framesForwardKinematics(self._robot.model, self._data, self.measured.q)
         R = self._data.oMf[self._robot.link_frame(body)].rotation
         self._wires.push(body, force, np.cross(R @ point, force))

@@ -161,7 +161,7 @@ class Page:
         self._drawing = Drawing(self._server, session.bodies, offer)
         for client in self._server.get_clients().values():
             self._look(client)
-        self._panel = Panel(self._server, offer, self.wish)
+        self._panel = Panel(self._server, offer, session.course, self.wish)
         if offer.pushable:
             for name, handle in self._drawing.handles.items():
                 handle.on_drag("left")(self._on_drag(name))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import viser
 
 from humanoid_dynamics.viewer.picture import Picture
 from humanoid_dynamics.viewer.plots import Plots
-from humanoid_dynamics.viewer.session import Offer, Session
+from humanoid_dynamics.viewer.session import Offer, Sample, Session
 
 PLOT_EVERY = 6  # pictures
 TOKEN_ORDER = 1.0  # below title and status, above everything else
@@ -21,7 +21,7 @@ Take = Callable[["int | None", Wish], bool]  # a visitor and a wish; whether it 
 class Panel:
     """Buttons, choices, plots and one line that says how things are."""
 
-    def __init__(self, server: viser.ViserServer, offer: Offer, take: Take) -> None:
+    def __init__(self, server: viser.ViserServer, offer: Offer, course: Sequence[Sample], take: Take) -> None:
         self._server, self._take, self._offer = server, take, offer
         self._count, self._said = 0, ""
         gui = server.gui
@@ -40,7 +40,7 @@ class Panel:
             gui.add_markdown(" ".join(hints))
         if offer.strength is not None:
             self._add_strength(*offer.strength)
-        self._plots = Plots(server, offer.motors)
+        self._plots = Plots(server, offer.motors, offer.weight, course)
 
     def say(self, text: str) -> None:
         """Say something until something else is to be said."""

@@ -25,6 +25,7 @@ from humanoid_dynamics.viewer.bodies import build_bodies
 from humanoid_dynamics.viewer.picture import SMALLEST_FORCE, Painter, Picture, Touch
 from humanoid_dynamics.viewer.session import Offer, Session
 
+PLOTTED = 600  # rows of a record in its plots
 Touches = Callable[[int, pin.Data], Sequence[Touch]]
 Numbers = Callable[[int], Mapping[str, float]]
 
@@ -50,6 +51,7 @@ class Playback(Session):
     Attributes:
         bodies: What is drawn.
         offer: What the user may do.
+        course: Samples of the whole record for the plots.
     """
 
     def __init__(
@@ -87,7 +89,10 @@ class Playback(Session):
         self.bodies = build_bodies(robot, simple=simple)
         self._painter = Painter(robot, self.bodies)
         self._t, self._paused = 0.0, False
-        self.offer = Offer(title, length=float(self._times[-1]), motors=forces.motors if forces else ())
+        weight = robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
+        self.offer = Offer(title, length=float(self._times[-1]), motors=forces.motors if forces else (), weight=weight)
+        rows = np.unique(np.linspace(0, len(self._times) - 1, PLOTTED).astype(int)) if numbers or forces else ()
+        self.course = tuple((float(self._times[row]), self._read_numbers(row), self._read_torques(row)) for row in rows)
 
     def advance(self, seconds: float) -> None:
         """Go on playing [s], from the beginning again after the end."""
@@ -100,13 +105,19 @@ class Playback(Session):
         """Return the instant that is next."""
         row = min(int(np.searchsorted(self._times, self._t - 1e-9)), len(self._times) - 1)
         q = self._q[row]
-        t, numbers = float(self._times[row]), {} if self._told is None else self._told(row)
+        t, numbers = float(self._times[row]), self._read_numbers(row)
         reference = None if self._reference is None else self._reference[row]
         if self._forces is None:
             return self._painter.paint(t, q, reference=reference, numbers=numbers)
         pin.framesForwardKinematics(self._robot.model, self._data, q)
         picture = self._painter.paint(t, q, self._forces.touches(row, self._data), reference=reference, numbers=numbers)
-        return replace(picture, torques=dict(zip(self._forces.motors, self._forces.torques[row].tolist(), strict=True)))
+        return replace(picture, torques=self._read_torques(row))
+
+    def _read_numbers(self, row: int) -> Mapping[str, float]:
+        return {} if self._told is None else self._told(row)
+
+    def _read_torques(self, row: int) -> Mapping[str, float]:
+        return {} if self._forces is None else dict(zip(self._forces.motors, self._forces.torques[row].tolist(), strict=True))
 
     def pause(self, paused: bool) -> None:
         """Stop the time, or let it go on."""

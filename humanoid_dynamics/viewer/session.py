@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pinocchio as pin
@@ -11,6 +11,8 @@ from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.viewer.bodies import Body
 from humanoid_dynamics.viewer.picture import Picture
+
+Sample = tuple[float, Mapping[str, float], Mapping[str, float]]  # time [s], named numbers, torques by motor
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,7 @@ class Offer:
         heading: Where a snake goes now [rad]; None where nothing can be steered.
         motors: Motors whose torques are told.
         strength: The strongest pull at first, and the strongest that may be asked for [N]; None where pulls have no limit of their own.
+        weight: Weight of the robot, which the scales of plots are measured by [N].
     """
 
     title: str
@@ -46,6 +49,7 @@ class Offer:
     heading: float | None = None
     motors: tuple[str, ...] = ()
     strength: tuple[float, float] | None = None
+    weight: float = 0.0
 
 
 class Session:
@@ -55,10 +59,12 @@ class Session:
 
     Attributes:
         bodies: What is drawn; another tuple where there is another robot.
+        course: Samples of a whole record for the plots; empty for what happens now.
         offer: What the user may do; a new value where it has changed.
     """
 
     bodies: tuple[Body, ...] = ()
+    course: Sequence[Sample] = ()
     offer: Offer = Offer("")
 
     def prepare(self) -> None:

@@ -88,7 +88,8 @@ class WorldSession(Session):
             let_happen(scene, world, self._pending.pop(0), self._summary)
         if self._pull is not None:
             link, point, force = self._pull
-            world.push(link, self._strength.bound(force).tolist(), scene.dt, point=point.tolist())
+            force = self._strength.bound(link, point, force, world.q, world.v)
+            world.push(link, force.tolist(), scene.dt, point=point.tolist())
         for name in [name for name, reaching in self._reaching.items() if reaching.act(world, scene.dt)]:
             del self._reaching[name]
             self._tell_connections()
@@ -103,7 +104,7 @@ class WorldSession(Session):
         world = self._world
         touches = [Touch(force.link, force.place, force.force) for force in world.contact_forces()]
         picture = self._painter.paint(world.t, world.q, touches, numbers=self._numbers(touches), status=self._told or self._announce())
-        return replace(picture, torques=self._torques(), fallen=self._strength.see(picture))
+        return replace(picture, torques=self._torques(), fallen=self._strength.has_fallen(picture))
 
     def pull(self, body: str, point: Vector, force: Vector) -> None:
         """Pull a body, no more than the limit."""
@@ -195,6 +196,7 @@ class WorldSession(Session):
             heading=world.pilot.heading if isinstance(world.pilot, SnakePilot) else None,
             motors=world.actuated if self._driven else (),
             strength=self._strength.range,
+            weight=self._strength.weight,
         )
         self._tell_connections()
 

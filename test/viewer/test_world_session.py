@@ -228,30 +228,69 @@ def test_margins_are_told() -> None:
     assert 0.5 < numbers["margin, torque [-]"] < 1.0
 
 
-def pull_hard(session: WorldSession, seconds: float) -> float:
-    """Drag a standing figure by the chest as far as the mouse goes; return the strongest pull it got [N]."""
-    session.pull("torso", np.array([0.0, 0.0, 0.25]), np.array([1e6, 0.0, 0.0]))
-    strongest = 0.0
-    for _ in range(round(seconds / 0.05)):
-        strongest = max(strongest, session._strength.limit)
-        session.advance(0.05)
-        session.picture()
-    session.pull("torso", np.zeros(3), np.zeros(3))
-    return strongest
+def drag_away(session: WorldSession, link: str, direction: tuple[float, float, float], seconds: float = 2.0) -> float:
+    """Drag a link as far as the mouse goes, then let go; return how far it went [m]."""
+    k = [body.name for body in session.bodies].index(link)
+    start, farthest = session.picture().poses[k, :3].copy(), 0.0
+    for _ in range(round(seconds / 0.1)):
+        session.pull(link, np.zeros(3), 1e6 * np.array(direction))
+        session.advance(0.1)
+        farthest = max(farthest, float(np.linalg.norm(session.picture().poses[k, :3] - start)))
+    session.pull(link, np.zeros(3), np.zeros(3))
+    run(session, 1.0)
+    return farthest
 
 
-def test_the_hardest_drag_does_not_fell_it_unless_more_is_asked_for() -> None:
-    session = WorldSession("standing")
+@pytest.mark.parametrize("direction", [(1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.6, -0.6, 0.5)])
+@pytest.mark.parametrize(("scene", "link"), [("standing", "torso"), ("g1_drop", "torso_link")])
+def test_the_hardest_drag_moves_the_torso_visibly_and_does_not_fell_it(
+    scene: str, link: str, direction: tuple[float, float, float]
+) -> None:
+    session = WorldSession(scene, simple=True)
+    run(session, 0.8 if scene == "g1_drop" else 0.2)
+    assert 0.04 < drag_away(session, link, direction) < 0.11
+    assert not session.picture().fallen
+
+
+@pytest.mark.parametrize("direction", [(-1.0, 0.0, 0.0), (-0.7, -0.5, 0.5)])
+def test_a_drag_at_a_hand_does_not_turn_it_off_its_feet(direction: tuple[float, float, float]) -> None:
+    session = WorldSession("standing", simple=True)
     run(session, 0.2)
-    session.picture()
-    assert pull_hard(session, 2.0) <= session.offer.strength[0]
+    drag_away(session, "left_hand", direction)
+    assert not session.picture().fallen
+
+
+def test_a_drag_to_and_fro_does_not_fell_it() -> None:
+    session = WorldSession("standing", simple=True)
+    run(session, 0.2)
+    for _ in range(3):
+        for side in (1.0, -1.0):
+            session.pull("torso", np.zeros(3), np.array([1e6 * side, 0.0, 0.0]))
+            run(session, 0.35)
+    session.pull("torso", np.zeros(3), np.zeros(3))
     run(session, 1.0)
     assert not session.picture().fallen
+
+
+def test_more_is_pulled_where_it_is_asked_for() -> None:
+    session = WorldSession("standing", simple=True)
     session.limit_pull(session.offer.strength[1])
-    assert pull_hard(session, 1.5) == session.offer.strength[1]
+    drag_away(session, "torso", (1.0, 0.0, 0.0), 1.0)
     assert session.picture().fallen
     session.reset()
     assert not session.picture().fallen
+
+
+def test_a_capture_point_at_the_edge_lets_no_pull_beyond_it() -> None:
+    session = WorldSession("standing", simple=True)
+    robot, strength = session._world.robot, session._strength
+    q, v = session._world.q, np.zeros(robot.nv)
+    ahead, back = np.array([1e3, 0.0, 0.0]), np.array([-1e3, 0.0, 0.0])
+    still = np.linalg.norm(strength.bound("torso", np.zeros(3), ahead, q, v))
+    assert 0.05 * strength.weight < still < 0.2 * strength.weight
+    v[0] = 0.5  # m/s forwards: the capture point is 0.16 m ahead of the centre of mass, beyond the toes
+    assert not strength.bound("torso", np.zeros(3), ahead, q, v).any()
+    assert np.linalg.norm(strength.bound("torso", np.zeros(3), back, q, v)) == pytest.approx(strength.limit)
 
 
 @pytest.mark.parametrize("force", [np.nan, np.inf, -1.0, 0.0, 1e9])
