@@ -1,3 +1,4 @@
+from .contact import Ground as Ground
 from .control import BalanceController as BalanceController
 from .control import PdController as PdController
 from .dynamics import Mechanism as Mechanism

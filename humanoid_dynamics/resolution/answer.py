@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from time import perf_counter
 from typing import Any
 
+from numpy.typing import ArrayLike
+
+from humanoid_dynamics.contact.ground import AnyGround
 from humanoid_dynamics.contact.wrench import ContactWrench
 from humanoid_dynamics.resolution.evidence import Evidence, Margins
+from humanoid_dynamics.resolution.verification import AnyWrench, verify
 from humanoid_dynamics.spatial.arrays import Vector
 
 STATUSES = {
@@ -148,6 +153,30 @@ class Answer:
     def missing(self) -> Vector:
         """What the motion lacks beyond motors and contacts, (nv,) in the coordinates of the velocity [N or N·m]."""
         return self._evidence.missing()
+
+    def verify(
+        self, *, tau: ArrayLike | None = None, wrenches: Mapping[str, AnyWrench] | None = None, ground: AnyGround = None
+    ) -> Certificate:
+        """Recompute the certificate from published torques and wrenches alone, by Pinocchio's recursion; slower than a tick.
+
+        Args:
+            tau: (na,) torques; those of the answer where None.
+            wrenches: Wrenches by surface, or force and moment about its origin in axes of the world, (6,); those of the answer where None.
+                A surface without one does not push.
+            ground: Ground that contacts are on, as in ``inverse_dynamics``; that of the question where None.
+
+        Returns:
+            The certificate; that of the answer where the question could not be computed with.
+
+        Raises:
+            ShapeError: If a size is wrong or a number is not finite.
+            UnknownNameError: If a surface is none of those that were asked about.
+        """
+        if self.certificate.status == "invalid_input":
+            return self.certificate
+        start, of = perf_counter(), self.certificate
+        found = verify(self._evidence, self.tau if tau is None else tau, self.wrenches if wrenches is None else wrenches, ground)
+        return Certificate(found.status(), (of.path, of.rank, of.redundancy), perf_counter() - start, found)
 
     def __repr__(self) -> str:
         return f"Answer(tau={self.tau!r}, certificate={self.certificate!r})"

@@ -133,7 +133,8 @@ class ContactDynamics:
         self.tau_0 = tau_0 = tau_0 if force is None else _less(tau_0, force)
         if len(tau_0) and not (blas.ddot(tau_0, tau_0) < LARGEST and blas.ddot(q, q) < LARGEST):  # never a warning, unlike numpy's
             return _number_fault(q, v, a, force, "q, v or a holds a number too large to compute with")
-        self.q, self.v, self.a, self.force, self.free = q.copy(), v.copy(), a.copy(), force, tau_0[self.span]
+        self.q, self.v, self.a, self.free = q.copy(), v.copy(), a.copy(), tau_0[self.span]
+        self.force = None if force is None else force.copy()
         pin.computeJointJacobians(model, data, q)
         for frame, place, basis in self._contacts:
             J = pin.getFrameJacobian(model, data, frame, LOCAL)
@@ -156,7 +157,7 @@ class ContactDynamics:
             x: (size,) what all push with.
             measured: What ``measure_motion`` returned.
         """
-        return (k for k in range(len(self.parts)) if self.pushes(x, k) and self.motion.is_moving(measured, k))
+        return (k for k in range(len(self.parts)) if self.pushes(x, k) and measured.motion.is_moving(measured, k))
 
     def pushes(self, x: Vector, contact: int) -> bool:
         """Whether a surface pushes with more than counts.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -19,11 +19,24 @@ LEVER = 0.1  # m; turns these bounds into those of rotations, 0.1 rad/s and 1 ra
 STILL, HELD_STILL = 0.2 * SPEED, 0.2 * ACCELERATION  # of a link in all six directions: no surface of it is faster, out to half a metre
 GAP = 5e-3  # m; a corner that is farther from the ground is above or below it
 IDLE = 1e-6  # of the weight; a contact with less does not push
-Measured: TypeAlias = tuple[Vector, Vector]  # speeds along what surfaces hold, and what else was measured, each by its bound
 PARTS = (3, 3, 9, 3)  # numbers of a view: linear and angular acceleration, rotation, place
 LINEAR = 3  # directions of a basis that are forces
 MOVES = ("slides at", "lifts off at", "is driven into the ground at", "turns at")
 ACCELERATES = ("begins to slide at", "begins to lift off at", "is driven into the ground at", "begins to turn at")
+
+
+class Measured(NamedTuple):
+    """How surfaces move, each number by its bound.
+
+    Attributes:
+        motion: Which measured it.
+        speeds: (size,) along what surfaces hold.
+        others: Accelerations likewise, then heights of corners above their ground.
+    """
+
+    motion: ContactMotion
+    speeds: Vector
+    others: Vector
 
 
 class ContactMotion:
@@ -98,7 +111,18 @@ class ContactMotion:
             for touches, (first, end, corner, last) in zip(active, self._rows_of, strict=True):
                 if not touches:
                     others[first:end] = others[corner:last] = 0.0
-        return None if speeds.dot(speeds) + others.dot(others) <= 1.0 else (speeds, others)
+        return None if speeds.dot(speeds) + others.dot(others) <= 1.0 else Measured(self, speeds, others)
+
+    def bound(self, speeds: Vector, accelerations: Vector, heights: Vector) -> Measured:
+        """Return what was measured otherwise, each number by its bound.
+
+        Args:
+            speeds: (size,) along what surfaces hold [m/s, rad/s].
+            accelerations: (size,) likewise [m/s², rad/s²].
+            heights: Heights of the corners of all surfaces that have a ground [m].
+        """
+        others = np.concatenate((accelerations * self._per_acceleration, heights / GAP))
+        return Measured(self, speeds * self._per_speed, others)
 
     def _are_links_still(self) -> bool:
         links, falling = self._links, self._falling
@@ -112,7 +136,7 @@ class ContactMotion:
             contact: Index of the surface.
         """
         first, end, corner, last = self._rows_of[contact]
-        speeds, others = measured[0][first:end].tolist(), measured[1].tolist()
+        speeds, others = measured.speeds[first:end].tolist(), measured.others.tolist()
         return not all(-1.0 <= part <= 1.0 for part in (*speeds, *others[first:end], *others[corner:last]))
 
     def describe(self, measured: Measured, contact: int) -> list[str]:
@@ -123,7 +147,7 @@ class ContactMotion:
             contact: Index of the surface.
         """
         name, (first, end, corner, last), found = self._surfaces[contact].name, self._rows_of[contact], []
-        for parts, bound, unit, moves in ((measured[0], SPEED, "/s", MOVES), (measured[1], ACCELERATION, "/s²", ACCELERATES)):
+        for parts, bound, unit, moves in ((measured.speeds, SPEED, "/s", MOVES), (measured.others, ACCELERATION, "/s²", ACCELERATES)):
             along, normal, turning = parts[first : first + 2], float(parts[first + 2]), np.abs(parts[first + LINEAR : end])
             if not np.max(np.abs(along)) <= 1.0:
                 found.append(f"{name}: pushes, but {moves[0]} {bound * float(np.linalg.norm(along)):.3g} m{unit}")
@@ -131,7 +155,7 @@ class ContactMotion:
                 found.append(f"{name}: pushes, but {moves[1 if normal > 0.0 else 2]} {bound * abs(normal):.3g} m{unit}")
             if not np.max(turning, initial=0.0) <= 1.0:
                 found.append(f"{name}: pushes, but {moves[3]} {bound / LEVER * float(np.max(turning)):.3g} rad{unit}")
-        heights = measured[1][corner:last] * GAP
+        heights = measured.others[corner:last] * GAP
         worst = float(heights[np.argmax(np.abs(heights))]) if len(heights) else 0.0
         if abs(worst) > GAP:
             found.append(f"{name}: pushes, but is {abs(worst):.3g} m {'above' if worst > 0.0 else 'below'} its ground")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TypeAlias
 
 import numpy as np
 
@@ -26,6 +27,9 @@ REACHED = MappingProxyType(
         "turns": "friction about the normal is used up",
     }
 )
+
+
+Question: TypeAlias = tuple[Vector, Vector, Vector, Vector | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +90,22 @@ class Evidence:
             tau: (na,) what motors give.
         """
         self.dynamics, self.rows, self._x, self._left, self._tau = dynamics, rows, x, left, tau
-        self.question, self._generation = (dynamics.q, dynamics.v, dynamics.a, dynamics.force), dynamics.generation
+        self.question: Question = (dynamics.q, dynamics.v, dynamics.a, dynamics.force)
+        self._generation = dynamics.generation
         self._torn = dynamics.loops.torn if dynamics.loops else ""
         self.fading: tuple[str, ...] = ()
         self.shares: list[float] = []
         self.measured: Measured | None = None
         self.tolerance = RESIDUAL_TOLERANCE * dynamics.unit_force
+
+    def keep(self, question: Question, torn: str) -> None:
+        """Belong to a question that was asked before the last one.
+
+        Args:
+            question: Configuration, velocity, acceleration and known force.
+            torn: Which loop its motion does not close; empty where none.
+        """
+        self.question, self._generation, self._torn = question, -1, torn
 
     @classmethod
     def of_nothing(cls, dynamics: ContactDynamics, rows: ContactRows, reason: str) -> Evidence:
@@ -153,7 +167,7 @@ class Evidence:
         if self.measured is None:
             return []
         moving = self.dynamics.find_moving(self._x, self.measured)
-        return [reason for k in moving for reason in self.dynamics.motion.describe(self.measured, k)]
+        return [reason for k in moving for reason in self.measured.motion.describe(self.measured, k)]
 
     def moves(self) -> bool:
         """Whether a surface that pushes does not rest."""

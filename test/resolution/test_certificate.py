@@ -164,3 +164,109 @@ class TestGround:
             hd.InverseDynamics(robot, FEET, ground=Ground(0.0, [1.0, 0.0, 0.0]))
         with pytest.raises(UnknownNameError, match="left_fot"):
             hd.InverseDynamics(robot, FEET, ground={"left_fot": 0.0})
+
+
+def swapped(answer, _):
+    order = np.argsort(answer.tau)
+    tau = np.array(answer.tau)
+    tau[order[0]], tau[order[-1]] = tau[order[-1]], tau[order[0]]
+    return {"tau": tau}
+
+
+def numbers(wrench, sign=1.0):
+    return sign * np.concatenate((wrench.f_W, wrench.m_W))
+
+
+WRONG = {
+    "torques of 1.01": lambda answer, robot: {"tau": 1.01 * answer.tau},
+    "torques of the other sign": lambda answer, robot: {"tau": -answer.tau},
+    "torques swapped": swapped,
+    "one torque a little off": lambda answer, robot: {"tau": answer.tau + 1e-3 * (np.arange(len(answer.tau)) == 3)},
+    "wrenches of the other sign": lambda answer, robot: {"wrenches": {name: numbers(w, -1.0) for name, w in answer.wrenches.items()}},
+    "wrenches of 1.01": lambda answer, robot: {"wrenches": {name: numbers(w, 1.01) for name, w in answer.wrenches.items()}},
+    "wrenches on other feet": lambda answer, robot: {
+        "wrenches": dict(zip(answer.wrenches, reversed(list(answer.wrenches.values())), strict=True))
+    },
+    "a contact dropped": lambda answer, robot: {"wrenches": dict(list(answer.wrenches.items())[1:])},
+}
+
+
+@pytest.mark.parametrize("rule", ["minimum_torque", "transition", "transition_limited", "recommended_transition"])
+@pytest.mark.parametrize("name", [*ROBOTS, "biped7"])
+def test_verify_agrees_with_right_answers_and_finds_wrong_ones(name, rule):
+    """Whatever was found, the same status and residual come out of Pinocchio's recursion; what was changed is no ``ok``."""
+    robot, rng, certified = hd.load_robot(name), np.random.default_rng(5), 0
+    feet = tuple(robot.surfaces)[:2]
+    solver = hd.InverseDynamics(robot, feet, rule, compiled=False)
+    for number in range(16):
+        state, a = standing_motion(robot, feet, rng, *((0.2, 0.5) if number % 2 else (0.02, 0.05)))
+        answer = solver.tick(state.q, state.v, a, np.array([0.4, 0.6]))
+        verified = answer.verify()
+        assert verified.status == answer.certificate.status, verified.reasons
+        assert verified.residual == pytest.approx(answer.certificate.residual, abs=1e-8)
+        assert verified.cop_margin == pytest.approx(answer.certificate.cop_margin, abs=1e-9)
+        assert len(verified.reasons) == len(answer.certificate.reasons)
+        certified += verified.status == "ok"
+        for what, change in WRONG.items() if verified.residual < 1e-8 * robot.mass * 9.81 else ():
+            wrong = answer.verify(**change(answer, robot))
+            assert wrong.status != "ok", what
+            assert wrong.residual > 5e-8 * robot.mass * 9.81, what
+            assert wrong.reasons, what
+    assert certified > 3 or rule != "transition_limited" or name == "biped7"
+
+
+def test_verify_finds_wrenches_in_axes_that_are_not_the_worlds():
+    robot, rng = hd.load_robot("human28"), np.random.default_rng(6)
+    found = 0
+    for _ in range(10):
+        state, a = standing_motion(robot, FEET, rng, 0.02, 0.05)
+        answer = hd.inverse_dynamics(robot, state, a, FEET)
+        data = robot.data()
+        pin.framesForwardKinematics(robot.model, data, state.q)
+        local = {}
+        for name, wrench in answer.wrenches.items():
+            R = data.oMf[robot.surfaces[name].frame].rotation
+            local[name] = np.concatenate((R.T @ wrench.f_W, R.T @ wrench.m_W))
+        if answer.certificate.status == "ok":
+            found += 1
+            assert answer.verify().status == "ok"
+            assert answer.verify(wrenches=local).status == "unsupported"
+    assert found > 3
+
+
+def test_verify_sees_contacts_that_move_and_ground():
+    robot, zero = hd.load_robot("human28"), np.zeros(34)
+    for values in MOVES.values():
+        answer = hd.inverse_dynamics(robot, hd.State(robot.posture, along(robot, "human28", np.array(values))), zero, FEET)
+        assert answer.verify().status == answer.certificate.status == "inconsistent_contact"
+        assert answer.verify().reasons == answer.certificate.reasons
+    still = hd.inverse_dynamics(robot, hd.State.at_rest(robot), zero, FEET, ground=0.0)
+    assert still.verify().status == "ok"
+    assert still.verify(ground=-1.0).status == "inconsistent_contact"
+    assert still.verify(ground={"left_foot": Ground(0.0, [0.2, 0.0, 1.0])}).reasons[0].startswith("left_foot: pushes")
+
+
+def test_verify_of_an_answer_from_before_is_of_its_own_question():
+    robot, zero = hd.load_robot("human28"), np.zeros(34)
+    solver, force = hd.InverseDynamics(robot, FEET), np.zeros(34)
+    force[2] = 50.0
+    answer = solver.tick(robot.posture, zero, zero, force=force)
+    force[:] = 0.0
+    v = np.array(zero)
+    v[0] = 0.7
+    moved = solver.tick(robot.posture, v, zero)
+    v[:] = 0.0
+    assert answer.verify().status == "ok"
+    assert moved.verify().status == "inconsistent_contact"
+    assert solver.tick(np.full(35, np.nan), zero, zero).verify().status == "invalid_input"
+
+
+def test_verify_refuses_what_it_cannot_use():
+    robot, zero = hd.load_robot("human28"), np.zeros(34)
+    answer = hd.inverse_dynamics(robot, hd.State.at_rest(robot), zero, FEET)
+    with pytest.raises(ShapeError, match="tau"):
+        answer.verify(tau=[1.0])
+    with pytest.raises(ShapeError, match="left_foot"):
+        answer.verify(wrenches={"left_foot": [1.0, 2.0]})
+    with pytest.raises(UnknownNameError, match="left_fot"):
+        answer.verify(wrenches={"left_fot": np.zeros(6)})
