@@ -43,14 +43,15 @@ class PhaseManager:
     where a loaded contact is lost.
     """
 
-    def __init__(self, schedule: ContactSchedule, start: float = 0.0) -> None:
+    def __init__(self, schedule: ContactSchedule, start: float = 0.0, patience: float = 0.0) -> None:
         """Begin.
 
         Args:
             schedule: What is planned.
             start: Time on the clock, and in the schedule, at which it begins [s].
+            patience: How long the schedule goes on without a contact that is late, which bears no load meanwhile [s].
         """
-        self.schedule = schedule
+        self.schedule, self._patience = schedule, patience
         self._rates = read_only(schedule.share_rates(events=True))
         self._clock = self._now = start
         self._stopped = False  # whether the clock has gone on without the schedule
@@ -59,6 +60,7 @@ class PhaseManager:
         self._until = -np.inf  # nothing changes before this time of the schedule
         self._resting: tuple[Vector, str, str] = (read_only(np.zeros(0)), "", "")
         self._lost: dict[str, float] = {}  # surface -> time at which it came back, infinite while it has not
+        self._late: set[str] = set()  # those of them that have not touched yet
 
     def share_rates(self) -> Vector:
         """Bound how fast each share can change from now on, unless a loaded contact is lost, (surfaces,) [1/s].
@@ -89,6 +91,7 @@ class PhaseManager:
             self._start_early(surface)
         elif closed and surface in self._lost:
             self._lost[surface] = t
+            self._late.discard(surface)
         elif not closed and now is not None and now.start < self._now and now.value(self._now, self.schedule.profile) > 0.0:
             self._lost[surface] = np.inf
 
@@ -104,6 +107,7 @@ class PhaseManager:
             self._clock, self._now = max(self._clock, t), target
             return Phase(*self._resting, target)
         waited = self._advance(t)
+        self._find_late()
         loads = self.schedule.loads(self._now)
         lost = self._take_lost(loads, t)
         shares = read_only(normalise(loads))
@@ -132,14 +136,16 @@ class PhaseManager:
         """Move the schedule on, at most to the next touch-down that is observed and has not happened; return who is waited for."""
         target = self._now + max(0.0, t - self._clock)
         self._clock = max(self._clock, t)
-        awaited = (i for i in self.schedule.intervals if self._now <= i.start <= target and self._closed.get(i.surface) is False)
+        late = self._patience
+        open_ones = (i for i in self.schedule.intervals if self._closed.get(i.surface) is False and i.end > i.start + late)
+        awaited = (i for i in open_ones if self._now <= i.start + late <= target)
         interval = min(awaited, key=lambda i: i.start, default=None)
         if interval is None:
             self._now, self._stopped = target, False
             return ""
         if target > self._now:  # asked again at the same time, it says the same again
-            self._stopped = target > interval.start
-        self._now = interval.start
+            self._stopped = target > interval.start + late
+        self._now = interval.start + late
         return interval.surface if self._stopped else ""
 
     def _interval_at(self, surface: str) -> ContactInterval | None:
@@ -155,6 +161,28 @@ class PhaseManager:
         if ahead:
             self.schedule = self.schedule.starting_at(min(ahead, key=lambda i: i.start), self._now)
 
+    @property
+    def late(self) -> frozenset[str]:
+        """Surfaces that should have touched and have not, while the schedule goes on."""
+        return frozenset(self._late)
+
+    def touches_within(self, surface: str, seconds: float) -> bool:
+        """Return whether a surface is to close within a time that begins now.
+
+        Args:
+            surface: The surface.
+            seconds: The time [s].
+        """
+        return any(i.surface == surface and self._now <= i.start < self._now + seconds for i in self.schedule.intervals)
+
+    def _find_late(self) -> None:
+        """Take contacts that should have closed, and have not, as lost until they do."""
+        for interval in self.schedule.intervals if self._patience else ():
+            opened = self._since.get(interval.surface, np.inf) <= interval.start and self._closed.get(interval.surface) is False
+            if opened and interval.start < self._now < interval.end and interval.surface not in self._lost:
+                self._lost[interval.surface] = np.inf
+                self._late.add(interval.surface)
+
     def _take_lost(self, loads: Vector, t: float) -> str:
         """Take the load from contacts that opened; return it as slowly as it first came once they are back."""
         told = ""
@@ -162,12 +190,13 @@ class PhaseManager:
             interval = self._interval_at(surface)
             if interval is None:
                 del self._lost[surface]
+                self._late.discard(surface)
                 continue
             time = interval.load or interval.unload
             share = self.schedule.profile((t - back) / time) if time > 0.0 and back < np.inf else float(t >= back)
             loads[self.schedule.index(surface)] *= share
             if share >= 1.0:
                 del self._lost[surface]
-            elif back == np.inf:
+            elif back == np.inf and surface not in self._late:
                 told = surface
         return told

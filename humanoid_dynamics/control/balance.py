@@ -27,9 +27,11 @@ from humanoid_dynamics.resolution.inverse import InverseDynamics
 from humanoid_dynamics.resolution.rules import RULES, find_rule
 from humanoid_dynamics.spatial.arrays import Vector, read_only
 
-SEEK_SPEED, SEEK_DEPTH = 0.05, 0.03  # m/s and m; how a sole that should touch looks for the ground
+SEEK_SPEED, SEEK_DEPTH = 0.1, 0.03  # m/s and m; how a sole that should touch looks for the ground
+LANDING, LANDING_SPEED = 0.06, 0.05  # s and m/s; how early and how fast a sole that is about to touch goes below its reference
 LONGEST = 0.02  # s between ticks that counts
 CREEP = 0.03  # rad/s or m/s; faster joints are asked to overcome nearly all of their dry friction
+PATIENCE = 0.15  # s for which a motion goes on without a sole that should have touched
 LEAVING = 0.15  # share of the load below which a contact that opens is leaving as planned
 
 
@@ -162,7 +164,7 @@ class BalanceController:
         for name in schedule.surfaces:
             if name not in self.law.names:
                 raise UnknownNameError("sole", name, self.law.names)
-        self._phases = PhaseManager(schedule, start)
+        self._phases = PhaseManager(schedule, start, PATIENCE)
         self._told = {}
 
     def command(self, t: float) -> Torques:
@@ -184,8 +186,8 @@ class BalanceController:
         dt, self._good_at = t - self._good_at, t
         self._tell_phases(t)
         phase = self._phases.phase(t)
-        self._seek(SEEK_SPEED * min(dt, LONGEST) if phase.status == "waiting" else 0.0)
-        wanted = self.reference.at(phase.schedule_time if self._phases.schedule is not self._ended else t)
+        self._seek(min(dt, LONGEST), phase.status == "waiting")
+        wanted = self.reference.at(phase.schedule_time if self._phases.schedule is not self._ended else t, t)
         q, v = self.measured.q, self.measured.v
         if self._tilt(wanted.q) > self.settings.fall_tilt:
             self._damping.observe(self.robot.actuated, np.zeros(0), v[self.robot.actuated_v])
@@ -283,11 +285,15 @@ class BalanceController:
                 self._phases.observe(name, closed, t)
                 self._told[name] = closed
 
-    def _seek(self, step: float) -> None:
-        """Let the soles that are waited for go down; those that touch stay."""
+    def _seek(self, dt: float, waits: bool) -> None:
+        """Let soles that are to touch go down: a little when it is soon, farther when it should have been; those that touch stay."""
         for k, name in enumerate(self.law.names):
-            waits = step > 0.0 and not self._contacts[name].closed and self._given[k] == 0.0
-            self.law.sink[k] = min(self.law.sink[k] + step, SEEK_DEPTH) if waits else self.law.sink[k] if not self._given[k] else 0.0
+            soon = self._phases.touches_within(name, LANDING)
+            deepest = SEEK_DEPTH if waits or name in self._phases.late else LANDING * LANDING_SPEED if soon else 0.0
+            speed = SEEK_SPEED if waits or name in self._phases.late else LANDING_SPEED
+            sinks = deepest > 0.0 and not self._contacts[name].closed and self._given[k] == 0.0 and self.law.sink[k] < deepest
+            self.law.sinking[k] = speed if sinks else 0.0
+            self.law.sink[k] = min(self.law.sink[k] + dt * speed, deepest) if sinks else self.law.sink[k] if not self._given[k] else 0.0
 
     def _shares(self, scheduled: Vector) -> Vector:
         """Return shares in the order of the soles."""

@@ -14,9 +14,9 @@ import pinocchio as pin
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 SMALL_PLACE, SMALL_RATE = 1e-3, 0.05  # rad or m, rad/s or m/s; changes in a tick that are passed on
-JOINT_ACCELERATION = 250.0  # rad/s^2 or m/s^2; feasible motion of humanoids stays below half of it
+JOINT_ACCELERATION = 500.0  # rad/s^2 or m/s^2; feasible motion of humanoids stays below half of it
 BASE_SPEEDS = (5.0, 10.0)  # m/s, rad/s
-BASE_ACCELERATIONS = (50.0, 150.0)  # m/s^2, rad/s^2
+BASE_ACCELERATIONS = (50.0, 250.0)  # m/s^2, rad/s^2
 STEP = 0.25  # rad or m that are given back in the time of a blend; more takes proportionally longer
 LONGEST = 0.02  # s between ticks for which a reference may have moved on
 BASE = 6

@@ -21,6 +21,7 @@ MOST_POINTS = 2_000  # of a piece
 NS = 1e-9
 BEHIND = 1_000_000_000  # ns of what is over that are kept
 FARTHEST = 1e4  # rad or m
+CLOSE = 0.0101  # s between knots
 BEYOND = 0.05  # rad or m beyond a joint limit that are clipped; more is refused
 FASTER = 1.1  # times a speed limit at which a piece is refused
 BASE = 13  # position, quaternion x y z w, linear and angular velocity in axes of the world
@@ -101,6 +102,7 @@ class Reference:
         self._pose = self._find_pose(robot.posture)
         self._last: Wanted | None = None
         self._held = False
+        self._read_at = (-np.inf, -np.inf)
         self.fault = ""
 
     @property
@@ -182,11 +184,12 @@ class Reference:
         self._base.put(times, list(rows))
         return True
 
-    def at(self, t: float) -> Wanted:
-        """Return the reference at a time; beyond its end it rests there.
+    def at(self, t: float, clock: float | None = None) -> Wanted:
+        """Return the reference at a time; beyond its end, and while its time stands still, it rests.
 
         Args:
-            t: Time, never much before the last one [s].
+            t: Time of the reference, never much before the last one [s].
+            clock: Time, where that of the reference may stand still [s]; ``t`` where None.
         """
         last = self._last or Wanted(self.robot.posture, self._zero, self._zero)
         if not self.begun:
@@ -196,7 +199,12 @@ class Reference:
             return last
         self._held = False
         asked = self._read(now)
-        self._last = self._write(self._smoother.smooth(t, asked) if self._checked else asked)
+        if clock is not None and t <= self._read_at[0] and clock > self._read_at[1]:
+            rest = np.zeros(len(asked.rate))
+            asked = ReferenceSample(asked.place, asked.pose, rest, rest)
+        clock = t if clock is None else clock
+        self._read_at = (t, clock)
+        self._last = self._write(self._smoother.smooth(clock, asked) if self._checked else asked)
         for track in (self._tracks, self._base):
             track.forget(now - BEHIND)
         return self._last
@@ -246,10 +254,15 @@ class Reference:
             return row[:7], zero, zero
         after = self._base.rows[k + 1]
         linear = _hermite(np.column_stack((row[:3], row[7:10])), np.column_stack((after[:3], after[7:10])), s, h)
-        turn = pin.Quaternion(row[3:7]).slerp(s, pin.Quaternion(after[3:7]))
-        pose = np.concatenate((linear[:, 0], turn.coeffs()))
-        v = np.concatenate((linear[:, 1], (1.0 - s) * row[10:13] + s * after[10:13]))
-        return pose, v, np.concatenate((linear[:, 2], (after[10:13] - row[10:13]) / h))
+        first = pin.Quaternion(row[3:7]).matrix()
+        turn = pin.log3(pin.Quaternion(after[3:7]).matrix() @ first.T)
+        # Along rotation vectors from the first knot on: one cubic for all coordinates keeps the centre of mass as smooth as it was sent.
+        rates = np.column_stack((row[10:13], after[10:13] - 0.5 * np.cross(turn, after[10:13])))
+        angular = _hermite(np.column_stack((np.zeros(3), rates[:, 0])), np.column_stack((turn, rates[:, 1])), s, h)
+        phi = angular[:, 0]
+        pose = np.concatenate((linear[:, 0], pin.Quaternion(pin.exp3(phi) @ first).coeffs()))
+        omega, alpha = (angular[:, k] + 0.5 * np.cross(phi, angular[:, k]) for k in (1, 2))
+        return pose, np.concatenate((linear[:, 1], omega)), np.concatenate((linear[:, 2], alpha))
 
     def _object_to(self, names: Sequence[str], times: Sequence[int], table: Mapping[str, Matrix]) -> str:
         unknown = [name for name in names if name not in self._index]
@@ -332,8 +345,12 @@ def _object_to_base(times: Sequence[int], rows: Matrix) -> str:
 
 
 def _hermite(first: Matrix, second: Matrix, s: float, h: float) -> Matrix:
-    """Return position, velocity and acceleration, as columns, of the cubic through two knots with their velocities."""
+    """Return position, velocity and acceleration, as columns, of the cubic through two knots with their velocities.
+
+    Between knots that are close the acceleration is its mean: there the cubic would turn small differences into large accelerations.
+    """
     p, m, r, n = first[:, 0], h * first[:, 1], second[:, 0], h * second[:, 1]
     d = r - p
     c2, c3 = 3.0 * d - 2.0 * m - n, m + n - 2.0 * d
-    return np.column_stack((p + s * (m + s * (c2 + s * c3)), (m + s * (2.0 * c2 + 3.0 * s * c3)) / h, (2.0 * c2 + 6.0 * s * c3) / h**2))
+    a = n - m if h <= CLOSE else 2.0 * c2 + 6.0 * s * c3
+    return np.column_stack((p + s * (m + s * (c2 + s * c3)), (m + s * (2.0 * c2 + 3.0 * s * c3)) / h, a / h**2))

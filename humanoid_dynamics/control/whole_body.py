@@ -81,6 +81,7 @@ class WholeBodyLaw:
         names: The soles, in the order of ``closed``.
         shift: (3,) how far the reference is moved at the moment [m].
         sink: (soles,) how far each sole that does not stand is asked below its reference [m].
+        sinking: (soles,) how fast that grows [m/s].
     """
 
     def __init__(
@@ -130,6 +131,7 @@ class WholeBodyLaw:
         self.pressure: Vector = self._out[12:14]
         self._soles: Matrix = np.zeros((2, n))
         self.sink: Vector = self._soles[1]
+        self.sinking: Vector = np.zeros(n)
         self.com: Vector = self._now[0][0]
         self._warm_up()
 
@@ -185,22 +187,24 @@ class WholeBodyLaw:
 
     def _read(self, wanted: Wanted, closed: tuple[bool, ...]) -> None:
         """Find where the reference has its centre of mass and its soles."""
-        if wanted is self._seen and closed == self._closed:
+        if wanted is self._seen and closed == self._closed and not self.sinking.any():
             return
         model, data = self.robot.model, self._wanted_data
         pin.centerOfMass(model, data, wanted.q, wanted.v, wanted.a)
         com, place, turn, onward, root, rates = self._then
         com[0], com[1], com[2] = data.com[0], data.vcom[0], data.acom[0]
         root[:], rates[0], rates[1] = data.oMi[1].rotation, wanted.v[3:6], wanted.a[3:6]
-        standing = max(sum(closed), 1)
         for k, surface in enumerate(self._surfaces):
             X = pin.updateFramePlacement(model, data, surface.frame)
             place[k], turn[3 * k : 3 * k + 3] = X.translation, X.rotation
             onward[k, :6] = pin.getFrameVelocity(model, data, surface.frame, ALIGNED).vector
             onward[k, 6:] = pin.getFrameClassicalAcceleration(model, data, surface.frame, ALIGNED).vector
-            if closed[k]:  # soles that stand stay where they are, and the reference is moved with them
-                com[1] -= onward[k, :3] / standing
-                com[2] -= onward[k, 6:9] / standing
+        standing = [k for k in range(len(closed)) if closed[k]]
+        if standing:  # soles that stand stay where they are: the reference is moved with the slowest, others may have touched early
+            k = min(standing, key=lambda k: float(onward[k, :3] @ onward[k, :3]))
+            com[1] -= onward[k, :3]
+            com[2] -= onward[k, 6:9]
+        onward[:, 2] -= self.sinking
         self._seen = wanted
 
     def _find_support(self, closed: tuple[bool, ...], stands: Vector) -> tuple[Matrix, Vector, Vector]:

@@ -288,3 +288,31 @@ def test_contact_that_comes_back_at_no_finite_time_is_loaded_from_the_last_one(n
 def test_unknown_surface():
     with pytest.raises(UnknownNameError, match="no scheduled surface named 'hand'"):
         PhaseManager(step()).observe("hand", True, 0.0)
+
+
+def test_with_patience_a_late_contact_bears_nothing_and_the_schedule_goes_on_until_patience_ends():
+    def manager():
+        left, right = ContactInterval("left", -np.inf, np.inf, 0.0, 0.0), ContactInterval("right", 1.0, np.inf, 0.1, 0.0)
+        found = PhaseManager(ContactSchedule.of((left, right)), 0.0, 0.2)
+        found.observe("left", True, 0.0)
+        found.observe("right", False, 0.0)
+        return found
+
+    phases = manager()
+    assert phases.touches_within("right", 1.1)
+    assert not phases.touches_within("right", 0.9)
+    late = phases.phase(1.15)
+    assert (late.status, late.schedule_time) == ("planned", 1.15)
+    np.testing.assert_array_equal(late.shares, [1.0, 0.0])
+    assert phases.late == {"right"}
+    phases.observe("right", True, 1.16)
+    assert not phases.late
+    assert 0.0 < phases.phase(1.2).shares[1] < 0.5
+    assert phases.phase(1.3).shares[1] == pytest.approx(0.5)
+    assert phases.phase(1.3).schedule_time == pytest.approx(1.3)
+
+    waiting = manager()
+    found = [waiting.phase(t) for t in (1.1, 1.19, 1.25, 1.5)]
+    assert [phase.status for phase in found] == ["planned", "planned", "waiting", "waiting"]
+    assert found[-1].schedule_time == pytest.approx(1.2)
+    np.testing.assert_array_equal(found[-1].shares, [1.0, 0.0])

@@ -602,3 +602,40 @@ def test_a_base_reference_that_slides_under_soles_that_stand_moves_nothing(robot
     assert loop.controller.reference.put_base(times, rows)
     loop.run(0.6)
     np.testing.assert_allclose(loop.tau, before, atol=0.5)
+
+
+def test_a_foot_that_touches_late_is_led_to_the_ground_and_stops_nothing(robot):
+    """A sole goes down before it is to touch, faster while it is late, and only after a while the motion waits for it."""
+    loop = Loop(robot)
+    controller = loop.controller
+    schedule = (
+        ContactInterval("left_foot", -np.inf, np.inf, 0.0, 0.0),
+        ContactInterval("right_foot", -np.inf, 0.01, 0.0, 0.0),
+        ContactInterval("right_foot", 0.1, np.inf, 0.05, 0.0),
+    )
+    controller.schedule(ContactSchedule.of(schedule), 0.0)
+    seen = {}
+    for k in range(140):
+        t = 0.002 * k
+        controller.observe_contact("right_foot", 0.0, t)
+        controller.observe_base(robot.posture[:7], np.zeros(6), t, t)
+        controller.observe_joints(loop.names, robot.posture[loop.q_at], np.zeros(28), t, t)
+        seen[k] = (controller.command(t).status, controller.law.sink[1], controller.law.sinking[1])
+    assert seen[15] == ("standing", 0.0, 0.0)
+    assert 0.0 < seen[45][1] <= 3e-3
+    assert seen[100][0] == "standing"
+    assert seen[100][1] > 5e-3
+    assert seen[100][2] > 0.0
+    assert seen[139][0] == "contact_waiting"
+
+
+def test_accelerations_between_close_points_are_their_mean(robot):
+    """Frames of a filter come 5 ms apart; a velocity that differs a little from their difference is no acceleration of hundreds."""
+    reference = Reference(robot, checked=False)
+    name = robot.actuated[0]
+    times = [0, 5_000_000, 10_000_000]
+    table = {"positions": np.array([[0.0], [0.005], [0.0125]]), "velocities": np.array([[1.0], [1.25], [1.5]])}
+    assert reference.put_joints([name], times, table)
+    for t in (0.0, 0.002, 0.004, 0.006):
+        wanted = reference.at(t)
+        assert wanted.a[robot.joint(name).v] == pytest.approx(50.0)
