@@ -26,6 +26,7 @@ ENDING = 1.0  # s before the end of a stream that tell nothing: it is about to s
 BAND = 0.05  # rad; a command whose joints are off that without a fault by less, in the root mean square, follows again
 STAYS = 0.5  # s for which it must
 MOTIONS = ("sway", "squat", "gait", "walk", "dance")  # all but the first and the third one are recordings
+BARE = {"dance": 60.0}  # Hz; of files that do not say so
 RECORDED = {"squat": "g1_asap/squat_level1.npz", "walk": "g1_asap/walk_level1.npz", "dance": "g1_karate/J_ShortDance16_JazzWalk.csv"}
 ARMS = ("shoulder", "elbow", "wrist")
 
@@ -53,7 +54,7 @@ class Fault:
 def load_motion(name: str) -> Clip:
     """Return a motion: one that is made, or a recording."""
     if name in RECORDED:
-        return load_clip(find_recording(RECORDED[name]), hd.load_robot("g1"))
+        return load_clip(find_recording(RECORDED[name]), hd.load_robot("g1"), fps=BARE.get(name))
     robot = hd.load_robot("human28")
     if name == "gait":
         return plan_walk(robot, WalkStyle(steps=9)).clip

@@ -26,13 +26,16 @@ FILTERING = 0.6  # of the work, where false alarms are measured
 DESCRIPTIONS = ("", ".urdf", ".xacro", ".xml")  # how names and files of robots end
 ClipArgument = Annotated[str, typer.Argument(help="Motion file of any known format.", metavar="CLIP")]
 CutoffOption = Annotated[float, typer.Option("--cutoff", help="Low-pass before velocities are taken, where the clip has none [Hz].")]
-RateOption = Annotated[float, typer.Option("--rate", help="Samples per second of a table without times [Hz]; told by the file where 0.")]
+RateOption = Annotated[
+    float,
+    typer.Option("--fps", "--rate", min=0.0, help="Frames per second of a clip without times and rate [Hz]; 0 for one that has them."),
+]
 MapOption = Annotated[str, typer.Option("--map", help="YAML file: which column is which joint, and which nobody wants.")]
 ControlOption = Annotated[bool, typer.Option("--control/--no-control", help="Whether to measure false alarms on motion that is possible.")]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics check g1 walk.npz
-  humanoid-dynamics check g1 dance.csv --json
+  humanoid-dynamics check g1 dance.csv --fps 30 --json
 """
 
 
@@ -41,7 +44,7 @@ def check(
     clip: ClipArgument,
     *,
     cutoff: CutoffOption = CUTOFF,
-    rate: RateOption = 0.0,
+    fps: RateOption = 0.0,
     joints: MapOption = "",
     control: ControlOption = True,
     config: ConfigOption = "",
@@ -63,7 +66,7 @@ def check(
         raise ClipError(clip, "no such file")
     loaded = load_robot(robot, description=find_description(config))
     joint_map = load_joint_map(Path(joints)) if joints else None
-    motion = load_clip(Path(clip), loaded, joint_map=joint_map, rate=rate or None)
+    motion = load_clip(Path(clip), loaded, joint_map=joint_map, fps=fps or None)
     with show_progress(f"checking {Path(clip).name}") as bar:
         made = make_matched_control(motion, lambda share: bar.tell(FILTERING * share)) if control else None
         begun = FILTERING if control else 0.0

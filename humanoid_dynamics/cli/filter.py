@@ -14,7 +14,7 @@ import typer
 from humanoid_dynamics.cli.filter_batch import BatchOptions, check_folder, filter_many, is_batch, tell
 from humanoid_dynamics.cli.filter_pictures import Pictures, check_pictures, draw_pictures
 from humanoid_dynamics.cli.names import MODES
-from humanoid_dynamics.cli.options import JsonOption
+from humanoid_dynamics.cli.options import FpsOption, JsonOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.errors import HumanoidDynamicsError
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from humanoid_dynamics.filtering.settings import Settings
     from humanoid_dynamics.motion.formats.mapping import JointMap
     from humanoid_dynamics.spatial.arrays import Vector
+
+    How = tuple[str, Settings, bool, JointMap | None, Vector | None, float | None]
 
 SHORTEST, LONGEST = 0.005, 5.0  # s of look-ahead; a tick at least
 TURN = 6.3  # rad; once around
@@ -51,6 +53,7 @@ Examples:
   humanoid-dynamics filter g1 walk.npz --picture walk.png --film walk.gif
   humanoid-dynamics filter human28 walk.bvh --lookahead 0.6 --json
   humanoid-dynamics filter g1 walk.npz --edges --out filtered
+  humanoid-dynamics filter g1 lafan1/*.csv --fps 30 --out filtered
   humanoid-dynamics filter g1 uphill.npz --slope 0.087 --out filtered
   humanoid-dynamics filter g1 clips/ "more/**/*.csv" --jobs 4 --out filtered --report table.csv
 """
@@ -73,6 +76,7 @@ def filter(  # noqa: PLR0913
     slope: SlopeOption = 0.0,
     uphill: UphillOption = 0.0,
     edges: EdgesOption = False,
+    fps: FpsOption = 0.0,
     as_json: JsonOption = False,
 ) -> None:
     """Make clips consistent: motion a robot can do with its motors, joints and feet, and the certificate that it can."""
@@ -94,11 +98,11 @@ def filter(  # noqa: PLR0913
     if is_batch(clips, options):
         if any(pictures):
             raise HumanoidDynamicsError("--picture and --film: received more than one clip, expected one file and one process")
-        job = build_job(robot, mode=mode, settings=settings, offline=offline, joint_map=joint_map, normal=normal)
+        job = build_job(robot, mode=mode, settings=settings, offline=offline, joint_map=joint_map, normal=normal, fps=fps or None)
         outcomes, seconds = filter_many(job, clips, options)
         tell(outcomes, options, {"robot": job.name, **_about(mode, settings, normal)}, seconds)
         return
-    _filter_one(robot, clips[0], (mode, settings, offline, joint_map, normal), options, pictures)
+    _filter_one(robot, clips[0], (mode, settings, offline, joint_map, normal, fps or None), options, pictures)
 
 
 def _check_slope(slope: float, uphill: float) -> "Vector | None":
@@ -120,7 +124,11 @@ def _about(mode: str, settings: "Settings", normal: "Vector | None") -> dict[str
 
 
 def _filter_one(
-    robot: str, source: str, how: "tuple[str, Settings, bool, JointMap | None, Vector | None]", options: BatchOptions, pictures: Pictures
+    robot: str,
+    source: str,
+    how: "tuple[str, Settings, bool, JointMap | None, Vector | None, float | None]",
+    options: BatchOptions,
+    pictures: Pictures,
 ) -> None:
     """Filter one file in this process, and draw it where that is wanted."""
     from humanoid_dynamics.filtering.batches.clips import find_clips
@@ -133,13 +141,13 @@ def _filter_one(
     from humanoid_dynamics.motion.formats.npz_file import write_npz
     from humanoid_dynamics.motion.load import load_clip
 
-    (mode, settings, offline, joint_map, normal), out = how, options.out
+    (mode, settings, offline, joint_map, normal, fps), out = how, options.out
     model, path = load_robot(robot), Path(source)
     result = find_clips([source], results=Path(out))[0].name if out else ""
     if out:
         _make_folder(out)
     began = monotonic()
-    clip = load_clip(path, model, joint_map=joint_map)
+    clip = load_clip(path, model, joint_map=joint_map, fps=fps)
     slope = None if normal is None else Slope(model, normal)
     ladder = LADDER if offline else LADDER[:1]
     with show_progress(f"filtering {path.name}") as bar:

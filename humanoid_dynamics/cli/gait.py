@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from humanoid_dynamics.cli.options import JsonOption, RobotArgument
+from humanoid_dynamics.cli.options import FpsOption, JsonOption, RobotArgument
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, print_table
 from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError
@@ -73,6 +73,7 @@ def gait(  # noqa: PLR0913
     then: ThenOption = "",
     blend_over: BlendOption = 0.4,
     rate: RateOption = 200.0,
+    fps: FpsOption = 0.0,
     out: OutOption = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -101,7 +102,7 @@ def gait(  # noqa: PLR0913
             style = replace(style, step_length=speed * step_period(loaded, style))
     except ShapeError as problem:
         raise HumanoidDynamicsError(f"{OPTIONS[problem.field]}: {problem}") from problem
-    following = load_clip(Path(then), loaded) if then else None
+    following = load_clip(Path(then), loaded, fps=fps or None) if then else None
     with show_progress(f"walk of {loaded.name}") as bar:
         walk = plan_walk(loaded, style, watch=bar.tell)
     clip = _change(walk.clip, (heading, heading_at, heading_over), (following, blend_over))

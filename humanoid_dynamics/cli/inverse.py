@@ -12,7 +12,7 @@ from rich.console import Console
 
 from humanoid_dynamics.cli.choices import read_choices
 from humanoid_dynamics.cli.names import RULES
-from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RootOption
+from humanoid_dynamics.cli.options import ConfigOption, FpsOption, JsonOption, RootOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import fixed, make_console, print_table
 from humanoid_dynamics.errors import ClipError, HumanoidDynamicsError, count
@@ -71,6 +71,7 @@ def inverse(  # noqa: PLR0913  # one for each option
     joints: MapOption = "",
     missing: MissingOption = REFUSE,
     remap: RemapOption = [],  # noqa: B006  # as above
+    fps: FpsOption = 0.0,
     config: ConfigOption = "",
     root: RootOption = "",
     as_json: JsonOption = False,
@@ -97,7 +98,7 @@ def inverse(  # noqa: PLR0913  # one for each option
     joint_map = load_joint_map(Path(joints)) if joints else None
     files, hold = (Path(motion), loaded, _path(velocity), _path(acceleration)), missing == NEUTRAL
     try:
-        clip = load_measured_motion(*files, read_choices(remap), joint_map=joint_map, hold_missing=hold)
+        clip = load_measured_motion(*files, read_choices(remap), joint_map=joint_map, hold_missing=hold, fps=fps or None)
         if cutoff:
             clip = smooth_bare(clip, cutoff)
         measured = load_force_plates(Path(wrenches), loaded, links) if wrenches else None

@@ -15,3 +15,6 @@ OriginOption = Annotated[
 ]
 ConfigOption = Annotated[str, typer.Option("--config", help="Catalogue name, or YAML file with contact surfaces, loops and motors.")]
 RootOption = Annotated[str, typer.Option("--root", help="Root joint: free_flyer, fixed or planar; detected if not given.")]
+FpsOption = Annotated[
+    float, typer.Option("--fps", min=0.0, help="Frames per second of a clip without times and rate [Hz]; 0 for one that has them.")
+]

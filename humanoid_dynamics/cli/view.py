@@ -29,6 +29,7 @@ TokenOption = Annotated[str, typer.Option("--token", help="Access token of at le
 FpsOption = Annotated[float, typer.Option("--fps", help="Frames per second.", min=0.1, max=120.0)]
 DurationOption = Annotated[float | None, typer.Option("--duration", help="Duration [s]; until Ctrl-C if not given.")]
 SimpleOption = Annotated[bool, typer.Option("--simple", help="Draw capsules instead of meshes, for a slow browser.")]
+ClipFpsOption = Annotated[float, typer.Option("--clip-fps", min=0.0, help="Frames per second of a motion that has no times and no rate.")]
 AddressOption = Annotated[bool, typer.Option("--json", help="Print address and token as JSON, then serve the page.")]
 EXAMPLES = """\b
 Examples:
@@ -51,6 +52,7 @@ def view(  # noqa: PLR0913  # one for each option
     fps: FpsOption = 30.0,
     duration: DurationOption = None,
     simple: SimpleOption = False,
+    clip_fps: ClipFpsOption = 0.0,
     as_json: AddressOption = False,
 ) -> None:
     """Serve a browser page to watch, pull, pause and release a simulated robot. Time runs while the page is open.
@@ -65,7 +67,7 @@ def view(  # noqa: PLR0913  # one for each option
         raise HumanoidDynamicsError(MISSING) from cause
     from humanoid_dynamics.viewer.opening import show
 
-    session = open_session(what, robot, simple)
+    session = open_session(what, robot, simple, clip_fps or None)
     console = make_console(error=as_json)
     waiting = threading.Timer(PATIENCE, console.print, ["getting ready: code is compiled once on a machine, which takes half a minute"])
     waiting.start()
@@ -88,13 +90,14 @@ def view(  # noqa: PLR0913  # one for each option
         page.close()
 
 
-def open_session(what: str, robot: str, simple: bool) -> "Session":
+def open_session(what: str, robot: str, simple: bool, fps: float | None = None) -> "Session":
     """Return what is to be seen.
 
     Args:
         what: A scene, a record or a motion.
         robot: Robot of a motion; empty for the others.
         simple: Whether to leave out meshes.
+        fps: Frames per second of a motion that does not say so itself [Hz].
 
     Returns:
         The session.
@@ -106,7 +109,7 @@ def open_session(what: str, robot: str, simple: bool) -> "Session":
 
     path = Path(what).expanduser()
     if robot:
-        return play_clip(load_clip(path, load_robot(robot)), simple=simple)
+        return play_clip(load_clip(path, load_robot(robot), fps=fps), simple=simple)
     if what not in scene_names() and path.exists() and path.suffix not in {".yaml", ".yml"}:
         return play_record(path, simple=simple)
     return WorldSession(what, simple=simple)

@@ -22,6 +22,7 @@ def load_clip(
     *,
     joint_map: JointMap | None = None,
     skeleton_map: SkeletonMap | None = None,
+    fps: float | None = None,
     rate: float | None = None,
 ) -> Clip:
     """Read a motion file and put it on a robot.
@@ -33,12 +34,16 @@ def load_clip(
         robot: The robot.
         joint_map: Which column is which joint.
         skeleton_map: Which joint of a skeleton is which point of a body.
-        rate: Samples per second of a table of text without times [Hz].
+        fps: Samples per second of a file that has no times and no rate, such as a table of text without a header [Hz].
+        rate: The same.
 
     Returns:
         The clip.
+
+    Raises:
+        ClipError: If the file cannot be read, or has neither times nor a rate and none is given.
     """
-    motion = read_motion(Path(path), rate)
+    motion = read_motion(Path(path), rate if fps is None else fps)
     if isinstance(motion, Recording):
         check_times(motion.times, motion.origin)
         return build_clip(motion, robot, joint_map)

@@ -43,13 +43,14 @@ class Playback:
     schedule: ContactSchedule | None
 
 
-def build_playback(robot: RobotModel, motion: str, rate: float = 50.0) -> Playback:
+def build_playback(robot: RobotModel, motion: str, rate: float = 50.0, fps: float | None = None) -> Playback:
     """Prepare a motion.
 
     Args:
         robot: The robot.
         motion: A scenario, ``walk``, or the path of a motion file.
         rate: Points per second [Hz].
+        fps: Samples per second of a motion file that does not say so itself [Hz].
 
     Returns:
         The motion.
@@ -64,7 +65,7 @@ def build_playback(robot: RobotModel, motion: str, rate: float = 50.0) -> Playba
     if motion == "walk":
         walk = plan_walk(robot)
         return tabulate(resample(walk.clip, rate), motion, _loads(walk.schedule))
-    return tabulate(differentiate(resample(load_clip(Path(motion), robot), rate)), Path(motion).name, None)
+    return tabulate(differentiate(resample(load_clip(Path(motion), robot, fps=fps), rate)), Path(motion).name, None)
 
 
 def tabulate(clip: Clip, name: str, schedule: ContactSchedule | None) -> Playback:

@@ -152,6 +152,9 @@ class MotionPlayerConfig(NodeConfig):
     play: bool = parameter(False, "Whether it plays as soon as it is active, somebody listens and the clock runs")
     repeat: bool = parameter(False, "Whether it begins again when it has ended", live=True)
     lead: float = parameter(0.5, "How long before its time a piece is sent", unit="s", lowest=0.01, highest=10.0)
+    fps: float = parameter(
+        0.0, "Samples per second of a motion file that has no times and no rate; 0 for one that has", unit="Hz", lowest=0.0, highest=10000.0
+    )
     point_rate: float = parameter(50.0, "Points of the trajectory per second", unit="Hz", lowest=1.0, highest=500.0)
 
 

@@ -53,7 +53,7 @@ class MotionPlayerNode(AdapterNode):
     def prepare(self) -> None:
         """Make the motion."""
         if self.robot is not None:
-            self._playback = build_playback(self.robot, self.config.motion, self.config.point_rate)
+            self._playback = build_playback(self.robot, self.config.motion, self.config.point_rate, self.config.fps or None)
             self._start = np.nan
 
     def acts(self) -> Mapping[str, Act]:

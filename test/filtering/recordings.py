@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from humanoid_dynamics.motion.load import load_clip
+
 RECORDINGS = Path(__file__).parents[3] / "shared" / "data"  # beside the project
 
 
@@ -13,3 +15,8 @@ def find_recording(name):
     if not path.exists():
         pytest.skip(f"no recorded motions: {path} is absent")
     return path
+
+
+def load_recorded(path, robot, **choices):
+    """Load a clip; tables of g1_karate hold bare rows at 60 Hz, as their source states."""
+    return load_clip(path, robot, **({"fps": 60.0} if path.parent.name == "g1_karate" else {}), **choices)

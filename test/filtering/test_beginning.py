@@ -2,20 +2,19 @@
 
 import numpy as np
 import pytest
-from recordings import find_recording
+from recordings import find_recording, load_recorded
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import DynamicsFilter
 from humanoid_dynamics.filtering.conditioning.centre import CAPTURED
 from humanoid_dynamics.filtering.conditioning.support import Support
 from humanoid_dynamics.filtering.fallen import FALLEN
-from humanoid_dynamics.motion.load import load_clip
 
 
 def follow(name, begin, seconds, lookahead):
     """Return the filter and its frames for some seconds of a recording, without a hold before them."""
     robot = hd.load_robot("g1")
-    clip = load_clip(find_recording(name), robot)
+    clip = load_recorded(find_recording(name), robot)
     flow, frames = DynamicsFilter(robot, lookahead=lookahead), []
     times = clip.times - clip.times[0] - begin
     for k in np.flatnonzero((times >= 0.0) & (times < seconds)):

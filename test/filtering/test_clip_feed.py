@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pinocchio as pin
 import pytest
-from recordings import find_recording
+from recordings import find_recording, load_recorded
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import ClipError, ShapeError
@@ -21,7 +21,6 @@ from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.formats.mapping import build_clip
 from humanoid_dynamics.motion.formats.npz_file import load_arrays, read_npz, write_npz
-from humanoid_dynamics.motion.load import load_clip
 
 RATE = 30.0  # Hz
 FIRST = LADDER[:1]
@@ -71,7 +70,7 @@ def test_a_step_that_the_end_cuts_short_is_left_out(robot):
 @pytest.mark.parametrize("name", ["g1_karate/J_ShortDance16_JazzWalk.csv", "g1_karate/M_Move18.csv"])
 def test_recorded_clips_end_at_rest_on_both_feet(name):
     g1 = hd.load_robot("g1")
-    found = filter_clip(g1, load_clip(find_recording(name), g1), ladder=FIRST)
+    found = filter_clip(g1, load_recorded(find_recording(name), g1), ladder=FIRST)
     last = found.frames[-1]
     assert found.verdict.finished
     assert all(last.stands)

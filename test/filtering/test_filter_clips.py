@@ -5,14 +5,13 @@ from itertools import pairwise
 import numpy as np
 import pinocchio as pin
 import pytest
-from recordings import find_recording
+from recordings import find_recording, load_recorded
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import DynamicsFilter, Settings, TickSettings, filter_clip
 from humanoid_dynamics.filtering.clip_filter import LADDER
 from humanoid_dynamics.filtering.scoring import false_alarms, score_motion
 from humanoid_dynamics.motion.clip import Clip
-from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.motion.schedule import runs
 
 G1 = {
@@ -32,7 +31,7 @@ FIRST = LADDER[:1]
 
 
 def load(name, robot, seconds=None):
-    clip = load_clip(find_recording(name), robot)
+    clip = load_recorded(find_recording(name), robot)
     if seconds is None:
         return clip
     rows = clip.times <= clip.times[0] + seconds

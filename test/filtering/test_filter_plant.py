@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from recordings import find_recording
+from recordings import find_recording, load_recorded
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.motion.clip import Clip
-from humanoid_dynamics.motion.load import load_clip
 
 pytest.importorskip("mujoco", reason="MuJoCo is not installed")
 
@@ -93,12 +92,12 @@ def test_eight_of_ten_motions_under_noise(seed):
     robot = hd.load_robot("g1")
     falls = {}
     for name in CLIPS:
-        clip = load_clip(find_recording(name), robot)
+        clip = load_recorded(find_recording(name), robot)
         falls[name], _, _ = run_closed_loop(robot, samples_with_holds(clip), seed=seed)
     robot, clip = standing(2.0)
     falls["standing"], _, _ = run_closed_loop(robot, samples_with_holds(clip), seed=seed)
     robot = hd.load_robot("talos_reduced")
-    clip = load_clip(find_recording("talos_walk/one_step_20cm_ssp900_dsp400.npz"), robot)
+    clip = load_recorded(find_recording("talos_walk/one_step_20cm_ssp900_dsp400.npz"), robot)
     falls["talos"], _, _ = run_closed_loop(robot, samples_with_holds(clip), seed=seed)
     assert sum(fell is None for fell in falls.values()) >= 8, falls
 
@@ -120,12 +119,12 @@ RAW = (
 def test_recorded_motion_falls_though_its_torques_are_fed_forward():
     """Negative control: of nine motions as recorded the one that stands stays up; filtered squat and hands do, on the same springs."""
     robot, clip = standing(2.0)
-    falls = {name: replay(robot, load_clip(find_recording(name), robot), SPRINGS) for name in RAW}
+    falls = {name: replay(robot, load_recorded(find_recording(name), robot), SPRINGS) for name in RAW}
     falls["standing"] = replay(robot, clip, SPRINGS)
     assert falls["standing"] is None
     assert sum(fell is None for fell in falls.values()) <= 1, falls
     for name in (RAW[0], RAW[5]):
-        found = filter_clip(robot, load_clip(find_recording(name), robot), ladder=LADDER[:1])
+        found = filter_clip(robot, load_recorded(find_recording(name), robot), ladder=LADDER[:1])
         assert replay(robot, found.clip, SPRINGS, [frame.tau for frame in found.frames]) is None, name
 
 
@@ -136,7 +135,7 @@ def test_filtered_motion_stays_up_on_springs_alone():
     Who is as good as falling falls by chance: of three strengths of springs most decide.
     """
     robot, clip = standing(2.0)
-    clips = {name: load_clip(find_recording(name), robot) for name in RAW} | {"standing": clip}
+    clips = {name: load_recorded(find_recording(name), robot) for name in RAW} | {"standing": clip}
     falls: dict[str, list[float | None]] = {}
     raw = {}
     for name, clip in clips.items():

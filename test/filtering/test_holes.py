@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import pinocchio as pin
 import pytest
-from recordings import find_recording
+from recordings import find_recording, load_recorded
 
 import humanoid_dynamics as hd
 from benchmarks.motion import streams
@@ -15,7 +15,6 @@ from humanoid_dynamics.filtering.conditioning.doubts import Doubts
 from humanoid_dynamics.filtering.conditioning.intake import Intake
 from humanoid_dynamics.filtering.conditioning.track import Track
 from humanoid_dynamics.filtering.proportions import measure_proportions
-from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.motion.resampling import sample_configurations
 
 RATE = 60.0  # Hz
@@ -36,7 +35,7 @@ def robot():
 
 @functools.cache
 def clip_of(name):
-    return load_clip(find_recording(CLIPS[name]), robot())
+    return load_recorded(find_recording(CLIPS[name]), robot())
 
 
 def silent(q):

@@ -4,13 +4,12 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from independent_scorer import KINDS, Moment, Scorer
-from recordings import find_recording
+from recordings import find_recording, load_recorded
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import filter_clip
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.motion.gait import plan_walk
-from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
 DT = 0.005
@@ -152,7 +151,7 @@ def test_short_clips_are_possible():
     assert found.verdict.finished
     assert_possible(robot, found.frames)
     robot = hd.load_robot("g1")
-    clip = load_clip(find_recording("g1_asap/squat_level1.npz"), robot)
+    clip = load_recorded(find_recording("g1_asap/squat_level1.npz"), robot)
     rows = clip.times <= clip.times[0] + 1.5
     found = filter_clip(robot, clip.change(times=clip.times[rows], q=clip.q[rows], v=None, a=None))
     assert found.verdict.finished
@@ -163,6 +162,6 @@ def test_short_clips_are_possible():
 @pytest.mark.parametrize("name", RECORDED)
 def test_recorded_clip_is_possible(name):
     robot = hd.load_robot("g1")
-    found = filter_clip(robot, load_clip(find_recording(name), robot))
+    found = filter_clip(robot, load_recorded(find_recording(name), robot))
     assert found.verdict.finished
     assert_possible(robot, found.frames)

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import pinocchio as pin
 import pytest
-from recordings import find_recording
+from recordings import find_recording, load_recorded
 
 import humanoid_dynamics as hd
 from benchmarks.motion import streams
@@ -15,7 +15,6 @@ from humanoid_dynamics.filtering.conditioning.intake import Intake
 from humanoid_dynamics.filtering.conditioning.leash import Leash
 from humanoid_dynamics.filtering.conditioning.posture_bound import FARTHEST, LOWEST, STEEPEST, TILTED, PostureBound
 from humanoid_dynamics.filtering.proportions import measure_proportions
-from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.motion.quintic import quintic
 
 RATE = 50.0  # Hz
@@ -140,7 +139,7 @@ def test_noise_from_the_first_sample_on_does_not_fell_the_robot(lasts):
 @pytest.mark.parametrize("name", RECORDED)
 def test_recorded_motion_is_left_alone(name):
     robot = robot_of("g1")
-    clip = load_clip(find_recording(name), robot)
+    clip = load_recorded(find_recording(name), robot)
     p = measure_proportions(robot)
     free, bound = Intake(robot), Intake(robot, bound=PostureBound(robot, p), leash=Leash(robot, p))
     for time, q in samples_with_holds(clip):

@@ -3,7 +3,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from recordings import find_recording
+from recordings import find_recording, load_recorded
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import Settings, filter_clip
@@ -16,7 +16,6 @@ from humanoid_dynamics.filtering.ticks.target import stand_still
 from humanoid_dynamics.filtering.ticks.tick import BalancedTick, TickSettings
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.motion.gait import plan_walk
-from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
 DT = 0.005
@@ -191,7 +190,7 @@ def test_planned_walk_with_long_strides_keeps_them():
 )
 def test_recorded_walk_with_toe_off_is_finished(name, clip, heels):
     robot = hd.load_robot(name)
-    motion = load_clip(find_recording(clip), robot)
+    motion = load_recorded(find_recording(clip), robot)
     found = filter_clip(robot, motion, settings=Settings(edges=True, heels=heels), ladder=FIRST)
     assert found.verdict.finished
     assert found.verdict.all_limits == 1.0
@@ -210,7 +209,7 @@ def test_eleven_of_eleven_with_edges():
     names += [f"g1_karate/{name}.csv" for name in ("B_HandsUp", "J_ShortDance16_JazzWalk", "M_ShortMove12", "M_Move18")]
     verdicts = {}
     for name in names:
-        clip = load_clip(find_recording(name), robot)
+        clip = load_recorded(find_recording(name), robot)
         verdicts[name] = filter_clip(robot, clip, settings=Settings(edges=True), ladder=FIRST).verdict
     assert all(verdict.finished for verdict in verdicts.values()), verdicts
     assert all(verdict.all_limits == 1.0 for verdict in verdicts.values())
@@ -219,7 +218,9 @@ def test_eleven_of_eleven_with_edges():
 def test_sole_that_is_not_behind_is_lifted_as_soon_as_a_flat_one():
     """The time in which a heel rises is lost where none does: the side step of this clip then falls."""
     robot = hd.load_robot("g1")
-    found = filter_clip(robot, load_clip(find_recording("g1_karate/M_ShortMove12.csv"), robot), settings=Settings(edges=True), ladder=FIRST)
+    found = filter_clip(
+        robot, load_recorded(find_recording("g1_karate/M_ShortMove12.csv"), robot), settings=Settings(edges=True), ladder=FIRST
+    )
     assert found.verdict.finished
     assert found.verdict.all_limits == 1.0
 
@@ -227,7 +228,7 @@ def test_sole_that_is_not_behind_is_lifted_as_soon_as_a_flat_one():
 def test_sole_that_comes_down_fast_and_late_on_flat_soles_is_stopped_before_it_bears_load():
     """It waits for its load."""
     robot = hd.load_robot("human28")
-    verdict = filter_clip(robot, load_clip(find_recording("cmu/35_05.bvh"), robot), ladder=FIRST).verdict
+    verdict = filter_clip(robot, load_recorded(find_recording("cmu/35_05.bvh"), robot), ladder=FIRST).verdict
     assert verdict.finished
     assert verdict.all_limits == 1.0
 
@@ -235,5 +236,5 @@ def test_sole_that_comes_down_fast_and_late_on_flat_soles_is_stopped_before_it_b
 def test_control_falls_with_edges_too():
     """Negative control: rolling soles do not replace the bounded path of the centre of mass."""
     robot = hd.load_robot("g1")
-    clip = load_clip(find_recording("g1_asap/walk_level1.npz"), robot)
+    clip = load_recorded(find_recording("g1_asap/walk_level1.npz"), robot)
     assert not filter_clip(robot, clip, settings=Settings(balance=False, edges=True), ladder=FIRST).verdict.finished

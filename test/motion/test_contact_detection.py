@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from clips import recorded
+from clips import load_recorded, recorded
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.contact_detection import ContactThresholds, detect_contacts, measure_soles
 from humanoid_dynamics.motion.gait import plan_walk
-from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.motion.resampling import resample
 from humanoid_dynamics.motion.schedule import TouchTimes, runs, schedule_from_labels
 
@@ -98,7 +97,7 @@ def test_given_thresholds_are_used(walk):
 
 def test_recorded_talos_walk_has_its_two_swings():
     path = recorded("talos_walk/one_step_20cm_ssp900_dsp400.npz")
-    clip = load_clip(path, hd.load_robot("talos_reduced"))
+    clip = load_recorded(path, hd.load_robot("talos_reduced"))
     with np.load(path) as archive:
         lifted = {side: archive[f"{side}_foot_pos"][::5, 2] > archive[f"{side}_foot_pos"][:, 2].min() + 1e-6 for side in ("left", "right")}
     labels = detect_contacts(clip).labels(clip.times)
@@ -118,7 +117,7 @@ def test_recorded_talos_walk_has_its_two_swings():
     ],
 )
 def test_swings_of_recorded_clips(name, least, most):
-    clip = resample(load_clip(recorded(name), G1), 100.0)
+    clip = resample(load_recorded(recorded(name), G1), 100.0)
     phases = detect_contacts(clip).phases()
     assert least <= sum(len(phase.surfaces) == 1 for phase in phases) <= most
     assert all(phase.surfaces for phase in phases)
@@ -126,7 +125,7 @@ def test_swings_of_recorded_clips(name, least, most):
 
 def test_standing_leg_of_sr1_is_one_that_stands():
     path = recorded("sr1_walk/SR1WalkPattern1.npz")
-    clip = resample(load_clip(path, hd.load_robot("sr1")), 100.0)
+    clip = resample(load_recorded(path, hd.load_robot("sr1")), 100.0)
     with np.load(path) as archive:
         left = archive["stance_is_left"][::5][: len(clip)]
     labels = detect_contacts(clip).labels(clip.times)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from clips import recorded
+from clips import load_recorded, recorded
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import filter_clip
@@ -14,7 +14,6 @@ from humanoid_dynamics.motion.checking.findings import DYNAMIC, KINDS
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.clip_check import check_clip
 from humanoid_dynamics.motion.gait import plan_walk
-from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.motion.resampling import resample
 from humanoid_dynamics.motion.walking.footsteps import WalkStyle
 
@@ -141,7 +140,7 @@ def test_a_matched_control_is_certified_and_as_long_as_the_clip(walk):
 @pytest.mark.parametrize("name", ["g1_asap/walk_level4.npz", "g1_karate/J_ShortDance16_JazzWalk.csv", "g1_asap/squat_level1.npz"])
 def test_motion_the_filter_made_raises_few_alarms(name, rate):
     robot = hd.load_robot("g1")
-    recording = load_clip(recorded(name), robot)
+    recording = load_recorded(recorded(name), robot)
     made = bare(filter_clip(robot, recording).clip, rate)
     before, after = (check_clip(clip, control=False).impossible for clip in (recording, made))
     assert after <= 0.02
@@ -151,7 +150,7 @@ def test_motion_the_filter_made_raises_few_alarms(name, rate):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["g1_asap/side_jump_level1.npz", "g1_karate/M_ShortMove12.csv", "g1_karate/M_Move18.csv"])
 def test_lively_motion_of_the_filter_neither_jumps_nor_slides(name):
-    made = make_matched_control(load_clip(recorded(name), hd.load_robot("g1")))
+    made = make_matched_control(load_recorded(recorded(name), hd.load_robot("g1")))
     assert made is not None
     for rate in (30.0, 60.0, 120.0):
         shares = check_clip(bare(made, rate), control=False).shares

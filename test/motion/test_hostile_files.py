@@ -13,6 +13,9 @@ from humanoid_dynamics.motion.formats.detect import read_motion
 from humanoid_dynamics.motion.formats.joint_trajectory import recording_from_trajectory
 from humanoid_dynamics.motion.formats.mapping import JointMap, build_clip, load_joint_map
 from humanoid_dynamics.motion.formats.npz_file import read_npz, read_pose_streams
+from humanoid_dynamics.motion.load import load_clip
+from humanoid_dynamics.motion.measured.series import load_measured_motion
+from humanoid_dynamics.motion.playback import build_playback
 from humanoid_dynamics.motion.retargeting.skeleton_map import load_skeleton_map, shipped_skeleton_maps
 
 ROBOT = hd.load_robot("legs12")
@@ -83,13 +86,12 @@ def test_half_a_base_is_refused(tmp_path):
 
 def test_table_without_names_must_be_as_wide_as_the_robot(tmp_path):
     with pytest.raises(hd.ClipError, match="has 9 columns without names; a configuration of 'legs12' has 19: base_x"):
-        build_clip(read_csv(table(tmp_path, *ROWS)), ROBOT)
+        build_clip(read_csv(table(tmp_path, *ROWS), rate=60.0), ROBOT)
 
 
 def test_clock_of_a_table(tmp_path):
-    bare = read_csv(table(tmp_path, *ROWS))
-    assert bare.times[1] == pytest.approx(1.0 / 60.0)
-    assert "taken as 60" in bare.notices[0]
+    with pytest.raises(hd.ClipError, match="its rate is unknown; give it as fps="):
+        read_csv(table(tmp_path, *ROWS))
     assert read_csv(table(tmp_path, *ROWS), rate=30.0).times[1] == pytest.approx(1.0 / 30.0)
     assert read_csv(table(tmp_path, "# fps: 120", *ROWS)).times[2] == pytest.approx(1.0 / 60.0)
     with pytest.raises(hd.ClipError, match="has 10 samples per second, asked for as 60"):
@@ -328,3 +330,25 @@ def test_bytes_that_are_no_text_are_in_no_known_format(tmp_path, head):
     path.write_bytes(head + b"\xff,\xfe" + bytes(range(128, 256)) + b",")
     with pytest.raises(hd.ClipError, match="in no known format"):
         read_motion(path)
+
+
+def test_files_without_a_clock_are_given_their_rate_and_no_other(tmp_path):
+    """A guess between 30 and 60 Hz changes every torque by four; where the file says its rate, another one is refused."""
+    robot, n = hd.load_robot("legs12"), 5
+    rows = [",".join(map(repr, robot.posture.tolist())) for _ in range(n)]
+    bare, plain = table(tmp_path, *rows), tmp_path / "plain.npz"
+    np.savez(plain, q=np.tile(robot.posture, (n, 1)))
+    for path in (bare, plain):
+        with pytest.raises(hd.ClipError, match="fps="):
+            load_clip(path, robot)
+        with pytest.raises(hd.ClipError, match="expected a positive number"):
+            load_clip(path, robot, fps=0.0)
+        for choice in ({"fps": 30.0}, {"rate": 30.0}):
+            assert load_clip(path, robot, **choice).rate == pytest.approx(30.0)
+        assert load_measured_motion(path, robot, fps=30.0).rate == pytest.approx(30.0)
+        assert build_playback(robot, str(path), 50.0, fps=30.0).times[-1] == pytest.approx((n - 1) / 30.0, abs=0.021)
+    told = tmp_path / "told.npz"
+    np.savez(told, q=np.tile(robot.posture, (n, 1)), fps=60.0)
+    assert load_clip(told, robot, fps=60.0).rate == pytest.approx(60.0)
+    with pytest.raises(hd.ClipError, match="has 60 samples per second, asked for as 30"):
+        load_clip(told, robot, fps=30.0)

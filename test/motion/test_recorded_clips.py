@@ -3,14 +3,13 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from clips import DATA, distance, recorded
+from clips import DATA, distance, load_recorded, recorded
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.motion.derivatives import differentiate
 from humanoid_dynamics.motion.formats.csv_file import read_csv, write_csv
 from humanoid_dynamics.motion.formats.mapping import build_clip, build_recording
 from humanoid_dynamics.motion.formats.npz_file import read_npz, write_npz
-from humanoid_dynamics.motion.load import load_clip
 
 CLIPS = {
     "g1_karate/M_Move18.csv": ("g1", 60.0),
@@ -30,7 +29,7 @@ def load_either(name):
 def test_recorded_clip_is_read_and_comes_back(tmp_path, name):
     path = recorded(name)
     robot, rate = load_either(CLIPS[name][0]), CLIPS[name][1]
-    clip = load_clip(path, robot)
+    clip = load_recorded(path, robot)
     assert clip.rate == pytest.approx(rate, rel=1e-3)
     assert len(clip) > 50
     short = clip.change(times=clip.times[:60], q=clip.q[:60], v=None, a=None)
@@ -43,14 +42,14 @@ def test_recorded_clip_is_read_and_comes_back(tmp_path, name):
 
 def test_rows_of_the_karate_table_are_configurations():
     path = recorded("g1_karate/M_Move18.csv")
-    clip = load_clip(path, hd.load_robot("g1"))
+    clip = load_recorded(path, hd.load_robot("g1"))
     np.testing.assert_allclose(clip.q, np.loadtxt(path, delimiter=","), atol=1e-6)
-    assert "taken as 60 samples per second" in clip.notices[0]
+    assert clip.rate == pytest.approx(60.0)
 
 
 def test_measured_velocities_and_accelerations_are_the_derivatives():
     robot = load_either("human_id/gait2392_walk.urdf")
-    clip = load_clip(recorded("human_id/gait2392_walk_q.csv"), robot)
+    clip = load_recorded(recorded("human_id/gait2392_walk_q.csv"), robot)
     found = differentiate(clip)
     inner = slice(2, -2)
     assert np.sqrt(np.mean((found.v[inner] - clip.v[inner]) ** 2)) < 0.03 * np.sqrt(np.mean(clip.v**2))
@@ -60,7 +59,7 @@ def test_measured_velocities_and_accelerations_are_the_derivatives():
 def test_velocity_of_the_talos_walk_moves_its_centre_of_mass():
     robot = hd.load_robot("talos_reduced")
     path = recorded("talos_walk/one_step_20cm_ssp900_dsp400.npz")
-    clip = differentiate(load_clip(path, robot))
+    clip = differentiate(load_recorded(path, robot))
     reference = read_npz(path).extras["com"][::5]
     data = robot.data()
     rows = range(300, 1200, 50)
@@ -75,9 +74,9 @@ def com_of(robot, data, q, v):
 
 def test_wrong_robot_is_told_by_name():
     with pytest.raises(hd.ClipError, match="robot 'human28' has no joints for the columns left_hip_pitch_joint"):
-        load_clip(recorded("g1_asap/walk_level1.npz"), hd.load_robot("human28"))
+        load_recorded(recorded("g1_asap/walk_level1.npz"), hd.load_robot("human28"))
     with pytest.raises(hd.ClipError, match="has 36 columns without names; a configuration of 'human28' has 35"):
-        load_clip(recorded("g1_karate/M_Move18.csv"), hd.load_robot("human28"))
+        load_recorded(recorded("g1_karate/M_Move18.csv"), hd.load_robot("human28"))
 
 
 def test_every_recorded_motion_is_refused_by_name_on_a_robot_it_is_not_for():
@@ -87,5 +86,5 @@ def test_every_recorded_motion_is_refused_by_name_on_a_robot_it_is_not_for():
     robot = hd.load_robot("legs12")
     for path in motions:
         with pytest.raises(hd.ClipError, match=path.stem):
-            load_clip(path, robot)
+            load_recorded(path, robot)
     assert len(motions) > 20

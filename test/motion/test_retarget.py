@@ -3,13 +3,13 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from clips import distance, recorded
+from clips import distance, load_recorded, recorded
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.motion.editing import move_clip
 from humanoid_dynamics.motion.formats.bvh_file import read_bvh
 from humanoid_dynamics.motion.formats.deepmimic_file import read_deepmimic
-from humanoid_dynamics.motion.load import load_clip, retarget_file
+from humanoid_dynamics.motion.load import retarget_file
 from humanoid_dynamics.motion.retargeted import retarget
 from humanoid_dynamics.motion.retargeting.skeleton import Skeleton, SkeletonMotion
 from humanoid_dynamics.motion.retargeting.skeleton_map import SkeletonMap, find_skeleton_map, shipped_skeleton_maps
@@ -126,7 +126,7 @@ def test_recorded_kick_of_deepmimic(name):
 
 def turns_of(robot):
     """Return by how much the base is turned from the resting posture, row by row [rad]."""
-    clip = load_clip(recorded("deepmimic/humanoid3d_punch.txt"), robot)
+    clip = load_recorded(recorded("deepmimic/humanoid3d_punch.txt"), robot)
     return np.array([np.linalg.norm(pin.difference(robot.model, robot.posture, q)[3:6]) for q in clip.q])
 
 
@@ -145,6 +145,6 @@ def test_arm_that_was_caught_behind_a_limit_is_freed_and_the_jump_is_told():
 def test_load_clip_takes_any_format():
     g1 = hd.load_robot("g1")
     for name, frames in (("g1_karate/B_HandsUp.csv", 442), ("g1_asap/squat_level1.npz", 158), ("deepmimic/humanoid3d_walk.txt", 39)):
-        clip = load_clip(recorded(name), g1)
+        clip = load_recorded(recorded(name), g1)
         assert len(clip) == frames
-    assert "rest: left_wrist_roll_joint" in load_clip(recorded("g1_asap/squat_level1.npz"), g1).notices[0]
+    assert "rest: left_wrist_roll_joint" in load_recorded(recorded("g1_asap/squat_level1.npz"), g1).notices[0]

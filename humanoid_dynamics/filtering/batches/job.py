@@ -42,6 +42,7 @@ class FilterJob:
         name: Name of the robot.
         robot_key: Fingerprint of the robot; a worker that finds another one under the same name refuses.
         normal: Normal of the ground; level where None.
+        fps: Samples per second of files that do not say so themselves [Hz].
     """
 
     robot: str
@@ -52,6 +53,7 @@ class FilterJob:
     name: str = ""
     robot_key: str = ""
     normal: tuple[float, ...] | None = None
+    fps: float | None = None
 
     def __call__(self, clip: Path, out: Path | None) -> Facts:
         """Filter one clip.
@@ -64,7 +66,7 @@ class FilterJob:
             What is true of it, see ``clip_facts``.
         """
         robot = _load(self.robot, self.robot_key)
-        motion = load_clip(clip, robot, joint_map=self.joint_map)
+        motion = load_clip(clip, robot, joint_map=self.joint_map, fps=self.fps)
         ladder = LADDER if self.offline else LADDER[:1]
         found = filter_clip(robot, motion, self.mode, settings=self.settings, ladder=ladder, normal=self.normal)
         if out is not None:
@@ -77,7 +79,8 @@ class FilterJob:
         wanted = None if self.joint_map is None else (self.joint_map.sources, sorted(self.joint_map.ignore))
         ladder = LADDER if self.offline else LADDER[:1]
         ground = () if self.normal is None else (self.normal,)
-        return fingerprint((self.robot_key, self.mode, self.settings, TickSettings(), ladder, wanted, _version(), *ground))
+        rate = () if self.fps is None else (("fps", self.fps),)
+        return fingerprint((self.robot_key, self.mode, self.settings, TickSettings(), ladder, wanted, _version(), *ground, *rate))
 
 
 def build_job(
@@ -88,6 +91,7 @@ def build_job(
     offline: bool = False,
     joint_map: JointMap | None = None,
     normal: ArrayLike | None = None,
+    fps: float | None = None,
 ) -> FilterJob:
     """Prepare the job of a batch; what is wrong with the robot or the mode is refused here, before any clip.
 
@@ -98,6 +102,7 @@ def build_job(
         offline: Whether other settings are tried where the robot falls.
         joint_map: Which column is which joint.
         normal: (3,) normal of the ground; upward where None.
+        fps: Samples per second of files that do not say so themselves [Hz].
 
     Returns:
         The job.
@@ -111,7 +116,7 @@ def build_job(
     ground = None if normal is None else Slope(loaded, normal)
     DynamicsFilter(ground.robot if ground else loaded, mode, settings=settings)  # refuses what it cannot filter
     n = None if ground is None else tuple(ground.normal.tolist())
-    return FilterJob(place, mode, settings, offline, joint_map, loaded.name, fingerprint_robot(loaded), n)
+    return FilterJob(place, mode, settings, offline, joint_map, loaded.name, fingerprint_robot(loaded), n, fps)
 
 
 def build_tasks(clips: Sequence[BatchClip], key: str) -> tuple[Task, ...]:

@@ -4,7 +4,7 @@ With a header: `time`, then `base_x` .. `base_qw` and joints by name; columns `c
 in files beside it: `walk_v.csv` and `walk_a.csv` for `walk.csv` or `walk_q.csv`, with `base_vx` .. `base_wz` and the joints.
 
 Without a header: each row is a configuration in the order of the robot, a free base first.  Such a file has no clock; its rate is given, or
-stands in a comment `# fps: 60`, or is taken to be 60 Hz and told.
+stands in a comment `# fps: 60`.  Without either it is refused: 30, 50, 60 and 120 Hz are all common, and a guess changes every torque.
 
 Columns stand between commas, semicolons or tabs, names in quotation marks or without.
 
@@ -23,14 +23,12 @@ import numpy as np
 from humanoid_dynamics.errors import ClipError, count
 from humanoid_dynamics.motion.clip import check_times
 from humanoid_dynamics.motion.formats.opensim_file import is_opensim, split_opensim
-from humanoid_dynamics.motion.formats.recording import Recording, check_names
+from humanoid_dynamics.motion.formats.recording import ASK_RATE, Recording, check_names, check_rate, find_rate
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 TIME = "time"
 CONTACT = "contact:"
 SEPARATORS = (";", "\t", ",")  # the first of them that a table holds separates its columns
-USUAL_RATE = 60.0  # Hz
-SAME_RATE = 0.01
 SAME_TIME = 1e-6  # s
 FOREIGN = {  # first words of files that are no tables of joints or plates
     "PathFileType": "holds places of markers, no joints; find the angles of joints from them first, by inverse kinematics",
@@ -76,7 +74,7 @@ def read_csv(path: Path, rate: float | None = None, *, beside: bool = True) -> R
         ClipError: Naming line, row and column of what is wrong.
     """
     table, origin = read_table(path), str(path)
-    times, notices = _find_times(table, rate, origin)
+    times = _find_times(table, rate, origin)
     labels = {name: index for index, name in enumerate(table.columns) if name.startswith(CONTACT)}
     kept = [i for i, name in enumerate(table.columns) if name != TIME and name not in labels] if table.columns else slice(None)
     columns = tuple(name for name in table.columns if name != TIME and name not in labels)
@@ -85,7 +83,7 @@ def read_csv(path: Path, rate: float | None = None, *, beside: bool = True) -> R
     try:
         if beside:
             check_times(times, origin)
-        recording = Recording(origin, times, columns, table.values[:, kept], rates, rows[0], rows[1], contacts, notices=notices)
+        recording = Recording(origin, times, columns, table.values[:, kept], rates, rows[0], rows[1], contacts)
     except ClipError as fault:
         raise fault.in_lines(table.lines) from None
     return replace(recording, degrees=table.degrees, header=table.header)
@@ -148,23 +146,20 @@ def _read_siblings(path: Path, times: Vector, degrees: bool) -> tuple[tuple[str,
     return rates, rows
 
 
-def _find_times(table: Table, rate: float | None, origin: str) -> tuple[Vector, tuple[str, ...]]:
+def _find_times(table: Table, rate: float | None, origin: str) -> Vector:
     said = table.rate
     if TIME in table.columns:
         times = table.values[:, table.columns.index(TIME)]
-        steady = len(times) > 1 and times[-1] > times[0]
-        said = (len(times) - 1) / float(times[-1] - times[0]) if steady else None
-    if rate is not None and said is not None and abs(rate - said) > SAME_RATE * said:
-        raise ClipError(origin, f"has {said:.6g} samples per second, asked for as {rate:.6g}; resample it after reading")
+        said = find_rate(times)
+    check_rate(rate, said, origin)
     if TIME in table.columns:
-        return times, ()
+        return times
     found = rate if rate is not None else said
     if found is None:
-        found = USUAL_RATE
-        return np.arange(len(table.values)) / found, (f"the file has no times; taken as {found:g} samples per second",)
+        raise ClipError(origin, f"has no column 'time' and no comment '# fps: 30', so its rate is unknown; {ASK_RATE}")
     if not (np.isfinite(found) and found > 0.0):
         raise ClipError(origin, f"received a rate of {found} Hz, expected a positive number")
-    return np.arange(len(table.values)) / found, ()
+    return np.asarray(np.arange(len(table.values)) / found)
 
 
 def read_table(path: Path, *, gaps: bool = False) -> Table:

@@ -7,6 +7,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.motion.formats.bag_file import read_bag_motion
 from humanoid_dynamics.motion.formats.bvh_file import Bvh, read_bvh
@@ -15,7 +17,7 @@ from humanoid_dynamics.motion.formats.deepmimic_file import DeepMimic, read_deep
 from humanoid_dynamics.motion.formats.joint_trajectory import read_trajectory
 from humanoid_dynamics.motion.formats.npz_file import read_npz
 from humanoid_dynamics.motion.formats.opensim_file import is_opensim
-from humanoid_dynamics.motion.formats.recording import Recording
+from humanoid_dynamics.motion.formats.recording import Recording, check_rate, find_rate
 from humanoid_dynamics.series.bag_reader import METADATA, is_bag
 
 FORMATS = ("npz", "bvh", "deepmimic", "trajectory", "csv", "opensim", "mcap")
@@ -71,7 +73,7 @@ def read_motion(path: Path, rate: float | None = None) -> Recording | Bvh | Deep
 
     Args:
         path: The file.
-        rate: Samples per second, for a table of text without times [Hz].
+        rate: Samples per second of a file without times [Hz]; another rate than that of the file is refused.
 
     Returns:
         A recording of joints, or the motion of a skeleton.
@@ -79,14 +81,21 @@ def read_motion(path: Path, rate: float | None = None) -> Recording | Bvh | Deep
     found = detect_format(path)
     if found in TABLES:
         return read_csv(path, rate)
+    if found == "npz":
+        return read_npz(path, rate)
     readers: dict[str, Callable[[Path], Recording | Bvh | DeepMimic]] = {
-        "npz": read_npz,
         "bvh": read_bvh,
         "deepmimic": read_deepmimic,
         "trajectory": read_trajectory,
         "mcap": read_bag_motion,
     }
-    return readers[found](path)
+    motion = readers[found](path)
+    if isinstance(motion, DeepMimic):
+        mean = float(np.mean(np.asarray(motion.frames)[:, 0]))
+        check_rate(rate, 1.0 / mean if mean > 0.0 else None, motion.origin)
+    else:
+        check_rate(rate, 1.0 / motion.frame_time if isinstance(motion, Bvh) else find_rate(motion.times), motion.origin)
+    return motion
 
 
 def _is_utf8(head: bytes) -> bool:

@@ -25,7 +25,7 @@ from humanoid_dynamics.errors import ClipError, count
 from humanoid_dynamics.motion.formats.columns import BASE_POSE, BASE_VELOCITY
 from humanoid_dynamics.motion.formats.csv_file import CONTACT as LABEL
 from humanoid_dynamics.motion.formats.csv_file import TIME
-from humanoid_dynamics.motion.formats.recording import Recording
+from humanoid_dynamics.motion.formats.recording import ASK_RATE, Recording, check_rate, find_rate
 from humanoid_dynamics.motion.poses import PoseStream, read_recorded_poses
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
@@ -49,11 +49,12 @@ READ = (
 Arrays = Mapping[str, NDArray[np.generic]]
 
 
-def read_npz(path: Path) -> Recording:
+def read_npz(path: Path, rate: float | None = None) -> Recording:
     """Read a motion from a numpy archive.
 
     Args:
         path: The file.
+        rate: Samples per second of an archive without instants and without ``fps`` [Hz].
 
     Returns:
         The recording.
@@ -71,7 +72,7 @@ def read_npz(path: Path) -> Recording:
         raise ClipError(origin, "base_vel and joint_vel have other columns than base_acc and joint_acc")
     return Recording(
         origin,
-        read_times(arrays, len(values), origin),
+        read_times(arrays, len(values), origin, rate),
         columns,
         values,
         rates or more_rates,
@@ -209,13 +210,14 @@ def _split_rates(rates: tuple[str, ...], table: Matrix, suffix: str) -> dict[str
     return arrays | ({f"base_{suffix}": table[:, base]} if base else {})
 
 
-def read_times(arrays: Arrays, n: int, origin: str) -> Vector:
+def read_times(arrays: Arrays, n: int, origin: str, rate: float | None = None) -> Vector:
     """Return the instants of an archive: ``times``, ``time``, ``t``, or as many as ``fps`` says.
 
     Args:
         arrays: Its arrays.
         n: Number of samples.
         origin: The file, for messages.
+        rate: Samples per second of an archive that has neither [Hz].
 
     Returns:
         (n,) instants [s].
@@ -228,12 +230,18 @@ def read_times(arrays: Arrays, n: int, origin: str) -> Vector:
         times = _numbers(arrays, found, origin)
         if times.shape != (n,):
             raise ClipError(origin, f"{found} has shape {times.shape}, expected ({n},)")
+        check_rate(rate, find_rate(times), origin)
         return times
     if "fps" not in arrays:
-        raise ClipError(origin, f"has no instants, expected one of the keys {', '.join(INSTANTS)}, fps; its keys are {', '.join(arrays)}")
+        if rate is None:
+            keys = f"expected one of the keys {', '.join(INSTANTS)}, fps; its keys are {', '.join(arrays)}"
+            raise ClipError(origin, f"has no instants, {keys}; where its rate is known, {ASK_RATE}")
+        check_rate(rate, None, origin)
+        return np.asarray(np.arange(n) / rate)
     fps = _numbers(arrays, "fps", origin)
     if fps.size != 1 or not (np.isfinite(fps).all() and float(fps.reshape(-1)[0]) > 0.0):
         raise ClipError(origin, f"received fps {fps}, expected one positive number")
+    check_rate(rate, float(fps.reshape(-1)[0]), origin)
     return np.asarray(np.arange(n) / float(fps.reshape(-1)[0]))
 
 

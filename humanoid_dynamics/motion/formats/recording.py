@@ -14,6 +14,8 @@ from humanoid_dynamics.motion.clip import Labels, check_table, check_times
 from humanoid_dynamics.motion.formats.columns import BASE_TURN
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
+SAME_RATE = 0.01  # share by which a rate that is asked for may differ from that of the file
+ASK_RATE = "give it as fps= (fps on a node, --fps on the command line)"
 ROUNDED = 1e-3  # a quaternion this near to unit length was rounded, and is scaled
 
 
@@ -67,6 +69,34 @@ class Recording:
                 object.__setattr__(self, name, check_table(given, (len(self.times), len(rates)), rates, self.origin, name))
         object.__setattr__(self, "contacts", MappingProxyType(dict(self.contacts)))
         object.__setattr__(self, "extras", MappingProxyType(dict(self.extras)))
+
+
+def check_rate(rate: float | None, said: float | None, origin: str) -> None:
+    """Refuse a rate that is no rate, or not that of the file.
+
+    Args:
+        rate: Samples per second that were asked for, or None [Hz].
+        said: Those of the file, or None [Hz].
+        origin: Where it came from, for messages.
+
+    Raises:
+        ClipError: Naming both.
+    """
+    if rate is None:
+        return
+    if not (np.isfinite(rate) and rate > 0.0):
+        raise ClipError(origin, f"received a rate of {rate} Hz, expected a positive number")
+    if said is not None and abs(rate - said) > SAME_RATE * said:
+        raise ClipError(origin, f"has {said:.6g} samples per second, asked for as {rate:.6g}; resample it after reading")
+
+
+def find_rate(times: Vector) -> float | None:
+    """Return the mean number of samples per second of instants [Hz], None where they do not ascend.
+
+    Args:
+        times: (n,) instants [s].
+    """
+    return (len(times) - 1) / float(times[-1] - times[0]) if len(times) > 1 and times[-1] > times[0] else None
 
 
 def check_names(names: tuple[str, ...], origin: str, line: int | None = None) -> None:

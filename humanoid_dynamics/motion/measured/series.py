@@ -38,6 +38,7 @@ def load_measured_motion(
     *,
     joint_map: JointMap | None = None,
     hold_missing: bool = False,
+    fps: float | None = None,
 ) -> Clip:
     """Read a motion, and its velocities and accelerations where files of them are named.
 
@@ -51,6 +52,7 @@ def load_measured_motion(
         names: Topic of a bag -> the name it is read by, such as ``/joint_states``.
         joint_map: Which column is which joint, and which are nobody's.
         hold_missing: Whether joints without a column are held in the resting posture, and told; otherwise they are refused.
+        fps: Samples per second of a motion that does not say so itself [Hz].
 
     Returns:
         The clip; without velocities or accelerations where none are given.
@@ -58,7 +60,7 @@ def load_measured_motion(
     Raises:
         ClipError: Naming file, line and column of what is missing or wrong.
     """
-    motion, clip = _read(Path(path), names), None
+    motion, clip = _read(Path(path), names, fps), None
     if isinstance(motion, Recording):
         check_joint_map(motion, robot, joint_map or JointMap())
         _check_columns(motion, robot, joint_map or JointMap(), hold_missing)
@@ -83,13 +85,13 @@ def find_line(fault: ClipError, path: str | Path) -> ClipError:
     return fault.in_lines(read_table(Path(path)).lines)
 
 
-def _read(path: Path, names: Mapping[str, str] | None) -> Recording | Bvh | DeepMimic:
+def _read(path: Path, names: Mapping[str, str] | None, fps: float | None) -> Recording | Bvh | DeepMimic:
     form = detect_format(path)
     if names and form != "mcap":
         raise ClipError(str(path), "is not a bag and has no topics to rename; expected an .mcap file with --remap")
     if form == "mcap":
         return read_bag_motion(path, names)
-    return read_csv(path, beside=False) if form in TABLES else read_motion(path)
+    return read_csv(path, fps, beside=False) if form in TABLES else read_motion(path, fps)
 
 
 def _check_columns(motion: Recording, robot: RobotModel, joint_map: JointMap, hold: bool) -> None:
