@@ -41,6 +41,7 @@ sys.path.append(str(PROJECT))  # where the package ``benchmarks`` is found
 PAGES = ("README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((PROJECT / "docs").glob("*.md"))))
 TABLE = re.compile(r"(<!-- table ([a-z_]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 PARAMETER_FILES = PROJECT / "config" / "nodes"
+WAYS = {"in": "subscription", "out": "publication"}
 POLICY = PROJECT / "config" / "security" / "policy.xml"
 
 
@@ -76,7 +77,7 @@ def build_nodes(current: str) -> str:
     rows: list[tuple[object, ...]] = []
     for node, interface in INTERFACES.items():
         rows.append((f"**`{node}`**", "", "", "", "", interface.purpose))
-        rows += [("", topic.way, f"`{topic.name}`", f"`{topic.kind}`", topic.qos, topic.content) for topic in interface.topics]
+        rows += [("", WAYS[topic.way], f"`{topic.name}`", f"`{topic.kind}`", topic.qos, topic.content) for topic in interface.topics]
         rows += [("", "service", f"`~/{service.name}`", f"`{service.kind}`", "", service.purpose) for service in interface.services]
         rows += [("", "parameter", *row) for row in read_parameters(CONFIGS[node])]
         rows += [("", "status", f"`{name}`", code, "", meaning) for code, (name, meaning) in enumerate(interface.statuses.items())]
@@ -84,14 +85,14 @@ def build_nodes(current: str) -> str:
 
 
 def build_topics(current: str) -> str:
-    """Return every topic of every node in one line: who hears it and who says it."""
+    """Return every topic of every node in one line, with publishers and subscribers."""
     del current
     found: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
     for node, interface in INTERFACES.items():
         for topic in interface.topics:
-            says, hears = found.setdefault((topic.name, topic.kind), ([], []))
-            (says if topic.way == "out" else hears).append(f"`{node}`")
-    rows = ((f"`{name}`", f"`{kind}`", ", ".join(says), ", ".join(hears)) for (name, kind), (says, hears) in found.items())
+            publishers, subscribers = found.setdefault((topic.name, topic.kind), ([], []))
+            (publishers if topic.way == "out" else subscribers).append(f"`{node}`")
+    rows = ((f"`{name}`", f"`{kind}`", ", ".join(pubs), ", ".join(subs)) for (name, kind), (pubs, subs) in found.items())
     return write_table(("topic", "type", "publishers", "subscribers"), rows)
 
 
@@ -193,10 +194,10 @@ def read_parameters(config: type) -> list[tuple[str, ...]]:
         about = entry.metadata
         span = f" {about['unit']}, {about['lowest']:g} to {about['highest']:g}" if about["lowest"] is not None else ""
         default = f"`{entry.default}`" if entry.default not in {"", ()} else "empty"
-        live = "; may change while running" if about["live"] else ""
+        settable = "" if about["read_only"] else "; settable while running"
         choices = f" ({' or '.join(about['choices'])})" if about["choices"] else ""
         kind = str(entry.type).removeprefix("tuple[").replace(", ...]", " list")
-        rows.append((f"`{entry.name}`", kind, default + span, about["description"] + choices + live))
+        rows.append((f"`{entry.name}`", kind, default + span, about["description"] + choices + settable))
     return rows
 
 

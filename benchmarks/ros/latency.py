@@ -176,9 +176,9 @@ def _measure_latency(prober: Prober) -> list[Measured]:
 
 def _measure_lock_step(prober: Prober, run_one: LockStepRun) -> list[Measured]:
     prober.watch("/stepped/audit")
-    shared: dict[str, Any] = {"robot": _find_robot(), "busy": True}
+    shared: dict[str, Any] = {"robot": _find_robot(), "busy_wait": True}
     processes = [
-        start_node("simulator", "/stepped", **shared, lock_step=True, rate=1000.0),
+        start_node("simulator", "/stepped", **shared, lock_step=True, real_time_factor=0.0, rate=1000.0),
         start_node("inverse_dynamics", "/stepped", **shared, use_sim_time=True),
     ]
     try:
@@ -198,7 +198,7 @@ def _measure_free_run(prober: Prober) -> Measured:
     prober.clock = 0.0
     prober.watch("/free/audit")
     scene = STANDING.get(_find_robot(), "standing")
-    processes = [start_node("simulator", "/free", scene=scene, rate=1000.0, speed=FASTEST, wait_for_command=False)]
+    processes = [start_node("simulator", "/free", scene=scene, rate=1000.0, real_time_factor=FASTEST, wait_for_command=False)]
     try:
         wait_until(lambda: prober.clock > SETTLED_CLOCK, "a free simulator runs")
         factor = _watch_pace(prober)

@@ -45,14 +45,16 @@ PictureOption = Annotated[str, typer.Option("--picture", help="Draw feet, centre
 FilmOption = Annotated[str, typer.Option("--film", help="Write before and after in motion into this animated GIF.")]
 SlopeOption = Annotated[float, typer.Option("--slope", help="How steep the ground is, uphill along --uphill [rad].")]
 UphillOption = Annotated[float, typer.Option("--uphill", help="Where the ground goes up: turn from the x axis [rad].")]
-EdgesOption = Annotated[bool, typer.Option("--edges", help="Let soles roll over their front edge before they are lifted: longer strides.")]
+ToeRollOption = Annotated[
+    bool, typer.Option("--toe-roll", help="Let soles roll over their front edge before lift-off, for longer strides.")
+]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics filter g1 walk.npz
   humanoid-dynamics filter g1 walk.npz kick.csv --offline --out filtered --report report.json
   humanoid-dynamics filter g1 walk.npz --picture walk.png --film walk.gif
   humanoid-dynamics filter human28 walk.bvh --lookahead 0.6 --json
-  humanoid-dynamics filter g1 walk.npz --edges --out filtered
+  humanoid-dynamics filter g1 walk.npz --toe-roll --out filtered
   humanoid-dynamics filter g1 lafan1/*.csv --fps 30 --out filtered
   humanoid-dynamics filter g1 uphill.npz --slope 0.087 --out filtered
   humanoid-dynamics filter g1 clips/ "more/**/*.csv" --jobs 4 --out filtered --report table.csv
@@ -75,7 +77,7 @@ def filter(  # noqa: PLR0913
     film: FilmOption = "",
     slope: SlopeOption = 0.0,
     uphill: UphillOption = 0.0,
-    edges: EdgesOption = False,
+    toe_roll: ToeRollOption = False,
     fps: FpsOption = 0.0,
     as_json: JsonOption = False,
 ) -> None:
@@ -92,7 +94,7 @@ def filter(  # noqa: PLR0913
     normal = _check_slope(slope, uphill)
     pictures = Pictures(picture, film)
     check_pictures(pictures)
-    settings = replace(Settings(), lookahead=lookahead, edges=edges)
+    settings = replace(Settings(), lookahead=lookahead, toe_roll=toe_roll)
     joint_map = load_joint_map(Path(joints)) if joints else None
     options = BatchOptions(jobs, dask, again, out, report, as_json)
     if is_batch(clips, options):
@@ -120,7 +122,7 @@ def _check_slope(slope: float, uphill: float) -> "Vector | None":
 
 def _about(mode: str, settings: "Settings", normal: "Vector | None") -> dict[str, Any]:
     ground = [0.0, 0.0, 1.0] if normal is None else normal.tolist()
-    return {"mode": mode, "lookahead": settings.lookahead, "edges": settings.edges, "normal": ground}
+    return {"mode": mode, "lookahead": settings.lookahead, "toe_roll": settings.toe_roll, "normal": ground}
 
 
 def _filter_one(

@@ -231,7 +231,7 @@ class BalanceController:
             why: What is missing.
         """
         age = self._age(now)
-        share = min(max(0.0, 1.0 - (age - self.settings.timeout) / self.settings.decay), 1.0) if np.isfinite(age) else 0.0
+        share = min(max(0.0, 1.0 - (age - self.settings.timeout) / self.settings.fade_out_duration), 1.0) if np.isfinite(age) else 0.0
         return Torques(read_only(share * self._last.tau), "state_skewed" if self._skewed else "state_stale", why)
 
     def _in_time(self, stamp: float, now: float, before: float) -> bool:
@@ -269,7 +269,7 @@ class BalanceController:
         s = self.settings
         if s.contact_source == "geometry":
             return ContactThresholds(-0.5 * s.ground_gap, -s.ground_gap, s.debounce)
-        return ContactThresholds(s.close_share * self._weight, s.open_share * self._weight, s.debounce)
+        return ContactThresholds(s.contact_on_threshold * self._weight, s.contact_off_threshold * self._weight, s.debounce)
 
     def _feel(self, surface: str, measure: float, t: float) -> None:
         self._contacts[surface].observe(measure, t)

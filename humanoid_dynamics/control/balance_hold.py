@@ -33,7 +33,7 @@ class BalanceHold:
         limits: Vector,
         *,
         damping: float = 0.02,
-        decay: float = 1.0,
+        fade_out_duration: float = 1.0,
         period: float = 0.002,
         timeout: float = 0.05,
     ) -> None:
@@ -44,7 +44,7 @@ class BalanceHold:
             names: The joints, in order.
             limits: (n,) largest torque of each [N·m or N].
             damping: Damping of each joint per torque limit [s/rad].
-            decay: Time in which the last torques fade where state is missing [s].
+            fade_out_duration: Time in which the last torques fade where state is missing [s].
             period: Time between outputs [s].
             timeout: Age at which a state is stale [s].
 
@@ -53,7 +53,7 @@ class BalanceHold:
         """
         if robot is None:
             raise UnsupportedRobotError("safe output balance_hold", names[:3], "it needs the robot, not only names of joints")
-        self.timeout, self._decay = timeout, decay
+        self.timeout, self._fade_out_duration = timeout, fade_out_duration
         self._damping = SafeTorques(names, limits, damping=damping, period=period, robot=robot)
         # Without compiled kernels a tick takes 0.4 ms, and the guard never waits for a compiler.
         self._controller = BalanceController(robot, BalanceSettings(), compiled=False)
@@ -117,5 +117,5 @@ class BalanceHold:
                 self._last = self._controller.command(now).tau[self._order]
                 self._fresh, self._stands = False, True
             return self._last
-        share = max(0.0, 1.0 - (age - self.timeout) / self._decay) if self._stands and np.isfinite(age) else 0.0
+        share = max(0.0, 1.0 - (age - self.timeout) / self._fade_out_duration) if self._stands and np.isfinite(age) else 0.0
         return share * self._last + self._damping.torques(elapsed)

@@ -42,10 +42,10 @@ class BalanceSettings:
         rule: Rule that chooses among the torques.
         timeout: Age at which a state is stale [s].
         skew: How far a stamp may lie after now, or before the one before [s].
-        decay: Time in which torques of a stale state fade [s].
+        fade_out_duration: Time in which torques of a stale state fade [s].
         contact_source: One of ``SOURCES``.
-        close_share: Normal force at which a contact closes, as a share of the weight [-].
-        open_share: Normal force below which it opens, likewise [-].
+        contact_on_threshold: Normal force at which a contact closes, as a share of the weight [-].
+        contact_off_threshold: Normal force below which it opens, likewise [-].
         ground_gap: Height of a sole above the ground at which it opens; half of it closes it [m].
         debounce: How long a change of contact must last [s].
         blend: Time in which a jump of the reference of up to 0.25 rad or m is taken [s].
@@ -57,10 +57,10 @@ class BalanceSettings:
     rule: str = DEFAULT_RULE
     timeout: float = 0.05
     skew: float = 0.01
-    decay: float = 0.3
+    fade_out_duration: float = 0.3
     contact_source: str = "wrench"
-    close_share: float = 0.02
-    open_share: float = 0.01
+    contact_on_threshold: float = 0.02
+    contact_off_threshold: float = 0.01
     ground_gap: float = 0.01
     debounce: float = 0.01
     blend: float = 0.5

@@ -47,14 +47,14 @@ class HoldingTorques:
     reports stay as in that posture, and joints that mimic others follow them.
     """
 
-    def __init__(self, robot: RobotModel, rule: str = DEFAULT_RULE, timeout: float = 0.1, decay: float = 0.5) -> None:
+    def __init__(self, robot: RobotModel, rule: str = DEFAULT_RULE, timeout: float = 0.1, fade_out_duration: float = 0.5) -> None:
         """Prepare.
 
         Args:
             robot: The robot.
             rule: Rule that chooses among the torques.
             timeout: Age at which a joint state is stale [s].
-            decay: Time in which the torques of a stale state fade to zero [s].
+            fade_out_duration: Time in which the torques of a stale state fade to zero [s].
 
         Raises:
             UnsupportedRobotError: If one number a joint does not tell the configuration.
@@ -64,7 +64,7 @@ class HoldingTorques:
         if odd:
             raise UnsupportedRobotError("holding torques from joint states", odd, "these joints have several freedoms but one position")
         self._robot = robot
-        self._timeout, self._decay = timeout, decay
+        self._timeout, self._fade_out_duration = timeout, fade_out_duration
         self._solver = InverseDynamics(robot, rule=rule, compiled=False)
         self._q = np.array(robot.posture)
         self._data = robot.data()
@@ -117,7 +117,7 @@ class HoldingTorques:
         if self._good.status == "waiting":
             return Command(self._good.tau, "waiting", self._complaint or self._good.reason)
         if not age <= self._timeout:
-            share = max(0.0, 1.0 - (age - self._timeout) / self._decay) if np.isfinite(age) else 0.0
+            share = max(0.0, 1.0 - (age - self._timeout) / self._fade_out_duration) if np.isfinite(age) else 0.0
             said = f"no good joint state for {self._timeout:g} s" + (f"; the latest {self._complaint}" if self._complaint else "")
             return Command(read_only(share * self._good.tau), "stale", said)
         return Command(self._good.tau, "invalid_input", f"joint state {self._complaint}") if self._complaint else self._good

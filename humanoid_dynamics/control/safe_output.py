@@ -34,7 +34,7 @@ class SafeTorques:
         *,
         kind: str = "damping",
         damping: float = 0.02,
-        decay: float = 1.0,
+        fade_out_duration: float = 1.0,
         period: float = 0.002,
         robot: RobotModel | None = None,
     ) -> None:
@@ -45,7 +45,7 @@ class SafeTorques:
             limits: (n,) largest torque of each [N·m or N].
             kind: One of ``KINDS``.
             damping: Damping of each joint per torque limit: at a speed of 1 / damping it takes the whole torque [s/rad].
-            decay: Time in which what holds fades [s].
+            fade_out_duration: Time in which what holds fades [s].
             period: Time between outputs [s].
             robot: The robot, which holding needs; with it damping stays below what a light joint bears.
 
@@ -59,7 +59,7 @@ class SafeTorques:
             raise UnsupportedRobotError("safe output gravity_hold", names[:3], "it needs the robot, not only names of joints")
         self.kind = kind
         self._index = {name: i for i, name in enumerate(names)}
-        self._decay = decay
+        self._fade_out_duration = fade_out_duration
         self._gain = damping * np.minimum(check_vector("limits", limits, len(names)), 1e6)
         if robot is not None:
             self._gain = np.minimum(self._gain, SHARE_OF_STABLE / period * joint_inertia(robot, names))
@@ -100,11 +100,11 @@ class SafeTorques:
         if self.kind == "zero":
             return self._zero
         tau = -self._gain * self._v
-        if self._holding is not None and self._order is not None and elapsed < self._decay:
+        if self._holding is not None and self._order is not None and elapsed < self._fade_out_duration:
             if self._heard is not None:
                 self._holding.observe(*self._heard)
                 self._heard = None
-            tau = tau + (1.0 - elapsed / self._decay) * self._holding.command(0.0).tau[self._order]
+            tau = tau + (1.0 - elapsed / self._fade_out_duration) * self._holding.command(0.0).tau[self._order]
         return tau
 
 

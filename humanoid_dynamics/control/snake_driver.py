@@ -74,7 +74,7 @@ class SnakeDriver:
         turn_rate: float = 0.5,
         ease: float = 4.0,
         timeout: float = 0.1,
-        decay: float = 0.5,
+        fade_out_duration: float = 0.5,
     ) -> None:
         """Prepare.
 
@@ -85,13 +85,19 @@ class SnakeDriver:
             turn_rate: How fast the aim follows the wanted heading [rad/s].
             ease: Time in which swing and speed grow to their full size at the start [s].
             timeout: Age at which a state is stale [s].
-            decay: Time in which the torques of a stale state fade to zero [s].
+            fade_out_duration: Time in which the torques of a stale state fade to zero [s].
 
         Raises:
             UnsupportedRobotError: If its wheels do not make it a snake, it is too short, or a joint of it has no motor.
             ShapeError: If a number makes no sense.
         """
-        for name, value in (("friction", friction), ("turn_rate", turn_rate), ("ease", ease), ("timeout", timeout), ("decay", decay)):
+        for name, value in (
+            ("friction", friction),
+            ("turn_rate", turn_rate),
+            ("ease", ease),
+            ("timeout", timeout),
+            ("fade_out_duration", fade_out_duration),
+        ):
             if not 0.0 < value < np.inf:
                 raise ShapeError(name, f"{value}", "a positive number")
         self._snake = find_snake(robot)
@@ -101,7 +107,13 @@ class SnakeDriver:
                 "driving a snake", idle or [robot.name], "every joint needs a motor, and there have to be two or more"
             )
         self.robot, self._gait = robot, gait
-        self._friction, self._turn_rate, self._ease, self._timeout, self._decay = friction, turn_rate, ease, timeout, decay
+        self._friction, self._turn_rate, self._ease, self._timeout, self._fade_out_duration = (
+            friction,
+            turn_rate,
+            ease,
+            timeout,
+            fade_out_duration,
+        )
         self._places = [robot.actuated.index(joint.name) for joint in self._snake.joints]
         self._limits = robot.limits.effort[self._snake.motors]
         self._data = robot.data()
@@ -197,7 +209,7 @@ class SnakeDriver:
         return "driving", ""
 
     def _fade(self, age: float) -> Drive:
-        left = max(0.0, 1.0 - (age - self._timeout) / self._decay) if np.isfinite(age) else 0.0
+        left = max(0.0, 1.0 - (age - self._timeout) / self._fade_out_duration) if np.isfinite(age) else 0.0
         self._aim = None  # the next good state eases in
         return Drive(read_only(left * self._sent), "stale", f"the state is {age:.3g} s old")
 

@@ -185,7 +185,7 @@ def _attempt(
     settings = _changed(settings, attempt)
     longest = max(attempt.slower * float(np.max(np.diff(clip.times))), 1.0 / HOLD_RATE)
     flow = DynamicsFilter(robot, mode, settings=settings, tick=tick)
-    clip = clip if settings.edges else run_out(clip, flow.proportions)
+    clip = clip if settings.toe_roll else run_out(clip, flow.proportions)
     times = clip.times[0] + attempt.slower * (clip.times - clip.times[0])
     paced = clip if attempt.slower == 1.0 else clip.change(times=times, v=None, a=None)
     feed = feed_clip(flow, paced, watch)

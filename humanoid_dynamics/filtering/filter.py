@@ -89,7 +89,7 @@ class DynamicsFilter:
         self.doubtful = doubtful_limits(robot)
         if self.doubtful:
             tick = replace(tick, joint_limits=False, torque_limits=False)
-        tick = replace(tick, edges=self.settings.edges and mode == "balanced")
+        tick = replace(tick, edges=self.settings.toe_roll and mode == "balanced")
         self.tick_settings = tick
         self._tick = build_tick(mode, robot, self.proportions, tick)
         self._judge = FrameJudge(robot, self.proportions, trust_limits=not self.doubtful, compiled=tick.compiled)

@@ -44,7 +44,7 @@ class Settings:
         repair_height: Whether floating feet are put on the ground.
         split_slides: Whether a standing foot that slides makes a small step instead.
         flights: Whether short flights from both soles to both are made; where not, they are replaced by standing.
-        edges: Whether soles roll over their front edge before they are lifted; strides are then longer.
+        toe_roll: Whether soles roll over their front edge before lift-off; strides are then longer.
         heels: Whether they come down on their rear edge as well, where soles roll at all.
         gate: Whether time may stop before a foot is lifted until the robot is balanced on the other one.
         paced: Whether a stream runs up to a tenth faster where samples have piled up, and slower where they come too slowly.
@@ -66,7 +66,7 @@ class Settings:
     repair_height: bool = True
     split_slides: bool = True
     flights: bool = False
-    edges: bool = False
+    toe_roll: bool = False
     heels: bool = False
     gate: bool = True
     paced: bool = True

@@ -23,39 +23,51 @@ def parameter(
     lowest: float | None = None,
     highest: float | None = None,
     choices: Iterable[str] = (),
-    live: bool = False,
+    read_only: bool = True,
 ) -> Any:
     """Declare a field of a node's configuration.
 
     Args:
-        default: Value where nobody sets one.
-        description: What it does.
-        unit: Its unit, empty for names and ratios.
-        lowest: Lowest value allowed, for numbers.
-        highest: Highest value allowed, for numbers.
-        choices: Values allowed, for names; any where empty.
-        live: Whether it may change while the node is configured.
+        default: Default value.
+        description: Effect of the parameter.
+        unit: Unit; ``-`` for ratios, empty for names and flags.
+        lowest: Lowest accepted value of a number.
+        highest: Highest accepted value of a number.
+        choices: Accepted names; any name if empty.
+        read_only: Whether the value is fixed while the node is configured.
     """
-    about = {"description": description, "unit": unit, "lowest": lowest, "highest": highest, "choices": tuple(choices), "live": live}
+    about = {
+        "description": description,
+        "unit": unit,
+        "lowest": lowest,
+        "highest": highest,
+        "choices": tuple(choices),
+        "read_only": read_only,
+    }
     return field(default=default, metadata=about)
+
+
+COMPILED = "Whether to use kernels compiled by numba, if it is installed; compilation lengthens the first configuration"
+BUSY_WAIT = "Whether to poll for messages instead of sleeping: lower latency, one processor core fully used"
+SKEW = "Largest accepted lead of a stamp over the clock of the node"
 
 
 @dataclass(frozen=True)
 class NodeConfig:
-    """Parameters of every node that knows its robot."""
+    """Parameters of every node that needs a robot model."""
 
-    robot: str = parameter("", "Catalogue name or URDF path; empty to wait for /robot_description")
-    config: str = parameter("", "Catalogue name or YAML path that says what the URDF cannot")
-    autostart: bool = parameter(True, "Whether the node configures and activates itself as soon as the robot is known")
-    frame_prefix: str = parameter(AUTO, "Prefix of frame names, such as `a/`; `auto` takes the namespace of the node, none in `/`")
+    robot: str = parameter("", "Catalogue name or URDF path; empty: wait for the topic robot_description")
+    config: str = parameter("", "Catalogue name or YAML path with the data that a URDF cannot hold")
+    autostart: bool = parameter(True, "Whether the node configures and activates itself once the robot model is available")
+    frame_prefix: str = parameter(AUTO, "Prefix of frame names, such as `a/`; `auto`: the namespace of the node, no prefix in `/`")
 
 
 @dataclass(frozen=True)
 class BagConfig:
-    """Parameters of every node that holds a bag."""
+    """Parameters of every node that reads or writes a bag."""
 
-    file: str = parameter("", "The bag: an .mcap file, or a folder as `ros2 bag` makes it")
-    topics: tuple[str, ...] = parameter((), "Topics; those of our nodes are recorded, and all of a bag played, where empty")
+    file: str = parameter("", "Bag: an .mcap file or a folder written by `ros2 bag`")
+    topics: tuple[str, ...] = parameter((), "Topics; if empty, the recorder takes those of this package and the player all of the bag")
     autostart: bool = parameter(True, "Whether the node configures and activates itself")
 
 
@@ -63,189 +75,213 @@ class BagConfig:
 class EffortGuardConfig(NodeConfig):
     """Parameters of the node ``effort_guard``."""
 
-    joints: tuple[str, ...] = parameter((), "Joints in the order of commands; those of the robot where empty")
-    effort_limits: tuple[float, ...] = parameter((), "Largest effort of each joint; those of the robot where empty [N·m or N]")
-    rate: float = parameter(500.0, "Rate of the commands, and of the safe output", unit="Hz", lowest=1.0, highest=2000.0)
+    joints: tuple[str, ...] = parameter((), "Joint names in command order; the actuated joints of the robot if empty")
+    effort_limits: tuple[float, ...] = parameter((), "Effort limit of each joint [N·m or N]; the limits of the robot if empty")
+    rate: float = parameter(500.0, "Publishing rate of the commands and of the safe output", unit="Hz", lowest=1.0, highest=2000.0)
     timeout: float = parameter(
-        0.05, "Age at which a command is stale, by receipt and by stamp", unit="s", lowest=0.001, highest=10.0, live=True
+        0.05, "Age, by reception and by stamp, from which a command is stale", unit="s", lowest=0.001, highest=10.0, read_only=False
     )
-    skew: float = parameter(0.01, "How far a stamp may lie in the future", unit="s", lowest=0.0, highest=10.0, live=True)
-    bad_commands: int = parameter(5, "Bad commands in a row during which the last good one is held; one more latches the guard", live=True)
+    skew: float = parameter(0.01, SKEW, unit="s", lowest=0.0, highest=10.0, read_only=False)
+    bad_commands: int = parameter(
+        5, "Number of consecutive invalid commands during which the last valid one is held; one more latches the guard", read_only=False
+    )
     effort_rate: float = parameter(
-        50.0, "Largest change of an effort per second, as a share of its limit", unit="1/s", lowest=0.1, highest=1e6
+        50.0, "Largest change of an effort per second, as a fraction of its limit", unit="1/s", lowest=0.1, highest=1e6
     )
-    effort_cap: float = parameter(1000.0, "Largest effort of a joint whose limit nobody tells", unit="N·m", lowest=0.0, highest=1e6)
-    safe_output: str = parameter("gravity_hold", "What goes out after a fault", choices=SAFE_OUTPUTS)
+    default_effort_limit: float = parameter(
+        1000.0, "Effort limit of joints without one in the model [N·m or N]", unit="N·m", lowest=0.0, highest=1e6
+    )
+    safe_output: str = parameter("gravity_hold", "Output after a fault", choices=SAFE_OUTPUTS)
     state_timeout: float = parameter(
-        0.05, "Age of joint states or odometry at which balance_hold gives way to damping", unit="s", lowest=0.001, highest=10.0
+        0.05, "Age of joint states or odometry from which balance_hold changes to damping", unit="s", lowest=0.001, highest=10.0
     )
-    damping: float = parameter(0.02, "Damping after a fault, per effort limit", unit="s/rad", lowest=0.0, highest=10.0)
-    decay: float = parameter(1.0, "Time in which what holds fades after a fault", unit="s", lowest=0.001, highest=60.0)
-    busy: bool = parameter(False, "Whether it waits for messages awake: sooner there, for a whole core")
+    damping: float = parameter(0.02, "Joint damping after a fault, per unit of effort limit", unit="s/rad", lowest=0.0, highest=10.0)
+    fade_out_duration: float = parameter(
+        1.0, "Time in which holding torques fade to zero after a fault", unit="s", lowest=0.001, highest=60.0
+    )
+    busy_wait: bool = parameter(False, BUSY_WAIT)
 
 
 @dataclass(frozen=True)
 class InverseDynamicsConfig(NodeConfig):
     """Parameters of the node ``inverse_dynamics``."""
 
-    rule: str = parameter(DEFAULT_RULE, "Rule that chooses among the torques", choices=RULES, live=True)
-    rule_blend: float = parameter(0.1, "Time in which a new rule takes over", unit="s", lowest=0.001, highest=10.0, live=True)
-    contact_source: str = parameter("wrench", "Where it knows from which soles stand", choices=SOURCES, live=True)
-    timeout: float = parameter(0.05, "Age at which a state is stale", unit="s", lowest=0.001, highest=10.0, live=True)
-    skew: float = parameter(0.01, "How far a stamp may lie in the future", unit="s", lowest=0.0, highest=10.0, live=True)
-    decay: float = parameter(
-        0.3, "Time in which the torques of a stale state fade to zero", unit="s", lowest=0.001, highest=60.0, live=True
+    rule: str = parameter(DEFAULT_RULE, "Rule that selects one of the feasible torques", choices=RULES, read_only=False)
+    rule_blend: float = parameter(
+        0.1, "Duration of the transition to a newly selected rule", unit="s", lowest=0.001, highest=10.0, read_only=False
     )
-    watch_rate: float = parameter(500.0, "Rate at which a missing state is looked for", unit="Hz", lowest=1.0, highest=2000.0)
+    contact_source: str = parameter("wrench", "Source of the contact state of the soles", choices=SOURCES, read_only=False)
+    timeout: float = parameter(0.05, "Age from which a state is stale", unit="s", lowest=0.001, highest=10.0, read_only=False)
+    skew: float = parameter(0.01, SKEW, unit="s", lowest=0.0, highest=10.0, read_only=False)
+    fade_out_duration: float = parameter(
+        0.3, "Time in which the torques fade to zero after the state became stale", unit="s", lowest=0.001, highest=60.0, read_only=False
+    )
+    watch_rate: float = parameter(500.0, "Rate of the check for missing states", unit="Hz", lowest=1.0, highest=2000.0)
     detail_rate: float = parameter(
-        50.0, "Rate of planned wrenches and of the certificate", unit="Hz", lowest=0.1, highest=2000.0, live=True
+        50.0, "Publishing rate of planned wrenches and certificate", unit="Hz", lowest=0.1, highest=2000.0, read_only=False
     )
-    close_share: float = parameter(0.02, "Normal force at which a contact closes, per weight", unit="-", lowest=0.0, highest=1.0, live=True)
-    open_share: float = parameter(
-        0.01, "Normal force below which a contact opens, per weight", unit="-", lowest=0.0, highest=1.0, live=True
+    contact_on_threshold: float = parameter(
+        0.02, "Normal force from which a contact closes, per weight of the robot", unit="-", lowest=0.0, highest=1.0, read_only=False
     )
-    debounce: float = parameter(0.01, "How long a change of contact must last", unit="s", lowest=0.0, highest=1.0, live=True)
+    contact_off_threshold: float = parameter(
+        0.01, "Normal force below which a contact opens, per weight of the robot", unit="-", lowest=0.0, highest=1.0, read_only=False
+    )
+    debounce: float = parameter(0.01, "Time for which a new contact state must persist", unit="s", lowest=0.0, highest=1.0, read_only=False)
     blend: float = parameter(
         0.5,
-        "Time in which a jump of the reference of up to 0.25 rad or m is taken; larger ones take proportionally longer",
+        "Duration of the transition after a reference jump of up to 0.25 rad or m; in proportion longer for larger jumps",
         unit="s",
         lowest=0.01,
         highest=10.0,
-        live=True,
+        read_only=False,
     )
     fall_tilt: float = parameter(
-        1.0, "Tilt of the base against the reference that counts as a fall", unit="rad", lowest=0.1, highest=3.2, live=True
+        1.0, "Tilt of the base relative to the reference that counts as a fall", unit="rad", lowest=0.1, highest=3.2, read_only=False
     )
     await_reference: bool = parameter(
-        False, "Whether nothing is sent before a reference has come; in lock-step the world then waits for the motion", live=True
+        False, "Whether torques are withheld until a reference arrives; in lock-step, simulated time then waits too", read_only=False
     )
-    compiled: bool = parameter(True, "Whether numba, where it is installed, makes it faster; it takes some time when configured first")
-    busy: bool = parameter(False, "Whether it waits for messages awake: sooner there, for a whole core")
+    compiled: bool = parameter(True, COMPILED)
+    busy_wait: bool = parameter(False, BUSY_WAIT)
 
 
 @dataclass(frozen=True)
 class SimulatorConfig(NodeConfig):
     """Parameters of the node ``simulator``."""
 
-    scene: str = parameter("", "Scene to run instead of the robot on a plane: a name or a path")
+    scene: str = parameter("", "Name or path of a scene; the robot on a plane if empty")
     points: str = parameter(
-        "body", "What touches the ground without a scene: all bodies, or contact surfaces alone", choices=("body", "surfaces")
+        "body", "Contact geometry without a scene: all bodies, or the contact surfaces only", choices=("body", "surfaces")
     )
     dt: float = parameter(0.001, "Time step", unit="s", lowest=1e-5, highest=0.02)
-    rate: float = parameter(500.0, "Rate of the states; steps between two of them are whole", unit="Hz", lowest=1.0, highest=2000.0)
-    lock_step: bool = parameter(False, "Whether time stands still until the command for the last state has come; drives /clock")
-    paced: bool = parameter(False, "Whether lock-step, where it is faster, keeps to `speed`")
-    wait_for_command: bool = parameter(True, "Whether the world stands still until the first command comes")
-    speed: float = parameter(1.0, "Seconds simulated in a second", unit="-", lowest=0.01, highest=100.0, live=True)
-    command_timeout: float = parameter(0.2, "Age at which a command is no longer applied", unit="s", lowest=0.001, highest=60.0, live=True)
-    push_time: float = parameter(0.1, "How long a push lasts", unit="s", lowest=0.001, highest=10.0, live=True)
-    pose_rate: float = parameter(50.0, "Rate of frames and of the audit", unit="Hz", lowest=0.1, highest=500.0)
-    compiled: bool = parameter(True, "Whether numba, where it is installed, makes it faster; it takes some time when configured first")
-    busy: bool = parameter(False, "Whether it waits for messages awake: sooner there, for a whole core")
+    rate: float = parameter(
+        500.0, "Publishing rate of states, rounded to a whole number of time steps", unit="Hz", lowest=1.0, highest=2000.0
+    )
+    lock_step: bool = parameter(False, "Whether simulated time waits for the command that answers the last state; publishes clock")
+    real_time_factor: float = parameter(
+        1.0,
+        "Simulated time per real time, at least 0.01, in lock-step an upper limit; 0: as fast as possible",
+        unit="-",
+        lowest=0.0,
+        highest=100.0,
+        read_only=False,
+    )
+    wait_for_command: bool = parameter(True, "Whether simulated time waits for the first command")
+    command_timeout: float = parameter(
+        0.2, "Age from which a command is no longer applied", unit="s", lowest=0.001, highest=60.0, read_only=False
+    )
+    push_time: float = parameter(0.1, "Duration of a push", unit="s", lowest=0.001, highest=10.0, read_only=False)
+    pose_rate: float = parameter(50.0, "Publishing rate of frames and audit", unit="Hz", lowest=0.1, highest=500.0)
+    compiled: bool = parameter(True, COMPILED)
+    busy_wait: bool = parameter(False, BUSY_WAIT)
 
 
 @dataclass(frozen=True)
 class MotionPlayerConfig(NodeConfig):
     """Parameters of the node ``motion_player``."""
 
-    motion: str = parameter("squat", f"What is played: {', '.join(SCRIPTS)}, walk, or the path of a motion file")
-    play: bool = parameter(False, "Whether it plays as soon as it is active, somebody listens and the clock runs")
-    repeat: bool = parameter(False, "Whether it begins again when it has ended", live=True)
-    lead: float = parameter(0.5, "How long before its time a piece is sent", unit="s", lowest=0.01, highest=10.0)
-    fps: float = parameter(
-        0.0, "Samples per second of a motion file that has no times and no rate; 0 for one that has", unit="Hz", lowest=0.0, highest=10000.0
+    motion: str = parameter("squat", f"Motion: {', '.join(SCRIPTS)}, walk, or the path of a motion file")
+    play: bool = parameter(False, "Whether to play once the node is active, a subscriber exists and the clock runs")
+    repeat: bool = parameter(False, "Whether to start again after the end", read_only=False)
+    publish_lead_time: float = parameter(
+        0.5, "Time by which points are published ahead of their stamp", unit="s", lowest=0.01, highest=10.0
     )
-    point_rate: float = parameter(50.0, "Points of the trajectory per second", unit="Hz", lowest=1.0, highest=500.0)
+    fps: float = parameter(
+        0.0, "Samples per second of a motion file without times and rate; 0: times of the file", unit="Hz", lowest=0.0, highest=10000.0
+    )
+    point_rate: float = parameter(50.0, "Trajectory points per second", unit="Hz", lowest=1.0, highest=500.0)
 
 
 @dataclass(frozen=True)
 class DynamicsFilterConfig(NodeConfig):
     """Parameters of the node ``dynamics_filter``."""
 
-    follow: str = parameter("motion", "What it follows: a reference, or poses of frames", choices=("motion", "poses"))
+    follow: str = parameter("motion", "Input: a reference motion, or poses of frames", choices=("motion", "poses"))
     frames: tuple[str, ...] = parameter(
-        ("left_hand", "right_hand"), "Frames that poses lead: control points, surfaces, links or names of the alias map"
+        ("left_hand", "right_hand"), "Frames with a target pose: control points, surfaces, links or names of the alias map"
     )
     state: str = parameter(
-        "own", "What each tick starts from: its own last state, or that drawn to the measured one of the robot", choices=("own", "measured")
+        "own",
+        "Initial state of each tick: the last filtered state, or that state corrected towards the measured one",
+        choices=("own", "measured"),
     )
-    mode: str = parameter("balanced", "How a reference is followed: balanced, or by the law of the paper", choices=("balanced", "paper"))
+    mode: str = parameter("balanced", "Tracking law: the balance filter, or the law of the paper", choices=("balanced", "paper"))
     rate: float = parameter(200.0, "Frames per second", unit="Hz", lowest=50.0, highest=1000.0)
-    delay: float = parameter(1.1, "How much later than in the reference everything happens", unit="s", lowest=1.0, highest=10.0)
-    lead: float = parameter(0.1, "How long before its time a frame is sent", unit="s", lowest=0.0, highest=1.0)
-    timeout: float = parameter(0.25, "Age at which a state or a piece of the reference is stale", unit="s", lowest=0.01, highest=10.0)
-    engaged: bool = parameter(True, "Whether it follows as soon as it is active")
-    relative: bool = parameter(False, "Whether poses count from where frame and operator were when it was engaged")
-    scale: float = parameter(
-        1.0, "Metres of the robot for a metre of the operator, where poses are relative", unit="-", lowest=0.01, highest=100.0
-    )
+    delay: float = parameter(1.1, "Latency from reference to output", unit="s", lowest=1.0, highest=10.0)
+    publish_lead_time: float = parameter(0.1, "Time by which frames are published ahead of their stamp", unit="s", lowest=0.0, highest=1.0)
+    timeout: float = parameter(0.25, "Age from which a state or a reference point is stale", unit="s", lowest=0.01, highest=10.0)
+    auto_engage: bool = parameter(True, "Whether the filter follows its input once the node is active")
+    relative: bool = parameter(False, "Whether poses are relative to those of frame and operator at the time of engagement")
+    scale: float = parameter(1.0, "Robot displacement per operator displacement, for relative poses", unit="-", lowest=0.01, highest=100.0)
     slope: float = parameter(
-        0.0, "How steep the ground is, up where uphill points; zero where it follows poses", unit="rad", lowest=-1.0, highest=1.0
+        0.0, "Inclination of the ground, rising in the direction `uphill`; 0 if `follow` is `poses`", unit="rad", lowest=-1.0, highest=1.0
     )
-    uphill: float = parameter(0.0, "Where the ground goes up: turn from the x axis of the world", unit="rad", lowest=-6.3, highest=6.3)
-    edges: bool = parameter(False, "Whether soles roll over their front edge before they are lifted, where it follows a reference")
+    uphill: float = parameter(
+        0.0, "Direction in which the ground rises, from the x axis of the world", unit="rad", lowest=-6.3, highest=6.3
+    )
+    toe_roll: bool = parameter(False, "Whether soles roll over their front edge before lift-off, for a reference motion")
 
 
 @dataclass(frozen=True)
 class MonitorConfig(NodeConfig):
     """Parameters of the node ``monitor``."""
 
-    push: float = parameter(0.0, "Force of a push at the base every ten seconds", unit="N", lowest=0.0, highest=10000.0, live=True)
+    push: float = parameter(0.0, "Force applied to the base every ten seconds", unit="N", lowest=0.0, highest=10000.0, read_only=False)
 
 
 @dataclass(frozen=True)
 class ViewerConfig(NodeConfig):
     """Parameters of the node ``viewer``."""
 
-    host: str = parameter("127.0.0.1", "Address the page listens on; anything but this machine needs a token to touch")
-    port: int = parameter(8080, "Port of the page; the next free one where it is taken")
-    token: str = parameter("", "Token that opens the controls, 16 characters or more; a fresh one where left out and one is needed")
-    origins: tuple[str, ...] = parameter((), "Other origins under which the page is reached, such as https://robot.example of a proxy")
-    rate: float = parameter(30.0, "Pictures per second", unit="Hz", lowest=1.0, highest=120.0)
-    simple: bool = parameter(False, "Whether links are drawn as capsules, without meshes")
-    rule: str = parameter("", "Rule of the controller at the start; empty where none can be chosen", choices=("", *RULES))
-    leads: bool = parameter(False, "Whether frames can be led by their axes, for a filter that follows poses")
-    frames: tuple[str, ...] = parameter(("left_hand", "right_hand"), "Frames that can be led")
-    connections: tuple[str, ...] = parameter((), "Connections of the scene that can be closed and opened")
-    push_time: float = parameter(0.1, "How long the simulator applies a push", unit="s", lowest=0.001, highest=10.0)
-    simulator: str = parameter("simulator", "Node that is asked to pause, step, reset, connect and cut")
-    controller: str = parameter("inverse_dynamics", "Node whose rule is chosen")
+    host: str = parameter("127.0.0.1", "Listening address of the page; control from other machines requires a token")
+    port: int = parameter(8080, "Port of the page; the next free port if it is taken")
+    token: str = parameter("", "Token of the controls, at least 16 characters; generated if empty and required")
+    origins: tuple[str, ...] = parameter((), "Additional origins of the page, such as https://robot.example of a proxy")
+    rate: float = parameter(30.0, "Frames per second", unit="Hz", lowest=1.0, highest=120.0)
+    simple: bool = parameter(False, "Whether links are drawn as capsules instead of meshes")
+    rule: str = parameter("", "Initially selected rule of the controller; empty disables the choice", choices=("", *RULES))
+    leads: bool = parameter(False, "Whether the page offers handles for target poses, for a filter that follows poses")
+    frames: tuple[str, ...] = parameter(("left_hand", "right_hand"), "Frames with a handle")
+    connections: tuple[str, ...] = parameter((), "Connections of the scene that the page can close and open")
+    push_time: float = parameter(0.1, "Duration for which the simulator applies a push", unit="s", lowest=0.001, highest=10.0)
+    simulator: str = parameter("simulator", "Node that provides the services pause, step, reset, connect and cut")
+    controller: str = parameter("inverse_dynamics", "Node with the parameter `rule`")
 
 
 @dataclass(frozen=True)
 class SnakeDriverConfig(NodeConfig):
     """Parameters of the node ``snake_driver``."""
 
-    rate: float = parameter(500.0, "Rate of the torque commands", unit="Hz", lowest=1.0, highest=2000.0)
-    timeout: float = parameter(0.1, "Age at which a joint state is stale", unit="s", lowest=0.001, highest=10.0)
-    decay: float = parameter(0.5, "Time in which the torques of a stale state fade to zero", unit="s", lowest=0.001, highest=60.0)
-    friction: float = parameter(0.6, "Coulomb coefficient of the wheels", unit="-", lowest=0.01, highest=10.0)
-    turn_rate: float = parameter(0.5, "How fast the aim follows the heading", unit="rad/s", lowest=0.001, highest=10.0)
-    speed: float = parameter(0.3, "Speed of the head along itself", unit="m/s", lowest=0.0, highest=10.0)
-    swing: float = parameter(0.6, "Amplitude of the head about the heading", unit="rad", lowest=0.0, highest=1.5)
-    period: float = parameter(2.0, "Period of the swing", unit="s", lowest=0.1, highest=60.0)
+    rate: float = parameter(500.0, "Publishing rate of the torque commands", unit="Hz", lowest=1.0, highest=2000.0)
+    timeout: float = parameter(0.1, "Age from which a joint state is stale", unit="s", lowest=0.001, highest=10.0)
+    fade_out_duration: float = parameter(
+        0.5, "Time in which the torques fade to zero after the state became stale", unit="s", lowest=0.001, highest=60.0
+    )
+    friction: float = parameter(0.6, "Coulomb friction coefficient of the wheels", unit="-", lowest=0.01, highest=10.0)
+    turn_rate: float = parameter(0.5, "Largest rate of change of the commanded heading", unit="rad/s", lowest=0.001, highest=10.0)
+    speed: float = parameter(0.3, "Forward speed of the head link", unit="m/s", lowest=0.0, highest=10.0)
+    swing: float = parameter(0.6, "Amplitude of the head angle about the heading", unit="rad", lowest=0.0, highest=1.5)
+    period: float = parameter(2.0, "Period of the head oscillation", unit="s", lowest=0.1, highest=60.0)
 
 
 @dataclass(frozen=True)
 class RecorderConfig(BagConfig):
     """Parameters of the node ``recorder``."""
 
-    all_topics: bool = parameter(False, "Whether every topic is recorded that anybody publishes")
-    seconds: float = parameter(0.0, "How long; until the node is ended where zero", unit="s", lowest=0.0, highest=1e6)
+    all_topics: bool = parameter(False, "Whether to record all published topics")
+    seconds: float = parameter(0.0, "Duration of the recording; 0: until the node ends", unit="s", lowest=0.0, highest=1e6)
 
 
 @dataclass(frozen=True)
 class BagPlayerConfig(BagConfig):
     """Parameters of the node ``bag_player``."""
 
-    speed: float = parameter(1.0, "Seconds of the bag in a second", unit="-", lowest=0.01, highest=100.0, live=True)
-    loop: bool = parameter(False, "Whether it begins again at the end", live=True)
-    start: float = parameter(0.0, "Where in the bag it begins", unit="s", lowest=0.0, highest=1e6)
-    delay: float = parameter(0.5, "How long it waits for those who listen before it begins", unit="s", lowest=0.0, highest=60.0)
-    clock: float = parameter(
-        0.0, "Rate at which the time of the bag goes out on /clock; none where zero", unit="Hz", lowest=0.0, highest=1e4
-    )
-    stay: bool = parameter(True, "Whether the node stays when the bag is at its end")
+    speed: float = parameter(1.0, "Bag time per real time", unit="-", lowest=0.01, highest=100.0, read_only=False)
+    loop: bool = parameter(False, "Whether to start again at the end of the bag", read_only=False)
+    start: float = parameter(0.0, "Start time relative to the beginning of the bag", unit="s", lowest=0.0, highest=1e6)
+    delay: float = parameter(0.5, "Time to wait for subscribers before playing", unit="s", lowest=0.0, highest=60.0)
+    clock: float = parameter(0.0, "Rate of the bag time published on /clock; 0: not published", unit="Hz", lowest=0.0, highest=1e4)
+    stay: bool = parameter(True, "Whether the node keeps running at the end of the bag")
 
 
 CONFIGS: Mapping[str, type[NodeConfig | BagConfig]] = MappingProxyType(
@@ -272,25 +308,25 @@ def write_parameter_file(node: str) -> str:
     """
     lines = [
         f"# Parameters of the node {node}, at their defaults; written from humanoid_dynamics/nodes/configs.py by docs/generate.py.",
-        "# Numbers keep their decimal point: ROS refuses 500 where it wants 500.0.",
+        "# Numbers keep their decimal point: ROS rejects 500 where it expects 500.0.",
         f"/**/{node}:",
         "  ros__parameters:",
     ]
     for entry in fields(CONFIGS[node]):
-        if not isinstance(entry.default, tuple):  # YAML cannot tell ROS the type of an empty list
+        if not isinstance(entry.default, tuple):  # YAML does not give ROS the type of an empty list
             lines.append(f"    {entry.name}: {_as_yaml(entry.default)}  # {describe(entry.metadata)}")
     return "\n".join(lines) + "\n"
 
 
 def describe(about: Mapping[str, Any]) -> str:
-    """Return what a parameter is in one line: unit, range, description.
+    """Format a parameter in one line: unit, range, description.
 
     Args:
         about: Metadata of its field.
     """
     span = f"{about['unit']}, {about['lowest']:g} to {about['highest']:g}; " if about["lowest"] is not None else ""
     choices = f" ({' or '.join(choice or 'empty' for choice in about['choices'])})" if about["choices"] else ""
-    return f"{span}{about['description']}{choices}{'; may change while running' if about['live'] else ''}"
+    return f"{span}{about['description']}{choices}{'' if about['read_only'] else '; settable while running'}"
 
 
 def _as_yaml(value: object) -> str:

@@ -23,8 +23,8 @@ from humanoid_dynamics.filtering.slope import normal_of
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.nodes.adapter import Act, AdapterNode, Handler
-from humanoid_dynamics.nodes.beat import SenderBeat
 from humanoid_dynamics.nodes.contact_table import ContactTable
+from humanoid_dynamics.nodes.heartbeat import HeartbeatMonitor
 from humanoid_dynamics.nodes.messages import (
     SECOND,
     doubles,
@@ -59,7 +59,7 @@ class DynamicsFilterNode(AdapterNode):
         self._poses: LivePoses | None = None
         self._jumps: Any = None
         self._sent = 0
-        self._sender = SenderBeat(("following", "limited"))
+        self._sender = HeartbeatMonitor(("following", "limited"))
 
     @property
     def live(self) -> LiveMotion | LivePoses | None:
@@ -74,7 +74,7 @@ class DynamicsFilterNode(AdapterNode):
             return
         own: dict[str, Any] = {
             "rate": config.rate,
-            "lead": config.lead,
+            "publish_lead_time": config.publish_lead_time,
             "timeout": config.timeout,
             "measures": config.state == "measured",
         }
@@ -84,7 +84,7 @@ class DynamicsFilterNode(AdapterNode):
             self._poses = LivePoses(robot, config.frames, relative=config.relative, scale=config.scale, **own)
         else:
             normal = normal_of(config.slope, config.uphill) if config.slope else None
-            self._motion = LiveMotion(robot, mode=config.mode, delay=config.delay, normal=normal, edges=config.edges, **own)
+            self._motion = LiveMotion(robot, mode=config.mode, delay=config.delay, normal=normal, toe_roll=config.toe_roll, **own)
         self._soles = tuple(surface.name for surface in find_soles(robot))
         self._joints = measured_joints(robot)
         self._names = [joint.name for joint in self._joints]
@@ -97,7 +97,7 @@ class DynamicsFilterNode(AdapterNode):
         if self._poses is not None:
             return {**heard, "teleop/<frame>/pose": self._on_pose}
         asked = {"reference/joints": self._on_joint_reference, "reference/base": self._on_base_reference}
-        return {**heard, **asked, "reference/beat": self._sender.hear}
+        return {**heard, **asked, "reference/heartbeat": self._sender.hear}
 
     def acts(self) -> Mapping[str, Act]:
         """Return what engages and holds."""
@@ -121,7 +121,7 @@ class DynamicsFilterNode(AdapterNode):
         if live is not None:
             live.restart()
             self._sender.forget()
-            self._engage(self.config.engaged)
+            self._engage(self.config.auto_engage)
             self._contacts.forget()
             self.tell("waiting", live.reason)
         if self._jumps is None and self.get_parameter("use_sim_time").value:  # then ticks come with the clock

@@ -55,8 +55,8 @@ class EffortGuardNode(AdapterNode):
             limits = np.array([known[name] for name in names])
         if len(limits) != len(names):
             raise HumanoidDynamicsError(f"effort_limits: received {len(limits)} limits for {len(names)} joints")
-        self._limits = np.where(np.isfinite(limits), limits, config.effort_cap)
-        fading = {"damping": config.damping, "decay": config.decay, "period": 1.0 / config.rate}
+        self._limits = np.where(np.isfinite(limits), limits, config.default_effort_limit)
+        fading = {"damping": config.damping, "fade_out_duration": config.fade_out_duration, "period": 1.0 / config.rate}
         self._balance: BalanceHold | None = None
         self._safe: SafeTorques | BalanceHold
         if config.safe_output == "balance_hold":

@@ -120,7 +120,7 @@ REFERENCES = (
         "latched",
         "load of each surface at the times it begins or ends to change, 0 to 1",
     ),
-    Topic("reference/beat", "in", "std_msgs/Empty", "report", "as long as the sender of the reference lives, 20 times a second"),
+    Topic("reference/heartbeat", "in", "std_msgs/Empty", "report", "as long as the sender of the reference lives, 20 times a second"),
 )
 LED = Topic(
     "teleop/<frame>/pose", "in", "geometry_msgs/PoseStamped", "state", "where a frame should be, in `odom`; relative: in any axes [m]"

@@ -17,7 +17,7 @@ from humanoid_dynamics.control.balance import BalanceController
 from humanoid_dynamics.control.balance_settings import BalanceSettings, Torques
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.nodes.adapter import AdapterNode, Handler
-from humanoid_dynamics.nodes.beat import SenderBeat
+from humanoid_dynamics.nodes.heartbeat import HeartbeatMonitor
 from humanoid_dynamics.nodes.messages import (
     SECOND,
     doubles,
@@ -45,7 +45,7 @@ class InverseDynamicsNode(AdapterNode):
         super().__init__("inverse_dynamics", **keywords)
         self._controller: BalanceController | None = None
         self._answered = 0
-        self._sender = SenderBeat(("following", "velocities_estimated"))
+        self._sender = HeartbeatMonitor(("following", "velocities_estimated"))
 
     def prepare(self) -> None:
         """Make the controller."""
@@ -74,7 +74,7 @@ class InverseDynamicsNode(AdapterNode):
             "reference/joints": self._on_joint_reference,
             "reference/base": self._on_base_reference,
             "reference/contacts": self._on_contact_reference,
-            "reference/beat": self._sender.hear,
+            "reference/heartbeat": self._sender.hear,
         }
 
     def names(self, placeholder: str) -> tuple[str, ...]:

@@ -28,10 +28,10 @@ TOPICS = ("reference/joints", "reference/base", "reference/contacts")
 
 
 class MotionPlayerNode(AdapterNode):
-    """Sends the points of a motion ``lead`` before their time; earlier where time is simulated.  A beat tells that it lives.
+    """Publishes the points of a motion ``publish_lead_time`` before their time, earlier in simulated time, and a heartbeat.
 
-    What is followed then depends on simulated time alone, however late we look.  Whoever begins to listen late hears what is still to
-    come from the beginning: a schedule of contacts, which is kept for him, does harm without the motion it belongs to.
+    The followed motion therefore depends on simulated time alone.  A late subscriber receives the remaining points again: the latched
+    schedule of contacts is harmful without the motion it belongs to.
     """
 
     good = ("idle", "playing", "ended", "stopped")
@@ -76,7 +76,7 @@ class MotionPlayerNode(AdapterNode):
             playback = self._playback
             if not self.active or playback is None:
                 return
-            self.out("reference/beat").publish(Empty())
+            self.out("reference/heartbeat").publish(Empty())
             now, more = self.now(), self._count_listeners()
             if self._due and self._is_awaited(now):
                 self._play(None)
@@ -100,7 +100,7 @@ class MotionPlayerNode(AdapterNode):
     def _play(self, _request: Any) -> str:
         if self._playback is None:
             return "not configured"
-        self._begin(self.now() + 2.0 * self.config.lead)
+        self._begin(self.now() + 2.0 * self.config.publish_lead_time)
         return ""
 
     def _begin(self, start: float) -> None:
@@ -112,7 +112,7 @@ class MotionPlayerNode(AdapterNode):
     def _stop(self, _request: Any) -> str:
         playback, self._due = self._playback, False
         if playback is not None and np.isfinite(self._start):  # what was sent for later is taken back
-            at = int(np.searchsorted(playback.times, self.now() + self.config.lead - self._start))
+            at = int(np.searchsorted(playback.times, self.now() + self.config.publish_lead_time - self._start))
             if at < self._sent:
                 self._send_points(playback, slice(at, at + 1), still=True)
         self._start = np.nan
@@ -121,7 +121,7 @@ class MotionPlayerNode(AdapterNode):
 
     def _send(self, playback: Playback, now: float) -> None:
         times = playback.times
-        ahead = max(self.config.lead, AHEAD) if self.get_parameter("use_sim_time").value else self.config.lead
+        ahead = max(self.config.publish_lead_time, AHEAD) if self.get_parameter("use_sim_time").value else self.config.publish_lead_time
         until = int(np.searchsorted(times, now + ahead + LATER - self._start, side="right"))
         if until > self._sent:
             until = min(until, self._sent + LARGEST)
@@ -130,7 +130,7 @@ class MotionPlayerNode(AdapterNode):
         if self._sent == len(times) and now > self._start + float(times[-1]):
             end, self._start = self._start + float(times[-1]), np.nan
             if self.config.repeat:
-                self._begin(max(end, now - self.config.lead) + 2.0 * self.config.lead)
+                self._begin(max(end, now - self.config.publish_lead_time) + 2.0 * self.config.publish_lead_time)
             else:
                 self.tell("ended")
 

@@ -52,7 +52,7 @@ def refuse_or_change(config: Config, changes: Mapping[str, Any], *, configured: 
         if name not in known:
             continue
         about = known[name].metadata
-        if configured and not about["live"]:
+        if configured and about["read_only"]:
             return f"{name} may not change while the node is configured: clean up first", config
         if about["choices"] and value not in about["choices"]:
             return f"{name}: received {value!r}, expected {' or '.join(about['choices'])}", config

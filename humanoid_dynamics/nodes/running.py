@@ -135,7 +135,7 @@ def keep_rate_until_over(rate: float, stop: threading.Event, node: Ending) -> No
 
 def _run_until_stopped(node: AnyNode, loop: Callable[[AnyNode, threading.Event], None]) -> None:
     stop = threading.Event()
-    if isinstance(node, AdapterNode) and getattr(node.config, "busy", False):
+    if isinstance(node, AdapterNode) and getattr(node.config, "busy_wait", False):
         _run_busily(node, loop, stop)
         return
     failures: list[BaseException] = []

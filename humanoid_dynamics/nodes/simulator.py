@@ -32,6 +32,7 @@ ANXIOUS = 1.0  # s; when that is told
 WORLD = "odom"
 LATER = 1e-6  # s
 LOOKS = 50.0  # Hz; how often lock-step looks whether a command is missing
+SLOWEST, FASTEST = 0.01, 100.0  # simulated time per real time; the latter holds without lock-step where it is as fast as possible
 MOST_PERIODS = 20  # made up for at once
 
 
@@ -113,9 +114,15 @@ class SimulatorNode(AdapterNode):
         self._began, self._ticks = monotonic(), 0
 
     def pace(self) -> float:
-        """Return how often its loop ticks [Hz]: as often as states are due; in lock-step that keeps to no time, now and then."""
+        """Return the rate of its loop [Hz]: the rate of states in real time; in lock-step without a time limit, that of a check."""
         config = self.config
-        return float(config.rate * config.speed if config.paced or not config.lock_step else LOOKS)
+        return LOOKS if config.lock_step and not config.real_time_factor else float(config.rate) * self._factor
+
+    @property
+    def _factor(self) -> float:
+        """Simulated time per real time; the largest value if it is as fast as possible."""
+        factor = float(self.config.real_time_factor)
+        return max(factor, SLOWEST) if factor else FASTEST
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return what hears commands and pushes."""
@@ -171,7 +178,7 @@ class SimulatorNode(AdapterNode):
 
     def _count_periods(self) -> int:
         """Return how many periods are due: one while late ticks make up for themselves, after a pause all, but for those beyond many."""
-        now, pace = monotonic(), self.config.speed / self.period
+        now, pace = monotonic(), self._factor / self.period
         if not self._ticks:
             self._began = now
         behind = int((now - self._began) * pace + 0.5) - self._ticks
@@ -204,8 +211,8 @@ class SimulatorNode(AdapterNode):
             self._judge(live, self._commanded_at)
 
     def _is_ahead(self) -> bool:
-        """Return whether lock-step is ahead of the time it is to keep."""
-        return bool(self.config.paced and self._ticks * self.period > (monotonic() - self._began) * self.config.speed)
+        """Return whether lock-step is ahead of the time given by ``real_time_factor``."""
+        return bool(self.config.real_time_factor and self._ticks * self.period > (monotonic() - self._began) * self._factor)
 
     def _on_push(self, message: WrenchStamped) -> None:
         if self._live is None:

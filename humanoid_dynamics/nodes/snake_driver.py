@@ -35,7 +35,12 @@ class SnakeDriverNode(AdapterNode):
         if robot is None:
             return
         gait = replace(GAIT, speed=config.speed, swing=config.swing, period=config.period)
-        own = {"friction": config.friction, "turn_rate": config.turn_rate, "timeout": config.timeout, "decay": config.decay}
+        own = {
+            "friction": config.friction,
+            "turn_rate": config.turn_rate,
+            "timeout": config.timeout,
+            "fade_out_duration": config.fade_out_duration,
+        }
         self._driver, self._measured = SnakeDriver(robot, gait, **own), MeasuredState(robot)
         self._unheard = {joint.name for joint in robot.joints if joint.v.stop > joint.v.start}
 

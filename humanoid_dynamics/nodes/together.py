@@ -28,7 +28,7 @@ from humanoid_dynamics.nodes.running import FOREVER, make_executor
 from humanoid_dynamics.nodes.simulator import SimulatorNode
 
 NEXT = 1e-6  # s
-FILTERED = [word for topic in ("joints", "base", "contacts", "beat") for word in ("-r", f"reference/{topic}:=filtered/{topic}")]
+FILTERED = [word for topic in ("joints", "base", "contacts", "heartbeat") for word in ("-r", f"reference/{topic}:=filtered/{topic}")]
 STATES = 10  # between looks at who is late, where the nodes call each other
 BY_OTHERS = "by others"
 SLICE = 0.02  # s between looks at who is late
@@ -78,15 +78,15 @@ def make_nodes(robot: str, rate: float, motion: str, guarded: bool, namespace: s
     slow = ["-p", "use_sim_time:=true"]
     waits = ["-p", "await_reference:=true"] if motion and not follow else []
     nodes: list[AdapterNode] = [
-        _make(SimulatorNode, [*base, "-p", "lock_step:=true", "-p", f"rate:={rate}"]),
+        _make(SimulatorNode, [*base, "-p", "lock_step:=true", "-p", "real_time_factor:=0.0", "-p", f"rate:={rate}"]),
         _make(InverseDynamicsNode, [*base, *commands, *(FILTERED if follow else []), *slow, *waits, "-p", "detail_rate:=20.0"]),
     ]
     if follow:
-        nodes.append(_make(DynamicsFilterNode, [*base, *slow, "-p", f"follow:={follow}", "-p", "lead:=0.02"]))
+        nodes.append(_make(DynamicsFilterNode, [*base, *slow, "-p", f"follow:={follow}", "-p", "publish_lead_time:=0.02"]))
     if guarded:
         nodes.append(_make(EffortGuardNode, [*base, *slow, "-p", f"rate:={rate}"]))
     if motion not in {"", BY_OTHERS}:
-        nodes.append(_make(MotionPlayerNode, [*base, *slow, "-p", f"motion:={motion}", "-p", "play:=true", "-p", "lead:=0.1"]))
+        nodes.append(_make(MotionPlayerNode, [*base, *slow, "-p", f"motion:={motion}", "-p", "play:=true", "-p", "publish_lead_time:=0.1"]))
     return nodes
 
 

@@ -262,7 +262,7 @@ def test_a_foot_that_finds_no_ground_waits(robot):
 
 
 def test_stale_states_fade_and_come_back(robot):
-    loop = Loop(robot, timeout=0.02, decay=0.1)
+    loop = Loop(robot, timeout=0.02, fade_out_duration=0.1)
     loop.run(0.1)
     assert loop.controller.watch(loop.t) is None
     half = loop.controller.watch(loop.t - 0.002 + 0.07)
@@ -449,7 +449,7 @@ def observe(loop, part=slice(None), *, velocities=True, t=None):
 
 @pytest.mark.parametrize("part", [slice(0, 14), slice(1, None, 2), slice(0, 27)])
 def test_joints_that_are_not_measured_any_more_make_the_state_stale(robot, part):
-    loop = Loop(robot, timeout=0.02, decay=0.1)
+    loop = Loop(robot, timeout=0.02, fade_out_duration=0.1)
     loop.run(0.05)
     before = loop.tau
     answers = [observe(loop, part, t=loop.t + 0.002 * k) for k in range(60)]
@@ -467,7 +467,7 @@ def test_joints_that_are_not_measured_any_more_make_the_state_stale(robot, part)
 
 
 def test_odometry_that_stops_makes_the_state_stale(robot):
-    loop = Loop(robot, timeout=0.02, decay=0.1)
+    loop = Loop(robot, timeout=0.02, fade_out_duration=0.1)
     loop.run(0.05)
     world = loop.live.world
     for k in range(20):

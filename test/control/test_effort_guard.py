@@ -175,7 +175,7 @@ def test_damping_takes_power_out_of_every_joint():
 def test_gravity_hold_holds_and_fades():
     robot = hd.load_robot("human28")
     limits = robot.limits.effort[robot.actuated_v]
-    safe = SafeTorques(robot.actuated, limits, kind="gravity_hold", decay=2.0, robot=robot)
+    safe = SafeTorques(robot.actuated, limits, kind="gravity_hold", fade_out_duration=2.0, robot=robot)
     positions = np.array([robot.posture[robot.joint(name).q][0] for name in robot.actuated])
     safe.observe(robot.actuated, positions, np.zeros(len(positions)))
     still = hd.inverse_dynamics(robot, hd.State.at_rest(robot), np.zeros(robot.nv)).tau

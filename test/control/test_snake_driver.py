@@ -128,7 +128,7 @@ def test_waiting_until_a_heading_comes_and_holding_the_last_one(robots):
 
 
 def test_a_stale_state_fades_and_a_fresh_one_eases_in(robots):
-    driver = SnakeDriver(robots[5], timeout=0.1, decay=0.5)
+    driver = SnakeDriver(robots[5], timeout=0.1, fade_out_duration=0.5)
     q, v = to_robot_state(SnakeModel.uniform(5), SnakeState(0.3 * np.sin(np.arange(5.0)), [0.2, 0.0]))
     fresh = driver.tick(0.0, q, v, 1.0, age=0.1)
     assert fresh.status != "stale"

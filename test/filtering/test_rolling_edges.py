@@ -171,7 +171,7 @@ def test_planned_walk_with_long_strides_keeps_them():
     """The limits of flat soles shorten these steps; the steps themselves are planned with flat soles, and none has to roll."""
     robot = hd.load_robot("g1")
     clip = plan_walk(robot, WalkStyle(steps=4, step_length=0.62 * measure_proportions(robot).leg)).clip
-    flat, rolled = (filter_clip(robot, clip, settings=Settings(edges=edges), ladder=FIRST).verdict for edges in (False, True))
+    flat, rolled = (filter_clip(robot, clip, settings=Settings(toe_roll=toe_roll), ladder=FIRST).verdict for toe_roll in (False, True))
     for verdict in (flat, rolled):
         assert verdict.finished
         assert verdict.all_limits == 1.0
@@ -191,7 +191,7 @@ def test_planned_walk_with_long_strides_keeps_them():
 def test_recorded_walk_with_toe_off_is_finished(name, clip, heels):
     robot = hd.load_robot(name)
     motion = load_recorded(find_recording(clip), robot)
-    found = filter_clip(robot, motion, settings=Settings(edges=True, heels=heels), ladder=FIRST)
+    found = filter_clip(robot, motion, settings=Settings(toe_roll=True, heels=heels), ladder=FIRST)
     assert found.verdict.finished
     assert found.verdict.all_limits == 1.0
     assert found.verdict.residual <= 1e-8
@@ -210,7 +210,7 @@ def test_eleven_of_eleven_with_edges():
     verdicts = {}
     for name in names:
         clip = load_recorded(find_recording(name), robot)
-        verdicts[name] = filter_clip(robot, clip, settings=Settings(edges=True), ladder=FIRST).verdict
+        verdicts[name] = filter_clip(robot, clip, settings=Settings(toe_roll=True), ladder=FIRST).verdict
     assert all(verdict.finished for verdict in verdicts.values()), verdicts
     assert all(verdict.all_limits == 1.0 for verdict in verdicts.values())
 
@@ -219,7 +219,7 @@ def test_sole_that_is_not_behind_is_lifted_as_soon_as_a_flat_one():
     """The time in which a heel rises is lost where none does: the side step of this clip then falls."""
     robot = hd.load_robot("g1")
     found = filter_clip(
-        robot, load_recorded(find_recording("g1_karate/M_ShortMove12.csv"), robot), settings=Settings(edges=True), ladder=FIRST
+        robot, load_recorded(find_recording("g1_karate/M_ShortMove12.csv"), robot), settings=Settings(toe_roll=True), ladder=FIRST
     )
     assert found.verdict.finished
     assert found.verdict.all_limits == 1.0
@@ -237,4 +237,4 @@ def test_control_falls_with_edges_too():
     """Negative control: rolling soles do not replace the bounded path of the centre of mass."""
     robot = hd.load_robot("g1")
     clip = load_recorded(find_recording("g1_asap/walk_level1.npz"), robot)
-    assert not filter_clip(robot, clip, settings=Settings(balance=False, edges=True), ladder=FIRST).verdict.finished
+    assert not filter_clip(robot, clip, settings=Settings(balance=False, toe_roll=True), ladder=FIRST).verdict.finished

@@ -129,7 +129,7 @@ def up(*arguments):
 def test_the_graph_comes_up_as_processes_and_ends_cleanly(tmp_path):
     process = up(
         "demo",
-        "paced:=false",
+        "real_time_factor:=0.0",
         "motion:=stand",
         "repeat:=false",
         "viewer:=false",

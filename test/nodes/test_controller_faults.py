@@ -16,7 +16,7 @@ from wires import Clock, Wires  # noqa: E402
 
 from humanoid_dynamics.contact.planned import loads_of_schedule  # noqa: E402
 from humanoid_dynamics.contact.schedule import ContactInterval, ContactSchedule  # noqa: E402
-from humanoid_dynamics.nodes import beat  # noqa: E402
+from humanoid_dynamics.nodes import heartbeat  # noqa: E402
 from humanoid_dynamics.nodes.inverse_dynamics import InverseDynamicsNode  # noqa: E402
 from humanoid_dynamics.nodes.messages import (  # noqa: E402
     seconds,
@@ -38,7 +38,7 @@ def wires(tmp_path_factory):
         patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
         patch.setitem(os.environ, "ROS_DOMAIN_ID", str(random.SystemRandom().randint(1, 101)))
         rclpy.init()
-        wires = Wires(InverseDynamicsNode, robot="human28", timeout=0.5, skew=0.05, decay=0.2, debounce=0.0, detail_rate=1.0)
+        wires = Wires(InverseDynamicsNode, robot="human28", timeout=0.5, skew=0.05, fade_out_duration=0.2, debounce=0.0, detail_rate=1.0)
         wires.clock = Clock(wires.node, PERIOD)
         wires.begin()
         robot = wires.node.robot
@@ -300,16 +300,16 @@ def test_a_reference_that_stops_is_held(wires):
 
 
 def test_a_sender_that_dies_is_told_although_it_has_sent_ahead(wires, monkeypatch):
-    monkeypatch.setattr(beat, "SILENT", 0.2)
+    monkeypatch.setattr(heartbeat, "SILENT", 0.2)
     restart(wires)
     message = write_joint_trajectory(wires.names, seconds(wires.now()), np.array([0.0, 60.0]), {"positions": np.array([wires.posture] * 2)})
     wires.out["reference/joints"].publish(message)
     wires.wait(lambda: wires.node._controller.reference.begun, "the reference is taken")
     wires.wait(lambda: state(wires) and wires.status == "following", "a sender that never beats is not missed")
-    wires.out["reference/beat"].publish(Empty())
+    wires.out["reference/heartbeat"].publish(Empty())
     wires.wait(lambda: safe(wires, state(wires)) and wires.status == "sender_lost", "it is missed")
     wires.wait(lambda: "nothing from who sends" in wires.reason, "the reason is told")
-    wires.wait(lambda: wires.out["reference/beat"].publish(Empty()) or (state(wires) and wires.status == "following"), "it is back")
+    wires.wait(lambda: wires.out["reference/heartbeat"].publish(Empty()) or (state(wires) and wires.status == "following"), "it is back")
 
 
 def test_a_contact_that_is_lost(wires):

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("ros")
 
 
 def make(**parameters):
-    wires = Wires(DynamicsFilterNode, robot="human28", rate=100.0, lead=0.05, **parameters)
+    wires = Wires(DynamicsFilterNode, robot="human28", rate=100.0, publish_lead_time=0.05, **parameters)
     wires.clock = Clock(wires.node, PERIOD)
     wires.begin()
     robot = wires.node.robot
@@ -439,7 +439,7 @@ def test_frames_stand_on_the_slope_that_was_told(ros):
 
 
 def test_slope_is_refused_where_poses_lead(ros):
-    wires = Wires(DynamicsFilterNode, robot="human28", rate=100.0, lead=0.05, follow="poses", slope=0.1)
+    wires = Wires(DynamicsFilterNode, robot="human28", rate=100.0, publish_lead_time=0.05, follow="poses", slope=0.1)
     wires.node.trigger_configure()
     assert "slope: received 0.1 rad, expected 0 rad where follow is 'poses'" in wires.node.reason
     wires.node.destroy_node()

@@ -19,7 +19,7 @@ SLOW = ["-p", "use_sim_time:=true"]
 
 
 def test_the_controller_is_gone(ros):
-    simulator = SimulatorNode(cli_args=[*BASE, "-p", "lock_step:=true"], use_global_arguments=False)
+    simulator = SimulatorNode(cli_args=[*BASE, "-p", "lock_step:=true", "-p", "real_time_factor:=0.0"], use_global_arguments=False)
     controller = InverseDynamicsNode(cli_args=[*BASE, *SLOW], use_global_arguments=False)
     guard = EffortGuardNode(cli_args=[*BASE, *SLOW, "-p", "safe_output:=balance_hold"], use_global_arguments=False)
     executor, nodes = make_executor(), [simulator, guard, controller]

@@ -28,7 +28,9 @@ class Robot:
     def __init__(self, namespace):
         arguments = ["--ros-args", "-r", f"__ns:={namespace}", "-p", "robot:=human28"]
         slow = [*arguments, "-p", "use_sim_time:=true"]
-        self.simulator = SimulatorNode(cli_args=[*arguments, "-p", "lock_step:=true"], use_global_arguments=False)
+        self.simulator = SimulatorNode(
+            cli_args=[*arguments, "-p", "lock_step:=true", "-p", "real_time_factor:=0.0"], use_global_arguments=False
+        )
         self.controller = InverseDynamicsNode(cli_args=slow, use_global_arguments=False)
         self.guard = EffortGuardNode(cli_args=slow, use_global_arguments=False)
         self.nodes = [self.simulator, self.controller, self.guard]

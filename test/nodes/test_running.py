@@ -139,7 +139,7 @@ def test_ticks_that_are_a_little_late_are_made_up_for(took, lost, monkeypatch):
 def test_a_node_that_waits_awake_ends_with_0(start, number):
     process = start("""
 from humanoid_dynamics.nodes.effort_guard import main
-sys.argv += ["--ros-args", "-p", "busy:=true", "-p", "joints:=['knee']", "-p", "effort_limits:=[1.0]", "-p", "safe_output:=zero"]
+sys.argv += ["--ros-args", "-p", "busy_wait:=true", "-p", "joints:=['knee']", "-p", "effort_limits:=[1.0]", "-p", "safe_output:=zero"]
 main()
 """)
     said = ""
@@ -181,7 +181,7 @@ from rclpy.parameter import Parameter
 from humanoid_dynamics.nodes.effort_guard import EffortGuardNode
 EffortGuardNode.prepare = lambda node: compile()
 def make():
-    values = {"joints": ["a"], "effort_limits": [1.0], "autostart": False, "busy": %s}
+    values = {"joints": ["a"], "effort_limits": [1.0], "autostart": False, "busy_wait": %s}
     node = EffortGuardNode(parameter_overrides=[Parameter(name, value=value) for name, value in values.items()])
     node.create_timer(0.01, node.trigger_configure)
     return node
@@ -192,7 +192,7 @@ run(make, lambda node, stop: keep_rate(200.0, stop, lambda: None, node.wait))
 @pytest.mark.parametrize(
     ("program", "number"),
     [("run(compile, None)", signal.SIGINT), (LATER % False, signal.SIGINT), (LATER % True, signal.SIGTERM)],
-    ids=["at the start", "later", "later, busy"],
+    ids=["at the start", "later", "later, busy wait"],
 )
 def test_a_signal_is_heard_while_code_is_compiled(start, program, number):
     process = start(BUSY + program)

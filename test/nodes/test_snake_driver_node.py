@@ -43,7 +43,7 @@ def bench(tmp_path_factory):
             "-p",
             f"timeout:={TIMEOUT}",
             "-p",
-            f"decay:={DECAY}",
+            f"fade_out_duration:={DECAY}",
         )
         command = [sys.executable, "-c", PROGRAM, "--ros-args", *settings]
         process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

@@ -78,7 +78,7 @@ class CentrePlanner:
         self._highest, self._follow, self._pivots, self._move = (compile_where_possible(each) for each in kernels)
         self._compiled, self._put = self._follow is not follow_path, compile_where_possible(put_corners)
         self._corners = {(foot, FLAT): corners for foot, corners in enumerate(p.corners)}
-        if settings.edges:
+        if settings.toe_roll:
             self._corners |= {(foot, kind): find_edges(p.corners[foot]).ends(kind) for foot in (0, 1) for kind in (TOE, HEEL)}
 
     def plan(self, window: Window, prints: list[list[Stance]], count: int) -> tuple[Matrix, Matrix, Matrix]:

@@ -45,8 +45,8 @@ class Labeller:
         self._p, self._settings, self._track, self._dt = proportions, settings, track, settings.dt
         self.now, self.feet = 0, list[FootState]()
         self._longest, self._find_longest, self._drift = 0.0, compile_where_possible(find_longest), compile_where_possible(find_drift)
-        self._stride = proportions.stride * (ROLLING_STRIDE if settings.edges else 1.0)
-        self._edges = tuple(find_edges(corners) for corners in proportions.corners if settings.edges and len(corners) > 2)
+        self._stride = proportions.stride * (ROLLING_STRIDE if settings.toe_roll else 1.0)
+        self._edges = tuple(find_edges(corners) for corners in proportions.corners if settings.toe_roll and len(corners) > 2)
         self.scale = choose_scale(0.0, proportions.stride, settings.shorter) if settings.stride_scale is None else settings.stride_scale
         self._limits: ContactThresholds | None = None
         self._measured = -(10**9)

@@ -54,7 +54,7 @@ class Planner:
         self._fill, self._move_along = compile_where_possible(fill_targets), compile_where_possible(move_along)
         self.now = 0
         self._offsets = Rows(2)
-        self._ahead = ROLLING_AHEAD if settings.edges else 1.0
+        self._ahead = ROLLING_AHEAD if settings.toe_roll else 1.0
         self.restart()
 
     def restart(self) -> None:

@@ -61,7 +61,7 @@ class RollPlanner:
         self._p, self._dt = proportions, settings.dt
         self._lands_on_heels = settings.heels
         self.heels: list[Roll | None] = [None, None]
-        self.active = settings.edges and all(len(corners) > 2 for corners in proportions.corners)
+        self.active = settings.toe_roll and all(len(corners) > 2 for corners in proportions.corners)
         self.edges: tuple[SoleEdges, ...] = tuple(find_edges(corners) for corners in proportions.corners) if self.active else ()
 
     def plan(self, window: Window, feet: list[FootState], prints: list[list[Stance]]) -> list[Roll | None]:

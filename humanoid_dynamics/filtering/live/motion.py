@@ -45,11 +45,11 @@ class LiveMotion:
         rate: float = 200.0,
         mode: str = "balanced",
         delay: float = 1.1,
-        lead: float = 0.1,
+        publish_lead_time: float = 0.1,
         timeout: float = 0.25,
         measures: bool = False,
         normal: ArrayLike | None = None,
-        edges: bool = False,
+        toe_roll: bool = False,
     ) -> None:
         """Prepare.
 
@@ -58,21 +58,21 @@ class LiveMotion:
             rate: Frames per second [Hz].
             mode: How a tick is answered: ``balanced`` or ``paper``.
             delay: How much later than in the reference everything happens [s].
-            lead: How long before its time a frame is sent [s].
+            publish_lead_time: How long before its time a frame is sent [s].
             timeout: Age at which a piece or a state is stale [s].
             measures: Whether it starts each tick from the state of a robot instead of its own.
             normal: (3,) normal of the ground, through the origin; upward where None.
-            edges: Whether soles roll over their front edge before they are lifted.
+            toe_roll: Whether soles roll over their front edge before lift-off.
 
         Raises:
             UnsupportedRobotError: If the base is not free, or there are not two soles.
             ShapeError: If the normal is no direction of ground.
         """
         self._slope = None if normal is None else Slope(robot, normal)
-        settings = Settings(rate=rate, edges=edges, paced=False)  # frames are due when their stamps say
+        settings = Settings(rate=rate, toe_roll=toe_roll, paced=False)  # frames are due when their stamps say
         self.filter = DynamicsFilter(self._slope.robot if self._slope else robot, mode, settings=settings)
         self.robot = robot
-        self.delay, self.lead, self.timeout = delay, lead, timeout
+        self.delay, self.publish_lead_time, self.timeout = delay, publish_lead_time, timeout
         self._troubles = Troubles()
         self.state = LiveState(robot, self._troubles, timeout, used=measures)
         self.engaged = True
@@ -208,15 +208,15 @@ class LiveMotion:
     def _produce(self, now: float, beats: int) -> list[Command]:
         commands: list[Command] = []
         for _ in range(beats):
-            if np.isfinite(self._next) and now < self._stamp(self._next) - self.lead - 1e-9:
+            if np.isfinite(self._next) and now < self._stamp(self._next) - self.publish_lead_time - 1e-9:
                 break
-            if not np.isfinite(self._next) and now < self._stamp(0.0) - self.lead:
+            if not np.isfinite(self._next) and now < self._stamp(0.0) - self.publish_lead_time:
                 break
             frame = self._tick() if self.filter.ready else None
             if frame is None:
                 break
             self._rung = frame.rung
-            late = now - self.lead - self._stamp(frame.time)
+            late = now - self.publish_lead_time - self._stamp(frame.time)
             if late > self.timeout:  # time was lost: all that follows is later
                 self._shift += late
             self._next = frame.time + self.filter.settings.dt

@@ -42,7 +42,7 @@ class LivePoses:
         frames: Sequence[str],
         *,
         rate: float = 200.0,
-        lead: float = 0.02,
+        publish_lead_time: float = 0.02,
         timeout: float = 0.25,
         measures: bool = False,
         relative: bool = False,
@@ -54,7 +54,7 @@ class LivePoses:
             robot: A robot with a free base and two soles.
             frames: Names of what is led.
             rate: Frames per second [Hz].
-            lead: How long before its time a frame is sent [s].
+            publish_lead_time: How long before its time a frame is sent [s].
             timeout: Age at which a state is stale [s].
             measures: Whether it starts each tick from the state of a robot instead of its own.
             relative: Whether motions count from where frame and operator were when the clutch closed.
@@ -65,7 +65,7 @@ class LivePoses:
             UnknownNameError: If there is no frame of a name.
         """
         self.teleoperation = Teleoperation(robot, frames, rate=rate, relative=relative, scale=scale)
-        self.robot, self.lead = robot, lead
+        self.robot, self.publish_lead_time = robot, publish_lead_time
         self._troubles = Troubles()
         self.engaged = True
         self.state = LiveState(robot, self._troubles, timeout, used=measures)
@@ -138,9 +138,9 @@ class LivePoses:
             if start is None:
                 tele.v = self.state.draw(tele.v, tele.dt)
             frame = tele.tick(at, start)
-            self.state.ask(at + self.lead, frame.q, frame.v)
+            self.state.ask(at + self.publish_lead_time, frame.q, frame.v)
             self._last, self.streams = frame, {name: stream.status for name, stream in frame.streams.items()}
-            commands.append(Command.of(at + self.lead, frame, tele.dt, self.state.drawn))
+            commands.append(Command.of(at + self.publish_lead_time, frame, tele.dt, self.state.drawn))
         self.status, self.reason = self._troubles.tell(now) or self._find_status(now)
         return commands
 

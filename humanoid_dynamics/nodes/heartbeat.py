@@ -9,7 +9,7 @@ LOST = "sender_lost"
 SILENT = 1.0  # s without a beat, by the clock of the machine: time that is simulated may stand still
 
 
-class SenderBeat:
+class HeartbeatMonitor:
     """Hears the beat of a sender; one that never beats is not missed."""
 
     def __init__(self, follows: Container[str]) -> None:
