@@ -9,16 +9,19 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.contact.schedule import ContactInterval, ContactSchedule
+from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.derivatives import differentiate
 from humanoid_dynamics.motion.gait import plan_walk
 from humanoid_dynamics.motion.load import load_clip
 from humanoid_dynamics.motion.resampling import resample
-from humanoid_dynamics.motion.scenarios import SCRIPTS, build_scenario
+from humanoid_dynamics.motion.scenarios import SCRIPTS, Scenario, build_scenario
 from humanoid_dynamics.motion.schedule import TouchTimes
+from humanoid_dynamics.resolution.inverse import InverseDynamics
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
+CHECKED, MOST_LACKING = 25.0, 0.05  # Hz; of the weight: less is made up for by the controller
 LOADING = 0.08  # s; in which a sole of a walk takes or gives its load, inside double support
 
 
@@ -61,11 +64,32 @@ def build_playback(robot: RobotModel, motion: str, rate: float = 50.0, fps: floa
     """
     if motion in SCRIPTS:
         scenario = build_scenario(robot, motion)
+        check_motors(scenario)
         return tabulate(resample(scenario.clip, rate), motion, scenario.schedule)
     if motion == "walk":
         walk = plan_walk(robot)
         return tabulate(resample(walk.clip, rate), motion, _loads(walk.schedule))
     return tabulate(differentiate(resample(load_clip(Path(motion), robot, fps=fps), rate)), Path(motion).name, None)
+
+
+def check_motors(scenario: Scenario) -> None:
+    """Refuse a scenario that is far more than motors and contacts of the robot can give.
+
+    Args:
+        scenario: The scenario.
+
+    Raises:
+        UnsupportedRobotError: If more than ``MOST_LACKING`` of the weight is lacking somewhere.
+    """
+    clip = resample(scenario.clip, CHECKED)
+    robot, surfaces = clip.robot, scenario.schedule.surfaces
+    solver, still = InverseDynamics(robot, surfaces, compiled=False), np.zeros((len(clip), robot.nv))
+    v, a = (still if given is None else given for given in (clip.v, clip.a))
+    for k, t in enumerate(clip.times - clip.times[0]):
+        answer = solver.tick(np.array(clip.q[k]), np.array(v[k]), np.array(a[k]), scenario.schedule.shares(t))
+        if answer.certificate.residual > MOST_LACKING * solver.dynamics.unit_force:
+            lacking = f"at {t:.2f} s {'; '.join(answer.certificate.reasons[:4])}"
+            raise UnsupportedRobotError(f"scenario {scenario.name}", [robot.name], f"motors and soles cannot give what it needs {lacking}")
 
 
 def tabulate(clip: Clip, name: str, schedule: ContactSchedule | None) -> Playback:
