@@ -28,6 +28,7 @@ from humanoid_dynamics.resolution.rules import RULES, find_rule
 from humanoid_dynamics.spatial.arrays import Vector, read_only
 
 SEEK_SPEED, SEEK_DEPTH = 0.1, 0.03  # m/s and m; how a sole that should touch looks for the ground
+PUT_DOWN_SPEED, PUT_DOWN_DEPTH = 0.15, 0.1  # m/s and m; how every sole in the air goes down where it is to land
 LANDING, LANDING_SPEED = 0.06, 0.05  # s and m/s; how early and how fast a sole that is about to touch goes below its reference
 LONGEST = 0.02  # s between ticks that counts
 CREEP = 0.03  # rad/s or m/s; faster joints are asked to overcome nearly all of their dry friction
@@ -94,7 +95,7 @@ class BalanceController:
         self.reference = Reference(self.robot, self.settings.blend)
         self._phases = PhaseManager(self._ended)
         self._told, self._holding = {}, False
-        self.law.sink[:] = 0.0
+        self.law.sink[:] = self.law.sinking[:] = 0.0
 
     def change(self, settings: BalanceSettings) -> None:
         """Take other settings while running; a new rule takes over gradually.
@@ -291,6 +292,8 @@ class BalanceController:
             soon = self._phases.touches_within(name, LANDING)
             deepest = SEEK_DEPTH if waits or name in self._phases.late else LANDING * LANDING_SPEED if soon else 0.0
             speed = SEEK_SPEED if waits or name in self._phases.late else LANDING_SPEED
+            if self.settings.land:
+                deepest, speed = PUT_DOWN_DEPTH, PUT_DOWN_SPEED
             sinks = deepest > 0.0 and not self._contacts[name].closed and self._given[k] == 0.0 and self.law.sink[k] < deepest
             self.law.sinking[k] = speed if sinks else 0.0
             self.law.sink[k] = min(self.law.sink[k] + dt * speed, deepest) if sinks else self.law.sink[k] if not self._given[k] else 0.0

@@ -17,13 +17,15 @@ SAFE_OUTPUTS = {
     **KINDS,
     "balance_hold": "balance control that keeps a free-standing robot on its feet; needs joint states and odometry, damping without them",
 }
+# A foot in the air is put down: a robot that was walking does not stop on one foot.
+LANDING = BalanceSettings(land=True)
 
 
 class BalanceHold:
     """Standing torques after a fault, from the state measured last; not for several threads at once.
 
     States are timed by receipt. Where joint states or odometry are older than the time-out, the last torques fade to damping.
-    A contact counts as closed until its measured normal force indicates otherwise.
+    A contact counts as closed until its measured normal force indicates otherwise; a sole in the air is put down.
     """
 
     def __init__(
@@ -56,7 +58,7 @@ class BalanceHold:
         self.timeout, self._fade_out_duration = timeout, fade_out_duration
         self._damping = SafeTorques(names, limits, damping=damping, period=period, robot=robot)
         # Without compiled kernels a tick takes 0.4 ms, and the guard never waits for a compiler.
-        self._controller = BalanceController(robot, BalanceSettings(), compiled=False)
+        self._controller = BalanceController(robot, LANDING, compiled=False)
         self._order = np.array([robot.actuated.index(name) for name in names])
         self._last: Vector = read_only(np.zeros(len(names)))
         self._fresh = self._stands = False

@@ -52,6 +52,7 @@ class BalanceSettings:
         rule_blend: Time in which a new rule takes over [s].
         fall_tilt: Tilt of the root link against the reference that counts as a fall [rad].
         await_reference: Whether nothing is sent before a reference has come.
+        land: Whether every sole in the air goes down, not only one that should touch.
     """
 
     rule: str = DEFAULT_RULE
@@ -67,6 +68,7 @@ class BalanceSettings:
     rule_blend: float = 0.1
     fall_tilt: float = 1.0
     await_reference: bool = False
+    land: bool = False
 
     def __post_init__(self) -> None:
         find_rule(self.rule)

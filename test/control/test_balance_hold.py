@@ -129,3 +129,21 @@ def test_it_needs_a_free_standing_robot():
     arms = hd.load_robot("snake5")
     with pytest.raises(UnsupportedRobotError, match="root"):
         BalanceHold(arms, arms.actuated, np.ones(len(arms.actuated)))
+
+
+def test_a_foot_in_the_air_is_put_down_and_one_that_touches_stays(robot):
+    safe = BalanceHold(robot, robot.actuated, robot.limits.effort[robot.actuated_v])
+    q_at = [robot.joint(name).q.start for name in robot.actuated]
+    safe.begin()
+    depths = []
+    for k in range(200):
+        t = 1.0 + k * PERIOD
+        for sole, force in zip(safe.soles, (300.0, 0.0 if k < 180 else 300.0), strict=True):
+            safe.observe_contact(sole, force, t)
+        safe.observe_base(robot.posture[:7], np.zeros(6), t)
+        safe.observe(robot.actuated, robot.posture[q_at], np.zeros(len(q_at)), t)
+        assert np.isfinite(safe.torques(k * PERIOD, t)).all()
+        depths.append(safe._controller.law.sink.copy())
+    assert not np.array(depths)[:, 0].any()
+    assert 0.03 < depths[179][1] <= 0.1
+    assert depths[-1][1] == 0.0
