@@ -11,6 +11,7 @@ from typing import Any
 
 from humanoid_dynamics.errors import MissingExtraError, RecordError
 from humanoid_dynamics.series.bag_reader import BROKEN, errors_of_rosbags, explain_fault
+from humanoid_dynamics.series.bounded_reading import bound_rosbags
 from humanoid_dynamics.series.messages import load_types
 
 FILE = ".mcap"
@@ -100,6 +101,7 @@ class BagPlay:
             from rosbags.highlevel import AnyReader
         except ImportError as cause:
             raise MissingExtraError("rosbags", "bags", "reading MCAP") from cause
+        bound_rosbags()
         self._origin, self._path = str(path), path
         try:
             self._reader = AnyReader([path])

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_dynamics.errors import MissingExtraError, RecordError
+from humanoid_dynamics.series.bounded_reading import bound_rosbags, check_size, find_limit, measure_folder
 from humanoid_dynamics.series.messages import (
     ARRAY,
     BASE_TRAJECTORY,
@@ -196,19 +197,23 @@ def read_bag(path: Path) -> Bag:
         from rosbags.highlevel import AnyReader
     except ImportError as cause:
         raise MissingExtraError("rosbags", "bags", "reading MCAP") from cause
+    bound_rosbags()
     origin = str(path)
     try:
         with AnyReader([path]) as reader:
             topics = {connection.topic: connection.msgtype for connection in reader.connections}
-            return Bag(origin, topics, *_collect(reader))
+            return Bag(origin, topics, *_collect(reader, find_limit(measure_folder(path))))
     except (*BROKEN, *errors_of_rosbags()) as cause:
         raise RecordError(origin, f"cannot be read as a bag: {explain_fault(path, cause)}") from cause
 
 
-def _collect(reader: Any) -> tuple[dict[str, list[Series]], dict[str, list[tuple[int, Any]]]]:
+def _collect(reader: Any, limit: int) -> tuple[dict[str, list[Series]], dict[str, list[tuple[int, Any]]]]:
     numbers: dict[str, _Topic] = {}
     messages: dict[str, list[tuple[int, Any]]] = {}
+    total = 0
     for connection, stamp, raw in _wanted(reader):
+        total += len(raw)
+        check_size("all messages together", total, limit)
         if connection.msgtype in NUMBERS:
             numbers.setdefault(connection.topic, _Topic(connection.msgtype, reader.typestore)).take(stamp, bytes(raw))
         else:

@@ -11,6 +11,7 @@ leaves none, a bag does.
 from __future__ import annotations
 
 import json
+import math
 import os
 import struct
 import tempfile
@@ -24,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_dynamics.errors import RecordError
+from humanoid_dynamics.series.bounded_reading import ReadLimitError, check_size, find_limit
 from humanoid_dynamics.series.layout import Layout, parse_layout
 from humanoid_dynamics.series.record import Record, Table
 from humanoid_dynamics.series.sink import TIME, Spool
@@ -35,6 +37,7 @@ BROKEN = (  # what a flipped bit of an archive can lead to
     *(zipfile.BadZipFile, zlib.error, struct.error),
 )
 FAST = 1  # level of compression
+MOST_MEMBERS = 10_000  # of an archive
 
 
 class NpzSink:
@@ -95,6 +98,45 @@ class NpzSink:
         return cast("BinaryIO", tempfile.TemporaryFile(dir=self._path.parent))
 
 
+def load_archive(path: Path) -> dict[str, NDArray[np.generic]]:
+    """Read a numpy archive whole, after a look at what it declares.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Its arrays by name.
+
+    Raises:
+        ReadLimitError: If its arrays together are larger than may be read; other errors are among ``BROKEN``.
+    """
+    limit = find_limit(path.stat().st_size)
+    with path.open("rb") as file:
+        with zipfile.ZipFile(file) as archive:
+            members = archive.infolist()
+            if len(members) > MOST_MEMBERS:
+                raise ReadLimitError(f"it has {len(members)} members, expected at most {MOST_MEMBERS}")
+            check_size("the unpacked archive", sum(member.file_size for member in members), limit)
+            for member in members:
+                with archive.open(member) as entry:
+                    check_size(f"array {member.filename!r}", _declared_size(entry), limit)
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as loaded:
+            return {name: loaded[name] for name in loaded.files}
+
+
+def _declared_size(entry: IO[bytes]) -> int:
+    """Return what the header of an array says of its size [bytes]; zero where it is no array."""
+    if entry.read(len(np.lib.format.MAGIC_PREFIX)) != np.lib.format.MAGIC_PREFIX:
+        return 0
+    major, _ = entry.read(2)
+    read = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(entry)
+    if any(length < 0 for length in shape):
+        raise ReadLimitError(f"an array of shape {shape}, expected lengths of at least zero")
+    return math.prod(shape) * max(dtype.itemsize, 1)
+
+
 def read_npz_record(path: Path) -> Record:
     """Read a record from a numpy archive.
 
@@ -109,8 +151,7 @@ def read_npz_record(path: Path) -> Record:
     """
     origin = str(path)
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays: dict[str, NDArray[np.generic]] = {name: archive[name] for name in archive.files}
+        arrays = load_archive(path)
         for array in arrays.values():
             array.flags.writeable = False
     except BROKEN as cause:

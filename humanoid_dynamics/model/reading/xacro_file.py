@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -12,7 +13,9 @@ from pathlib import Path
 
 from humanoid_dynamics.errors import SourceError
 
-LONGEST = 10  # seconds of computing
+COMPUTING = 1.2  # seconds of computing; those of the environment variable where it is set
+SECONDS_VARIABLE = "HUMANOID_DYNAMICS_XACRO_SECONDS"
+LONGEST = 10  # seconds; twice as long is waited for the process, which may have to wait itself
 LARGEST = 1_000_000_000  # bytes of memory
 NO_WORKSPACE = "it names a package by $(find ...), and no ROS workspace is sourced that could hold it"
 
@@ -35,14 +38,17 @@ def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
     if find_spec("xacro") is None:
         raise SourceError(f"{path}: reading it needs the package xacro: pip install xacro")
     words = {str(name): str(value) for name, value in arguments.items()}
-    request = {"path": sys.path, "file": str(path), "arguments": words, "seconds": LONGEST, "bytes": LARGEST}
+    given = os.environ.get(SECONDS_VARIABLE, "")
+    seconds = max(float(given), 0.1) if given.replace(".", "", 1).isdigit() else min(COMPUTING, LONGEST)
+    waiting = 2 * max(LONGEST, seconds if given else 0)
+    request = {"path": sys.path, "file": str(path), "arguments": words, "seconds": seconds, "bytes": LARGEST}
     command = [sys.executable, str(Path(__file__).with_name("xacro_process.py"))]
     try:
-        done = subprocess.run(command, input=json.dumps(request).encode(), capture_output=True, timeout=2 * LONGEST, check=False)  # noqa: S603
+        done = subprocess.run(command, input=json.dumps(request).encode(), capture_output=True, timeout=waiting, check=False)  # noqa: S603
     except subprocess.TimeoutExpired as cause:
-        raise SourceError(f"{path}: xacro did not come to an end in {2 * LONGEST} s") from cause
-    if done.returncode == -signal.SIGXCPU:
-        raise SourceError(f"{path}: xacro did not come to an end in {LONGEST} s of computing")
+        raise SourceError(f"{path}: xacro did not come to an end in {waiting:g} s") from cause
+    if done.returncode in {-signal.SIGPROF, -signal.SIGXCPU}:
+        raise SourceError(f"{path}: xacro did not come to an end in {seconds:g} s of computing; {SECONDS_VARIABLE} gives it more")
     if done.returncode != 0:
         last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
         raise SourceError(f"{path}: xacro broke off with {done.returncode}: {last:.500}")

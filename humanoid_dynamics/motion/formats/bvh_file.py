@@ -10,6 +10,7 @@ import numpy as np
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.motion.clip import count_frames
 from humanoid_dynamics.motion.retargeting.skeleton import Skeleton, SkeletonMotion
+from humanoid_dynamics.series.bounded_reading import ReadLimitError, check_lines
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, read_only
 
 AXES = "XYZ"
@@ -152,7 +153,8 @@ def read_bvh(path: Path) -> Bvh:
     origin = str(path)
     try:
         lines = path.read_text(encoding="utf-8-sig", errors="strict").splitlines()
-    except (OSError, UnicodeDecodeError) as cause:
+        check_lines(lines)
+    except (OSError, UnicodeDecodeError, ReadLimitError) as cause:
         raise ClipError(origin, f"cannot be read: {cause}") from cause
     start = next((index for index, line in enumerate(lines) if line.strip() == "MOTION"), None)
     if start is None:

@@ -24,6 +24,7 @@ from humanoid_dynamics.errors import ClipError, count
 from humanoid_dynamics.motion.clip import check_times
 from humanoid_dynamics.motion.formats.opensim_file import is_opensim, split_opensim
 from humanoid_dynamics.motion.formats.recording import ASK_RATE, Recording, check_names, check_rate, find_rate
+from humanoid_dynamics.series.bounded_reading import ReadLimitError, check_lines
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 TIME = "time"
@@ -177,10 +178,11 @@ def read_table(path: Path, *, gaps: bool = False) -> Table:
     """
     origin = str(path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as cause:
+        told = path.read_text(encoding="utf-8-sig").splitlines()
+        check_lines(told)
+    except (OSError, UnicodeDecodeError, ReadLimitError) as cause:
         raise ClipError(origin, f"cannot be read: {cause}") from cause
-    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    lines = [(number, line.strip()) for number, line in enumerate(told, start=1) if line.strip()]
     for word, problem in FOREIGN.items():
         if lines and lines[0][1].startswith(word):
             raise ClipError(origin, problem, line=lines[0][0])

@@ -14,7 +14,6 @@ these is a table whose columns are its arrays of one dimension: `time`, `base_x`
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from humanoid_dynamics.motion.formats.csv_file import CONTACT as LABEL
 from humanoid_dynamics.motion.formats.csv_file import TIME
 from humanoid_dynamics.motion.formats.recording import ASK_RATE, Recording, check_rate, find_rate
 from humanoid_dynamics.motion.poses import PoseStream, read_recorded_poses
+from humanoid_dynamics.series.npz_file import BROKEN, load_archive
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 INSTANTS = ("times", TIME, "t")
@@ -147,11 +147,11 @@ def load_arrays(path: Path) -> dict[str, NDArray[np.generic]]:
     """
     try:
         with path.open("rb") as file:
-            loaded = np.load(file, allow_pickle=False)
-            arrays = {name: np.asarray(loaded[name]) for name in loaded.files} if isinstance(loaded, np.lib.npyio.NpzFile) else None
-    except (OSError, ValueError, zipfile.BadZipFile, EOFError) as cause:
+            single = file.read(len(np.lib.format.MAGIC_PREFIX)) == np.lib.format.MAGIC_PREFIX
+        arrays = {} if single else load_archive(path)
+    except BROKEN as cause:
         raise ClipError(str(path), f"cannot be read as a numpy archive: {cause}") from cause
-    if arrays is None:
+    if single:
         raise ClipError(str(path), "is a single array, expected an archive with named arrays")
     return arrays
 
