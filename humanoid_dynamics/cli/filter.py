@@ -48,6 +48,9 @@ UphillOption = Annotated[float, typer.Option("--uphill", help="Where the ground 
 ToeRollOption = Annotated[
     bool, typer.Option("--toe-roll", help="Let soles roll over their front edge before lift-off, for longer strides.")
 ]
+SensitivityOption = Annotated[
+    bool, typer.Option("--sensitivity", help="Filter each clip under five small perturbations too; it is preserved if four of them are.")
+]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics filter g1 walk.npz
@@ -55,6 +58,7 @@ Examples:
   humanoid-dynamics filter g1 walk.npz --picture walk.png --film walk.gif
   humanoid-dynamics filter human28 walk.bvh --lookahead 0.6 --json
   humanoid-dynamics filter g1 walk.npz --toe-roll --out filtered
+  humanoid-dynamics filter g1 walk.npz --sensitivity
   humanoid-dynamics filter g1 lafan1/*.csv --fps 30 --out filtered
   humanoid-dynamics filter g1 uphill.npz --slope 0.087 --out filtered
   humanoid-dynamics filter g1 clips/ "more/**/*.csv" --jobs 4 --out filtered --report table.csv
@@ -79,6 +83,7 @@ def filter(  # noqa: PLR0913
     uphill: UphillOption = 0.0,
     toe_roll: ToeRollOption = False,
     fps: FpsOption = 0.0,
+    sensitivity: SensitivityOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Make clips consistent: motion a robot can do with its motors, joints and feet, and the certificate that it can."""
@@ -100,11 +105,20 @@ def filter(  # noqa: PLR0913
     if is_batch(clips, options):
         if any(pictures):
             raise HumanoidDynamicsError("--picture and --film: received more than one clip, expected one file and one process")
-        job = build_job(robot, mode=mode, settings=settings, offline=offline, joint_map=joint_map, normal=normal, fps=fps or None)
+        job = build_job(
+            robot,
+            mode=mode,
+            settings=settings,
+            offline=offline,
+            joint_map=joint_map,
+            normal=normal,
+            fps=fps or None,
+            sensitivity=sensitivity,
+        )
         outcomes, seconds = filter_many(job, clips, options)
         tell(outcomes, options, {"robot": job.name, **_about(mode, settings, normal)}, seconds)
         return
-    _filter_one(robot, clips[0], (mode, settings, offline, joint_map, normal, fps or None), options, pictures)
+    _filter_one(robot, clips[0], (mode, settings, offline, joint_map, normal, fps or None, sensitivity), options, pictures)
 
 
 def _check_slope(slope: float, uphill: float) -> "Vector | None":
@@ -128,12 +142,13 @@ def _about(mode: str, settings: "Settings", normal: "Vector | None") -> dict[str
 def _filter_one(
     robot: str,
     source: str,
-    how: "tuple[str, Settings, bool, JointMap | None, Vector | None, float | None]",
+    how: "tuple[str, Settings, bool, JointMap | None, Vector | None, float | None, bool]",
     options: BatchOptions,
     pictures: Pictures,
 ) -> None:
     """Filter one file in this process, and draw it where that is wanted."""
     from humanoid_dynamics.filtering.batches.clips import find_clips
+    from humanoid_dynamics.filtering.batches.store import place_result
     from humanoid_dynamics.filtering.batches.task import Outcome, Task
     from humanoid_dynamics.filtering.clip_facts import clip_facts
     from humanoid_dynamics.filtering.clip_filter import LADDER, filter_clip
@@ -143,7 +158,7 @@ def _filter_one(
     from humanoid_dynamics.motion.formats.npz_file import write_npz
     from humanoid_dynamics.motion.load import load_clip
 
-    (mode, settings, offline, joint_map, normal, fps), out = how, options.out
+    (mode, settings, offline, joint_map, normal, fps, sensitivity), out = how, options.out
     model, path = load_robot(robot), Path(source)
     result = find_clips([source], results=Path(out))[0].name if out else ""
     if out:
@@ -153,13 +168,18 @@ def _filter_one(
     slope = None if normal is None else Slope(model, normal)
     ladder = LADDER if offline else LADDER[:1]
     with show_progress(f"filtering {path.name}") as bar:
-        found = filter_clip(model, clip, mode, settings=settings, ladder=ladder, watch=bar.tell, normal=normal)
+        found = filter_clip(model, clip, mode, settings=settings, ladder=ladder, watch=bar.tell, normal=normal, sensitivity=sensitivity)
     draw_pictures(pictures, clip, found, slope)
+    written = ""
     if out:
-        write_npz(build_filtered_recording(found), Path(out) / f"{result}.npz")
+        finished = found.report.finished
+        place, stale = (place_result(Path(out), result, rejected=rejected) for rejected in (not finished, finished))
+        write_npz(build_filtered_recording(found), place)
+        stale.unlink(missing_ok=True)
+        written = str(place)
     outcome = Outcome(Task(path.stem, path, ""), clip_facts(str(path), clip, found, slope))
     about = {"robot": model.name, **_about(mode, settings, normal), **pictures._asdict()}
-    where = "" if options.as_json else _tell_where(pictures, robot, str(Path(out) / f"{result}.npz") if out else "")
+    where = "" if options.as_json else _tell_where(pictures, robot, written)
     tell([outcome], options, about, monotonic() - began, where=where)
 
 

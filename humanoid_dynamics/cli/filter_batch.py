@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from humanoid_dynamics.filtering.batches.task import Outcome
 
 
-SOME_FAILED = 1  # exit code
+NOT_PRESERVED, REFUSED = 1, 2  # exit statuses
 SHOWN = 40  # rows a person reads; where there are more, those that finished are only counted
 
 
@@ -67,7 +67,7 @@ def filter_many(job: "FilterJob", sources: Sequence[str], options: BatchOptions)
 
 
 def tell(outcomes: "Sequence[Outcome]", options: BatchOptions, facts: dict[str, Any], seconds: float, *, where: str = "") -> None:
-    """Print and write what became of clips and where they are, and exit with 1 where one fell or failed."""
+    """Print and write what became of clips and where they are, and exit with 1 where one is not preserved, with 2 where one was refused."""
     from humanoid_dynamics.filtering.batches.table import STATES, name_state, tell_outcome, write_table
 
     delay = max((outcome.facts["after"].get("delay", 0.0) for outcome in outcomes if not outcome.problem), default=None)
@@ -83,8 +83,10 @@ def tell(outcomes: "Sequence[Outcome]", options: BatchOptions, facts: dict[str, 
     else:
         _print(str(facts["robot"]), outcomes, seconds, make_console())
         typer.echo(where, nl=False)
+    if any(outcome.problem for outcome in outcomes):
+        raise typer.Exit(REFUSED)
     if any(name_state(outcome) != STATES[0] for outcome in outcomes):
-        raise typer.Exit(SOME_FAILED)
+        raise typer.Exit(NOT_PRESERVED)
 
 
 def check_folder(option: str, path: str, made: str = "") -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 BESIDE = ("", "before", "after")
 HEADS = (
-    *("clip", "finished", "impossible before", "in limits", "residual", "CoP", "friction", "torque", "joint margin"),
+    *("clip", "preserved", "finished", "impossible before", "in limits", "residual", "CoP", "friction", "torque", "joint margin"),
     *("joint rms", "CoM rms", "base", "slip", "stride kept", "rungs", "us"),
 )
 UNKNOWN = "not judged"
@@ -17,6 +17,7 @@ def figures(facts: dict[str, Any]) -> tuple[str, ...]:
     """Write what ``clip_facts`` tells, below all ``HEADS`` but the first."""
     after = facts["after"]
     return (
+        after["headline"],
         _finished(facts),
         f"{_percent(facts['before']['impossible'])} ({_percent(facts['false_alarms']['impossible'])} false alarm)",
         UNKNOWN if after["all_limits"] is None else f"{100 * after['all_limits']:.1f} %",
@@ -29,7 +30,7 @@ def figures(facts: dict[str, Any]) -> tuple[str, ...]:
         f"{100 * after['com_rms']:.1f} cm",
         f"{100 * after['base_max']:.0f} cm",
         _millimetres(after["slip"]),
-        _percent(after["stride"]),
+        _kept(after["stride"]),
         _rungs(after),
         f"{after['microseconds']:.0f}",
     )
@@ -40,7 +41,9 @@ def compare(facts: dict[str, Any]) -> list[tuple[str, str, str]]:
     before, alarms, after = facts["before"], facts["false_alarms"], facts["after"]
     inside = UNKNOWN if after["all_limits"] is None else f"{100 * after['all_limits']:.1f} %"
     return [
+        ("preserved", "", after["headline"]),
         ("finished", "", _finished(facts)),
+        *_compare_measures(after["measures"]),
         ("samples that look impossible", _percent(before["impossible"]), f"{_percent(alarms['impossible'])}, false alarms"),
         ("  zero-moment point outside", _percent(before["outside"]), _percent(alarms["outside"])),
         ("  more friction than there is", _percent(before["slippery"]), _percent(alarms["slippery"])),
@@ -55,17 +58,37 @@ def compare(facts: dict[str, Any]) -> list[tuple[str, str, str]]:
         ("centre of mass, error", "", f"{100 * after['com_rms']:.1f} cm rms"),
         ("base, error", "", f"{100 * after['base_max']:.0f} cm at most"),
         ("slip of soles that bear load", "", _millimetres(after["slip"])),
-        ("stride kept", "", _percent(after["stride"])),
         ("rungs of the ladder", "", _rungs(after)),
         ("time per frame", "", f"{after['microseconds']:.0f} us"),
     ]
+
+
+def _compare_measures(measures: dict[str, Any] | None) -> list[tuple[str, str, str]]:
+    """Write what is kept of the reference."""
+    if measures is None:
+        return []
+    return [
+        ("  samples followed", "", _percent(measures["followed"])),
+        ("  path of the base", "", _kept(measures["path"])),
+        ("  stride between touch-down places", "", _kept(measures["stride"])),
+        ("  flight", "", _kept(measures["flight"])),
+        ("  time taken over that of the reference", "", UNKNOWN if (f := measures["time_factor"]) is None else f"{f:.2f}"),
+        ("  touch-downs and lift-offs, F1", "", _kept(measures["contact_f1"])),
+        ("  joints, error within the clip", "", UNKNOWN if (rms := measures["joint_rms"]) is None else f"{_degrees(rms)} rms"),
+        ("  self-collision beyond the reference", "", _millimetres(measures["self_collision"])),
+        ("  feet below the ground beyond the reference", "", _millimetres(measures["foot_penetration"])),
+    ]
+
+
+def _kept(share: float | None) -> str:
+    return "not applicable" if share is None else f"{100 * share:.0f} %"
 
 
 def _finished(facts: dict[str, Any]) -> str:
     from humanoid_dynamics.filtering.clip_filter import LADDER
 
     after = facts["after"]
-    finished = "yes" if after["finished"] else f"fell at {after['fell']:.2f} s"
+    finished = "yes" if after["finished"] else "not followed" if after["fell"] is None else f"fell at {after['fell']:.2f} s"
     return finished + ("" if facts["attempt"] == LADDER[0].name else f" ({facts['attempt']})")
 
 

@@ -3,11 +3,14 @@ from .batches.clips import find_clips as find_clips
 from .batches.job import build_job as build_job
 from .clip_filter import FilteredClip as FilteredClip
 from .clip_filter import filter_clip as filter_clip
+from .clip_report import ClipReport as ClipReport
 from .filter import DynamicsFilter as DynamicsFilter
 from .frame import Frame as Frame
 from .paper.filter import PaperFilter as PaperFilter
 from .paper.filter import PaperReference as PaperReference
 from .poses.answer import TeleoperationFrame as TeleoperationFrame
 from .poses.teleoperation import Teleoperation as Teleoperation
+from .preservation import PreservationMeasures as PreservationMeasures
+from .sensitivity import perturbations as perturbations
 from .settings import Settings as Settings
 from .ticks.tick import TickSettings as TickSettings

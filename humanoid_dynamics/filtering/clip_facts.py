@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from math import isfinite
 from typing import Any
 
 from humanoid_dynamics.filtering.clip_filter import FilteredClip
+from humanoid_dynamics.filtering.clip_report import to_plain
 from humanoid_dynamics.filtering.scoring import false_alarms, score_motion
 from humanoid_dynamics.filtering.slope import Slope
 from humanoid_dynamics.motion.clip import Clip
@@ -22,7 +22,7 @@ def clip_facts(path: str, clip: Clip, found: FilteredClip, slope: Slope | None =
         slope: The ground, where it is not level: on it both are scored.
 
     Returns:
-        Score before, verdict after, false alarms of the score, and the attempts.
+        Score before, report after, false alarms of the score, and the attempts.
     """
     after = found.clip
     if slope is not None:
@@ -31,19 +31,11 @@ def clip_facts(path: str, clip: Clip, found: FilteredClip, slope: Slope | None =
         "clip": path,
         "seconds": clip.duration,
         "before": asdict(score_motion(clip)),
-        "after": asdict(found.verdict),
+        "preserved": found.report.preserved,
+        "rejected": not found.report.finished,
+        "after": found.report.to_dict(),
         "false_alarms": asdict(false_alarms(after, clip.rate)),
         "attempt": found.attempt.name,
-        "attempts": {name: verdict.finished for name, verdict in found.verdicts.items()},
+        "attempts": {name: report.finished for name, report in found.reports.items()},
     }
-    return {key: _finite(value) for key, value in facts.items()}
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(part) for part in value]
-    if isinstance(value, float) and not isfinite(value):
-        return None
-    return value
+    return {key: to_plain(value) for key, value in facts.items()}

@@ -35,6 +35,7 @@ class Feed:
         frames: All frames.
         told: Status -> how many samples of the clip had it.
         rows: Status -> the first row that had it.
+        refused: Rows that were refused.
         spent: Time each frame took, the samples before it included [s].
     """
 
@@ -42,6 +43,7 @@ class Feed:
     frames: list[Frame] = field(default_factory=list)
     told: Counter[str] = field(default_factory=Counter)
     rows: dict[str, int] = field(default_factory=dict)
+    refused: set[int] = field(default_factory=set)
     spent: list[float] = field(default_factory=list)
 
     @property
@@ -111,6 +113,8 @@ def feed_clip(flow: DynamicsFilter, clip: Clip, watch: Callable[[float], None] |
         if row < len(clip) and abs(instants[row] - time) <= SAME:
             feed.told[status] += 1
             feed.rows.setdefault(status, row)
+            if status not in TAKEN:
+                feed.refused.add(row)
         stands = _drain(flow, feed, began)
         if not stands:
             return feed

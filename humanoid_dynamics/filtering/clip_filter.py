@@ -9,14 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from humanoid_dynamics.errors import ClipError
-from humanoid_dynamics.filtering.clip_feed import HOLD, HOLD_RATE, feed_clip
+from humanoid_dynamics.filtering.clip_feed import HOLD, HOLD_RATE, Feed, feed_clip
+from humanoid_dynamics.filtering.clip_report import ClipReport, PerturbedRun, judge_clip
 from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.frame import Frame
+from humanoid_dynamics.filtering.preservation import PreservationMeasures, measure_preservation, unmeasured
 from humanoid_dynamics.filtering.run_out import run_out
+from humanoid_dynamics.filtering.sensitivity import perturbations
 from humanoid_dynamics.filtering.settings import RANGES, Settings
 from humanoid_dynamics.filtering.slope import Slope
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
-from humanoid_dynamics.filtering.verdict import Verdict, judge_clip
 from humanoid_dynamics.model.doubt import tell_doubtful
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
@@ -68,19 +70,19 @@ class FilteredClip:
     Attributes:
         clip: The consistent motion: configurations, velocities, accelerations, contacts.
         frames: All frames, with torques, wrenches and certificates; those of the hold before and after the clip too.
-        verdict: What is true of it.
+        report: What is true of it.
         attempt: How it was done.
-        verdicts: Verdicts of all attempts by name, in order.
+        reports: Reports of all attempts by name, in order.
     """
 
     clip: Clip
     frames: tuple[Frame, ...]
-    verdict: Verdict
+    report: ClipReport
     attempt: Attempt
-    verdicts: dict[str, Verdict]
+    reports: dict[str, ClipReport]
 
 
-def filter_clip(
+def filter_clip(  # noqa: PLR0913
     robot: RobotModel,
     clip: Clip,
     mode: str = "balanced",
@@ -90,6 +92,7 @@ def filter_clip(
     ladder: Sequence[Attempt] = LADDER,
     watch: Callable[[float], None] | None = None,
     normal: ArrayLike | None = None,
+    sensitivity: bool = False,
 ) -> FilteredClip:
     """Filter a whole clip; where the robot falls, with the next settings of a ladder.
 
@@ -102,6 +105,7 @@ def filter_clip(
         ladder: Attempts, in order; the first whose robot stays on its feet is kept, the longest where none does.
         watch: Told the share of the present attempt that is done.
         normal: (3,) normal of the ground, through the origin; upward where None.  Targets of frames are in axes of the ground.
+        sensitivity: Whether five perturbed runs are made as well, each with the first attempt; see ``sensitivity.perturbations``.
 
     Returns:
         The clip after the filter.
@@ -113,14 +117,29 @@ def filter_clip(
     """
     if normal is not None:
         slope = Slope(robot, normal)
-        found = filter_clip(slope.robot, slope.clip_to_ground(clip), mode, settings=settings, tick=tick, ladder=ladder, watch=watch)
+        clip_G = slope.clip_to_ground(clip)
+        found = filter_clip(slope.robot, clip_G, mode, settings=settings, tick=tick, ladder=ladder, watch=watch, sensitivity=sensitivity)
         frames_W = tuple(slope.frame_to_world(frame) for frame in found.frames)
         return replace(found, clip=build_clip_of(robot, frames_W, clip.origin), frames=frames_W)
     settings = settings or Settings()
     if clip.duration < settings.dt:
         raise ClipError(clip.origin, f"lasts {clip.duration:.4g} s, less than one tick of {settings.dt:.4g} s")
     check_duration(clip)
-    return _climb(robot, clip, mode, (settings, tick, ladder or LADDER[:1]), watch)
+    ladder = ladder or LADDER[:1]
+    found = _climb(robot, clip, mode, (settings, tick, ladder), watch)
+    if not sensitivity:
+        return found
+    how = (settings, tick, ladder[0])
+    runs = tuple(PerturbedRun(name, _run_perturbed(other, moved, mode, how)) for name, moved, other in perturbations(clip, robot))
+    return replace(found, report=replace(found.report, perturbed=runs))
+
+
+def _run_perturbed(robot: RobotModel, clip: Clip, mode: str, how: tuple[Settings, TickSettings | None, Attempt]) -> tuple[str, ...]:
+    """Return what is outside its bound where a perturbed clip is filtered."""
+    try:
+        return _attempt(robot, clip, mode, how, None)[1].broken
+    except ClipError:
+        return ("refused",)
 
 
 def build_clip_of(robot: RobotModel, frames: Sequence[Frame], origin: str) -> Clip:
@@ -149,29 +168,30 @@ def _climb(
 ) -> FilteredClip:
     """Make one attempt after the other, until the robot stays on its feet."""
     settings, tick, ladder = how
-    verdicts: dict[str, Verdict] = {}
+    reports: dict[str, ClipReport] = {}
     best: tuple[Attempt, list[Frame]] | None = None
     problem: ClipError | None = None
-    attempts = list(ladder)
+    attempts, tried = list(ladder), 0
     while attempts:
         attempt = attempts.pop(0)
         try:
-            frames, verdict = _attempt(robot, clip, mode, (settings, tick, attempt), watch)
+            frames, report = _attempt(robot, clip, mode, (settings, tick, attempt), watch)
         except ClipError as nothing:
-            problem = problem or nothing
+            problem, tried = problem or nothing, tried + 1
             continue
-        verdicts[attempt.name] = verdict
-        good = verdict.finished and not (verdict.flown and verdict.all_limits is not None and verdict.all_limits < 1.0)
+        reports[attempt.name] = report = replace(report, first_attempt=not tried)
+        tried += 1
+        good = report.fell is None and not (report.flown and report.all_limits is not None and report.all_limits < 1.0)
         if best is None or good or len(frames) / attempt.slower > len(best[1]) / best[0].slower:
             best = (attempt, frames)
         if good:
             break
-        if verdict.flown:
+        if report.flown:
             attempts.insert(0, replace(attempt, name=f"{attempt.name}, {GROUNDED}", flights=False))
     if best is None:
         raise problem or ClipError(clip.origin, "nothing came of any attempt")
     kept, frames = best
-    return FilteredClip(build_clip_of(robot, frames, clip.origin), tuple(frames), verdicts[kept.name], kept, verdicts)
+    return FilteredClip(build_clip_of(robot, frames, clip.origin), tuple(frames), reports[kept.name], kept, reports)
 
 
 def _attempt(
@@ -180,8 +200,9 @@ def _attempt(
     mode: str,
     how: tuple[Settings, TickSettings | None, Attempt],
     watch: Callable[[float], None] | None,
-) -> tuple[list[Frame], Verdict]:
+) -> tuple[list[Frame], ClipReport]:
     settings, tick, attempt = how
+    original = clip
     settings = _changed(settings, attempt)
     longest = max(attempt.slower * float(np.max(np.diff(clip.times))), 1.0 / HOLD_RATE)
     flow = DynamicsFilter(robot, mode, settings=settings, tick=tick)
@@ -191,7 +212,7 @@ def _attempt(
     feed = feed_clip(flow, paced, watch)
     feed.check()
     notices = (*clip.notices, *feed.notices, *tell_doubtful(flow.doubtful))
-    verdict = judge_clip(
+    report = judge_clip(
         robot,
         flow.proportions,
         feed.frames,
@@ -199,9 +220,22 @@ def _attempt(
         microseconds=feed.microseconds,
         notices=notices,
         lost=flow.status == "fallen",
+        measures=_measure(original, paced, feed),
     )
-    verdict = replace(verdict, delay=flow.delay_at(1.0 / longest))
-    return feed.frames, verdict.without_limits() if flow.doubtful else verdict
+    report = replace(report, delay=flow.delay_at(1.0 / longest))
+    return feed.frames, report.without_limits() if flow.doubtful else report
+
+
+def _measure(original: Clip, paced: Clip, feed: Feed) -> PreservationMeasures:
+    """Measure what is kept of a clip whose rows came at other instants; NaN where a clip has too little to be measured."""
+    stamps = np.array([frame.reference for frame in feed.frames]) - HOLD + paced.times[0]
+    early, late = np.minimum(stamps - paced.times[0], 0.0), np.maximum(stamps - paced.times[-1], 0.0)
+    taken = np.array([row not in feed.refused for row in range(len(original))])
+    try:
+        filtered = build_clip_of(original.robot, feed.frames, original.origin)
+        return measure_preservation(original, filtered, np.interp(stamps, paced.times, original.times) + early + late, taken=taken)
+    except ClipError:
+        return unmeasured()
 
 
 def _wanted(clip: Clip, frames: Sequence[Frame]) -> Matrix:

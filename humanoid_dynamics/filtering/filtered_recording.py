@@ -8,6 +8,7 @@ Beside what every archive of a motion holds:
     rung                (n,) place on the ladder of the tick: 0 where all limits were kept
     reference_times     (n,) instant of the reference each frame belongs to [s]
     certificate_NAME    (n,) each number of the certificate, see ``FrameCertificate``
+    report              the report of the clip as JSON, see ``ClipReport``; finished and preserved as booleans beside it
 
 Velocities are those at the instants, accelerations those with which motion goes on: with torques and wrenches they fulfil the equation
 of motion.
@@ -15,6 +16,7 @@ of motion.
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields, replace
 
 import numpy as np
@@ -45,6 +47,9 @@ def build_filtered_recording(found: FilteredClip) -> Recording:
         "tau": np.array([frame.tau for frame in frames]),
         "tau_names": np.array(velocity_columns(robot)[BASE:], dtype=str),
         "rung": np.array([frame.rung for frame in frames]),
+        "finished": np.array(found.report.finished),
+        "preserved": np.array(found.report.preserved),
+        "report": np.array(json.dumps(found.report.to_dict(), allow_nan=False)),
         "reference_times": np.array([frame.reference for frame in frames]),
     }
     for foot, sole in enumerate(find_soles(robot)):

@@ -25,7 +25,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.ndimage import maximum_filter1d
 
-from humanoid_dynamics.filtering.self_collision import SelfCollision
+from humanoid_dynamics.filtering.self_collision import find_self_collision
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.motion.clip import Clip, Labels
@@ -287,6 +287,8 @@ def _measure_path(asked: tuple[Clip, Matrix], places: Matrix, travels: float) ->
     ends = np.linspace(0, len(even) - 1, count + 1).round().astype(np.intp)
     chords, done = np.diff(reference[ends], axis=0), np.diff(places[ends], axis=0)
     lengths = np.linalg.norm(chords, axis=1)
+    if float(np.sum(lengths)) < travels:
+        return None
     along = np.einsum("ij,ij->i", done, chords) / np.maximum(lengths, ROUND_OFF)
     return float(np.sum(along) / np.sum(lengths))
 
@@ -368,7 +370,7 @@ def _measure_followed(reference: Clip, filtered: Clip, stamps: Vector, taken: La
 
 def _measure_self_collision(reference: Clip, filtered: Clip, stamps: Vector, inside: Indices) -> float:
     """Return how much deeper two links penetrate than in the reference around the same instant [m]."""
-    collision = SelfCollision(reference.robot)
+    collision = find_self_collision(reference.robot)
     instants = np.arange(stamps[inside[0]], stamps[inside[-1]] + ROUND_OFF, 1.0 / SAMPLED)
     got = np.array([collision.measure(filtered.q[row]) for row in _find_rows(stamps, instants)])
     if not np.any(got > 0.0):

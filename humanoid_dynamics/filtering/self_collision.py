@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
 
@@ -79,6 +80,16 @@ class SelfCollision:
                 k = self._pair[row]
                 depths[k] = max(depths[k], -min(contact.penetration_depth for contact in result.getContacts()))
         return np.maximum(depths - self._resting, 0.0)
+
+
+@lru_cache(maxsize=4)
+def find_self_collision(robot: RobotModel) -> SelfCollision:
+    """Return what measures a robot, made once.
+
+    Args:
+        robot: A robot on two soles.
+    """
+    return SelfCollision(robot)
 
 
 def _build_shapes(robot: RobotModel) -> list[tuple[int, pin.SE3, coal.CollisionGeometry]]:

@@ -106,9 +106,9 @@ def test_a_batch_that_is_stopped_goes_on_where_it_was(clips, tmp_path):
     kept = {path: path.stat().st_mtime_ns for path in (Store(out).result(name) for name in done)}
     assert kept
     answer = call("human28", clips, "--out", out, "--report", table, "--json")
-    assert answer.exit_code == 1, answer.output
+    assert answer.exit_code == 2, answer.output
     facts = json.loads(answer.stdout)
-    assert facts["counts"] == {"finished": 4, "fell": 0, "failed": 2, "done_before": len(kept)}
+    assert facts["counts"] == {"preserved": 4, "finished": 0, "not_followed": 0, "fell": 0, "failed": 2, "done_before": len(kept)}
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     told = {one["name"]: one for one in facts["clips"]}
     assert set(told) == {"broken", "deep/squat", "squat", "stand", "tailed", "walk"}
@@ -126,7 +126,7 @@ def test_a_batch_that_is_stopped_goes_on_where_it_was(clips, tmp_path):
     # The good ones once more: nothing is left to do, so no worker is started.
     again = call("human28", clips / "s*.npz", clips / "walk.npz", "--out", out)
     assert again.exit_code == 0, again.output
-    assert "3 finished; 3 were done before" in again.output
+    assert "3 preserved; 3 were done before" in again.output
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ from humanoid_dynamics.errors import ClipError, ShapeError
 from humanoid_dynamics.filtering import DynamicsFilter, filter_clip
 from humanoid_dynamics.filtering.clip_feed import LONGEST_STEP, Feed, feed_clip, samples_with_holds
 from humanoid_dynamics.filtering.clip_filter import LADDER
+from humanoid_dynamics.filtering.clip_report import measure_slip
 from humanoid_dynamics.filtering.filtered_recording import build_filtered_recording
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.settings import Settings
-from humanoid_dynamics.filtering.verdict import measure_slip
 from humanoid_dynamics.motion.body_points import find_soles
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.formats.mapping import build_clip
@@ -72,7 +72,7 @@ def test_recorded_clips_end_at_rest_on_both_feet(name):
     g1 = hd.load_robot("g1")
     found = filter_clip(g1, load_recorded(find_recording(name), g1), ladder=FIRST)
     last = found.frames[-1]
-    assert found.verdict.finished
+    assert found.report.finished
     assert all(last.stands)
     assert np.abs(last.v).max() < 0.02
 
@@ -120,8 +120,8 @@ def test_samples_that_are_refused_or_changed_are_counted(robot):
 
 def test_notices_and_delay_are_in_the_verdict_and_what_is_written_can_be_judged_again(robot, tmp_path):
     found = filter_clip(robot, spoilt(standing(robot), lean, slice(4, 6)), ladder=FIRST)
-    assert "2 of 12 samples refused, leaning" in found.verdict.notices[0]
-    assert found.verdict.delay == pytest.approx(0.895 + 2.0 / RATE)
+    assert "2 of 12 samples refused, leaning" in found.report.notices[0]
+    assert found.report.delay == pytest.approx(0.895 + 2.0 / RATE)
     path = tmp_path / "written.npz"
     write_npz(build_filtered_recording(found), path)
     written, arrays = build_clip(read_npz(path), robot), load_arrays(path)
@@ -219,7 +219,7 @@ def test_frames_in_which_something_is_compiled_do_not_count(robot):
 
 def test_limits_that_cannot_be_meant_are_not_judged(robot):
     found = filter_clip(robot, standing(robot), ladder=FIRST)
-    verdict = found.verdict.without_limits()
+    verdict = found.report.without_limits()
     assert verdict.all_limits is verdict.torque is verdict.joints is None
     assert verdict.cop == 1.0
 

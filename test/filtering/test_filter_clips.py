@@ -49,7 +49,7 @@ def test_standing_stays_exactly():
     robot = hd.load_robot("g1")
     times = np.arange(0.0, 1.0, 1.0 / 30.0)
     found = filter_clip(robot, Clip(robot, times, np.tile(robot.posture, (len(times), 1))), ladder=FIRST)
-    assert_consistent(found.verdict)
+    assert_consistent(found.report)
     errors = [pin.difference(robot.model, robot.posture, frame.q) for frame in found.frames]
     assert np.max(np.abs(errors)) <= 1e-9
 
@@ -58,9 +58,9 @@ def test_standing_stays_exactly():
 def test_squat_and_walk(name):
     robot = hd.load_robot("g1")
     found = filter_clip(robot, load(name, robot), ladder=FIRST)
-    assert_consistent(found.verdict)
-    assert np.rad2deg(found.verdict.joint_rms) <= 6.0
-    assert found.verdict.com_rms <= 0.05
+    assert_consistent(found.report)
+    assert np.rad2deg(found.report.joint_rms) <= 6.0
+    assert found.report.com_rms <= 0.05
     velocity = np.array([frame.v for frame in found.frames])
     acceleration = np.array([frame.vdot for frame in found.frames])
     np.testing.assert_allclose(np.diff(velocity, axis=0), 0.005 * acceleration[:-1], atol=1e-12)
@@ -69,8 +69,8 @@ def test_squat_and_walk(name):
 def test_frames_before_a_fall_are_inside_all_limits_too():
     robot = hd.load_robot("g1")
     found = filter_clip(robot, load("g1_asap/walk_level4.npz", robot), ladder=FIRST, settings=Settings(lookahead=0.02, gate=False))
-    assert not found.verdict.finished  # accelerations are large there, and soles bear a few newtons or less
-    assert found.verdict.all_limits == 1.0
+    assert not found.report.finished  # accelerations are large there, and soles bear a few newtons or less
+    assert found.report.all_limits == 1.0
     assert max(frame.certificate.friction for frame in found.frames) <= 1.0
 
 
@@ -89,7 +89,7 @@ def test_steps_are_finished_with_a_short_look_ahead_and_waiting(name, lookahead,
     robot = hd.load_robot("g1")
     clip = load(f"g1_asap/{name}.npz", robot)
     found = filter_clip(robot, clip, ladder=FIRST, settings=Settings(lookahead=lookahead))
-    assert_consistent(found.verdict)
+    assert_consistent(found.report)
     assert found.frames[-1].time - found.frames[0].time <= longer * (clip.times[-1] - clip.times[0] + 2.0)
 
 
@@ -107,8 +107,8 @@ def test_score_falls_to_its_false_alarm_rate():
 def test_recorded_motion_is_finished(name):
     robot = hd.load_robot("g1")
     found = filter_clip(robot, load(name, robot))
-    assert_consistent(found.verdict)
-    assert np.rad2deg(found.verdict.joint_rms) <= G1[name]
+    assert_consistent(found.report)
+    assert np.rad2deg(found.report.joint_rms) <= G1[name]
 
 
 @pytest.mark.slow
@@ -132,7 +132,7 @@ def test_who_kicks_does_not_lean_until_the_robot_lies(lookahead):
     robot, fell = hd.load_robot("g1"), []
     recorded = [f"g1_karate/{name}.csv" for name in ("M_Move18", "M_Move3", "M_ShortMove12")]
     for name in (*recorded, *(f"deepmimic/humanoid3d_{name}.txt" for name in ("jog", "kick", "punch"))):
-        if not filter_clip(robot, load(name, robot), ladder=FIRST, settings=Settings(lookahead=lookahead)).verdict.finished:
+        if not filter_clip(robot, load(name, robot), ladder=FIRST, settings=Settings(lookahead=lookahead)).report.finished:
             fell.append(name)
     assert len(fell) <= 4, fell
 
@@ -144,8 +144,8 @@ def test_nobody_waits_in_vain_for_a_foot_that_does_not_reach_the_ground():
     found = filter_clip(robot, load("g1_karate/J_ShortDance16_JazzWalk.csv", robot), ladder=FIRST, settings=Settings(lookahead=0.1))
     alone = [sum(frame.stands) == 1 and then.reference == frame.reference for frame, then in pairwise(found.frames)]
     assert max(after - first for first, after, waits in runs(np.array(alone)) if waits) * 0.005 < 1.2
-    assert found.verdict.finished
-    assert found.verdict.all_limits == 1.0
+    assert found.report.finished
+    assert found.report.all_limits == 1.0
 
 
 @pytest.mark.slow
@@ -155,7 +155,7 @@ def test_eleven_of_eleven_at_the_first_attempt():
     clips = {"standing": Clip(robot, times, np.tile(robot.posture, (len(times), 1)))}
     clips |= {name: load(name, robot) for name in G1 if "jump" not in name}  # a jump without flight is another matter
     assert len(clips) == 11
-    finished = {name: filter_clip(robot, clip, ladder=FIRST).verdict.finished for name, clip in clips.items()}
+    finished = {name: filter_clip(robot, clip, ladder=FIRST).report.finished for name, clip in clips.items()}
     assert all(finished.values()), finished
 
 
@@ -169,7 +169,7 @@ def test_eleven_of_eleven_at_the_first_attempt():
 )
 def test_consistent_walk_passes_through(name, robot, most, limits):
     robot = hd.load_robot(robot)
-    verdict = filter_clip(robot, load(name, robot), ladder=FIRST).verdict
+    verdict = filter_clip(robot, load(name, robot), ladder=FIRST).report
     assert verdict.finished
     assert verdict.residual <= 1e-8
     assert verdict.cop == verdict.friction == 1.0
@@ -182,8 +182,8 @@ def test_centre_of_mass_of_the_recording_makes_it_fall():
     """Negative control: without the bounded path of the centre of mass the same filter falls."""
     robot = hd.load_robot("g1")
     found = filter_clip(robot, load("g1_asap/walk_level1.npz", robot), settings=Settings(balance=False), ladder=FIRST)
-    assert not found.verdict.finished
-    assert found.verdict.residual <= 1e-8  # consistent, and on the floor
+    assert not found.report.finished
+    assert found.report.residual <= 1e-8  # consistent, and on the floor
 
 
 def test_pull_of_the_ground_is_reported():
@@ -191,11 +191,11 @@ def test_pull_of_the_ground_is_reported():
     robot = hd.load_robot("g1")
     loose = TickSettings(unilateral=False)
     clip = load("g1_asap/walk_level1.npz", robot, 4.0)
-    verdict = filter_clip(robot, clip, tick=loose, settings=Settings(balance=False), ladder=FIRST).verdict
+    verdict = filter_clip(robot, clip, tick=loose, settings=Settings(balance=False), ladder=FIRST).report
     assert verdict.cop < 0.25
     assert verdict.all_limits <= verdict.cop
     assert verdict.cop_margin < -0.05
-    kept = filter_clip(robot, clip, settings=Settings(balance=False), ladder=FIRST).verdict
+    kept = filter_clip(robot, clip, settings=Settings(balance=False), ladder=FIRST).report
     assert kept.cop == 1.0
     assert kept.cop_margin >= 0.0
 
@@ -207,7 +207,7 @@ def test_feet_that_float_are_put_on_the_ground():
     q = np.tile(robot.posture, (len(times), 1))
     q[:, 2] += 0.06
     settings = Settings(), Settings(repair_height=False)
-    repaired, floats = (filter_clip(robot, Clip(robot, times, q), settings=how, ladder=FIRST).verdict for how in settings)
+    repaired, floats = (filter_clip(robot, Clip(robot, times, q), settings=how, ladder=FIRST).report for how in settings)
     assert repaired.joint_rms < 1e-9
     assert np.rad2deg(floats.joint_rms) > 2.0
     assert floats.base_max > 0.05
@@ -219,7 +219,7 @@ def test_without_repair_of_heights_joints_are_farther_off(name):
     robot = hd.load_robot("g1")
     clip = load(f"g1_asap/{name}.npz", robot)
     settings = Settings(), Settings(repair_height=False)
-    repaired, floats = (filter_clip(robot, clip, settings=how, ladder=FIRST).verdict.joint_rms for how in settings)
+    repaired, floats = (filter_clip(robot, clip, settings=how, ladder=FIRST).report.joint_rms for how in settings)
     assert floats > 1.5 * repaired
 
 
@@ -227,8 +227,8 @@ def test_without_repair_of_heights_joints_are_farther_off(name):
 def test_joints_beyond_their_limits_are_reported():
     robot = hd.load_robot("g1")
     found = filter_clip(robot, load("g1_karate/M_ShortMove12.csv", robot), tick=TickSettings(joint_limits=False), ladder=FIRST)
-    assert np.rad2deg(found.verdict.joint_margin) < -30.0
-    assert found.verdict.all_limits < 1.0
+    assert np.rad2deg(found.report.joint_margin) < -30.0
+    assert found.report.all_limits < 1.0
 
 
 def hostile(robot, kind, rng):
@@ -310,14 +310,14 @@ def test_mode_of_the_paper_is_consistent_and_falls():
     """Negative control: the filter of the paper looks at forces only as they come, and a recorded walk makes it fall."""
     robot = hd.load_robot("g1")
     found = filter_clip(robot, load("g1_asap/walk_level1.npz", robot), "paper", ladder=FIRST)
-    assert not found.verdict.finished
-    assert found.verdict.residual <= 1e-8
+    assert not found.report.finished
+    assert found.report.residual <= 1e-8
 
 
 def test_mode_of_the_paper_holds_what_is_consistent():
     robot = hd.load_robot("human28")
     times = np.arange(0.0, 0.5, 1.0 / 30.0)
     found = filter_clip(robot, Clip(robot, times, np.tile(robot.posture, (len(times), 1))), "paper", ladder=FIRST)
-    assert found.verdict.finished
-    assert found.verdict.cop == 1.0
-    assert found.verdict.joint_max < 1e-6
+    assert found.report.finished
+    assert found.report.cop == 1.0
+    assert found.report.joint_max < 1e-6

@@ -148,13 +148,13 @@ def assert_possible(robot, frames, path=True):
 def test_short_clips_are_possible():
     robot = hd.load_robot("human28")
     found = filter_clip(robot, plan_walk(robot, WalkStyle(steps=1)).clip)
-    assert found.verdict.finished
+    assert found.report.finished
     assert_possible(robot, found.frames)
     robot = hd.load_robot("g1")
     clip = load_recorded(find_recording("g1_asap/squat_level1.npz"), robot)
     rows = clip.times <= clip.times[0] + 1.5
     found = filter_clip(robot, clip.change(times=clip.times[rows], q=clip.q[rows], v=None, a=None))
-    assert found.verdict.finished
+    assert found.report.finished
     assert_possible(robot, found.frames)
 
 
@@ -163,5 +163,5 @@ def test_short_clips_are_possible():
 def test_recorded_clip_is_possible(name):
     robot = hd.load_robot("g1")
     found = filter_clip(robot, load_recorded(find_recording(name), robot))
-    assert found.verdict.finished
+    assert found.report.finished
     assert_possible(robot, found.frames)

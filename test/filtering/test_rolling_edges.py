@@ -171,7 +171,7 @@ def test_planned_walk_with_long_strides_keeps_them():
     """The limits of flat soles shorten these steps; the steps themselves are planned with flat soles, and none has to roll."""
     robot = hd.load_robot("g1")
     clip = plan_walk(robot, WalkStyle(steps=4, step_length=0.62 * measure_proportions(robot).leg)).clip
-    flat, rolled = (filter_clip(robot, clip, settings=Settings(toe_roll=toe_roll), ladder=FIRST).verdict for toe_roll in (False, True))
+    flat, rolled = (filter_clip(robot, clip, settings=Settings(toe_roll=toe_roll), ladder=FIRST).report for toe_roll in (False, True))
     for verdict in (flat, rolled):
         assert verdict.finished
         assert verdict.all_limits == 1.0
@@ -192,10 +192,10 @@ def test_recorded_walk_with_toe_off_is_finished(name, clip, heels):
     robot = hd.load_robot(name)
     motion = load_recorded(find_recording(clip), robot)
     found = filter_clip(robot, motion, settings=Settings(toe_roll=True, heels=heels), ladder=FIRST)
-    assert found.verdict.finished
-    assert found.verdict.all_limits == 1.0
-    assert found.verdict.residual <= 1e-8
-    assert found.verdict.rolled > 0.02
+    assert found.report.finished
+    assert found.report.all_limits == 1.0
+    assert found.report.residual <= 1e-8
+    assert found.report.rolled > 0.02
     stood = {edge for frame in found.frames for edge in frame.edges}
     assert stood == ({0, TOE, HEEL} if heels else {0, TOE})
     assert np.max([np.abs(frame.vdot).max() for frame in found.frames]) <= 1500.0  # velocity never jumps
@@ -210,7 +210,7 @@ def test_eleven_of_eleven_with_edges():
     verdicts = {}
     for name in names:
         clip = load_recorded(find_recording(name), robot)
-        verdicts[name] = filter_clip(robot, clip, settings=Settings(toe_roll=True), ladder=FIRST).verdict
+        verdicts[name] = filter_clip(robot, clip, settings=Settings(toe_roll=True), ladder=FIRST).report
     assert all(verdict.finished for verdict in verdicts.values()), verdicts
     assert all(verdict.all_limits == 1.0 for verdict in verdicts.values())
 
@@ -221,14 +221,14 @@ def test_sole_that_is_not_behind_is_lifted_as_soon_as_a_flat_one():
     found = filter_clip(
         robot, load_recorded(find_recording("g1_karate/M_ShortMove12.csv"), robot), settings=Settings(toe_roll=True), ladder=FIRST
     )
-    assert found.verdict.finished
-    assert found.verdict.all_limits == 1.0
+    assert found.report.finished
+    assert found.report.all_limits == 1.0
 
 
 def test_sole_that_comes_down_fast_and_late_on_flat_soles_is_stopped_before_it_bears_load():
     """It waits for its load."""
     robot = hd.load_robot("human28")
-    verdict = filter_clip(robot, load_recorded(find_recording("cmu/35_05.bvh"), robot), ladder=FIRST).verdict
+    verdict = filter_clip(robot, load_recorded(find_recording("cmu/35_05.bvh"), robot), ladder=FIRST).report
     assert verdict.finished
     assert verdict.all_limits == 1.0
 
@@ -237,4 +237,4 @@ def test_control_falls_with_edges_too():
     """Negative control: rolling soles do not replace the bounded path of the centre of mass."""
     robot = hd.load_robot("g1")
     clip = load_recorded(find_recording("g1_asap/walk_level1.npz"), robot)
-    assert not filter_clip(robot, clip, settings=Settings(balance=False, toe_roll=True), ladder=FIRST).verdict.finished
+    assert not filter_clip(robot, clip, settings=Settings(balance=False, toe_roll=True), ladder=FIRST).report.finished

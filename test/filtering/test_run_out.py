@@ -47,7 +47,7 @@ def test_what_ends_slowly_or_is_short_stays(robot):
 def test_a_walk_that_is_cut_off_in_the_middle_of_a_fast_stride_ends_in_a_stand(robot):
     clip = load_clip(find_recording("cmu/35_05.bvh"), robot)
     found = filter_clip(robot, clip, ladder=LADDER[:1])
-    assert found.verdict.finished
-    assert found.verdict.all_limits == 1.0
+    assert found.report.finished
+    assert found.report.all_limits == 1.0
     assert np.max(np.abs(found.frames[-1].v)) < 0.1  # at rest; on one foot, as the recording ends
     assert found.frames[-1].reference > clip.duration + LAST + 1.9

@@ -40,9 +40,9 @@ def test_walk_on_a_slope_passes_through(angle):
     robot = hd.load_robot("human28")
     clip, normal = plan_walk(robot, WalkStyle(steps=1, slope=angle)).clip, normal_of(angle)
     found = filter_clip(robot, clip, ladder=FIRST, normal=normal)
-    assert found.verdict.finished
-    assert found.verdict.all_limits == 1.0
-    assert np.rad2deg(found.verdict.joint_rms) < 0.5
+    assert found.report.finished
+    assert found.report.all_limits == 1.0
+    assert np.rad2deg(found.report.joint_rms) < 0.5
     assert faults(robot, found.frames)["any"] == 0.0
     assert max(np.linalg.norm(n - normal) for n in sole_normals(robot, found.frames[::20])) < 1e-3
     level = filter_clip(robot, clip, ladder=FIRST)  # control: nobody said that the ground is aslant

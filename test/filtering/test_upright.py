@@ -50,7 +50,7 @@ def test_resting_posture_at_the_heading_of_itself_is_itself(name, heading):
 
 def test_robot_whose_base_points_up_along_y_walks():
     robot = hd.load_robot("human")
-    verdict = filter_clip(robot, plan_walk(robot, WalkStyle(steps=1)).clip, ladder=LADDER[:1]).verdict
+    verdict = filter_clip(robot, plan_walk(robot, WalkStyle(steps=1)).clip, ladder=LADDER[:1]).report
     assert verdict.finished
     assert verdict.all_limits == 1.0
     assert np.rad2deg(verdict.joint_rms) < 0.5

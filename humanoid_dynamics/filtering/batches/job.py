@@ -28,6 +28,8 @@ from humanoid_dynamics.motion.formats.mapping import JointMap
 from humanoid_dynamics.motion.formats.npz_file import write_npz
 from humanoid_dynamics.motion.load import load_clip
 
+REPORT = 1  # what a report holds; records of a batch with another one are made anew
+
 
 @dataclass(frozen=True)
 class FilterJob:
@@ -43,6 +45,7 @@ class FilterJob:
         robot_key: Fingerprint of the robot; a worker that finds another one under the same name refuses.
         normal: Normal of the ground; level where None.
         fps: Samples per second of files that do not say so themselves [Hz].
+        sensitivity: Whether five perturbed runs are made of each clip as well.
     """
 
     robot: str
@@ -54,6 +57,7 @@ class FilterJob:
     robot_key: str = ""
     normal: tuple[float, ...] | None = None
     fps: float | None = None
+    sensitivity: bool = False
 
     def __call__(self, clip: Path, out: Path | None) -> Facts:
         """Filter one clip.
@@ -68,7 +72,9 @@ class FilterJob:
         robot = _load(self.robot, self.robot_key)
         motion = load_clip(clip, robot, joint_map=self.joint_map, fps=self.fps)
         ladder = LADDER if self.offline else LADDER[:1]
-        found = filter_clip(robot, motion, self.mode, settings=self.settings, ladder=ladder, normal=self.normal)
+        found = filter_clip(
+            robot, motion, self.mode, settings=self.settings, ladder=ladder, normal=self.normal, sensitivity=self.sensitivity
+        )
         if out is not None:
             write_npz(build_filtered_recording(found), out)
         return clip_facts(str(clip), motion, found, Slope(robot, self.normal) if self.normal else None)
@@ -80,7 +86,8 @@ class FilterJob:
         ladder = LADDER if self.offline else LADDER[:1]
         ground = () if self.normal is None else (self.normal,)
         rate = () if self.fps is None else (("fps", self.fps),)
-        return fingerprint((self.robot_key, self.mode, self.settings, TickSettings(), ladder, wanted, _version(), *ground, *rate))
+        report = REPORT, self.sensitivity
+        return fingerprint((self.robot_key, self.mode, self.settings, TickSettings(), ladder, wanted, _version(), report, *ground, *rate))
 
 
 def build_job(
@@ -92,6 +99,7 @@ def build_job(
     joint_map: JointMap | None = None,
     normal: ArrayLike | None = None,
     fps: float | None = None,
+    sensitivity: bool = False,
 ) -> FilterJob:
     """Prepare the job of a batch; what is wrong with the robot or the mode is refused here, before any clip.
 
@@ -103,6 +111,7 @@ def build_job(
         joint_map: Which column is which joint.
         normal: (3,) normal of the ground; upward where None.
         fps: Samples per second of files that do not say so themselves [Hz].
+        sensitivity: Whether five perturbed runs are made of each clip as well.
 
     Returns:
         The job.
@@ -116,7 +125,7 @@ def build_job(
     ground = None if normal is None else Slope(loaded, normal)
     DynamicsFilter(ground.robot if ground else loaded, mode, settings=settings)  # refuses what it cannot filter
     n = None if ground is None else tuple(ground.normal.tolist())
-    return FilterJob(place, mode, settings, offline, joint_map, loaded.name, fingerprint_robot(loaded), n, fps)
+    return FilterJob(place, mode, settings, offline, joint_map, loaded.name, fingerprint_robot(loaded), n, fps, sensitivity)
 
 
 def build_tasks(clips: Sequence[BatchClip], key: str) -> tuple[Task, ...]:

@@ -1,7 +1,8 @@
 """Results of a batch on disk: whole or not there, and remembered, so that a batch that was stopped goes on where it was.
 
 A result is written beside its place and moved there, then its record is, in the hidden folder ``.batch``.  The record says that the clip is
-done: whatever is killed before it was written did nothing, whatever is killed afterwards did everything.
+done: whatever is killed before it was written did nothing, whatever is killed afterwards did everything.  The result of a clip that is not
+finished is called ``NAME.rejected.npz``.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from humanoid_dynamics.errors import BatchError
 
 HIDDEN = ".batch"
 RESULT = ".npz"
+REJECTED = ".rejected"  # before the ending of a result that is not to be used as one
 BEGUN = ".begun"  # beside the place of a part, from the beginning on
 
 
@@ -34,13 +36,14 @@ class Store:
 
     folder: Path
 
-    def result(self, name: str) -> Path:
+    def result(self, name: str, *, rejected: bool = False) -> Path:
         """Return where the result of a clip is.
 
         Args:
             name: Name of the clip.
+            rejected: Whether it is no motion to use: the clip is not finished.
         """
-        return self.folder / (name + RESULT)
+        return place_result(self.folder, name, rejected=rejected)
 
     def find(self, name: str, key: str) -> dict[str, Any] | None:
         """Return what was told about a clip that is done.
@@ -54,8 +57,8 @@ class Store:
         """
         try:
             record = json.loads(self._record(name).read_text(encoding="utf-8"))
-            same = record["key"] == key and record["bytes"] == self.result(name).stat().st_size
             facts = record["facts"]
+            same = record["key"] == key and record["bytes"] == self.result(name, rejected=_is_rejected(facts)).stat().st_size
         except (OSError, ValueError, KeyError, TypeError):
             return None
         return facts if same and isinstance(facts, dict) else None
@@ -66,7 +69,7 @@ class Store:
         Args:
             name: Name of the clip.
         """
-        return self._record(name).is_file()
+        return self._record(name.removesuffix(REJECTED)).is_file()
 
     @contextmanager
     def part(self, name: str) -> Iterator[Path]:
@@ -106,10 +109,12 @@ class Store:
             part: The result, whole.
             facts: What is to be told about it.
         """
-        result, record = self.result(name), self._record(name)
+        rejected = _is_rejected(facts)
+        result, record = self.result(name, rejected=rejected), self._record(name)
         text = json.dumps({"key": key, "bytes": part.stat().st_size, "facts": facts}, allow_nan=False)
         self.forget(name)
         _move(part, result)
+        self.result(name, rejected=not rejected).unlink(missing_ok=True)
         with self.part(name) as beside:
             beside.write_text(text, encoding="utf-8")
             _move(beside, record)
@@ -152,6 +157,21 @@ class Store:
 
     def _record(self, name: str) -> Path:
         return self.folder / HIDDEN / "records" / f"{name}.json"
+
+
+def place_result(folder: Path, name: str, *, rejected: bool) -> Path:
+    """Return where the result of a clip goes.
+
+    Args:
+        folder: Folder of the results.
+        name: Name of the clip.
+        rejected: Whether the clip is not finished: its result never has the usual name.
+    """
+    return folder / f"{name}{REJECTED if rejected else ''}{RESULT}"
+
+
+def _is_rejected(facts: Any) -> bool:
+    return isinstance(facts, dict) and bool(facts.get("rejected"))
 
 
 def _flat(name: str) -> str:

@@ -1,13 +1,15 @@
-"""The one table of a batch: a row per clip, with its verdict or the reason it has none."""
+"""The one table of a batch: a row per clip, with its report or the reason it has none."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from humanoid_dynamics.filtering.batches.task import Facts, Outcome
+from humanoid_dynamics.filtering.preservation import PreservationMeasures
 
 FIGURES = (
     "frames",
@@ -30,15 +32,22 @@ FIGURES = (
     "rolled",
     "flight_replaced",
     "flown",
+    "torque_saturated",
+    "sole_rim",
+    "torque_step",
+    "jerk",
     "microseconds",
     "delay",
 )
+MEASURES = tuple(field.name for field in fields(PreservationMeasures) if field.name not in FIGURES)
 COLUMNS = (
-    *("name", "clip", "state", "problem", "seconds", "fell", "impossible_before", "false_alarms", "attempt"),
+    *("name", "clip", "state", "problem", "seconds", "preserved", "finished", "broken", "fell"),
+    *("impossible_before", "false_alarms", "attempt"),
     *FIGURES,
+    *MEASURES,
     *("rungs", "notices", "done_before", "workers"),
 )
-STATES = ("finished", "fell", "failed")
+STATES = ("preserved", "finished", "not_followed", "fell", "failed")
 
 
 def name_state(outcome: Outcome) -> str:
@@ -48,11 +57,17 @@ def name_state(outcome: Outcome) -> str:
         outcome: What became of it.
 
     Returns:
-        ``finished``; ``fell`` where the robot did not stay on its feet; ``failed`` where there is no result.
+        ``preserved``; ``finished`` where too much of the reference is lost for that; ``not_followed`` where it is lost for the most part;
+        ``fell`` where the robot did not stay on its feet; ``failed`` where there is no result.
     """
     if outcome.problem:
         return "failed"
-    return "finished" if outcome.facts["after"]["finished"] else "fell"
+    after = outcome.facts["after"]
+    if after["fell"] is not None:
+        return "fell"
+    if not after["finished"]:
+        return "not_followed"
+    return "preserved" if after["preserved"] else "finished"
 
 
 def tell_outcome(outcome: Outcome) -> Facts:
@@ -82,7 +97,9 @@ def build_row(outcome: Outcome) -> dict[str, Any]:
     if outcome.problem:
         return {**row, "false_alarms": ""}
     after = told["after"]
-    row |= {name: after.get(name) for name in (*FIGURES, "fell")}
+    measures = after["measures"] or {}
+    row |= {name: after.get(name) for name in (*FIGURES, "preserved", "finished", "fell")}
+    row |= {name: measures.get(name) for name in MEASURES} | {"broken": " ".join(after["broken"])}
     row |= {"impossible_before": told["before"]["impossible"], "false_alarms": told["false_alarms"]["impossible"]}
     row |= {"rungs": " ".join(f"{name}:{count}" for name, count in after["rungs"].items()), "notices": "; ".join(after["notices"])}
     return {column: "" if value is None else value for column, value in row.items()}
