@@ -25,6 +25,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.ndimage import maximum_filter1d
 
+from humanoid_dynamics.filtering.conditioning.origin import heading_between
 from humanoid_dynamics.filtering.self_collision import find_self_collision
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.motion.body_points import find_soles
@@ -57,7 +58,7 @@ MATCH = 0.06  # s between events of contact that are the same
 ROUND_OFF = 1e-6  # s
 SAMPLED = 30.0  # Hz at which self-collision is measured
 NEARBY = 0.2  # s around an instant in which the reference's own penetration counts
-FOLLOWED = 25.0 * pi / 180.0  # rad; root mean square over joints, and tilt of the base
+FOLLOWED = 25.0 * pi / 180.0  # rad; root mean square over joints, tilt of the base, and its heading
 FLOOR = 5.0  # percentile of the height of the lower sole that is the floor of a reference
 FEWEST = 10.0  # steps in which the reference is measured
 REACHED = 0.05  # s before its end at which a reference counts as reached
@@ -68,8 +69,8 @@ class PreservationMeasures:
     """What a filtered motion keeps of its reference.
 
     Attributes:
-        followed: Share of the samples of the reference that are taken and followed: joints and tilt of the
-            base within 25 degrees [-].
+        followed: Share of the samples of the reference that are taken and followed: joints, tilt and
+            heading of the base within 25 degrees [-].
         path: Way of the base along that of the reference, in chords of 0.5 s, over its length; None where the reference does not
             travel [-].
         stride: Way between touch-down places along the strides of the reference, over their length, no stride longer than its own; None
@@ -191,7 +192,7 @@ def measure_preservation(
     flies, flown = (np.asarray(~touches.any(axis=1)) for touches in (labels, declared))
     share = float(np.mean(flies))
     reached = even.times <= stamps[-1] + REACHED
-    errors, _ = _measure_errors(reference, filtered, stamps, inside)
+    errors = _measure_errors(reference, filtered, stamps, inside)[0]
     return PreservationMeasures(
         followed=_measure_followed(reference, filtered, stamps, taken),
         path=_measure_path((even, asked.middles), filtered.q[rows, :2], TRAVELS * leg),
@@ -350,19 +351,24 @@ def _match_events(asked: Vector, done: Vector) -> int:
     return hits
 
 
-def _measure_errors(reference: Clip, filtered: Clip, stamps: Vector, rows: Indices) -> tuple[Matrix, Vector]:
-    """Return joint errors (k, nv - 6) and the angle between the upward directions of the base (k,) of rows [rad]."""
+def _measure_errors(reference: Clip, filtered: Clip, stamps: Vector, rows: Indices) -> tuple[Matrix, Vector, Vector]:
+    """Return joint errors (k, nv - 6), angles between upward directions of the base (k,), and errors of its heading (k,) of rows [rad].
+
+    Headings count from the first row on: where a reference begins is no matter.
+    """
     wanted, got = sample_configurations(reference, stamps[rows]), filtered.q[rows]
     errors = np.array([pin.difference(reference.robot.model, a, b)[BASE:] for a, b in zip(wanted, got, strict=True)])
     up, over = (np.array([pin.Quaternion(q[3:7]).toRotationMatrix()[2] for q in table]) for table in (wanted, got))
-    return errors, np.arccos(np.clip(np.einsum("ij,ij->i", up, over), -1.0, 1.0))
+    headings = np.array([heading_between(a, b) for a, b in zip(wanted, got, strict=True)])
+    turned = np.abs((headings - headings[0] + pi) % (2.0 * pi) - pi)
+    return errors, np.arccos(np.clip(np.einsum("ij,ij->i", up, over), -1.0, 1.0)), turned
 
 
 def _measure_followed(reference: Clip, filtered: Clip, stamps: Vector, taken: Labels | None) -> float:
     """Return the share of samples that were taken and are followed."""
     rows = _find_rows(stamps, reference.times)
-    errors, tilts = _measure_errors(reference, filtered, stamps, rows)
-    followed = (np.abs(stamps[rows] - reference.times) <= REACHED) & (tilts <= FOLLOWED)
+    errors, tilts, turned = _measure_errors(reference, filtered, stamps, rows)
+    followed = (np.abs(stamps[rows] - reference.times) <= REACHED) & (tilts <= FOLLOWED) & (turned <= FOLLOWED)
     if errors.shape[1]:
         followed &= np.sqrt(np.mean(errors**2, axis=1)) <= FOLLOWED
     return float(np.mean(followed if taken is None else followed & taken))

@@ -110,6 +110,20 @@ def test_nothing_measured_is_nothing_kept(walk):
     assert find_broken_bounds(measure_preservation(reference, same, same.times + 1e3)) == every
 
 
+def test_turn_that_is_not_made_is_not_followed(walk):
+    """Joints and contacts alone do not show it."""
+    reference, same = walk
+    q = np.array(reference.q)
+    for row, angle in enumerate(np.linspace(0.0, np.pi, len(q))):
+        q[row, :7] = pin.SE3ToXYZQUAT(pin.SE3(pin.utils.rotate("z", angle), np.zeros(3)) * pin.XYZQUATToSE3(q[row, :7]))
+    measures = measure_preservation(reference.change(q=q), same, same.times)
+    assert measures.joint_rms < 1e-2
+    assert measures.followed < 0.3
+    moved = pin.SE3(pin.utils.rotate("z", 1.0), np.array([1.0, 2.0, 0.0]))
+    aside = np.array([np.concatenate((pin.SE3ToXYZQUAT(moved * pin.XYZQUATToSE3(row[:7])), row[7:])) for row in reference.q])
+    assert measure_preservation(reference.change(q=aside), same, same.times).followed == 1.0  # where it begins is no matter
+
+
 def test_samples_that_were_refused_are_not_followed(walk):
     reference, same = walk
     taken = np.arange(len(reference)) < 0.7 * len(reference)
