@@ -1,4 +1,4 @@
-"""What is refused at the door: for each class of error a message that is really made, and what to do about it."""
+"""Exceptions of the package: an actual message of each class, and its remedy."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ FOLDER = re.compile(r"/[\w./-]*/(?=[\w-]+\.\w+)")
 
 @dataclass(frozen=True)
 class Refusal:
-    """A class of error as a reader meets it.
+    """An example of a class of exception.
 
     Attributes:
-        provoke: Does what is refused.
-        fix: What to do about it.
+        provoke: Call that raises the exception.
+        fix: Remedy.
     """
 
     provoke: Callable[[], object]
@@ -51,28 +51,28 @@ def _ask(**options: object) -> object:
 REFUSALS: Mapping[str, Refusal] = {
     "SourceError": Refusal(
         lambda: hd.load_robot("my_robot.urdf"),
-        "Give a name of the catalogue, or the path of a file that exists. A folder of meshes or a `package://` name is no robot.",
+        "Give a catalogue name or the path of an existing file. A folder of meshes or a `package://` name is not accepted.",
     ),
     "UrdfError": Refusal(
         lambda: hd.load_robot(HINGE),
-        "Open the file at the line that is named. `humanoid-dynamics describe` lists all that is odd once it can be read.",
+        "Correct the file at the given line. `humanoid-dynamics describe` then lists the remaining warnings.",
     ),
     "DescriptionError": Refusal(
         lambda: hd.load_robot("human28", description=_written("human28.yaml", "passive: [left_kne]\n")),
-        "The YAML file names what the URDF does not have; the message lists what there is. See [robots](robots.md#the-yaml-file).",
+        "Use one of the names of the URDF that the message lists. See [robots](robots.md#the-yaml-file).",
     ),
-    "UnknownNameError": Refusal(lambda: _ask(rule="minimum_torq"), "Take one of the known names."),
+    "UnknownNameError": Refusal(lambda: _ask(rule="minimum_torq"), "Use one of the known names."),
     "ShapeError": Refusal(
         lambda: _ask(a=[0.0] * STILL),
-        "Vectors of motion have `robot.nv` entries, configurations `robot.nq`, in the order of [conventions](conventions.md), all finite.",
+        "Configurations have `robot.nq` entries, velocities and accelerations `robot.nv`, all finite; see [conventions](conventions.md).",
     ),
     "SingularInertiaError": Refusal(
         lambda: _refuse(errors.SingularInertiaError("forward dynamics", ("left_hand",))),
-        "Give these links masses and inertias in the URDF, or ask for torques, which need none.",
+        "Give these links mass and inertia in the URDF. Inverse dynamics does not require it.",
     ),
     "UnsupportedRobotError": Refusal(
         lambda: _refuse(errors.UnsupportedRobotError("balance control", ("wheel",), "does not use wheels")),
-        "Ask the functions of `humanoid_dynamics.dynamics`, which cover every robot, or fix the joints that are named (key `fixed`).",
+        "Use `humanoid_dynamics.dynamics`, which supports every robot, or lock the listed joints (key `fixed`).",
     ),
     "MissingExtraError": Refusal(
         lambda: _refuse(errors.MissingExtraError("viser", "viewer", "the page in the browser")),
@@ -80,15 +80,15 @@ REFUSALS: Mapping[str, Refusal] = {
     ),
     "ClipError": Refusal(
         lambda: load_clip(_written("walk.csv", CLIP), hd.load_robot("human28")),
-        "Rows count from 0, lines from 1. Columns are joints by name; a [mapping](motion.md#joints-by-name) renames or leaves out.",
+        "Rows count from 0, lines from 1. Columns are joint names; a [mapping](motion.md#joints-by-name) renames or ignores columns.",
     ),
     "RecordError": Refusal(
         lambda: load_record(_written("run.npz", "nothing")),
-        "A record is what `simulate --record` or a `Recorder` wrote. What a crash cut short is read as far as it goes from MCAP alone.",
+        "Records are written by `simulate --record` or a `Recorder`. Of truncated files, only MCAP can be read, up to the damage.",
     ),
     "BatchError": Refusal(
         lambda: _refuse(errors.BatchError("another batch is writing into 'out'")),
-        "Let the other one end, or name another folder; see [batches](batches.md).",
+        "Wait for the other batch, or select another folder; see [batches](batches.md).",
     ),
 }
 

@@ -1,7 +1,7 @@
-"""Everything that can be refused at the door, and how it is said.
+"""Exceptions of the package, raised at its interfaces.
 
-One root, a handful of children.  Each message says what was received, what was expected and which names exist.  Inside a control loop
-nothing raises: trouble with numbers is a status there, never one of these.
+They share one root class.  Each message states what was received, what was expected and which names exist.  Control loops raise none of
+them: they report numerical problems as a status.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from difflib import get_close_matches
 
 
 class HumanoidDynamicsError(Exception):
-    """Root of every error this package raises on purpose."""
+    """Root of all exceptions that this package raises deliberately."""
 
 
 class SourceError(HumanoidDynamicsError):
-    """A robot source (name, path, XML text, object) that cannot be read at all."""
+    """A robot source (name, path, XML text or object) that cannot be read."""
 
 
 class UrdfError(HumanoidDynamicsError):
-    """A URDF that was read but is not a robot.
+    """A readable URDF that does not describe a valid robot.
 
     Attributes:
         element: The offending element, such as ``joint 'left_knee'``.
@@ -34,7 +34,7 @@ class UrdfError(HumanoidDynamicsError):
 
 
 class DescriptionError(HumanoidDynamicsError):
-    """A robot YAML file that breaks its schema or names what does not exist.
+    """A robot YAML file that violates its schema or refers to unknown names.
 
     Attributes:
         origin: The YAML file.
@@ -47,11 +47,11 @@ class DescriptionError(HumanoidDynamicsError):
 
 
 class UnknownNameError(HumanoidDynamicsError, KeyError):
-    """A name that does not exist, told together with those that do.
+    """An unknown name; the message lists the known ones.
 
     Attributes:
-        kind: What was looked for, such as ``joint``.
-        name: The name that was asked for.
+        kind: Kind of name, such as ``joint``.
+        name: The name received.
         known: The names that exist.
     """
 
@@ -67,7 +67,7 @@ class UnknownNameError(HumanoidDynamicsError, KeyError):
 
 
 class ShapeError(HumanoidDynamicsError, ValueError):
-    """An array of the wrong size or with entries that are not finite.
+    """An argument of the wrong shape, or outside its valid range.
 
     Attributes:
         field: Name of the argument.
@@ -79,7 +79,7 @@ class ShapeError(HumanoidDynamicsError, ValueError):
 
 
 class SingularInertiaError(HumanoidDynamicsError):
-    """A question that needs an inertia, asked of links that have none.
+    """A computation that requires inertia, for links without inertia.
 
     Attributes:
         links: Links whose motion carries no inertia.
@@ -87,14 +87,16 @@ class SingularInertiaError(HumanoidDynamicsError):
 
     def __init__(self, question: str, links: Iterable[str]) -> None:
         self.links = tuple(links)
-        super().__init__(f"{question} needs a positive definite mass matrix, but these links move without inertia: {', '.join(self.links)}")
+        super().__init__(
+            f"{question} requires a positive definite mass matrix, but these moving links have no inertia: {', '.join(self.links)}"
+        )
 
 
 class UnsupportedRobotError(HumanoidDynamicsError):
-    """A robot that was read, and that a question does not cover.
+    """A valid robot that a function does not support.
 
     Attributes:
-        joints: The joints that are in the way.
+        joints: The unsupported joints.
     """
 
     def __init__(self, question: str, joints: Iterable[str], problem: str) -> None:
@@ -106,23 +108,23 @@ class MissingExtraError(HumanoidDynamicsError, ImportError):
     """An optional dependency that is not installed.
 
     Attributes:
-        extra: The extra that brings it.
+        extra: The extra that installs it.
     """
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         self.extra = extra
-        super().__init__(f"{purpose} needs the package {package!r}: pip install 'humanoid_dynamics[{extra}]'")
+        super().__init__(f"{purpose} requires the package {package!r}: pip install 'humanoid_dynamics[{extra}]'")
 
 
 class ClipError(HumanoidDynamicsError, ValueError):
-    """A motion that cannot be used: a broken file, a sample that is none, names a robot does not have.
+    """A motion that cannot be used: a damaged file, a sample that is not finite, or names the robot does not have.
 
     Attributes:
-        origin: The file, or what the motion is called.
+        origin: The file, or the name of the motion.
         row: Index of the offending sample, counted from 0, or None.
         column: Name of the offending column, or an empty string.
         line: Line in the file, counted from 1, or None where it is unknown.
-        problem: What is wrong there.
+        problem: Description of the problem.
     """
 
     def __init__(self, origin: str, problem: str, *, row: int | None = None, column: str = "", line: int | None = None) -> None:
@@ -133,7 +135,7 @@ class ClipError(HumanoidDynamicsError, ValueError):
         super().__init__(": ".join(part for part in (place, ", ".join(where), problem) if part))
 
     def in_lines(self, lines: Sequence[int]) -> ClipError:
-        """Return the same with the line of its row.
+        """Return the same error with the line of its row.
 
         Args:
             lines: Line of each row in the file.
@@ -144,7 +146,7 @@ class ClipError(HumanoidDynamicsError, ValueError):
 
 
 class RecordError(HumanoidDynamicsError, ValueError):
-    """A record of a run that cannot be read or written.
+    """A record of a run, or a bag, that cannot be read or written.
 
     Attributes:
         origin: The file.
@@ -156,7 +158,7 @@ class RecordError(HumanoidDynamicsError, ValueError):
 
 
 class BatchError(HumanoidDynamicsError):
-    """A batch that cannot begin, or cannot go on."""
+    """A batch that cannot start or continue."""
 
 
 def count(number: int, noun: str) -> str:

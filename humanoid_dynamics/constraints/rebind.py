@@ -53,5 +53,7 @@ def _move_coordinates(block: CoordinateBlock, old: RobotModel, new: RobotModel) 
         if there.kind == joint.kind:
             rows[:, there.v], reference[there.q] = block.coefficients[:, joint.v], block.reference[joint.q]
         elif block.coefficients[:, joint.v].any():
-            raise HumanoidDynamicsError(f"constraint {block.name!r} speaks of joint {joint.name!r}, which has broken; remove it first")
+            raise HumanoidDynamicsError(
+                f"constraint {block.name!r} refers to joint {joint.name!r}, which has broken; remove the constraint first"
+            )
     return replace(block, coefficients=read_only(rows), reference=read_only(reference))

@@ -50,7 +50,9 @@ def schedule_from_loads(surfaces: Sequence[str], times: Sequence[float], loads: 
     if table.shape != (len(times), len(surfaces)) or not len(times) or len(set(surfaces)) != len(surfaces):
         raise ShapeError("loads", f"shape {table.shape}", f"({len(times)}, {len(surfaces)}), each surface once")
     if not np.all(np.diff(times) > 0.0) or not np.isfinite(table).all() or np.any(table < 0.0):
-        raise ShapeError("loads", "times that do not rise, or a load that is negative or no number", "times that rise, loads of at least 0")
+        raise ShapeError(
+            "loads", "times that do not ascend, or a load that is negative or not finite", "ascending times, finite loads of at least 0"
+        )
     intervals: list[ContactInterval] = []
     for column, surface in zip(table.T.tolist(), surfaces, strict=True):
         intervals += _read(surface, list(times), column)

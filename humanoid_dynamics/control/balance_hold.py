@@ -54,7 +54,7 @@ class BalanceHold:
             UnsupportedRobotError: If there is no robot, its root is not free, or a joint has several freedoms.
         """
         if robot is None:
-            raise UnsupportedRobotError("safe output balance_hold", names[:3], "it needs the robot, not only names of joints")
+            raise UnsupportedRobotError("safe output balance_hold", names[:3], "requires a robot model, received joint names only")
         self.timeout, self._fade_out_duration = timeout, fade_out_duration
         self._damping = SafeTorques(names, limits, damping=damping, period=period, robot=robot)
         # Without compiled kernels a tick takes 0.4 ms, and the guard never waits for a compiler.

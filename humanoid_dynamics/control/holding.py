@@ -62,7 +62,9 @@ class HoldingTorques:
         """
         odd = [joint.name for joint in robot.joints if joint.kind in {"spherical", "universal"}]
         if odd:
-            raise UnsupportedRobotError("holding torques from joint states", odd, "these joints have several freedoms but one position")
+            raise UnsupportedRobotError(
+                "holding torques from joint states", odd, "one position cannot represent these joints of several degrees of freedom"
+            )
         self._robot = robot
         self._timeout, self._fade_out_duration = timeout, fade_out_duration
         self._solver = InverseDynamics(robot, rule=rule, compiled=False)

@@ -308,7 +308,9 @@ def measured_joints(robot: RobotModel) -> tuple[Joint, ...]:
     """
     odd = [joint.name for joint in robot.joints if joint.kind in {"spherical", "universal"}]
     if odd:
-        raise UnsupportedRobotError("joint states and trajectories", odd, "these joints have several freedoms but one position")
+        raise UnsupportedRobotError(
+            "joint states and trajectories", odd, "one position cannot represent these joints of several degrees of freedom"
+        )
     return tuple(joint for joint in robot.joints if joint.kind in MEASURABLE and joint.v.stop > joint.v.start)
 
 
@@ -328,7 +330,7 @@ def _object_to_times(times: Sequence[int]) -> str:
         return "trajectory: has no point"
     if len(times) > MOST_POINTS:
         return f"trajectory: has {len(times)} points, expected at most {MOST_POINTS}"
-    return "" if (np.diff(np.array(times, dtype=np.int64)) > 0).all() else "trajectory: its times do not rise"
+    return "" if (np.diff(np.array(times, dtype=np.int64)) > 0).all() else "trajectory: its times do not ascend"
 
 
 def _object_to_base(times: Sequence[int], rows: Matrix) -> str:

@@ -56,7 +56,7 @@ class SafeTorques:
         if kind not in KINDS:
             raise UnknownNameError("safe output", kind, KINDS)
         if kind == "gravity_hold" and robot is None:
-            raise UnsupportedRobotError("safe output gravity_hold", names[:3], "it needs the robot, not only names of joints")
+            raise UnsupportedRobotError("safe output gravity_hold", names[:3], "requires a robot model, received joint names only")
         self.kind = kind
         self._index = {name: i for i, name in enumerate(names)}
         self._fade_out_duration = fade_out_duration

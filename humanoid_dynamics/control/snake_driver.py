@@ -103,9 +103,7 @@ class SnakeDriver:
         self._snake = find_snake(robot)
         idle = [joint.name for joint in self._snake.joints if joint.name not in robot.actuated]
         if idle or self._snake.model.n < 3:
-            raise UnsupportedRobotError(
-                "driving a snake", idle or [robot.name], "every joint needs a motor, and there have to be two or more"
-            )
+            raise UnsupportedRobotError("driving a snake", idle or [robot.name], "requires two or more joints, each with a motor")
         self.robot, self._gait = robot, gait
         self._friction, self._turn_rate, self._ease, self._timeout, self._fade_out_duration = (
             friction,

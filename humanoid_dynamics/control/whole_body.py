@@ -101,7 +101,7 @@ class WholeBodyLaw:
             UnknownNameError: If a surface does not exist.
         """
         if robot.root != "free_flyer":
-            raise UnsupportedRobotError("balance", [robot.root], "the root link must be free to move, but the root is")
+            raise UnsupportedRobotError("balance", [robot.root], "requires a floating base, received root")
         self.robot, self.gains = robot, gains or Gains()
         self.names = robot.stance if soles is None else soles
         self._surfaces = tuple(robot.surface(name) for name in self.names)

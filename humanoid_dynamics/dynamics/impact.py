@@ -86,6 +86,6 @@ def _restitution_of_rows(mechanism: Mechanism, restitution: Mapping[str, float])
         if not 0.0 <= e <= 1.0:
             raise HumanoidDynamicsError(f"restitution of {name!r}: received {e}, expected a number between 0 and 1")
         if not any(blocks[name].unilateral):
-            raise HumanoidDynamicsError(f"restitution of {name!r}: all its rows hold to both sides, so it cannot bounce")
+            raise HumanoidDynamicsError(f"restitution of {name!r}: all its rows are bilateral, so restitution does not apply")
         rows[mechanism.constraints.rows_of(name)] = e * np.array(blocks[name].unilateral)
     return rows

@@ -189,7 +189,7 @@ def _climb(
         if report.flown:
             attempts.insert(0, replace(attempt, name=f"{attempt.name}, {GROUNDED}", flights=False))
     if best is None:
-        raise problem or ClipError(clip.origin, "nothing came of any attempt")
+        raise problem or ClipError(clip.origin, "no attempt produced a motion")
     kept, frames = best
     return FilteredClip(build_clip_of(robot, frames, clip.origin), tuple(frames), reports[kept.name], kept, reports)
 

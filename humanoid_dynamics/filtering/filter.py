@@ -78,7 +78,7 @@ class DynamicsFilter:
             ShapeError: If the look-ahead is none.
         """
         if robot.root != "free_flyer":
-            raise UnsupportedRobotError("the dynamics filter", [robot.root], "needs a robot with a free base, the root is")
+            raise UnsupportedRobotError("the dynamics filter", [robot.root], "requires a floating base, received root")
         settings = settings or Settings()
         settings = settings if lookahead is None else replace(settings, lookahead=lookahead)
         self.settings = replace(settings, lookahead=max(settings.lookahead, SHORTEST))

@@ -57,7 +57,7 @@ class Slope:
         n = np.asarray(normal, dtype=np.float64)
         size = float(np.linalg.norm(n)) if n.shape == (3,) else 0.0
         if not (np.isfinite(size) and size > 0.0 and n[2] / size > STEEPEST):
-            raise ShapeError("normal of the ground", str(n.tolist()), "three numbers that point upward, less than 60 degrees off")
+            raise ShapeError("normal of the ground", str(n.tolist()), "a vector less than 60 degrees from upward")
         self.normal: Vector = n / size
         self.R_WG: Matrix = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), n / size).matrix()
         model = robot.model.copy()

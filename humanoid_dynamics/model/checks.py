@@ -21,7 +21,7 @@ NO_INERTIA = 1e-12
 NEGATIVE = "inertia has a negative principal moment"
 NO_TRIANGLE = "inertia violates the triangle inequality"
 SCALED = "was scaled to one"
-UNKNOWN = "which URDF does not know; left out"
+UNKNOWN = "which is not part of URDF; ignored"
 MOST_ALONE = 3  # notices of one kind, beyond which one notice tells them all
 
 
@@ -44,8 +44,8 @@ def check_urdf(urdf: Urdf) -> tuple[Notice, ...]:
     axes = [_check_axis(joint) for joint in urdf.joints.values()]
     shapes = [Notice("info", f"link {link!r}", f"has a shape <{kind}>, {UNKNOWN}") for link, kind in urdf.ignored]
     return (
-        *_gather(inertias, NEGATIVE, f"{NEGATIVE}; no body has that"),
-        *_gather(inertias, NO_TRIANGLE, f"{NO_TRIANGLE}; no body has that"),
+        *_gather(inertias, NEGATIVE, f"{NEGATIVE}; not physically possible"),
+        *_gather(inertias, NO_TRIANGLE, f"{NO_TRIANGLE}; not physically possible"),
         *_gather(axes, SCALED, f"axis {SCALED}"),
         *_gather(shapes, UNKNOWN, f"have shapes {UNKNOWN}"),
     )
@@ -132,7 +132,7 @@ def _check_joint(urdf: Urdf, joint: UrdfJoint) -> None:
         raise UrdfError(urdf.origin, where, "has a zero axis", joint.line)
     lower, upper = joint.limit.get("lower"), joint.limit.get("upper")
     if joint.kind in BOUNDED_KINDS and lower is not None and upper is not None and lower > upper:
-        raise UrdfError(urdf.origin, where, f"limits upside down: lower {lower:g} above upper {upper:g}", joint.line)
+        raise UrdfError(urdf.origin, where, f"lower limit {lower:g} is above upper limit {upper:g}", joint.line)
     for key in ("velocity", "effort"):
         if joint.limit.get(key, 0.0) < 0.0 and joint.limit[key] != UNLIMITED:
             raise UrdfError(urdf.origin, where, f"negative {key} limit {joint.limit[key]:g}", joint.line)
@@ -151,9 +151,13 @@ def _check_inertia(urdf: Urdf, link: UrdfLink) -> Notice | None:
     if max(-low, high) < NO_INERTIA:
         return None
     if low < -TRIANGLE_TOLERANCE * abs(high):
-        return Notice("warning", where, f"{NEGATIVE} ({low:.3g} kg·m²); no body has that")
+        return Notice("warning", where, f"{NEGATIVE} ({low:.3g} kg·m²), which is not physically possible")
     if low + middle < high * (1.0 - TRIANGLE_TOLERANCE):
-        return Notice("warning", where, f"{NO_TRIANGLE} (principal moments {low:.3g}, {middle:.3g}, {high:.3g} kg·m²); no body has that")
+        return Notice(
+            "warning",
+            where,
+            f"{NO_TRIANGLE} (principal moments {low:.3g}, {middle:.3g}, {high:.3g} kg·m²), which is not physically possible",
+        )
     return None
 
 

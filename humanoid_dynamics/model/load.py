@@ -33,7 +33,7 @@ from humanoid_dynamics.spatial.arrays import check_number, check_vector
 
 WORLD_LINK = "world"
 MIMIC_CHOICES = ("constraint", "reduced")
-NOT_REDUCED = "keeps its coordinate, as a constraint: only a follower behind its leader can lose it, and none that turns without end"
+NOT_REDUCED = "keeps its coordinate, with a constraint: reduction requires that the leader precedes the follower and is not continuous"
 
 
 def load_robot(

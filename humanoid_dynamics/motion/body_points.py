@@ -126,7 +126,7 @@ def _branches(robot: RobotModel, frames: list[int]) -> list[list[Joint]]:
     chains = [[by_index[i] for i in support if i not in common and i in by_index] for support in supports]
     short = [model.frames[frame].name for frame, chain in zip(frames, chains, strict=True) if len(chain) < 2]
     if short:
-        raise UnsupportedRobotError("finding the limbs of a body", short, "these ends have no limb of their own")
+        raise UnsupportedRobotError("finding the limbs of a body", short, "these end links share a limb")
     return chains
 
 

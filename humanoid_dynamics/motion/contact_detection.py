@@ -68,7 +68,7 @@ def detect_contacts(clip: Clip, thresholds: ContactThresholds | None = None, *, 
     """
     if len(clip) < FEWEST_FRAMES:
         problem = f"has {count_frames(len(clip))}, contacts are found from the motion of at least {FEWEST_FRAMES}"
-        raise ClipError(clip.origin, f"{problem}; say which there are in columns contact:NAME")
+        raise ClipError(clip.origin, f"{problem}; give contact labels in columns contact:NAME")
     heights, speeds = measure_soles(clip, flight=flight)
     limits = thresholds or scale_thresholds(heights, speeds)
     step = 1.0 / clip.rate

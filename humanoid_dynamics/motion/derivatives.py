@@ -73,7 +73,7 @@ def smooth_bare(clip: Clip, cutoff: float) -> Clip:
         ClipError: If the clip has velocities or accelerations, steps are uneven, or the cut-off is not below half the rate.
     """
     if clip.v is not None or clip.a is not None:
-        raise ClipError(clip.origin, "has velocities or accelerations, which would no longer be those of low-passed configurations")
+        raise ClipError(clip.origin, "has velocities or accelerations, which would contradict low-pass filtered configurations")
     notice = f"configurations were low-passed at {cutoff:g} Hz, both ways"
     return smooth(clip, cutoff, "butterworth").change(notices=(*clip.notices, notice))
 

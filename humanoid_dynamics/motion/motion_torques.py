@@ -131,7 +131,7 @@ def _free_torques(clip: Clip) -> Matrix:
         free = np.array([pin.rnea(model, data, *row) for row in zip(clip.q, v, a, strict=True)])
     bad = np.flatnonzero(~np.isfinite(free).all(axis=1))
     if bad.size:
-        raise ClipError(clip.origin, "holds numbers too large to compute with", row=int(bad[0]))
+        raise ClipError(clip.origin, "holds values too large for computation", row=int(bad[0]))
     return free
 
 

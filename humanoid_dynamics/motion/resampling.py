@@ -53,7 +53,9 @@ def check_turns(robot: RobotModel, q: Matrix, origin: str) -> None:
         bad = np.flatnonzero(cosines < (np.cos(0.5 * LARGEST_TURN) if half_angle else np.cos(LARGEST_TURN)))
         if bad.size:
             row, column = int(bad[0]) + 1, entry_names(robot)[block.start]
-            raise ClipError(origin, "turns by nearly half a turn since the row before; nothing is known between", row=row, column=column)
+            raise ClipError(
+                origin, "rotates by nearly half a turn from the previous row; the motion between is ambiguous", row=row, column=column
+            )
 
 
 def restore_units(robot: RobotModel, q: Matrix) -> Matrix:
@@ -153,7 +155,7 @@ def _inside(clip: Clip, times: Vector) -> Vector:
     slack = ROUND_OFF + 1e-6 * clip.duration / len(clip)
     first, last = float(clip.times[0]), float(clip.times[-1])
     if times[0] < first - slack or times[-1] > last + slack:
-        raise ClipError(clip.origin, f"asked for {times[0]:.6g} s to {times[-1]:.6g} s, the clip goes from {first:.6g} s to {last:.6g} s")
+        raise ClipError(clip.origin, f"received {times[0]:.6g} s to {times[-1]:.6g} s, expected times within {first:.6g} s to {last:.6g} s")
     return np.clip(times, first, last)
 
 

@@ -48,7 +48,7 @@ def smooth(clip: Clip, cutoff: float, kind: str = "gaussian") -> Clip:
     if kind not in KINDS:
         raise UnknownNameError("low-pass filter", kind, KINDS)
     if not clip.is_even:
-        raise ClipError(clip.origin, "has uneven steps; resample it before it is smoothed")
+        raise ClipError(clip.origin, "has uneven time steps; resample it before smoothing")
     if not SLOWEST * clip.rate <= cutoff < 0.5 * clip.rate:
         expected = f"expected {SLOWEST * clip.rate:.3g} Hz or more and less than half the rate of {clip.rate:.6g} Hz"
         raise ClipError(clip.origin, f"received a cut-off of {cutoff} Hz, {expected}")

@@ -302,7 +302,7 @@ class AdapterNode(LifecycleNode):
         source = self._find_source()
         if not source:
             if self.needs_robot():
-                raise HumanoidDynamicsError("no robot was named, and no robot_description has come")
+                raise HumanoidDynamicsError("parameter robot is empty and no robot_description was received")
             self.robot = None
             return
         self.robot = load_robot(source, description=find_description(self.config.config))

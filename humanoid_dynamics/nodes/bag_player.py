@@ -50,7 +50,7 @@ class BagPlayerNode(AdapterNode):
         """Open the bag."""
         config = self.config
         if config.clock and self.get_parameter("use_sim_time").value:
-            raise HumanoidDynamicsError("clock: it either gives the time, or goes by it: expected 0.0 with use_sim_time")
+            raise HumanoidDynamicsError(f"clock: received {config.clock:g} Hz with use_sim_time, expected 0.0")
         if not Path(config.file).exists():
             raise RecordError(config.file, "does not exist; expected an .mcap file or the folder of a bag")
         self._bag = BagPlay(Path(config.file), config.topics)

@@ -16,7 +16,7 @@ QOS = {
     "reference": "reliable, depth 10",
     "report": "reliable, depth 10",
     "clock": "published reliable, depth 10; read best effort, depth 10",
-    "any": "as those who publish it have it",
+    "any": "that of the publishers",
 }
 
 
@@ -59,7 +59,7 @@ class Service:
 
 @dataclass(frozen=True)
 class Interface:
-    """What a node says and hears besides its parameters.
+    """Topics, services and statuses of a node.
 
     Attributes:
         purpose: What it is for, in a sentence.
@@ -76,7 +76,7 @@ class Interface:
     calls: tuple[str, ...] = ()
 
 
-DESCRIPTION = Topic("robot_description", "in", "std_msgs/String", "latched", "URDF; read only where no robot was named")
+DESCRIPTION = Topic("robot_description", "in", "std_msgs/String", "latched", "URDF; used only if the parameter `robot` is empty")
 REPORTS = (
     Topic("~/status", "out", "std_msgs/UInt8", "latched", "code of the status"),
     Topic(
@@ -84,18 +84,18 @@ REPORTS = (
         "out",
         "diagnostic_msgs/DiagnosticArray",
         "report",
-        "status, reason in words, counts; twice a second and at every change",
+        "status, reason, counters; twice a second and at every change",
     ),
 )
 STATES = (
     Topic("joint_states", "in", "sensor_msgs/JointState", "state", "`position` [rad, m] and `velocity` [rad/s, m/s] by name"),
-    Topic("odom", "in", "nav_msgs/Odometry", "state", "pose of the base [m], velocity in its own axes [m/s, rad/s]"),
+    Topic("odom", "in", "nav_msgs/Odometry", "state", "pose of the base [m], velocity in axes of the base [m/s, rad/s]"),
     Topic(
         "contact_wrenches/<surface>",
         "in",
         "geometry_msgs/WrenchStamped",
         "state",
-        "measured force and moment at the surface, its own axes [N, N·m]",
+        "measured force and moment at the surface, axes of the surface [N, N·m]",
     ),
 )
 REFERENCES = (
@@ -118,38 +118,48 @@ REFERENCES = (
         "in",
         "trajectory_msgs/JointTrajectory",
         "latched",
-        "load of each surface at the times it begins or ends to change, 0 to 1",
+        "load fraction of each surface, 0 to 1, at the times at which its change begins or ends",
     ),
-    Topic("reference/heartbeat", "in", "std_msgs/Empty", "report", "as long as the sender of the reference lives, 20 times a second"),
+    Topic("reference/heartbeat", "in", "std_msgs/Empty", "report", "heartbeat of the publisher of the reference, 20 Hz"),
 )
 LED = Topic(
-    "teleop/<frame>/pose", "in", "geometry_msgs/PoseStamped", "state", "where a frame should be, in `odom`; relative: in any axes [m]"
+    "teleop/<frame>/pose",
+    "in",
+    "geometry_msgs/PoseStamped",
+    "state",
+    "target pose of a frame in `odom`; if `relative`, in any fixed axes [m]",
 )
 FILTERED = (
-    Topic("filtered/joints", "out", "trajectory_msgs/JointTrajectory", "reference", "consistent motion, as `reference/joints` has it"),
-    Topic("filtered/base", "out", "trajectory_msgs/MultiDOFJointTrajectory", "reference", "likewise of the base"),
-    Topic("filtered/contacts", "out", "trajectory_msgs/JointTrajectory", "latched", "its contacts, as `reference/contacts` has them"),
+    Topic("filtered/joints", "out", "trajectory_msgs/JointTrajectory", "reference", "filtered motion, in the form of `reference/joints`"),
+    Topic("filtered/base", "out", "trajectory_msgs/MultiDOFJointTrajectory", "reference", "filtered motion of the base"),
+    Topic(
+        "filtered/contacts",
+        "out",
+        "trajectory_msgs/JointTrajectory",
+        "latched",
+        "contacts of the filtered motion, in the form of `reference/contacts`",
+    ),
     Topic(
         "filtered/torques",
         "out",
         "sensor_msgs/JointState",
         "state",
-        "`position`, `velocity`, `effort` that belong to it [rad, m, s, N·m, N]",
+        "`position`, `velocity`, `effort` of the filtered motion [rad, m, s, N·m, N]",
     ),
     Topic(
         "filtered/wrenches/<surface>",
         "out",
         "geometry_msgs/WrenchStamped",
         "state",
-        "wrench of the ground that belongs to it, axes of the surface [N, N·m]",
+        "ground contact wrench of the filtered motion, axes of the surface [N, N·m]",
     ),
     Topic(
         "filtered/certificate",
         "out",
         "std_msgs/Float64MultiArray",
         "state",
-        "residual per weight [-], margin of the centre of pressure [m], shares used of friction, pull, torque limit [-], "
-        "distance to joint limit [rad, m], share of speed limit [-], slip [m/s], rung [-]",
+        "residual per weight [-], margin of the centre of pressure [m], used fractions of friction, normal force and torque limits [-], "
+        "distance to joint limit [rad, m], used fraction of the speed limit [-], slip [m/s], rung [-]",
     ),
 )
 UNGUARDED = (
@@ -158,11 +168,11 @@ UNGUARDED = (
         "out",
         "sensor_msgs/JointState",
         "command",
-        "`effort` [N·m, N] by name, stamped as the state it answers; input of `effort_guard`, not of motors",
+        "`effort` [N·m, N] by name, with the stamp of the state it answers; input of `effort_guard`, not of motors",
     ),
-    Topic("unguarded/effort_commands", "out", "std_msgs/Float64MultiArray", "command", "the same efforts, in the order of the joints"),
+    Topic("unguarded/effort_commands", "out", "std_msgs/Float64MultiArray", "command", "the same efforts in joint order [N·m, N]"),
 )
-COMMANDS = (  # what motors take; published by the guard alone
+COMMANDS = (  # input of the motors; published by the guard only
     Topic(
         "joint_torque_commands",
         "out",
@@ -170,12 +180,12 @@ COMMANDS = (  # what motors take; published by the guard alone
         "command",
         "guarded `effort` [N·m, N] by name; also the heartbeat, at `rate` or faster",
     ),
-    Topic("effort_commands", "out", "std_msgs/Float64MultiArray", "command", "the same efforts, in the order of the joints [N·m, N]"),
+    Topic("effort_commands", "out", "std_msgs/Float64MultiArray", "command", "the same efforts in joint order [N·m, N]"),
 )
 
 
 def turned(topics: tuple[Topic, ...]) -> tuple[Topic, ...]:
-    """Return the same topics seen from the other side.
+    """Return the topics with publishers and subscribers exchanged.
 
     Args:
         topics: The topics.
@@ -221,7 +231,7 @@ VIEWER_STATUSES = {
 INTERFACES: Mapping[str, Interface] = MappingProxyType(
     {
         "simulator": Interface(
-            "The world that steps, behind the topics of a robot.",
+            "Simulates a robot or a scene behind the topics of a real robot.",
             (
                 turned(COMMANDS)[0],
                 Topic(
@@ -229,7 +239,7 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                     "in",
                     "geometry_msgs/WrenchStamped",
                     "report",
-                    "force and moment on the link `frame_id`, in axes of the world [N, N·m]",
+                    "force and moment on the link `frame_id`, axes of the world [N, N·m]",
                 ),
                 Topic("robot_description", "out", "std_msgs/String", "latched", "URDF of the robot"),
                 *turned(STATES),
@@ -238,29 +248,29 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                     "out",
                     "geometry_msgs/PoseStamped",
                     "state",
-                    "REP-120 frames in `odom` [m]; where tf2_msgs is installed, `/tf` instead; names begin with `frame_prefix`",
+                    "REP-120 frames in `odom` [m]; on `/tf` instead if tf2_msgs is installed; names start with `frame_prefix`",
                 ),
-                Topic("clock", "out", "rosgraph_msgs/Clock", "clock", "time of the world, in lock-step"),
+                Topic("clock", "out", "rosgraph_msgs/Clock", "clock", "simulated time, in lock-step"),
                 Topic(
                     "audit",
                     "out",
                     "std_msgs/Float64MultiArray",
                     "report",
-                    "time [s], energy [J], energy from nowhere [J], contact residual [m/s], depth [m], momentum [N·s]",
+                    "time [s], energy [J], energy error [J], contact residual [m/s], depth [m], momentum [N·s]",
                 ),
                 *REPORTS,
             ),
             (
-                Service("pause", "std_srvs/SetBool", "stand still, or go on"),
-                Service("step", "std_srvs/Trigger", "one period while paused"),
-                Service("reset", "std_srvs/Trigger", "begin anew where it began"),
+                Service("pause", "std_srvs/SetBool", "pause or resume"),
+                Service("step", "std_srvs/Trigger", "advance by one period while paused"),
+                Service("reset", "std_srvs/Trigger", "return to the initial state"),
                 Service("connect/<connection>", "std_srvs/Trigger", "close a connection of the scene"),
                 Service("cut/<connection>", "std_srvs/Trigger", "open a connection of the scene"),
             ),
             MappingProxyType(SIMULATOR_STATUSES),
         ),
         "inverse_dynamics": Interface(
-            "From reference and state to torques that keep the robot on its feet.",
+            "Computes balancing joint torques from a reference and the measured state.",
             (
                 DESCRIPTION,
                 *STATES,
@@ -271,7 +281,7 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                     "out",
                     "geometry_msgs/WrenchStamped",
                     "state",
-                    "force and moment it counts on, axes of the world [N, N·m]",
+                    "planned contact force and moment, axes of the world [N, N·m]",
                 ),
                 Topic(
                     "certificate",
@@ -286,7 +296,7 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
             MappingProxyType(balance_settings.STATUSES),
         ),
         "effort_guard": Interface(
-            "What stands between commands and motors.",
+            "Checks and limits torque commands, and publishes a safe output after a fault.",
             (
                 DESCRIPTION,
                 turned(UNGUARDED)[0],
@@ -295,31 +305,31 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 *REPORTS,
             ),
             (
-                Service("stop", "std_srvs/Trigger", "stop, and stay stopped"),
-                Service("rearm", "std_srvs/Trigger", "go on after a fault whose cause is gone"),
+                Service("stop", "std_srvs/Trigger", "stop and latch"),
+                Service("rearm", "std_srvs/Trigger", "resume after a fault whose cause is removed"),
             ),
             MappingProxyType(effort_guard.STATUSES),
         ),
         "motion_player": Interface(
-            "References from clips, gaits and scenarios.",
+            "Publishes references from clips, gaits and scenarios.",
             (DESCRIPTION, *turned(REFERENCES), *REPORTS),
             (
                 Service("play", "std_srvs/Trigger", "play from the beginning"),
-                Service("stop", "std_srvs/Trigger", "stop at the next piece"),
+                Service("stop", "std_srvs/Trigger", "stop at the next point"),
             ),
             MappingProxyType(PLAYER_STATUSES),
         ),
         "dynamics_filter": Interface(
-            "From any reference, or poses of an operator's hands, to motion that is possible.",
+            "Filters a reference, or poses of an operator, to feasible motion.",
             (DESCRIPTION, *STATES[:2], *REFERENCES[:2], REFERENCES[3], LED, *FILTERED, *REPORTS),
             (
-                Service("engage", "std_srvs/Trigger", "follow what comes; poses that are relative count from now"),
-                Service("hold", "std_srvs/Trigger", "stay, and follow nothing"),
+                Service("engage", "std_srvs/Trigger", "follow the input; relative poses start from the current pose"),
+                Service("hold", "std_srvs/Trigger", "hold the current posture and ignore the input"),
             ),
             live.STATUSES,
         ),
         "monitor": Interface(
-            "A live table on the terminal, and a push now and then.",
+            "Shows a live table on the terminal, and can push the robot.",
             (
                 DESCRIPTION,
                 STATES[0],
@@ -327,8 +337,8 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 turned(UNGUARDED)[0],
                 turned(COMMANDS)[0],
                 REFERENCES[0],
-                Topic("certificate", "in", "std_msgs/Float64MultiArray", "state", "as `inverse_dynamics` sends it"),
-                Topic("audit", "in", "std_msgs/Float64MultiArray", "report", "as `simulator` sends it"),
+                Topic("certificate", "in", "std_msgs/Float64MultiArray", "state", "as published by `inverse_dynamics`"),
+                Topic("audit", "in", "std_msgs/Float64MultiArray", "report", "as published by `simulator`"),
                 Topic("/diagnostics", "in", "diagnostic_msgs/DiagnosticArray", "report", "of all nodes"),
                 Topic("push", "out", "geometry_msgs/WrenchStamped", "report", "force at the base [N]"),
                 *REPORTS,
@@ -337,16 +347,16 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
             MappingProxyType({"watching": "the table is drawn"}),
         ),
         "viewer": Interface(
-            "The robot as a page in the browser: watched, pushed, led, paused.",
+            "Serves a browser page that shows the robot, with controls to push, guide and pause it.",
             (
                 DESCRIPTION,
                 *STATES,
-                Topic("certificate", "in", "std_msgs/Float64MultiArray", "state", "as `inverse_dynamics` sends it"),
+                Topic("certificate", "in", "std_msgs/Float64MultiArray", "state", "as published by `inverse_dynamics`"),
                 Topic(
-                    "joint_torque_commands", "in", "sensor_msgs/JointState", "command", "`effort` [N·m, N] by name, while somebody looks"
+                    "joint_torque_commands", "in", "sensor_msgs/JointState", "command", "`effort` [N·m, N] by name, while a page is open"
                 ),
                 Topic("/diagnostics", "in", "diagnostic_msgs/DiagnosticArray", "report", "of all nodes"),
-                Topic("push", "out", "geometry_msgs/WrenchStamped", "report", "what a drag pulls with, at the link `frame_id` [N, N·m]"),
+                Topic("push", "out", "geometry_msgs/WrenchStamped", "report", "force and moment of a drag on the link `frame_id` [N, N·m]"),
                 turned((LED,))[0],
                 *REPORTS,
             ),
@@ -362,11 +372,17 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
             ),
         ),
         "snake_driver": Interface(
-            "The torques that make a snake of wheeled links follow a heading.",
+            "Computes torques that steer a snake of wheeled links along a heading.",
             (
                 DESCRIPTION,
-                Topic("joint_states", "in", "sensor_msgs/JointState", "state", "of all joints, those that carry link 1 included"),
-                Topic("heading", "in", "std_msgs/Float64", "reference", "where to go, angle from the x axis [rad]; the last one holds"),
+                Topic("joint_states", "in", "sensor_msgs/JointState", "state", "states of all joints, including those of link 1"),
+                Topic(
+                    "heading",
+                    "in",
+                    "std_msgs/Float64",
+                    "reference",
+                    "commanded heading, angle from the x axis [rad]; the last value stays valid",
+                ),
                 *UNGUARDED,
                 *REPORTS,
             ),
@@ -374,16 +390,16 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
             MappingProxyType(snake_driver.STATUSES),
         ),
         "recorder": Interface(
-            "What is said on topics, into a bag.",
-            (Topic(ANY, "in", "any", "any", "topics of our nodes, those of a list, or all"), *REPORTS),
+            "Records topics into a bag.",
+            (Topic(ANY, "in", "any", "any", "topics of this package, a list, or all topics"), *REPORTS),
             (),
             MappingProxyType(RECORDER_STATUSES),
         ),
         "bag_player": Interface(
-            "What a bag holds, said again.",
-            (Topic(ANY, "out", "any", "any", "topics of the bag; `clock` too, where it gives the time"), *REPORTS),
+            "Plays back a bag.",
+            (Topic(ANY, "out", "any", "any", "topics of the bag, and `clock` if its rate is above 0"), *REPORTS),
             (
-                Service("pause", "std_srvs/SetBool", "stand still, or go on"),
+                Service("pause", "std_srvs/SetBool", "pause or resume"),
                 Service("restart", "std_srvs/Trigger", "play from the beginning"),
             ),
             MappingProxyType(BAG_STATUSES),

@@ -47,7 +47,7 @@ class RecorderNode(AdapterNode):
     def prepare(self) -> None:
         """Open the bag."""
         if not self.config.file:
-            raise HumanoidDynamicsError("file: received no name, expected that of an .mcap file or of a folder that does not exist yet")
+            raise HumanoidDynamicsError("file: received an empty path, expected an .mcap file or a folder that does not exist yet")
         patterns = self.config.topics or ((".*",) if self.config.all_topics else list_patterns())
         self._wanted = [re.compile(self._resolve(pattern)) for pattern in patterns]
         self._bag = BagFile(Path(self.config.file))

@@ -67,7 +67,7 @@ class SimulatorNode(AdapterNode):
         elif self.robot is not None:
             self._live = LiveWorld.of_robot(self.robot, points=config.points, compiled=None if config.compiled else False)
         if self.robot is None or self._live is None:
-            raise HumanoidDynamicsError("no robot was named")
+            raise HumanoidDynamicsError("parameter robot is empty; expected a catalogue name or a URDF path")
         self._steps = max(1, round(1.0 / (config.rate * config.dt)))
         self._joints = [(joint, joint.name) for joint in measured_joints(self.robot)]
         self._plain = not any(joint.kind == "continuous" for joint, _ in self._joints)

@@ -202,7 +202,7 @@ class ViewerNode(AdapterNode):
         if name not in self._asked:
             self._asked[name] = self.create_client(kind, name)
         if not self._asked[name].service_is_ready():
-            raise HumanoidDynamicsError(f"nobody offers {name} yet")
+            raise HumanoidDynamicsError(f"service {name} is not available")
         self._asked[name].call_async(request).add_done_callback(lambda future: self._on_answer(name, future.result()))
 
     def _on_answer(self, name: str, answer: Any) -> None:

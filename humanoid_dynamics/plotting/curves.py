@@ -213,6 +213,6 @@ SHEETS: Mapping[str, _Kind] = MappingProxyType(
         "forces": _Kind(_force_panels, "no contact ever carried load"),
         "cop": _Kind(_sole_panels, "no sole ever carried load"),
         "energy": _Kind(_energy_panels, "no books of energy"),
-        "wheels": _Kind(_wheel_panels, "nobody drove on wheels"),
+        "wheels": _Kind(_wheel_panels, "the record contains no wheel motion"),
     }
 )

@@ -91,7 +91,7 @@ class Recorder:
         for sink in self._sinks:
             if isinstance(sink, MemorySink):
                 return sink.record(self.about)
-        raise HumanoidDynamicsError("this recorder streams its samples to disk; read the file it writes")
+        raise HumanoidDynamicsError("this recorder streams its samples to a file; read that file")
 
     def digest(self) -> str:
         """Return the SHA-256 of time, state, torques and books at all samples; equal for equal runs, in any process, whoever keeps them.

@@ -254,7 +254,7 @@ class World(ObservedWorld):
         check_kind("snapshot", snapshot, (Snapshot,), "what keep has returned")
         if not snapshot.fits(self._stepper):
             raise HumanoidDynamicsError(
-                "the structure has changed since this was kept; a world goes back only to where it had the same one"
+                "the structure has changed since the snapshot; a snapshot can only be restored with the same structure"
             )
         go_back(self._stepper, snapshot)
 

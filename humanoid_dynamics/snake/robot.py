@@ -92,13 +92,13 @@ def _measure_turn(robot: RobotModel, joint: Joint, before: Attachment, wheel: At
     """Distances of a joint from the wheel before it and from its own [m], and the angle between the links where it stands at zero."""
     model = robot.model
     if model.parents[joint.index] != before.joint or joint.kind not in TURNING:
-        raise UnsupportedRobotError(QUESTION, [joint.name], "each link has to hang on the one before by a joint that turns")
+        raise UnsupportedRobotError(QUESTION, [joint.name], "requires a revolute joint between consecutive links")
     X_CJ, X_JC = before.X_JF.inverse() * model.jointPlacements[joint.index], wheel.X_JF
     ahead, behind, turn = X_CJ.translation, -X_JC.inverse().translation, X_CJ.rotation @ X_JC.rotation
     axis = pin.computeJointJacobian(model, robot.data(), pin.neutral(model), joint.index)[3:, joint.v.start]
     skew = max(abs(ahead[1]), abs(behind[1]), abs(turn[2, 2] - 1.0), float(np.abs(X_JC.rotation.T @ axis - (0.0, 0.0, 1.0)).max()))
     if skew > NEAR or min(ahead[0], behind[0]) <= 0.0:
-        raise UnsupportedRobotError(QUESTION, [joint.name], "joints have to lie ahead of their wheel and turn about the upward axis")
+        raise UnsupportedRobotError(QUESTION, [joint.name], "requires joints ahead of their wheel with an upward axis")
     return float(ahead[0]), float(behind[0]), float(np.arctan2(turn[1, 0], turn[0, 0]))
 
 
@@ -107,7 +107,7 @@ def _weigh(robot: RobotModel, link: str, wheel: Attachment) -> tuple[float, floa
     inertia = robot.model.inertias[wheel.joint]
     centre = wheel.X_JF.actInv(inertia.lever)
     if max(abs(centre[0]), abs(centre[1])) > NEAR:
-        raise UnsupportedRobotError(QUESTION, [link], "the wheel has to stand at the centre of mass")
+        raise UnsupportedRobotError(QUESTION, [link], "requires the wheel at the centre of mass")
     up = wheel.X_JF.rotation[:, 2]
     return float(inertia.mass), float(up @ inertia.inertia @ up)
 

@@ -59,7 +59,7 @@ def make_breakable(robot: RobotModel, joint: str) -> RobotModel:
     if record.kind not in BREAKABLE:
         raise HumanoidDynamicsError(f"joint {joint!r} is {record.kind}; breakable are {', '.join(BREAKABLE)}")
     if any(joint in {mimic.joint, mimic.leader} for mimic in robot.mimics):
-        raise HumanoidDynamicsError(f"joint {joint!r} follows or leads another one; a breakable joint has no coordinate for that")
+        raise HumanoidDynamicsError(f"joint {joint!r} is part of a mimic pair; expected a joint without mimic")
     bodies = [_freed(body, body.parent, body.X_PJ) if body.name == joint else body for body in list_bodies(robot)]
     broken = rebuild(robot, bodies, (*robot.loops, _closure_of(robot, record)))
     return replace(broken, posture=transfer(robot, broken, State.at_rest(robot)).q)

@@ -124,7 +124,7 @@ def _check(robots: Sequence[RobotModel], names: Sequence[str]) -> None:
     for robot in robots:
         check_rebuildable(robot)
         if robot.model.gravity != robots[0].model.gravity:
-            raise HumanoidDynamicsError(f"robots {robots[0].name!r} and {robot.name!r} live in different gravity, they cannot be joined")
+            raise HumanoidDynamicsError(f"robots {robots[0].name!r} and {robot.name!r} have different gravity and cannot be joined")
     taken: set[str] = set()
     for robot, name in zip(robots, names, strict=True):
         prefix = f"{name}{SEPARATOR}" if name else ""

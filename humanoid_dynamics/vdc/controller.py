@@ -139,7 +139,7 @@ class AdaptiveController:
         except Exception as fault:  # noqa: BLE001 - what a caller hands over may raise anything at all, and a robot is running
             return self._refuse(f"the arguments, or the function that chooses contacts, raised {format_exception_only(fault)[-1].strip()}")
         if not all(np.isfinite(values).all() for values in (answer.tau, answer.missing_power, links, joints)):
-            return self._refuse("numbers are too large to compute with")
+            return self._refuse("values are too large for computation")
         self._links, self._joints = links, joints
         return answer
 

@@ -199,7 +199,7 @@ def _find_robot(record: Record, origin: str) -> RobotModel:
         return load_scene(scene).robot
     if record.about.get("urdf"):
         return load_robot(record.about["urdf"])
-    raise RecordError(origin, "tells neither a scene of this package nor the URDF of its robot")
+    raise RecordError(origin, "contains neither a scene of this package nor the URDF of its robot")
 
 
 def _locate(robot: RobotModel, data: pin.Data, patch: Patch, wrench: Vector) -> Touch | None:

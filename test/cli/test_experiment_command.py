@@ -89,7 +89,7 @@ def test_without_a_plotter_the_tables_are_written_and_the_extra_is_named(call, t
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     code, out, err = call("snake", "--out", tmp_path)
     assert code == 0
-    assert "no pictures: drawing needs the package 'matplotlib': pip install 'humanoid_dynamics[plot]'" in err
+    assert "no pictures: drawing requires the package 'matplotlib': pip install 'humanoid_dynamics[plot]'" in err
     assert (tmp_path / "snake_error.csv").exists()
     assert "png" not in out
 

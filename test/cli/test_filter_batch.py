@@ -135,7 +135,7 @@ def test_a_batch_that_is_stopped_goes_on_where_it_was(clips, tmp_path):
         (("human28", "nowhere"), "nowhere: no such file or folder"),
         (("human28", "CLIPS", "--report", "nowhere/table.csv"), "--report: no such folder: 'nowhere'"),
         (("human28", "CLIPS", "--out", "CLIPS"), "would be overwritten by its own result"),
-        (("biped7", "CLIPS"), "needs a robot with a free base"),
+        (("biped7", "CLIPS"), "requires a floating base"),
     ],
 )
 def test_what_is_refused_at_the_door(clips, arguments, problem):

@@ -136,7 +136,7 @@ def test_what_was_not_given_is_told(call, files):
         (("--out", "-", "--json"), "both write to the output"),
         (("--velocity", "absent.csv"), "absent.csv: cannot be read"),
         (("--missing", "zero"), "--missing: received 'zero', expected refuse or neutral"),
-        (("--cutoff", "6"), "has velocities or accelerations, which would no longer be those of low-passed configurations"),
+        (("--cutoff", "6"), "has velocities or accelerations, which would contradict low-pass filtered configurations"),
     ],
 )
 def test_refusals(call, files, more, message):
@@ -228,7 +228,7 @@ def test_few_frames_are_enough_where_rates_are_given(call, files, count):
     assert np.abs(np.array([json.loads(out)["tau"][name] for name in ROBOT.actuated]).T - expected[:, 6:]).max() < 1e-9
     bare = arguments(folder)[:7]
     code, _, err = call(*bare)
-    assert (code, "say which there are in columns contact:NAME" in err) == (2, True)
+    assert (code, "give contact labels in columns contact:NAME" in err) == (2, True)
     code, _, err = call(*bare[:5])
     assert (code, f"has {count} frame{'s' * (count > 1)}, at least 3 are needed for an acceleration" in err) == (2, True)
     head, *rows = (folder / "walk_q.csv").read_text().splitlines()

@@ -171,7 +171,7 @@ class TestTrouble:
         assert {"holding", "waiting", "stale", "infeasible", "invalid_input"} == set(STATUSES)
 
     def test_joints_with_several_freedoms_are_refused_by_name(self):
-        with pytest.raises(UnsupportedRobotError, match="several freedoms but one position: left_hip, left_shoulder"):
+        with pytest.raises(UnsupportedRobotError, match="several degrees of freedom: left_hip, left_shoulder"):
             HoldingTorques(hd.load_robot("human16"))
 
     def test_unknown_rule(self, human28):

@@ -182,7 +182,7 @@ def test_predicted_side_forces_are_those_of_the_motion(robots):
 
 
 def test_what_cannot_be_driven_is_refused(robots):
-    with pytest.raises(UnsupportedRobotError, match="every joint needs a motor, and there have to be two or more"):
+    with pytest.raises(UnsupportedRobotError, match="requires two or more joints, each with a motor"):
         SnakeDriver(robots[2])
     with pytest.raises(UnsupportedRobotError, match="a robot without wheels"):
         SnakeDriver(load_robot("biped7"))

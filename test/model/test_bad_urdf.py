@@ -25,7 +25,7 @@ REFUSED = {
     "two roots in XML": (two_links() + two_links(), "XML: Extra content"),
     "billion laughs": (
         BOMB + f"]><r>&i;</r>{two_links()}",
-        "<!ENTITY>: a robot description needs no XML entities; they are refused unread",
+        "<!ENTITY>: XML entities are not accepted in a robot description",
     ),
     "bomb in an attribute": (BOMB + ']><robot name="&i;"/>', "<!ENTITY>"),
     "quadratic bomb": ('<!DOCTYPE r [<!ENTITY a "' + "x" * 50_000 + '">]><r>' + "&a;" * 50_000 + "</r>", "<!ENTITY>"),
@@ -35,7 +35,7 @@ REFUSED = {
     "undeclared entity": ("<robot>&nobody;</robot>", "XML: Entity 'nobody' not defined|has no link"),
     "deep nesting": ("<robot>" + "<a>" * 100_000 + "</a>" * 100_000 + "</robot>", "XML: Excessive depth"),
     "too many elements": (robot(*["<link/>"] * (MOST_ELEMENTS + 1)), f"robot: has {MOST_ELEMENTS + 1} elements, expected at most"),
-    "half a character": ("<robot name='\ud800'/>", r"XML: character '\\ud800' is half of a pair"),
+    "half a character": ("<robot name='\ud800'/>", r"XML: character '\\ud800' is an unpaired surrogate"),
     "link without a name": ("<robot><link/></robot>", ":1: <link>: has no name"),
     "joint without a name": (robot(*TWO, '<joint type="fixed"/>'), "<joint>: has no name"),
     "joint without a child": (robot(*TWO, '<joint name="j" type="fixed"><parent link="base"/></joint>'), "joint 'j': names no child link"),
@@ -92,7 +92,7 @@ REFUSED = {
         robot(*TWO, joint("j", "base", "arm").replace('xyz="0 0 1"', "")),
         "joint 'j': <axis> xyz=None, expected 3 numbers",
     ),
-    "limits upside down": (two_links('<limit lower="1" upper="-1"/>'), "joint 'elbow': limits upside down: lower 1 above upper -1"),
+    "limits upside down": (two_links('<limit lower="1" upper="-1"/>'), "joint 'elbow': lower limit 1 is above upper limit -1"),
     "negative effort": (two_links('<limit effort="-5"/>'), "joint 'elbow': negative effort limit -5"),
     "negative velocity": (two_links('<limit velocity="-5"/>'), "joint 'elbow': negative velocity limit -5"),
     "limit NaN": (two_links('<limit upper="nan"/>'), "joint 'elbow': <limit> upper='nan', expected one number"),
@@ -114,11 +114,11 @@ REFUSED = {
     ),
     "name of the world's joint": (
         two_links().replace("elbow", "universe"),
-        "joint 'universe': has a name that the joint of the root or the world has already",
+        "joint 'universe': has the reserved name of the root joint or of the world",
     ),
-    "name of the root's joint": (two_links().replace("elbow", "root_joint"), "joint 'root_joint': has a name that"),
+    "name of the root's joint": (two_links().replace("elbow", "root_joint"), "joint 'root_joint': has the reserved name"),
     "ten thousand links": (chain(10_000), "robot: has 20001 elements, expected at most"),
-    "too many freedoms": (chain(300), "joint 'j194': is more than the 200 degrees of freedom a robot may have"),
+    "too many freedoms": (chain(300), "joint 'j194': exceeds the maximum of 200 degrees of freedom"),
 }
 
 
@@ -167,9 +167,12 @@ def warned(text, **options):
 @pytest.mark.parametrize(
     ("moments", "words"),
     [
-        ((1, 1, 3), "link 'base': inertia violates the triangle inequality (principal moments 1, 1, 3 kg·m²); no body has that"),
-        ((1, 1, -0.5), "link 'base': inertia has a negative principal moment (-0.5 kg·m²); no body has that"),
-        ((-1, -1, -1), "link 'base': inertia has a negative principal moment (-1 kg·m²); no body has that"),
+        (
+            (1, 1, 3),
+            "link 'base': inertia violates the triangle inequality (principal moments 1, 1, 3 kg·m²), which is not physically possible",
+        ),
+        ((1, 1, -0.5), "link 'base': inertia has a negative principal moment (-0.5 kg·m²), which is not physically possible"),
+        ((-1, -1, -1), "link 'base': inertia has a negative principal moment (-1 kg·m²), which is not physically possible"),
     ],
 )
 def test_inertias_no_body_has_are_warned_of(moments, words):
@@ -223,7 +226,7 @@ def test_mesh_that_is_there_is_found(tmp_path, monkeypatch, where):
 def test_shapes_no_urdf_has_are_left_out():
     shapes = MASS.format(mass=1) + '<visual><geometry><ellipsoid radii="1 2 3"/></geometry></visual><visual/><visual><geometry/></visual>'
     found = load_robot(robot(link("base", shapes)))
-    assert "link 'base': has a shape <ellipsoid>, which URDF does not know; left out" in map(str, found.notices)
+    assert "link 'base': has a shape <ellipsoid>, which is not part of URDF; ignored" in map(str, found.notices)
 
 
 @pytest.mark.parametrize(
@@ -278,7 +281,7 @@ def test_many_faults_of_one_kind_are_one_notice():
     names = [f"l{i}" for i in range(5)]
     text = robot(*(link(name, odd) for name in names), *(joint(f"j{i}", f"l{i}", f"l{i + 1}", axis="0 0 2") for i in range(4)))
     told = [str(notice) for notice in load_robot(text, root="fixed").notices]
-    assert "5 links: inertia violates the triangle inequality; no body has that (l0, l1, l2, l3, l4)" in told
+    assert "5 links: inertia violates the triangle inequality; not physically possible (l0, l1, l2, l3, l4)" in told
     assert "4 joints: axis was scaled to one (j0, j1, j2, j3)" in told
 
 

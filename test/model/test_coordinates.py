@@ -225,7 +225,7 @@ def test_what_cannot_be_reduced_stays_a_constraint(text):
     assert (found.nv, len(found.mimics)) == (9, 1)
     assert found.mimics[0].ratio == 0.5
     assert found.joint(found.mimics[0].joint).kind != "mimic"
-    assert any("keeps its coordinate, as a constraint: only a follower behind its leader can lose it" in text for text in notices(found))
+    assert any("keeps its coordinate, with a constraint: reduction requires" in text for text in notices(found))
 
 
 def test_replaced_joints_and_reduced_followers_go_together():

@@ -262,7 +262,7 @@ def test_loops_close_where_the_soles_cannot_be_level() -> None:
     soles = {"left_foot": {"link": "ground", "polygon": square}, "right_foot": {"link": "ground", "rpy": [1.0, 0, 0], "polygon": square}}
     robot = described(text, **keys | {"root": "free_flyer", "surfaces": soles})
     assert np.abs(loop_rows(robot.model, placed(robot), robot.loops[0]).error).max() < 1e-10
-    assert any("its loops are closed, but the soles do not come level" in warning for warning in robot.warnings)
+    assert any("the loops close, but the soles do not become level" in warning for warning in robot.warnings)
 
 
 @pytest.mark.parametrize("kind", ["fixed", "revolute", "prismatic", "universal", "spherical", "planar"])

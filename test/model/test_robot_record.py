@@ -92,7 +92,7 @@ def test_inertia_is_asked_for_by_name():
     massless = load_robot(robot(link("base"), link("tip", ""), joint("j", "base", "tip")))
     assert massless.inertialess == ("tip",)
     with pytest.raises(
-        SingularInertiaError, match="forward dynamics needs a positive definite mass matrix, but these links move without inertia: tip"
+        SingularInertiaError, match="forward dynamics requires a positive definite mass matrix, but these moving links have no inertia: tip"
     ):
         massless.check_inertia("forward dynamics")
     load_robot(two_links()).check_inertia("forward dynamics")

@@ -227,7 +227,7 @@ def test_misspelt_catalogue_name(catalogued):
 def test_catalogue_robot_of_a_package_that_is_missing(catalogued):
     (catalogued / "config" / "robots" / "other.yaml").write_text("urdf: x.urdf\npackage: no-such-robots\n")
     with pytest.raises(
-        MissingExtraError, match=r"robot 'other' needs the package 'no-such-robots': pip install 'humanoid_dynamics\[robots\]'"
+        MissingExtraError, match=r"robot 'other' requires the package 'no-such-robots': pip install 'humanoid_dynamics\[robots\]'"
     ):
         load_robot("other")
 

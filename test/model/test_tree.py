@@ -253,16 +253,16 @@ GROUP = '<spherical name="s" joints="{}"/></robot>'
 REFUSED = {
     "two joints": ("s1 s2", "spherical joint 's': joints='s1 s2', expected the names of three joints"),
     "one joint thrice": ("s1 s1 s1", "joints='s1 s1 s1', expected the names of three joints"),
-    "unknown": ("s1 s2 nobody", "spherical joint 's': is made of joint 'nobody', which does not exist"),
+    "unknown": ("s1 s2 nobody", "spherical joint 's': refers to joint 'nobody', which does not exist"),
     "wrong order": ("s2 s1 s3", "joints 's2' and 's1' are not joined by one link"),
     "apart": ("s2 s3 elbow", "joints 's3' and 'elbow' do not turn about one point"),
     "heavy": ("s1 s2 s3", "link 'm1' between joints 's1' and 's2' has a mass"),
     "crowded": ("s1 s2 s3", "link 'm1' between joints 's1' and 's2' carries something else too"),
     "parallel": ("s1 s2 s3", "joints 's1' and 's2' turn about the same axis"),
-    "sliding": ("s1 s2 s3", "spherical joint 's': is made of joint 's2', which is prismatic, expected revolute"),
-    "following": ("s1 s2 s3", "is made of joint 's2', which mimics 'elbow'"),
-    "named as another": ("s1 s2 s3", "has the name of another joint"),
-    "twice": ("s1 s2 s3", "spherical joint 't': is made of joint 's1', which is part of 's' already"),
+    "sliding": ("s1 s2 s3", "spherical joint 's': refers to joint 's2', which is prismatic, expected revolute"),
+    "following": ("s1 s2 s3", "refers to joint 's2', which mimics 'elbow'"),
+    "named as another": ("s1 s2 s3", "has the name of an existing joint"),
+    "twice": ("s1 s2 s3", "spherical joint 't': refers to joint 's1', which is part of 's' already"),
     "same name twice": ("s1 s2 s3", "spherical 's': is defined twice, first on line"),
     "without a name": ("s1 s2 s3", "<spherical>: has no name"),
 }
@@ -324,7 +324,7 @@ def test_universal_joint_turns_about_its_axes_in_turn():
 
 
 @pytest.mark.parametrize(
-    ("kind", "words"), [("prismatic", "universal joint 'elbow': is made of joint 'elbow', which is prismatic"), ("fixed", "which is fixed")]
+    ("kind", "words"), [("prismatic", "universal joint 'elbow': refers to joint 'elbow', which is prismatic"), ("fixed", "which is fixed")]
 )
 def test_what_cannot_be_replaced(kind, words):
     with pytest.raises(UrdfError, match=words):

@@ -104,7 +104,7 @@ def test_bodies_that_come_apart_are_no_motion(tmp_path):
     world.apply([Break("left_elbow")])
     world.step(1e-3)
     recorder.save(tmp_path / "broken.mcap")
-    with pytest.raises(ClipError, match=r"come apart at 0\.051 s"):
+    with pytest.raises(ClipError, match=r"changes at 0\.051 s"):
         read_motion(tmp_path / "broken.mcap")
 
 
@@ -293,7 +293,7 @@ def test_a_base_whose_velocity_is_unknown_is_not_written_as_one_that_rests(tmp_p
 def test_joints_of_several_freedoms_are_not_written_as_a_bag(tmp_path):
     robot = load_robot("human16")
     clip = Clip(robot, np.arange(5) / 60.0, np.tile(robot.posture, (5, 1)))
-    with pytest.raises(ClipError, match="joints of several freedoms have no place in a JointState: "):
+    with pytest.raises(ClipError, match="a JointState cannot hold joints of several degrees of freedom: "):
         write_bag_motion(build_recording(clip), tmp_path / "clip.mcap")
     assert not (tmp_path / "clip.mcap").exists()
 

@@ -94,7 +94,7 @@ def test_clock_of_a_table(tmp_path):
         read_csv(table(tmp_path, *ROWS))
     assert read_csv(table(tmp_path, *ROWS), rate=30.0).times[1] == pytest.approx(1.0 / 30.0)
     assert read_csv(table(tmp_path, "# fps: 120", *ROWS)).times[2] == pytest.approx(1.0 / 60.0)
-    with pytest.raises(hd.ClipError, match="has 10 samples per second, asked for as 60"):
+    with pytest.raises(hd.ClipError, match="has 10 samples per second, received a rate of 60"):
         read_csv(table(tmp_path, HEADER, *ROWS), rate=60.0)
     for rate in (0.0, -1.0, np.nan):
         with pytest.raises(hd.ClipError, match="expected a positive number"):
@@ -181,7 +181,7 @@ BVH = [
         (9, "", r"received the end of the file|received 'the end"),
         (9, "} ROOT Second { }", "received 'ROOT' after the root joint"),
         (10, "MOVE", "has no line MOTION"),
-        (11, "Frames: 4", "has 3 frames, its head says 4"),
+        (11, "Frames: 4", "has 3 frames, the header declares 4"),
         (12, "Frame Time: 0", r"clip\.bvh:13: received a frame time of 0\.0 s"),
         (14, "1 1", r"clip\.bvh:15: row 1: has 2 channels, expected 3"),
         (15, "2 nan 2", r"clip\.bvh:16: row 2, column 'Hips\.Yposition': received 'nan'"),
@@ -212,7 +212,7 @@ def test_hostile_deepmimic(tmp_path):
     row = [0.1, 0, 1, 0, 1, 0, 0, 0, *([1, 0, 0, 0] * 3), 0, *([1, 0, 0, 0] * 2), 0, *([1, 0, 0, 0]), 0, *([1, 0, 0, 0] * 2), 0]
     read_deepmimic(mimic(tmp_path, [row] * 3)).skeleton_motion(shipped)
     hostile = [
-        ({"Frames": []}, "has no list of rows Frames"),
+        ({"Frames": []}, "has no list Frames"),
         ({"Loop": "often"}, "received Loop 'often'"),
         ({"Frames": [row, row[:-1], row]}, "row 1: has 43 numbers, the first row has 44"),
         ({"Frames": [row, [*row[:-1], "x"], row]}, "row 1, column '43': received 'x'"),
@@ -350,5 +350,5 @@ def test_files_without_a_clock_are_given_their_rate_and_no_other(tmp_path):
     told = tmp_path / "told.npz"
     np.savez(told, q=np.tile(robot.posture, (n, 1)), fps=60.0)
     assert load_clip(told, robot, fps=60.0).rate == pytest.approx(60.0)
-    with pytest.raises(hd.ClipError, match="has 60 samples per second, asked for as 30"):
+    with pytest.raises(hd.ClipError, match="has 60 samples per second, received a rate of 30"):
         load_clip(told, robot, fps=30.0)

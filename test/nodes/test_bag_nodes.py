@@ -128,7 +128,7 @@ def test_what_is_played_is_what_was_said(tmp_path):
 
 def test_a_bag_that_is_none_is_refused(tmp_path):
     for player in (make(BagPlayerNode, file=tmp_path / "nowhere.mcap"), make(RecorderNode)):
-        with pytest.raises(Exception, match=r"nowhere.mcap: does not exist|received no name"):
+        with pytest.raises(Exception, match=r"nowhere.mcap: does not exist|received an empty path"):
             player.start()
         player.destroy_node()
 

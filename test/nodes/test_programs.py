@@ -12,5 +12,5 @@ def test_without_ros_a_node_ends_with_a_sentence(monkeypatch, capsys):
     assert caught.value.code == 2
     assert capsys.readouterr() == (
         "",
-        "error: a node needs the package 'rclpy': pip install 'humanoid_dynamics[ros]', or source a ROS installation\n",
+        "error: a node requires the package 'rclpy': pip install 'humanoid_dynamics[ros]', or source a ROS installation\n",
     )

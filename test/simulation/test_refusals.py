@@ -62,7 +62,7 @@ def test_drives_that_do_not_fit_are_refused_by_name(human):
     ("changes", "said"),
     [
         ({"terrain": [{"steps": {"count": 2.7}}]}, "steps.count"),
-        ({"events": [{"at": 1.0}]}, "nothing happen"),
+        ({"events": [{"at": 1.0}]}, "contains no event"),
     ],
 )
 def test_scenes_that_say_less_than_they_mean_are_refused(changes, said):
@@ -289,7 +289,7 @@ INSIDE = {"big": {"mass": 5, "box": [0.3] * 3, "xyz": [0, 0, 1]}, "small": {"mas
             {"objects": {"small": INSIDE["small"]}, "terrain": [{"box": {"size": [0.3] * 3, "xyz": [0, 0, 1]}}]},
             r"the middle of link 'body' 0\.15 m inside 'box",
         ),
-        ({"figures": {"f": {}}}, r"figures\.f: says no robot; expected `robot:`"),
+        ({"figures": {"f": {}}}, r"figures\.f: contains no robot; expected `robot:`"),
     ],
 )
 def test_a_scene_with_a_body_wholly_inside_another_or_no_robot_is_refused(content, said):

@@ -96,7 +96,7 @@ except MissingExtraError as error:
 def test_missing_compiler_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
     compiled.compile_kernel.cache_clear()
-    with pytest.raises(MissingExtraError, match="a compiled snake needs the package 'numba'"):
+    with pytest.raises(MissingExtraError, match="a compiled snake requires the package 'numba'"):
         compiled.compile_kernel(unfolded.forward)
     compiled.compile_kernel.cache_clear()
 

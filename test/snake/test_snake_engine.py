@@ -203,10 +203,10 @@ def test_the_snake_of_the_catalogue_is_the_one_of_the_paper():
     ("change", "message"),
     [
         (("wheel_2", "xyz", [0.05, 0.0, 0.0]), "a wheel 0.15 m and 0.05 m from the joints, not halfway: link_2"),
-        (("wheel_4", "xyz", [0.05, 0.0, 0.0]), "the wheel has to stand at the centre of mass: link_4"),
-        (("wheel_4", "xyz", [0.1, 0.01, 0.0]), "joints have to lie ahead of their wheel"),
-        (("wheel_2", "rpy", [0.0, 0.0, 0.3]), "joints have to lie ahead of their wheel"),
-        (("wheel_3", "link", "link_1"), "each link has to hang on the one before"),
+        (("wheel_4", "xyz", [0.05, 0.0, 0.0]), "requires the wheel at the centre of mass: link_4"),
+        (("wheel_4", "xyz", [0.1, 0.01, 0.0]), "joints ahead of their wheel"),
+        (("wheel_2", "rpy", [0.0, 0.0, 0.3]), "joints ahead of their wheel"),
+        (("wheel_3", "link", "link_1"), "revolute joint between consecutive links"),
     ],
 )
 def test_wheels_that_make_no_snake_are_refused(change, message):

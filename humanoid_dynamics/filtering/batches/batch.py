@@ -80,7 +80,7 @@ def run_batch(
     """
     twice = [name for name, times in Counter(task.name for task in tasks).items() if times > 1]
     if twice:
-        raise BatchError(f"more than one clip is called {twice[0]!r}; their results would go to the same place")
+        raise BatchError(f"more than one clip is called {twice[0]!r}; their results would have the same path")
     if jobs < 0:
         raise BatchError(f"jobs: received {jobs}, expected a number of processes, or 0 for one per core")
     with store.hold() if store is not None else nullcontext():

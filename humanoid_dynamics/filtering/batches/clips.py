@@ -52,7 +52,7 @@ def find_clips(sources: Sequence[str], *, results: Path | None = None) -> tuple[
             if path == Path(source) or not _is_result(place, results):
                 found.setdefault(place, Path(os.path.abspath(base)))
     if not found:
-        raise ClipError(", ".join(sources), "no motion files but results of a batch")
+        raise ClipError(", ".join(sources), "received results of a batch, expected motion files")
     clips = tuple(BatchClip(name, path) for path, name in zip(found, _name(found), strict=True))
     for clip in clips:
         if results is not None and clip.path == Path(os.path.abspath(results / f"{clip.name}.npz")):

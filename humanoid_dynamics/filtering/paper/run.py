@@ -104,7 +104,7 @@ def run_paper_filter(
     if clip.v is None or clip.a is None:
         raise ClipError(clip.origin, "has no velocities and accelerations; prepare it first")
     if abs(clip.rate * style.dt - 1.0) > 1e-3:
-        raise ClipError(clip.origin, f"has {clip.rate:.6g} samples per second, the filter takes {1.0 / style.dt:.6g}")
+        raise ClipError(clip.origin, f"received {clip.rate:.6g} samples per second, expected {1.0 / style.dt:.6g}")
     tool = PaperFilter(robot, State(clip.q[0], clip.v[0]), style, ground, surfaces)
     frames, spent, fallen = [], [], None
     for row in range(len(clip)):

@@ -88,7 +88,7 @@ def find_led_frames(robot: RobotModel, names: Sequence[str], proportions: Propor
     frames = [find_frame(robot, name) for name in names]
     twice = sorted({name for name, frame in zip(names, frames, strict=True) if frames.count(frame) > 1})
     if twice:
-        raise UnsupportedRobotError("teleoperation", twice, "each frame can be led once; the names of one frame are")
+        raise UnsupportedRobotError("teleoperation", twice, "a frame accepts one pose stream; these names refer to one frame")
     body, data = find_body(robot), robot.data()
     pin.framesForwardKinematics(robot.model, data, robot.posture)
     partners = _pair(names)

@@ -78,7 +78,7 @@ class Teleoperation:
             ShapeError: If rate or scale is no positive number, or the turn no rotation.
         """
         if robot.root != "free_flyer":
-            raise UnsupportedRobotError("teleoperation", [robot.root], "needs a robot with a free base, the root is")
+            raise UnsupportedRobotError("teleoperation", [robot.root], "requires a floating base, received root")
         axes = _check(rate, scale, turn)
         self.robot, self.names, self.dt = robot, tuple(frames), 1.0 / rate
         proportions = measure_proportions(robot)

@@ -125,11 +125,11 @@ def check_replacements(urdf: Urdf, replacements: tuple[Replacement, ...]) -> Non
     for replacement in replacements:
         where = f"{'spherical' if replacement.kind == 'SPHERICAL' else 'universal'} joint {replacement.name!r}"
         if replacement.name in urdf.joints and replacement.name not in replacement.joints:
-            raise UrdfError(urdf.origin, where, "has the name of another joint", urdf.joints[replacement.name].line)
+            raise UrdfError(urdf.origin, where, "has the name of an existing joint", urdf.joints[replacement.name].line)
         records = [_check_member(urdf, where, name) for name in replacement.joints]
         for name in replacement.joints:
             if name in taken:
-                raise UrdfError(urdf.origin, where, f"is made of joint {name!r}, which is part of {taken[name]!r} already")
+                raise UrdfError(urdf.origin, where, f"refers to joint {name!r}, which is part of {taken[name]!r} already")
             taken[name] = replacement.name
         for before, after in pairwise(records):
             _check_pair(urdf, where, before, after)
@@ -138,11 +138,11 @@ def check_replacements(urdf: Urdf, replacements: tuple[Replacement, ...]) -> Non
 def _check_member(urdf: Urdf, where: str, name: str) -> UrdfJoint:
     record = urdf.joints.get(name)
     if record is None:
-        raise UrdfError(urdf.origin, where, f"is made of joint {name!r}, which does not exist")
+        raise UrdfError(urdf.origin, where, f"refers to joint {name!r}, which does not exist")
     if record.kind not in TURNING_KINDS:
-        raise UrdfError(urdf.origin, where, f"is made of joint {name!r}, which is {record.kind}, expected revolute", record.line)
+        raise UrdfError(urdf.origin, where, f"refers to joint {name!r}, which is {record.kind}, expected revolute", record.line)
     if record.mimic is not None:
-        raise UrdfError(urdf.origin, where, f"is made of joint {name!r}, which mimics {record.mimic[0]!r}", record.line)
+        raise UrdfError(urdf.origin, where, f"refers to joint {name!r}, which mimics {record.mimic[0]!r}", record.line)
     return record
 
 
@@ -180,7 +180,7 @@ def _add_joint(model: pin.Model, urdf: Urdf, joint: UrdfJoint, place: _Place, re
         frame = model.addFrame(pin.Frame(name, place.joint, place.frame, X, pin.FrameType.FIXED_JOINT), False)
         return _add_body(model, urdf.links[joint.child], place.joint, X, frame)
     if model.existJointName(name):
-        raise UrdfError(urdf.origin, f"joint {name!r}", "has a name that the joint of the root or the world has already", joint.line)
+        raise UrdfError(urdf.origin, f"joint {name!r}", "has the reserved name of the root joint or of the world", joint.line)
     X_after = pin.SE3.Identity()
     if replacement is not None:
         for follower in replacement.joints[1:]:
@@ -188,7 +188,7 @@ def _add_joint(model: pin.Model, urdf: Urdf, joint: UrdfJoint, place: _Place, re
     kind, X_turned = _joint_model(joint, replacement)
     index = model.addJoint(place.joint, kind, X * X_after * X_turned, name)
     if model.nv > MOST_FREEDOMS:
-        raise UrdfError(urdf.origin, f"joint {name!r}", f"is more than the {MOST_FREEDOMS} degrees of freedom a robot may have", joint.line)
+        raise UrdfError(urdf.origin, f"joint {name!r}", f"exceeds the maximum of {MOST_FREEDOMS} degrees of freedom", joint.line)
     frame = model.addJointFrame(index, place.frame)
     return _add_body(model, urdf.links[joint.child], index, (X_after * X_turned).inverse(), frame)
 

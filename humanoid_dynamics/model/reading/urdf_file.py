@@ -54,14 +54,14 @@ def _parse_xml(text: str, origin: str) -> etree._Element:
     entity = text.find("<!ENTITY")
     if entity >= 0:
         line = text.count("\n", 0, entity) + 1
-        raise UrdfError(origin, "<!ENTITY>", "a robot description needs no XML entities; they are refused unread", line)
+        raise UrdfError(origin, "<!ENTITY>", "XML entities are not accepted in a robot description", line)
     options = {"resolve_entities": False, "load_dtd": False, "no_network": True, "remove_comments": True, "remove_pis": True}
     try:
         root = etree.fromstring(text.encode(), etree.XMLParser(encoding="utf-8", **options))
     except etree.XMLSyntaxError as cause:
         raise UrdfError(origin, "XML", str(cause.msg), cause.lineno) from cause
     except UnicodeEncodeError as cause:
-        raise UrdfError(origin, "XML", f"character {cause.object[cause.start]!a} is half of a pair") from cause
+        raise UrdfError(origin, "XML", f"character {cause.object[cause.start]!a} is an unpaired surrogate") from cause
     namespace = root.nsmap.get(None)
     for element in root.iter(f"{{{namespace}}}*") if namespace else ():
         element.tag = etree.QName(element).localname

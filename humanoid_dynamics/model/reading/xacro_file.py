@@ -36,7 +36,7 @@ def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
         SourceError: If xacro is not installed, refuses the file, or does not come to an end.
     """
     if find_spec("xacro") is None:
-        raise SourceError(f"{path}: reading it needs the package xacro: pip install xacro")
+        raise SourceError(f"{path}: reading it requires the package xacro: pip install xacro")
     words = {str(name): str(value) for name, value in arguments.items()}
     given = os.environ.get(SECONDS_VARIABLE, "")
     seconds = max(float(given), 0.1) if given.replace(".", "", 1).isdigit() else min(COMPUTING, LONGEST)
@@ -46,12 +46,12 @@ def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
     try:
         done = subprocess.run(command, input=json.dumps(request).encode(), capture_output=True, timeout=waiting, check=False)  # noqa: S603
     except subprocess.TimeoutExpired as cause:
-        raise SourceError(f"{path}: xacro did not come to an end in {waiting:g} s") from cause
+        raise SourceError(f"{path}: xacro exceeded {waiting:g} s") from cause
     if done.returncode in {-signal.SIGPROF, -signal.SIGXCPU}:
-        raise SourceError(f"{path}: xacro did not come to an end in {seconds:g} s of computing; {SECONDS_VARIABLE} gives it more")
+        raise SourceError(f"{path}: xacro exceeded {seconds:g} s of processor time; {SECONDS_VARIABLE} sets the limit")
     if done.returncode != 0:
         last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        raise SourceError(f"{path}: xacro broke off with {done.returncode}: {last:.500}")
+        raise SourceError(f"{path}: xacro ended with exit status {done.returncode}: {last:.500}")
     answer = json.loads(done.stdout)
     if "problem" in answer:
         problem = NO_WORKSPACE if "AMENT_PREFIX_PATH" in answer["problem"] else answer["problem"]

@@ -57,7 +57,7 @@ def refuse(event: str, arguments: tuple[Any, ...]) -> None:
         return
     if event in ("os.listdir", "os.scandir", "glob.glob", "glob.glob/2"):
         return
-    raise PermissionError(f"a macro may compute and read files; it tried {event}")
+    raise PermissionError(f"received a macro that attempts {event}, expected computations and file reads only")
 
 
 def answer(**answer: str) -> None:

@@ -61,9 +61,9 @@ def resting_posture(
     try:
         q, notices = _search(model, coordinates, described, surfaces, loops=loops, start=start)
     except (np.linalg.LinAlgError, ValueError, RuntimeError) as cause:
-        return read_only(start), (Notice("warning", "posture", f"left at zero, as no resting posture was found: {cause}"),)
+        return read_only(start), (Notice("warning", "posture", f"left at zero: no resting posture was found: {cause}"),)
     if not np.isfinite(q).all():
-        return read_only(start), (Notice("warning", "posture", "left at zero, as the search for a resting posture diverged"),)
+        return read_only(start), (Notice("warning", "posture", "left at zero: the search for a resting posture diverged"),)
     return read_only(q), notices
 
 
@@ -150,9 +150,7 @@ def _search(
     if loops and soles:
         closed, gap = solve_posture(_pose(model, coordinates, described, q, loops=loops, soles=()))
         if gap < ACCEPTED:
-            return closed, (
-                Notice("warning", "posture", f"its loops are closed, but the soles do not come level with them ({error:.2g} m or rad)"),
-            )
+            return closed, (Notice("warning", "posture", f"the loops close, but the soles do not become level ({error:.2g} m or rad)"),)
     text = f"left near zero: soles and loops could not be brought together, {error:.2g} m or rad are missing"
     return q, (Notice("warning", "posture", text),)
 
@@ -282,7 +280,9 @@ def _tell_balance(model: pin.Model, q: Vector, soles: tuple[Sole, ...]) -> tuple
     margin = _margin(model, q, soles)
     if margin >= 0.0:
         return ()
-    return (Notice("warning", "posture", f"the centre of mass is {-margin:.3f} m outside the soles, so it cannot be held still"),)
+    return (
+        Notice("warning", "posture", f"the centre of mass is {-margin:.3f} m outside the soles, so the posture is not statically balanced"),
+    )
 
 
 def find_stance(model: pin.Model, q: Vector, surfaces: Mapping[str, ContactSurface]) -> tuple[str, ...]:

@@ -81,7 +81,7 @@ def find_soles(urdf: Urdf, model: pin.Model, folder: Path | None) -> tuple[dict[
         patches = {patch.link: patch for patch in patches.values()}
     specs = {name: _write_down(model, patch) for name, patch in sorted(patches.items())}
     told = "; ".join(f"{name} from {patch.source}" for name, patch in sorted(patches.items()))
-    return specs, (Notice("info", "soles", f"assumed, as nothing describes them: {told}"),)
+    return specs, (Notice("info", "soles", f"assumed, because the description has none: {told}"),)
 
 
 def _find_patch(urdf: Urdf, model: pin.Model, stance: Stance, foot: Foot, folder: Path | None) -> Patch:

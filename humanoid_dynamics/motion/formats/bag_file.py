@@ -74,7 +74,9 @@ def recording_from_record(record: Record, origin: str) -> Recording:
     """
     q, v = record.table("q"), record.table("v")
     if len(record.layouts) > 1:
-        raise ClipError(origin, f"its bodies come apart at {record.t[sorted(record.layouts)[1]]:g} s; a motion has one tree of bodies")
+        raise ClipError(
+            origin, f"the kinematic tree changes at {record.t[sorted(record.layouts)[1]]:g} s; expected one tree for the whole motion"
+        )
     names, columns = [], []
     for name in q.columns:
         stem = name.removesuffix(".cos")

@@ -36,7 +36,9 @@ def write_bag_motion(recording: Recording, path: Path) -> None:
     names = [name for name in recording.columns if place[name] not in base]
     several = [name.removesuffix(".qw") for name in names if name.endswith(".qw")]
     if several or not names:
-        problem = f"joints of several freedoms have no place in a JointState: {', '.join(several)}" if several else "has no names of joints"
+        problem = (
+            f"a JointState cannot hold joints of several degrees of freedom: {', '.join(several)}" if several else "has no names of joints"
+        )
         raise ClipError(recording.origin, problem)
     q = recording.values[:, [place[name] for name in names]]
     (v, twists), unknown, none = _find_rates(recording, names, base), np.zeros(36), np.zeros(0)

@@ -222,7 +222,7 @@ def _read_frames(lines: list[str], start: int, channels: list[str], origin: str)
         raise ClipError(origin, f"received a frame time of {frame_time} s, expected a positive one", line=start + 3)
     rows = [(number, line.split()) for number, line in enumerate(lines[start + 3 :], start=start + 4) if line.strip()]
     if len(rows) != count:
-        raise ClipError(origin, f"has {count_frames(len(rows))}, its head says {count:g}")
+        raise ClipError(origin, f"has {count_frames(len(rows))}, the header declares {count:g}")
     values = np.empty((len(rows), len(channels)))
     for index, (line, cells) in enumerate(rows):
         if len(cells) != len(channels):

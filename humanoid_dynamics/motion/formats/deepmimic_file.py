@@ -105,7 +105,7 @@ def read_deepmimic(path: Path) -> DeepMimic:
         raise ClipError(origin, f"cannot be read as JSON: {cause}") from cause
     rows = content.get("Frames") if isinstance(content, dict) else None
     if not isinstance(rows, list) or not rows or not all(isinstance(row, list) for row in rows):
-        raise ClipError(origin, "has no list of rows Frames")
+        raise ClipError(origin, "has no list Frames")
     loop = content.get("Loop", "none")
     if loop not in LOOPS:
         raise ClipError(origin, f"received Loop {loop!r}, expected {' or '.join(LOOPS)}")

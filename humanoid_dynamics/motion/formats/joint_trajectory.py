@@ -79,7 +79,7 @@ def trajectory_from_recording(recording: Recording) -> dict[str, Any]:
     names = [name for name in recording.columns if place[name] not in base]
     several = [name.removesuffix(".qw") for name in names if name.endswith(".qw")]
     if several:
-        raise ClipError(recording.origin, f"joints of several freedoms have no place in a JointTrajectory: {', '.join(several)}")
+        raise ClipError(recording.origin, f"a JointTrajectory cannot hold joints of several degrees of freedom: {', '.join(several)}")
     asked = [PLANAR_RATES.get(name, name) for name in names]
     rates = [recording.rates.index(name) for name in asked] if set(asked) <= set(recording.rates) else []
     head = {"stamp": {"sec": 0, "nanosec": 0}, "frame_id": FRAME if base else ""}
@@ -131,9 +131,9 @@ def _head(content: Any, key: str, origin: str) -> tuple[tuple[str, ...], list[Ma
         raise ClipError(origin, f"has no {key} with joint_names and points")
     names, points = content.get("joint_names"), content.get("points")
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-        raise ClipError(origin, f"{key}: joint_names is no list of names")
+        raise ClipError(origin, f"{key}: joint_names is not a list of names")
     if not isinstance(points, list | tuple):
-        raise ClipError(origin, f"{key}: points is no list of points")
+        raise ClipError(origin, f"{key}: points is not a list of points")
     for row, point in enumerate(points):
         if not isinstance(point, Mapping):
             raise ClipError(origin, f"received {point!r}, expected a point of {key}", row=row)

@@ -87,7 +87,7 @@ def check_rate(rate: float | None, said: float | None, origin: str) -> None:
     if not (np.isfinite(rate) and rate > 0.0):
         raise ClipError(origin, f"received a rate of {rate} Hz, expected a positive number")
     if said is not None and abs(rate - said) > SAME_RATE * said:
-        raise ClipError(origin, f"has {said:.6g} samples per second, asked for as {rate:.6g}; resample it after reading")
+        raise ClipError(origin, f"has {said:.6g} samples per second, received a rate of {rate:.6g}; resample it after reading")
 
 
 def find_rate(times: Vector) -> float | None:

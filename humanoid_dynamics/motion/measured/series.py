@@ -88,7 +88,7 @@ def find_line(fault: ClipError, path: str | Path) -> ClipError:
 def _read(path: Path, names: Mapping[str, str] | None, fps: float | None) -> Recording | Bvh | DeepMimic:
     form = detect_format(path)
     if names and form != "mcap":
-        raise ClipError(str(path), "is not a bag and has no topics to rename; expected an .mcap file with --remap")
+        raise ClipError(str(path), "received --remap with a file that is not a bag, expected an .mcap file")
     if form == "mcap":
         return read_bag_motion(path, names)
     return read_csv(path, fps, beside=False) if form in TABLES else read_motion(path, fps)

@@ -72,7 +72,7 @@ def refuse_crossing(clearance: FootClearance, style: WalkStyle, stand: Vector, *
     largest = _largest_turn(clearance, style, stand, length)
     if largest is None:
         received = f"{length:.3g} m ahead and {style.side_step:.3g} m to the left in one step"
-        return ShapeError("steps", received, "steps in which the feet do not cross or touch: less to the side")
+        return ShapeError("steps", received, "a smaller sideways step, so that feet do not cross or touch")
     turns = max(style.steps - 1, 1)
     walk = f"{largest * turns:.2f} rad over {style.steps} step{'' if style.steps == 1 else 's'}"
     expected = f"at most {largest:.2f} rad, {walk}: else the feet cross or the hips turn too far; more steps turn farther"

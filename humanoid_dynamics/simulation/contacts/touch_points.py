@@ -105,7 +105,7 @@ def list_body_points(robot: RobotModel, *, friction: float = DEFAULT_FRICTION, r
     """
     points = list(list_surface_points(robot))
     if not robot.solids:
-        raise UrdfError(robot.origin, "robot", "holds no shapes; list its touch points yourself")
+        raise UrdfError(robot.origin, "robot", "has no collision shapes; expected a list of touch points")
     for link in robot.links:
         soles = _list_soles(robot, link)
         corners = np.array([surface.X_LC.act(corner) for surface in soles for corner in surface.vertices]).reshape(-1, 3)
@@ -134,7 +134,7 @@ def note_missing(robot: RobotModel, points: Sequence[TouchPoint]) -> RobotModel:
     ]
     if not missing:
         return robot
-    notice = Notice("warning", f"links {', '.join(missing)}", "meshes were not found or cannot be read, so they touch nothing there")
+    notice = Notice("warning", f"links {', '.join(missing)}", "meshes are missing or unreadable, so they have no contact there")
     return replace(robot, notices=(*robot.notices, notice))
 
 

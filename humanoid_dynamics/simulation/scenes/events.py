@@ -52,7 +52,7 @@ def read_moments(
         heading = _read_heading(reader, entry, key, is_driven="snake" in table)
         said += [] if heading is None else [f"heading {heading:g} rad"]
         if not said:
-            raise reader.refuse(key, "lets nothing happen; expected one of push, cut, connect, grasp, heading")
+            raise reader.refuse(key, "contains no event; expected push, cut, connect, grasp or heading")
         moments.setdefault(at, []).append(Moment(at, tuple(events), pushes, ", ".join(said), grasps, heading))
     return tuple(_join(group) for _, group in sorted(moments.items()))
 

@@ -70,7 +70,7 @@ def read_figure(reader: SceneReader, content: object, key: str) -> Figure:
     table = reader.table(content, key, FIGURE_KEYS)
     root = reader.word(table["root"], f"{key}.root", ("free_flyer", "fixed", "planar")) if "root" in table else None
     if "robot" not in table:
-        raise reader.refuse(key, "says no robot; expected `robot:` with a name of the catalogue or a path")
+        raise reader.refuse(key, "contains no robot; expected `robot:` with a catalogue name or a path")
     robot = _load(reader, table["robot"], f"{key}.robot", root)
     if "effort" in table:
         robot = _strengthen(robot, reader.number(table["effort"], f"{key}.effort", 1e-9))

@@ -167,7 +167,7 @@ def _read_figures(reader: SceneReader, table: Mapping[str, Any]) -> Figure:
     for group, read in (("figures", read_figure), ("objects", read_object)):
         for name, content in reader.table(table.get(group, {}), group).items():
             if name in figures:
-                raise reader.refuse(f"{group}.{name}", "is the name of a figure too")
+                raise reader.refuse(f"{group}.{name}", "is also the name of a figure")
             figures[name] = read(reader, content, f"{group}.{name}")
     try:
         return join_figures(figures)
