@@ -3,12 +3,14 @@
 import json
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from typer.testing import CliRunner
 
 import humanoid_dynamics as hd
 from humanoid_dynamics.cli.app import build_app
 from humanoid_dynamics.cli.filter_table import HEADS, compare, figures
+from humanoid_dynamics.filtering.batches.clips import find_clips
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.slope import Slope, normal_of
 from humanoid_dynamics.motion.clip import Clip
@@ -48,6 +50,34 @@ def test_file_is_told_where_the_robot_falls_too(tmp_path, monkeypatch):
     assert answer.exit_code == 1
     assert "wrote " in answer.output
     assert "humanoid-dynamics view" in answer.output
+
+
+@pytest.mark.parametrize("way", [(), ("--again",)])
+def test_clip_that_is_not_followed_is_rejected(tmp_path, way):
+    """In one process and as a batch: exit status 1, and no file of the normal name, not even one of an earlier run."""
+    robot = hd.load_robot("human28")
+    times = np.arange(0.0, 2.0, 1.0 / 30.0)
+    q = np.tile(robot.posture, (len(times), 1))
+    for row, angle in enumerate(1.2 * np.clip(3.0 * np.sin(np.pi * times / times[-1]), 0.0, 1.0)):
+        q[row, 3:7] = pin.Quaternion(pin.utils.rotate("x", angle)).coeffs()
+    write_npz(build_recording(Clip(robot, times, q)), tmp_path / "wheel.npz")
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "wheel.npz").write_bytes(b"of an earlier run")
+    answer = call("human28", str(tmp_path / "wheel.npz"), "--out", str(out), "--json", *way)
+    assert answer.exit_code == 1, answer.output
+    one = json.loads(answer.output[answer.output.index("{") :])["clips"][0]
+    assert one["state"] in {"not_followed", "fell"}
+    assert one["preserved"] is False
+    assert {"finished", "followed"} <= set(one["after"]["broken"])
+    assert [path.name for path in sorted(out.glob("*.npz"))] == ["wheel.rejected.npz"]
+    with np.load(out / "wheel.rejected.npz") as written:
+        assert not written["finished"]
+    if way:  # what is rejected is remembered, and is no clip of a later batch
+        again = call("human28", str(tmp_path / "wheel.npz"), "--out", str(out), "--json", "--jobs", "2")
+        assert json.loads(again.stdout)["clips"][0]["done_before"]
+        assert find_clips([str(tmp_path)], results=out)[0].name == "wheel"
+        assert len(find_clips([str(tmp_path)], results=out)) == 1
 
 
 def test_clip_nothing_comes_of_names_file_row_and_reason(tmp_path):
