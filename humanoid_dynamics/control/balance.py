@@ -32,6 +32,7 @@ PUT_DOWN_SPEED, PUT_DOWN_DEPTH = 0.15, 0.1  # m/s and m; how every sole in the a
 LANDING, LANDING_SPEED = 0.06, 0.05  # s and m/s; how early and how fast a sole that is about to touch goes below its reference
 LONGEST = 0.02  # s between ticks that counts
 CREEP = 0.03  # rad/s or m/s; faster joints are asked to overcome nearly all of their dry friction
+LOST_AFTER = 0.03  # s for which a contact that bears load must be open until it is lost
 PATIENCE = 0.15  # s for which a motion goes on without a sole that should have touched
 LEAVING = 0.15  # share of the load below which a contact that opens is leaving as planned
 
@@ -83,6 +84,7 @@ class BalanceController:
         self._phases = PhaseManager(self._ended)
         self._contacts = {name: ContactState(self._thresholds()) for name in self.law.names}
         self._told: dict[str, bool] = {}
+        self._opened: dict[str, float] = {}  # contacts that should bear load and are open, since when
         self._given: Vector = np.ones(len(self.law.names))
         self._holding, self._complaint, self._skewed = False, "", False
         self._good_at = -np.inf
@@ -281,7 +283,10 @@ class BalanceController:
             return
         for name, given in zip(self.law.names, self._given.tolist(), strict=True):
             closed = self._contacts[name].closed
-            leaving = not closed and 0.0 < given < LEAVING
+            if closed or not given:
+                self._opened.pop(name, None)
+            flickers = not closed and given > 0.0 and t - self._opened.setdefault(name, t) < LOST_AFTER
+            leaving = flickers or (not closed and 0.0 < given < LEAVING)
             if name in self._phases.schedule.surfaces and closed != self._told.get(name) and not leaving:
                 self._phases.observe(name, closed, t)
                 self._told[name] = closed

@@ -13,7 +13,7 @@ from humanoid_dynamics.control.whole_body import Wanted
 from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.model.joint import Joint
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector
 
 MEASURABLE = ("revolute", "continuous", "prismatic")
 MOST_KNOTS = 20_000
@@ -22,6 +22,7 @@ NS = 1e-9
 BEHIND = 1_000_000_000  # ns of what is over that are kept
 FARTHEST = 1e4  # rad or m
 CLOSE = 0.0101  # s between knots
+STREAM = 0.05  # s between the points of a stream
 BEYOND = 0.05  # rad or m beyond a joint limit that are clipped; more is refused
 FASTER = 1.1  # times a speed limit at which a piece is refused
 BASE = 13  # position, quaternion x y z w, linear and angular velocity in axes of the world
@@ -159,8 +160,24 @@ class Reference:
         for place, name in ((1, "velocities"), (2, "accelerations")):
             if name in table:
                 rows[:, columns, place] = table[name]
+        if self._checked and "velocities" not in table:
+            rows[:, columns, 1] = self._find_slopes(times, rows[:, columns, 0], columns)
         self._tracks.put(times, list(rows))
         return True
+
+    def _find_slopes(self, times: Sequence[int], positions: Matrix, columns: Indices) -> Matrix:
+        """Return velocities at points that come without: slopes between neighbours, none at the ends of a piece.
+
+        A single point goes on from the point before it, as those of a stream do.
+        """
+        slopes: Matrix = np.zeros(positions.shape)
+        t = NS * np.array(times, dtype=np.float64)
+        if len(t) > 2:
+            slopes[1:-1] = (positions[2:] - positions[:-2]) / (t[2:] - t[:-2])[:, None]
+        before = bisect_left(self._tracks.times, times[0]) - 1
+        if len(t) == 1 and before >= 0 and t[0] - NS * self._tracks.times[before] <= STREAM:
+            slopes[0] = (positions[0] - self._tracks.rows[before][columns, 0]) / (t[0] - NS * self._tracks.times[before])
+        return slopes
 
     def put_base(self, times: Sequence[int], rows: Matrix) -> bool:
         """Take a piece of the motion of the base.
@@ -349,10 +366,12 @@ def _object_to_base(times: Sequence[int], rows: Matrix) -> str:
 def _hermite(first: Matrix, second: Matrix, s: float, h: float) -> Matrix:
     """Return position, velocity and acceleration, as columns, of the cubic through two knots with their velocities.
 
-    Between knots that are close the acceleration is its mean: there the cubic would turn small differences into large accelerations.
+    Between knots that are close the velocity is linear: there the cubic would turn small differences into large accelerations.
     """
     p, m, r, n = first[:, 0], h * first[:, 1], second[:, 0], h * second[:, 1]
     d = r - p
     c2, c3 = 3.0 * d - 2.0 * m - n, m + n - 2.0 * d
-    a = n - m if h <= CLOSE else 2.0 * c2 + 6.0 * s * c3
-    return np.column_stack((p + s * (m + s * (c2 + s * c3)), (m + s * (2.0 * c2 + 3.0 * s * c3)) / h, a / h**2))
+    position = p + s * (m + s * (c2 + s * c3))
+    if h <= CLOSE:
+        return np.column_stack((position, (m + s * (n - m)) / h, (n - m) / h**2))
+    return np.column_stack((position, (m + s * (2.0 * c2 + 3.0 * s * c3)) / h, (2.0 * c2 + 6.0 * s * c3) / h**2))

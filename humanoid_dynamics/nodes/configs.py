@@ -183,6 +183,9 @@ class MotionPlayerConfig(NodeConfig):
     motion: str = parameter("squat", f"Motion: {', '.join(SCRIPTS)}, walk, or the path of a motion file")
     play: bool = parameter(False, "Whether to play once the node is active, a subscriber exists and the clock runs")
     repeat: bool = parameter(False, "Whether to start again after the end", read_only=False)
+    approach: bool = parameter(
+        True, "Whether a motion file starts with a path from the resting posture to its first posture and a rest there"
+    )
     publish_lead_time: float = parameter(
         0.5, "Time by which points are published ahead of their stamp", unit="s", lowest=0.01, highest=10.0
     )

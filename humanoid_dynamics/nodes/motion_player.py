@@ -13,6 +13,7 @@ from std_msgs.msg import Empty
 
 from humanoid_dynamics.contact.planned import loads_of_schedule
 from humanoid_dynamics.contact.schedule import ContactSchedule
+from humanoid_dynamics.motion.approach import add_approach
 from humanoid_dynamics.motion.playback import Playback, build_playback
 from humanoid_dynamics.nodes.adapter import Act, AdapterNode
 from humanoid_dynamics.nodes.messages import write_base_trajectory, write_joint_trajectory
@@ -53,7 +54,9 @@ class MotionPlayerNode(AdapterNode):
     def prepare(self) -> None:
         """Make the motion."""
         if self.robot is not None:
-            self._playback = build_playback(self.robot, self.config.motion, self.config.point_rate, self.config.fps or None)
+            playback = build_playback(self.robot, self.config.motion, self.config.point_rate, self.config.fps or None)
+            recorded = playback.schedule is None  # scenarios and walks begin in the resting posture
+            self._playback = add_approach(self.robot, playback, self.config.point_rate) if self.config.approach and recorded else playback
             self._start = np.nan
 
     def acts(self) -> Mapping[str, Act]:

@@ -82,7 +82,8 @@ def make_nodes(robot: str, rate: float, motion: str, guarded: bool, namespace: s
         _make(InverseDynamicsNode, [*base, *commands, *(FILTERED if follow else []), *slow, *waits, "-p", "detail_rate:=20.0"]),
     ]
     if follow:
-        nodes.append(_make(DynamicsFilterNode, [*base, *slow, "-p", f"follow:={follow}", "-p", "publish_lead_time:=0.02"]))
+        lead = 0.02 if follow == "poses" else 0.1
+        nodes.append(_make(DynamicsFilterNode, [*base, *slow, "-p", f"follow:={follow}", "-p", f"publish_lead_time:={lead}"]))
     if guarded:
         nodes.append(_make(EffortGuardNode, [*base, *slow, "-p", f"rate:={rate}"]))
     if motion not in {"", BY_OTHERS}:

@@ -639,3 +639,20 @@ def test_accelerations_between_close_points_are_their_mean(robot):
     for t in (0.0, 0.002, 0.004, 0.006):
         wanted = reference.at(t)
         assert wanted.a[robot.joint(name).v] == pytest.approx(50.0)
+
+
+def test_a_contact_that_flickers_is_not_lost(robot):
+    """A sole that bears load without a force for 20 ms is on the ground still; one without a force for long is not."""
+    loop = Loop(robot)
+    controller = loop.controller
+    controller.schedule(ContactSchedule.of([ContactInterval(name, -np.inf, np.inf, 0.0, 0.0) for name in robot.stance]), 0.0)
+    seen = {}
+    for k in range(60):
+        t = 0.002 * k
+        opened = 10 <= k < 20 or k >= 30
+        controller.observe_contact("right_foot", 0.0 if opened else 300.0, t)
+        controller.observe_base(robot.posture[:7], np.zeros(6), t, t)
+        controller.observe_joints(loop.names, robot.posture[loop.q_at], np.zeros(28), t, t)
+        seen[k] = controller.command(t).status
+    assert {seen[k] for k in range(40)} == {"standing"}
+    assert seen[59] == "contact_lost"
