@@ -10,7 +10,8 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.model.robot import RobotModel
-from humanoid_dynamics.resolution.answer import STATUSES, Answer
+from humanoid_dynamics.resolution.answer import Answer
+from humanoid_dynamics.resolution.evidence import AnswerStatus
 from humanoid_dynamics.resolution.inverse import InverseDynamics
 from humanoid_dynamics.resolution.rules import RULES, Rule
 from humanoid_dynamics.spatial.arrays import Vector
@@ -22,7 +23,7 @@ MOST_TOLD = 10
 TOLD = 16  # of so many answers one is asked for reasons and margins as well, which take longer than the answer
 MARGINS = ("normal_margin", "friction_margin", "cop_margin", "yaw_margin", "torque_margin")
 Question = tuple[Vector, Vector, Vector, Vector]
-KEPT = ("ok", "inconsistent_contact")  # inside all limits; wild states move what touches
+KEPT = (AnswerStatus.OK, AnswerStatus.INCONSISTENT_CONTACT)  # inside all limits; wild states move what touches
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +110,7 @@ def _fault(answer: Answer, effort: Vector, limited: bool) -> str:
         return "a torque that is not finite"
     if limited and np.any(np.abs(answer.tau) > effort):
         return f"a torque of {np.max(np.abs(answer.tau) - effort):.3g} beyond its limit"
-    if answer.certificate.status not in STATUSES or (limited and answer.certificate.status == "infeasible_contact"):
+    if limited and answer.certificate.status is AnswerStatus.INFEASIBLE_CONTACT:
         return f"status {answer.certificate.status}"
     return ""
 
@@ -117,10 +118,10 @@ def _fault(answer: Answer, effort: Vector, limited: bool) -> str:
 def _tell(answer: Answer, limited: bool, poisoned: bool) -> str:
     """Say what is wrong with reasons, margins or the residual; empty where nothing is."""
     facts = answer.certificate.as_dict()
-    if (facts["status"] == "ok") != (not facts["reasons"]) or (facts["status"] in KEPT and poisoned):
+    if (facts["status"] == AnswerStatus.OK) != (not facts["reasons"]) or (facts["status"] in KEPT and poisoned):
         return f"status {facts['status']} with {len(facts['reasons'])} reasons"
-    if facts["status"] != "invalid_input" and not np.isfinite(facts["residual"]):
+    if facts["status"] != AnswerStatus.INVALID_INPUT and not np.isfinite(facts["residual"]):
         return "a residual that is not finite"
-    if limited and facts["status"] == "unsupported" and "lacks" not in facts["reasons"][0]:
+    if limited and facts["status"] == AnswerStatus.UNSUPPORTED and "lacks" not in facts["reasons"][0]:
         return f"not told what is lacking, but: {facts['reasons'][0]}"
     return "a margin that is not a number" if any(np.isnan(facts[name]) for name in MARGINS) else ""

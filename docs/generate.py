@@ -21,7 +21,8 @@ import yaml
 
 from humanoid_dynamics.biped.schedule import STEP_RULES, build_step, measure_jumps
 from humanoid_dynamics.cli.app import VERBS, build_app
-from humanoid_dynamics.control import holding, snake_driver
+from humanoid_dynamics.control.holding import HoldingStatus
+from humanoid_dynamics.control.snake_driver import SnakeDriverStatus
 from humanoid_dynamics.errors import MissingExtraError
 from humanoid_dynamics.graphs.description import graph_names, load_graph
 from humanoid_dynamics.model.load import load_robot
@@ -32,9 +33,10 @@ from humanoid_dynamics.motion.walking.step_rules import LAWS, StepComparison
 from humanoid_dynamics.nodes.configs import CONFIGS, write_parameter_file
 from humanoid_dynamics.nodes.interfaces import INTERFACES, QOS
 from humanoid_dynamics.nodes.security import write_policy
-from humanoid_dynamics.resolution import answer
+from humanoid_dynamics.resolution.evidence import AnswerStatus
 from humanoid_dynamics.resolution.rules import RULES
 from humanoid_dynamics.simulation.scenes.names import scene_names
+from humanoid_dynamics.status import StatusEnum
 
 PROJECT = Path(__file__).resolve().parents[1]
 sys.path.append(str(PROJECT))  # where the package ``benchmarks`` is found
@@ -146,19 +148,19 @@ def build_rules(current: str) -> str:
 def build_answer_statuses(current: str) -> str:
     """Return the statuses of a certificate."""
     del current
-    return _statuses(answer.STATUSES)
+    return _statuses(AnswerStatus)
 
 
 def build_command_statuses(current: str) -> str:
     """Return the statuses of a command."""
     del current
-    return _statuses(holding.STATUSES)
+    return _statuses(HoldingStatus)
 
 
 def build_snake_statuses(current: str) -> str:
     """Return the statuses of a snake that is driven."""
     del current
-    return _statuses(snake_driver.STATUSES)
+    return _statuses(SnakeDriverStatus)
 
 
 def build_papers(paper: str) -> Callable[[str], str]:
@@ -233,8 +235,8 @@ def _robot_line(name: str) -> str:
     return f"| {' | '.join(str(cell) for cell in row)} |\n"
 
 
-def _statuses(statuses: Mapping[str, str]) -> str:
-    return write_table(("status", "meaning"), ((f"`{name}`", meaning) for name, meaning in statuses.items()))
+def _statuses(statuses: type[StatusEnum]) -> str:
+    return write_table(("status", "meaning"), ((f"`{status}`", status.description) for status in statuses))
 
 
 def build_scenes(current: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.constraints.status import Status
+from humanoid_dynamics.constraints.null_space import DynamicsStatus
 from humanoid_dynamics.dynamics.closure import close_position
 from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.model.load import load_robot
@@ -103,7 +103,7 @@ def rigid_swing():
         guess[robot.joint(f"figure/{side}_hip").q] = pin.Quaternion(turn).coeffs()
         guess[robot.joint(f"figure/{side}_knee").q] = 1.4
     scene = close_scene(robot, guess, hold(robot, "spherical", "swing", "rod"))
-    assert scene.closed.status is Status.OK
+    assert scene.closed.status is DynamicsStatus.OK
     return close_scene(robot, scene.q, [*scene.robot.loops, *(slide(robot, scene.q, side) for side, _ in SIDES)])
 
 

@@ -115,11 +115,11 @@ def _wrench_rows(answer: "Answer") -> list[tuple[str, ...]]:
 def _print_certificate(answer: "Answer", console: Console) -> None:
     import numpy as np
 
-    from humanoid_dynamics.resolution.answer import STATUSES
+    from humanoid_dynamics.resolution.evidence import AnswerStatus
 
     certificate = answer.certificate
-    style = "green" if certificate.status == "ok" else "red"
-    console.print(f"\n[bold]certificate[/]  [{style}]{certificate.status}[/]: {STATUSES[certificate.status]}")
+    style = "green" if certificate.status is AnswerStatus.OK else "red"
+    console.print(f"\n[bold]certificate[/]  [{style}]{certificate.status}[/]: {certificate.status.description}")
     for reason in certificate.reasons:
         console.print(f"  {reason}", markup=False)
     rows = [("equation of motion met to", f"{certificate.residual:.1e} N or N·m")]

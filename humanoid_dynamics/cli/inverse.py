@@ -144,7 +144,7 @@ def torque_facts(torques: "MotionTorques", wrenches: str, links: dict[str, str])
 
 def print_facts(facts: dict[str, Any], console: Console) -> None:
     """Print torques and residuals as tables."""
-    from humanoid_dynamics.resolution.answer import STATUSES
+    from humanoid_dynamics.resolution.evidence import AnswerStatus
 
     console.print(f"[bold]{facts['robot']}[/]  {count(facts['frames'], 'frame')} from {facts['start']:.3f} s to {facts['end']:.3f} s")
     how = ["measured wrenches"] if facts["wrenches"]["file"] else []
@@ -155,8 +155,8 @@ def print_facts(facts: dict[str, Any], console: Console) -> None:
     for warning in facts["robot_warnings"]:
         console.print(f"warning: {warning}", markup=False, style="yellow")
     for status, frames in facts["statuses"].items():
-        if status != "ok":
-            console.print(f"{count(frames, 'frame')} {status}: {STATUSES[status]}", style="yellow")
+        if status is not AnswerStatus.OK:
+            console.print(f"{count(frames, 'frame')} {status}: {status.description}", style="yellow")
     if facts["first_fault"]:
         console.print(f"first {facts['first_fault']}", style="yellow", markup=False)
     if facts["residual"]:

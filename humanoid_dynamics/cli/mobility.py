@@ -48,7 +48,7 @@ def mobility(
 
 def print_report(report: "MobilityReport", console: Console) -> None:
     """Print a report of mobility as tables and sentences."""
-    from humanoid_dynamics.constraints.status import Status
+    from humanoid_dynamics.constraints.null_space import DynamicsStatus
 
     console.print(f"[bold]{report.robot}[/]  {report.freedoms} freedoms of the tree - rank {report.rank} = mobility {report.mobility}")
     if report.mobility > report.internal_mobility:
@@ -66,8 +66,8 @@ def print_report(report: "MobilityReport", console: Console) -> None:
         f"motors drive {report.actuation_rank} of {report.internal_mobility} freedoms; "
         f"internal forces: {report.internal_forces} of the motors, {report.indeterminate_forces} of the constraints"
     )
-    style = "green" if report.status is Status.OK else "yellow" if report.status is Status.RANK_DEFICIENT else "red"
-    console.print(f"\n[bold]status[/]  [{style}]{report.status.value}[/]")
+    style = "green" if report.status is DynamicsStatus.OK else "yellow" if report.status is DynamicsStatus.RANK_DEFICIENT else "red"
+    console.print(f"\n[bold]status[/]  [{style}]{report.status}[/]")
     for reason in report.reasons:
         console.print(f"  {reason}", markup=False)
 

@@ -181,11 +181,11 @@ def _print(facts: dict[str, Any], console: Console) -> None:
 
 
 def _print_notes(facts: dict[str, Any], console: Console) -> None:
-    from humanoid_dynamics.simulation.setup import STATUSES
+    from humanoid_dynamics.simulation.setup import SimulationStatus
 
     for status, count in facts["statuses"].items():
-        if status != "ok":
-            console.print(f"{count} steps {status}: {STATUSES[status]}", style="yellow")
+        if status is not SimulationStatus.OK:
+            console.print(f"{count} steps {status}: {status.description}", style="yellow")
     for why, count in facts["handed_to_friction"].items():
         console.print(f"{count} steps handed to friction: {why}", style="yellow", highlight=False)
     for what in facts["did_not_happen"]:
@@ -214,14 +214,14 @@ def _print_checks(facts: dict[str, Any], console: Console) -> None:
 
 
 def _print_snake(snake: dict[str, Any], console: Console) -> None:
-    from humanoid_dynamics.control.snake_driver import STATUSES as DRIVER_STATUSES
+    from humanoid_dynamics.control.snake_driver import SnakeDriverStatus
 
     grip = "no wheel slips" if snake["slip_margin"] >= 0.0 else "more than a wheel can hold"
     console.print(f"snake: heading {snake['heading']:.3f} rad, head at {snake['head']:.3f} rad in the mean of the last period")
     console.print(f"side forces up to {snake['side_force']:.2f} N, at least {snake['slip_margin']:.2f} N from slipping: {grip}")
     for status, count in snake["statuses"].items():
-        if status != "driving":
-            console.print(f"{count} steps {status}: {DRIVER_STATUSES[status]}", style="yellow")
+        if status is not SnakeDriverStatus.DRIVING:
+            console.print(f"{count} steps {status}: {status.description}", style="yellow")
 
 
 def _steer(scene: "Scene", heading: float | None) -> "Scene":

@@ -12,9 +12,20 @@ from typing import Protocol
 import numpy as np
 
 from humanoid_dynamics.constraints.kinematics import Kinematics
-from humanoid_dynamics.constraints.status import Status
 from humanoid_dynamics.spatial.arrays import Indices, Matrix, Vector, read_only
 from humanoid_dynamics.spatial.orthogonal import singular_values
+from humanoid_dynamics.status import StatusEnum
+
+
+class DynamicsStatus(StatusEnum):
+    """How constrained dynamics were solved."""
+
+    OK = "OK", "the solution is unique and exact"
+    RANK_DEFICIENT = "RANK_DEFICIENT", "constraint rows are linearly dependent"
+    INDETERMINATE = "INDETERMINATE", "the motion is unique, the constraint forces are not"
+    ACTUATION_SINGULAR = "ACTUATION_SINGULAR", "the motors cannot produce every generalized force"
+    INCONSISTENT_INPUT = "INCONSISTENT_INPUT", "the given motion violates the constraints"
+    INVALID_INPUT = "INVALID_INPUT", "a number is not finite"
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +41,7 @@ class NullSpaceResult:
         dep: (rank,) coordinates that follow; empty likewise.
         sigma_min: Smallest singular value that counts, of the scaled rows.
         sigma_max: Largest one.
-        status: ``rank_deficient`` where rows depend on each other.
+        status: ``RANK_DEFICIENT`` where rows depend on each other.
     """
 
     Gamma: Matrix
@@ -41,7 +52,7 @@ class NullSpaceResult:
     dep: Indices
     sigma_min: float
     sigma_max: float
-    status: Status
+    status: DynamicsStatus
 
 
 class NullSpace(Protocol):
@@ -106,7 +117,7 @@ def report(space: NullSpace, J: Matrix, scale: Vector) -> NullSpaceResult:
     """
     sigma = singular_values(scale[:, None] * J)
     sigma_min, sigma_max = (float(sigma[space.rank - 1]), float(sigma[0])) if space.rank else (0.0, 0.0)
-    status = Status.OK if space.rank == J.shape[0] else Status.RANK_DEFICIENT
+    status = DynamicsStatus.OK if space.rank == J.shape[0] else DynamicsStatus.RANK_DEFICIENT
     rows, indep, dep = (_frozen(part) for part in (space.rows, space.indep, space.dep))
     return NullSpaceResult(read_only(space.Gamma), read_only(space.beta), space.rank, rows, indep, dep, sigma_min, sigma_max, status)
 

@@ -1,6 +1,7 @@
 from .cone import WrenchCone as WrenchCone
 from .cone import build_wrench_cone as build_wrench_cone
 from .ground import Ground as Ground
+from .phases import ContactPhaseStatus as ContactPhaseStatus
 from .phases import Phase as Phase
 from .phases import PhaseManager as PhaseManager
 from .rolling_transfer import RollingTransfer as RollingTransfer

@@ -9,13 +9,16 @@ import numpy as np
 
 from humanoid_dynamics.contact.schedule import ContactInterval, ContactSchedule, normalise
 from humanoid_dynamics.spatial.arrays import Vector, read_only
+from humanoid_dynamics.status import StatusEnum
 
-STATUSES = {
-    "planned": "contacts are where the schedule has them",
-    "waiting": "a contact that should have closed has not; load stays where it is until it does",
-    "lost": "a contact that bears load has opened",
-    "flight": "no contact bears load",
-}
+
+class ContactPhaseStatus(StatusEnum):
+    """How contacts compare with their schedule."""
+
+    PLANNED = "PLANNED", "contacts are as scheduled"
+    WAITING = "WAITING", "a scheduled contact has not closed; the schedule waits and the load stays until it closes"
+    LOST = "LOST", "a contact that carries load has opened"
+    FLIGHT = "FLIGHT", "no contact carries load"
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,13 +27,13 @@ class Phase:
 
     Attributes:
         shares: (surfaces,) part of the load that each surface takes, of sum 1; all zero in flight.
-        status: One of ``STATUSES``.
+        status: How contacts compare with the schedule.
         reason: Which contact, and since when; empty while planned.
         schedule_time: Where the schedule is [s]; behind the clock by the time that was waited.
     """
 
     shares: Vector
-    status: str
+    status: ContactPhaseStatus
     reason: str
     schedule_time: float
 
@@ -58,7 +61,7 @@ class PhaseManager:
         self._closed: dict[str, bool] = {}
         self._since: dict[str, float] = {}
         self._until = -np.inf  # nothing changes before this time of the schedule
-        self._resting: tuple[Vector, str, str] = (read_only(np.zeros(0)), "", "")
+        self._resting: tuple[Vector, ContactPhaseStatus, str] = (read_only(np.zeros(0)), ContactPhaseStatus.PLANNED, "")
         self._lost: dict[str, float] = {}  # surface -> time at which it came back, infinite while it has not
         self._late: set[str] = set()  # those of them that have not touched yet
 
@@ -112,10 +115,12 @@ class PhaseManager:
         lost = self._take_lost(loads, t)
         shares = read_only(normalise(loads))
         if lost:
-            return Phase(shares, "lost", f"{lost} opened under load at {self._since[lost]:.3f} s", self._now)
+            return Phase(shares, ContactPhaseStatus.LOST, f"{lost} opened under load at {self._since[lost]:.3f} s", self._now)
         if waited:
-            return Phase(shares, "waiting", f"{waited} was to touch {t - self._now:.3f} s ago in the schedule", self._now)
-        self._resting = (shares, "planned", "") if shares.any() else (shares, "flight", "no contact bears load")
+            return Phase(shares, ContactPhaseStatus.WAITING, f"{waited} was to touch {t - self._now:.3f} s ago in the schedule", self._now)
+        self._resting = (
+            (shares, ContactPhaseStatus.PLANNED, "") if shares.any() else (shares, ContactPhaseStatus.FLIGHT, "no contact bears load")
+        )
         self._until = self._find_change() if not self._lost else -np.inf
         return Phase(*self._resting, self._now)
 

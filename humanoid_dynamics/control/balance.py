@@ -12,7 +12,7 @@ from math import acos
 
 import numpy as np
 
-from humanoid_dynamics.contact.phases import PhaseManager
+from humanoid_dynamics.contact.phases import ContactPhaseStatus, PhaseManager
 from humanoid_dynamics.contact.schedule import ContactInterval, ContactSchedule
 from humanoid_dynamics.control.balance_settings import BalanceSettings, Torques
 from humanoid_dynamics.control.contact_state import ContactState, ContactThresholds
@@ -23,6 +23,7 @@ from humanoid_dynamics.control.whole_body import Gains, WholeBodyLaw
 from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.resolution.answer import Answer
+from humanoid_dynamics.resolution.evidence import AnswerStatus
 from humanoid_dynamics.resolution.inverse import InverseDynamics
 from humanoid_dynamics.resolution.rules import RULES, find_rule
 from humanoid_dynamics.spatial.arrays import Vector, read_only
@@ -35,6 +36,7 @@ CREEP = 0.03  # rad/s or m/s; faster joints are asked to overcome nearly all of 
 LOST_AFTER = 0.03  # s for which a contact that bears load must be open until it is lost
 PATIENCE = 0.15  # s for which a motion goes on without a sole that should have touched
 LEAVING = 0.15  # share of the load below which a contact that opens is leaving as planned
+LATE_CONTACTS = {ContactPhaseStatus.WAITING: "contact_waiting", ContactPhaseStatus.LOST: "contact_lost"}
 
 
 class BalanceController:
@@ -189,7 +191,7 @@ class BalanceController:
         dt, self._good_at = t - self._good_at, t
         self._tell_phases(t)
         phase = self._phases.phase(t)
-        self._seek(min(dt, LONGEST), phase.status == "waiting")
+        self._seek(min(dt, LONGEST), phase.status is ContactPhaseStatus.WAITING)
         wanted = self.reference.at(phase.schedule_time if self._phases.schedule is not self._ended else t, t)
         q, v = self.measured.q, self.measured.v
         if self._tilt(wanted.q) > self.settings.fall_tilt:
@@ -333,15 +335,16 @@ class BalanceController:
         rate: Vector = v[at]
         return self.robot.damping[at] * rate + self.robot.friction[at] * rate / (np.abs(rate) + CREEP)
 
-    def _judge(self, answer: Answer, t: float, phase: str, why: str) -> tuple[str, str]:
+    def _judge(self, answer: Answer, t: float, phase: ContactPhaseStatus, why: str) -> tuple[str, str]:
         if self._rewound:
             said, self._rewound = self._rewound, ""
             return "time_back", said
         certificate = answer.certificate
-        if certificate.status not in {"ok", "inconsistent_contact"}:  # measured soles are never quite at rest
-            return ("infeasible" if certificate.status in {"unsupported", "invalid_input"} else "limited"), "; ".join(certificate.reasons)
-        if phase in {"waiting", "lost"}:
-            return f"contact_{phase}", why
+        if certificate.status not in {AnswerStatus.OK, AnswerStatus.INCONSISTENT_CONTACT}:  # measured soles are never quite at rest
+            infeasible = certificate.status in {AnswerStatus.UNSUPPORTED, AnswerStatus.INVALID_INPUT}
+            return ("infeasible" if infeasible else "limited"), "; ".join(certificate.reasons)
+        if phase in LATE_CONTACTS:
+            return LATE_CONTACTS[phase], why
         if self.reference.fault:
             return "reference_refused", self.reference.fault
         status, why = self._judge_reference(t)

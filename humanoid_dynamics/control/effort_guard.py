@@ -15,24 +15,33 @@ import numpy as np
 
 from humanoid_dynamics.errors import ShapeError, UnknownNameError
 from humanoid_dynamics.spatial.arrays import Vector, check_vector, read_only
+from humanoid_dynamics.status import StatusEnum
 
-STATUSES = {
-    "waiting": "no command has come: since the start, then the torques are zero, or since arming, then they are those of the safe output",
-    "passing": "commands go through as they are",
-    "limited": "commands go through, but a torque or its rate is larger than allowed and was cut",
-    "held": "commands are overdue or bad by less than would stop it; the last good one is repeated",
-    "not_finite": "stopped: a command held a number that is not finite",
-    "wrong_size": "stopped: a command had too few or too many torques, or as many names as torques it had not",
-    "unknown_name": "stopped: a command named a joint that is not guarded",
-    "reordered": "stopped: a command named the joints in another order",
-    "stale": "stopped: no command came for longer than the time-out",
-    "old_stamp": "stopped: a command was made longer ago than the time-out",
-    "future_stamp": "stopped: a command is stamped later than now, by more than clocks may differ",
-    "time_back": "stopped: the clock went back",
-    "duplicate_publisher": "stopped: more than one node sends commands",
-    "stopped": "stopped: somebody asked for it",
-}
-RUNNING = ("waiting", "passing", "limited", "held")
+
+class GuardStatus(StatusEnum):
+    """Whether commands pass the guard, and which fault stopped it otherwise."""
+
+    WAITING = (
+        "WAITING",
+        "no command has come: since the start, then torques are zero, or since arming, then they are those of the safe output",
+    )
+    PASSING = "PASSING", "commands pass unchanged"
+    LIMITED = "LIMITED", "commands pass, but a torque or its rate exceeded its limit and was clipped"
+    HELD = "HELD", "commands are overdue, or too few bad ones came to stop; the last good one is repeated"
+    NOT_FINITE = "NOT_FINITE", "stopped: a command held NaN or infinity"
+    WRONG_SIZE = "WRONG_SIZE", "stopped: a command had a wrong number of torques, or not as many names as torques"
+    UNKNOWN_NAME = "UNKNOWN_NAME", "stopped: a command named a joint that is not guarded"
+    REORDERED = "REORDERED", "stopped: a command named the joints in another order"
+    STALE = "STALE", "stopped: no command came within the timeout"
+    STAMP_IN_PAST = "STAMP_IN_PAST", "stopped: the stamp of a command is older than the timeout"
+    STAMP_IN_FUTURE = "STAMP_IN_FUTURE", "stopped: the stamp of a command is later than now by more than the permitted clock skew"
+    TIME_BACK = "TIME_BACK", "stopped: the clock went back"
+    DUPLICATE_PUBLISHER = "DUPLICATE_PUBLISHER", "stopped: more than one node publishes commands"
+    STOPPED = "STOPPED", "stopped on request"
+
+
+RUNNING = (GuardStatus.WAITING, GuardStatus.PASSING, GuardStatus.LIMITED, GuardStatus.HELD)
+FAULTS = tuple(status for status in GuardStatus if status not in RUNNING)
 
 
 class SafeOutput(Protocol):
@@ -82,12 +91,12 @@ class Guarded:
 
     Attributes:
         tau: (n,) torques in the order of its names [N·m or N]; always finite and within limits.
-        status: One of ``STATUSES``.
+        status: Whether commands pass, and which fault stopped the guard otherwise.
         reason: What is wrong, in words; empty where nothing is.
     """
 
     tau: Vector
-    status: str
+    status: GuardStatus
     reason: str = ""
 
 
@@ -127,18 +136,19 @@ class EffortGuard:
         self._now = -np.inf
         self._publishers, self._fresh = 1, False
         self._stopped_at = -np.inf
-        self._fault, self._reason = "", ""
+        self._fault: GuardStatus | None = None
+        self._reason = ""
         self._bad, self._complaint = 0, ""
 
     @property
-    def fault(self) -> str:
-        """Status of the fault that stopped it; empty while it is armed."""
+    def fault(self) -> GuardStatus | None:
+        """Status of the fault that stopped it; None while it is armed."""
         return self._fault
 
     @property
     def is_safe(self) -> bool:
         """Whether the safe output goes out: after a fault, until the next good command."""
-        return bool(self._fault) or bool(np.isfinite(self._stopped_at))
+        return self._fault is not None or bool(np.isfinite(self._stopped_at))
 
     def command(self, names: Sequence[str] | None, effort: Vector, stamp: float, now: float) -> bool:
         """Take a command.
@@ -153,9 +163,9 @@ class EffortGuard:
             Whether it will go through; where not, the last good one is held, or the guard has stopped.
         """
         self._watch_clock(now)
-        status, reason = self._object_to(names, effort) or self._object_to_time(stamp, now) or ("", "")
-        if status:
-            self._count_bad(status, reason, now)
+        found = self._object_to(names, effort) or self._object_to_time(stamp, now)
+        if found is not None:
+            self._count_bad(*found, now)
             return False
         if self._fault or stamp < self._stamp - self.settings.skew:  # overtaken on the way by one made later
             return False
@@ -165,7 +175,7 @@ class EffortGuard:
         self._bad, self._complaint, self._stopped_at = 0, "", -np.inf
         return True
 
-    def _count_bad(self, status: str, reason: str, now: float) -> None:
+    def _count_bad(self, status: GuardStatus, reason: str, now: float) -> None:
         """Take a bad command: the last good one is held, until too many have come in a row."""
         if self._fault:
             return
@@ -186,11 +196,11 @@ class EffortGuard:
         lost = self._publishers == 1 and not count
         self._publishers = count
         if count > 1:
-            self.stop("duplicate_publisher", f"{count} nodes send commands, expected one", now)
+            self.stop(GuardStatus.DUPLICATE_PUBLISHER, f"{count} nodes send commands, expected one", now)
         elif lost and np.isfinite(self._received):  # a clock that waits for commands never makes the last one old
-            self.stop("stale", "the node that sent commands is gone", now)
+            self.stop(GuardStatus.STALE, "the node that sent commands is gone", now)
 
-    def stop(self, status: str = "stopped", reason: str = "asked for", now: float = -np.inf) -> None:
+    def stop(self, status: GuardStatus = GuardStatus.STOPPED, reason: str = "asked for", now: float = -np.inf) -> None:
         """Stop, and stay stopped; the first reason is kept.
 
         Args:
@@ -199,10 +209,10 @@ class EffortGuard:
             now: The time [s].
 
         Raises:
-            UnknownNameError: If the status is none that stops.
+            UnknownNameError: If the status is no fault.
         """
-        if status not in STATUSES or status in RUNNING:
-            raise UnknownNameError("fault", status, [name for name in STATUSES if name not in RUNNING])
+        if status not in FAULTS:
+            raise UnknownNameError("fault", status, FAULTS)
         if not self._fault:
             self._fault, self._reason, self._stopped_at = status, reason, now
             self._safe.begin()
@@ -218,7 +228,7 @@ class EffortGuard:
         """
         if self._publishers > 1:
             return f"{self._publishers} nodes still send commands"
-        self._fault = self._reason = ""
+        self._fault, self._reason = None, ""
         self._received = self._stamp = -np.inf
         self._bad, self._complaint = 0, ""
         self._now = now
@@ -245,21 +255,21 @@ class EffortGuard:
         age = now - self._received
         longest = self.settings.longest_hold if self._bad else self.settings.timeout
         if not self._fault and np.isfinite(self._received) and age > longest:
-            self.stop("stale", f"no good command for {1e3 * age:.0f} ms, time-out {1e3 * longest:.0f} ms", now)
+            self.stop(GuardStatus.STALE, f"no good command for {1e3 * age:.0f} ms, time-out {1e3 * longest:.0f} ms", now)
         if self.is_safe:
             tau = self._within(self._safe.torques(max(now - self._stopped_at, 0.0), now))
-            return self._send(tau, self._fault or "waiting", self._reason or self._complaint, now)
+            return self._send(tau, self._fault or GuardStatus.WAITING, self._reason or self._complaint, now)
         if not np.isfinite(self._received):
             # Zero for as long as one likes: how far the first command may go does not hang on when it was last said.
-            return self._send(self._zero, "waiting", self._complaint, -np.inf)
+            return self._send(self._zero, GuardStatus.WAITING, self._complaint, -np.inf)
         tau, said = self._limit(now)
         if said:
-            return self._send(tau, "limited", said, now)
+            return self._send(tau, GuardStatus.LIMITED, said, now)
         late = f"last good command {1e3 * age:.1f} ms ago" if age > 1.5 * self.settings.period else ""
         reason = "; ".join(part for part in (self._complaint, late) if part)
-        return self._send(tau, "held" if reason else "passing", reason, now)
+        return self._send(tau, GuardStatus.HELD if reason else GuardStatus.PASSING, reason, now)
 
-    def _send(self, tau: Vector, status: str, reason: str, now: float) -> Guarded:
+    def _send(self, tau: Vector, status: GuardStatus, reason: str, now: float) -> Guarded:
         self._sent, self._sent_at = read_only(tau), now
         return Guarded(self._sent, status, reason)
 
@@ -284,29 +294,29 @@ class EffortGuard:
 
     def _watch_clock(self, now: float) -> None:
         if now < self._now - self.settings.skew and not self._fault:
-            self.stop("time_back", f"the clock went back by {self._now - now:.3f} s", now)
+            self.stop(GuardStatus.TIME_BACK, f"the clock went back by {self._now - now:.3f} s", now)
         self._now = now
 
-    def _object_to(self, names: Sequence[str] | None, effort: Vector) -> tuple[str, str] | None:
+    def _object_to(self, names: Sequence[str] | None, effort: Vector) -> tuple[GuardStatus, str] | None:
         if len(effort) != len(self.names) or (names is not None and len(names) != len(effort)):
             count = "" if names is None else f" and {len(names)} names"
-            return "wrong_size", f"received {len(effort)} torques{count}, expected {len(self.names)}"
+            return GuardStatus.WRONG_SIZE, f"received {len(effort)} torques{count}, expected {len(self.names)}"
         if names is not None and tuple(names) != self.names:
             unknown = [name for name in names if name not in self._known]
             if unknown:
-                return "unknown_name", str(UnknownNameError("joint", unknown[0], self.names))
-            return "reordered", f"received {', '.join(names[:4])}, ..., expected {', '.join(self.names[:4])}, ..."
+                return GuardStatus.UNKNOWN_NAME, str(UnknownNameError("joint", unknown[0], self.names))
+            return GuardStatus.REORDERED, f"received {', '.join(names[:4])}, ..., expected {', '.join(self.names[:4])}, ..."
         if not np.isfinite(effort).all():
             broken = [self.names[i] for i in np.flatnonzero(~np.isfinite(effort))]
-            return "not_finite", f"received a torque that is not finite: {', '.join(broken[:4])}"
+            return GuardStatus.NOT_FINITE, f"received a torque that is not finite: {', '.join(broken[:4])}"
         return None
 
-    def _object_to_time(self, stamp: float, now: float) -> tuple[str, str] | None:
+    def _object_to_time(self, stamp: float, now: float) -> tuple[GuardStatus, str] | None:
         if stamp != stamp:
             return None
         age, settings = now - stamp, self.settings
         if age > settings.timeout:
-            return "old_stamp", f"made {1e3 * age:.0f} ms ago, time-out {1e3 * settings.timeout:.0f} ms"
+            return GuardStatus.STAMP_IN_PAST, f"made {1e3 * age:.0f} ms ago, time-out {1e3 * settings.timeout:.0f} ms"
         if age < -settings.skew:
-            return "future_stamp", f"stamped {1e3 * -age:.0f} ms after now, clocks may differ by {1e3 * settings.skew:.0f} ms"
+            return GuardStatus.STAMP_IN_FUTURE, f"stamped {1e3 * -age:.0f} ms after now, clocks may differ by {1e3 * settings.skew:.0f} ms"
         return None

@@ -11,18 +11,23 @@ import pinocchio as pin
 from humanoid_dynamics.errors import UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.resolution.answer import Answer
+from humanoid_dynamics.resolution.evidence import AnswerStatus
 from humanoid_dynamics.resolution.inverse import InverseDynamics
 from humanoid_dynamics.resolution.rules import DEFAULT_RULE
 from humanoid_dynamics.spatial.arrays import Vector, read_only
+from humanoid_dynamics.status import StatusEnum
 
-STATUSES = {
-    "holding": "torques hold the measured posture",
-    "waiting": "not every joint has been heard of; torques are zero",
-    "stale": "good joint states stopped coming; the last torques fade to zero",
-    "infeasible": "no torques within limits and no contact forces within theirs hold this posture; the nearest torques are sent, clamped",
-    "invalid_input": "the latest joint state was refused; the torques of the last good one are sent",
-}
 MEASURABLE = ("revolute", "continuous", "prismatic")
+
+
+class HoldingStatus(StatusEnum):
+    """What the holding torques follow from."""
+
+    HOLDING = "HOLDING", "torques hold the measured posture"
+    WAITING = "WAITING", "positions of some joints have not come yet; torques are zero"
+    STALE = "STALE", "good joint states stopped coming; the last torques fade to zero"
+    INFEASIBLE = "INFEASIBLE", "no torques and contact forces within their limits hold this posture; the nearest torques are sent, clipped"
+    INVALID_INPUT = "INVALID_INPUT", "the latest joint state was rejected; the torques of the last good one are sent"
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +36,12 @@ class Command:
 
     Attributes:
         tau: (na,) torques in the order of ``robot.actuated`` [N·m or N]; always finite, always within limits.
-        status: One of ``STATUSES``.
+        status: What they follow from.
         reason: What is wrong, in words; empty while holding.
     """
 
     tau: Vector
-    status: str
+    status: HoldingStatus
     reason: str
 
 
@@ -75,7 +80,7 @@ class HoldingTorques:
         self._measured = {joint.name: joint for joint in robot.joints if joint.kind in MEASURABLE and joint.v.stop > joint.v.start}
         self._unheard = dict.fromkeys(robot.actuated)  # in order
         self._X_WC = self._stance_pose(robot.posture) if robot.stance else None
-        self._good = Command(read_only(np.zeros(len(robot.actuated))), "waiting", "no joint state has come")
+        self._good = Command(read_only(np.zeros(len(robot.actuated))), HoldingStatus.WAITING, "no joint state has come")
         self._complaint = ""
 
     def observe(self, names: Sequence[str], positions: Vector) -> bool:
@@ -99,11 +104,11 @@ class HoldingTorques:
             self._good = self._wait()
             return True
         answer = self._hold()
-        if answer.certificate.status == "invalid_input":
+        if answer.certificate.status is AnswerStatus.INVALID_INPUT:
             self._complaint = "has a position too large to compute with"
             return False
         tau = np.clip(answer.tau, -self._limits, self._limits)
-        status = "holding" if answer.certificate.status == "ok" else "infeasible"
+        status = HoldingStatus.HOLDING if answer.certificate.status is AnswerStatus.OK else HoldingStatus.INFEASIBLE
         self._good = Command(read_only(tau), status, "; ".join(answer.certificate.reasons))
         return True
 
@@ -116,13 +121,15 @@ class HoldingTorques:
         Returns:
             Torques and status; never an exception.
         """
-        if self._good.status == "waiting":
-            return Command(self._good.tau, "waiting", self._complaint or self._good.reason)
+        if self._good.status is HoldingStatus.WAITING:
+            return Command(self._good.tau, HoldingStatus.WAITING, self._complaint or self._good.reason)
         if not age <= self._timeout:
             share = max(0.0, 1.0 - (age - self._timeout) / self._fade_out_duration) if np.isfinite(age) else 0.0
             said = f"no good joint state for {self._timeout:g} s" + (f"; the latest {self._complaint}" if self._complaint else "")
-            return Command(read_only(share * self._good.tau), "stale", said)
-        return Command(self._good.tau, "invalid_input", f"joint state {self._complaint}") if self._complaint else self._good
+            return Command(read_only(share * self._good.tau), HoldingStatus.STALE, said)
+        if self._complaint:
+            return Command(self._good.tau, HoldingStatus.INVALID_INPUT, f"joint state {self._complaint}")
+        return self._good
 
     def _object_to(self, names: Sequence[str], positions: Vector) -> str:
         if len(names) != len(positions):
@@ -144,7 +151,7 @@ class HoldingTorques:
 
     def _wait(self) -> Command:
         missing = ", ".join(list(self._unheard)[:4]) + (", ..." if len(self._unheard) > 4 else "")
-        return Command(self._good.tau, "waiting", f"no position yet of {len(self._unheard)} joints: {missing}")
+        return Command(self._good.tau, HoldingStatus.WAITING, f"no position yet of {len(self._unheard)} joints: {missing}")
 
     def _place_followers(self) -> None:
         for mimic in self._robot.mimics:

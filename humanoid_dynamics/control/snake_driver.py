@@ -8,22 +8,31 @@ import numpy as np
 
 from humanoid_dynamics.errors import ShapeError, UnsupportedRobotError
 from humanoid_dynamics.model.robot import RobotModel
+from humanoid_dynamics.snake.dynamics import SnakeStatus
 from humanoid_dynamics.snake.inverse import SnakeTorques
 from humanoid_dynamics.snake.robot import find_snake
 from humanoid_dynamics.snake.steering import SerpentineGait, compute_steering_torques, hold_grip
 from humanoid_dynamics.snake.wheels import compute_slip_margins
 from humanoid_dynamics.spatial.arrays import Vector, read_only
+from humanoid_dynamics.status import StatusEnum
 
-STATUSES = {
-    "driving": "the head swings about its heading",
-    "waiting": "no heading has come; torques are zero",
-    "singular": "near a straight or circular shape, where torques cannot push: they are held back",
-    "gripping": "torques are held back so that no wheel slips",
-    "slipping": "a wheel has to carry more than its friction allows and will slip sideways",
-    "saturated": "a joint would need more torque than it may have; all are scaled down together",
-    "stale": "the state is older than the time-out; the last torques fade to zero",
-    "invalid_input": "a number is not finite: of the heading, then the last good one is kept; of the state, then torques are zero",
-}
+
+class SnakeDriverStatus(StatusEnum):
+    """How the driver follows its heading."""
+
+    DRIVING = "DRIVING", "the head swings about the heading"
+    WAITING = "WAITING", "no heading has come; torques are zero"
+    SINGULAR = "SINGULAR", "torques are reduced near a straight or circular shape, where they produce no propulsion"
+    GRIPPING = "GRIPPING", "torques are reduced so that no wheel slips"
+    SLIPPING = "SLIPPING", "a wheel needs more side force than its friction allows and slips sideways"
+    SATURATED = "SATURATED", "a joint needs more torque than its limit; all torques are scaled down together"
+    STALE = "STALE", "the state is older than the timeout; the last torques fade to zero"
+    INVALID_INPUT = (
+        "INVALID_INPUT",
+        "a number is not finite: after a bad heading the last good one is kept, after a bad state torques are zero",
+    )
+
+
 GAIT = SerpentineGait(singular_value=3.0)
 """The gait where none is given: held back near singular shapes so that wheels keep their grip."""
 
@@ -42,7 +51,7 @@ class Drive:
 
     Attributes:
         tau: (na,) torques in the order of ``robot.actuated`` [N·m]; always finite, always within limits.
-        status: One of ``STATUSES``.
+        status: How the driver follows its heading.
         reason: What is wrong, in words; empty while driving.
         aim: Heading the head swings about now; it follows the wanted heading no faster than the turn rate [rad].
         head: Angle of the head, the last link [rad].
@@ -51,7 +60,7 @@ class Drive:
     """
 
     tau: Vector
-    status: str
+    status: SnakeDriverStatus
     reason: str = ""
     aim: float = 0.0
     head: float = 0.0
@@ -146,12 +155,13 @@ class SnakeDriver:
         if not age <= self._timeout:
             return self._fade(age)
         if not (np.isfinite(t) and np.isfinite(q).all() and np.isfinite(v).all()):
-            return self._stand_by("invalid_input", "the state is not finite")
+            return self._stand_by(SnakeDriverStatus.INVALID_INPUT, "the state is not finite")
         if self._goal is None:
-            return self._stand_by("invalid_input" if complaint else "waiting", complaint or STATUSES["waiting"])
+            status = SnakeDriverStatus.INVALID_INPUT if complaint else SnakeDriverStatus.WAITING
+            return self._stand_by(status, complaint or status.description)
         with np.errstate(all="ignore"):  # numbers beyond all bounds have a status
             drive = self._drive(t, q, v, self._goal)
-        return replace(drive, status="invalid_input", reason=complaint) if complaint else drive
+        return replace(drive, status=SnakeDriverStatus.INVALID_INPUT, reason=complaint) if complaint else drive
 
     def _take_heading(self, heading: float | None) -> str:
         """Take a heading; return what is wrong with it."""
@@ -172,7 +182,7 @@ class SnakeDriver:
         part, lam = hold_grip(model, (theta, u), torques, GRIP * self._friction)
         torques = part * torques
         if not (np.isfinite(torques).all() and np.isfinite(lam).all()):
-            return self._stand_by("invalid_input", "the state is beyond all bounds")
+            return self._stand_by(SnakeDriverStatus.INVALID_INPUT, "the state is beyond all bounds")
         margins = compute_slip_margins(model, lam, self._friction)
         status, reason = self._judge(answer, peak, part, margins)
         tau = np.zeros(len(self.robot.actuated))
@@ -192,25 +202,25 @@ class SnakeDriver:
         gait = self._gait
         return self._aim, gait if share >= 1.0 else replace(gait, swing=share * gait.swing, speed=share * gait.speed)
 
-    def _judge(self, answer: SnakeTorques, peak: float, part: float, margins: Vector) -> tuple[str, str]:
+    def _judge(self, answer: SnakeTorques, peak: float, part: float, margins: Vector) -> tuple[SnakeDriverStatus, str]:
         if peak > 1.0:
-            return "saturated", f"{peak:.3g} times what a motor gives"
-        if answer.status == "saturated":
-            return answer.status, answer.reason
+            return SnakeDriverStatus.SATURATED, f"{peak:.3g} times what a motor gives"
+        if answer.status is SnakeStatus.SATURATED:
+            return SnakeDriverStatus.SATURATED, answer.reason
         worst = int(np.argmin(margins))
         if margins[worst] < 0.0:
-            return "slipping", f"{self.robot.wheels[worst].name} lacks {-margins[worst]:.3g} N"
+            return SnakeDriverStatus.SLIPPING, f"{self.robot.wheels[worst].name} lacks {-margins[worst]:.3g} N"
         if part < 1.0:
-            return "gripping", f"{part:.0%} of the torques are given"
+            return SnakeDriverStatus.GRIPPING, f"{part:.0%} of the torques are given"
         if answer.missing_share > MOST_MISSING:
-            return "singular", f"{answer.missing_share:.0%} of the wanted force is left out: {answer.reason}"
-        return "driving", ""
+            return SnakeDriverStatus.SINGULAR, f"{answer.missing_share:.0%} of the wanted force is left out: {answer.reason}"
+        return SnakeDriverStatus.DRIVING, ""
 
     def _fade(self, age: float) -> Drive:
         left = max(0.0, 1.0 - (age - self._timeout) / self._fade_out_duration) if np.isfinite(age) else 0.0
         self._aim = None  # the next good state eases in
-        return Drive(read_only(left * self._sent), "stale", f"the state is {age:.3g} s old")
+        return Drive(read_only(left * self._sent), SnakeDriverStatus.STALE, f"the state is {age:.3g} s old")
 
-    def _stand_by(self, status: str, reason: str) -> Drive:
+    def _stand_by(self, status: SnakeDriverStatus, reason: str) -> Drive:
         self.reset()
         return Drive(self._sent, status, reason)

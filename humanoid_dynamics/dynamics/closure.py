@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.constraints.status import Status
+from humanoid_dynamics.constraints.null_space import DynamicsStatus
 from humanoid_dynamics.dynamics.kkt import symmetric
 from humanoid_dynamics.dynamics.mechanism import Mechanism, all_finite
 from humanoid_dynamics.errors import UnknownNameError
@@ -26,13 +26,13 @@ class ClosureResult:
         q: (nq,) configuration.
         residual: Largest entry of the scaled position error [m].
         iterations: Steps taken.
-        status: ``inconsistent_input`` where the constraints could not be closed.
+        status: ``INCONSISTENT_INPUT`` where the constraints could not be closed.
     """
 
     q: Vector
     residual: float
     iterations: int
-    status: Status
+    status: DynamicsStatus
 
 
 def close_position(
@@ -58,7 +58,7 @@ def close_position(
     kinematics, constraints = mechanism.kinematics, mechanism.constraints
     mechanism.check_sizes(q=q, v=kinematics.rest)
     if not all_finite(q):
-        return ClosureResult(mechanism.robot.posture, np.inf, 0, Status.INVALID_INPUT)
+        return ClosureResult(mechanism.robot.posture, np.inf, 0, DynamicsStatus.INVALID_INPUT)
     best, residual, used = q, np.inf, 0
     for used in range(most + 1):
         kinematics.place(q)
@@ -72,7 +72,7 @@ def close_position(
         step = np.zeros(mechanism.robot.nv)
         step[free] = -_solve(mechanism, J, error, free) if weighed else -decompose(J, STEP_TOLERANCE).solve(error)
         q = pin.integrate(mechanism.robot.model, q, _bounded(step))
-    status = Status.OK if residual <= max(tolerance, 1e-9) else Status.INCONSISTENT_INPUT
+    status = DynamicsStatus.OK if residual <= max(tolerance, 1e-9) else DynamicsStatus.INCONSISTENT_INPUT
     return ClosureResult(np.array(best), residual, used, status)
 
 

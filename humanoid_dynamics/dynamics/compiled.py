@@ -14,7 +14,7 @@ import pinocchio as pin
 from humanoid_dynamics.constraints.block import ConstraintBlock
 from humanoid_dynamics.constraints.contact import ContactBlock
 from humanoid_dynamics.constraints.loop import LoopBlock
-from humanoid_dynamics.constraints.status import Status
+from humanoid_dynamics.constraints.null_space import DynamicsStatus
 from humanoid_dynamics.dynamics.forward import solve_forward
 from humanoid_dynamics.dynamics.mechanism import Mechanism, all_finite
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
@@ -32,12 +32,12 @@ class CompiledResult:
     Attributes:
         a: (nv,) generalized acceleration [m/s², rad/s²].
         lam: (k,) constraint forces on the robot [N, N·m], in the order of the rows.
-        status: ``invalid_input``, or what became of the question.
+        status: ``INVALID_INPUT``, or what became of the question.
     """
 
     a: Vector
     lam: Vector
-    status: Status
+    status: DynamicsStatus
 
 
 class CompiledForward:
@@ -82,10 +82,10 @@ class CompiledForward:
         mechanism.check_sizes(q=q, v=v, tau=tau, force=force)
         applied = mechanism.spread(tau, force)
         if not all_finite(q, v, applied):
-            return CompiledResult(np.zeros(mechanism.robot.nv), np.zeros(mechanism.constraints.size), Status.INVALID_INPUT)
+            return CompiledResult(np.zeros(mechanism.robot.nv), np.zeros(mechanism.constraints.size), DynamicsStatus.INVALID_INPUT)
         model, data = mechanism.robot.model, self._data
         a = np.array(pin.constraintDynamics(model, data, q, v, applied, self._models, self._works, self._settings))
-        return CompiledResult(a, self._forces(), Status.OK)
+        return CompiledResult(a, self._forces(), DynamicsStatus.OK)
 
     def _follow(self) -> None:
         """Take over the constraints if they have changed."""

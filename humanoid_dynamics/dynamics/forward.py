@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from humanoid_dynamics.constraints.status import Status
+from humanoid_dynamics.constraints.null_space import DynamicsStatus
 from humanoid_dynamics.dynamics.kkt import solve_kkt, symmetric
 from humanoid_dynamics.dynamics.mechanism import Mechanism, all_finite
 from humanoid_dynamics.dynamics.projection import Projection, project_by
@@ -76,9 +76,10 @@ def _report(mechanism: Mechanism, a: Vector, lam: Vector) -> ForwardResult:
     gap *= mechanism.scale
     a.setflags(write=False)
     lam.setflags(write=False)
-    return ForwardResult(a, lam, indeterminate, blas.dnrm2(gap) if len(gap) else 0.0, Status.INDETERMINATE if indeterminate else Status.OK)
+    status = DynamicsStatus.INDETERMINATE if indeterminate else DynamicsStatus.OK
+    return ForwardResult(a, lam, indeterminate, blas.dnrm2(gap) if len(gap) else 0.0, status)
 
 
 def _refuse(mechanism: Mechanism) -> ForwardResult:
     """Answer numbers that are not finite with a standstill and say so."""
-    return ForwardResult(np.zeros(mechanism.robot.nv), np.zeros(mechanism.constraints.size), False, np.inf, Status.INVALID_INPUT)
+    return ForwardResult(np.zeros(mechanism.robot.nv), np.zeros(mechanism.constraints.size), False, np.inf, DynamicsStatus.INVALID_INPUT)

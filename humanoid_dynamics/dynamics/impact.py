@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from humanoid_dynamics.constraints.status import Status
+from humanoid_dynamics.constraints.null_space import DynamicsStatus
 from humanoid_dynamics.dynamics.kkt import symmetric
 from humanoid_dynamics.dynamics.mechanism import Mechanism, all_finite
 from humanoid_dynamics.dynamics.projection import project
@@ -40,7 +40,7 @@ def solve_impact(mechanism: Mechanism, q: Vector, v: Vector, restitution: Mappin
     robot = mechanism.robot
     mechanism.check_sizes(q=q, v=v)
     if not all_finite(q, v):
-        return ImpactResult(np.zeros(robot.nv), np.zeros(mechanism.constraints.size), 0.0, Status.INVALID_INPUT)
+        return ImpactResult(np.zeros(robot.nv), np.zeros(mechanism.constraints.size), 0.0, DynamicsStatus.INVALID_INPUT)
     mechanism.place(q)
     rebound = _restitution_of_rows(mechanism, restitution or {}) * (mechanism.J @ v)
     space = mechanism.null_space
@@ -53,7 +53,7 @@ def solve_impact(mechanism: Mechanism, q: Vector, v: Vector, restitution: Mappin
     v_plus = space.Gamma @ u + space.beta
     impulse = space.multipliers(M @ v_plus - momentum)
     change = 0.5 * float((v_plus - v) @ (M @ v_plus + momentum))
-    return ImpactResult(v_plus, impulse, change, Status.OK if space.rank == len(impulse) else Status.INDETERMINATE)
+    return ImpactResult(v_plus, impulse, change, DynamicsStatus.OK if space.rank == len(impulse) else DynamicsStatus.INDETERMINATE)
 
 
 def project_velocity(mechanism: Mechanism, q: Vector, v: Vector) -> Vector:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from humanoid_dynamics.constraints.status import Status
+from humanoid_dynamics.constraints.null_space import DynamicsStatus
 from humanoid_dynamics.dynamics.inverse import solve_inverse
 from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.spatial.arrays import Vector
@@ -30,7 +30,7 @@ class Inspection:
     base_wrench: Vector
     unsupported: Vector
     tau: Vector
-    status: Status
+    status: DynamicsStatus
 
 
 def inspect_motion(mechanism: Mechanism, q: Vector, v: Vector, a: Vector) -> Inspection:
@@ -46,7 +46,7 @@ def inspect_motion(mechanism: Mechanism, q: Vector, v: Vector, a: Vector) -> Ins
         Residuals of closure, motion and balance, and the torques.
     """
     answer = solve_inverse(mechanism, q, v, a)
-    if answer.status is Status.INVALID_INPUT:
+    if answer.status is DynamicsStatus.INVALID_INPUT:
         nothing = np.zeros(mechanism.robot.nv)
         return Inspection(np.inf, np.inf, nothing[:0], nothing, answer.tau, answer.status)
     kinematics, constraints = mechanism.kinematics, mechanism.constraints

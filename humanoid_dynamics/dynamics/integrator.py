@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-from humanoid_dynamics.constraints.status import Status
+from humanoid_dynamics.constraints.null_space import DynamicsStatus
 from humanoid_dynamics.dynamics.closure import close_position
 from humanoid_dynamics.dynamics.forward import solve_forward
 from humanoid_dynamics.dynamics.impact import project_velocity
@@ -34,7 +34,7 @@ class StepResult:
     q: Vector
     v: Vector
     closure: float
-    status: Status
+    status: DynamicsStatus
 
 
 def step(
@@ -76,14 +76,14 @@ def step(
     return StepResult(closed.q, project_velocity(mechanism, closed.q, v_next), closed.residual, status)
 
 
-def _step_semi_implicit(mechanism: Mechanism, q: Vector, v: Vector, dt: float, torque: Torque) -> tuple[Vector, Vector, Status]:
+def _step_semi_implicit(mechanism: Mechanism, q: Vector, v: Vector, dt: float, torque: Torque) -> tuple[Vector, Vector, DynamicsStatus]:
     """Velocity first, then the configuration with the new velocity."""
     answer = solve_forward(mechanism, q, v, torque(0.0, q, v))
     v_next = v + dt * answer.a
     return pin.integrate(mechanism.robot.model, q, dt * v_next), v_next, answer.status
 
 
-def _step_rkmk4(mechanism: Mechanism, q: Vector, v: Vector, dt: float, torque: Torque) -> tuple[Vector, Vector, Status]:
+def _step_rkmk4(mechanism: Mechanism, q: Vector, v: Vector, dt: float, torque: Torque) -> tuple[Vector, Vector, DynamicsStatus]:
     """Classical fourth order for the pair (phi, v) with q + phi on the manifold; phi' = dexp^-1 v.
 
     Tangent vectors at different q must not be added as they are: that costs the order on every joint that turns in space.
@@ -102,7 +102,7 @@ def _step_rkmk4(mechanism: Mechanism, q: Vector, v: Vector, dt: float, torque: T
     phi_4, a_4 = slope(dt, dt * phi_3, v + dt * a_3)
     phi = dt / 6 * (phi_1 + 2 * phi_2 + 2 * phi_3 + phi_4)
     v_next = v + dt / 6 * (a_1 + 2 * a_2 + 2 * a_3 + a_4)
-    return pin.integrate(model, q, phi), v_next, next((status for status in statuses if status is not Status.OK), Status.OK)
+    return pin.integrate(model, q, phi), v_next, next((status for status in statuses if status is not DynamicsStatus.OK), DynamicsStatus.OK)
 
 
 def _no_torque(mechanism: Mechanism) -> Torque:

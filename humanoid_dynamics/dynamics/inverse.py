@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from humanoid_dynamics.constraints.null_space import DynamicsStatus
 from humanoid_dynamics.constraints.partition import CoordinatePartition
-from humanoid_dynamics.constraints.status import Status
 from humanoid_dynamics.dynamics.actuation import MotorPattern, balance_internally
 from humanoid_dynamics.dynamics.mechanism import Mechanism, all_finite
 from humanoid_dynamics.dynamics.results import InverseResult
@@ -126,15 +126,15 @@ def _solve_on_coordinates(
     return tau_G, left.take(mechanism.actuated), pattern.nothing, len(tau_G), lam
 
 
-def _status(rank: int, count: int, motion_residual: float) -> Status:
+def _status(rank: int, count: int, motion_residual: float) -> DynamicsStatus:
     if MOTION_TOLERANCE < motion_residual < math.inf:
-        return Status.INCONSISTENT_INPUT
-    return Status.ACTUATION_SINGULAR if rank < count else Status.OK
+        return DynamicsStatus.INCONSISTENT_INPUT
+    return DynamicsStatus.ACTUATION_SINGULAR if rank < count else DynamicsStatus.OK
 
 
 def _refuse(mechanism: Mechanism) -> InverseResult:
     """Answer numbers that are not finite with no torque and say so."""
     zero = np.zeros(mechanism.nu)
     return InverseResult(
-        np.zeros(len(mechanism.actuated)), np.zeros(mechanism.constraints.size), zero, zero, math.inf, 0, Status.INVALID_INPUT
+        np.zeros(len(mechanism.actuated)), np.zeros(mechanism.constraints.size), zero, zero, math.inf, 0, DynamicsStatus.INVALID_INPUT
     )

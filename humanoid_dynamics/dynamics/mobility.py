@@ -9,8 +9,8 @@ import numpy as np
 from humanoid_dynamics.constraints.block import ConstraintBlock
 from humanoid_dynamics.constraints.coordinate import CoordinateBlock
 from humanoid_dynamics.constraints.loop import LoopBlock
+from humanoid_dynamics.constraints.null_space import DynamicsStatus
 from humanoid_dynamics.constraints.rank import RankPolicy
-from humanoid_dynamics.constraints.status import Status
 from humanoid_dynamics.dynamics.closure import close_position
 from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.model.robot import RobotModel
@@ -80,7 +80,7 @@ class MobilityReport:
     internal_forces: int
     indeterminate_forces: int
     closure: float
-    status: Status
+    status: DynamicsStatus
     reasons: tuple[str, ...]
 
 
@@ -129,22 +129,24 @@ def report_mobility(robot: RobotModel, q: Vector | None = None, mechanism: Mecha
     )
 
 
-def _judge(closure: float, repeated: int, motors: int, shape: int, actuation: int) -> tuple[Status, tuple[str, ...]]:
+def _judge(closure: float, repeated: int, motors: int, shape: int, actuation: int) -> tuple[DynamicsStatus, tuple[str, ...]]:
     """Return the worst status and everything worth saying, worst first."""
-    said: list[tuple[Status, str]] = []
+    said: list[tuple[DynamicsStatus, str]] = []
     if closure > CLOSED:
-        said.append((Status.INCONSISTENT_INPUT, f"the constraints are not met in this configuration: open by {closure:.3g} m"))
+        said.append((DynamicsStatus.INCONSISTENT_INPUT, f"the constraints are not met in this configuration: open by {closure:.3g} m"))
     if actuation < min(motors, shape):
         text = f"{motors} motors drive only {actuation} of {shape} freedoms: they work against each other, in this configuration or in all"
-        said.append((Status.ACTUATION_SINGULAR, text))
+        said.append((DynamicsStatus.ACTUATION_SINGULAR, text))
     elif actuation < shape:
-        said.append((Status.OK, f"{shape - actuation} of {shape} freedoms have no motor"))
+        said.append((DynamicsStatus.OK, f"{shape - actuation} of {shape} freedoms have no motor"))
     if repeated:
         text = f"{repeated} rows repeat others, as in planar loops: the motion is unique, {repeated} constraint forces are not"
-        said.append((Status.RANK_DEFICIENT, text))
+        said.append((DynamicsStatus.RANK_DEFICIENT, text))
     if motors > actuation:
-        said.append((Status.OK, f"{motors - actuation} torque patterns of the motors move nothing: internal forces, free to choose"))
-    status = next((status for status, _ in said if status is not Status.OK), Status.OK)
+        said.append(
+            (DynamicsStatus.OK, f"{motors - actuation} torque patterns of the motors move nothing: internal forces, free to choose")
+        )
+    status = next((status for status, _ in said if status is not DynamicsStatus.OK), DynamicsStatus.OK)
     return status, tuple(text for _, text in said)
 
 

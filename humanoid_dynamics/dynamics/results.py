@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from humanoid_dynamics.constraints.status import Status
+from humanoid_dynamics.constraints.null_space import DynamicsStatus
 from humanoid_dynamics.spatial.arrays import Vector
 
 
@@ -26,7 +26,7 @@ class ForwardResult:
     lam: Vector
     indeterminate: bool
     residual: float
-    status: Status
+    status: DynamicsStatus
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class InverseResult:
     unsupported: Vector
     motion_residual: float
     rank_S: int
-    status: Status
+    status: DynamicsStatus
 
     @property
     def residual(self) -> float:
@@ -65,7 +65,9 @@ class InverseResult:
     @property
     def feasible(self) -> bool:
         """Whether the motors produce all of tau_G, to a relative 1e-8."""
-        return self.status is not Status.INVALID_INPUT and self.residual <= 1e-8 * (1.0 + float(np.abs(self.tau_G).max(initial=0.0)))
+        return self.status is not DynamicsStatus.INVALID_INPUT and self.residual <= 1e-8 * (
+            1.0 + float(np.abs(self.tau_G).max(initial=0.0))
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,4 +84,4 @@ class ImpactResult:
     v_plus: Vector
     impulse: Vector
     energy_change: float
-    status: Status
+    status: DynamicsStatus

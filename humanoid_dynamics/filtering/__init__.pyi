@@ -8,6 +8,7 @@ from .filter import DynamicsFilter as DynamicsFilter
 from .frame import Frame as Frame
 from .paper.filter import PaperFilter as PaperFilter
 from .paper.filter import PaperReference as PaperReference
+from .paper.frame import PaperFilterStatus as PaperFilterStatus
 from .poses.answer import TeleoperationFrame as TeleoperationFrame
 from .poses.teleoperation import Teleoperation as Teleoperation
 from .preservation import PreservationMeasures as PreservationMeasures

@@ -11,8 +11,19 @@ from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import QUATERNION_TOLERANCE
 from humanoid_dynamics.spatial.arrays import Vector, check_vector, read_only
+from humanoid_dynamics.status import StatusEnum
 
 LONGEST_GAP = 0.5  # s; after a longer silence the follower starts anew
+
+
+class EstimateStatus(StatusEnum):
+    """What the differentiator did with a sample."""
+
+    OK = "OK", "the estimate follows the sample"
+    STARTED = "STARTED", "the first sample, or the first after a gap; rates are zero"
+    NOT_FINITE = "NOT_FINITE", "a number of the sample is not finite, or it has a wrong size; the sample is ignored"
+    NOT_UNIT = "NOT_UNIT", "a quaternion is not of unit length; the sample is ignored"
+    STAMP_IN_PAST = "STAMP_IN_PAST", "the stamp is not later than the last one; the sample is ignored"
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,14 +34,14 @@ class Estimate:
         q: (nq,) configuration, later than the stream by the delay.
         v: (nv,) velocity of q.
         a: (nv,) acceleration of q.
-        status: ``ok``; ``started`` for the first sample, and the first after a gap; ``not_finite``, ``not_unit`` or ``late`` for
+        status: ``OK``; ``STARTED`` for the first sample, and the first after a gap; ``NOT_FINITE``, ``NOT_UNIT`` or ``STAMP_IN_PAST`` for
             a sample that was left out.
     """
 
     q: Vector
     v: Vector
     a: Vector
-    status: str
+    status: EstimateStatus
 
 
 class Differentiator:
@@ -60,7 +71,7 @@ class Differentiator:
         self.delay = 2.0 / self._w
         self._time = -np.inf
         self._sample = np.array(robot.posture)
-        self._last = self._report("late", np.array(robot.posture), np.zeros(robot.nv), np.zeros(robot.nv))
+        self._last = self._report(EstimateStatus.STAMP_IN_PAST, np.array(robot.posture), np.zeros(robot.nv), np.zeros(robot.nv))
 
     def update(self, time: float, q: Vector) -> Estimate:
         """Take one more sample.
@@ -75,14 +86,14 @@ class Differentiator:
         try:
             sample = check_vector("q", q, self._model.nq)
         except ShapeError:
-            return self._hold("not_finite")
+            return self._hold(EstimateStatus.NOT_FINITE)
         if not np.isfinite(time) or time <= self._time:
-            return self._hold("late")
+            return self._hold(EstimateStatus.STAMP_IN_PAST)
         if not pin.isNormalized(self._model, sample, QUATERNION_TOLERANCE):
-            return self._hold("not_unit")
+            return self._hold(EstimateStatus.NOT_UNIT)
         if time - self._time > LONGEST_GAP:
             zero = np.zeros(self._model.nv)
-            self._last = self._report("started", sample, zero, zero)
+            self._last = self._report(EstimateStatus.STARTED, sample, zero, zero)
         else:
             self._last = self._step(time - self._time, sample)
         self._time, self._sample = time, np.array(sample)
@@ -100,11 +111,11 @@ class Differentiator:
         x = start + rate * (dt - 2.0 / w) + decay * turn
         v = rate + decay * (B - w * turn)
         a = decay * (w * w * turn - 2.0 * w * B)
-        return self._report("ok", pin.integrate(model, last.q, x), v, a)
+        return self._report(EstimateStatus.OK, pin.integrate(model, last.q, x), v, a)
 
-    def _hold(self, status: str) -> Estimate:
+    def _hold(self, status: EstimateStatus) -> Estimate:
         return Estimate(self._last.q, self._last.v, self._last.a, status)
 
     @staticmethod
-    def _report(status: str, q: Vector, v: Vector, a: Vector) -> Estimate:
+    def _report(status: EstimateStatus, q: Vector, v: Vector, a: Vector) -> Estimate:
         return Estimate(read_only(q), read_only(v), read_only(a), status)

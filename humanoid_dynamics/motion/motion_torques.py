@@ -19,6 +19,7 @@ from humanoid_dynamics.motion.measured.force_plates import MeasuredWrenches
 from humanoid_dynamics.motion.measured.open_contacts import OpenContacts, find_open_contacts
 from humanoid_dynamics.motion.measured.plate_doubts import find_plate_doubts
 from humanoid_dynamics.motion.measured.rate_doubts import find_rate_doubts
+from humanoid_dynamics.resolution.evidence import AnswerStatus
 from humanoid_dynamics.resolution.inverse import InverseDynamics
 from humanoid_dynamics.resolution.rules import DEFAULT_RULE, Rule, find_rule
 from humanoid_dynamics.resolution.units import coordinate_units
@@ -48,7 +49,7 @@ class MotionTorques:
         lacking: (n,) the largest that a joint lacks: passive ones, and motors at their limits [N·m or N]; zero without a rule.
         rule: Rule that resolved contacts; empty where none did.
         statuses: How many frames had each status of a certificate; empty without a rule.
-        first_fault: When a certificate first was not ok, and why; empty where none was.
+        first_fault: When a certificate first was not ``OK``, and why; empty where none was.
         surfaces: Surfaces whose wrenches the rule found.
         wrenches: (n, surfaces, 6) their force and moment about the origin of the surface, axes of the world [N, N·m].
         proofs: (n, 5) residual and smallest margins of each certificate: normal force, friction, centre of pressure, torque, as
@@ -63,7 +64,7 @@ class MotionTorques:
     residual: Matrix = field(repr=False)
     lacking: Vector = field(repr=False)
     rule: str = ""
-    statuses: Mapping[str, int] = field(default_factory=dict)
+    statuses: Mapping[AnswerStatus, int] = field(default_factory=dict)
     first_fault: str = ""
     surfaces: tuple[str, ...] = ()
     wrenches: Matrix = field(repr=False, default_factory=lambda: np.zeros((0, 0, 6)))
@@ -156,12 +157,12 @@ def _resolve(
     v, a = np.asarray(clip.v), np.asarray(clip.a)
     tau, missing = np.zeros((2, len(clip), robot.nv))
     wrenches, proofs = np.zeros((len(clip), len(found.names), 6)), np.zeros((len(clip), len(PROOF)))
-    statuses: Counter[str] = Counter()
+    statuses: Counter[AnswerStatus] = Counter()
     fault = ""
     for k in range(len(clip)):
         answer = solver.tick(clip.q[k], v[k], a[k], found.shares[k], force=forces[k])
         statuses[answer.certificate.status] += 1
-        if not fault and answer.certificate.status != "ok":
+        if not fault and answer.certificate.status is not AnswerStatus.OK:
             fault = (
                 f"at {clip.times[k]:.3f} s: {'; '.join((*answer.certificate.reasons, *_tell_measured(measured, clip.times[k : k + 1])))}"
             )

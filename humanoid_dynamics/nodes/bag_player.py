@@ -16,6 +16,7 @@ from humanoid_dynamics.errors import HumanoidDynamicsError, RecordError
 from humanoid_dynamics.nodes.adapter import GLOBAL_CLOCK, Act, AdapterNode, find_type
 from humanoid_dynamics.nodes.messages import SECOND, to_stamp
 from humanoid_dynamics.nodes.running import keep_rate_until_over, run
+from humanoid_dynamics.nodes.statuses import BagStatus
 from humanoid_dynamics.series.bag_file import BagPlay
 
 RATE = 1000.0  # Hz; how often it looks what is due
@@ -25,8 +26,8 @@ Message = tuple[str, int, bytes]
 class BagPlayerNode(AdapterNode):
     """Publishes raw messages as they become due."""
 
-    good = ("waiting", "playing", "paused", "ended")
-    failed = ("broken",)
+    good = (BagStatus.WAITING, BagStatus.PLAYING, BagStatus.PAUSED, BagStatus.ENDED)
+    failed = (BagStatus.BROKEN,)
 
     def __init__(self, **keywords: Any) -> None:
         self._bag: BagPlay | None = None
@@ -114,7 +115,7 @@ class BagPlayerNode(AdapterNode):
             self._tick_clock()
             if self._next is None and self.config.loop and self.count:
                 self._rewind()
-            self.tell("paused" if self._paused else "playing" if self._next is not None else "ended")
+            self.tell(BagStatus.PAUSED if self._paused else BagStatus.PLAYING if self._next is not None else BagStatus.ENDED)
 
     def _move_on(self) -> bool:
         """Set how far in the bag it is, and return whether what is due may be said."""
@@ -151,7 +152,7 @@ class BagPlayerNode(AdapterNode):
             self._next = next(self._messages, None)
         except RecordError as fault:
             self._next = None
-            self.tell("broken", str(fault))
+            self.tell(BagStatus.BROKEN, str(fault))
 
     def _rewind(self) -> None:
         if self._bag is not None:
@@ -159,7 +160,7 @@ class BagPlayerNode(AdapterNode):
             self._messages = self._bag.messages(start)
             self._at, self._last, self._next_clock, self.count = start, monotonic(), 0.0, 0
             self._step()
-        self.tell("playing")
+        self.tell(BagStatus.PLAYING)
 
     def _pause(self, request: Any) -> str:
         self._paused, self._last = bool(request.data), monotonic()

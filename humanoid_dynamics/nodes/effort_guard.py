@@ -13,7 +13,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from humanoid_dynamics.control.balance_hold import BalanceHold
-from humanoid_dynamics.control.effort_guard import RUNNING, STATUSES, EffortGuard, Guarded, GuardSettings
+from humanoid_dynamics.control.effort_guard import FAULTS, RUNNING, EffortGuard, Guarded, GuardSettings, GuardStatus
 from humanoid_dynamics.control.safe_output import SafeTorques
 from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError
 from humanoid_dynamics.nodes.adapter import Act, AdapterNode, Handler
@@ -29,7 +29,7 @@ class EffortGuardNode(AdapterNode):
 
     good = RUNNING
     raw = ("joint_states", "odom", "contact_wrenches/<surface>")
-    failed = tuple(status for status in STATUSES if status not in RUNNING)
+    failed = FAULTS
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__("effort_guard", **keywords)
@@ -100,7 +100,7 @@ class EffortGuardNode(AdapterNode):
     def end(self) -> None:
         """Send nothing but zero from now on."""
         if self._guard is not None:
-            self._publish(Guarded(np.zeros(len(self._guard.names)), "waiting"), self.get_clock().now().to_msg())
+            self._publish(Guarded(np.zeros(len(self._guard.names)), GuardStatus.WAITING), self.get_clock().now().to_msg())
 
     def tick(self) -> None:
         """Send what is due where no command has come for a period."""

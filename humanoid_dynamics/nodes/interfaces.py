@@ -6,8 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from humanoid_dynamics.control import balance_settings, effort_guard, snake_driver
+from humanoid_dynamics.control import balance_settings
+from humanoid_dynamics.control.effort_guard import GuardStatus
+from humanoid_dynamics.control.snake_driver import SnakeDriverStatus
 from humanoid_dynamics.filtering.live import command as live
+from humanoid_dynamics.nodes.statuses import BagStatus, MonitorStatus, PlayerStatus, RecorderStatus, SimulatorNodeStatus
+from humanoid_dynamics.status import StatusEnum
 
 QOS = {
     "state": "published reliable, depth 10; read best effort, depth 10",
@@ -194,39 +198,21 @@ def turned(topics: tuple[Topic, ...]) -> tuple[Topic, ...]:
     return tuple(Topic(t.name, other[t.way], t.kind, t.qos, t.content) for t in topics)
 
 
-SIMULATOR_STATUSES = {
-    "waiting": "no command has come; the world stands still and shows where everything is",
-    "running": "commands are applied as they come",
-    "paused": "somebody asked for it; the world stands still",
-    "no_command": "no usable command came for longer than the time-out; the motors are off",
-    "refused": "the latest command was not usable; the one before is applied until it is too old",
-    "awaiting_command": "lock-step: the command for the last state has not come for a second; time stands still",
-    "stopped": "the motion ran away; reset to begin anew",
-    "inside": "a body is under the ground",
-}
-PLAYER_STATUSES = {
-    "idle": "nothing is played",
-    "playing": "pieces of the reference are sent",
-    "ended": "the motion has ended; its last posture stays",
-    "stopped": "somebody asked for it",
-}
-RECORDER_STATUSES = {
-    "waiting": "nobody has said anything yet",
-    "recording": "messages are written",
-    "failed": "the bag cannot be written; nothing is recorded any more",
-}
-BAG_STATUSES = {
-    "waiting": "no bag is open",
-    "playing": "messages are said again",
-    "paused": "somebody asked for it",
-    "ended": "the bag is at its end",
-    "broken": "the bag cannot be read on",
-}
 VIEWER_STATUSES = {
     "silent": "no state comes; the last one is shown",
     "showing": "somebody looks",
     "unwatched": "states come, and nobody looks",
 }
+
+
+def describe(statuses: type[StatusEnum]) -> Mapping[str, str]:
+    """Return status -> description, in the order of the codes.
+
+    Args:
+        statuses: The statuses.
+    """
+    return MappingProxyType({status: status.description for status in statuses})
+
 
 INTERFACES: Mapping[str, Interface] = MappingProxyType(
     {
@@ -267,7 +253,7 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 Service("connect/<connection>", "std_srvs/Trigger", "close a connection of the scene"),
                 Service("cut/<connection>", "std_srvs/Trigger", "open a connection of the scene"),
             ),
-            MappingProxyType(SIMULATOR_STATUSES),
+            describe(SimulatorNodeStatus),
         ),
         "inverse_dynamics": Interface(
             "Computes balancing joint torques from a reference and the measured state.",
@@ -308,7 +294,7 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 Service("stop", "std_srvs/Trigger", "stop and latch"),
                 Service("rearm", "std_srvs/Trigger", "resume after a fault whose cause is removed"),
             ),
-            MappingProxyType(effort_guard.STATUSES),
+            describe(GuardStatus),
         ),
         "motion_player": Interface(
             "Publishes references from clips, gaits and scenarios.",
@@ -317,7 +303,7 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 Service("play", "std_srvs/Trigger", "play from the beginning"),
                 Service("stop", "std_srvs/Trigger", "stop at the next point"),
             ),
-            MappingProxyType(PLAYER_STATUSES),
+            describe(PlayerStatus),
         ),
         "dynamics_filter": Interface(
             "Filters a reference, or poses of an operator, to feasible motion.",
@@ -344,7 +330,7 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 *REPORTS,
             ),
             (),
-            MappingProxyType({"watching": "the table is drawn"}),
+            describe(MonitorStatus),
         ),
         "viewer": Interface(
             "Serves a browser page that shows the robot, with controls to push, guide and pause it.",
@@ -387,13 +373,13 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 *REPORTS,
             ),
             (),
-            MappingProxyType(snake_driver.STATUSES),
+            describe(SnakeDriverStatus),
         ),
         "recorder": Interface(
             "Records topics into a bag.",
             (Topic(ANY, "in", "any", "any", "topics of this package, a list, or all topics"), *REPORTS),
             (),
-            MappingProxyType(RECORDER_STATUSES),
+            describe(RecorderStatus),
         ),
         "bag_player": Interface(
             "Plays back a bag.",
@@ -402,7 +388,7 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 Service("pause", "std_srvs/SetBool", "pause or resume"),
                 Service("restart", "std_srvs/Trigger", "play from the beginning"),
             ),
-            MappingProxyType(BAG_STATUSES),
+            describe(BagStatus),
         ),
     }
 )

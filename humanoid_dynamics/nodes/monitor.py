@@ -19,6 +19,7 @@ from std_msgs.msg import Float64MultiArray
 from humanoid_dynamics.nodes.adapter import AdapterNode, Handler
 from humanoid_dynamics.nodes.messages import write_wrench
 from humanoid_dynamics.nodes.running import keep_rate, run
+from humanoid_dynamics.nodes.statuses import MonitorStatus
 
 WINDOW = 2.0  # s; the same for all topics, or their rates could not be compared
 MOST = 10_000  # messages in it
@@ -32,7 +33,7 @@ LEVELS = {b"\x00": "green", b"\x01": "yellow", b"\x02": "red", b"\x03": "dim"}
 class MonitorNode(AdapterNode):
     """Hears everything, and draws it."""
 
-    good = ("watching",)
+    good = (MonitorStatus.WATCHING,)
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__("monitor", **keywords)
@@ -63,7 +64,7 @@ class MonitorNode(AdapterNode):
     def begin(self) -> None:
         """Begin to watch."""
         self._began = monotonic()
-        self.tell("watching")
+        self.tell(MonitorStatus.WATCHING)
 
     def draw(self, live: Live | None, console: Console) -> None:
         """Draw the table, and push where it is time.

@@ -18,6 +18,7 @@ from humanoid_dynamics.motion.playback import Playback, build_playback
 from humanoid_dynamics.nodes.adapter import Act, AdapterNode
 from humanoid_dynamics.nodes.messages import write_base_trajectory, write_joint_trajectory
 from humanoid_dynamics.nodes.running import keep_rate, run
+from humanoid_dynamics.nodes.statuses import PlayerStatus
 
 RATE = 20.0  # Hz
 MARGIN = 1.0  # s around the schedule
@@ -35,7 +36,7 @@ class MotionPlayerNode(AdapterNode):
     schedule of contacts is harmful without the motion it belongs to.
     """
 
-    good = ("idle", "playing", "ended", "stopped")
+    good = (PlayerStatus.IDLE, PlayerStatus.PLAYING, PlayerStatus.ENDED, PlayerStatus.STOPPED)
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__("motion_player", **keywords)
@@ -70,7 +71,7 @@ class MotionPlayerNode(AdapterNode):
 
     def begin(self) -> None:
         """Wait, or play at once."""
-        self.tell("idle")
+        self.tell(PlayerStatus.IDLE)
         self._due, self._listeners = bool(self.config.play), (0,)
 
     def tick(self) -> None:
@@ -87,7 +88,7 @@ class MotionPlayerNode(AdapterNode):
                 if more:
                     self._sent = min(self._sent, int(np.searchsorted(playback.times, now - self._start)))
                 self._send(playback, now)
-            self.tell(self.status or "idle", "nobody follows the reference, or no clock runs" if self._due else "")
+            self.tell(self.status or PlayerStatus.IDLE, "nobody follows the reference, or no clock runs" if self._due else "")
 
     def _count_listeners(self) -> bool:
         """Return whether more listen than when it was counted last."""
@@ -110,7 +111,7 @@ class MotionPlayerNode(AdapterNode):
         self._start, self._sent, self._due = start, 0, False
         if self._playback is not None and self._playback.schedule is not None:
             self._send_schedule(self._playback, self._playback.schedule)
-        self.tell("playing")
+        self.tell(PlayerStatus.PLAYING)
 
     def _stop(self, _request: Any) -> str:
         playback, self._due = self._playback, False
@@ -119,7 +120,7 @@ class MotionPlayerNode(AdapterNode):
             if at < self._sent:
                 self._send_points(playback, slice(at, at + 1), still=True)
         self._start = np.nan
-        self.tell("stopped")
+        self.tell(PlayerStatus.STOPPED)
         return ""
 
     def _send(self, playback: Playback, now: float) -> None:
@@ -135,7 +136,7 @@ class MotionPlayerNode(AdapterNode):
             if self.config.repeat:
                 self._begin(max(end, now - self.config.publish_lead_time) + 2.0 * self.config.publish_lead_time)
             else:
-                self.tell("ended")
+                self.tell(PlayerStatus.ENDED)
 
     def _send_points(self, playback: Playback, part: slice, *, still: bool = False) -> None:
         """Send some points; where the motion is to stand still there, without velocities."""

@@ -17,6 +17,7 @@ from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.nodes.adapter import AdapterNode, find_type
 from humanoid_dynamics.nodes.running import keep_rate_until_over, run
 from humanoid_dynamics.nodes.security import list_topics
+from humanoid_dynamics.nodes.statuses import RecorderStatus
 from humanoid_dynamics.series.bag_file import BagFile
 
 RATE = 10.0  # Hz; how often it looks for topics
@@ -27,8 +28,8 @@ EARLY = 10_000  # messages that may wait for a clock
 class RecorderNode(AdapterNode):
     """Hears raw messages of every topic that is wanted, as soon as somebody says something there."""
 
-    good = ("waiting", "recording")
-    failed = ("failed",)
+    good = (RecorderStatus.WAITING, RecorderStatus.RECORDING)
+    failed = (RecorderStatus.FAILED,)
 
     def __init__(self, **keywords: Any) -> None:
         self._bag: BagFile | None = None
@@ -56,7 +57,7 @@ class RecorderNode(AdapterNode):
     def begin(self) -> None:
         """Begin to hear."""
         self._began = monotonic()
-        self.tell("waiting")
+        self.tell(RecorderStatus.WAITING)
 
     def release(self) -> None:
         """Close the bag."""
@@ -83,7 +84,7 @@ class RecorderNode(AdapterNode):
             for topic, kinds in self.get_topic_names_and_types():
                 if topic not in self._connections and topic not in self._passed_over and self._is_wanted(topic):
                     self._join(self._bag, topic, kinds)
-            self.tell("recording" if self.counts else "waiting")
+            self.tell(RecorderStatus.RECORDING if self.counts else RecorderStatus.WAITING)
 
     def _resolve(self, pattern: str) -> str:
         """Return the pattern of a whole name, in the namespace of this node and by its remappings."""
@@ -133,7 +134,7 @@ class RecorderNode(AdapterNode):
                 self._bag = None
                 with suppress(OSError):
                     bag.close()
-                self.tell("failed", str(cause))
+                self.tell(RecorderStatus.FAILED, str(cause))
 
     def _write_early(self, bag: BagFile, stamp: int) -> None:
         early, self._early = self._early, []

@@ -22,6 +22,7 @@ from humanoid_dynamics.nodes.frames import STRAIGHT, FramePublisher
 from humanoid_dynamics.nodes.messages import SECOND, read_wrench, to_stamp, write_joint_state, write_odometry, write_wrench
 from humanoid_dynamics.nodes.observation import Observation
 from humanoid_dynamics.nodes.running import MADE_UP, keep_rate, run
+from humanoid_dynamics.nodes.statuses import SimulatorNodeStatus
 from humanoid_dynamics.nodes.wire import Form, JointStateReader, mark
 from humanoid_dynamics.simulation.live import LiveWorld
 from humanoid_dynamics.simulation.scenes.file import load_scene
@@ -39,8 +40,8 @@ MOST_PERIODS = 20  # made up for at once
 class SimulatorNode(AdapterNode):
     """Steps a world and shows it as a robot would show itself."""
 
-    good = ("waiting", "running", "paused")
-    failed = ("stopped",)
+    good = (SimulatorNodeStatus.WAITING, SimulatorNodeStatus.RUNNING, SimulatorNodeStatus.PAUSED)
+    failed = (SimulatorNodeStatus.STOPPED,)
     raw = ("joint_torque_commands",)
 
     def __init__(self, **keywords: Any) -> None:
@@ -158,7 +159,7 @@ class SimulatorNode(AdapterNode):
         self._began, self._ticks, self._owed, self._sunken = monotonic(), 0, False, ""
         if self._live is not None:
             self._live.begun = not self.config.wait_for_command
-        self.tell("waiting" if self.config.wait_for_command else "running")
+        self.tell(SimulatorNodeStatus.WAITING if self.config.wait_for_command else SimulatorNodeStatus.RUNNING)
 
     def tick(self) -> None:
         """Take the steps of a period; in lock-step only look whether a command is missing."""
@@ -240,21 +241,21 @@ class SimulatorNode(AdapterNode):
 
     def _judge(self, live: LiveWorld, now: float, waited: bool = False) -> None:
         if live.world.reason:
-            self.tell("stopped", live.world.reason)
+            self.tell(SimulatorNodeStatus.STOPPED, live.world.reason)
         elif live.paused:
-            self.tell("paused")
+            self.tell(SimulatorNodeStatus.PAUSED)
         elif self._sunken:
-            self.tell("inside", self._sunken)
+            self.tell(SimulatorNodeStatus.PENETRATION, self._sunken)
         elif live.fault:
-            self.tell("refused", live.fault)
+            self.tell(SimulatorNodeStatus.REFUSED, live.fault)
         elif not live.begun:
-            self.tell("waiting")
+            self.tell(SimulatorNodeStatus.WAITING)
         elif waited:
-            self.tell("awaiting_command", "the command for the last state has not come")
+            self.tell(SimulatorNodeStatus.AWAITING_COMMAND, "the command for the last state has not come")
         elif self.config.wait_for_command and now - self._commanded_at > self.config.command_timeout:
-            self.tell("no_command", f"no command for {now - self._commanded_at:.2f} s")
+            self.tell(SimulatorNodeStatus.NO_COMMAND, f"no command for {now - self._commanded_at:.2f} s")
         else:
-            self.tell("running")
+            self.tell(SimulatorNodeStatus.RUNNING)
 
     def show(self, live: LiveWorld, t: float) -> None:
         """Publish the state; the joints last, because controllers wait for them."""

@@ -12,7 +12,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, Float64MultiArray
 
 from humanoid_dynamics.control.measured import MeasuredState
-from humanoid_dynamics.control.snake_driver import GAIT, Drive, SnakeDriver
+from humanoid_dynamics.control.snake_driver import GAIT, Drive, SnakeDriver, SnakeDriverStatus
 from humanoid_dynamics.nodes.adapter import AdapterNode, Handler
 from humanoid_dynamics.nodes.messages import doubles, to_stamp, write_efforts
 from humanoid_dynamics.nodes.running import keep_rate, run
@@ -21,13 +21,13 @@ from humanoid_dynamics.nodes.running import keep_rate, run
 class SnakeDriverNode(AdapterNode):
     """Sends driving torques at an even rate; they are zero until all joints and a heading have been heard of."""
 
-    good = ("driving", "singular", "gripping", "waiting")
+    good = (SnakeDriverStatus.DRIVING, SnakeDriverStatus.SINGULAR, SnakeDriverStatus.GRIPPING, SnakeDriverStatus.WAITING)
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__("snake_driver", **keywords)
         self._driver: SnakeDriver | None = None
         self._heading: float | None = None
-        self._drive = Drive(np.zeros(0), "waiting")
+        self._drive = Drive(np.zeros(0), SnakeDriverStatus.WAITING)
 
     def prepare(self) -> None:
         """Make the driver."""
@@ -75,9 +75,13 @@ class SnakeDriverNode(AdapterNode):
         measured = self._measured
         if self._unheard:
             missing = f"no joint state yet of {', '.join(sorted(self._unheard)[:4])}{', ...' if len(self._unheard) > 4 else ''}"
-            return Drive(np.zeros(len(driver.robot.actuated)), "waiting", measured.fault or missing)
+            return Drive(np.zeros(len(driver.robot.actuated)), SnakeDriverStatus.WAITING, measured.fault or missing)
         drive = driver.tick(now, measured.q, measured.v, self._heading, now - measured.joints_at)
-        return replace(drive, reason=f"{drive.reason}; {measured.fault}") if measured.fault and drive.status == "stale" else drive
+        return (
+            replace(drive, reason=f"{drive.reason}; {measured.fault}")
+            if measured.fault and drive.status is SnakeDriverStatus.STALE
+            else drive
+        )
 
     def _publish(self, tau: Any) -> None:
         if self.robot is not None:

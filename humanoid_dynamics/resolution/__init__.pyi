@@ -1,5 +1,6 @@
 from .answer import Answer as Answer
 from .answer import Certificate as Certificate
+from .evidence import AnswerStatus as AnswerStatus
 from .inverse import InverseDynamics as InverseDynamics
 from .inverse import inverse_dynamics as inverse_dynamics
 from .objectives import Objective as Objective

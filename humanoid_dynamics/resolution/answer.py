@@ -10,18 +10,10 @@ from numpy.typing import ArrayLike
 
 from humanoid_dynamics.contact.ground import AnyGround
 from humanoid_dynamics.contact.wrench import ContactWrench
-from humanoid_dynamics.resolution.evidence import Evidence, Margins
+from humanoid_dynamics.resolution.evidence import AnswerStatus, Evidence, Margins
 from humanoid_dynamics.resolution.verification import AnyWrench, verify
 from humanoid_dynamics.spatial.arrays import Vector
 
-STATUSES = {
-    "ok": "the equation of motion holds and every limit is kept",
-    "infeasible_contact": "a contact would have to pull, slip or tip",
-    "inconsistent_contact": "as ok, but a contact that pushes slides, turns, lifts off, is driven into the ground or is off it",
-    "saturated": "a motor would have to give more than its limit",
-    "unsupported": "contacts and motors cannot produce the motion, or not without one that fades; the residual is the most they lack",
-    "invalid_input": "nothing was asked yet, a number, size, quaternion or share made no sense, or a rule raised; the reason says which",
-}
 FIELDS = (
     "status",
     "reasons",
@@ -44,7 +36,7 @@ class Certificate:
     What decides the status is checked when the answer is made; how far each limit is, is worked out when first asked for.
 
     Attributes:
-        status: One of ``STATUSES``.
+        status: Whether the answer is right, and what is wrong otherwise.
         redundancy: Freedom left to choose wrenches after the equation of motion [-].
         rank: Rank of the equations that the wrenches must fulfil [-].
         path: How the answer was found: ``closed`` by a formula, ``kkt`` by one linear system, ``svd`` where that was singular, ``qp``
@@ -55,11 +47,11 @@ class Certificate:
 
     __slots__ = ("_evidence", "_margins", "path", "rank", "redundancy", "status", "time")
 
-    def __init__(self, status: str, found: tuple[str, int, int], time: float, evidence: Evidence) -> None:
+    def __init__(self, status: AnswerStatus, found: tuple[str, int, int], time: float, evidence: Evidence) -> None:
         """Bind what was decided to what proves it.
 
         Args:
-            status: One of ``STATUSES``.
+            status: Whether the answer is right, and what is wrong otherwise.
             found: Path, rank and redundancy.
             time: Time it took [s].
             evidence: What the margins are worked out from.
@@ -72,8 +64,8 @@ class Certificate:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """What is wrong, in words with numbers; empty where the status is ``ok``."""
-        return () if self.status == "ok" else self._evidence.reasons()
+        """What is wrong, in words with numbers; empty where the status is ``OK``."""
+        return () if self.status is AnswerStatus.OK else self._evidence.reasons()
 
     @property
     def residual(self) -> float:
@@ -172,7 +164,7 @@ class Answer:
             ShapeError: If a size is wrong or a number is not finite.
             UnknownNameError: If a surface is none of those that were asked about.
         """
-        if self.certificate.status == "invalid_input":
+        if self.certificate.status is AnswerStatus.INVALID_INPUT:
             return self.certificate
         start, of = perf_counter(), self.certificate
         found = verify(self._evidence, self.tau if tau is None else tau, self.wrenches if wrenches is None else wrenches, ground)

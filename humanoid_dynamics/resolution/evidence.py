@@ -15,6 +15,7 @@ from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
 from humanoid_dynamics.resolution.contact_motion import Measured
 from humanoid_dynamics.resolution.limits import ContactRows
 from humanoid_dynamics.spatial.arrays import Indices, Vector
+from humanoid_dynamics.status import StatusEnum
 
 RESIDUAL_TOLERANCE = 1e-8  # of the weight of the robot
 TORQUE_TOLERANCE = 1e-9  # of the limit
@@ -30,6 +31,26 @@ REACHED = MappingProxyType(
 
 
 Question: TypeAlias = tuple[Vector, Vector, Vector, Vector | None]
+
+
+class AnswerStatus(StatusEnum):
+    """What the certificate of an answer states."""
+
+    OK = "OK", "the equation of motion holds and every limit is kept"
+    INFEASIBLE_CONTACT = "INFEASIBLE_CONTACT", "a contact would have to pull, slip or tip"
+    INCONSISTENT_CONTACT = (
+        "INCONSISTENT_CONTACT",
+        "as `OK`, but a contact that carries force slides, turns, lifts off, penetrates the ground or is off it",
+    )
+    SATURATED = "SATURATED", "a motor would have to exceed its torque limit"
+    UNSUPPORTED = (
+        "UNSUPPORTED",
+        "contacts and motors cannot produce the motion, or only with a contact that fades out; the residual is the largest missing force",
+    )
+    INVALID_INPUT = (
+        "INVALID_INPUT",
+        "no input has come, an input has a wrong size, a NaN or a bad quaternion or share, or a rule raised; the reason names the cause",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,16 +169,18 @@ class Evidence:
             torque=float(1.0 - np.max(shares, initial=0.0)),
         )
 
-    def status(self) -> str:
+    def status(self) -> AnswerStatus:
         """Return the first of what is wrong, as a status."""
         lacking = self._left[self.dynamics.undriven_v]
         if self._torn or not np.max(np.abs(lacking), initial=0.0) <= self.tolerance:
-            return "unsupported"
+            return AnswerStatus.UNSUPPORTED
         if self.rows.faults(self._x):
-            return "infeasible_contact"
+            return AnswerStatus.INFEASIBLE_CONTACT
         if len(self._overloads()):
-            return "saturated"
-        return "unsupported" if len(self._mismatches()) else "inconsistent_contact" if self.moves() else "ok"
+            return AnswerStatus.SATURATED
+        if len(self._mismatches()):
+            return AnswerStatus.UNSUPPORTED
+        return AnswerStatus.INCONSISTENT_CONTACT if self.moves() else AnswerStatus.OK
 
     def reasons(self) -> tuple[str, ...]:
         """Return all that is wrong, in words."""
@@ -241,8 +264,8 @@ class _Nothing(Evidence):
     def missing(self) -> Vector:
         return np.full(self.dynamics.robot.nv, np.inf)
 
-    def status(self) -> str:
-        return "invalid_input"
+    def status(self) -> AnswerStatus:
+        return AnswerStatus.INVALID_INPUT
 
     def reasons(self) -> tuple[str, ...]:
         return (self.reason,)

@@ -15,7 +15,7 @@ from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.resolution.answer import Answer, Certificate
 from humanoid_dynamics.resolution.contact_dynamics import ContactDynamics
-from humanoid_dynamics.resolution.evidence import Evidence
+from humanoid_dynamics.resolution.evidence import AnswerStatus, Evidence
 from humanoid_dynamics.resolution.limits import ContactRows
 from humanoid_dynamics.resolution.resolver import Resolver
 from humanoid_dynamics.resolution.rules import DEFAULT_RULE, Rule, find_rule
@@ -193,7 +193,7 @@ class InverseDynamics:
     def _refuse(self, reason: str, start: float) -> Answer:
         """Answer a question that is none: torques of zero, margins of minus infinity."""
         nothing = Evidence.of_nothing(self.dynamics, self._rows, reason)
-        certificate = Certificate("invalid_input", ("none", 0, 0), perf_counter() - start, nothing)
+        certificate = Certificate(AnswerStatus.INVALID_INPUT, ("none", 0, 0), perf_counter() - start, nothing)
         return Answer(read_only(np.zeros(len(self.dynamics.driven_v))), certificate, nothing)
 
 

@@ -10,7 +10,7 @@ from scipy.linalg import lapack
 from humanoid_dynamics.resolution.answer import Answer, Certificate
 from humanoid_dynamics.resolution.compiled import CompiledTick
 from humanoid_dynamics.resolution.contact_dynamics import LARGEST, ContactDynamics
-from humanoid_dynamics.resolution.evidence import RESIDUAL_TOLERANCE, TORQUE_TOLERANCE, Evidence
+from humanoid_dynamics.resolution.evidence import RESIDUAL_TOLERANCE, TORQUE_TOLERANCE, AnswerStatus, Evidence
 from humanoid_dynamics.resolution.fading import fade_of, split_shares
 from humanoid_dynamics.resolution.halves import URGENT, weigh_halves
 from humanoid_dynamics.resolution.kernels import ALL_WELL, SINGULAR
@@ -20,7 +20,7 @@ from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.least_squares import solve_constrained
 
 UNKNOWN = SINGULAR  # something is wrong; what, is found out the long way
-STATUS_OF = ("", "unsupported", "infeasible_contact", "saturated", "ok")  # by what the judge says
+STATUS_OF = (None, AnswerStatus.UNSUPPORTED, AnswerStatus.INFEASIBLE_CONTACT, AnswerStatus.SATURATED, AnswerStatus.OK)  # by verdict
 MOST_USED = 1.0 + TORQUE_TOLERANCE
 PATHS = ("closed", "kkt", "svd", "qp", "qp_soft", "none")  # from the best to the worst
 Found = tuple[Vector, Vector, Vector, str, int, int]  # push, forces tau_0 - J'x, torques, path, rank of the equations, what is wrong
@@ -129,11 +129,13 @@ class Resolver:
         evidence = Evidence(self._dynamics, self._rows, x, left, tau)
         evidence.measured = self._dynamics.measure_motion()
         status = STATUS_OF[verdict]
-        if not status or (status == "ok" and not left.dot(left) <= self._tolerance):
+        if status is None or (status is AnswerStatus.OK and not left.dot(left) <= self._tolerance):
             status = evidence.status()
-        elif status == "ok" and evidence.measured is not None and next(self._dynamics.find_moving(x, evidence.measured), None) is not None:
-            status = "inconsistent_contact"
-        if status == "unsupported":
+        elif status is AnswerStatus.OK and (
+            evidence.measured is not None and next(self._dynamics.find_moving(x, evidence.measured), None) is not None
+        ):
+            status = AnswerStatus.INCONSISTENT_CONTACT
+        if status is AnswerStatus.UNSUPPORTED:
             evidence.shares = shares.tolist()  # what they mean for an answer is worked out when it is asked for
             if self._fade > 0.0:
                 evidence.fading = self._tell_fading(shares)

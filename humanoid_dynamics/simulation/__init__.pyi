@@ -11,6 +11,7 @@ from .scenes.run import Summary as Summary
 from .scenes.run import build_world as build_world
 from .scenes.run import run_scene as run_scene
 from .setup import Setup as Setup
+from .setup import SimulationStatus as SimulationStatus
 from .setup import StepReport as StepReport
 from .simulation import Simulation as Simulation
 from .snapshot import Snapshot as Snapshot

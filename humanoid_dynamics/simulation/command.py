@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from humanoid_dynamics.errors import ShapeError, UnknownNameError
+from humanoid_dynamics.simulation.setup import SimulationStatus
 from humanoid_dynamics.spatial.arrays import Vector, as_real, read_only
 
 
@@ -17,12 +18,12 @@ class Torque:
 
     Attributes:
         tau: (na,) finite torques within limits.
-        status: ``ok``, ``saturated`` or ``invalid_input``.
+        status: ``OK``, ``SATURATED`` or ``INVALID_INPUT``.
         reason: Which joint, and what; empty where nothing is wrong.
     """
 
     tau: Vector
-    status: str = "ok"
+    status: SimulationStatus = SimulationStatus.OK
     reason: str = ""
 
 
@@ -55,10 +56,10 @@ def read_torque(names: Sequence[str], effort: Vector, given: Vector | Mapping[st
     wrong = np.flatnonzero(~np.isfinite(tau))
     if len(wrong):
         usable = np.clip(np.where(np.isfinite(tau), tau, 0.0), -effort, effort)
-        return Torque(usable, "invalid_input", f"torque of {names[wrong[0]]!r} is {tau[wrong[0]]}; zero was taken")
+        return Torque(usable, SimulationStatus.INVALID_INPUT, f"torque of {names[wrong[0]]!r} is {tau[wrong[0]]}; zero was taken")
     worst = int(np.argmax(size - effort))
     said = f"torque of {names[worst]!r} is {tau[worst]:.6g}, its motor gives {effort[worst]:.6g}; it was cut"
-    return Torque(np.clip(tau, -effort, effort), "saturated", said)
+    return Torque(np.clip(tau, -effort, effort), SimulationStatus.SATURATED, said)
 
 
 def _in_order(names: Sequence[str], given: Mapping[str, float]) -> list[float]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from humanoid_dynamics.simulation.balance import ENERGY, FREE, NONE, find_gain, find_imbalance, find_jolt
 from humanoid_dynamics.simulation.contacts.cone_problem import CLOSE
-from humanoid_dynamics.simulation.setup import PointForce, StepReport
+from humanoid_dynamics.simulation.setup import PointForce, SimulationStatus, StepReport
 from humanoid_dynamics.simulation.steps.rows import MASS
 from humanoid_dynamics.simulation.steps.stepper import Stepper
 from humanoid_dynamics.spatial.arrays import read_only
 
 
-def read_report(stepper: Stepper, status: str, reason: str, impacts: int) -> StepReport:
+def read_report(stepper: Stepper, status: SimulationStatus, reason: str, impacts: int) -> StepReport:
     """Return what a step says.
 
     Args:
@@ -22,14 +22,16 @@ def read_report(stepper: Stepper, status: str, reason: str, impacts: int) -> Ste
     residual, complementarity, cone, _, depth, touching, missing, momentum, spin = stepper.quality.tolist()
     if stepper.worst is not None:
         residual, complementarity, cone, _, depth = stepper.certificate
-    if status == "ok" and (residual > CLOSE or stepper.lifted > 0.0 or stepper.apart or abs(missing) > NONE or momentum > NONE):
+    if status is SimulationStatus.OK and (
+        residual > CLOSE or stepper.lifted > 0.0 or stepper.apart or abs(missing) > NONE or momentum > NONE
+    ):
         status, reason = find_fault(stepper, residual, (missing, momentum))
     told = (stepper.t, status, reason, int(touching), impacts, residual, complementarity, cone, depth, stepper.closure)
     books = (missing, momentum, spin, stepper.strayed, stepper.created, stepper.engine.contacts.law.handed, stepper.lifted)
     return tuple.__new__(StepReport, told + books)  # what fills in defaults takes twice as long
 
 
-def find_fault(stepper: Stepper, residual: float, ungiven: tuple[float, float]) -> tuple[str, str]:
+def find_fault(stepper: Stepper, residual: float, ungiven: tuple[float, float]) -> tuple[SimulationStatus, str]:
     """Return status and reason of a step that was taken with the torques it was given.
 
     Args:
@@ -39,11 +41,11 @@ def find_fault(stepper: Stepper, residual: float, ungiven: tuple[float, float]) 
     """
     missing, momentum = ungiven
     if residual > CLOSE:
-        return "inexact", f"contact impulses are a velocity of {residual:.1e} m/s away from a solution"
+        return SimulationStatus.INEXACT, f"contact impulses are a velocity of {residual:.1e} m/s away from a solution"
     if stepper.lifted > 0.0:
-        return "inexact", f"pushing out what is too deep did {stepper.lifted:.1e} J more work than to lift all by the depth"
+        return SimulationStatus.INEXACT, f"pushing out what is too deep did {stepper.lifted:.1e} J more work than to lift all by the depth"
     if stepper.apart:
-        return "inexact", f"row {stepper.apart!r} stays open: the loops are apart by {stepper.closure:.1e} m"
+        return SimulationStatus.INEXACT, f"row {stepper.apart!r} stays open: the loops are apart by {stepper.closure:.1e} m"
     reason, made = "", missing - stepper.missed
     if momentum > NONE:
         reason = find_jolt(momentum, stepper.books.account[MASS], max(stepper.swing, stepper.kinetic_before, stepper.measure_kinetic()))
@@ -53,7 +55,7 @@ def find_fault(stepper: Stepper, residual: float, ungiven: tuple[float, float]) 
         reason = find_gain(made, stepper.swing, stepper.length)
     if stepper.audit and not reason and abs(missing) > ENERGY * abs(stepper.books.start) + NONE:
         reason = find_imbalance(stepper.books, stepper.missed, stepper.measure_kinetic())
-    return "unbalanced" if reason else "ok", reason
+    return (SimulationStatus.UNBALANCED if reason else SimulationStatus.OK), reason
 
 
 def list_forces(stepper: Stepper) -> tuple[PointForce, ...]:

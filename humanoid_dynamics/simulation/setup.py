@@ -12,20 +12,30 @@ from humanoid_dynamics.simulation.contacts.shapes import Shape
 from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint
 from humanoid_dynamics.simulation.steps.joint_forces import Drive
 from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.status import StatusEnum
 
 GRAVITY = (0.0, 0.0, -9.81)
 SHORTEST_STEP, LONGEST_STEP = 1e-9, 0.02  # s
 CONTACTS = ("friction", "paper")
 INTEGRATORS = ("fast", "accurate")
 HOOKS = ("before_step", "after_terms", "after_detect", "after_impact", "after_forces", "after_integrate", "after_step")
-STATUSES = {
-    "ok": "the step was taken and every law was kept",
-    "saturated": "a torque was larger than its motor can give, and was cut",
-    "invalid_input": "a torque was not a number and counted as zero, or the time step made no sense and no step was taken",
-    "inexact": "contact impulses are less exact than promised, a push out of the ground did too much work, or a loop stays open",
-    "unbalanced": "more energy or momentum came from nowhere, in the step or since the start, than may; shorter steps help",
-    "stopped": "the motion ran away; the world keeps the last good state, without forces, and takes no more steps",
-}
+
+
+class SimulationStatus(StatusEnum):
+    """What a step reports."""
+
+    OK = "OK", "the step was taken and every law was kept"
+    SATURATED = "SATURATED", "a torque exceeded the limit of its motor and was clipped"
+    INVALID_INPUT = "INVALID_INPUT", "a torque was not finite and counted as zero, or the time step was out of range and no step was taken"
+    INEXACT = (
+        "INEXACT",
+        "contact impulses exceed their error tolerance, a penetration correction did too much work, or a loop stays open",
+    )
+    UNBALANCED = (
+        "UNBALANCED",
+        "the energy or momentum error exceeds its tolerance, in the step or since the start; a smaller time step helps",
+    )
+    STOPPED = "STOPPED", "the motion diverged; the simulation keeps the last good state, without forces, and takes no further step"
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +75,7 @@ class StepReport(NamedTuple):
 
     Attributes:
         t: Time after it [s].
-        status: One of ``STATUSES``.
+        status: Whether every law was kept, and what went wrong otherwise.
         reason: What is wrong, in words; empty where nothing is.
         touching: Number of points that carry force.
         impacts: Number of impacts in this step.
@@ -84,7 +94,7 @@ class StepReport(NamedTuple):
     """
 
     t: float
-    status: str = "ok"
+    status: SimulationStatus = SimulationStatus.OK
     reason: str = ""
     touching: int = 0
     impacts: int = 0

@@ -31,7 +31,7 @@ from humanoid_dynamics.simulation.observed import ObservedWorld
 from humanoid_dynamics.simulation.push import Push, check_part
 from humanoid_dynamics.simulation.reach import check_reach, close_up, move_along
 from humanoid_dynamics.simulation.reading import read_report
-from humanoid_dynamics.simulation.setup import HOOKS, LONGEST_STEP, SHORTEST_STEP, Setup, StepReport
+from humanoid_dynamics.simulation.setup import HOOKS, LONGEST_STEP, SHORTEST_STEP, Setup, SimulationStatus, StepReport
 from humanoid_dynamics.simulation.snapshot import Snapshot, go_back, take_snapshot
 from humanoid_dynamics.simulation.steps.build_engine import build_engine
 from humanoid_dynamics.simulation.steps.joint_forces import JointForces, rebind_drive
@@ -299,9 +299,11 @@ class World(ObservedWorld):
             raise HumanoidDynamicsError(f"hook {self._within!r}: a hook cannot step the world that calls it")
         stepper = self._stepper
         if stepper.reason:
-            return read_report(stepper, "stopped", stepper.reason, 0)
+            return read_report(stepper, SimulationStatus.STOPPED, stepper.reason, 0)
         if not (isinstance(dt, REAL) and SHORTEST_STEP <= dt <= LONGEST_STEP):
-            return StepReport(self.t, "invalid_input", f"a time step of {dt} s; expected one from {SHORTEST_STEP} to {LONGEST_STEP} s")
+            return StepReport(
+                self.t, SimulationStatus.INVALID_INPUT, f"a time step of {dt} s; expected one from {SHORTEST_STEP} to {LONGEST_STEP} s"
+            )
         dt = float(dt)
         if self._hooked:
             self._run("before_step")
@@ -313,7 +315,7 @@ class World(ObservedWorld):
         command = self._no_torque if tau is None else read_torque(self.actuated, self._effort, tau)
         impacts = stepper.step(dt, command.tau, undisturbed=self._undisturbed)
         if self._stepper.reason:
-            return read_report(self._stepper, "stopped", self.reason, impacts)
+            return read_report(self._stepper, SimulationStatus.STOPPED, self.reason, impacts)
         if self._hooked:
             self._run("after_step")
         return read_report(stepper, command.status, command.reason, impacts)

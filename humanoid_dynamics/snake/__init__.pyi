@@ -5,6 +5,7 @@ from .dynamics import MODES as MODES
 from .dynamics import KaneEquations as KaneEquations
 from .dynamics import PreparedSnake as PreparedSnake
 from .dynamics import SnakeRates as SnakeRates
+from .dynamics import SnakeStatus as SnakeStatus
 from .dynamics import compute_equations as compute_equations
 from .dynamics import compute_kinetic_energy as compute_kinetic_energy
 from .dynamics import compute_link_speeds as compute_link_speeds

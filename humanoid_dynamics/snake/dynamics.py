@@ -15,6 +15,7 @@ from humanoid_dynamics.snake.chain import SnakeModel, SnakeState, check_state
 from humanoid_dynamics.snake.compiled import select_kernel, silence
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import Kernel
+from humanoid_dynamics.status import StatusEnum
 
 MODES = ("linear", "paper", "lagrange", "newton_euler")
 """Ways to the same accelerations: O(n) without N, the paper's O(n²) recursion, and its two O(n³) comparators."""
@@ -41,17 +42,27 @@ DOUBLE = np.dtype(np.float64)
 _pack = tuple.__new__  # of a named tuple in a hot path, three times faster than its own
 
 
+class SnakeStatus(StatusEnum):
+    """How rates, torques or a simulated motion of a snake were computed."""
+
+    OK = "OK", "the result is exact"
+    ACTUATION_SINGULAR = "ACTUATION_SINGULAR", "joint torques cannot produce the wanted acceleration"
+    SATURATED = "SATURATED", "a joint torque exceeded its limit; all are scaled down together"
+    INVALID_INPUT = "INVALID_INPUT", "an argument is not finite; the result is zero"
+    DIVERGED = "DIVERGED", "a step gave NaN or infinity; the motion ends before it"
+
+
 class SnakeRates(NamedTuple):
     """How the state of a snake changes.
 
     Attributes:
         rates: (n+4,) rates of theta [rad/s], position [m/s] and u [m/s², rad/s²], in this order, as integrators hold the state.
-        status: ``ok``, or ``invalid_input`` where a number was not finite; then all rates are zero.
+        status: ``OK``, or ``INVALID_INPUT`` where a number was not finite; then all rates are zero.
         reason: What was wrong, or an empty string.
     """
 
     rates: Vector
-    status: str = "ok"
+    status: SnakeStatus = SnakeStatus.OK
     reason: str = ""
 
     @property
@@ -191,8 +202,8 @@ class PreparedSnake:
             theta, u, torques = theta.astype(DOUBLE), u.astype(DOUBLE), torques.astype(DOUBLE)
         rates = self._kernel(theta, u, torques, self._first, self._second)
         if not isfinite(rates[-1]):  # the kernels see to it that this one tells of all
-            return SnakeRates(np.zeros_like(rates), "invalid_input", _tell_what_is_not_finite(theta, u, torques))
-        return _pack(SnakeRates, (rates, "ok", ""))
+            return SnakeRates(np.zeros_like(rates), SnakeStatus.INVALID_INPUT, _tell_what_is_not_finite(theta, u, torques))
+        return _pack(SnakeRates, (rates, SnakeStatus.OK, ""))
 
 
 def _take_one(kernel: Kernel) -> Kernel:

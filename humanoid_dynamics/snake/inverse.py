@@ -12,7 +12,7 @@ from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.snake import unfolded
 from humanoid_dynamics.snake.chain import SnakeModel, SnakeState, check_state
 from humanoid_dynamics.snake.compiled import select_kernel, silence
-from humanoid_dynamics.snake.dynamics import DOUBLE
+from humanoid_dynamics.snake.dynamics import DOUBLE, SnakeStatus
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector
 
 RESIDUAL_RATIO = 1e-9
@@ -27,13 +27,13 @@ class SnakeTorques:
         torques: (n-1,) [N·m].
         missing: (2,) generalized force that is left out, along u_1 and along h_1 u_2 [N].
         missing_share: The same as a part of what was wanted, 0 to 1.
-        status: ``ok``; ``actuation_singular`` where the torques cannot give the wanted acceleration; ``invalid_input``.
+        status: ``OK``; ``ACTUATION_SINGULAR`` where the torques cannot give the wanted acceleration; ``SATURATED``; ``INVALID_INPUT``.
         reason: Why, or an empty string.
     """
 
     torques: Vector
     missing: Vector
-    status: str = "ok"
+    status: SnakeStatus = SnakeStatus.OK
     reason: str = ""
     missing_share: float = 0.0
 
@@ -149,8 +149,10 @@ def _read_answer(answer: Vector) -> SnakeTorques:
     if short <= RESIDUAL_RATIO * max(1.0, float(answer[-2])):
         return SnakeTorques(torques, missing)  # the rest is rounding
     if not isfinite(short):
-        return SnakeTorques(np.zeros_like(torques), np.zeros(2), "invalid_input", "theta, u or u_dot is not finite")
-    return SnakeTorques(torques, missing, "actuation_singular", _tell_why(len(torques) + 1, answer[-1] > 1.0), short / float(answer[-2]))
+        return SnakeTorques(np.zeros_like(torques), np.zeros(2), SnakeStatus.INVALID_INPUT, "theta, u or u_dot is not finite")
+    return SnakeTorques(
+        torques, missing, SnakeStatus.ACTUATION_SINGULAR, _tell_why(len(torques) + 1, answer[-1] > 1.0), short / float(answer[-2])
+    )
 
 
 def _tell_why(n: int, has_full_rank: bool) -> str:

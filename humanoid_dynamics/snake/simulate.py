@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.snake.chain import SnakeModel, SnakeState, check_state
-from humanoid_dynamics.snake.dynamics import compute_link_speeds
+from humanoid_dynamics.snake.dynamics import SnakeStatus, compute_link_speeds
 from humanoid_dynamics.snake.rates import Floats, Rate, TorqueLaw, build_rate, read_speeds
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
 
@@ -29,7 +29,7 @@ class SnakeTrajectory:
         kinetic: (k,) kinetic energy [J].
         work: (k,) work of the joint torques, integrated with the motion [J].
         slip: (k,) largest sideways speed of any wheel [m/s]; zero by construction with generalized speeds.
-        status: ``ok``, or ``diverged`` where a step gave numbers that are not finite; the record ends before it.
+        status: ``OK``, or ``DIVERGED`` where a step gave numbers that are not finite; the record ends before it.
     """
 
     t: Vector
@@ -39,7 +39,7 @@ class SnakeTrajectory:
     kinetic: Vector
     work: Vector
     slip: Vector
-    status: str = "ok"
+    status: SnakeStatus = SnakeStatus.OK
 
     @property
     def energy(self) -> Vector:
@@ -147,8 +147,8 @@ def simulate_snake(
         with np.errstate(all="ignore"):
             history[i + 1] = step_rk4(rate, i * dt, history[i], dt)
         if not np.isfinite(history[i + 1]).all():
-            return _build_trajectory(model, dt * np.arange(i + 1, dtype=np.float64), history[: i + 1], "diverged")
-    return _build_trajectory(model, dt * np.arange(steps + 1, dtype=np.float64), history, "ok")
+            return _build_trajectory(model, dt * np.arange(i + 1, dtype=np.float64), history[: i + 1], SnakeStatus.DIVERGED)
+    return _build_trajectory(model, dt * np.arange(steps + 1, dtype=np.float64), history, SnakeStatus.OK)
 
 
 def compute_reference(
@@ -165,7 +165,7 @@ def compute_reference(
         compiled: As in ``select_kernel``.
 
     Returns:
-        The motion at these times; with the status ``diverged`` at those before numbers that are not finite.
+        The motion at these times; with the status ``DIVERGED`` at those before numbers that are not finite.
 
     Raises:
         ShapeError: If times do not increase from zero on, or the law does not give one torque per joint.
@@ -176,11 +176,11 @@ def compute_reference(
     _check_law(model, state, law)
     rate, start = build_rate(model, law, mode, compiled=compiled), _start(model, state, mode)
     if not np.isfinite(rate(0.0, start)).all():  # the integrator would look for a first step for ever
-        return _build_trajectory(model, np.zeros(1), start[None], "diverged")
+        return _build_trajectory(model, np.zeros(1), start[None], SnakeStatus.DIVERGED)
     from scipy.integrate import solve_ivp  # takes a while to load, for which every world would wait
 
     solution = solve_ivp(rate, (0.0, float(t[-1])), start, "DOP853", t_eval=t, rtol=1e-12, atol=1e-14)
-    status = "ok" if solution.success else "diverged"
+    status = SnakeStatus.OK if solution.success else SnakeStatus.DIVERGED
     return _build_trajectory(model, solution.t, solution.y.T, status)
 
 
@@ -200,7 +200,7 @@ def _start(model: SnakeModel, state: SnakeState, mode: str) -> Vector:
     return np.concatenate((state.theta, state.position, omega, velocity, [0.0]))
 
 
-def _build_trajectory(model: SnakeModel, t: Vector, history: Floats, status: str) -> SnakeTrajectory:
+def _build_trajectory(model: SnakeModel, t: Vector, history: Floats, status: SnakeStatus) -> SnakeTrajectory:
     """Keep the books in double precision, whatever the precision of the motion."""
     n = model.n
     y = history.astype(np.float64)

@@ -14,6 +14,7 @@ import numpy as np
 from humanoid_dynamics.errors import ShapeError
 from humanoid_dynamics.snake import unfolded
 from humanoid_dynamics.snake.chain import STANDARD_GRAVITY, SnakeModel
+from humanoid_dynamics.snake.dynamics import SnakeStatus
 from humanoid_dynamics.snake.inverse import SnakeTorques, solve_torques
 from humanoid_dynamics.snake.wheels import solve_side_forces
 from humanoid_dynamics.spatial.arrays import Vector
@@ -91,7 +92,7 @@ def compute_steering_torques(
         motion: (n,) absolute angles of the links [rad] and (2,) generalized speeds [m/s, rad/s].
 
     Returns:
-        (n-1,) torques [N·m], scaled down together where one would exceed its limit, then with the status ``saturated``.
+        (n-1,) torques [N·m], scaled down together where one would exceed its limit, then with the status ``SATURATED``.
 
     Raises:
         ShapeError: If the snake has fewer than three links, whose joints cannot choose speed and turning.
@@ -107,7 +108,7 @@ def compute_steering_torques(
         return answer
     scaled = answer.torques * (gait.largest_torque / peak)
     reason = f"{peak:.3g} N·m wanted, {gait.largest_torque:.3g} N·m allowed"
-    return SnakeTorques(scaled, answer.missing, "saturated", reason, answer.missing_share)
+    return SnakeTorques(scaled, answer.missing, SnakeStatus.SATURATED, reason, answer.missing_share)
 
 
 def predict_side_forces(model: SnakeModel, motion: tuple[Vector, Vector], torques: Vector) -> Vector:

@@ -1,6 +1,7 @@
 from .adaptation import ParameterBounds as ParameterBounds
 from .adaptation import scale_gains as scale_gains
 from .adaptive_gains import AdaptiveGains as AdaptiveGains
+from .controller import AdaptationStatus as AdaptationStatus
 from .controller import AdaptiveAnswer as AdaptiveAnswer
 from .controller import AdaptiveController as AdaptiveController
 from .controller import Desired as Desired

@@ -15,6 +15,7 @@ from humanoid_dynamics.errors import HumanoidDynamicsError, ShapeError
 from humanoid_dynamics.model.state import State
 from humanoid_dynamics.spatial.arrays import Matrix, Vector, check_vector, read_only
 from humanoid_dynamics.spatial.records import Sealed
+from humanoid_dynamics.status import StatusEnum
 from humanoid_dynamics.vdc.adaptation import ParameterBounds, update_parameters
 from humanoid_dynamics.vdc.adaptive_gains import AdaptiveGains, check_array, check_gains
 from humanoid_dynamics.vdc.decomposition import Decomposition
@@ -43,6 +44,13 @@ class Desired(Sealed):
     a: Vector
 
 
+class AdaptationStatus(StatusEnum):
+    """Whether torques of the adaptive controller follow from its input."""
+
+    OK = "OK", "torques track the motion and the estimates are updated"
+    INVALID_INPUT = "INVALID_INPUT", "an argument was rejected or too large; torques are zero and the estimates stay"
+
+
 @dataclass(frozen=True, eq=False)
 class AdaptiveAnswer(Sealed):
     """What the controller sends, and what it thinks.
@@ -52,7 +60,7 @@ class AdaptiveAnswer(Sealed):
         link_parameters: (n, 10) estimates the torques were made with.
         joint_parameters: (nv, 5) the same of the joints.
         missing_power: (V_r - V)'K(V_r - V) summed over links, the rate at which the error is worked off [W].
-        status: ``ok``, or ``invalid_input`` where a number, size, quaternion or contact made no sense, or numbers are too large to compute
+        status: ``OK``, or ``INVALID_INPUT`` where a number, size, quaternion or contact made no sense, or numbers are too large to compute
             with: torques are then zero and nothing is learnt.
         reason: What made no sense; empty where all did.
     """
@@ -61,7 +69,7 @@ class AdaptiveAnswer(Sealed):
     link_parameters: Matrix
     joint_parameters: Matrix
     missing_power: float
-    status: str = "ok"
+    status: AdaptationStatus = AdaptationStatus.OK
     reason: str = ""
 
 
@@ -158,7 +166,7 @@ class AdaptiveController:
 
     def _refuse(self, reason: str) -> AdaptiveAnswer:
         nothing = read_only(np.zeros(self._model.nv))
-        return AdaptiveAnswer(nothing, read_only(self._links), read_only(self._joints), 0.0, "invalid_input", reason)
+        return AdaptiveAnswer(nothing, read_only(self._links), read_only(self._joints), 0.0, AdaptationStatus.INVALID_INPUT, reason)
 
     def _answer(self, state: State, desired: Desired, dt: float, contacts: Contacts) -> tuple[AdaptiveAnswer, Matrix, Matrix]:
         """Return the answer, and the estimates of links and joints for the next tick."""

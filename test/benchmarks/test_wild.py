@@ -12,7 +12,7 @@ def test_every_wild_state_is_answered(name):
     report = run_wild(hd.load_robot(name), 300, 1)
     assert report.faults == ()
     assert report.answers == 600
-    assert {"inconsistent_contact", "unsupported", "invalid_input"} <= set(report.statuses)
+    assert {"INCONSISTENT_CONTACT", "UNSUPPORTED", "INVALID_INPUT"} <= set(report.statuses)
     assert report.residual < 1e-8
 
 

@@ -123,7 +123,7 @@ class TestDemo:
         assert code == 0
         assert list(told["torques"]) == list(robot.actuated)
         np.testing.assert_allclose(list(told["torques"].values()), answer.tau, atol=1e-12)
-        assert told["certificate"]["status"] == "ok"
+        assert told["certificate"]["status"] == "OK"
         assert told["wrenches"]["left_foot"]["normal_force"] == pytest.approx(318.825)
 
     @pytest.mark.parametrize("name", ["fourbar", "stewart", "highbar", "ropes"])

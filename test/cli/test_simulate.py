@@ -39,7 +39,7 @@ def test_simulate_tells_what_happened_and_records_it(call, tmp_path):
     assert (code, err) == (0, "")
     facts = json.loads(out)
     assert facts["centre_of_mass"][0] == pytest.approx(0.5097, abs=1e-4)
-    assert facts["statuses"] == {"ok": 1000}
+    assert facts["statuses"] == {"OK": 1000}
     assert facts["energy"]["work"]["contacts"] == pytest.approx(-8.0, abs=1e-3)
     assert abs(facts["energy"]["missing"]) < 1e-6
     assert 0.0 < facts["complementarity"] < 1e-9
@@ -124,7 +124,7 @@ def test_a_run_that_stops_is_told_with_finite_numbers(call, tmp_path):
     facts = json.loads(out)
     assert (code, err) == (1, "")
     assert not facts["passed"]
-    assert facts["statuses"] == {"ok": 10, "stopped": 1}
+    assert facts["statuses"] == {"OK": 10, "STOPPED": 1}
     assert facts["seconds"] == 0.01
     assert "ran away" in facts["reason"]
     assert 0.0 < facts["depth"] < 1e-3

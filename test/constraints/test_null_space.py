@@ -8,11 +8,10 @@ from humanoid_dynamics.constraints.analytic import AnalyticMap
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
 from humanoid_dynamics.constraints.kinematics import Kinematics
 from humanoid_dynamics.constraints.loop import ROWS, build_loop
-from humanoid_dynamics.constraints.null_space import report
+from humanoid_dynamics.constraints.null_space import DynamicsStatus, report
 from humanoid_dynamics.constraints.orthonormal import OrthonormalBasis, SingularBasis
 from humanoid_dynamics.constraints.partition import CoordinatePartition, prefer
 from humanoid_dynamics.constraints.rank import RankPolicy
-from humanoid_dynamics.constraints.status import Status
 from humanoid_dynamics.errors import ShapeError
 
 
@@ -44,7 +43,7 @@ def test_contract(case, backend):
         expected = scale * (np.linalg.pinv(scale[:, None] * J).T @ force) if k else np.zeros(0)
         np.testing.assert_allclose(lam, expected, atol=1e-10)
     outcome = report(space, J, scale)
-    assert outcome.status is (Status.OK if rank == k else Status.RANK_DEFICIENT)
+    assert outcome.status is (DynamicsStatus.OK if rank == k else DynamicsStatus.RANK_DEFICIENT)
     assert not outcome.Gamma.flags.writeable
     assert len(outcome.rows) == rank
     assert rank == 0 or np.linalg.matrix_rank(J[outcome.rows]) == rank

@@ -5,7 +5,7 @@ import pinocchio as pin
 import pytest
 
 import humanoid_dynamics as hd
-from humanoid_dynamics.control.holding import STATUSES, HoldingTorques
+from humanoid_dynamics.control.holding import HoldingStatus, HoldingTorques
 from humanoid_dynamics.errors import UnknownNameError, UnsupportedRobotError
 
 MASSIVE = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
@@ -49,7 +49,7 @@ class TestHolding:
     def test_posture(self, human28, held):
         command = held.command(0.0)
         np.testing.assert_allclose(command.tau, asked(human28, posture(human28)).tau, atol=1e-9)
-        assert (command.status, command.reason) == ("holding", "")
+        assert (command.status, command.reason) == ("HOLDING", "")
 
     def test_other_positions_with_the_foot_where_it_was(self, human28):
         rng = np.random.default_rng(1)
@@ -70,7 +70,7 @@ class TestHolding:
         holding = HoldingTorques(human28)
         holding.observe(human28.actuated[:20], posture(human28)[:20])
         command = holding.command(0.0)
-        assert command.status == "waiting"
+        assert command.status == "WAITING"
         assert command.reason == f"no position yet of 8 joints: {', '.join(human28.actuated[20:24])}, ..."
         np.testing.assert_array_equal(command.tau, 0.0)
         holding.observe(human28.actuated[20:], posture(human28)[20:])
@@ -103,7 +103,7 @@ class TestHolding:
 class TestTrouble:
     def test_before_the_first_state(self, human28):
         command = HoldingTorques(human28).command(np.inf)
-        assert (command.status, command.reason) == ("waiting", "no joint state has come")
+        assert (command.status, command.reason) == ("WAITING", "no joint state has come")
         np.testing.assert_array_equal(command.tau, np.zeros(28))
 
     def test_fading(self, held):
@@ -111,7 +111,7 @@ class TestTrouble:
         for age, share in ((0.1, 1.0), (0.2, 0.8), (0.35, 0.5), (0.6, 0.0), (100.0, 0.0), (np.inf, 0.0), (np.nan, 0.0)):
             command = held.command(age)
             np.testing.assert_allclose(command.tau, share * full, atol=1e-12)
-            assert command.status == ("holding" if age == 0.1 else "stale")
+            assert command.status == ("HOLDING" if age == 0.1 else "STALE")
         assert held.command(0.2).reason == "no good joint state for 0.1 s"
 
     @pytest.mark.parametrize(
@@ -129,18 +129,18 @@ class TestTrouble:
         good = held.command(0.0).tau
         assert not held.observe(names, np.array(positions))
         command = held.command(0.0)
-        assert (command.status, command.reason) == ("invalid_input", reason)
+        assert (command.status, command.reason) == ("INVALID_INPUT", reason)
         np.testing.assert_array_equal(command.tau, good)
         stale = held.command(1.0)
-        assert stale.status == "stale"
+        assert stale.status == "STALE"
         assert reason.removeprefix("joint state ") in stale.reason
         assert held.observe(human28.actuated, posture(human28))
-        assert held.command(0.0).status == "holding"
+        assert held.command(0.0).status == "HOLDING"
 
     def test_bad_state_before_a_good_one(self, human28):
         holding = HoldingTorques(human28)
         holding.observe(["left_knee"], np.array([np.nan]))
-        assert holding.command(0.0).status == "waiting"
+        assert holding.command(0.0).status == "WAITING"
         assert "left_knee" in holding.command(0.0).reason
 
     def test_torques_stay_within_limits(self, human28):
@@ -155,7 +155,7 @@ class TestTrouble:
         holding.observe(list(positions), np.array(list(positions.values())))
         command = holding.command(0.0)
         limits = robot.limits.effort[robot.actuated_v]
-        assert command.status == "infeasible"
+        assert command.status == "INFEASIBLE"
         assert command.reason
         assert np.all(np.abs(command.tau) <= limits)
 
@@ -168,7 +168,7 @@ class TestTrouble:
             assert np.isfinite(holding.command(0.0).tau).all()
 
     def test_every_status_is_explained(self, held):
-        assert {"holding", "waiting", "stale", "infeasible", "invalid_input"} == set(STATUSES)
+        assert {"HOLDING", "WAITING", "STALE", "INFEASIBLE", "INVALID_INPUT"} == set(HoldingStatus)
 
     def test_joints_with_several_freedoms_are_refused_by_name(self):
         with pytest.raises(UnsupportedRobotError, match="several degrees of freedom: left_hip, left_shoulder"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from humanoid_dynamics.control.snake_driver import GAIT, STATUSES, SnakeDriver
+from humanoid_dynamics.control.snake_driver import GAIT, SnakeDriver, SnakeDriverStatus
 from humanoid_dynamics.errors import ShapeError, UnsupportedRobotError
 from humanoid_dynamics.model.load import load_robot
 from humanoid_dynamics.model.reading.description_file import read_description
@@ -61,8 +61,8 @@ def test_from_rest_and_straight_the_head_finds_its_heading(robots, n, heading):
     period = round(GAIT.period / PERIOD)
     assert heads[-period:].mean() == pytest.approx(heading, abs=0.02)
     assert max(np.abs(d.tau).max() for d in drives) <= GAIT.largest_torque * (1.0 + 1e-12)
-    assert {d.status for d in drives} <= {"driving", "singular", "gripping"}
-    assert {d.status for d in drives[-period:]} == {"driving"}
+    assert {d.status for d in drives} <= {"DRIVING", "SINGULAR", "GRIPPING"}
+    assert {d.status for d in drives[-period:]} == {"DRIVING"}
     assert min(d.slip_margin for d in drives) > 0.0
 
 
@@ -117,13 +117,13 @@ def test_time_that_runs_backwards_begins_anew(robots):
 def test_waiting_until_a_heading_comes_and_holding_the_last_one(robots):
     driver = SnakeDriver(robots[5])
     q, v = to_robot_state(SnakeModel.uniform(5), SnakeState(0.3 * np.sin(np.arange(5.0)), [0.2, 0.0]))
-    assert driver.tick(0.0, q, v).status == "waiting"
-    assert driver.tick(0.1, q, v, np.nan).status == "invalid_input"
+    assert driver.tick(0.0, q, v).status == "WAITING"
+    assert driver.tick(0.1, q, v, np.nan).status == "INVALID_INPUT"
     driven = driver.tick(0.2, q, v, 0.4)
     assert np.abs(driven.tau).max() > 0.0
     assert_allclose(driver.tick(0.2, q, v).tau, driven.tau)
     odd = driver.tick(0.2, q, v, np.inf)
-    assert (odd.status, odd.reason) == ("invalid_input", "the heading is inf; the last good one is kept")
+    assert (odd.status, odd.reason) == ("INVALID_INPUT", "the heading is inf; the last good one is kept")
     assert_allclose(odd.tau, driven.tau)
 
 
@@ -131,10 +131,10 @@ def test_a_stale_state_fades_and_a_fresh_one_eases_in(robots):
     driver = SnakeDriver(robots[5], timeout=0.1, fade_out_duration=0.5)
     q, v = to_robot_state(SnakeModel.uniform(5), SnakeState(0.3 * np.sin(np.arange(5.0)), [0.2, 0.0]))
     fresh = driver.tick(0.0, q, v, 1.0, age=0.1)
-    assert fresh.status != "stale"
+    assert fresh.status != "STALE"
     for age, left in ((0.1 + 1e-9, 1.0), (0.35, 0.5), (0.6, 0.0), (9.0, 0.0), (np.inf, 0.0), (np.nan, 0.0)):
         stale = driver.tick(0.5, q, v, 1.0, age=age)
-        assert stale.status == "stale"
+        assert stale.status == "STALE"
         assert_allclose(stale.tau, left * fresh.tau, atol=1e-8)
     assert driver.tick(1.0, q, v, 1.0).aim == pytest.approx(fresh.aim)
 
@@ -146,9 +146,9 @@ def test_bad_states_get_zero_torques_and_a_status(robots, value):
     broken = v.copy()
     broken[2] = value
     answer = driver.tick(0.0, q, broken, 1.0)
-    assert answer.status == "invalid_input"
+    assert answer.status == "INVALID_INPUT"
     assert_allclose(answer.tau, 0.0)
-    assert driver.tick(0.1, q, v).status in {"driving", "singular"}
+    assert driver.tick(0.1, q, v).status in {"DRIVING", "SINGULAR"}
 
 
 def test_all_torques_are_scaled_down_together_to_the_weakest_motor(robots):
@@ -159,7 +159,7 @@ def test_all_torques_are_scaled_down_together_to_the_weakest_motor(robots):
     for driver in drivers:
         driver.tick(0.0, q, v, 2.0)
     full, limited = (driver.tick(1.0, q, v) for driver in drivers)
-    assert limited.status == "saturated"
+    assert limited.status == "SATURATED"
     assert "times what a motor gives" in limited.reason
     assert np.abs(limited.tau).max() == pytest.approx(1e-3)
     assert_allclose(limited.tau / 1e-3, full.tau / np.abs(full.tau).max())
@@ -168,7 +168,7 @@ def test_all_torques_are_scaled_down_together_to_the_weakest_motor(robots):
 def test_a_wheel_that_will_slip_is_named(robots):
     q, v = to_robot_state(SnakeModel.uniform(5), SnakeState(0.4 * np.sin(2.0 * np.arange(5.0)), [0.6, 1.0]))
     answer = SnakeDriver(robots[5], friction=0.02).tick(0.0, q, v, 0.0)
-    assert answer.status == "slipping"
+    assert answer.status == "SLIPPING"
     worst = int(np.argmax(np.abs(answer.side_forces)))
     assert answer.reason.startswith(f"wheel_{worst + 1} lacks ")
     assert answer.slip_margin == pytest.approx(0.02 * 9.81 - np.abs(answer.side_forces[worst]))
@@ -193,5 +193,5 @@ def test_what_cannot_be_driven_is_refused(robots):
 
 
 def test_every_status_has_words():
-    assert all(STATUSES.values())
-    assert {"driving", "stale", "invalid_input"} <= set(STATUSES)
+    assert all(status.description for status in SnakeDriverStatus)
+    assert {"DRIVING", "STALE", "INVALID_INPUT"} <= set(SnakeDriverStatus)

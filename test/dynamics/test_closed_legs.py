@@ -8,7 +8,7 @@ import pytest
 
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
 from humanoid_dynamics.constraints.contact import build_contact
-from humanoid_dynamics.constraints.status import Status
+from humanoid_dynamics.constraints.null_space import DynamicsStatus
 from humanoid_dynamics.dynamics.closure import close_position
 from humanoid_dynamics.dynamics.inverse import solve_inverse
 from humanoid_dynamics.dynamics.mechanism import Mechanism
@@ -38,7 +38,7 @@ def closed_motion(mechanism, seed):
     robot = mechanism.robot
     start = pin.integrate(robot.model, robot.posture, 0.1 * rng.normal(size=robot.nv))
     closed = close_position(Mechanism(robot), start, tolerance=1e-13)
-    assert closed.status is Status.OK
+    assert closed.status is DynamicsStatus.OK
     assert closed.residual < 1e-12
     mechanism.place(closed.q)
     v = mechanism.null_space.Gamma @ (0.3 * rng.normal(size=mechanism.nu))
@@ -103,7 +103,7 @@ def test_motor_torques_of_digit_give_the_acceleration_asked_for(root, standing, 
     mechanism = mechanism_of(DIGIT, root, standing=standing)
     q, v, a = closed_motion(mechanism, seed)
     answer = solve_inverse(mechanism, q, v, a)
-    assert (answer.status, answer.redundancy) == (Status.OK, redundancy)
+    assert (answer.status, answer.redundancy) == (DynamicsStatus.OK, redundancy)
     assert answer.feasible
     np.testing.assert_allclose(accelerate(mechanism, q, v, answer.tau), a, atol=1e-9)
 
@@ -114,7 +114,7 @@ def test_two_freedoms_of_cassie_have_no_motor_and_the_answer_says_so(seed):
     mechanism = mechanism_of(CASSIE, "fixed")
     q, v, a = closed_motion(mechanism, seed)
     wild = solve_inverse(mechanism, q, v, a)
-    assert (wild.rank_S, wild.status) == (5, Status.ACTUATION_SINGULAR)
+    assert (wild.rank_S, wild.status) == (5, DynamicsStatus.ACTUATION_SINGULAR)
     assert not wild.feasible
     tau = np.random.default_rng(seed).normal(size=5)
     made = solve_inverse(mechanism, q, v, accelerate(mechanism, q, v, tau))

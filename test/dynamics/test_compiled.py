@@ -7,7 +7,7 @@ from mechanisms import random_configuration, random_loop, random_pose, random_tr
 
 from humanoid_dynamics.constraints.contact import build_contact
 from humanoid_dynamics.constraints.loop import build_loop
-from humanoid_dynamics.constraints.status import Status
+from humanoid_dynamics.constraints.null_space import DynamicsStatus
 from humanoid_dynamics.dynamics.compiled import CompiledForward
 from humanoid_dynamics.dynamics.forward import solve_forward
 from humanoid_dynamics.dynamics.impact import project_velocity
@@ -54,7 +54,7 @@ def test_it_follows_the_constraints_and_hands_over_what_it_does_not_know():
         ours = solve_forward(mechanism, q, v, tau).a
         np.testing.assert_allclose(compiled.solve(q, v, tau).a, ours, atol=1e-8 * (1 + np.abs(ours).max()))
         mechanism.constraints.remove(name)
-    assert compiled.solve(q * np.nan, v, tau).status is Status.INVALID_INPUT
+    assert compiled.solve(q * np.nan, v, tau).status is DynamicsStatus.INVALID_INPUT
 
 
 def test_contacts_that_repeat_each_other_do_not_become_nan():

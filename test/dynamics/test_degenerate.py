@@ -11,7 +11,7 @@ from mechanisms import Tree, random_configuration, random_inertia, random_pose, 
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
 from humanoid_dynamics.constraints.contact import build_contact
 from humanoid_dynamics.constraints.loop import build_loop
-from humanoid_dynamics.constraints.status import Status
+from humanoid_dynamics.constraints.null_space import DynamicsStatus
 from humanoid_dynamics.dynamics.change import apply_events
 from humanoid_dynamics.dynamics.closure import close_position
 from humanoid_dynamics.dynamics.forward import solve_forward
@@ -63,7 +63,7 @@ def test_contacts_that_repeat_each_other_share_the_load():
     mechanism = Mechanism(robot, [*corners, build_contact(robot, "sole")])
     answer = solve_forward(mechanism, robot.posture, np.zeros(6), np.zeros(0))
     assert (mechanism.null_space.rank, mechanism.constraints.size) == (6, 18)
-    assert answer.status is Status.INDETERMINATE
+    assert answer.status is DynamicsStatus.INDETERMINATE
     np.testing.assert_allclose(answer.a, 0.0, atol=1e-12)
     total = sum(answer.lam[mechanism.constraints.rows_of(name)][2] for name in mechanism.constraints.names)
     assert np.isclose(total, 3.0 * 9.81)
@@ -107,7 +107,7 @@ def test_motion_without_inertia_is_named_or_the_smallest_is_taken():
     answer = solve_forward(Mechanism(robot), zero, np.array([1.0, 0.0]), zero)
     assert np.isfinite(answer.a).all()
     np.testing.assert_allclose(answer.a, 0.0, atol=1e-9)
-    assert solve_inverse(Mechanism(named), zero, zero, np.array([1.0, 5.0])).status is Status.OK
+    assert solve_inverse(Mechanism(named), zero, zero, np.array([1.0, 5.0])).status is DynamicsStatus.OK
     np.testing.assert_allclose(solve_impact(Mechanism(robot), zero, np.array([1.0, 0.0])).v_plus, (1.0, 0.0), atol=1e-12)
 
 
@@ -145,14 +145,14 @@ def test_bad_numbers_do_not_stay():
     mechanism, fresh = Mechanism(four_bar()), Mechanism(four_bar())
     q, v, tau = four_bar_posture(1.0), np.zeros(3), np.ones(3)
     for bad in (np.full(3, np.nan), np.full(3, np.inf), np.array([0.0, np.nan, 0.0])):
-        assert solve_forward(mechanism, q, bad, tau).status is Status.INVALID_INPUT
-        assert solve_forward(mechanism, q, v, bad).status is Status.INVALID_INPUT
-        assert solve_inverse(mechanism, q, bad, v).status is Status.INVALID_INPUT
-        assert solve_impact(mechanism, q, bad).status is Status.INVALID_INPUT
+        assert solve_forward(mechanism, q, bad, tau).status is DynamicsStatus.INVALID_INPUT
+        assert solve_forward(mechanism, q, v, bad).status is DynamicsStatus.INVALID_INPUT
+        assert solve_inverse(mechanism, q, bad, v).status is DynamicsStatus.INVALID_INPUT
+        assert solve_impact(mechanism, q, bad).status is DynamicsStatus.INVALID_INPUT
     for bad in (np.full(3, np.nan), np.full(3, np.inf)):
-        assert solve_forward(mechanism, bad, v, tau).status is Status.INVALID_INPUT
-        assert solve_inverse(mechanism, bad, v, v).status is Status.INVALID_INPUT
-        assert close_position(mechanism, bad).status is Status.INVALID_INPUT
+        assert solve_forward(mechanism, bad, v, tau).status is DynamicsStatus.INVALID_INPUT
+        assert solve_inverse(mechanism, bad, v, v).status is DynamicsStatus.INVALID_INPUT
+        assert close_position(mechanism, bad).status is DynamicsStatus.INVALID_INPUT
     np.testing.assert_array_equal(solve_forward(mechanism, q, v, tau).a, solve_forward(fresh, q, v, tau).a)
 
 

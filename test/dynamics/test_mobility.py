@@ -11,7 +11,7 @@ from figures import five_bar, five_bar_posture
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
 from humanoid_dynamics.constraints.contact import build_contact
 from humanoid_dynamics.constraints.coordinate import build_lock
-from humanoid_dynamics.constraints.status import Status
+from humanoid_dynamics.constraints.null_space import DynamicsStatus
 from humanoid_dynamics.dynamics.mechanism import Mechanism
 from humanoid_dynamics.dynamics.mobility import report_mobility
 from humanoid_dynamics.errors import ShapeError
@@ -42,7 +42,7 @@ def test_counts_of_the_bundled_robots(name):
     assert len(report.dependent) == report.rank
     assert len(report.singular_values) == min(report.rows, report.freedoms)
     assert report.indeterminate_forces == report.rows - report.rank
-    assert report.status is (Status.RANK_DEFICIENT if report.rows > report.rank else Status.OK)
+    assert report.status is (DynamicsStatus.RANK_DEFICIENT if report.rows > report.rank else DynamicsStatus.OK)
     counting = np.array(report.singular_values) > report.tolerance * max(report.singular_values, default=0)
     assert counting.sum() == report.rank
 
@@ -52,7 +52,7 @@ def test_five_bar_with_its_rods_in_line_is_singular_for_its_motors():
     q, _ = five_bar_posture(np.radians(120), np.radians(60), 0.3, 0.25, 0.1)
     report = report_mobility(robot, q)
     assert (report.rank, report.mobility, report.actuation_rank) == (2, 2, 1)
-    assert report.status is Status.ACTUATION_SINGULAR
+    assert report.status is DynamicsStatus.ACTUATION_SINGULAR
     assert "drive only 1 of 2" in report.reasons[0]
     good, _ = five_bar_posture(np.radians(120), np.radians(70), 0.3, 0.25, 0.1)
     assert report_mobility(robot, good).actuation_rank == 2
@@ -61,7 +61,7 @@ def test_five_bar_with_its_rods_in_line_is_singular_for_its_motors():
 def test_an_open_loop_is_told_first():
     robot = load_robot("fivebar")
     report = report_mobility(robot, load_robot("fivebar").posture[[2, 3, 0, 1, 4, 5, 6, 7]])
-    assert report.status is Status.INCONSISTENT_INPUT
+    assert report.status is DynamicsStatus.INCONSISTENT_INPUT
     assert report.closure > 1e-2
     assert report.reasons[0].startswith("the constraints are not met")
 
@@ -87,7 +87,7 @@ def test_a_figure_on_the_swing_can_turn_about_its_hands_and_squeeze_the_bar():
     scene = scenes.swing()
     report = report_mobility(scene.robot, scene.q)
     assert (report.mobility, report.internal_mobility, report.actuation_rank, report.internal_forces) == (22, 21, 15, 1)
-    assert report.status is Status.ACTUATION_SINGULAR
+    assert report.status is DynamicsStatus.ACTUATION_SINGULAR
 
 
 def test_wrong_size_is_refused():

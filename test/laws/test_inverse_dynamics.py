@@ -79,7 +79,7 @@ class TestStanding:
         assert left + right == pytest.approx(human28.mass * 9.81, abs=1e-9)
         assert left == pytest.approx(right, abs=1e-9)
         assert answer.certificate.residual < 1e-10
-        assert answer.certificate.status == "ok"
+        assert answer.certificate.status == "OK"
         assert answer.certificate.reasons == ()
 
     @pytest.mark.parametrize("rule", RULES)
@@ -292,7 +292,7 @@ class TestPointsAndEdges:
             arm = robot.surfaces[name].vertices[0]
             np.testing.assert_allclose(w.m_W, np.cross(arm, w.f_W), atol=1e-9)
         # Nothing keeps the robot from turning about the line through both points, and its centre of mass is off that line.
-        assert answer.certificate.status == "unsupported"
+        assert answer.certificate.status == "UNSUPPORTED"
         assert answer.certificate.rank == 5
         assert answer.certificate.redundancy == 1
         assert answer.certificate.residual > 1.0
@@ -330,7 +330,7 @@ class TestUnsupported:
         state = hd.State.at_rest(human28)
         answer = hd.inverse_dynamics(human28, state, np.zeros(human28.nv), contacts=())
         missing = pin.rnea(human28.model, human28.data(), state.q, state.v, np.zeros(human28.nv))[:6]
-        assert answer.certificate.status == "unsupported"
+        assert answer.certificate.status == "UNSUPPORTED"
         assert answer.certificate.residual == pytest.approx(np.abs(missing).max(), abs=1e-9)
         assert answer.certificate.reasons == ("root_joint.vz lacks 638 N",)
         assert not answer.wrenches
@@ -340,19 +340,19 @@ class TestUnsupported:
         a = np.zeros(human28.nv)
         a[:3] = human28.model.gravity.linear
         answer = hd.inverse_dynamics(human28, hd.State.at_rest(human28), a, contacts=())
-        assert answer.certificate.status == "ok"
+        assert answer.certificate.status == "OK"
         np.testing.assert_allclose(answer.tau, 0.0, atol=1e-9)
 
     def test_free_fall_with_idle_feet_is_fine(self, human28):
         a = np.zeros(human28.nv)
         a[:3] = human28.model.gravity.linear
         answer = hd.inverse_dynamics(human28, hd.State.at_rest(human28), a, contacts=FEET)
-        assert answer.certificate.status == "ok", answer.certificate.reasons
+        assert answer.certificate.status == "OK", answer.certificate.reasons
 
     def test_passive_joint_is_told_by_name_and_unit(self):
         slide = hd.load_robot(SLIDER)
         answer = hd.inverse_dynamics(slide, hd.State.at_rest(slide), np.zeros(slide.nv))
-        assert answer.certificate.status == "saturated"
+        assert answer.certificate.status == "SATURATED"
         assert answer.certificate.reasons == ("lift needs 39.24 N, its limit is 10 N",)
         passive = hd.load_robot(SLIDER, description=Description(passive=("lift",)))
         answer = hd.inverse_dynamics(passive, hd.State.at_rest(passive), np.zeros(passive.nv))
@@ -362,17 +362,17 @@ class TestUnsupported:
         """A four-bar at rest is held by its one motor; a motion that opens it is told, with the name of the loop."""
         robot = hd.load_robot("fourbar")
         rest, a = hd.State.at_rest(robot), np.zeros(robot.nv)
-        assert hd.inverse_dynamics(robot, rest, a).certificate.status == "ok"
+        assert hd.inverse_dynamics(robot, rest, a).certificate.status == "OK"
         a[-1] = 1.0
         certificate = hd.inverse_dynamics(robot, rest, a).certificate
-        assert certificate.status == "unsupported"
+        assert certificate.status == "UNSUPPORTED"
         assert any("rocker_tip" in reason for reason in certificate.reasons)
 
     def test_gear_between_mimic_joints_carries_the_follower(self):
         robot = hd.load_robot(GRIPPER)
         assert robot.actuated == ("lift",)
         answer = hd.inverse_dynamics(robot, hd.State.at_rest(robot), np.zeros(robot.nv))
-        assert answer.certificate.status == "ok", answer.certificate.reasons
+        assert answer.certificate.status == "OK", answer.certificate.reasons
         # By virtual work: the motor lifts its own 4 kg, and 2 kg twice as fast on top.
         assert answer.tau[0] == pytest.approx((4.0 + 2.0 * (1 + 2.0)) * 9.81, abs=1e-9)
 
@@ -382,7 +382,7 @@ class TestStatus:
         a = np.zeros(human28.nv)
         a[2] = 120.0
         certificate = hd.inverse_dynamics(human28, hd.State.at_rest(human28), a, rule="minimum_torque").certificate
-        assert certificate.status == "saturated"
+        assert certificate.status == "SATURATED"
         assert certificate.torque_margin < 0.0
         assert any("needs" in reason and "N·m" in reason for reason in certificate.reasons)
 
@@ -390,7 +390,7 @@ class TestStatus:
         a = np.zeros(human28.nv)
         a[2] = -20.0
         certificate = hd.inverse_dynamics(human28, hd.State.at_rest(human28), a, rule="minimum_torque").certificate
-        assert certificate.status == "infeasible_contact"
+        assert certificate.status == "INFEASIBLE_CONTACT"
         assert certificate.normal_margin < 0.0
         assert certificate.reasons[0].startswith("left_foot: pulls with ")
 
@@ -398,7 +398,7 @@ class TestStatus:
         a = np.zeros(human28.nv)
         a[0] = 9.0
         certificate = hd.inverse_dynamics(human28, hd.State.at_rest(human28), a, rule="minimum_torque").certificate
-        assert certificate.status == "infeasible_contact"
+        assert certificate.status == "INFEASIBLE_CONTACT"
         assert certificate.friction_margin < 0.0
         assert any("slips" in reason for reason in certificate.reasons)
 
@@ -412,9 +412,9 @@ class TestStatus:
             answer = solver.tick(*asked)
             assert np.isfinite(answer.tau).all()
             if not (field == 0 and np.isfinite(poison)) and not (field == 2 and np.isfinite(poison)):
-                assert answer.certificate.status == "invalid_input"
+                assert answer.certificate.status == "INVALID_INPUT"
                 assert "number" in answer.certificate.reasons[0]
-            assert answer.certificate.status != "ok"
+            assert answer.certificate.status != "OK"
 
     def test_solver_recovers_after_a_bad_tick(self, human28):
         solver, rest, zero = hd.InverseDynamics(human28), hd.State.at_rest(human28), np.zeros(human28.nv)

@@ -6,9 +6,9 @@ import pytest
 from mechanisms import random_configuration, random_loop, random_tree
 
 from humanoid_dynamics.constraints.loop import ROWS, build_loop
+from humanoid_dynamics.constraints.null_space import DynamicsStatus
 from humanoid_dynamics.constraints.orthonormal import OrthonormalBasis, SingularBasis
 from humanoid_dynamics.constraints.partition import CoordinatePartition
-from humanoid_dynamics.constraints.status import Status
 from humanoid_dynamics.constraints.user import UserBlock
 from humanoid_dynamics.dynamics.audit import measure_power, take_audit
 from humanoid_dynamics.dynamics.forward import solve_forward
@@ -68,7 +68,7 @@ def test_t1_t2_acceleration_meets_the_rows_and_the_dense_oracle(seed):
     expected = oracle(mechanism, mechanism.spread(tau, force))
     np.testing.assert_allclose(answer.a, expected, atol=1e-8 * (1 + np.abs(expected).max()))
     assert answer.indeterminate == (mechanism.null_space.rank < mechanism.constraints.size)
-    assert answer.status in {Status.OK, Status.INDETERMINATE}
+    assert answer.status in {DynamicsStatus.OK, DynamicsStatus.INDETERMINATE}
     balance = mechanism.tree_torque(answer.a) - mechanism.spread(tau, force) - mechanism.J.T @ answer.lam
     np.testing.assert_allclose(balance, 0.0, atol=1e-8 * (1 + np.abs(answer.lam).max(initial=0)))
 
@@ -110,7 +110,7 @@ def test_forward_of_inverse_is_identity_and_unit_vectors_agree(seed):
     a = mechanism.null_space.Gamma @ rng.normal(size=mechanism.nu) + mechanism.null_space.beta
     answer = solve_inverse(mechanism, q, v, a)
     size = 1 + np.abs(a).max()
-    assert answer.status is Status.OK
+    assert answer.status is DynamicsStatus.OK
     assert answer.feasible
     assert answer.redundancy == mechanism.null_space.rank
     np.testing.assert_allclose(solve_forward(mechanism, q, v, answer.tau).a, a, atol=1e-9 * size)
@@ -196,7 +196,7 @@ def test_numbers_that_are_not_finite_are_a_status(seed):
     bad = v.copy()
     bad[0] = np.nan
     tau = np.zeros(len(mechanism.actuated))
-    assert solve_forward(mechanism, q, bad, tau).status is Status.INVALID_INPUT
-    assert solve_inverse(mechanism, q, v, bad).status is Status.INVALID_INPUT
+    assert solve_forward(mechanism, q, bad, tau).status is DynamicsStatus.INVALID_INPUT
+    assert solve_inverse(mechanism, q, v, bad).status is DynamicsStatus.INVALID_INPUT
     assert np.isfinite(solve_forward(mechanism, q, bad, tau).a).all()
-    assert solve_forward(mechanism, q, v, tau).status in {Status.OK, Status.INDETERMINATE}
+    assert solve_forward(mechanism, q, v, tau).status in {DynamicsStatus.OK, DynamicsStatus.INDETERMINATE}

@@ -52,26 +52,26 @@ def test_velocity_is_the_derivative_of_the_estimate():
 
 def test_bad_samples_are_said_and_change_nothing():
     follower = Differentiator(ROBOT)
-    assert follower.update(0.0, along(0.0)).status == "started"
+    assert follower.update(0.0, along(0.0)).status == "STARTED"
     good = follower.update(0.01, along(0.01))
-    assert good.status == "ok"
+    assert good.status == "OK"
     nan = along(0.02)
     nan[4] = np.nan
     crooked = along(0.02)
     crooked[3:7] *= 1.1
     for time, q, status in [
-        (0.02, nan, "not_finite"),
-        (0.02, crooked, "not_unit"),
-        (0.01, along(0.2), "late"),
-        (np.nan, along(0.2), "late"),
+        (0.02, nan, "NOT_FINITE"),
+        (0.02, crooked, "NOT_UNIT"),
+        (0.01, along(0.2), "STAMP_IN_PAST"),
+        (np.nan, along(0.2), "STAMP_IN_PAST"),
     ]:
         held = follower.update(time, q)
         assert held.status == status
         np.testing.assert_array_equal(held.q, good.q)
         np.testing.assert_array_equal(held.v, good.v)
-    assert follower.update(0.02, np.zeros(3)).status == "not_finite"
-    assert follower.update(0.03, along(0.03)).status == "ok"
-    assert follower.update(5.0, along(1.0)).status == "started", "after a silence it starts anew"
+    assert follower.update(0.02, np.zeros(3)).status == "NOT_FINITE"
+    assert follower.update(0.03, along(0.03)).status == "OK"
+    assert follower.update(5.0, along(1.0)).status == "STARTED", "after a silence it starts anew"
 
 
 def test_flipped_signs_and_jumps_stay_finite():

@@ -181,7 +181,7 @@ def test_the_first_fault_tells_what_was_measured_and_not_that_it_bears_nothing()
     parts = np.zeros((10, 2, 9))
     parts[:, 0, 2], parts[:, 0, 4] = 0.9 * ROBOT.mass * 9.81, 0.1
     found = solve_motion(clip, MeasuredWrenches("plates", clip.times[:10], FEET, about_origin(parts)), "minimum_torque_limited")
-    assert found.statuses["unsupported"] == 11
+    assert found.statuses["UNSUPPORTED"] == 11
     assert found.first_fault.startswith("at 0.000 s: ")
     assert "bears nothing" not in found.first_fault
     assert found.first_fault.endswith(f"; measured there: {0.9 * ROBOT.mass * 9.81:.4g} N on {FEET[0]}, 0 N on {FEET[1]}")

@@ -11,6 +11,7 @@ pytest.importorskip("rosbags", reason="needs what reads bags: pip install 'human
 
 from rclpy.node import Node  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
+from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray, String  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
@@ -19,6 +20,7 @@ from humanoid_dynamics.nodes.bag_player import BagPlayerNode  # noqa: E402
 from humanoid_dynamics.nodes.messages import to_stamp  # noqa: E402
 from humanoid_dynamics.nodes.recorder import RecorderNode  # noqa: E402
 from humanoid_dynamics.nodes.running import make_executor  # noqa: E402
+from humanoid_dynamics.nodes.statuses import BagStatus  # noqa: E402
 from humanoid_dynamics.nodes.together import BY_OTHERS, run_in_lock_step, spin  # noqa: E402
 from humanoid_dynamics.series.bag_file import BagFile, BagPlay  # noqa: E402
 from humanoid_dynamics.series.bag_reader import read_bag  # noqa: E402
@@ -86,6 +88,15 @@ def record_some(path, count=20):
     return recorder
 
 
+def test_a_status_in_a_message_and_in_a_bag_is_its_value(tmp_path):
+    raw = serialize_message(String(data=BagStatus.PLAYING))
+    assert deserialize_message(raw, String).data == "PLAYING"
+    bag = BagFile(tmp_path / "status.mcap")
+    bag.write(bag.connect("/status", "std_msgs/msg/String"), 10**9, raw)
+    bag.close()
+    assert [message.data for _, message in read_bag(tmp_path / "status.mcap").messages["/status"]] == ["PLAYING"]
+
+
 def test_what_was_said_is_in_the_bag(tmp_path):
     record_some(tmp_path / "run.mcap")
     bag = read_bag(tmp_path / "run.mcap")
@@ -115,14 +126,14 @@ def test_what_is_played_is_what_was_said(tmp_path):
         pausing = asked.call_async(SetBool.Request(data=True))
         turning.until(pausing.done)
         assert pausing.result().success
-        turning.until(lambda: player.status == "paused", player.tick)
+        turning.until(lambda: player.status == "PAUSED", player.tick)
         turning.until(lambda: listener.count_publishers("/again/joint_states") and player._publishers_of_bag, player.tick)
         turning.until(lambda: player._publishers_of_bag["/said/joint_states"].get_subscription_count())
         assert heard == []
         player._pause(SetBool.Request(data=False))
         turning.until(lambda: len(heard) == 20 and texts, player.tick)
         assert [state.position[0] for state in heard] == [0.1 * k for k in range(20)]
-        turning.until(lambda: player.status == "ended", player.tick)
+        turning.until(lambda: player.status == "ENDED", player.tick)
         player.release()
 
 
@@ -142,7 +153,7 @@ def test_a_file_that_cannot_be_written_stops_the_recorder_and_not_the_process(tm
     recorder.start()
     out = speaker.create_publisher(JointState, "joint_states", 10)
     with Turning(speaker, recorder) as turning:
-        turning.until(lambda: out.publish(JointState()) or recorder.status == "failed", recorder.tick)
+        turning.until(lambda: out.publish(JointState()) or recorder.status == "FAILED", recorder.tick)
     assert recorder.reason == "no space left on device"
 
 

@@ -37,7 +37,7 @@ pytestmark = pytest.mark.usefixtures("ros")
 def test_twice_the_same_is_the_same_to_the_last_bit():
     runs = [run_in_lock_step("human28", 0.2, rate=500.0) for _ in range(2)]
     assert runs[0].digest == runs[1].digest
-    assert runs[0].statuses == {"simulator": "running", "inverse_dynamics": "standing", "effort_guard": "passing"}
+    assert runs[0].statuses == {"simulator": "RUNNING", "inverse_dynamics": "standing", "effort_guard": "PASSING"}
     assert runs[0].seen == {"standing": 100}
     assert abs(runs[0].height) < 1e-4
 
@@ -45,7 +45,7 @@ def test_twice_the_same_is_the_same_to_the_last_bit():
 def test_by_call_it_is_the_same_as_over_topics():
     runs = [run_in_lock_step("human28", 0.2, rate=500.0, link=link) for link in ("topics", "call")]
     assert runs[0].digest == runs[1].digest
-    assert runs[1].statuses == {"simulator": "running", "inverse_dynamics": "standing"}
+    assert runs[1].statuses == {"simulator": "RUNNING", "inverse_dynamics": "standing"}
 
 
 def test_a_motion_begins_at_its_time_however_late_it_comes():
@@ -74,7 +74,7 @@ def test_a_motion_begins_at_its_time_however_late_it_comes():
 def test_it_stands_and_steps_on_topics(robot, rate):
     run = run_in_lock_step(robot, 8.5, rate=rate, motion="step", patience=250.0)
     assert run.statuses["inverse_dynamics"] == "reference_ended"
-    assert run.statuses["effort_guard"] == "passing"
+    assert run.statuses["effort_guard"] == "PASSING"
     assert "fallen" not in run.seen
     assert abs(run.height) < 5e-3
 
@@ -107,7 +107,7 @@ def test_it_is_pushed_while_it_squats(robot, force):
     pusher.destroy_node()
     assert pusher.at == np.inf
     assert run.statuses["inverse_dynamics"] == "reference_ended"
-    assert run.statuses["effort_guard"] == "passing"
+    assert run.statuses["effort_guard"] == "PASSING"
     assert "fallen" not in run.seen
     assert abs(run.height) < 5e-3
 
@@ -141,7 +141,7 @@ def test_the_graph_comes_up_as_processes_and_ends_cleanly(tmp_path):
     )
     end = monotonic() + 100.0
     pause = threading.Event()
-    awaited = {"effort_guard": "passing", "simulator": "running"}  # the one tells it before the other has taken its first command
+    awaited = {"effort_guard": "PASSING", "simulator": "RUNNING"}  # the one tells it before the other has taken its first command
     while monotonic() < end and not all(word in read_logs(tmp_path).get(node, "") for node, word in awaited.items()):
         pause.wait(0.1)
     process.send_signal(signal.SIGINT)
@@ -150,7 +150,7 @@ def test_the_graph_comes_up_as_processes_and_ends_cleanly(tmp_path):
     said = [line for line in err.splitlines() if not line.startswith("getting ready: ")]  # told where that takes long
     assert (process.returncode, out, said) == (0, "", []), logs
     assert set(logs) == {"simulator", "effort_guard", "inverse_dynamics", "motion_player"}
-    assert "running" in logs["simulator"], logs
+    assert "RUNNING" in logs["simulator"], logs
     assert re.search("standing|following", logs["inverse_dynamics"]), logs
     assert not [name for name, log in logs.items() if "Traceback" in log], logs
 
@@ -192,7 +192,7 @@ def step(wires):
 
 def restart(wires):
     assert wires.call("reset").success
-    wires.expect("waiting")
+    wires.expect("WAITING")
     wires.out["joint_torque_commands"].publish(command(wires))
     wires.wait(lambda: wires.node._live.begun, "the command has come")
     command_until_running(wires)
@@ -205,7 +205,7 @@ def command_until_running(wires):
         wires.out["joint_torque_commands"].publish(command(wires))
         return step(wires)
 
-    wires.wait(lambda: command_and_step() and wires.status == "running", "it runs")
+    wires.wait(lambda: command_and_step() and wires.status == "RUNNING", "it runs")
 
 
 def test_before_a_command_it_shows_where_it_is(wires):
@@ -214,7 +214,7 @@ def test_before_a_command_it_shows_where_it_is(wires):
     assert not np.any(state.velocity)
     wires.wait(lambda: "robot_description" in wires.heard, "the robot is described")
     assert "<robot" in wires.heard["robot_description"].data
-    assert wires.status == "waiting"
+    assert wires.status == "WAITING"
 
 
 COMMANDS = {
@@ -234,7 +234,7 @@ def test_bad_command(wires, fault):
     wires.wait(lambda: wires.node._live.fault, "it is refused")
     np.testing.assert_array_equal(wires.node._live._tau, before)
     step(wires)
-    wires.expect("refused")
+    wires.expect("REFUSED")
     wires.out["joint_torque_commands"].publish(command(wires))
     wires.wait(lambda: not wires.node._live.fault, "a good one is taken")
     command_until_running(wires)
@@ -242,7 +242,7 @@ def test_bad_command(wires, fault):
 
 def test_commands_that_stop_switch_the_motors_off(wires):
     restart(wires)
-    wires.wait(lambda: step(wires) and wires.status == "no_command", "the command is too old")
+    wires.wait(lambda: step(wires) and wires.status == "NO_COMMAND", "the command is too old")
     assert not wires.node._live._tau.any()
     command_until_running(wires)
 
@@ -262,7 +262,7 @@ def test_pause_step_and_go_on(wires):
     assert wires.call("pause", data=True).success
     t = wires.node._live.world.t
     state = step(wires)
-    wires.expect("paused")
+    wires.expect("PAUSED")
     assert not np.any(state.velocity)
     assert wires.node._live.world.t == t
     assert wires.call("step").success

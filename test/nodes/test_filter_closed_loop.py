@@ -82,7 +82,7 @@ def test_hands_that_are_led(state, monkeypatch):
     operator.destroy_node()
     assert run.statuses["dynamics_filter"] == "following"
     assert run.statuses["inverse_dynamics"] == "following"
-    assert run.statuses["effort_guard"] == "passing"
+    assert run.statuses["effort_guard"] == "PASSING"
     assert run.seen.get("following", 0) > 500
     assert "fallen" not in run.seen
     assert abs(run.height - operator.rise) < 2e-3

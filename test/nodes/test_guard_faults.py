@@ -69,7 +69,7 @@ def arm(wires):
     assert wires.call("rearm").success
     send(wires, command(wires))
     assert list(send(wires, command(wires)).effort) == GOOD
-    wires.expect("passing")
+    wires.expect("PASSING")
 
 
 def move(wires, velocity):
@@ -79,22 +79,22 @@ def move(wires, velocity):
 
 
 FAULTS = {
-    "not a number": ("not_finite", {"effort": [1.0, np.nan, 3.0]}),
-    "infinity": ("not_finite", {"effort": [np.inf, 0.0, 3.0]}),
-    "minus infinity": ("not_finite", {"effort": [1.0, 0.0, -np.inf]}),
-    "too few": ("wrong_size", {"effort": GOOD[:2], "names": NAMES[:2]}),
-    "too many": ("wrong_size", {"effort": [*GOOD, 1.0], "names": [*NAMES, "toe"]}),
-    "nothing": ("wrong_size", {"effort": [], "names": []}),
-    "efforts without names": ("wrong_size", {"names": []}),
-    "names without efforts": ("wrong_size", {"effort": []}),
-    "one effort short": ("wrong_size", {"effort": GOOD[:2]}),
-    "unknown joint": ("unknown_name", {"names": ["hip", "knee", "elbow"]}),
-    "other order": ("reordered", {"names": ["knee", "hip", "ankle"]}),
-    "a joint twice": ("reordered", {"names": ["hip", "hip", "ankle"]}),
-    "old stamp": ("old_stamp", {"shift": -1.5}),
-    "stamp of the stone age": ("old_stamp", {"shift": -1e9}),
-    "stamp of the future": ("future_stamp", {"shift": 0.5}),
-    "stamp of the far future": ("future_stamp", {"shift": 1e8}),
+    "not a number": ("NOT_FINITE", {"effort": [1.0, np.nan, 3.0]}),
+    "infinity": ("NOT_FINITE", {"effort": [np.inf, 0.0, 3.0]}),
+    "minus infinity": ("NOT_FINITE", {"effort": [1.0, 0.0, -np.inf]}),
+    "too few": ("WRONG_SIZE", {"effort": GOOD[:2], "names": NAMES[:2]}),
+    "too many": ("WRONG_SIZE", {"effort": [*GOOD, 1.0], "names": [*NAMES, "toe"]}),
+    "nothing": ("WRONG_SIZE", {"effort": [], "names": []}),
+    "efforts without names": ("WRONG_SIZE", {"names": []}),
+    "names without efforts": ("WRONG_SIZE", {"effort": []}),
+    "one effort short": ("WRONG_SIZE", {"effort": GOOD[:2]}),
+    "unknown joint": ("UNKNOWN_NAME", {"names": ["hip", "knee", "elbow"]}),
+    "other order": ("REORDERED", {"names": ["knee", "hip", "ankle"]}),
+    "a joint twice": ("REORDERED", {"names": ["hip", "hip", "ankle"]}),
+    "old stamp": ("STAMP_IN_PAST", {"shift": -1.5}),
+    "stamp of the stone age": ("STAMP_IN_PAST", {"shift": -1e9}),
+    "stamp of the future": ("STAMP_IN_FUTURE", {"shift": 0.5}),
+    "stamp of the far future": ("STAMP_IN_FUTURE", {"shift": 1e8}),
 }
 
 
@@ -120,16 +120,16 @@ def test_bad_command(wires, fault):
 def test_too_large_is_cut_and_goes_on(wires, effort, expected):
     arm(wires)
     assert list(send(wires, command(wires, effort)).effort) == expected
-    wires.expect("limited")
+    wires.expect("LIMITED")
     assert list(wires.heard["effort_commands"].data) == expected
 
 
 def test_commands_that_stop(wires):
     arm(wires)
     wires.clock.run(99)
-    assert wires.node.status == "held"
+    assert wires.node.status == "HELD"
     wires.clock.run(2)
-    wires.expect("stale")
+    wires.expect("STALE")
     wires.wait(lambda: seconds(wires.heard[OUT].header.stamp) > wires.clock.t - 1.5 * wires.clock.period, "it goes on sending")
     arm(wires)
 
@@ -138,7 +138,7 @@ def test_two_nodes_that_send(wires):
     arm(wires)
     other = wires.probe.create_publisher(JointState, IN, 1)
     wires.wait(
-        lambda: send(wires, command(wires)) and (wires.node.tick() or wires.status == "duplicate_publisher"), "the other one is noticed"
+        lambda: send(wires, command(wires)) and (wires.node.tick() or wires.status == "DUPLICATE_PUBLISHER"), "the other one is noticed"
     )
     refused = wires.call("rearm")
     assert not refused.success
@@ -152,7 +152,7 @@ def test_two_nodes_that_send(wires):
 def test_stop_by_service(wires):
     arm(wires)
     assert wires.call("stop").success
-    wires.expect("stopped")
+    wires.expect("STOPPED")
     arm(wires)
 
 

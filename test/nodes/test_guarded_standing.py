@@ -38,12 +38,12 @@ def test_the_controller_is_gone(ros):
                     node.tick()
 
         world = simulator._live.world
-        run_until(lambda: world.t > 0.2 and guard.status == "passing", "commands pass")
+        run_until(lambda: world.t > 0.2 and guard.status == "PASSING", "commands pass")
         executor.remove_node(controller)
         nodes.remove(controller)
         controller.silence()
         controller.destroy_node()
-        run_until(lambda: guard.status == "stale", "the guard is latched")
+        run_until(lambda: guard.status == "STALE", "the guard is latched")
         begin = world.t
         run_until(lambda: world.t > begin + 0.5, "time goes on")
         assert abs(world.q[2] - simulator.robot.posture[2]) < 5e-3

@@ -55,10 +55,10 @@ def test_who_only_watches_is_not_waited_for_and_who_comes_late_hears_the_rest(pl
     tick(player, until=lambda: player._listeners[0] == 1)
     since = monotonic()
     tick(player, until=lambda: monotonic() > since + 2.0 * SETTLED)
-    assert player.status == "idle"
+    assert player.status == "IDLE"
     follower = Listener("follower", follows=True)
     tick(player, follower, until=lambda: len(follower.times) > 5)
-    assert player.status == "playing"
+    assert player.status == "PLAYING"
     late = Listener("late", follows=True)
     tick(player, follower, late, until=lambda: late.times and late.times[-1] >= follower.times[-1])
     assert late.times[0] < follower.times[-1]

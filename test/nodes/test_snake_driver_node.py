@@ -102,17 +102,17 @@ class Bench:
         rclpy.try_shutdown(context=self.context)
 
 
-MOVING = ("driving", "singular", "gripping")
+MOVING = ("DRIVING", "SINGULAR", "GRIPPING")
 
 
 def test_a_heading_on_a_topic_drives_and_faults_do_not(bench):
     """One process, asked one thing after the other."""
     bench.wait_for(lambda: bench.commands, "torque commands")
     assert tuple(bench.commands[-1].name) == bench.robot.actuated
-    assert not bench.wait_for_status("waiting", "no joint state yet of").any()
+    assert not bench.wait_for_status("WAITING", "no joint state yet of").any()
 
     bench.put(**BENT)
-    assert not bench.wait_for_status("waiting", "no heading has come").any()
+    assert not bench.wait_for_status("WAITING", "no heading has come").any()
 
     bench.headings.publish(Float64(data=1.2))
     bench.diagnoses.clear()
@@ -129,19 +129,19 @@ def test_a_heading_on_a_topic_drives_and_faults_do_not(bench):
     bench.wait_for(aim_arrives, "the aim at the heading")
 
     bench.headings.publish(Float64(data=float("nan")))
-    bench.wait_for_status("invalid_input", "the heading is nan; the last good one is kept")
+    bench.wait_for_status("INVALID_INPUT", "the heading is nan; the last good one is kept")
     bench.headings.publish(Float64(data=1.2))
     bench.diagnoses.clear()
     bench.wait_for(lambda: any(s in MOVING for s, _ in bench.reasons()), "driving again")
 
     bench.put(**{**BENT, "joint2": float("nan")})
-    bench.wait_for_status("stale", "not finite, or much too large")
+    bench.wait_for_status("STALE", "not finite, or much too large")
     bench.put(**BENT)
     bench.diagnoses.clear()
     bench.wait_for(lambda: any(s in MOVING for s, _ in bench.reasons()), "driving with good states")
 
     bench.state = None
-    bench.wait_for_status("stale")
+    bench.wait_for_status("STALE")
     bench.wait_for(lambda: bench.commands and not np.any(bench.commands[-1].effort), "torques faded to zero")
 
     bench.process.send_signal(signal.SIGINT)

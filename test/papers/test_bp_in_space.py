@@ -112,7 +112,7 @@ def test_a_share_that_cannot_be_is_clipped(human28, wanted):
     low, high = feasible_shares(0.0, tuple(rows[0]), tuple(rows[1]))
     assert 0.2 < low < 0.3
     answer = hd.inverse_dynamics(human28, state, np.zeros(human28.nv), FEET, "transition_limited", shares=(wanted, 1.0 - wanted))
-    assert answer.certificate.status == "ok"
+    assert answer.certificate.status == "OK"
     carried = answer.wrenches["left_foot"].normal_force / (human28.mass * 9.81)
     assert carried == pytest.approx(min(max(wanted, low), high), abs=2e-3)
 
@@ -123,8 +123,8 @@ def test_a_foot_that_leaves_too_early_fades_and_is_told(human28):
     taus = []
     for wanted in (0.0, 1e-9, 0.01, 0.0199, 0.02, 0.1):
         answer = hd.inverse_dynamics(human28, state, np.zeros(human28.nv), FEET, "transition_limited", shares=(wanted, 1.0 - wanted))
-        assert (answer.certificate.status == "ok") == (wanted >= 0.02)
-        assert answer.certificate.status == "ok" or "lacks" in answer.certificate.reasons[0]
+        assert (answer.certificate.status == "OK") == (wanted >= 0.02)
+        assert answer.certificate.status == "OK" or "lacks" in answer.certificate.reasons[0]
         taus.append(answer.tau)
     assert taus[1] == pytest.approx(taus[0], abs=1e-5)
     assert taus[2] == pytest.approx(0.5 * (taus[0] + taus[4]), abs=0.01 * np.abs(taus[4] - taus[0]).max())

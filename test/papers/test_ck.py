@@ -10,9 +10,9 @@ from mechanisms import Tree, random_inertia, random_pose
 
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
 from humanoid_dynamics.constraints.coordinate import build_lock
+from humanoid_dynamics.constraints.null_space import DynamicsStatus
 from humanoid_dynamics.constraints.orthonormal import OrthonormalBasis, SingularBasis
 from humanoid_dynamics.constraints.partition import CoordinatePartition, prefer
-from humanoid_dynamics.constraints.status import Status
 from humanoid_dynamics.constraints.user import UserBlock
 from humanoid_dynamics.dynamics.audit import take_audit
 from humanoid_dynamics.dynamics.closure import close_position
@@ -80,10 +80,10 @@ def test_ck1_motion_that_breaks_the_loop_is_flagged():
     mechanism = mechanism_for(four_bar(actuated=["crank"]), ["crank"])
     q = four_bar_posture(PHI)
     v, a = motion(mechanism, q, np.ones(1), np.zeros(1))
-    assert solve_inverse(mechanism, q, v, a).status is Status.OK
+    assert solve_inverse(mechanism, q, v, a).status is DynamicsStatus.OK
     off = np.array([0.0, 1e-3, 0.0])
     for wrong in (solve_inverse(mechanism, q, v + off, a), solve_inverse(mechanism, q, v, a + off)):
-        assert wrong.status is Status.INCONSISTENT_INPUT
+        assert wrong.status is DynamicsStatus.INCONSISTENT_INPUT
         assert wrong.motion_residual > 1e-5
 
 
@@ -156,7 +156,7 @@ def test_ck3_five_bar_statics_with_base_motors_eq_9():
     np.testing.assert_allclose(gravity, (-0.514470460891, 0.515579539109, 0.110158915922, -0.594436781343), atol=1e-11)
     answer = solve_inverse(mechanism, q, zero, zero)
     np.testing.assert_allclose(answer.tau, (-1.503141807073, 1.150015879612), atol=1e-11)
-    assert (answer.rank_S, answer.redundancy, answer.feasible, answer.status) == (2, 0, True, Status.OK)
+    assert (answer.rank_S, answer.redundancy, answer.feasible, answer.status) == (2, 0, True, DynamicsStatus.OK)
 
 
 def test_ck3_five_bar_statics_with_elbow_motors():
@@ -196,7 +196,7 @@ def test_ck3_singular_five_bar_f4_says_what_the_motors_cannot_hold():
     assert mechanism.null_space.rank == 2
     assert abs(np.linalg.det(mechanism.J[:2, [1, 3]])) < 1e-15
     assert {robot.coordinates[index] for index in mechanism.null_space.indep} != {"left_base", "right_base"}
-    assert answer.status is Status.ACTUATION_SINGULAR
+    assert answer.status is DynamicsStatus.ACTUATION_SINGULAR
     assert not answer.feasible
     assert answer.rank_S == 1
     assert np.isfinite(answer.tau).all()
@@ -225,7 +225,7 @@ def test_ck3_no_motor_leaves_everything_unsupported():
     answer = solve_inverse(mechanism, four_bar_posture(PHI), np.zeros(3), np.zeros(3))
     assert answer.tau.size == 0
     np.testing.assert_allclose(answer.unsupported, answer.tau_G)
-    assert answer.status is Status.ACTUATION_SINGULAR
+    assert answer.status is DynamicsStatus.ACTUATION_SINGULAR
 
 
 # CK-4 --------------------------------------------------------------------------------------------------------------------------------
@@ -304,7 +304,7 @@ def closed_swing():
     robot, guess = swing()
     mechanism = Mechanism(robot)
     closed = close_position(mechanism, guess, tolerance=1e-14)
-    assert closed.status is Status.OK
+    assert closed.status is DynamicsStatus.OK
     return mechanism, closed.q
 
 
@@ -378,7 +378,7 @@ def test_ck6_planar_four_bar_in_space_eq_14():
     outcome = mechanism.mobility(q)
     assert mechanism.J.shape[0] == 6
     assert (outcome.rank, mechanism.nu) == (3, 1)
-    assert outcome.status is Status.RANK_DEFICIENT
+    assert outcome.status is DynamicsStatus.RANK_DEFICIENT
 
 
 def test_ck6_bennett_f5():
@@ -640,7 +640,7 @@ def test_ck13_keyframe_that_opens_the_loop_is_told():
     assert max(good.closure, good.motion, np.abs(good.unsupported).max()) < 1e-10
     bad = inspect_motion(mechanism, q + np.array([0.0, 0.01, 0.0]), v, a)
     assert bad.closure > 1e-3
-    assert bad.status is Status.INCONSISTENT_INPUT
+    assert bad.status is DynamicsStatus.INCONSISTENT_INPUT
 
 
 # CK-14 -------------------------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import scenes
 from machine import slowness
 
 from humanoid_dynamics.constraints.loop import build_loop
-from humanoid_dynamics.constraints.status import Status
+from humanoid_dynamics.constraints.null_space import DynamicsStatus
 from humanoid_dynamics.dynamics.audit import take_audit
 from humanoid_dynamics.dynamics.change import apply_events
 from humanoid_dynamics.dynamics.forward import solve_forward
@@ -88,7 +88,7 @@ def test_ck2_bundled_stewart_platform_is_f6():
 
 def test_ck14_swing_and_figure_have_22_25_28_freedoms():
     scene = scenes.swing()
-    assert scene.closed.status is Status.OK
+    assert scene.closed.status is DynamicsStatus.OK
     assert (scene.robot.nv, scene.mechanism.null_space.rank, scene.mechanism.nu) == (31, 9, 22)
     assert [scene.cut(name) for name in ("left_hand", "right_hand")] == [25, 28]
 
@@ -159,7 +159,7 @@ def test_ck14_swing_keeps_its_energy():
 @pytest.mark.parametrize("grip", [0.12, 0.18])
 def test_sv14_high_bar_has_12_17_22_freedoms(grip):
     scene = scenes.high_bar(grip)
-    assert scene.closed.status is Status.OK
+    assert scene.closed.status is DynamicsStatus.OK
     kept = scenes.keep_virtual_links(scene)
     assert (kept.robot.nv, kept.mechanism.null_space.rank, kept.mechanism.nu) == (24, 12, 12)
     assert [scene.mechanism.nu, scene.cut("right_hand"), scene.cut("left_hand")] == [12, 17, 22]
@@ -173,7 +173,7 @@ def test_sv14_hands_as_far_apart_as_the_shoulders_have_rank_11():
     v = project_velocity(mechanism, q, np.zeros(scene.robot.nv))
     for _ in range(50):
         answer = solve_forward(mechanism, q, v, np.zeros(len(mechanism.actuated)))
-        assert answer.status is Status.INDETERMINATE
+        assert answer.status is DynamicsStatus.INDETERMINATE
         assert np.isfinite(answer.a).all()
         outcome = step(mechanism, q, v, 2e-3)
         q, v = outcome.q, outcome.v
@@ -182,12 +182,12 @@ def test_sv14_hands_as_far_apart_as_the_shoulders_have_rank_11():
     pin.framesForwardKinematics(model, data, q)
     knees = [data.oMf[scene.robot.link_frame(f"figure/{side}_shank")].translation for side in ("left", "right")]
     np.testing.assert_allclose(knees[0] * [1, -1, 1], knees[1], atol=1e-6)  # what was symmetric stays so
-    assert scenes.high_bar(0.25).closed.status is Status.INCONSISTENT_INPUT
+    assert scenes.high_bar(0.25).closed.status is DynamicsStatus.INCONSISTENT_INPUT
 
 
 def test_sv14_breaking_swing_has_7_freedoms_then_17():
     scene = scenes.rigid_swing()
-    assert scene.closed.status is Status.OK
+    assert scene.closed.status is DynamicsStatus.OK
     kept = scenes.keep_virtual_links(scene)
     assert (kept.robot.nv, len(kept.mechanism.J), kept.mechanism.null_space.rank, kept.mechanism.nu) == (31, 24, 24, 7)
     assert [scene.mechanism.nu, scene.cut("left_slot"), scene.cut("right_slot")] == [7, 12, 17]
@@ -212,7 +212,7 @@ def test_sv5_a_rope_of_the_swing_breaks_while_the_figure_holds_on():
 
 def test_df11_figure_on_ropes_has_48_freedoms_and_rank_12():
     scene = scenes.ropes()
-    assert scene.closed.status is Status.OK
+    assert scene.closed.status is DynamicsStatus.OK
     kept = scenes.keep_virtual_links(scene)
     assert (kept.robot.nv, kept.mechanism.null_space.rank, kept.mechanism.nu) == (48, 12, 36)
     rng = np.random.default_rng(3)

@@ -268,7 +268,7 @@ def test_sn6_memory_grows_linearly():
     model = SnakeModel.uniform(10_000)
     state = SnakeState(0.3 * np.sin(0.1 * np.arange(10_000)), [0.3, 0.2])
     rates = forward_dynamics(model, state, np.full(9_999, 1e-3))
-    assert rates.status == "ok"
+    assert rates.status == "OK"
     assert sum(table.nbytes for table in model.tables) < 60 * 10_000
 
 

@@ -9,7 +9,7 @@ from mechanisms import Tree, random_configuration, random_inertia, random_loop, 
 from humanoid_dynamics.constraints.constraint_set import ConstraintSet
 from humanoid_dynamics.constraints.contact import build_contact
 from humanoid_dynamics.constraints.loop import build_loop
-from humanoid_dynamics.constraints.status import Status
+from humanoid_dynamics.constraints.null_space import DynamicsStatus
 from humanoid_dynamics.dynamics.audit import take_audit
 from humanoid_dynamics.dynamics.change import apply_events
 from humanoid_dynamics.dynamics.closure import close_position
@@ -519,7 +519,7 @@ def test_sv11_restitution_belongs_to_rows_that_can_only_push():
         solve_impact(mechanism, robot.posture, v, {"end": 1.5})
     with pytest.raises(UnknownNameError, match="toe"):
         solve_impact(mechanism, robot.posture, v, {"toe": 0.5})
-    assert solve_impact(mechanism, robot.posture, v * np.nan).status is Status.INVALID_INPUT
+    assert solve_impact(mechanism, robot.posture, v * np.nan).status is DynamicsStatus.INVALID_INPUT
 
 
 # SV-12 -------------------------------------------------------------------------------------------------------------------------------
@@ -631,7 +631,7 @@ def hang_on_bar(grip):
 
 def test_sv14_high_bar_mobility_12_17_22():
     mechanism, closed = hang_on_bar(0.18)
-    assert closed.status is Status.OK
+    assert closed.status is DynamicsStatus.OK
     seen = [mechanism.mobility(closed.q).rank, mechanism.nu]
     for hand in ("right_hand", "left_hand"):
         mechanism.constraints.remove(hand)
@@ -642,16 +642,16 @@ def test_sv14_high_bar_mobility_12_17_22():
 
 def test_sv14_grip_as_wide_as_the_shoulders_is_singular_everywhere():
     mechanism, closed = hang_on_bar(0.2193)
-    assert closed.status is Status.OK
+    assert closed.status is DynamicsStatus.OK
     outcome = mechanism.mobility(closed.q)
     assert (outcome.rank, mechanism.nu) == (9, 13)
     answer = solve_forward(mechanism, closed.q, np.zeros(mechanism.robot.nv), np.zeros(len(mechanism.actuated)))
     assert answer.indeterminate
-    assert answer.status is Status.INDETERMINATE
+    assert answer.status is DynamicsStatus.INDETERMINATE
     assert np.isfinite(answer.a).all()
     assert np.isfinite(answer.lam).all()
     _, failed = hang_on_bar(0.25)
-    assert failed.status is Status.INCONSISTENT_INPUT
+    assert failed.status is DynamicsStatus.INCONSISTENT_INPUT
     assert failed.residual > 1e-3
 
 

@@ -113,5 +113,5 @@ def test_what_an_answer_lacks_is_worked_out_when_asked_for(monkeypatch):
         finally:
             sys.setprofile(None)
         calls.setdefault(answer.certificate.status, set()).add(called[-1])
-    assert {"inconsistent_contact", "unsupported"} <= calls.keys()  # four times the acceleration moves the soles
+    assert {"INCONSISTENT_CONTACT", "UNSUPPORTED"} <= calls.keys()  # four times the acceleration moves the soles
     assert len(set.union(*calls.values())) == 1

@@ -18,7 +18,7 @@ from humanoid_dynamics.resolution.rules import WRENCH_WEIGHT
 from humanoid_dynamics.spatial.quadratic import EQUALITY
 
 UNBOUND = "minimum_torque_limited"
-KEPT = {"ok", "inconsistent_contact"}  # inside all limits; random motions move what touches
+KEPT = {"OK", "INCONSISTENT_CONTACT"}  # inside all limits; random motions move what touches
 PATCHES = {
     "face": [[0.1, 0.05, 0.0], [-0.1, 0.05, 0.0], [-0.1, -0.05, 0.0], [0.1, -0.05, 0.0]],
     "edge": [[0.1, 0.0, 0.0], [-0.1, 0.02, 0.0]],

@@ -143,7 +143,7 @@ def test_crates_of_a_scene_stand_on_one_another():
     world = build_world(replace(scene, moments=()))
     for _ in range(150):
         report = world.step(1e-3)
-        assert report.status == "ok"
+        assert report.status == "OK"
     upper = world.robot.joint("upper/root_joint").q
     assert world.q[upper][2] == pytest.approx(0.4, abs=2e-5)
 

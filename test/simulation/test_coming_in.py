@@ -45,7 +45,7 @@ def test_what_comes_in_by_a_face_is_held_however_fast(solid, dt, speed, compiled
     world = build_world(solid, 0.1, speed, compiled=compiled)
     for _ in range(round(0.4 / dt)):
         report = world.step(dt)
-        assert report.status == "ok", report.reason
+        assert report.status == "OK", report.reason
     assert report.touching == 4
     assert report.depth < 1e-3
     assert np.abs(world.v).max() < 1e-2
@@ -108,6 +108,6 @@ def test_shapes_that_ride_on_bodies_let_pass_what_is_deep_at_once(tmp_path, comp
     world.q[upper.q.start + 2] = 0.5  # its lowest corners 10 cm inside the other
     world.set_velocity(world.v)
     for _ in range(50):
-        assert world.step(1e-3).status == "ok"
+        assert world.step(1e-3).status == "OK"
     assert world.v[upper.v.start + 2] == pytest.approx(-9.81 * 0.05, rel=1e-6)
     assert world.books.work["corrections"] == pytest.approx(0.0, abs=1e-6)

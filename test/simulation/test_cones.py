@@ -187,7 +187,7 @@ def test_steps_are_certified_as_problems_in_which_nothing_yields(compiled):
     world = World(build_body(2.0, (0.02, 0.02, 0.02)), setup, build_state(v=(0.9, 0.1, -0.015, 0.0, 0.0, 0.3)))
     report = world.step(1e-3)
     assert report.impacts == 0
-    assert report.status == "ok"
+    assert report.status == "OK"
     left = np.abs(world.v).max()
     assert left < 2.0 * HARD
     assert report.residual == pytest.approx(left, rel=0.5, abs=1e-12)

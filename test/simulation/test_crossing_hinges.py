@@ -30,7 +30,7 @@ def run(robot, v):
     highest = world.books.energy
     for _ in range(600):
         report = world.step(1e-3)
-        if report.status == "stopped":
+        if report.status == "STOPPED":
             break
         highest = max(highest, world.books.energy)
     return world, report, highest
@@ -39,14 +39,14 @@ def run(robot, v):
 @pytest.mark.parametrize(("limit", "v"), [(np.pi / 2, (2.0, 8.0, -3.0)), (np.pi / 2, (0.3, 6.0, -0.2)), (9.0, (2.0, 8.0, -3.0))])
 def test_head_passes_where_its_hinges_cross(limit, v):
     world, report, highest = run(build_neck(limit), v)
-    assert report.status == "ok"
+    assert report.status == "OK"
     assert highest < 1.03 * world.books.start
 
 
 def test_without_rotors_it_stops(monkeypatch):
     monkeypatch.setattr(world_module, "add_rotors", lambda _model: None)
     _, report, _ = run(build_neck(np.pi / 2), (2.0, 8.0, -3.0))
-    assert report.status == "stopped"
+    assert report.status == "STOPPED"
 
 
 def test_rotors_are_small_and_only_where_links_have_no_mass():
@@ -64,7 +64,7 @@ def test_a_world_without_inertia_says_along_which_coordinate(coordinate):
     world = World(build_neck(9.0), Setup(compiled=False), hd.State(np.array([0.1, 0.4, 0.2]), np.zeros(3)))
     world.robot.model.armature[coordinate] = -50.0
     report = world.step(1e-3)
-    assert report.status == "stopped"
+    assert report.status == "STOPPED"
     assert "the inertia is not positive definite" in report.reason
     assert f"coordinate {world.robot.coordinates[coordinate]!r}" in report.reason
 

@@ -38,7 +38,7 @@ def run(robot, terrain, q, seconds, *, v=None, dt=1e-3, compiled=True, shapes=()
     world = World(robot, setup, hd.State(q, np.zeros(robot.nv) if v is None else v))
     for _ in range(round(seconds / dt)):
         report = world.step(dt)
-        assert report.status == "ok", report.reason
+        assert report.status == "OK", report.reason
     return world, report
 
 
@@ -84,7 +84,7 @@ def drop_coin(seed, seconds, dt, *, compiled=True):
     world = World(robot, setup, hd.State(q, np.array([0.2, 0.0, 0.0, *rng.uniform(-2, 2, 3)])))
     before, rises, deepest = world.books.energy, 0.0, 0.0
     for k in range(round(seconds / dt)):
-        assert world.step(dt).status == "ok"
+        assert world.step(dt).status == "OK"
         rises, before = rises + max(0.0, world.books.energy - before), world.books.energy
         deepest = max(deepest, sink(robot, world.state.q)[0] if k % 10 == 0 else 0.0)
     return world, rises / world.books.start, deepest
@@ -119,7 +119,7 @@ def test_a_coin_that_rolls_round_on_its_rim_loses_little_in_steps_of_uneven_leng
         world.step(1e-4)
     start = world.books.energy
     for k in range(2400):
-        assert world.step(4.5e-4 if k % 2 else 0.5e-4).status == "ok"
+        assert world.step(4.5e-4 if k % 2 else 0.5e-4).status == "OK"
     assert -2e-3 * start < world.books.energy - start < 1e-6 * start
     assert abs(world.books.missing) < 1e-4 * start
 
@@ -177,7 +177,7 @@ def test_a_cylinder_that_slides_on_an_end_is_told_to_bear_moments_of_where_it_to
     world = World(robot, Setup(terrain=(build_plane(),), points=discs), hd.State(q, np.array([3.0, 0.0, 0.0, 0.0, 0.0, 0.0])))
     recorder = Recorder(world)
     for _ in range(200):
-        assert world.step(1e-3).status == "ok"
+        assert world.step(1e-3).status == "OK"
     wrench = recorder.record().wrench("body")[50:].mean(axis=0)  # it rocks a little
     assert wrench[:3] == pytest.approx([-0.7 * mass * G, 0.0, mass * G], abs=0.02 * mass * G)
     assert wrench[3:] == pytest.approx(np.zeros(3), abs=0.05)

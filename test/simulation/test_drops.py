@@ -73,7 +73,7 @@ def drop(name, seed, seconds, dt=1e-3):
     rises, deepest, before = 0.0, 0.0, world.books.energy
     for _ in range(round(seconds / dt)):
         report = world.step(dt)
-        assert report.status == "ok", report.reason
+        assert report.status == "OK", report.reason
         rises, deepest = rises + max(0.0, world.books.energy - before), max(deepest, report.depth)
         before = world.books.energy
     return world, report, rises, deepest
@@ -126,7 +126,7 @@ def check_on_box(name, seed, seconds):
     world = World(robot, Setup(terrain=(build_plane(), box), points=points), hd.State(q, v))
     for _ in range(round(seconds / 1e-3)):
         report = world.step(1e-3)
-        assert report.status == "ok", report.reason
+        assert report.status == "OK", report.reason
     assert world.books.largest < 5e-3
     assert abs(world.books.missing) < 1e-3 * (abs(world.books.start) + abs(world.books.work["impacts"]))
 

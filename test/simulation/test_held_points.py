@@ -40,7 +40,7 @@ def test_a_held_foot_in_the_ground_stays_there_and_moves_nothing(links, speed, c
     for _ in range(30):
         q, v = world.q.copy(), world.v.copy()
         report = world.step(1e-3)
-        assert report.status == "ok", report.reason
+        assert report.status == "OK", report.reason
         beyond = pin.difference(world.robot.model, q, world.q) - 0.5e-3 * (v + world.v)
         assert np.abs(beyond).max() < 10.0 * FARTHEST * DEPTH
         assert abs(sum(force.force[2] for force in world.contact_forces())) < 10.0 * weight
@@ -63,12 +63,12 @@ def test_a_row_that_is_held_leaves_exactly_nothing():
 def test_a_push_out_that_does_too_much_work_is_told():
     world, summary = stand_deep(()), Summary()
     summary.enter(world.step(1e-3))
-    assert summary.statuses == {"ok": 1}
+    assert summary.statuses == {"OK": 1}
     engine, lift = world._stepper.engine, np.zeros(world.robot.nv)
     lift[2] = 100.0 * DEPTH
     engine.contacts.push_out = lambda: (engine.terms.momentum(lift), DEPTH)
     report = world.step(1e-3)
     summary.enter(report)
-    assert report.status == "inexact"
+    assert report.status == "INEXACT"
     assert "pushing out" in report.reason
     assert "energy made by pushing out" in {check.name for check in judge_run(summary, world) if not check.passed}

@@ -94,7 +94,7 @@ def test_a_stiff_figure_neither_explodes_nor_rings(kp, kd, compiled):
     world = World(strong, Setup(gravity=STILL, limits=False, drive=build_drive(strong, kp, kd), compiled=compiled), hd.State(q, v))
     start, turned, before = world.books.energy, 0, world.v[6:].copy()
     for k in range(200):
-        assert world.step(1e-3).status == "ok"
+        assert world.step(1e-3).status == "OK"
         assert world.books.energy < 1.001 * start
         turned += int(k > 20 and (before * world.v[6:] < -1e-6).sum())
         before = world.v[6:].copy()

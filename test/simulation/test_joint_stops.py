@@ -37,7 +37,7 @@ def test_a_joint_stops_at_its_limit_when_it_is_there_and_momentum_and_energy_are
         impacts += report.impacts
         worst = max(worst, report.rebound, report.created)
         assert abs(world.q[-1]) < LIMIT + 1e-4
-        assert report.status == "ok"
+        assert report.status == "OK"
     assert impacts == 1
     assert worst < 1e-7
     kinetic = world.books.start

@@ -58,13 +58,13 @@ def run_beside_a_free_one(robot, loops, compiled, steps=60):
         worlds.append(world)
     for _ in range(steps):
         reports = [world.step(1e-3) for world in worlds]
-        assert [report.status for report in reports] == ["ok", "ok"]
+        assert [report.status for report in reports] == ["OK", "OK"]
     held, free = worlds
     np.testing.assert_allclose(held.q, free.q, atol=1e-4 * np.abs(free.v).max())  # loops step in parts, which is more exact
     assert abs(held.books.work["loops"]) < 1e-9
     assert np.abs(held.lam).max() < 1e-6
     held.apply([Cut(loop.name) for loop in loops])
-    assert held.step(1e-3).status == "ok"
+    assert held.step(1e-3).status == "OK"
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -109,7 +109,7 @@ def test_beside_a_connection_that_holds_it_changes_nothing_either():
         world.set_velocity(v)
         world.apply([Connect(loop) for loop in loops])
         for _ in range(40):
-            assert world.step(1e-3).status == "ok"
+            assert world.step(1e-3).status == "OK"
         ends.append(world.q)
     np.testing.assert_allclose(*ends, atol=1e-9)
 
@@ -154,4 +154,4 @@ def test_the_audit_sees_momentum_that_a_loop_makes_out_of_nothing():
     world.apply([Connect(loop)])
     reports = [world.step(1e-3) for _ in range(20)]
     assert max(report.momentum for report in reports) > 1.0
-    assert any("from nowhere" in report.reason for report in reports if report.status == "unbalanced")
+    assert any("from nowhere" in report.reason for report in reports if report.status == "UNBALANCED")

@@ -167,7 +167,7 @@ def test_an_egg_rests_on_few_of_its_corners_with_kernels_and_arrays_alike(tmp_pa
         world = World(robot, Setup(terrain=terrain, points="body", compiled=compiled), hd.State(q, np.zeros(6)))
         for _ in range(600):
             report = world.step(1e-3)
-            assert report.status == "ok", report.reason
+            assert report.status == "OK", report.reason
             assert len(world._stepper.touching.point) <= 9
         assert sink(robot, world.state.q)[0] < FAITHFUL
         ends.append(world.state.q)

@@ -89,7 +89,7 @@ def run_ours(robot, seconds, push, point):
     for k in range(round(seconds / DT)):
         if k == 300:
             world.push("torso", push, 0.1, point=point)
-        assert world.step(DT).status == "ok"
+        assert world.step(DT).status == "OK"
         base.append(world.q[:3].copy())
         load.append(world.point_forces().sum(axis=0))
     return np.array(base), np.array(load)
@@ -117,7 +117,7 @@ def record_torques(robot, steps, push, point):
     for k in range(steps):
         if k == 100:
             world.push("torso", push, 0.1, point=point)
-        assert world.step(DT).status == "ok"
+        assert world.step(DT).status == "OK"
         torques.append(world.drive_torques)
     return np.array(torques)
 
@@ -128,7 +128,7 @@ def replay_ours(robot, torques, push, point):
     for k, tau in enumerate(torques):
         if k == 100:
             world.push("torso", push, 0.1, point=point)
-        assert world.step(DT, tau).status == "ok"
+        assert world.step(DT, tau).status == "OK"
         poses.append(np.array([*world.q[:3], *world.q[7:]]))
         load.append(world.point_forces().sum(axis=0))
     return np.array(poses), np.array(load)

@@ -57,7 +57,7 @@ def test_df8_standing_figure_carries_half_its_weight_on_each_foot():
     for _ in range(3000):
         report = world.step(1e-3)
         assert world.touching.answer.rounds == 1
-    assert report.status == "ok"
+    assert report.status == "OK"
     forces = world.contact_forces()
     left = sum(force.force[2] for force in forces if force.link == "left_foot")
     right = sum(force.force[2] for force in forces if force.link == "right_foot")
@@ -115,7 +115,7 @@ def test_df15_what_holds_beyond_friction_is_handed_to_coulomb_and_told():
         world.push("body", (9.0, 0.0, 0.0), 0.2)
         reports = [world.step(1e-3) for _ in range(150)]
         assert max(report.cone for report in reports) < 1e-9
-        assert {report.status for report in reports} == {"ok"}
+        assert {report.status for report in reports} == {"OK"}
         ends.append(world.q)
         told.append({report.handed for report in reports})
     np.testing.assert_allclose(ends[1], ends[0], atol=1e-5)
@@ -133,7 +133,7 @@ def test_df8_a_limp_fall_under_the_law_of_the_paper_is_exact_or_told():
     summary = Summary()
     for _ in range(150):
         summary.enter(world.step(1e-3))
-    assert summary.statuses == {"ok": 150}
+    assert summary.statuses == {"OK": 150}
     assert summary.cone < 1e-9
     assert summary.rebound < 1e-6
     assert summary.handed

@@ -77,7 +77,7 @@ def test_a_crate_needs_no_soles():
 
 def test_time_stays_a_double_number_after_a_step_of_another_kind():
     world = World(build_body(1.0, (1.0,) * 3), Setup(), build_state(z=1.0))
-    assert world.step(np.float32(1e-3)).status == "ok"
+    assert world.step(np.float32(1e-3)).status == "OK"
     assert type(world.t) is float
 
 
@@ -189,7 +189,7 @@ def test_a_world_that_stops_says_body_row_and_push():
     world = drop_ball()
     world.push("body", (1e18, 0.0, 0.0), 0.1)
     report = world.step(1e-3)
-    assert report.status == "stopped"
+    assert report.status == "STOPPED"
     assert "ran away: body 'body', coordinate" in report.reason
     assert "push on 'body' with 1e+18 N and 0 N·m, at t = 0" in report.reason
     assert np.isfinite(world.q).all()

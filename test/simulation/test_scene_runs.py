@@ -24,7 +24,7 @@ def test_every_scene_begins_and_runs(name):
         _, world, summary = run(name, 0.05)
     except MissingExtraError as missing:
         pytest.skip(str(missing))
-    assert set(summary.statuses) == {"ok"}
+    assert set(summary.statuses) == {"OK"}
     assert summary.closure < 1e-9
     assert np.isfinite(world.q).all()
 
@@ -44,7 +44,7 @@ def test_legs_with_closed_loops_stand():
     scene, world, summary = run("closed_legs", 0.5)
     assert world.count_freedoms() == 16
     assert not {"legs/left_ankle_pitch", "legs/right_ankle_pitch"} & set(world.actuated)
-    assert set(summary.statuses) == {"ok"}
+    assert set(summary.statuses) == {"OK"}
     assert 0.0 < summary.closure < 1e-9
     assert world.ground_force()[2] == pytest.approx(scene.robot.mass * 9.81, rel=0.01)
     ankles = [world.robot.coordinates.index(f"legs/{side}_ankle_pitch") for side in ("left", "right")]
@@ -56,7 +56,7 @@ def test_legs_with_closed_loops_stand():
 def test_a_stack_that_is_knocked_over_keeps_all_that_steps_promise():
     scene, world, summary = run("collisions")
     assert not scene.tolerated
-    assert set(summary.statuses) == {"ok"}
+    assert set(summary.statuses) == {"OK"}
     assert all(check.passed for check in judge_run(summary, world))
 
 
@@ -132,7 +132,7 @@ def test_closure_holds_for_a_minute_of_swinging():
     for _ in range(60000):
         report = world.step(1e-3)
         worst = max(worst, report.closure)
-    assert report.status == "ok"
+    assert report.status == "OK"
     assert worst < 1e-9
 
 

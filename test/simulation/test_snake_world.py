@@ -59,7 +59,7 @@ def test_the_world_moves_a_snake_as_its_equations_do_and_better_with_smaller_ste
     for dt in (2e-3, 1e-3):
         world = put_into_world(model, start)
         for _ in range(round(0.5 / dt)):
-            assert world.step(dt, torques).status == "ok"
+            assert world.step(dt, torques).status == "OK"
         theta, u, position = find_snake(world.robot).read(world.q, world.v, world.robot.data())
         gap = np.concatenate((np.abs(np.exp(1j * theta) - np.exp(1j * exact.theta[-1])), u - exact.u[-1], position - exact.position[-1]))
         errors.append(np.abs(gap).max())
@@ -113,7 +113,7 @@ def drive():
 
 def test_the_head_turns_from_one_heading_to_another(drive):
     world, recorder, summary = drive
-    assert summary.statuses == {"ok": 7000}
+    assert summary.statuses == {"OK": 7000}
     snake, data = find_snake(world.robot), world.robot.data()
     states = zip(recorder.record().table("q").values[::10], recorder.record().table("v").values[::10], strict=True)
     head = np.array([snake.read(q, v, data)[0][-1] for q, v in states])
@@ -132,9 +132,9 @@ def test_the_scene_of_the_catalogue_starts_straight_where_torques_cannot_push():
     assert [moment.heading for moment in scene.moments] == [2.0]
     world = build_world(scene)
     for _ in range(1000):
-        assert world.step(scene.dt).status == "ok"
+        assert world.step(scene.dt).status == "OK"
     assert np.isfinite(world.v).all()
-    assert world.pilot.statuses["singular"] > 50
+    assert world.pilot.statuses["SINGULAR"] > 50
 
 
 def test_the_scene_keeps_its_books_and_its_grip(drive):
@@ -164,7 +164,7 @@ def test_a_snake_needs_motors_that_are_on():
     figures = {"snake": {**SNAKE["figures"]["snake"], "passive": "all"}}
     world = build_world(read_scene({"figures": figures, "snake": {"heading": 1.0}}))
     assert world.actuated == ()
-    assert world.step(1e-3).status == "ok"
+    assert world.step(1e-3).status == "OK"
     with pytest.raises(UnsupportedRobotError, match="a robot without wheels"):
         SnakePilot(build_world(read_scene({"objects": {"crate": {"box": [1, 1, 1]}}})), Driving())
 

@@ -46,7 +46,7 @@ def run(changes, seed):
             held.append(f"grip{k}")
         for _ in range(3):
             report = world.step(1e-3)
-            assert report.status in {"ok", "inexact"}, report.reason
+            assert report.status in {"OK", "INEXACT"}, report.reason
             worst = max(worst, report.closure)
     assert worst < 1e-6
     assert world.mechanism.constraints.names == tuple(held)

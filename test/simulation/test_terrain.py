@@ -60,7 +60,7 @@ terrain: [{{plane: {{friction: 0.1}}}}, {{box: {{size: {size}, xyz: {middle}}}}}
     (tmp_path / "wall.yaml").write_text(text)
     world = build_world(load_scene(str(tmp_path / "wall.yaml")))
     for _ in range(300):
-        assert world.step(1e-3).status != "stopped"
+        assert world.step(1e-3).status != "STOPPED"
     assert 0.0 < world.q[:2] @ heading < 0.301
 
 

@@ -59,7 +59,7 @@ def test_a_step_in_one_go_is_that_of_its_phases(steps):
     slow, expected = count_leaps(other, steps)
     assert slow == 0
     assert leaps > 0.8 * steps
-    assert {report.status for report in reports} == {"ok"}
+    assert {report.status for report in reports} == {"OK"}
     np.testing.assert_allclose(one.q, other.q, rtol=0.0, atol=1e-9)
     np.testing.assert_allclose(one.v, other.v, rtol=0.0, atol=1e-8)
     np.testing.assert_allclose(one.lam, other.lam, rtol=1e-6, atol=1e-7)

@@ -17,7 +17,7 @@ from humanoid_dynamics.simulation.books import measure_momentum
 from humanoid_dynamics.simulation.contacts.terrain import build_plane
 from humanoid_dynamics.simulation.contacts.touch_points import TouchPoint
 from humanoid_dynamics.simulation.recorder import Recorder
-from humanoid_dynamics.simulation.setup import HOOKS, STATUSES, Setup
+from humanoid_dynamics.simulation.setup import HOOKS, Setup, SimulationStatus
 from humanoid_dynamics.simulation.steps.joint_forces import build_drive
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.structure.events import Break, Connect, Cut
@@ -56,7 +56,7 @@ def test_standing_human_is_carried_by_its_soles(human):
     world = standing(human)
     for _ in range(600):
         report = world.step(1e-3)
-    assert report.status == "ok"
+    assert report.status == "OK"
     assert report.depth < 1e-6
     total = sum(force.force for force in world.contact_forces())
     assert total[2] == pytest.approx(human.mass * 9.81, rel=0.02)
@@ -88,7 +88,7 @@ def test_stiff_drive_of_a_light_wrist_does_not_explode(human):
     world = World(human, Setup(terrain=(build_plane(),), drive=drive))
     for _ in range(300):
         report = world.step(1e-3)
-    assert report.status == "ok"
+    assert report.status == "OK"
     assert np.abs(world.v).max() < 0.05
 
 
@@ -100,7 +100,7 @@ def test_joints_stop_at_their_limits(human):
     for _ in range(1500):
         report = world.step(1e-3, tau)
         deepest = max(deepest, world.q[knee.q.start] - human.limits.upper[knee.q.start])
-        assert report.status == "ok"
+        assert report.status == "OK"
     assert -0.01 < world.q[knee.q.start] - human.limits.upper[knee.q.start] < 2e-4
     assert deepest < np.deg2rad(1.0)
 
@@ -128,7 +128,7 @@ class TestWhatItRefuses:
         tau = np.ones(len(world.actuated))
         tau[3] = np.nan
         report = world.step(1e-3, tau)
-        assert report.status == "invalid_input"
+        assert report.status == "INVALID_INPUT"
         assert repr(world.actuated[3]) in report.reason
         tau[3] = 0.0
         twin.step(1e-3, tau)
@@ -137,7 +137,7 @@ class TestWhatItRefuses:
     def test_torque_beyond_the_motor_is_cut(self, human):
         world = standing(human)
         report = world.step(1e-3, {"left_knee": 1e6})
-        assert report.status == "saturated"
+        assert report.status == "SATURATED"
         assert "left_knee" in report.reason
         assert world.tau.max() == human.limits.effort[human.joint("left_knee").v.start]
 
@@ -146,7 +146,7 @@ class TestWhatItRefuses:
         world = standing(human)
         q = world.q.copy()
         report = world.step(dt)
-        assert report.status == "invalid_input"
+        assert report.status == "INVALID_INPUT"
         assert "time step" in report.reason
         np.testing.assert_array_equal(world.q, q)
         assert world.t == 0.0
@@ -186,16 +186,16 @@ class TestWhatItRefuses:
         world.push("head", (1e9, 0.0, 0.0), 1.0)
         for _ in range(50):
             q, report = world.q.copy(), world.step(1e-3)
-            if report.status == "stopped":
+            if report.status == "STOPPED":
                 break
-        assert report.status == "stopped"
+        assert report.status == "STOPPED"
         assert re.search(r"body '\w+', coordinate '\w+', push on 'head' with 1e\+09 N and 0 N·m, at t =", report.reason)
         np.testing.assert_array_equal(world.q, q)
         assert np.isfinite(world.v).all()
-        assert world.step(1e-3).status == "stopped"
+        assert world.step(1e-3).status == "STOPPED"
 
     def test_every_status_is_explained(self):
-        assert set(STATUSES) == {"ok", "saturated", "invalid_input", "inexact", "unbalanced", "stopped"}
+        assert set(SimulationStatus) == {"OK", "SATURATED", "INVALID_INPUT", "INEXACT", "UNBALANCED", "STOPPED"}
 
 
 def test_hooks_come_in_their_order(human):
@@ -235,7 +235,7 @@ def test_cut_and_break_let_go_without_a_jump(human):
     world.apply([Break("left_elbow")])
     assert world.robot.nv == human.nv + 5
     for _ in range(50):
-        assert world.step(1e-3).status == "ok"
+        assert world.step(1e-3).status == "OK"
     assert abs(world.books.missing) < 1e-2
 
 

@@ -70,7 +70,7 @@ def test_one_pass_answers_not_a_number_with_not_a_number():
 def test_compiled_loop_gets_a_status_too(value):
     pytest.importorskip("numba")
     model, theta, _, torques = draw(5)
-    assert PreparedSnake(model, compiled=True).tick(theta, np.array([value, value]), torques).status == "invalid_input"
+    assert PreparedSnake(model, compiled=True).tick(theta, np.array([value, value]), torques).status == "INVALID_INPUT"
 
 
 def test_without_numba_the_snake_runs_and_names_the_extra():
@@ -82,7 +82,7 @@ from humanoid_dynamics.errors import MissingExtraError, ShapeError
 from humanoid_dynamics.snake import PreparedSnake, SnakeModel
 from humanoid_dynamics.spatial.compiling import is_compiler_installed
 assert not is_compiler_installed()
-assert PreparedSnake(SnakeModel.uniform(3)).tick(np.zeros(3), np.zeros(2), np.ones(2)).status == "ok"
+assert PreparedSnake(SnakeModel.uniform(3)).tick(np.zeros(3), np.zeros(2), np.ones(2)).status == "OK"
 try:
     PreparedSnake(SnakeModel.uniform(3), compiled=True)
 except MissingExtraError as error:
@@ -114,10 +114,10 @@ def test_any_number_that_is_none_is_found_in_any_place(n, mode):
     snake, rng = PreparedSnake(SnakeModel.uniform(n), mode, compiled=False), np.random.default_rng(n)
     for place in range(2 * n + 1):
         state = rng.normal(size=2 * n + 1)
-        assert snake.tick(*np.split(state, (n, n + 2))).status == "ok"
+        assert snake.tick(*np.split(state, (n, n + 2))).status == "OK"
         state[place] = np.nan
         broken = snake.tick(*np.split(state, (n, n + 2)))
-        assert broken.status == "invalid_input"
+        assert broken.status == "INVALID_INPUT"
         assert np.isfinite(broken.rates).all()
 
 
@@ -137,7 +137,7 @@ def test_inverse_in_a_loop_gets_a_status_and_refuses_shapes(is_compiled):
         pytest.importorskip("numba")
     snake = PreparedInverse(SnakeModel.uniform(4), compiled=is_compiled)
     answer = snake.tick(np.zeros(4), np.array([np.nan, 0.0]), np.ones(2))
-    assert answer.status == "invalid_input"
+    assert answer.status == "INVALID_INPUT"
     assert_allclose(answer.torques, 0.0)
     with pytest.raises(ShapeError, match=r"theta, u, u_dot: received shapes .* expected \(\(4,\), \(2,\), \(2,\)\)"):
         snake.tick(np.zeros(3), np.zeros(2), np.zeros(2))

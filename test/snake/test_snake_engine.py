@@ -167,7 +167,7 @@ def test_torques_for_a_wanted_acceleration_give_it(n, seed):
     model, state, _ = draw(n, seed)
     wanted = np.random.default_rng(seed).normal(size=2)
     answer = PreparedInverse(model, compiled=False).tick(state.theta, state.u, wanted)
-    assert answer.status == "ok"
+    assert answer.status == "OK"
     back = PreparedSnake(model, compiled=False).tick(state.theta, state.u, answer.torques).u_dot
     scale = 1.0 + np.abs(compute_link_speeds(model, state)[1]).max() ** 2
     assert_allclose(back, wanted, atol=1e-9 * scale)

@@ -53,7 +53,7 @@ def test_a_law_that_gives_no_numbers_ends_at_once_with_a_status():
         compute_reference(MODEL, STATE, lambda _t, _theta, _u: np.full(3, np.nan), [0.0, 1.0], compiled=False),
         simulate_snake(MODEL, STATE, lambda _t, _theta, _u: np.full(3, np.nan), duration=0.01, compiled=False),
     ):
-        assert (run.status, run.t.tolist()) == ("diverged", [0.0])
+        assert (run.status, run.t.tolist()) == ("DIVERGED", [0.0])
         assert_allclose(run.theta[0], STATE.theta)
 
 

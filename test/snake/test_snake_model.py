@@ -83,7 +83,7 @@ def test_a_loop_gets_a_status_instead_of_an_exception():
     snake = PreparedSnake(SnakeModel.uniform(4), compiled=False)
     theta, u = np.zeros(4), np.zeros(2)
     rates = snake.tick(theta, u, np.array([0.0, np.nan, 0.0]))
-    assert (rates.status, rates.reason) == ("invalid_input", "not finite: torques")
+    assert (rates.status, rates.reason) == ("INVALID_INPUT", "not finite: torques")
     np.testing.assert_array_equal(rates.rates, 0.0)
     assert snake.tick(np.array([0.0, np.inf, 0.0, 0.0]), u, np.zeros(3)).reason == "not finite: theta"
     assert snake.tick(np.arange(4.0), np.array([1e200, 1e200]), np.zeros(3)).reason == "the accelerations overflow"

@@ -57,7 +57,7 @@ def test_a_diverging_motion_ends_before_the_first_bad_number():
         return np.full(3, np.inf if t > 0.05 else 0.1)
 
     run = simulate_snake(model, build_paper_state(4), law, duration=0.2, dt=0.01, compiled=False)
-    assert run.status == "diverged"
+    assert run.status == "DIVERGED"
     assert 3 < run.t.size < 10
     assert np.isfinite(run.theta).all()
 

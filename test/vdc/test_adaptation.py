@@ -169,7 +169,7 @@ def test_numbers_that_are_not_finite_are_a_status():
     controller = AdaptiveController(body, gains(arm, 1.0), ParameterBounds.around(body.link_parameters(), 0.1))
     before = controller.link_parameters
     answer = controller.tick(np.full(arm.nv, np.nan), np.zeros(arm.nv), desired(0.0), STEP)
-    assert answer.status == "invalid_input"
+    assert answer.status == "INVALID_INPUT"
     assert not answer.tau.any()
     assert (controller.link_parameters == before).all()
 
@@ -273,13 +273,13 @@ def test_input_that_makes_no_sense_is_a_status_and_teaches_nothing(kind):
     goal = Desired(q, v, np.full(robot.nv, 0.1))
     before = np.array(controller.link_parameters)
     answer = controller.tick(*BAD[kind](q, v, goal))
-    assert answer.status == "invalid_input"
+    assert answer.status == "INVALID_INPUT"
     assert answer.reason
     assert answer.tau.shape == (robot.nv,)
     assert not answer.tau.any()
     np.testing.assert_array_equal(controller.link_parameters, before)
     after = controller.tick(q, v, goal, STEP)
-    assert (after.status, after.reason) == ("ok", "")
+    assert (after.status, after.reason) == ("OK", "")
     assert np.isfinite(after.tau).all()
 
 
@@ -288,7 +288,7 @@ def test_how_a_chooser_leaves_numpy_does_not_matter():
     q, v = np.array(robot.posture), np.full(robot.nv, 1e-200)
     before = np.geterr()
     answer = controller.tick(q, v, Desired(q, v, v), STEP, turn_strict)
-    assert (answer.status, np.geterr()) == ("ok", before)
+    assert (answer.status, np.geterr()) == ("OK", before)
     told = controller.tick(q, v, Desired(q, v, v), STEP, give_up)
     assert told.reason.endswith("chooses contacts, raised RuntimeError: no contact to be had")
 
@@ -333,8 +333,8 @@ def test_a_tick_never_raises():
         answer = controller.tick(q, v, Desired(q_d, v_d, a_d), dt[0] if isinstance(dt, list) else dt, {"left_foot": wrench})
         told.add(answer.status)
         assert np.isfinite(answer.tau).all()
-        assert answer.status == "ok" or (answer.reason and not answer.tau.any())
-    assert told == {"ok", "invalid_input"}
+        assert answer.status == "OK" or (answer.reason and not answer.tau.any())
+    assert told == {"OK", "INVALID_INPUT"}
 
 
 @pytest.mark.parametrize(

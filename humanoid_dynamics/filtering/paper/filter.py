@@ -23,18 +23,18 @@ from humanoid_dynamics.filtering.paper.collision import COLLIDES, find_speed, so
 from humanoid_dynamics.filtering.paper.contact_procedure import ContactProcedure, Settled
 from humanoid_dynamics.filtering.paper.contacts import DRIFT_RATE, MOMENT_ARM, Held, build_soles
 from humanoid_dynamics.filtering.paper.feedback import ControlPoint, JointFeedback, PaperReference
-from humanoid_dynamics.filtering.paper.frame import STATUSES, PaperCertificate, PaperFrame, least_margins
+from humanoid_dynamics.filtering.paper.frame import PaperCertificate, PaperFilterStatus, PaperFrame, least_margins
 from humanoid_dynamics.filtering.paper.ground import Ground, Slope
 from humanoid_dynamics.filtering.paper.quick_tick import Costs, Quick, QuickTick, is_known
 from humanoid_dynamics.filtering.paper.rows import Instant
 from humanoid_dynamics.filtering.paper.style import PaperStyle
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
-from humanoid_dynamics.motion.differentiator import Differentiator
+from humanoid_dynamics.motion.differentiator import Differentiator, EstimateStatus
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import choose_compiler
 
-__all__ = ["STATUSES", "PaperFilter", "PaperReference"]
+__all__ = ["PaperFilter", "PaperReference"]
 
 FASTEST = 1e3  # rad/s or m/s; beyond it a motion has diverged
 UNIT = 1e-3  # how far a quaternion of a reference may be from unit length
@@ -187,14 +187,15 @@ class PaperFilter:
         costs = Costs(self._weight, STANDING * self.robot.mass, COLLIDES)
         return QuickTick(self.robot, self._soles, self._point, style, self._ground, costs=costs)
 
-    def _follow(self, found: Quick, fault: str) -> PaperFrame:
+    def _follow(self, found: Quick, fault: PaperFilterStatus | None) -> PaperFrame:
         """Take over what the compiled tick found."""
         q, v = self.q, self.v
         residual, normal, inside, friction, torque, depth = found.figures
         fault = self._advance(v, found.a, fault)
         status = fault or _judge(friction, torque, residual / self._weight)
+        reason = "" if status is PaperFilterStatus.OK else status.description
         certificate = PaperCertificate(
-            status, "" if status == "ok" else STATUSES[status], residual, 0.0, normal, inside, friction, torque, depth, 0.0, 1, "held"
+            status, reason, residual, 0.0, normal, inside, friction, torque, depth, 0.0, 1, "held"
         )  # fmt: skip
         frame = PaperFrame(
             self.time, q, v, found.a, found.tau, found.wrenches, _NONE, found.held, certificate, self._surfaces, found.orientations
@@ -202,19 +203,19 @@ class PaperFilter:
         self.time += self.style.dt
         return frame
 
-    def _read(self, reference: PaperReference) -> tuple[tuple[Vector, Vector, Vector], str]:
+    def _read(self, reference: PaperReference) -> tuple[tuple[Vector, Vector, Vector], PaperFilterStatus | None]:
         """Return configuration, velocity and acceleration that are wanted; the last good ones where these are none."""
         q, v, a = reference.q, reference.v, reference.a
         if v is None or a is None:
             estimate = self._differentiator.update(self.time + self.style.dt, q)
             self.delay = self._differentiator.delay
-            fault = "invalid_input" if estimate.status in {"not_finite", "not_unit"} else ""
+            fault = PaperFilterStatus.INVALID_INPUT if estimate.status in {EstimateStatus.NOT_FINITE, EstimateStatus.NOT_UNIT} else None
             return (np.array(estimate.q), np.array(estimate.v), np.array(estimate.a)), fault
         fits = len(q) == self.robot.nq and len(v) == len(a) == self.robot.nv
         if not fits or not isfinite(q.dot(q) + v.dot(v) + a.dot(a)) or not pin.isNormalized(self.robot.model, q, UNIT):
-            return (self._good[0], np.zeros(self.robot.nv), np.zeros(self.robot.nv)), "invalid_input"
+            return (self._good[0], np.zeros(self.robot.nv), np.zeros(self.robot.nv)), PaperFilterStatus.INVALID_INPUT
         self._good = (q, v, a)
-        return self._good, ""
+        return self._good, None
 
     def _observe(self, q: Vector, v: Vector, flags: Mapping[str, bool] | None) -> tuple[Instant, float, tuple[Held, ...]]:
         """Look at soles and loops, and let what comes down collide."""
@@ -269,20 +270,20 @@ class PaperFilter:
             total += J[:3].T.dot(force)
         return total
 
-    def _advance(self, v: Vector, a: Vector, fault: str) -> str:
+    def _advance(self, v: Vector, a: Vector, fault: PaperFilterStatus | None) -> PaperFilterStatus | None:
         """Integrate, velocity first [DF, sec. 4]; loops are closed again."""
         dt = self.style.dt
         v_next = v + dt * a
         if not (v_next.dot(v_next) < FASTEST**2 or float(np.abs(v_next).max()) < FASTEST):  # NaN too
             self.v = np.zeros_like(v)
-            return "diverged"
+            return PaperFilterStatus.DIVERGED
         self.q, self.v = pin.integrate(self.robot.model, self.q, dt * v_next), v_next
         if len(self.mechanism.constraints):
             closed = close_position(self.mechanism, self.q, tolerance=CLOSED, most=5)
             self.q, self.v = closed.q, project_velocity(self.mechanism, closed.q, v_next)
         return fault
 
-    def _certify(self, instant: Instant, settled: Settled, energy: float, fault: str) -> PaperCertificate:
+    def _certify(self, instant: Instant, settled: Settled, energy: float, fault: PaperFilterStatus | None) -> PaperCertificate:
         solution, loops = settled.solution, settled.loops
         force = instant.M.dot(solution.a) + instant.h
         force[self._driven] -= solution.tau
@@ -298,18 +299,18 @@ class PaperFilter:
         torque = 1.0 - float((np.abs(solution.tau) / self._limit).max(initial=0.0))
         depth = max((-float(sole.gap.min()) for sole in self._soles if sole.touching), default=0.0)
         status = fault or _judge(friction, torque, max(settled.left, residual / self._weight))
-        reason = "" if status == "ok" else STATUSES[status]
+        reason = "" if status is PaperFilterStatus.OK else status.description
         return PaperCertificate(
             status, reason, residual, constraint, normal, inside, friction, torque, depth, energy, settled.solves, settled.way
         )
 
 
-def _judge(friction: float, torque: float, miss: float) -> str:
+def _judge(friction: float, torque: float, miss: float) -> PaperFilterStatus:
     if miss > 1e-6:
-        return "infeasible_contact"
+        return PaperFilterStatus.INFEASIBLE_CONTACT
     if torque < -1e-9:
-        return "saturated"
-    return "slipping" if friction < -1e-6 else "ok"
+        return PaperFilterStatus.SATURATED
+    return PaperFilterStatus.SLIPPING if friction < -1e-6 else PaperFilterStatus.OK
 
 
 _NONE = np.zeros(0)

@@ -12,22 +12,25 @@ import numpy as np
 from humanoid_dynamics.contact.wrench import ContactWrench, measure_wrench
 from humanoid_dynamics.model.surface import ContactSurface
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.status import StatusEnum
 
-STATUSES = {
-    "ok": "the equation of motion holds and every contact keeps its limits",
-    "slipping": "a contact would need more friction than there is",
-    "saturated": "a motor would have to give more than its limit",
-    "infeasible_contact": "no contact forces carry any motion near the wanted one",
-    "invalid_input": "the reference held a number that is not finite or a quaternion that is none; the last good one is kept",
-    "diverged": "the motion is no longer finite or far too fast; the last good state is kept",
-}
+
+class PaperFilterStatus(StatusEnum):
+    """What the certificate of a frame states."""
+
+    OK = "OK", "the equation of motion holds and every contact keeps its limits"
+    SLIPPING = "SLIPPING", "a contact would need more friction than available"
+    SATURATED = "SATURATED", "a motor would have to exceed its torque limit"
+    INFEASIBLE_CONTACT = "INFEASIBLE_CONTACT", "no contact forces produce a motion near the reference"
+    INVALID_INPUT = "INVALID_INPUT", "the reference held NaN, infinity or a quaternion not of unit length; the last good one is kept"
+    DIVERGED = "DIVERGED", "the motion is not finite or far too fast; the last good state is kept"
 
 
 class PaperCertificate(NamedTuple):
     """How right a frame is.
 
     Attributes:
-        status: One of ``STATUSES``.
+        status: Whether the frame is right, and what is wrong otherwise.
         reason: In words, empty where all is well.
         residual: Largest miss of the equation of motion where no motor acts [N, N·m].
         constraint: Largest miss of an acceleration that is held [m/s², rad/s²].
@@ -41,7 +44,7 @@ class PaperCertificate(NamedTuple):
         way: How the contact forces were found.
     """
 
-    status: str
+    status: PaperFilterStatus
     reason: str
     residual: float
     constraint: float

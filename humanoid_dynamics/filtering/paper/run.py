@@ -13,7 +13,7 @@ import pinocchio as pin
 from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.filtering.paper.feedback import PaperReference
 from humanoid_dynamics.filtering.paper.filter import PaperFilter
-from humanoid_dynamics.filtering.paper.frame import PaperFrame
+from humanoid_dynamics.filtering.paper.frame import PaperFilterStatus, PaperFrame
 from humanoid_dynamics.filtering.paper.ground import Ground
 from humanoid_dynamics.filtering.paper.style import PaperStyle
 from humanoid_dynamics.model.robot import RobotModel
@@ -115,7 +115,7 @@ def run_paper_filter(
         frame = tool.tick(PaperReference(clip.q[row], clip.v[row], clip.a[row], flags))
         spent.append(perf_counter() - begin)
         frames.append(frame)
-        if frame.certificate.status == "diverged" or _has_fallen(robot, frame.q, clip.q[row]):
+        if frame.certificate.status is PaperFilterStatus.DIVERGED or _has_fallen(robot, frame.q, clip.q[row]):
             fallen = frame.time
             break
         if progress is not None:

@@ -14,6 +14,7 @@ from humanoid_dynamics.simulation.contacts.thresholds import NEAR
 from humanoid_dynamics.simulation.reach import CLOSURE
 from humanoid_dynamics.simulation.scenes.run import Summary, find_reach
 from humanoid_dynamics.simulation.scenes.scene import Tolerated
+from humanoid_dynamics.simulation.setup import SimulationStatus
 from humanoid_dynamics.simulation.world import World
 
 RESIDUAL = CLOSE  # a step that misses more is inexact [m/s]
@@ -82,5 +83,5 @@ def _list_checks(summary: Summary, world: World) -> tuple[Check, ...]:
         Check("energy from nowhere", "J", abs(books.missing), ENERGY * came + NONE),
         Check("momentum from nowhere", "N·s", float(np.linalg.norm(missing[:3])), MOMENTUM * linear + NONE),
         Check("spin from nowhere", "N·m·s", float(np.linalg.norm(missing[3:])), MOMENTUM * turning + NONE),
-        Check("steps that stopped", "", float(summary.statuses.get("stopped", 0)), 0.0),
+        Check("steps that stopped", "", float(summary.statuses.get(SimulationStatus.STOPPED, 0)), 0.0),
     )

@@ -25,7 +25,7 @@ from humanoid_dynamics.simulation.scenes.anchors import place_here
 from humanoid_dynamics.simulation.scenes.scene import Moment, Scene
 from humanoid_dynamics.simulation.scenes.snake_pilot import SnakePilot
 from humanoid_dynamics.simulation.scenes.watch import Watch, find_event
-from humanoid_dynamics.simulation.setup import SHORTEST_STEP, StepReport
+from humanoid_dynamics.simulation.setup import SHORTEST_STEP, SimulationStatus, StepReport
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.spatial.arrays import Vector
 from humanoid_dynamics.structure.events import Connect, Cut
@@ -85,7 +85,7 @@ class Summary:
     phases: list[Phase] = field(default_factory=list)
     steps: int = 0
     pace: float = 0.0
-    statuses: dict[str, int] = field(default_factory=dict)
+    statuses: dict[SimulationStatus, int] = field(default_factory=dict)
     reason: str = ""
     residual: float = 0.0
     complementarity: float = 0.0

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from humanoid_dynamics.control.snake_driver import GAIT, Drive, SnakeDriver
+from humanoid_dynamics.control.snake_driver import GAIT, Drive, SnakeDriver, SnakeDriverStatus
 from humanoid_dynamics.simulation.gauge import Gauge
 from humanoid_dynamics.simulation.world import World
 from humanoid_dynamics.snake.chain import STANDARD_GRAVITY
@@ -55,7 +55,7 @@ class SnakePilot:
             UnsupportedRobotError: If its wheels do not make a snake that can be driven.
         """
         self.heading = driving.heading
-        self.statuses: dict[str, int] = {}
+        self.statuses: dict[SnakeDriverStatus, int] = {}
         self.worst_margin, self.worst_force = float("inf"), 0.0
         self._world, self._robot = world, world.robot
         self._period = driving.gait.period
@@ -64,7 +64,7 @@ class SnakePilot:
         self._bounds = driving.friction * STANDARD_GRAVITY * find_snake(world.robot).model.masses
         labels = list(world.mechanism.constraints.labels)
         self._rows = [labels.index(f"{wheel.name}.lateral") for wheel in world.robot.wheels]
-        self._drive = Drive(np.zeros(len(world.robot.actuated)), "waiting")
+        self._drive = Drive(np.zeros(len(world.robot.actuated)), SnakeDriverStatus.WAITING)
         names = [wheel.name for wheel in world.robot.wheels]
         world.gauges["side_force"] = Gauge(tuple(names), self.side_forces)
         world.gauges["slip_margin"] = Gauge(tuple(names), self.slip_margins)
