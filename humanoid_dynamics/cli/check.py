@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from humanoid_dynamics.cli.names import CUTOFF
-from humanoid_dynamics.cli.options import ConfigOption, JsonOption, RobotArgument
+from humanoid_dynamics.cli.options import ConfigOption, JointMapOption, JsonOption, RobotArgument
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import make_console, print_table
 from humanoid_dynamics.errors import ClipError, HumanoidDynamicsError
@@ -24,14 +24,15 @@ SHOWN = 12
 MATCHED = "this clip filtered"
 FILTERING = 0.6  # of the work, where false alarms are measured
 DESCRIPTIONS = ("", ".urdf", ".xacro", ".xml")  # how names and files of robots end
-ClipArgument = Annotated[str, typer.Argument(help="Motion file of any known format.", metavar="CLIP")]
-CutoffOption = Annotated[float, typer.Option("--cutoff", help="Low-pass before velocities are taken, where the clip has none [Hz].")]
+ClipArgument = Annotated[str, typer.Argument(help="Motion file.", metavar="CLIP")]
+CutoffOption = Annotated[
+    float, typer.Option("--cutoff", help="Cut-off of the low-pass before differentiation, for clips without velocities [Hz].")
+]
 RateOption = Annotated[
     float,
     typer.Option("--fps", "--rate", min=0.0, help="Frames per second of a clip without times and rate [Hz]; 0 for one that has them."),
 ]
-MapOption = Annotated[str, typer.Option("--map", help="YAML file: which column is which joint, and which nobody wants.")]
-ControlOption = Annotated[bool, typer.Option("--control/--no-control", help="Whether to measure false alarms on motion that is possible.")]
+ControlOption = Annotated[bool, typer.Option("--control/--no-control", help="Whether to measure the false-alarm rate on feasible motion.")]
 EXAMPLES = """\b
 Examples:
   humanoid-dynamics check g1 walk.npz
@@ -45,12 +46,12 @@ def check(
     *,
     cutoff: CutoffOption = CUTOFF,
     fps: RateOption = 0.0,
-    joints: MapOption = "",
+    joints: JointMapOption = "",
     control: ControlOption = True,
     config: ConfigOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Tell where, when and why a clip is impossible for a robot, and how often that is a false alarm."""
+    """Check the physical feasibility of a motion clip and report violations with their false-alarm rate."""
     from humanoid_dynamics.filtering.matched_control import make_matched_control
     from humanoid_dynamics.model.load import load_robot
     from humanoid_dynamics.model.reading.catalogue import find_description

@@ -14,7 +14,7 @@ import typer
 from humanoid_dynamics.cli.filter_batch import BatchOptions, check_folder, filter_many, is_batch, tell
 from humanoid_dynamics.cli.filter_pictures import Pictures, check_pictures, draw_pictures
 from humanoid_dynamics.cli.names import MODES
-from humanoid_dynamics.cli.options import FpsOption, JsonOption
+from humanoid_dynamics.cli.options import FpsOption, JointMapOption, JsonOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.errors import HumanoidDynamicsError
 
@@ -29,22 +29,19 @@ SHORTEST, LONGEST = 0.005, 5.0  # s of look-ahead; a tick at least
 TURN = 6.3  # rad; once around
 
 RobotArgument = Annotated[str, typer.Argument(help="Catalogue name, or path of a URDF or xacro file.", metavar="ROBOT")]
-ClipsArgument = Annotated[
-    list[str], typer.Argument(help="Motion files of any known format, folders of them, glob patterns.", metavar="CLIP...")
-]
-ModeOption = Annotated[str, typer.Option("--mode", help=f"One of {', '.join(MODES)}.")]
-LookaheadOption = Annotated[float, typer.Option("--lookahead", help="How much of the reference is known ahead, in seconds.")]
-OfflineOption = Annotated[bool, typer.Option("--offline", help="Try other settings where the robot falls.")]
-OutOption = Annotated[str, typer.Option("--out", help="Write the filtered clips into this folder, as npz.")]
-MapOption = Annotated[str, typer.Option("--map", help="YAML file: which column is which joint, and which nobody wants.")]
-ReportOption = Annotated[str, typer.Option("--report", help="Write all figures into this file: a table where it ends in .csv, else JSON.")]
-JobsOption = Annotated[int, typer.Option("--jobs", min=0, help="Processes that filter clips side by side; 0 for one per core.")]
-DaskOption = Annotated[str, typer.Option("--dask", help="Filter on the cluster of this dask.distributed scheduler.", metavar="ADDRESS")]
-AgainOption = Annotated[bool, typer.Option("--again", help="Filter again what a batch has written to --out before.")]
-PictureOption = Annotated[str, typer.Option("--picture", help="Draw feet, centre of mass and ZMP before and after into this PNG.")]
-FilmOption = Annotated[str, typer.Option("--film", help="Write before and after in motion into this animated GIF.")]
-SlopeOption = Annotated[float, typer.Option("--slope", help="How steep the ground is, uphill along --uphill [rad].")]
-UphillOption = Annotated[float, typer.Option("--uphill", help="Where the ground goes up: turn from the x axis [rad].")]
+ClipsArgument = Annotated[list[str], typer.Argument(help="Motion files, folders or glob patterns.", metavar="CLIP...")]
+ModeOption = Annotated[str, typer.Option("--mode", help=f"Tracking law: {', '.join(MODES)}.")]
+LookaheadOption = Annotated[float, typer.Option("--lookahead", help="Look-ahead horizon [s].")]
+OfflineOption = Annotated[bool, typer.Option("--offline", help="Retry with other settings if the robot falls.")]
+OutOption = Annotated[str, typer.Option("--out", help="Output folder of the filtered clips, as npz.")]
+ReportOption = Annotated[str, typer.Option("--report", help="Report file: a table if it ends in .csv, else JSON.")]
+JobsOption = Annotated[int, typer.Option("--jobs", min=0, help="Number of parallel processes; 0 for one per core.")]
+DaskOption = Annotated[str, typer.Option("--dask", help="Run on the cluster of this dask.distributed scheduler.", metavar="ADDRESS")]
+OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Filter all clips and replace earlier results in --out.")]
+PictureOption = Annotated[str, typer.Option("--picture", help="PNG file with feet, centre of mass and ZMP before and after filtering.")]
+FilmOption = Annotated[str, typer.Option("--film", help="Animated GIF of the clip before and after filtering.")]
+SlopeOption = Annotated[float, typer.Option("--slope", help="Inclination of the ground, rising in the direction of --uphill [rad].")]
+UphillOption = Annotated[float, typer.Option("--uphill", help="Direction in which the ground rises, from the x axis [rad].")]
 ToeRollOption = Annotated[
     bool, typer.Option("--toe-roll", help="Let soles roll over their front edge before lift-off, for longer strides.")
 ]
@@ -73,10 +70,10 @@ def filter(  # noqa: PLR0913
     offline: OfflineOption = False,
     out: OutOption = "",
     report: ReportOption = "",
-    joints: MapOption = "",
+    joints: JointMapOption = "",
     jobs: JobsOption = 1,
     dask: DaskOption = "",
-    again: AgainOption = False,
+    overwrite: OverwriteOption = False,
     picture: PictureOption = "",
     film: FilmOption = "",
     slope: SlopeOption = 0.0,
@@ -86,7 +83,7 @@ def filter(  # noqa: PLR0913
     sensitivity: SensitivityOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make clips consistent: motion a robot can do with its motors, joints and feet, and the certificate that it can."""
+    """Filter motion clips to feasible motion of a robot, and certify contact forces, torques and joint limits."""
     from humanoid_dynamics.filtering.batches.job import build_job
     from humanoid_dynamics.filtering.settings import Settings
     from humanoid_dynamics.motion.formats.mapping import load_joint_map
@@ -101,7 +98,7 @@ def filter(  # noqa: PLR0913
     check_pictures(pictures)
     settings = replace(Settings(), lookahead=lookahead, toe_roll=toe_roll)
     joint_map = load_joint_map(Path(joints)) if joints else None
-    options = BatchOptions(jobs, dask, again, out, report, as_json)
+    options = BatchOptions(jobs, dask, overwrite, out, report, as_json)
     if is_batch(clips, options):
         if any(pictures):
             raise HumanoidDynamicsError("--picture and --film: received more than one clip, expected one file and one process")

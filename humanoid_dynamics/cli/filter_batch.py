@@ -30,7 +30,7 @@ class BatchOptions(NamedTuple):
 
     jobs: int
     dask: str
-    again: bool
+    overwrite: bool
     out: str
     report: str
     as_json: bool
@@ -38,7 +38,7 @@ class BatchOptions(NamedTuple):
 
 def is_batch(clips: Sequence[str], options: BatchOptions) -> bool:
     """Tell whether there is more to do than one file in this process."""
-    return len(clips) > 1 or options.jobs != 1 or bool(options.dask) or options.again or not Path(clips[0]).is_file()
+    return len(clips) > 1 or options.jobs != 1 or bool(options.dask) or options.overwrite or not Path(clips[0]).is_file()
 
 
 def filter_many(job: "FilterJob", sources: Sequence[str], options: BatchOptions) -> "tuple[tuple[Outcome, ...], float]":
@@ -57,10 +57,10 @@ def filter_many(job: "FilterJob", sources: Sequence[str], options: BatchOptions)
             bar.tell(ended / wanted if wanted else 1.0)
 
         try:
-            outcomes = filter_clips(job, clips, jobs=options.jobs, cluster=options.dask, out=out, again=options.again, watch=watch)
+            outcomes = filter_clips(job, clips, jobs=options.jobs, cluster=options.dask, out=out, overwrite=options.overwrite, watch=watch)
         except KeyboardInterrupt as stop:
             bar.stop()
-            kept = "the same command, without --again, goes on from there" if options.out else "nothing was kept: there was no --out"
+            kept = "the same command without --overwrite continues" if options.out else "no results were kept, because --out was not given"
             typer.echo(f"stopped: {done[0]} of {len(clips)} clips were done; {kept}", err=True)
             raise typer.Exit(STOPPED) from stop
     return outcomes, monotonic() - began

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from humanoid_dynamics.cli.choices import read_choices
 from humanoid_dynamics.cli.names import RULES
-from humanoid_dynamics.cli.options import ConfigOption, FpsOption, JsonOption, RootOption
+from humanoid_dynamics.cli.options import ConfigOption, FpsOption, JointMapOption, JsonOption, RootOption
 from humanoid_dynamics.cli.progress import show_progress
 from humanoid_dynamics.cli.tables import fixed, make_console, print_table
 from humanoid_dynamics.errors import ClipError, HumanoidDynamicsError, count
@@ -49,7 +49,6 @@ OutOption = Annotated[
     str,
     typer.Option("--out", help="Output file, .csv, .npz or .mcap (with wrenches and certificates); - writes CSV to standard output."),
 ]
-MapOption = Annotated[str, typer.Option("--map", help="YAML file that maps columns to joints and lists unused columns.")]
 MissingOption = Annotated[
     str, typer.Option("--missing", help="Joints without a column: refuse, or neutral to hold them in the standing posture.")
 ]
@@ -68,7 +67,7 @@ def inverse(  # noqa: PLR0913  # one for each option
     wrench_link: LinksOption = [],  # noqa: B006  # typer reads it, nobody writes to it
     rule: RuleOption = "",
     out: OutOption = "",
-    joints: MapOption = "",
+    joints: JointMapOption = "",
     missing: MissingOption = REFUSE,
     remap: RemapOption = [],  # noqa: B006  # as above
     fps: FpsOption = 0.0,

@@ -15,6 +15,7 @@ OriginOption = Annotated[
 ]
 ConfigOption = Annotated[str, typer.Option("--config", help="Catalogue name, or YAML file with contact surfaces, loops and motors.")]
 RootOption = Annotated[str, typer.Option("--root", help="Root joint: free_flyer, fixed or planar; detected if not given.")]
+JointMapOption = Annotated[str, typer.Option("--joint-map", help="YAML file that maps columns to joints and lists unused columns.")]
 FpsOption = Annotated[
     float, typer.Option("--fps", min=0.0, help="Frames per second of a clip without times and rate [Hz]; 0 for one that has them.")
 ]

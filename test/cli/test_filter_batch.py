@@ -100,7 +100,7 @@ def test_a_batch_that_is_stopped_goes_on_where_it_was(clips, tmp_path):
     code, said, err = stop_half_way([sys.executable, "-m", "humanoid_dynamics", "filter", *arguments], out / ".batch" / "records")
     assert (code, said) == (130, ""), err
     assert err.startswith("stopped: ")
-    assert err.endswith("of 6 clips were done; the same command, without --again, goes on from there\n")
+    assert err.endswith("of 6 clips were done; the same command without --overwrite continues\n")
     assert err.count("\n") == 1
     done = [name for name in ("deep/squat", "squat", "stand", "walk") if Store(out).remembers(name)]  # the last thing written of a clip
     kept = {path: path.stat().st_mtime_ns for path in (Store(out).result(name) for name in done)}

@@ -52,7 +52,7 @@ def test_file_is_told_where_the_robot_falls_too(tmp_path, monkeypatch):
     assert "humanoid-dynamics view" in answer.output
 
 
-@pytest.mark.parametrize("way", [(), ("--again",)])
+@pytest.mark.parametrize("way", [(), ("--overwrite",)])
 def test_clip_that_is_not_followed_is_rejected(tmp_path, way):
     """In one process and as a batch: exit status 1, and no file of the normal name, not even one of an earlier run."""
     robot = hd.load_robot("human28")
@@ -116,7 +116,7 @@ def write_slope(path, slope):
 def test_slope_is_told(tmp_path):
     """What stands aslant on level ground stands still on a slope, in one process, as a batch, and in a picture."""
     robot, q = write_slope(tmp_path / "up.npz", 0.1)
-    for way in ((), ("--again",)):
+    for way in ((), ("--overwrite",)):
         out = tmp_path / f"out{len(way)}"
         answer = call("human28", str(tmp_path / "up.npz"), "--slope", "0.1", "--out", str(out), "--json", *way)
         assert answer.exit_code == 0, answer.output

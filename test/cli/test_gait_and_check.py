@@ -185,6 +185,6 @@ def test_check_takes_the_map_that_its_refusal_asks_for(call, tmp_path):
     refused = call("check", "human28", table, "--no-control")
     assert refused[0] != 0
     assert "room_temperature" in refused[2]
-    assert "--map" in refused[2]
+    assert "--joint-map" in refused[2]
     joints.write_text("ignore: [room_temperature]\n")
-    assert call("check", "human28", table, "--no-control", "--map", joints)[0] == 0
+    assert call("check", "human28", table, "--no-control", "--joint-map", joints)[0] == 0

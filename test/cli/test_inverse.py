@@ -198,9 +198,9 @@ def test_columns_nobody_wants_are_left_out_where_told(call, files):
         head, *rows = (folder / name).read_text().splitlines()
         (folder / name).write_text("\n".join((head + ",tail", *(row + ",1" for row in rows))))
     code, _, err = call(*arguments(folder))
-    assert (code, "give a mapping file (--map) with ignore: [tail]" in err) == (2, True)
+    assert (code, "give a mapping file (--joint-map) with ignore: [tail]" in err) == (2, True)
     (folder / "map.yaml").write_text("ignore: [tail]")
-    _, out, _ = call(*arguments(folder, "--map", folder / "map.yaml", "--json"))
+    _, out, _ = call(*arguments(folder, "--joint-map", folder / "map.yaml", "--json"))
     expected = expected_torques(*motion)
     assert np.abs(np.array([json.loads(out)["tau"][name] for name in ROBOT.actuated]).T - expected[:, 6:]).max() < 1e-9
 
@@ -214,7 +214,7 @@ def test_a_mapping_with_a_joint_that_does_not_exist_is_refused_as_such(call, fil
         ("left_knee: kk", "no column"),
     ):
         (folder / "map.yaml").write_text(f"joints: {{{told}}}")
-        code, _, err = call(*arguments(folder, "--map", folder / "map.yaml"))
+        code, _, err = call(*arguments(folder, "--joint-map", folder / "map.yaml"))
         assert (code, message in err, "--missing" in err) == (2, True, False)
 
 

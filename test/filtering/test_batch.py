@@ -89,7 +89,7 @@ def test_failures_are_collected_and_tried_again(tmp_path, monkeypatch):
     assert_results(store, tasks)
     changed = [replace(tasks[0], key="other"), *tasks[1:]]
     assert [outcome.before for outcome in run_batch(Fake(log), changed, store=store)] == [False, True, True, True]
-    assert not any(outcome.before for outcome in run_batch(Fake(log), tasks[:2], store=store, again=True))
+    assert not any(outcome.before for outcome in run_batch(Fake(log), tasks[:2], store=store, overwrite=True))
     assert count(log, "end") == {"clip0": 3, "clip1": 2, "clip2": 1, "clip3": 1}
     assert all(outcome.problem == "" for outcome in run_batch(Fake(log), tasks))  # nothing to remember it by
     assert count(log, "end") == {"clip0": 4, "clip1": 3, "clip2": 2, "clip3": 2}

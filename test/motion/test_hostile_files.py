@@ -57,7 +57,7 @@ def test_columns_nobody_knows_are_listed_with_those_still_free(tmp_path):
     path = table(tmp_path, HEADER.replace("left_knee", "left_kneee"), *ROWS)
     with pytest.raises(hd.ClipError, match=r"no joints for the columns left_kneee; its joints without a column: left_hip_yaw, "):
         build_clip(read_csv(path), ROBOT)
-    with pytest.raises(hd.ClipError, match=r"mapping file \(--map\) with ignore: \[left_kneee\]"):
+    with pytest.raises(hd.ClipError, match=r"mapping file \(--joint-map\) with ignore: \[left_kneee\]"):
         build_clip(read_csv(path), ROBOT)
     mapped = tmp_path / "map.yaml"
     mapped.write_text("joints: {left_knee: {from: left_kneee, sign: -1, offset: 1.0}}\n")

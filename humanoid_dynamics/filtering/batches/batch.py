@@ -27,7 +27,7 @@ def filter_clips(
     jobs: int = 1,
     cluster: str = "",
     out: Path | None = None,
-    again: bool = False,
+    overwrite: bool = False,
     watch: Watch | None = None,
 ) -> tuple[Outcome, ...]:
     """Filter many clips.
@@ -38,14 +38,14 @@ def filter_clips(
         jobs: Number of processes; one per core where 0.
         cluster: Scheduler of dask.distributed instead, whose workers see the same files.
         out: Folder of the results; without one nothing is written and nothing remembered.
-        again: Whether what is done already is done again.
+        overwrite: Whether to replace earlier results.
         watch: Told how far the batch is.
 
     Returns:
         What became of each clip, in order.
     """
     store = None if out is None else Store(Path(os.path.abspath(out)))
-    return run_batch(job, build_tasks(clips, job.key), jobs=jobs, cluster=cluster, store=store, again=again, watch=watch)
+    return run_batch(job, build_tasks(clips, job.key), jobs=jobs, cluster=cluster, store=store, overwrite=overwrite, watch=watch)
 
 
 def run_batch(
@@ -55,7 +55,7 @@ def run_batch(
     jobs: int = 1,
     cluster: str = "",
     store: Store | None = None,
-    again: bool = False,
+    overwrite: bool = False,
     watch: Watch | None = None,
 ) -> tuple[Outcome, ...]:
     """Do a job to many clips; one that fails, or ends the process it runs in, stops no other.
@@ -69,7 +69,7 @@ def run_batch(
         jobs: Number of processes; one per core where 0.
         cluster: Scheduler of dask.distributed instead, whose workers see the same files.
         store: The folder of results; without one nothing is remembered.
-        again: Whether what is done already is done again.
+        overwrite: Whether to replace earlier results.
         watch: Told how far the batch is.
 
     Returns:
@@ -84,9 +84,9 @@ def run_batch(
     if jobs < 0:
         raise BatchError(f"jobs: received {jobs}, expected a number of processes, or 0 for one per core")
     with store.hold() if store is not None else nullcontext():
-        done = {} if again else _recall(tasks, store)
+        done = {} if overwrite else _recall(tasks, store)
         wanted = [task for task in tasks if task.name not in done]
-        if again and store is not None:
+        if overwrite and store is not None:
             for task in wanted:
                 store.forget(task.name)
         stored = StoredJob(job, store)

@@ -209,9 +209,7 @@ def _find_sources(recording: Recording, robot: RobotModel, joint_map: JointMap) 
     if unknown:
         known = ", ".join(name for name in wanted if name not in sources) or "none"
         problem = f"robot {robot.name!r} has no joints for the columns {', '.join(unknown)}; its joints without a column: {known}; "
-        problem += (
-            f"to leave columns out, or say which joint they are, give a mapping file (--map) with ignore: [{', '.join(unknown)}] or joints:"
-        )
+        problem += f"to ignore or map columns, give a mapping file (--joint-map) with ignore: [{', '.join(unknown)}] or joints:"
         clock = "; the column of the clock is called time" if CLOCKS & {name.lower() for name in unknown} else ""
         raise ClipError(recording.origin, problem + clock, line=recording.header)
     return sources
