@@ -167,9 +167,9 @@ class PhaseManager:
             self.schedule = self.schedule.starting_at(min(ahead, key=lambda i: i.start), self._now)
 
     @property
-    def late(self) -> frozenset[str]:
-        """Surfaces that should have touched and have not, while the schedule goes on."""
-        return frozenset(self._late)
+    def absent(self) -> frozenset[str]:
+        """Surfaces that should touch and do not, while the schedule goes on: late ones and lost ones."""
+        return frozenset(surface for surface, back in self._lost.items() if back == np.inf)
 
     def touches_within(self, surface: str, seconds: float) -> bool:
         """Return whether a surface is to close within a time that begins now.

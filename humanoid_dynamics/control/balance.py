@@ -295,10 +295,11 @@ class BalanceController:
 
     def _seek(self, dt: float, waits: bool) -> None:
         """Let soles that are to touch go down: a little when it is soon, farther when it should have been; those that touch stay."""
+        absent = self._phases.absent
         for k, name in enumerate(self.law.names):
             soon = self._phases.touches_within(name, LANDING)
-            deepest = SEEK_DEPTH if waits or name in self._phases.late else LANDING * LANDING_SPEED if soon else 0.0
-            speed = SEEK_SPEED if waits or name in self._phases.late else LANDING_SPEED
+            deepest = SEEK_DEPTH if waits or name in absent else LANDING * LANDING_SPEED if soon else 0.0
+            speed = SEEK_SPEED if waits or name in absent else LANDING_SPEED
             if self.settings.land:
                 deepest, speed = PUT_DOWN_DEPTH, PUT_DOWN_SPEED
             sinks = deepest > 0.0 and not self._contacts[name].closed and self._given[k] == 0.0 and self.law.sink[k] < deepest

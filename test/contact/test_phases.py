@@ -304,9 +304,9 @@ def test_with_patience_a_late_contact_bears_nothing_and_the_schedule_goes_on_unt
     late = phases.phase(1.15)
     assert (late.status, late.schedule_time) == ("PLANNED", 1.15)
     np.testing.assert_array_equal(late.shares, [1.0, 0.0])
-    assert phases.late == {"right"}
+    assert phases.absent == {"right"}
     phases.observe("right", True, 1.16)
-    assert not phases.late
+    assert not phases.absent
     assert 0.0 < phases.phase(1.2).shares[1] < 0.5
     assert phases.phase(1.3).shares[1] == pytest.approx(0.5)
     assert phases.phase(1.3).schedule_time == pytest.approx(1.3)
