@@ -270,7 +270,7 @@ def test_tables_of_other_programs(call, files):
         in call("legs12", "--motion", folder / "other.csv")[2]
     )
     (folder / "other.csv").write_text(text.replace("time", "Time"))
-    assert "the column of the clock is called time" in call("legs12", "--motion", folder / "other.csv")[2]
+    assert "rename column 'Time' to 'time'" in call("legs12", "--motion", folder / "other.csv")[2]
 
 
 def test_what_was_not_measured_is_told_with_its_line(call, files):

@@ -23,7 +23,7 @@ import numpy as np
 from humanoid_dynamics.errors import ClipError, count
 from humanoid_dynamics.motion.clip import check_times
 from humanoid_dynamics.motion.formats.opensim_file import is_opensim, split_opensim
-from humanoid_dynamics.motion.formats.recording import ASK_RATE, Recording, check_names, check_rate, find_rate
+from humanoid_dynamics.motion.formats.recording import ASK_RATE, CLOCKS, Recording, check_names, check_rate, find_rate
 from humanoid_dynamics.series.bounded_reading import ReadLimitError, check_lines
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
@@ -157,7 +157,9 @@ def _find_times(table: Table, rate: float | None, origin: str) -> Vector:
         return times
     found = rate if rate is not None else said
     if found is None:
-        raise ClipError(origin, f"has no column 'time' and no comment '# fps: 30', so its rate is unknown; {ASK_RATE}")
+        clocks = [name for name in table.columns if name.lower() in CLOCKS]
+        rename = f"rename column {clocks[0]!r} to 'time', or " if clocks else ""
+        raise ClipError(origin, f"has no column 'time' and no comment '# fps: 30', so its rate is unknown; {rename}{ASK_RATE}")
     if not (np.isfinite(found) and found > 0.0):
         raise ClipError(origin, f"received a rate of {found} Hz, expected a positive number")
     return np.asarray(np.arange(len(table.values)) / found)

@@ -37,10 +37,9 @@ from humanoid_dynamics.motion.formats.columns import (
 )
 from humanoid_dynamics.motion.formats.doubts import doubt_recording
 from humanoid_dynamics.motion.formats.rates import Source, fill_rates, hold_rates
-from humanoid_dynamics.motion.formats.recording import Recording, normalize_rows
+from humanoid_dynamics.motion.formats.recording import CLOCKS, Recording, normalize_rows
 from humanoid_dynamics.spatial.arrays import Matrix
 
-CLOCKS = {"t", "time", "timestamp"}  # what a clock is called elsewhere, in small letters
 BASE_HEIGHTS = {"free_flyer": 2, "planar": 1}  # place of the height of a base in a configuration
 HIGH = 20.0  # times the size of the robot: centimetres are more than that, too
 RADIANS = np.pi / 180.0  # in a degree
@@ -210,7 +209,7 @@ def _find_sources(recording: Recording, robot: RobotModel, joint_map: JointMap) 
         known = ", ".join(name for name in wanted if name not in sources) or "none"
         problem = f"robot {robot.name!r} has no joints for the columns {', '.join(unknown)}; its joints without a column: {known}; "
         problem += f"to ignore or map columns, give a mapping file (--joint-map) with ignore: [{', '.join(unknown)}] or joints:"
-        clock = "; the column of the clock is called time" if CLOCKS & {name.lower() for name in unknown} else ""
+        clock = "; rename the column of instants to 'time'" if CLOCKS & {name.lower() for name in unknown} else ""
         raise ClipError(recording.origin, problem + clock, line=recording.header)
     return sources
 

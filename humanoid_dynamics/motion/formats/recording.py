@@ -15,6 +15,7 @@ from humanoid_dynamics.motion.formats.columns import BASE_TURN
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 SAME_RATE = 0.01  # share by which a rate that is asked for may differ from that of the file
+CLOCKS = {"t", "time", "timestamp"}  # names of columns of instants in other programs, in lower case
 ASK_RATE = "give it as fps= (fps on a node, --fps on the command line)"
 ROUNDED = 1e-3  # a quaternion this near to unit length was rounded, and is scaled
 
