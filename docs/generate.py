@@ -82,7 +82,7 @@ def build_nodes(current: str) -> str:
         rows += [("", WAYS[topic.way], f"`{topic.name}`", f"`{topic.kind}`", topic.qos, topic.content) for topic in interface.topics]
         rows += [("", "service", f"`~/{service.name}`", f"`{service.kind}`", "", service.purpose) for service in interface.services]
         rows += [("", "parameter", *row) for row in read_parameters(CONFIGS[node])]
-        rows += [("", "status", f"`{name}`", code, "", meaning) for code, (name, meaning) in enumerate(interface.statuses.items())]
+        rows += [("", "status", f"`{status}`", code, "", status.description) for code, status in enumerate(interface.statuses)]
     return write_table(header, rows)
 
 

@@ -34,7 +34,7 @@ BUDGETS: Mapping[str, int] = {
     "deep imports": 0,
     "banned words": 713,
     "long lines": 322,
-    "loose statuses": 22,
+    "loose statuses": 0,
     "failing examples": 0,
 }
 PRINTED_ONLY = ("late attributes",)

@@ -12,6 +12,7 @@ import pinocchio as pin
 import humanoid_dynamics as hd
 from benchmarks.motion.recordings import find_recording
 from humanoid_dynamics.filtering import DynamicsFilter
+from humanoid_dynamics.filtering.conditioning.sample_clock import SampleStatus
 from humanoid_dynamics.filtering.frame import Frame
 from humanoid_dynamics.motion.clip import Clip
 from humanoid_dynamics.motion.gait import plan_walk
@@ -166,16 +167,16 @@ def send(fault: Fault) -> Iterator[tuple[float, Vector]]:
         t += 1.0 / (RATES.get(fault.kind, RATE) if bad else RATE)
 
 
-def follow(fault: Fault) -> tuple[DynamicsFilter, list[Frame], set[str]]:
+def follow(fault: Fault) -> tuple[DynamicsFilter, list[Frame], set[SampleStatus]]:
     """Let the filter follow a stream with a fault; return it, all its frames, and what became of the samples."""
     flow = DynamicsFilter(load_motion(fault.motion).robot)
     return flow, *run(flow, send(fault))
 
 
-def run(flow: DynamicsFilter, samples: Iterable[tuple[float, Vector]]) -> tuple[list[Frame], set[str]]:
+def run(flow: DynamicsFilter, samples: Iterable[tuple[float, Vector]]) -> tuple[list[Frame], set[SampleStatus]]:
     """Let a filter follow samples to their end; return all its frames, and what became of the samples."""
     frames: list[Frame] = []
-    said = set()
+    said: set[SampleStatus] = set()
     for t, q in samples:
         said.add(flow.push(t, q))
         while flow.ready and (frame := flow.tick()) is not None:

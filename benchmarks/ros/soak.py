@@ -14,6 +14,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import UInt8
 
 from benchmarks.ros.processes import Measured, end_nodes, read_cpu, read_memory, start_node, wait_until
+from humanoid_dynamics.control.balance_settings import BalanceStatus
 from humanoid_dynamics.nodes.adapter import make_qos
 from humanoid_dynamics.nodes.interfaces import INTERFACES, REPORTS
 from humanoid_dynamics.nodes.messages import nanoseconds
@@ -119,5 +120,5 @@ def _judge_processes(memory: Mapping[str, list[int]], shares: Mapping[str, float
     for name, share in shares.items():
         goal = "<= 0.25" if name == "inverse_dynamics" else "beside it"
         rows.append(Measured(f"{name}, share of a core", share, "-", goal, goal == "beside it" or share <= 0.25))
-    rows.append(Measured(f"the controller ends {status}", 1.0, "-", "standing", status == "standing"))
+    rows.append(Measured(f"the controller ends {status}", 1.0, "-", "STANDING", status == BalanceStatus.STANDING))
     return rows

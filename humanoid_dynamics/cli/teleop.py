@@ -114,6 +114,8 @@ def replay_facts(replay: "Replay") -> dict[str, Any]:
     """Tell a replay in plain data, ready for JSON: SI units."""
     import numpy as np
 
+    from humanoid_dynamics.filtering.poses.gate import PoseStreamStatus
+
     certificates = [frame.certificate for frame in replay.frames]
     spent = 1e6 * replay.seconds
     return {
@@ -126,7 +128,7 @@ def replay_facts(replay: "Replay") -> dict[str, Any]:
         "microseconds": {"median": float(np.median(spent)), "p99": float(np.percentile(spent, 99.0)), "worst": float(spent.max())},
         "frames": {
             name: {
-                "followed": replay.statuses[name].get("tracking", 0) / len(replay.frames),
+                "followed": replay.statuses[name].get(PoseStreamStatus.TRACKING, 0) / len(replay.frames),
                 "rms": _rms(errors),
                 "largest": _largest(errors),
                 "rms_to_operator": _rms(replay.misses[name]),
@@ -173,7 +175,7 @@ def _finite(value: float) -> float | None:
 def _print(facts: dict[str, Any]) -> None:
     console, spent = make_console(), facts["microseconds"]
     console.print(f"[bold]{facts['robot']}[/]  {facts['ticks']} ticks at {facts['rate']:g} Hz, {'fell' if facts['fell'] else 'stood'}")
-    told = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in facts["statuses"].items())
+    told = ", ".join(f"{name} {count}" for name, count in facts["statuses"].items())
     console.print(
         f"inside all limits in {100.0 * facts['in_limits']:.1f} % of the ticks; {told}; equation of motion {facts['residual']:.0e}"
     )
@@ -183,7 +185,7 @@ def _print(facts: dict[str, Any]) -> None:
             name,
             f"{100.0 * one['followed']:.0f} %",
             *("-" if one[key] is None else f"{100.0 * one[key]:.1f} cm" for key in ERRORS),
-            ", ".join(f"{status.replace('_', ' ')} {count}" for status, count in one["statuses"].items()),
+            ", ".join(f"{status} {count}" for status, count in one["statuses"].items()),
         )
         for name, one in facts["frames"].items()
     ]

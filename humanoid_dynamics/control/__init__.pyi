@@ -1,5 +1,6 @@
 from .balance import BalanceController as BalanceController
 from .balance_settings import BalanceSettings as BalanceSettings
+from .balance_settings import BalanceStatus as BalanceStatus
 from .effort_guard import EffortGuard as EffortGuard
 from .effort_guard import GuardSettings as GuardSettings
 from .effort_guard import GuardStatus as GuardStatus

@@ -14,7 +14,7 @@ import numpy as np
 
 from humanoid_dynamics.contact.phases import ContactPhaseStatus, PhaseManager
 from humanoid_dynamics.contact.schedule import ContactInterval, ContactSchedule
-from humanoid_dynamics.control.balance_settings import BalanceSettings, Torques
+from humanoid_dynamics.control.balance_settings import BalanceSettings, BalanceStatus, Torques
 from humanoid_dynamics.control.contact_state import ContactState, ContactThresholds
 from humanoid_dynamics.control.measured import MeasuredState
 from humanoid_dynamics.control.reference import Reference
@@ -36,7 +36,7 @@ CREEP = 0.03  # rad/s or m/s; faster joints are asked to overcome nearly all of 
 LOST_AFTER = 0.03  # s for which a contact that bears load must be open until it is lost
 PATIENCE = 0.15  # s for which a motion goes on without a sole that should have touched
 LEAVING = 0.15  # share of the load below which a contact that opens is leaving as planned
-LATE_CONTACTS = {ContactPhaseStatus.WAITING: "contact_waiting", ContactPhaseStatus.LOST: "contact_lost"}
+LATE_CONTACTS = {ContactPhaseStatus.WAITING: BalanceStatus.CONTACT_WAITING, ContactPhaseStatus.LOST: BalanceStatus.CONTACT_LOST}
 
 
 class BalanceController:
@@ -92,7 +92,7 @@ class BalanceController:
         self._good_at = -np.inf
         self._rewound = ""
         self._last_q: Vector = self.measured.q
-        self._last = Torques(read_only(np.zeros(len(self.robot.actuated))), "waiting", "no state has come")
+        self._last = Torques(read_only(np.zeros(len(self.robot.actuated))), BalanceStatus.WAITING, "no state has come")
 
     def hold_posture(self) -> None:
         """Drop reference and schedule, and hold the posture that the next state shows; contacts stay as they were measured."""
@@ -180,8 +180,8 @@ class BalanceController:
         """
         missing = self.measured.missing or ("no reference yet" if self.settings.await_reference and not self.reference.begun else "")
         stale = self.measured.explain_age(t, self.settings.timeout)
-        if missing or (stale and self._last.status == "waiting"):
-            self._last = Torques(self._last.tau, "waiting", missing or stale)
+        if missing or (stale and self._last.status is BalanceStatus.WAITING):
+            self._last = Torques(self._last.tau, BalanceStatus.WAITING, missing or stale)
             return self._last
         if stale:
             return self._fade(t, stale)
@@ -197,7 +197,9 @@ class BalanceController:
         if self._tilt(wanted.q) > self.settings.fall_tilt:
             self._damping.observe(self.robot.actuated, np.zeros(0), v[self.robot.actuated_v])
             tau = np.clip(self._damping.torques(0.0), -self.limits, self.limits)
-            self._last = Torques(read_only(tau), "fallen", f"the root link is tilted by {np.degrees(self._tilt(wanted.q)):.0f} degrees")
+            self._last = Torques(
+                read_only(tau), BalanceStatus.FALLEN, f"the root link is tilted by {np.degrees(self._tilt(wanted.q)):.0f} degrees"
+            )
             return self._last
         shares = self._shares(phase.shares)
         a = self.law.accelerate(q, v, wanted, tuple((shares > 0.0).tolist()))
@@ -219,7 +221,7 @@ class BalanceController:
             now: The time [s].
         """
         age = self._age(now)
-        if self._last.status == "waiting" or age <= self.settings.timeout:
+        if self._last.status is BalanceStatus.WAITING or age <= self.settings.timeout:
             return None
         late = self.measured.explain_age(now, self.settings.timeout) or f"no good state for {1e3 * age:.0f} ms"
         return self._fade(now, f"{late}; {self._complaint}" if self._complaint else late)
@@ -237,7 +239,7 @@ class BalanceController:
         """
         age = self._age(now)
         share = min(max(0.0, 1.0 - (age - self.settings.timeout) / self.settings.fade_out_duration), 1.0) if np.isfinite(age) else 0.0
-        return Torques(read_only(share * self._last.tau), "state_skewed" if self._skewed else "state_stale", why)
+        return Torques(read_only(share * self._last.tau), BalanceStatus.STATE_SKEWED if self._skewed else BalanceStatus.STATE_STALE, why)
 
     def _in_time(self, stamp: float, now: float, before: float) -> bool:
         """Return whether a stamp is near enough to now; where it went back against that before from the same source, all begins anew."""
@@ -266,9 +268,11 @@ class BalanceController:
 
     def refused(self) -> Torques | None:
         """Return the last torques with the reason for which the latest state was refused; None where it was not."""
-        if not self._complaint or self._last.status == "waiting":
+        if not self._complaint or self._last.status is BalanceStatus.WAITING:
             return None
-        return Torques(self._last.tau, "state_skewed" if self._skewed else "state_refused", self._complaint, self._last.answer)
+        return Torques(
+            self._last.tau, BalanceStatus.STATE_SKEWED if self._skewed else BalanceStatus.STATE_REFUSED, self._complaint, self._last.answer
+        )
 
     def _thresholds(self) -> ContactThresholds:
         s = self.settings
@@ -336,25 +340,27 @@ class BalanceController:
         rate: Vector = v[at]
         return self.robot.damping[at] * rate + self.robot.friction[at] * rate / (np.abs(rate) + CREEP)
 
-    def _judge(self, answer: Answer, t: float, phase: ContactPhaseStatus, why: str) -> tuple[str, str]:
+    def _judge(self, answer: Answer, t: float, phase: ContactPhaseStatus, why: str) -> tuple[BalanceStatus, str]:
         if self._rewound:
             said, self._rewound = self._rewound, ""
-            return "time_back", said
+            return BalanceStatus.TIME_BACK, said
         certificate = answer.certificate
         if certificate.status not in {AnswerStatus.OK, AnswerStatus.INCONSISTENT_CONTACT}:  # measured soles are never quite at rest
             infeasible = certificate.status in {AnswerStatus.UNSUPPORTED, AnswerStatus.INVALID_INPUT}
-            return ("infeasible" if infeasible else "limited"), "; ".join(certificate.reasons)
+            return (BalanceStatus.INFEASIBLE if infeasible else BalanceStatus.LIMITED), "; ".join(certificate.reasons)
         if phase in LATE_CONTACTS:
             return LATE_CONTACTS[phase], why
         if self.reference.fault:
-            return "reference_refused", self.reference.fault
+            return BalanceStatus.REFERENCE_REFUSED, self.reference.fault
         status, why = self._judge_reference(t)
         if self.measured.estimated.any():
-            return "velocities_estimated", f"{status}; {self.measured.estimated.sum()} joints come without velocities"
+            return BalanceStatus.VELOCITIES_ESTIMATED, f"{status}; {self.measured.estimated.sum()} joints come without velocities"
         return status, why
 
-    def _judge_reference(self, t: float) -> tuple[str, str]:
+    def _judge_reference(self, t: float) -> tuple[BalanceStatus, str]:
         if not self.reference.begun:
-            return "standing", ""
+            return BalanceStatus.STANDING, ""
         ended = t > self.reference.end
-        return ("reference_ended" if ended else "following"), (f"ended {t - self.reference.end:.2f} s ago" if ended else "")
+        return (BalanceStatus.REFERENCE_ENDED if ended else BalanceStatus.FOLLOWING), (
+            f"ended {t - self.reference.end:.2f} s ago" if ended else ""
+        )

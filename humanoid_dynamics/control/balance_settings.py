@@ -8,25 +8,33 @@ from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.resolution.answer import Answer
 from humanoid_dynamics.resolution.rules import DEFAULT_RULE, find_rule
 from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.status import StatusEnum
 
-STATUSES = {
-    "waiting": "not every joint, or not the base, has been heard of, or a reference is awaited; nothing is sent",
-    "standing": "no reference has come; the posture found is held",
-    "following": "the reference is followed",
-    "reference_ended": "the reference has ended or stopped coming; its last posture is held",
-    "reference_refused": "the latest piece of the reference was refused; what came before is followed, then held",
-    "velocities_estimated": "the state comes without velocities; they are differentiated, and the reason names what is done besides",
-    "limited": "a contact or a motor is at its limit; the torques are the nearest inside all limits",
-    "infeasible": "no torques and contact forces inside their limits produce the motion; the nearest torques are sent",
-    "contact_waiting": "a contact that should have closed has not; the reference waits for it",
-    "contact_lost": "a contact that bears load has opened; the others bear it",
-    "state_refused": "the latest state was refused; the torques of the last good one are sent",
-    "state_stale": "good states stopped coming, or those of some joints, which the reason names; the last torques fade to zero",
-    "state_skewed": "states are stamped too far from now; they are not used, and the last torques fade to zero",
-    "time_back": "stamps went back by more than clocks differ: all that was known is forgotten",
-    "fallen": "the root link is tilted too far; the joints are damped until it is upright again",
-    "sender_lost": "who sends the reference has gone silent; what was sent is followed to its end, then its last posture is held",
-}
+
+class BalanceStatus(StatusEnum):
+    """How the balance controller follows its reference."""
+
+    WAITING = "WAITING", "the position of a joint, the base or an awaited reference has not come; nothing is sent"
+    STANDING = "STANDING", "no reference has come; the initial posture is held"
+    FOLLOWING = "FOLLOWING", "the controller follows the reference"
+    REFERENCE_ENDED = "REFERENCE_ENDED", "the reference has ended or stopped coming; its last posture is held"
+    REFERENCE_REFUSED = "REFERENCE_REFUSED", "the latest piece of the reference was rejected; the one before is followed, then held"
+    VELOCITIES_ESTIMATED = (
+        "VELOCITIES_ESTIMATED",
+        "the state has no velocities; they are differentiated, the reason names the status besides",
+    )
+    LIMITED = "LIMITED", "a contact or a motor is at its limit; the torques are the nearest within all limits"
+    INFEASIBLE = "INFEASIBLE", "no torques and contact forces within their limits produce the motion; the nearest torques are sent"
+    CONTACT_WAITING = "CONTACT_WAITING", "a scheduled contact has not closed; the reference waits for it"
+    CONTACT_LOST = "CONTACT_LOST", "a contact that carries load has opened; the others carry it"
+    STATE_REFUSED = "STATE_REFUSED", "the latest state was rejected; the torques of the last good one are sent"
+    STATE_STALE = "STATE_STALE", "good states stopped coming, or those of the joints in the reason; the last torques fade to zero"
+    STATE_SKEWED = "STATE_SKEWED", "stamps of states are too far from now; these states are not used, and the last torques fade to zero"
+    TIME_BACK = "TIME_BACK", "stamps went back by more than the permitted clock skew; the controller starts again"
+    FALLEN = "FALLEN", "the root link is tilted too far; joints are damped until it is upright again"
+    HEARTBEAT_LOST = "HEARTBEAT_LOST", "the heartbeat of the reference stopped; the rest of the reference is followed, then held"
+
+
 SOURCES = {
     "assumed": "the soles of the resting posture, or those of the schedule, always stand",
     "wrench": "a sole stands while its measured normal force says so, with two thresholds and a time",
@@ -82,12 +90,12 @@ class Torques:
 
     Attributes:
         tau: (na,) torques in the order of ``robot.actuated`` [N·m or N]; finite and within limits.
-        status: One of ``STATUSES``.
+        status: How the reference is followed.
         reason: What is wrong, in words; empty where nothing is.
         answer: Wrenches and certificate; None where the torques did not come from the state.
     """
 
     tau: Vector
-    status: str
+    status: BalanceStatus
     reason: str = ""
     answer: Answer | None = None

@@ -4,12 +4,17 @@ from .batches.job import build_job as build_job
 from .clip_filter import FilteredClip as FilteredClip
 from .clip_filter import filter_clip as filter_clip
 from .clip_report import ClipReport as ClipReport
+from .conditioning.sample_clock import SampleStatus as SampleStatus
 from .filter import DynamicsFilter as DynamicsFilter
+from .frame import FilterStatus as FilterStatus
 from .frame import Frame as Frame
+from .live.command import LiveFilterStatus as LiveFilterStatus
 from .paper.filter import PaperFilter as PaperFilter
 from .paper.filter import PaperReference as PaperReference
 from .paper.frame import PaperFilterStatus as PaperFilterStatus
 from .poses.answer import TeleoperationFrame as TeleoperationFrame
+from .poses.answer import TeleoperationStatus as TeleoperationStatus
+from .poses.gate import PoseStreamStatus as PoseStreamStatus
 from .poses.teleoperation import Teleoperation as Teleoperation
 from .preservation import PreservationMeasures as PreservationMeasures
 from .sensitivity import perturbations as perturbations

@@ -10,7 +10,7 @@ from time import perf_counter
 import numpy as np
 
 from humanoid_dynamics.errors import ClipError
-from humanoid_dynamics.filtering.conditioning.sample_faults import REASONS, TAKEN
+from humanoid_dynamics.filtering.conditioning.sample_clock import ACCEPTED, SampleStatus
 from humanoid_dynamics.filtering.fallen import FALLEN, has_fallen
 from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.frame import Frame
@@ -41,8 +41,8 @@ class Feed:
 
     clip: Clip
     frames: list[Frame] = field(default_factory=list)
-    told: Counter[str] = field(default_factory=Counter)
-    rows: dict[str, int] = field(default_factory=dict)
+    told: Counter[SampleStatus] = field(default_factory=Counter)
+    rows: dict[SampleStatus, int] = field(default_factory=dict)
     refused: set[int] = field(default_factory=set)
     spent: list[float] = field(default_factory=list)
 
@@ -57,9 +57,9 @@ class Feed:
         """What became of samples that were not simply taken, in words."""
         said = []
         for status, count in self.told.items():
-            if status != "ok":
-                what = f"{status}" if status in TAKEN else f"refused, {status}"
-                said.append(f"{count} of {len(self.clip)} samples {what}, the first in row {self.rows[status]}: {REASONS[status]}")
+            if status is not SampleStatus.OK:
+                what = f"{status}" if status in ACCEPTED else f"refused, {status}"
+                said.append(f"{count} of {len(self.clip)} samples {what}, the first in row {self.rows[status]}: {status.description}")
         return tuple(said)
 
     def check(self) -> None:
@@ -71,14 +71,14 @@ class Feed:
         frames = self.frames
         if len(frames) >= FEWEST_FRAMES and frames[-1].time - frames[0].time >= (FEWEST_FRAMES - 1) / self.clip.rate:
             return
-        refused = [status for status in self.told if status not in TAKEN]
+        refused = [status for status in self.told if status not in ACCEPTED]
         notices = "".join(f"; {notice}" for notice in self.clip.notices)
         if not refused:
             problem = f"the robot falls at once: {count_frames(len(frames))}, shorter than {FEWEST_FRAMES} samples of the clip"
             raise ClipError(self.clip.origin, problem + "".join(f"; {notice}" for notice in self.notices) + notices, row=0)
         first = min(refused, key=lambda status: self.rows[status])
         counts = ", ".join(f"{self.told[status]} {status}" for status in refused)
-        problem = f"{first}: {REASONS[first]}; refused of {len(self.clip)} samples: {counts}"
+        problem = f"{first}: {first.description}; refused of {len(self.clip)} samples: {counts}"
         raise ClipError(self.clip.origin, problem + notices, row=self.rows[first])
 
     def end_at_rest(self) -> None:
@@ -113,7 +113,7 @@ def feed_clip(flow: DynamicsFilter, clip: Clip, watch: Callable[[float], None] |
         if row < len(clip) and abs(instants[row] - time) <= SAME:
             feed.told[status] += 1
             feed.rows.setdefault(status, row)
-            if status not in TAKEN:
+            if status not in ACCEPTED:
                 feed.refused.add(row)
         stands = _drain(flow, feed, began)
         if not stands:

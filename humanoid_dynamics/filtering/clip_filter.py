@@ -12,7 +12,7 @@ from humanoid_dynamics.errors import ClipError
 from humanoid_dynamics.filtering.clip_feed import HOLD, HOLD_RATE, Feed, feed_clip
 from humanoid_dynamics.filtering.clip_report import ClipReport, PerturbedRun, judge_clip
 from humanoid_dynamics.filtering.filter import DynamicsFilter
-from humanoid_dynamics.filtering.frame import Frame
+from humanoid_dynamics.filtering.frame import FilterStatus, Frame
 from humanoid_dynamics.filtering.preservation import PreservationMeasures, measure_preservation, unmeasured
 from humanoid_dynamics.filtering.run_out import run_out
 from humanoid_dynamics.filtering.sensitivity import perturbations
@@ -219,7 +219,7 @@ def _attempt(
         _wanted(paced, feed.frames),
         microseconds=feed.microseconds,
         notices=notices,
-        lost=flow.status == "fallen",
+        lost=flow.status is FilterStatus.FALLEN,
         measures=_measure(original, paced, feed),
     )
     report = replace(report, delay=flow.delay_at(1.0 / longest))

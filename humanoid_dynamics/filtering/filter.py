@@ -12,8 +12,9 @@ from humanoid_dynamics.errors import ShapeError, UnsupportedRobotError
 from humanoid_dynamics.filtering.certificate import FrameCertificate, FrameJudge
 from humanoid_dynamics.filtering.conditioning.intake import steps_of_hold
 from humanoid_dynamics.filtering.conditioning.rehearsal import rehearse
+from humanoid_dynamics.filtering.conditioning.sample_clock import SampleStatus
 from humanoid_dynamics.filtering.fallen import has_fallen, unheld
-from humanoid_dynamics.filtering.frame import Frame
+from humanoid_dynamics.filtering.frame import FilterStatus, Frame
 from humanoid_dynamics.filtering.measured import read_number, read_state
 from humanoid_dynamics.filtering.modes import build_tick
 from humanoid_dynamics.filtering.prediction import Prediction
@@ -47,7 +48,7 @@ class DynamicsFilter:
         v: (nv,) velocity now.
         delay: By how much a frame is later than the newest sample, at most, where samples come as often as ticks; see ``delay_at``;
             what it is now is ``lag`` [s].
-        status: What the last tick had to say: a word of ``STATUSES``, the rung with its number.
+        status: How the last tick was answered.
         reason: The same in words; what is awaited where there is no frame.
         proportions: Measures of the robot.
         doubtful: Joints whose limits cannot be meant; where there are any no joint and torque limits are kept.
@@ -110,7 +111,8 @@ class DynamicsFilter:
         self.q: Vector = np.array(self.robot.posture)
         self.v: Vector = np.zeros(self.robot.nv)
         self._row, self._measured = 0, False
-        self.status, self.reason = "waiting", "no sample has come"
+        self.status: FilterStatus = FilterStatus.WAITING
+        self.reason = "no sample has come"
 
     @property
     def lag(self) -> float:
@@ -162,7 +164,7 @@ class DynamicsFilter:
             self._stream.late = late
             self._stream.leave_out(missed)
 
-    def push(self, time: float, q: Vector) -> str:
+    def push(self, time: float, q: Vector) -> SampleStatus:
         """Take one sample of the reference; nothing raises.
 
         Args:
@@ -170,7 +172,7 @@ class DynamicsFilter:
             q: (nq,) configuration.
 
         Returns:
-            What became of it, see ``Intake.take``.
+            Whether it is followed, and how, or why it was rejected.
         """
         status = self._stream.take(time, q)
         self._prepare()

@@ -7,17 +7,20 @@ from dataclasses import dataclass
 from humanoid_dynamics.filtering.certificate import FrameCertificate
 from humanoid_dynamics.filtering.ticks.target import Target
 from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.status import StatusEnum
 
-STATUSES = {
-    "waiting": "the look-ahead is not there yet",
-    "silent": "no sample comes that can be taken; what came before is handed out, then the reference stands still until more come",
-    "ok": "all limits that are judged are kept",
-    "rung": "a limit gives way; the number says which of ``step.RUNGS``",
-    "outside": "a limit is broken; the certificate says which",
-    "state_not_finite": "the measured state is no state; the last one that was is used",
-    "fallen": "the robot fell; its posture is held until the reference stands on both soles, or is made to, then it goes back there and on",
-    "ended": "nothing is left",
-}
+
+class FilterStatus(StatusEnum):
+    """How the filter answered its last tick."""
+
+    WAITING = "WAITING", "the look-ahead is not there yet"
+    INPUT_TIMEOUT = "INPUT_TIMEOUT", "no usable sample comes; known ones are followed, then the reference stands still until more come"
+    OK = "OK", "all limits that are checked are kept"
+    RELAXED = "RELAXED", "a limit is relaxed; the reason names the level"
+    LIMIT_VIOLATED = "LIMIT_VIOLATED", "a limit is violated; the certificate names it"
+    STATE_NOT_FINITE = "STATE_NOT_FINITE", "the measured state is not finite; the last good one is used"
+    FALLEN = "FALLEN", "the robot fell; its posture is held until the reference stands on both soles, then the robot returns to its feet"
+    ENDED = "ENDED", "no frame is left"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,8 +12,9 @@ from humanoid_dynamics.filtering.conditioning.leash import Leash
 from humanoid_dynamics.filtering.conditioning.pace import Pace, hurry
 from humanoid_dynamics.filtering.conditioning.planner import Planner
 from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
-from humanoid_dynamics.filtering.conditioning.sample_faults import TAKEN
+from humanoid_dynamics.filtering.conditioning.sample_clock import ACCEPTED, SampleStatus
 from humanoid_dynamics.filtering.conditioning.track import Track
+from humanoid_dynamics.filtering.frame import FilterStatus
 from humanoid_dynamics.filtering.proportions import Proportions
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.start import FirstPlace, Placer
@@ -72,7 +73,8 @@ class TargetStream:
         self._pace = Pace(settings, self._patience)
         self._targets: list[Target] = []
         self.place = FirstPlace(placer)
-        self.started, self.ended, self.refused, self.stood = False, False, "", 0.0
+        self.started, self.ended, self.stood = False, False, 0.0
+        self.refused: SampleStatus | None = None
         self.late: float | None = None
 
     @property
@@ -130,7 +132,7 @@ class TargetStream:
         """How many of them are enough."""
         return NEEDED if self.ended else self._ahead
 
-    def take(self, time: float, q: Vector) -> str:
+    def take(self, time: float, q: Vector) -> SampleStatus:
         """Take one sample of the reference; nothing raises.
 
         Args:
@@ -142,23 +144,23 @@ class TargetStream:
         """
         self._intake.sight.share = self._pace.share if self.late is None else hurry(self.late + self.behind)
         status = self._intake.see(time, q)
-        if not status and self._doubts and self._intake.doubt():
-            self.refused = "jumped"
+        if status is None and self._doubts and self._intake.doubt():
+            self.refused = SampleStatus.POSTURE_JUMP
             return self.refused
-        if not status:
+        if status is None:
             told, status = self._close_hole(), self._intake.accept()
-            status = told if status == "ok" else status
-        if status == "leaning" and self._intake.sight.leans:  # it was to be seen; what is held until it comes back is no hole
+            status = told if status is SampleStatus.OK else status
+        if status is SampleStatus.LEANING and self._intake.sight.leans:  # it was to be seen; what is held until it comes back is no hole
             self._good = self._intake.sight.due
-        if status == "jumped" and not (self.started or self.planned) and self._intake.begin_at_rest():
+        if status is SampleStatus.POSTURE_JUMP and not (self.started or self.planned) and self._intake.begin_at_rest():
             self._track.restart()
             self.place = FirstPlace(self._placer)
-        self.refused = "" if status in TAKEN else status
-        if status in TAKEN and self._intake.q is not None:
+        self.refused = None if status in ACCEPTED else status
+        if status in ACCEPTED and self._intake.q is not None:
             self.stood = 0.0
             self._good = self._intake.time
             self._track.add(self._intake.time, self._intake.q, self.behind)
-            if status == "moved":
+            if status is SampleStatus.BASE_JUMP:
                 self._track.break_off()
         return status
 
@@ -174,23 +176,23 @@ class TargetStream:
             self._good = self._good if missed else self._intake.time
             self._track.add(self._intake.time, self._intake.q, self.behind)
 
-    def _close_hole(self) -> str:
+    def _close_hole(self) -> SampleStatus:
         """Before the first sample after a hole: take back what has stood still and is not settled, and lead to that sample instead.
 
         Returns:
-            What became of that sample; ``ok`` where motion goes on.
+            What became of that sample; ``OK`` where motion goes on.
         """
         intake, sight, track = self._intake, self._intake.sight, self._track
         hole, last, jumped = sight.due - self._good, self._good - STEP, sight.doubts.jumped
         least, self._usual = max(HOLE[0], HOLE[1] * self._usual), min(sight.due - intake.time, HOLE[0])
         if not (jumped or hole >= least) or not intake.follows or intake.is_near:
-            return "ok"
+            return SampleStatus.OK
         settled = track.start + (self._planner.now + SETTLED + track.half) * self._settings.dt
-        told = "moved" if intake.is_elsewhere else "jumped" if jumped or hole >= SHORT else "ok"
-        goes_on = told == "ok"
+        told = SampleStatus.BASE_JUMP if intake.is_elsewhere else SampleStatus.POSTURE_JUMP if jumped or hole >= SHORT else SampleStatus.OK
+        goes_on = told is SampleStatus.OK
         last = min(sight.doubts.since - STEP, sight.due - WAY) if jumped else last
         if settled > last if goes_on else sight.due - max(settled, last) < SHORT:
-            return "ok"  # it is too late
+            return SampleStatus.OK  # it is too late
         start, (before, q), late = track.take_back(max(settled, last))
         intake.go_back(start, q)
         lasts, later = sight.due - start, sight.due - sight.clock.stamp - late
@@ -269,7 +271,7 @@ class TargetStream:
         row = round(target.time / self._settings.dt)
         return self._track.start + target.time - float(self._track.behind.between(row, row + 1)[0])
 
-    def tell_awaited(self) -> tuple[str, str]:
+    def tell_awaited(self) -> tuple[FilterStatus, str]:
         """Return status and reason where there is no target."""
         dt = self._settings.dt
         seconds = None if self._intake.q is None else (self._known * dt, self._ahead * dt)

@@ -1,51 +1,56 @@
-"""What the filter says of its ticks, in a word and in words."""
+"""Status and reason of a tick of the filter."""
 
 from __future__ import annotations
 
-from humanoid_dynamics.filtering.conditioning.sample_faults import REASONS
+from humanoid_dynamics.filtering.conditioning.sample_clock import SampleStatus
 from humanoid_dynamics.filtering.fallen import FALLEN
-from humanoid_dynamics.filtering.frame import STATUSES, Frame
+from humanoid_dynamics.filtering.frame import FilterStatus, Frame
+from humanoid_dynamics.filtering.ticks.step import RUNGS
 
 
-def tell_frame(frame: Frame, refused: str, stood: float, *, believed: bool) -> tuple[str, str]:
-    """Return a word of ``STATUSES``, the rung with its number, and the reason.
+def tell_frame(frame: Frame, refused: SampleStatus | None, stood: float, *, believed: bool) -> tuple[FilterStatus, str]:
+    """Return status and reason of a frame.
 
     Args:
-        frame: What is handed out.
-        refused: What became of the last sample where it was left out.
-        stood: For how long the reference has stood still because nothing comes [s].
-        believed: Whether the state it begins with is that of the robot, where one was measured.
+        frame: The frame.
+        refused: Status of the last sample where it was rejected.
+        stood: For how long the reference has stood still because no sample comes [s].
+        believed: Whether the measured state, if any, is used.
     """
-    word = _name(frame, believed)
-    if word == "ok" and stood > 0.0:
-        why = f"; the last one was left out: {REASONS[refused]}" if refused else ""
-        return "silent", f"the reference has stood still for {stood:.2f} s, no sample has come{why}"
-    return word, STATUSES[word.split()[0]]
+    status = _name(frame, believed)
+    if status is FilterStatus.OK and stood > 0.0:
+        why = f"; the last one was rejected: {refused.description}" if refused else ""
+        return FilterStatus.INPUT_TIMEOUT, f"the reference has stood still for {stood:.2f} s, no sample has come{why}"
+    if status is FilterStatus.RELAXED:
+        return status, f"level {frame.rung}: {RUNGS[frame.rung].replace('_', ' ')}"
+    return status, status.description
 
 
-def _name(frame: Frame, believed: bool) -> str:
+def _name(frame: Frame, believed: bool) -> FilterStatus:
     if frame.rung == FALLEN:
-        return "fallen"
+        return FilterStatus.FALLEN
     if not believed:
-        return "state_not_finite"
+        return FilterStatus.STATE_NOT_FINITE
     if frame.rung:
-        return f"rung {frame.rung}"
-    return "ok" if frame.certificate.holds else "outside"
+        return FilterStatus.RELAXED
+    return FilterStatus.OK if frame.certificate.holds else FilterStatus.LIMIT_VIOLATED
 
 
-def tell_awaited(refused: str, seconds: tuple[float, float] | None, *, planned: bool, ended: bool) -> tuple[str, str]:
+def tell_awaited(
+    refused: SampleStatus | None, seconds: tuple[float, float] | None, *, planned: bool, ended: bool
+) -> tuple[FilterStatus, str]:
     """Return status and reason where there is no frame.
 
     Args:
-        refused: What became of the last sample where it was left out.
-        seconds: How much look-ahead is there, and how much is enough [s]; None where no sample was taken.
+        refused: Status of the last sample where it was rejected.
+        seconds: How much look-ahead is there, and how much is enough [s]; None where no sample was accepted.
         planned: Whether the first frames are planned.
         ended: Whether no sample will follow.
     """
     if ended:
-        return "ended", STATUSES["ended"]
+        return FilterStatus.ENDED, FilterStatus.ENDED.description
     if planned:
-        return "waiting", "where to stand is being looked for"
+        return FilterStatus.WAITING, "the first stance is being computed"
     if seconds is not None:
-        return "waiting", f"{seconds[0]:.2f} s of {seconds[1]:.2f} s of look-ahead are there"
-    return "waiting", f"no sample was taken: {REASONS[refused]}" if refused else "no sample has come"
+        return FilterStatus.WAITING, f"{seconds[0]:.2f} s of {seconds[1]:.2f} s of look-ahead are there"
+    return FilterStatus.WAITING, f"no sample was accepted: {refused.description}" if refused else "no sample has come"

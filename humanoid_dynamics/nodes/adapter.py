@@ -29,6 +29,7 @@ from humanoid_dynamics.nodes.configs import AUTO, CONFIGS
 from humanoid_dynamics.nodes.interfaces import ANY, INTERFACES, Topic
 from humanoid_dynamics.nodes.parameters import declare_parameters, refuse_or_change
 from humanoid_dynamics.program import interruptible
+from humanoid_dynamics.status import StatusEnum
 
 DIAGNOSTICS_PERIOD = 0.5  # s
 LOG_PERIOD = 1.0  # s
@@ -59,8 +60,8 @@ def find_type(kind: str, part: str = "msg") -> Any:
 class AdapterNode(LifecycleNode):
     """A node of ours; children say what is particular."""
 
-    good: tuple[str, ...] = ()  # statuses at level OK
-    failed: tuple[str, ...] = ()  # statuses at level ERROR; all others are WARN
+    good: tuple[StatusEnum, ...] = ()  # statuses at level OK
+    failed: tuple[StatusEnum, ...] = ()  # statuses at level ERROR; all others are WARN
     places: tuple[str, ...] = ("surface", "frame", "connection")
     raw: tuple[str, ...] = ()  # topics whose handlers take the bytes as they come
 
@@ -73,7 +74,8 @@ class AdapterNode(LifecycleNode):
         self.wait: Callable[[float], bool] | None = None  # how its loop waits for its next tick; asleep where None
         self.robot: RobotModel | None = None
         self.active = False
-        self.status, self.reason = "", "not configured"
+        self.status: StatusEnum | None = None
+        self.reason = "not configured"
         self._codes = {status: code for code, status in enumerate(self.interface.statuses)}
         self._topics = {topic.name: topic for topic in self.interface.topics}
         self._source = ""
@@ -172,7 +174,7 @@ class AdapterNode(LifecycleNode):
         """
         return bool(self._publishers_of[name, of].get_subscription_count())
 
-    def tell(self, status: str, reason: str = "") -> None:
+    def tell(self, status: StatusEnum, reason: str = "") -> None:
         """Set how things stand; a change is published at once, the rest twice a second.
 
         Args:
@@ -184,7 +186,7 @@ class AdapterNode(LifecycleNode):
             return
         if changed:
             self.status = status
-            self._log(status, f"{status}: {reason or self.interface.statuses[status]}")
+            self._log(status, f"{status}: {reason or status.description}")
             self._status_out.publish(UInt8(data=self._codes[status]))
         self._diagnose()
 
@@ -195,7 +197,7 @@ class AdapterNode(LifecycleNode):
         if locked:
             self.lock.release()
 
-    def _log(self, status: str, said: str) -> None:
+    def _log(self, status: StatusEnum, said: str) -> None:
         """Log a change of status, each at most once a second."""
         if monotonic() - self._logged.get(status, -LOG_PERIOD) < LOG_PERIOD:
             return
@@ -213,7 +215,7 @@ class AdapterNode(LifecycleNode):
         status = DiagnosticStatus(
             level=self._level(),
             name=self.get_fully_qualified_name(),
-            message=self.status,
+            message=str(self.status or ""),
             hardware_id=self.robot.name if self.robot is not None else "",
             values=[KeyValue(key=key, value=str(value)) for key, value in facts.items()],
         )
@@ -242,7 +244,7 @@ class AdapterNode(LifecycleNode):
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let handlers run."""
         with self.lock:
-            self.active, self.status = True, ""
+            self.active, self.status = True, None
             began = False
             try:
                 began = self._try("activate", self.begin)

@@ -16,7 +16,7 @@ from std_msgs.msg import Float64MultiArray
 
 from humanoid_dynamics.control.reference import joint_position, measured_joints
 from humanoid_dynamics.errors import HumanoidDynamicsError
-from humanoid_dynamics.filtering.live.command import GOOD, Command
+from humanoid_dynamics.filtering.live.command import GOOD, Command, LiveFilterStatus
 from humanoid_dynamics.filtering.live.motion import LiveMotion
 from humanoid_dynamics.filtering.live.poses import LivePoses
 from humanoid_dynamics.filtering.slope import normal_of
@@ -50,7 +50,7 @@ class DynamicsFilterNode(AdapterNode):
     """Hears references or poses in callbacks, sends what is due at an even rate."""
 
     good = GOOD
-    failed = ("fallen",)
+    failed = (LiveFilterStatus.FALLEN,)
     raw = ("reference/joints", "reference/base")
 
     def __init__(self, **keywords: Any) -> None:
@@ -59,7 +59,9 @@ class DynamicsFilterNode(AdapterNode):
         self._poses: LivePoses | None = None
         self._jumps: Any = None
         self._sent = 0
-        self._sender = HeartbeatMonitor(("following", "limited"))
+        self._sender = HeartbeatMonitor(
+            (LiveFilterStatus.FOLLOWING, LiveFilterStatus.LIMITED), LiveFilterStatus.REFERENCE_ENDED, LiveFilterStatus.HEARTBEAT_LOST
+        )
 
     @property
     def live(self) -> LiveMotion | LivePoses | None:
@@ -123,7 +125,7 @@ class DynamicsFilterNode(AdapterNode):
             self._sender.forget()
             self._engage(self.config.auto_engage)
             self._contacts.forget()
-            self.tell("waiting", live.reason)
+            self.tell(LiveFilterStatus.WAITING, live.reason)
         if self._jumps is None and self.get_parameter("use_sim_time").value:  # then ticks come with the clock
             self._jumps = self.get_clock().create_jump_callback(ANY_JUMP, post_callback=lambda _: self.tick())
 

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Container
 from time import monotonic
+from typing import Generic, TypeVar
 
-LOST = "sender_lost"
+from humanoid_dynamics.status import StatusEnum
+
+Status = TypeVar("Status", bound=StatusEnum)
 SILENT = 1.0  # s without a beat, by the clock of the machine: time that is simulated may stand still
 
 
-class HeartbeatMonitor:
+class HeartbeatMonitor(Generic[Status]):
     """Hears the beat of a sender; one that never beats is not missed."""
 
-    def __init__(self, follows: Container[str]) -> None:
+    def __init__(self, follows: Container[Status], ended: Status, lost: Status) -> None:
         """Begin without a sender.
 
         Args:
             follows: Statuses in which a reference is followed that has not ended.
+            ended: Status after the end of a reference.
+            lost: Status without a heartbeat.
         """
-        self._follows, self._heard_at = follows, 0.0
+        self._follows, self._ended, self._lost = follows, ended, lost
+        self._heard_at = 0.0
 
     def hear(self, _message: object = None) -> None:
         """Take a beat."""
@@ -28,7 +34,7 @@ class HeartbeatMonitor:
         """Expect no beat until the next one comes."""
         self._heard_at = 0.0
 
-    def judge(self, status: str, reason: str) -> tuple[str, str]:
+    def judge(self, status: Status, reason: str) -> tuple[Status, str]:
         """Return how things stand where the sender is lost, and what is told otherwise.
 
         Args:
@@ -38,10 +44,10 @@ class HeartbeatMonitor:
         if not self._heard_at:
             return status, reason
         if status not in self._follows:
-            if status == "reference_ended":
+            if status is self._ended:
                 self.forget()
             return status, reason
         silent = monotonic() - self._heard_at
         if silent < SILENT:
             return status, reason
-        return LOST, f"nothing from who sends the reference for {silent:.0f} s; what was sent is followed to its end"
+        return self._lost, f"nothing from who sends the reference for {silent:.0f} s; what was sent is followed to its end"

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from humanoid_dynamics.control import balance_settings
+from humanoid_dynamics.control.balance_settings import BalanceStatus
 from humanoid_dynamics.control.effort_guard import GuardStatus
 from humanoid_dynamics.control.snake_driver import SnakeDriverStatus
-from humanoid_dynamics.filtering.live import command as live
-from humanoid_dynamics.nodes.statuses import BagStatus, MonitorStatus, PlayerStatus, RecorderStatus, SimulatorNodeStatus
+from humanoid_dynamics.filtering.live.command import LiveFilterStatus
+from humanoid_dynamics.nodes.statuses import BagStatus, MonitorStatus, PlayerStatus, RecorderStatus, SimulatorNodeStatus, ViewerStatus
 from humanoid_dynamics.status import StatusEnum
 
 QOS = {
@@ -69,14 +69,14 @@ class Interface:
         purpose: What it is for, in a sentence.
         topics: Its topics.
         services: Its services.
-        statuses: Status -> meaning; the code of a status is its place here.
+        statuses: Its statuses; the code of a status is its place among them.
         calls: Services of other nodes it asks.
     """
 
     purpose: str
     topics: tuple[Topic, ...]
     services: tuple[Service, ...]
-    statuses: Mapping[str, str]
+    statuses: type[StatusEnum]
     calls: tuple[str, ...] = ()
 
 
@@ -198,22 +198,6 @@ def turned(topics: tuple[Topic, ...]) -> tuple[Topic, ...]:
     return tuple(Topic(t.name, other[t.way], t.kind, t.qos, t.content) for t in topics)
 
 
-VIEWER_STATUSES = {
-    "silent": "no state comes; the last one is shown",
-    "showing": "somebody looks",
-    "unwatched": "states come, and nobody looks",
-}
-
-
-def describe(statuses: type[StatusEnum]) -> Mapping[str, str]:
-    """Return status -> description, in the order of the codes.
-
-    Args:
-        statuses: The statuses.
-    """
-    return MappingProxyType({status: status.description for status in statuses})
-
-
 INTERFACES: Mapping[str, Interface] = MappingProxyType(
     {
         "simulator": Interface(
@@ -253,7 +237,7 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 Service("connect/<connection>", "std_srvs/Trigger", "close a connection of the scene"),
                 Service("cut/<connection>", "std_srvs/Trigger", "open a connection of the scene"),
             ),
-            describe(SimulatorNodeStatus),
+            SimulatorNodeStatus,
         ),
         "inverse_dynamics": Interface(
             "Computes balancing joint torques from a reference and the measured state.",
@@ -279,7 +263,7 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 *REPORTS,
             ),
             (),
-            MappingProxyType(balance_settings.STATUSES),
+            BalanceStatus,
         ),
         "effort_guard": Interface(
             "Checks and limits torque commands, and publishes a safe output after a fault.",
@@ -294,7 +278,7 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 Service("stop", "std_srvs/Trigger", "stop and latch"),
                 Service("rearm", "std_srvs/Trigger", "resume after a fault whose cause is removed"),
             ),
-            describe(GuardStatus),
+            GuardStatus,
         ),
         "motion_player": Interface(
             "Publishes references from clips, gaits and scenarios.",
@@ -303,7 +287,7 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 Service("play", "std_srvs/Trigger", "play from the beginning"),
                 Service("stop", "std_srvs/Trigger", "stop at the next point"),
             ),
-            describe(PlayerStatus),
+            PlayerStatus,
         ),
         "dynamics_filter": Interface(
             "Filters a reference, or poses of an operator, to feasible motion.",
@@ -312,7 +296,7 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 Service("engage", "std_srvs/Trigger", "follow the input; relative poses start from the current pose"),
                 Service("hold", "std_srvs/Trigger", "hold the current posture and ignore the input"),
             ),
-            live.STATUSES,
+            LiveFilterStatus,
         ),
         "monitor": Interface(
             "Shows a live table on the terminal, and can push the robot.",
@@ -330,7 +314,7 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 *REPORTS,
             ),
             (),
-            describe(MonitorStatus),
+            MonitorStatus,
         ),
         "viewer": Interface(
             "Serves a browser page that shows the robot, with controls to push, guide and pause it.",
@@ -347,7 +331,7 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 *REPORTS,
             ),
             (),
-            MappingProxyType(VIEWER_STATUSES),
+            ViewerStatus,
             (
                 "simulator/pause",
                 "simulator/step",
@@ -373,13 +357,13 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 *REPORTS,
             ),
             (),
-            describe(SnakeDriverStatus),
+            SnakeDriverStatus,
         ),
         "recorder": Interface(
             "Records topics into a bag.",
             (Topic(ANY, "in", "any", "any", "topics of this package, a list, or all topics"), *REPORTS),
             (),
-            describe(RecorderStatus),
+            RecorderStatus,
         ),
         "bag_player": Interface(
             "Plays back a bag.",
@@ -388,7 +372,7 @@ INTERFACES: Mapping[str, Interface] = MappingProxyType(
                 Service("pause", "std_srvs/SetBool", "pause or resume"),
                 Service("restart", "std_srvs/Trigger", "play from the beginning"),
             ),
-            describe(BagStatus),
+            BagStatus,
         ),
     }
 )

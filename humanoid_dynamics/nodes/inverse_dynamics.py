@@ -14,7 +14,7 @@ from std_msgs.msg import Float64MultiArray
 
 from humanoid_dynamics.contact.planned import schedule_from_loads
 from humanoid_dynamics.control.balance import BalanceController
-from humanoid_dynamics.control.balance_settings import BalanceSettings, Torques
+from humanoid_dynamics.control.balance_settings import BalanceSettings, BalanceStatus, Torques
 from humanoid_dynamics.errors import HumanoidDynamicsError
 from humanoid_dynamics.nodes.adapter import AdapterNode, Handler
 from humanoid_dynamics.nodes.heartbeat import HeartbeatMonitor
@@ -37,15 +37,23 @@ WORLD = "odom"
 class InverseDynamicsNode(AdapterNode):
     """Computes torques in the callback of the state that completes a pair of joint states and odometry."""
 
-    good = ("waiting", "standing", "following", "reference_ended", "limited")
-    failed = ("fallen",)
+    good = (
+        BalanceStatus.WAITING,
+        BalanceStatus.STANDING,
+        BalanceStatus.FOLLOWING,
+        BalanceStatus.REFERENCE_ENDED,
+        BalanceStatus.LIMITED,
+    )
+    failed = (BalanceStatus.FALLEN,)
     raw = ("joint_states", "odom", "contact_wrenches/<surface>", "reference/joints", "reference/base", "reference/contacts")
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__("inverse_dynamics", **keywords)
         self._controller: BalanceController | None = None
         self._answered = 0
-        self._sender = HeartbeatMonitor(("following", "velocities_estimated"))
+        self._sender = HeartbeatMonitor(
+            (BalanceStatus.FOLLOWING, BalanceStatus.VELOCITIES_ESTIMATED), BalanceStatus.REFERENCE_ENDED, BalanceStatus.HEARTBEAT_LOST
+        )
 
     def prepare(self) -> None:
         """Make the controller."""
@@ -90,7 +98,7 @@ class InverseDynamicsNode(AdapterNode):
         self._sender.forget()
         if self._controller is not None:
             self._controller.forget()
-        self.tell("waiting", "no state has come")
+        self.tell(BalanceStatus.WAITING, "no state has come")
 
     def tick(self) -> None:
         """Send what is due where no good state comes."""
@@ -126,8 +134,8 @@ class InverseDynamicsNode(AdapterNode):
             controller.observe_base(state.pose, state.twist, t, t)
         controller.observe_joints(state.names, state.position, state.velocity, t, t)
         torques = controller.command(t)
-        if torques.status == "waiting":
-            self.tell("waiting", torques.reason)
+        if torques.status is BalanceStatus.WAITING:
+            self.tell(BalanceStatus.WAITING, torques.reason)
             return None
         self._answered += 1
         if shown:
@@ -178,9 +186,9 @@ class InverseDynamicsNode(AdapterNode):
 
     def _answer_message(self, controller: BalanceController, at: int, now: float) -> None:
         torques = controller.command(at / SECOND)
-        self._pending = torques.status == "waiting"
+        self._pending = torques.status is BalanceStatus.WAITING
         if self._pending:
-            self.tell("waiting", torques.reason)
+            self.tell(BalanceStatus.WAITING, torques.reason)
             return
         self._answered += 1
         stamp = Time(sec=at // SECOND, nanosec=at % SECOND)

@@ -49,3 +49,11 @@ class MonitorStatus(StatusEnum):
     """How the table is drawn."""
 
     WATCHING = "WATCHING", "the table is drawn"
+
+
+class ViewerStatus(StatusEnum):
+    """Whether the viewer has a state to show, and visitors."""
+
+    INPUT_TIMEOUT = "INPUT_TIMEOUT", "no state comes; the last one is shown"
+    SHOWING = "SHOWING", "states come and the page is open"
+    UNWATCHED = "UNWATCHED", "states come and no page is open"

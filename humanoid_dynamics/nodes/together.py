@@ -138,7 +138,8 @@ def run_in_lock_step(
             for node in (*(nodes[2:] if link == "call" else nodes), *(other for other in others if isinstance(other, AdapterNode))):
                 node.tick()
         wall, cpu = perf_counter() - begin, process_time() - used
-        return LockStepRun(watch.time, wall, cpu, watch.digest.hexdigest(), {n.get_name(): n.status for n in nodes}, watch.seen, watch.rise)
+        statuses = {node.get_name(): str(node.status or "") for node in nodes}
+        return LockStepRun(watch.time, wall, cpu, watch.digest.hexdigest(), statuses, watch.seen, watch.rise)
     finally:
         gc.unfreeze()
         for node in nodes:

@@ -22,6 +22,7 @@ from humanoid_dynamics.filtering import Teleoperation
 from humanoid_dynamics.nodes.adapter import AdapterNode, Handler, make_qos
 from humanoid_dynamics.nodes.messages import read_odometry, read_wrench, seconds, write_pose, write_wrench
 from humanoid_dynamics.nodes.running import keep_rate, run
+from humanoid_dynamics.nodes.statuses import ViewerStatus
 from humanoid_dynamics.nodes.topic_session import TopicSession, Wires
 from humanoid_dynamics.nodes.wire import JointStateReader
 from humanoid_dynamics.spatial.arrays import Vector
@@ -38,7 +39,7 @@ UNWATCHED = 0.1  # s between states that are read while nobody looks
 class ViewerNode(AdapterNode):
     """Hears the state in callbacks, draws it and fulfils wishes at an even rate."""
 
-    good = ("showing", "unwatched")
+    good = (ViewerStatus.SHOWING, ViewerStatus.UNWATCHED)
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__("viewer", **keywords)
@@ -98,7 +99,7 @@ class ViewerNode(AdapterNode):
 
     def begin(self) -> None:
         """Wait for a state."""
-        self.tell("silent", "no state has come")
+        self.tell(ViewerStatus.INPUT_TIMEOUT, "no state has come")
 
     def tick(self) -> None:
         """Draw, and fulfil what was wished."""
@@ -113,9 +114,9 @@ class ViewerNode(AdapterNode):
             else:
                 session.let_go()
             if monotonic() - self._heard_at > SILENT:
-                self.tell("silent", session.measured.fault or "no state comes")
+                self.tell(ViewerStatus.INPUT_TIMEOUT, session.measured.fault or "no state comes")
             else:
-                self.tell("showing" if page.watched else "unwatched")
+                self.tell(ViewerStatus.SHOWING if page.watched else ViewerStatus.UNWATCHED)
 
     def destroy_node(self) -> None:
         """Close the page, too."""

@@ -53,7 +53,7 @@ def test_simulation_takes_terrain_and_controller():
     robot = hd.load_robot("human28")
     simulation = hd.Simulation(robot, terrain=hd.Plane(), controller=hd.PdController(3000.0, 60.0))
     for _ in range(20):
-        assert simulation.step(1e-3).status == "ok"
+        assert simulation.step(1e-3).status == "OK"
     assert abs(simulation.q[2] - robot.posture[2]) < 1e-3
 
 

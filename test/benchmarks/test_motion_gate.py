@@ -17,7 +17,7 @@ def run(case, variant="nominal", *, finished=True, stride=0.9, limits=1.0, prese
     )
 
 
-ANSWERS = {"values": [[1.0, -2.0, 300.0], [0.5, 0.25, 200.0]], "statuses": ["ok", "ok"]}
+ANSWERS = {"values": [[1.0, -2.0, 300.0], [0.5, 0.25, 200.0]], "statuses": ["OK", "OK"]}
 
 
 def test_answers_are_compared_to_nine_digits_of_their_size():
@@ -28,7 +28,7 @@ def test_answers_are_compared_to_nine_digits_of_their_size():
     assert not gate.check_answers(ANSWERS, near).failures
     assert gate.check_answers(ANSWERS, far).failures
     assert gate.check_answers(ANSWERS, other).failures
-    assert gate.check_answers(ANSWERS, {"values": [[float("nan")] * 3] * 2, "statuses": ["ok", "ok"]}).failures
+    assert gate.check_answers(ANSWERS, {"values": [[float("nan")] * 3] * 2, "statuses": ["OK", "OK"]}).failures
     assert gate.check_answers(ANSWERS, {"values": [], "statuses": []}).failures
 
 

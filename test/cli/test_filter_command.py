@@ -87,7 +87,7 @@ def test_clip_nothing_comes_of_names_file_row_and_reason(tmp_path):
     write_npz(build_recording(Clip(robot, times, q)), tmp_path / "w_first.npz")
     answer = call("human28", str(tmp_path / "w_first.npz"))
     assert answer.exit_code != 0
-    assert "w_first.npz: row 0: leaning: the base leans" in str(answer.exception)
+    assert "w_first.npz: row 0: LEANING: the base leans" in str(answer.exception)
 
 
 def test_delay_in_the_report_is_no_less_than_that_of_the_stream(tmp_path):

@@ -44,7 +44,7 @@ def test_table(call):
     assert "15 of 15 rows count" in out
     assert "generalized coordinates  6\n  leg0_length, leg1_length" in out
     assert "motors drive 6 of 6 freedoms; internal forces: 0 of the motors, 0 of the constraints" in out
-    assert "status  ok" in out
+    assert "status  OK" in out
 
 
 @pytest.mark.parametrize("name", ["fourbar", "two_arms_bar", "human28", "snake5", "highbar", "swing"])

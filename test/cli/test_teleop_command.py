@@ -44,13 +44,13 @@ def test_table_is_printed_and_losses_are_told(hand):
     answer = call("human28", hand, *HAND, "--latency", "0.05", "--loss", "0.9", "--seed", "3")
     assert answer.exit_code == 0, answer.output
     assert "stood" in answer.output
-    assert "gap" in answer.output
+    assert "GAP" in answer.output
 
 
 def test_distance_to_the_operator_is_told_beside_that_to_the_goal_in_reach(hand):
     """A motion eight times as large leaves the reach: the goal is met, the operator's own pose is not."""
     facts = json.loads(call("human28", hand, *HAND, "--scale", "8", "--json").output)["frames"]["right_hand"]
-    assert facts["statuses"]["out_of_reach"] > 100
+    assert facts["statuses"]["OUT_OF_REACH"] > 100
     assert facts["rms"] < 0.05
     assert facts["rms_to_operator"] > 0.1
     assert facts["largest_to_operator"] >= facts["rms_to_operator"]
@@ -160,7 +160,7 @@ def test_hands_of_which_one_is_lost_at_first_keep_their_instants(hand, tmp_path)
     np.savez(path, times=times, right_pos=places, right_quat_xyzw=turns, left_pos=late, left_quat_xyzw=turns)
     frames = ("--frame", "right=right_hand", "--frame", "left=left_hand", "--control-rate", "200", "--json")
     facts = json.loads(call("human28", str(path), *frames).output)
-    assert facts["frames"]["left_hand"]["statuses"]["waiting"] == pytest.approx(100, abs=2)
+    assert facts["frames"]["left_hand"]["statuses"]["WAITING"] == pytest.approx(100, abs=2)
     assert facts["ticks"] == pytest.approx(398, abs=1)
 
 
@@ -192,7 +192,7 @@ def test_scale_that_is_enough_is_told(hand):
     assert "right_hand is led farther than its limb reaches: --scale" in notice
     scale = notice.split("--scale ")[1].split()[0]
     enough = json.loads(call("human28", hand, *HAND, "--scale", scale, "--json").output)
-    assert "out_of_reach" not in enough["frames"]["right_hand"]["statuses"]
+    assert "OUT_OF_REACH" not in enough["frames"]["right_hand"]["statuses"]
 
 
 def test_what_leads_is_told_where_nobody_said_it(hand):

@@ -78,19 +78,19 @@ def _moved(message: Message, by: np.ndarray) -> Message:
 
 
 TROUBLES: dict[str, tuple[set[str], Trouble]] = {
-    "teleport": ({"outlier", "approaching", "out_of_reach"}, lambda m, X, Y, rng: _moved(m, np.array([1.5, -1.0, 0.8]))),
-    "flicker": ({"outlier", "tracking"}, lambda m, X, Y, rng: _moved(m, np.array([2.0, 0.0, 0.0])) if rng.random() < 0.3 else m),
-    "flip": ({"flipped"}, lambda m, X, Y, rng: change(m, pose=pin.SE3ToXYZQUAT(pin.SE3(X.rotation @ HALF_TURN, X.translation)))),
-    "noisy": ({"tracking", "approaching"}, lambda m, X, Y, rng: _moved(m, 0.01 * rng.standard_normal(3))),
-    "nan": ({"not_finite"}, lambda m, X, Y, rng: change(m, pose=np.where(rng.random(7) < 0.4, np.nan, m.pose), stamp=np.nan)),
-    "infinite": ({"not_finite"}, lambda m, X, Y, rng: change(m, pose=np.where(np.arange(7) == 2, np.inf, m.pose))),
-    "huge": ({"outlier", "approaching", "out_of_reach"}, lambda m, X, Y, rng: _moved(m, np.array([1e200, 0.0, 0.0]))),
-    "not_unit": ({"not_unit"}, lambda m, X, Y, rng: change(m, pose=m.pose * np.array([1, 1, 1, 3, 3, 3, 3.0]))),
-    "zero": ({"not_unit"}, lambda m, X, Y, rng: change(m, pose=np.zeros(7))),
-    "short": ({"not_a_pose"}, lambda m, X, Y, rng: change(m, pose=m.pose[:5])),
-    "swapped": ({"swapped"}, lambda m, X, Y, rng: change(m, pose=pin.SE3ToXYZQUAT(Y))),
-    "time_backwards": ({"time_backwards"}, lambda m, X, Y, rng: change(m, stamp=OFFSET - m.stamp + OFFSET)),
-    "repeated": ({"repeated", "gap"}, lambda m, X, Y, rng: change(m, stamp=OFFSET + BEGINS)),
+    "teleport": ({"OUTLIER", "APPROACHING", "OUT_OF_REACH"}, lambda m, X, Y, rng: _moved(m, np.array([1.5, -1.0, 0.8]))),
+    "flicker": ({"OUTLIER", "TRACKING"}, lambda m, X, Y, rng: _moved(m, np.array([2.0, 0.0, 0.0])) if rng.random() < 0.3 else m),
+    "flip": ({"FLIPPED"}, lambda m, X, Y, rng: change(m, pose=pin.SE3ToXYZQUAT(pin.SE3(X.rotation @ HALF_TURN, X.translation)))),
+    "noisy": ({"TRACKING", "APPROACHING"}, lambda m, X, Y, rng: _moved(m, 0.01 * rng.standard_normal(3))),
+    "nan": ({"NOT_FINITE"}, lambda m, X, Y, rng: change(m, pose=np.where(rng.random(7) < 0.4, np.nan, m.pose), stamp=np.nan)),
+    "infinite": ({"NOT_FINITE"}, lambda m, X, Y, rng: change(m, pose=np.where(np.arange(7) == 2, np.inf, m.pose))),
+    "huge": ({"OUTLIER", "APPROACHING", "OUT_OF_REACH"}, lambda m, X, Y, rng: _moved(m, np.array([1e200, 0.0, 0.0]))),
+    "not_unit": ({"NOT_UNIT"}, lambda m, X, Y, rng: change(m, pose=m.pose * np.array([1, 1, 1, 3, 3, 3, 3.0]))),
+    "zero": ({"NOT_UNIT"}, lambda m, X, Y, rng: change(m, pose=np.zeros(7))),
+    "short": ({"NOT_A_POSE"}, lambda m, X, Y, rng: change(m, pose=m.pose[:5])),
+    "swapped": ({"SWAPPED"}, lambda m, X, Y, rng: change(m, pose=pin.SE3ToXYZQUAT(Y))),
+    "time_backwards": ({"STAMP_IN_PAST"}, lambda m, X, Y, rng: change(m, stamp=OFFSET - m.stamp + OFFSET)),
+    "repeated": ({"REPEATED", "GAP"}, lambda m, X, Y, rng: change(m, stamp=OFFSET + BEGINS)),
     "anything": (set(), lambda m, X, Y, rng: change(m, pose=rng.standard_normal(7) * 10.0 ** rng.uniform(-3.0, 3.0), stamp=rng.normal())),
 }
 

@@ -14,6 +14,7 @@ from humanoid_dynamics.filtering import DynamicsFilter, filter_clip
 from humanoid_dynamics.filtering.clip_feed import LONGEST_STEP, Feed, feed_clip, samples_with_holds
 from humanoid_dynamics.filtering.clip_filter import LADDER
 from humanoid_dynamics.filtering.clip_report import measure_slip
+from humanoid_dynamics.filtering.conditioning.sample_clock import SampleStatus
 from humanoid_dynamics.filtering.filtered_recording import build_filtered_recording
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.settings import Settings
@@ -50,7 +51,7 @@ def lean(q):
 
 
 def test_clip_that_is_refused_as_a_whole_names_file_row_and_reason(robot):
-    with pytest.raises(ClipError, match=r"stand.npz: row 0: leaning: the base leans by more than 75 deg.*x y z w.*12 leaning"):
+    with pytest.raises(ClipError, match=r"stand.npz: row 0: LEANING: the base leans by more than 75 deg.*x y z w.*12 LEANING"):
         filter_clip(robot, spoilt(standing(robot), turn_over))
 
 
@@ -79,8 +80,8 @@ def test_recorded_clips_end_at_rest_on_both_feet(name):
 
 def test_clip_that_falls_at_once_says_so(robot):
     feed = Feed(standing(robot).change(notices=("knee turns as far as 57 rad; if the file holds degrees, convert them",)))
-    feed.told["limited"], feed.rows["limited"] = 3, 1
-    with pytest.raises(ClipError, match=r"stand.npz: row 0: the robot falls at once: 0 frames.*3 of 12 samples limited.*degrees"):
+    feed.told[SampleStatus.VELOCITY_LIMITED], feed.rows[SampleStatus.VELOCITY_LIMITED] = 3, 1
+    with pytest.raises(ClipError, match=r"stand.npz: row 0: the robot falls at once: 0 frames.*3 of 12 samples VELOCITY_LIMITED.*degrees"):
         feed.check()
 
 
@@ -112,15 +113,15 @@ def test_samples_that_are_refused_or_changed_are_counted(robot):
     clip = spoilt(spoilt(standing(robot), lean, slice(4, 6)), leave, slice(8, 12))
     notices = feed_clip(DynamicsFilter(robot), clip).notices
     assert notices == (
-        "2 of 12 samples refused, leaning, the first in row 4: the base leans by more than 75 deg, "
+        "2 of 12 samples refused, LEANING, the first in row 4: the base leans by more than 75 deg, "
         "or its quaternion is not in the order x y z w",
-        "1 of 12 samples moved, the first in row 8: the reference jumped to another place",
+        "1 of 12 samples BASE_JUMP, the first in row 8: the reference jumped to another position or heading",
     )
 
 
 def test_notices_and_delay_are_in_the_verdict_and_what_is_written_can_be_judged_again(robot, tmp_path):
     found = filter_clip(robot, spoilt(standing(robot), lean, slice(4, 6)), ladder=FIRST)
-    assert "2 of 12 samples refused, leaning" in found.report.notices[0]
+    assert "2 of 12 samples refused, LEANING" in found.report.notices[0]
     assert found.report.delay == pytest.approx(0.895 + 2.0 / RATE)
     path = tmp_path / "written.npz"
     write_npz(build_filtered_recording(found), path)
@@ -157,7 +158,7 @@ def test_lateness_that_is_no_number_changes_nothing(robot):
     flow = DynamicsFilter(robot, lookahead=0.3)
     for k in range(60):
         flow.keep_time(np.nan, np.nan)
-        assert flow.push(k / 200, robot.posture) == "ok"
+        assert flow.push(k / 200, robot.posture) == "OK"
         flow.tick()
 
 
@@ -185,7 +186,7 @@ def test_one_tick_of_look_ahead_follows_samples_of_every_rate(robot, rate, ticks
             said.add(flow.status)
             assert frame.certificate.holds
             assert tick / ticks - frame.reference <= flow.delay_at(rate) + 1.0 / ticks
-    assert said == {"ok"}
+    assert said == {"OK"}
 
 
 def test_clip_of_more_than_a_day_is_refused(robot):

@@ -277,20 +277,20 @@ def test_hostile_stream_is_survived(kind):
     recovered = [frame for frame in frames if frame.time > 3.2]
     last = recovered[-1]
     assert np.max(np.abs(pin.difference(robot.model, last.target.q, last.q)[6:])) < 0.1
-    expected = {"nan": "not_finite", "teleport": "moved", "flip": "leaning", "backwards": "late", "loud": "jumped"}
-    assert expected.get(kind, "ok") in statuses
+    expected = {"nan": "NOT_FINITE", "teleport": "BASE_JUMP", "flip": "LEANING", "backwards": "STAMP_IN_PAST", "loud": "POSTURE_JUMP"}
+    assert expected.get(kind, "OK") in statuses
 
 
 def test_waiting_before_the_lookahead_is_there():
     robot = hd.load_robot("human28")
     flow = DynamicsFilter(robot, lookahead=0.4)
     assert flow.tick() is None
-    assert flow.status == "waiting"
+    assert flow.status == "WAITING"
     assert 0.4 < flow.delay < 0.6
     for k in range(60):
         flow.push(k * 0.02, robot.posture)
     assert flow.tick() is not None
-    assert flow.status == "ok"
+    assert flow.status == "OK"
 
 
 @pytest.mark.parametrize("lookahead", [0.02, 0.2])

@@ -254,16 +254,16 @@ def test_strides_and_distances_are_only_made_smaller():
 def test_left_out_samples_are_told_and_change_nothing():
     robot = hd.load_robot("human28")
     intake = Intake(robot)
-    assert intake.take(0.0, robot.posture) == "ok"
+    assert intake.take(0.0, robot.posture) == "OK"
     kept = np.array(intake.q)
     bad = np.array(robot.posture)
     bad[9] = np.nan
     twisted = np.array(robot.posture)
     twisted[3:7] = 0.0
-    assert intake.take(0.1, bad) == "not_finite"
-    assert intake.take(0.1, twisted) == "not_unit"
-    assert intake.take(0.1, robot.posture[:-1]) == "wrong_shape"
-    assert intake.take(-1.0, robot.posture) == "late"
+    assert intake.take(0.1, bad) == "NOT_FINITE"
+    assert intake.take(0.1, twisted) == "NOT_UNIT"
+    assert intake.take(0.1, robot.posture[:-1]) == "WRONG_SHAPE"
+    assert intake.take(-1.0, robot.posture) == "STAMP_IN_PAST"
     np.testing.assert_array_equal(intake.q, kept)
 
 
@@ -273,7 +273,7 @@ def test_what_no_robot_reaches_is_left_out_in_its_own_words(entry, value):
     intake, far = Intake(robot, keep_limits=False), np.array(robot.posture)
     intake.take(0.0, robot.posture)
     far[entry] = value
-    assert intake.take(0.1, far) == "beyond"
+    assert intake.take(0.1, far) == "OUT_OF_RANGE"
     np.testing.assert_array_equal(intake.q, robot.posture)
 
 
@@ -283,10 +283,10 @@ def test_another_place_is_a_new_origin():
     intake.take(0.0, robot.posture)
     away = np.array(robot.posture)
     away[:2] += (5.0, -3.0)
-    assert intake.take(0.03, away) == "moved"
+    assert intake.take(0.03, away) == "BASE_JUMP"
     np.testing.assert_allclose(intake.q[:2], robot.posture[:2], atol=1e-9)
     away[0] += 0.01
-    assert intake.take(0.06, away) == "ok"
+    assert intake.take(0.06, away) == "OK"
     assert intake.q[0] == pytest.approx(robot.posture[0] + 0.01)
 
 
@@ -297,7 +297,7 @@ def test_joint_that_jumps_runs_instead():
     jump = np.array(robot.posture)
     joint = next(j for j in robot.joints if "knee" in j.name)
     jump[joint.q] = robot.limits.upper[joint.q]
-    assert intake.take(0.01, jump) == "limited"
+    assert intake.take(0.01, jump) == "VELOCITY_LIMITED"
     limit = robot.limits.velocity[joint.v][0]
     assert abs(intake.q[joint.q.start] - robot.posture[joint.q.start]) <= 0.01 * limit * (1.0 + 1e-9)
 
@@ -316,7 +316,7 @@ def test_posture_that_jumps_is_led_back_to_without_a_jump_in_velocity():
         said.append(intake.take(k / rate, q))
         rows.append(np.array(intake.q))
     rows = np.array(rows)
-    assert set(said[20:60]) == {"jumped"}
+    assert set(said[20:60]) == {"POSTURE_JUMP"}
     np.testing.assert_allclose(rows[20:60], np.tile(robot.posture, (40, 1)), atol=0.02)  # nothing but noise is not followed
     np.testing.assert_allclose(rows[-1], goal, atol=1e-3)
     steps = np.abs(np.diff(rows[60:, 7:], axis=0)) * rate

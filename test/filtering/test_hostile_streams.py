@@ -12,15 +12,15 @@ RECOVERY = 0.5  # s
 MOST = 6  # of ten streams of a kind are as soon where they are without the fault
 STEPPING = 1.5  # s; where feet stand elsewhere than without the fault, and step back one after the other
 TOLD = {
-    "teleport": {"moved"},
-    "flip": {"leaning"},
-    "about_face": {"moved"},
-    "frozen": {"jumped", "moved"},
-    "noisy": {"noisy"},
-    "loud": {"jumped"},
-    "jerk": {"jumped"},
-    "nan": {"not_finite"},
-    "backwards": {"late"},
+    "teleport": {"BASE_JUMP"},
+    "flip": {"LEANING"},
+    "about_face": {"BASE_JUMP"},
+    "frozen": {"POSTURE_JUMP", "BASE_JUMP"},
+    "noisy": {"NOISY"},
+    "loud": {"POSTURE_JUMP"},
+    "jerk": {"POSTURE_JUMP"},
+    "nan": {"NOT_FINITE"},
+    "backwards": {"STAMP_IN_PAST"},
 }
 
 

@@ -7,8 +7,8 @@ import pinocchio as pin
 import pytest
 
 from humanoid_dynamics.filtering.poses.follower import Pace, PoseFollowers
-from humanoid_dynamics.filtering.poses.gate import PoseGate, StampClock
-from humanoid_dynamics.filtering.poses.stream import COASTING, FASTEST, STATUSES, PoseStream
+from humanoid_dynamics.filtering.poses.gate import PoseGate, PoseStreamStatus, StampClock
+from humanoid_dynamics.filtering.poses.stream import COASTING, FASTEST, PoseStream
 
 UNIT = np.array([0.0, 0.0, 0.0, 1.0])
 RATES = (5.0, 30.0, 90.0, 500.0)
@@ -33,7 +33,7 @@ def test_a_goal_of_constant_velocity_is_known_with_its_velocity_at_any_rate(rate
     goal = stream.goal(last)
     assert np.abs(goal.rate[:3] - [0.4, 0.0, -0.2]).max() < 1e-3
     assert np.abs(goal.p - [0.4 * last, 0.0, -0.2 * last]).max() < 1e-3
-    assert stream.status(last) == "tracking"
+    assert stream.status(last) == "TRACKING"
 
 
 def test_noise_does_not_become_velocity() -> None:
@@ -53,17 +53,17 @@ def test_a_silent_stream_coasts_to_a_stop(rate: float) -> None:
     later = stream.goal(end + 5.0)
     assert np.abs(later.rate).max() < 1e-6
     assert later.p[0] - 0.5 * end < 0.5 * COASTING[1] + 1e-6
-    assert stream.status(end + 0.5) == "gap"
-    assert stream.status(end + 2.0) == "lost"
+    assert stream.status(end + 0.5) == "GAP"
+    assert stream.status(end + 2.0) == "LOST"
 
 
 BAD = {
-    "not_finite": (1e9 + 1.2, np.array([np.nan, 0, 0, 0, 0, 0, 1])),
-    "not_unit": (1e9 + 1.2, np.array([0, 0, 0, 0, 0, 0, 3.0])),
-    "not_a_pose": (1e9 + 1.2, np.zeros(6)),
-    "time_backwards": (1e9 - 5.0, pose(0.0, 0.0, 0.0)),
-    "outlier": (1e9 + 1.2, pose(2.0, 0.0, 0.0)),
-    "flipped": (1e9 + 1.2, np.array([0, 0, 0, 1.0, 0, 0, 0])),
+    "NOT_FINITE": (1e9 + 1.2, np.array([np.nan, 0, 0, 0, 0, 0, 1])),
+    "NOT_UNIT": (1e9 + 1.2, np.array([0, 0, 0, 0, 0, 0, 3.0])),
+    "NOT_A_POSE": (1e9 + 1.2, np.zeros(6)),
+    "STAMP_IN_PAST": (1e9 - 5.0, pose(0.0, 0.0, 0.0)),
+    "OUTLIER": (1e9 + 1.2, pose(2.0, 0.0, 0.0)),
+    "FLIPPED": (1e9 + 1.2, np.array([0, 0, 0, 1.0, 0, 0, 0])),
 }
 
 
@@ -78,7 +78,7 @@ def test_a_bad_pose_is_refused_and_said(kind: str) -> None:
     assert stream.status(1.2) == kind
     assert stream.gate.refused == 1
     assert np.abs(stream.goal(1.21).p - before).max() < 1e-3
-    assert stream.observe(1e9 + 1.22, pose(0.0, 0.0, 0.0), 1.22) == "ok"
+    assert stream.observe(1e9 + 1.22, pose(0.0, 0.0, 0.0), 1.22) == "OK"
 
 
 @pytest.mark.parametrize("rate", RATES)
@@ -87,9 +87,9 @@ def test_poses_that_agree_after_a_jump_are_believed_soon_but_not_at_once(rate: f
     rng = np.random.default_rng(1)
     feed(stream, 0.0, 1.0, rate, lambda t: pose(*(1e-4 * rng.standard_normal(3))))
     said = [stream.observe(1e9 + t, pose(3.0, 1e-4 * t, 0.0), t) for t in np.arange(1.0, 1.5, 1.0 / rate)]
-    assert said[0] == "outlier"
-    assert "jumped" in said
-    assert said.index("jumped") / rate < 0.5
+    assert said[0] == "OUTLIER"
+    assert "POSE_JUMP" in said
+    assert said.index("POSE_JUMP") / rate < 0.5
     assert np.abs(stream.goal(1.5).p[0] - 3.0) < 1e-2
 
 
@@ -100,16 +100,16 @@ def test_pair_that_is_swapped_is_refused_as_long_as_it_is() -> None:
         here, there = places[:: -1 if 1.0 <= t < 2.0 else 1]
         nudge = np.concatenate((1e-4 * np.sin([t, 2 * t, 3 * t]), np.zeros(4)))
         said = left.observe(t + 5.0, here + nudge, t, right), right.observe(t + 5.0, there + nudge, t, left)
-        assert said == (("swapped", "swapped") if 1.0 <= t < 2.0 else said)
+        assert said == (("SWAPPED", "SWAPPED") if 1.0 <= t < 2.0 else said)
     assert left.goal(3.0).p[1] > 0.29
-    assert (left.status(3.0), right.status(3.0)) == ("tracking", "tracking")
+    assert (left.status(3.0), right.status(3.0)) == ("TRACKING", "TRACKING")
 
 
 def test_a_frozen_pose_is_said_and_a_steady_hand_is_not() -> None:
     frozen, steady = PoseStream(), PoseStream()
     feed(frozen, 0.0, 1.0, 50.0, lambda t: pose(0.1, 0.0, 0.0))
     feed(steady, 0.0, 1.0, 50.0, lambda t: pose(0.1 + 1e-9 * t, 0.0, 0.0))
-    assert (frozen.status(1.0), steady.status(1.0)) == ("frozen", "tracking")
+    assert (frozen.status(1.0), steady.status(1.0)) == ("FROZEN", "TRACKING")
 
 
 def test_the_clock_of_the_sender_may_be_any_and_may_start_anew() -> None:
@@ -118,7 +118,7 @@ def test_the_clock_of_the_sender_may_be_any_and_may_start_anew() -> None:
     read = [clock.read(500.0 + 0.1 * k, 0.1 * k + delay) for k, delay in enumerate(delays)]
     assert np.abs(np.array(read, dtype=float) - 0.1 * np.arange(5) - 0.02).max() < 2e-3  # as if all had come as quickly as the quickest
     said = [clock.read(3.0 + 0.1 * k, 1.0 + 0.1 * k) for k in range(4)]
-    assert said[0] == "time_backwards"
+    assert said[0] == "STAMP_IN_PAST"
     assert isinstance(said[-1], float)
     assert clock.read(0.0, 7.0) == 7.0  # no stamp: the time it came
 
@@ -140,7 +140,7 @@ def test_garbage_never_raises_and_never_spoils_the_goal(kind: str) -> None:
             goal = stream.goal(now)
             assert np.isfinite(np.concatenate((goal.p, goal.R.ravel(), goal.rate))).all()
             assert np.linalg.norm(goal.rate[:3]) <= FASTEST * (1.0 + 1e-9)
-            assert stream.status(now) in STATUSES
+            assert stream.status(now) in set(PoseStreamStatus)
 
 
 def test_a_follower_keeps_its_bounds_whatever_its_goal_does_and_gets_there() -> None:

@@ -86,4 +86,4 @@ def test_age_that_is_no_number_is_none(age):
     first = flow.tick()
     frame = flow.tick((first.q, first.v), age)
     np.testing.assert_array_equal(frame.q, first.q)
-    assert flow.status == "ok"
+    assert flow.status == "OK"

@@ -8,8 +8,7 @@ import pytest
 import humanoid_dynamics as hd
 from humanoid_dynamics.filtering import DynamicsFilter, Teleoperation
 from humanoid_dynamics.filtering.conditioning.intake import Intake
-from humanoid_dynamics.filtering.conditioning.sample_clock import AHEAD, FEWEST, SETTLED, SampleClock
-from humanoid_dynamics.filtering.conditioning.sample_faults import REASONS, TAKEN
+from humanoid_dynamics.filtering.conditioning.sample_clock import ACCEPTED, AHEAD, FEWEST, SETTLED, SampleClock, SampleStatus
 
 RATE = 30.0  # Hz
 DT = 0.005  # s
@@ -53,9 +52,9 @@ def test_time_goes_on_whatever_the_clock_of_the_sender_does(flow, robot, name):
     times = np.array([frame.time for frame in frames])
     assert times[-1] - times[0] > SAMPLES / RATE - flow.delay_at(RATE) - 2.0 / RATE
     assert len(frames) < SAMPLES / RATE / flow.settings.dt
-    assert sum(word not in TAKEN for word in said) <= SETTLED * RATE + 2
-    assert said.count("retimed") == (name not in {"one in the future", "nanoseconds once"})
-    assert {"late", "ahead"} & set(said)
+    assert sum(word not in ACCEPTED for word in said) <= SETTLED * RATE + 2
+    assert said.count("CLOCK_RESYNC") == (name not in {"one in the future", "nanoseconds once"})
+    assert {"STAMP_IN_PAST", "STAMP_IN_FUTURE"} & set(said)
     assert longest < 1.0
 
 
@@ -64,10 +63,10 @@ def test_clock_changes_only_after_a_run_of_stamps_that_agree():
     assert clock.read(0.0) == 0.0
     for k in range(1, 100):  # a second sender in between is never believed
         assert clock.read(0.02 * k) == pytest.approx(0.02 * k)
-        assert clock.read(0.02 * k - 10.0) == "late"
-    assert [clock.read(50.0 - 0.02 * k) for k in range(30)] == ["ahead"] * 30  # nor is a clock that runs back
+        assert clock.read(0.02 * k - 10.0) == "STAMP_IN_PAST"
+    assert [clock.read(50.0 - 0.02 * k) for k in range(30)] == ["STAMP_IN_FUTURE"] * 30  # nor is a clock that runs back
     read = [clock.read(100.0 + 0.1 * k) for k in range(4)]
-    assert read[: FEWEST - 1] == ["ahead"] * (FEWEST - 1)
+    assert read[: FEWEST - 1] == ["STAMP_IN_FUTURE"] * (FEWEST - 1)
     assert clock.read(100.4) - read[-1] == pytest.approx(0.1)
     assert read[-1] < 1.98 + 0.5
 
@@ -77,13 +76,13 @@ def test_silence_inside_the_bound_is_no_change_of_the_clock():
     assert [clock.read(t) for t in (0.0, 0.1, 0.1 + AHEAD)] == [0.0, 0.1, 0.1 + AHEAD]
 
 
-@pytest.mark.parametrize(("value", "said"), [([1.0, 0.0, 0.0, 0.0], "leaning"), (np.nan, "not_finite"), (1e12, "beyond")])
+@pytest.mark.parametrize(("value", "said"), [([1.0, 0.0, 0.0, 0.0], "LEANING"), (np.nan, "NOT_FINITE"), (1e12, "OUT_OF_RANGE")])
 def test_time_does_not_wait_for_samples_that_were_refused(robot, value, said):
     intake, bad = Intake(robot), np.array(robot.posture)
     bad[3:7] = value
-    assert intake.take(0.0, robot.posture) == "ok"
+    assert intake.take(0.0, robot.posture) == "OK"
     assert {intake.take(k, bad) for k in range(1, 100)} == {said}
-    assert intake.take(100.0, robot.posture) == "retimed"
+    assert intake.take(100.0, robot.posture) == "CLOCK_RESYNC"
     assert intake.time == pytest.approx(AHEAD)
 
 
@@ -117,11 +116,11 @@ def test_every_tick_has_a_command_and_a_reason_while_nothing_comes_that_can_be_t
     assert len(frames) * DT > 5.0
     assert all(frame is not None and frame.certificate.holds for frame in frames)
     words = [word for word, _ in said]
-    assert words[0] == words[-1] == "ok"
-    quiet = [reason for word, reason in said if word == "silent"]
+    assert words[0] == words[-1] == "OK"
+    quiet = [reason for word, reason in said if word == "INPUT_TIMEOUT"]
     assert 2.5 < len(quiet) * DT < 3.1
     assert "has stood still for 2.5" in quiet[-60]
-    assert (REASONS["not_finite"] in quiet[-60]) is not silent
+    assert (SampleStatus.NOT_FINITE.description in quiet[-60]) is not silent
     held = frames[round(2.8 / DT)]
     assert np.abs(held.v).max() < 0.02
     last = frames[-1]
@@ -141,8 +140,8 @@ def test_late_samples_take_from_the_look_ahead_and_are_not_lost(flow, robot):
         frame = flow.tick()
         if frame is not None:
             frames.append(frame)
-            assert flow.status == "ok"
-    assert said == {"ok"}
+            assert flow.status == "OK"
+    assert said == {"OK"}
     np.testing.assert_allclose(np.diff([frame.time for frame in frames]), DT)
 
 
@@ -153,16 +152,16 @@ def test_what_is_awaited_before_the_first_frame_is_told(flow, robot):
         if sample is not None:
             flow.push(len(told) / RATE, sample)
         assert flow.tick() is None
-        assert flow.status == "waiting"
+        assert flow.status == "WAITING"
         told.append(flow.reason)
     assert told[0] == "no sample has come"
-    assert REASONS["not_finite"] in told[1]
+    assert SampleStatus.NOT_FINITE.description in told[1]
     assert "of look-ahead" in told[2]
     flow.finish()
     while flow.ready:
         assert flow.tick() is not None
     assert flow.tick() is None
-    assert flow.status == "ended"
+    assert flow.status == "ENDED"
 
 
 def test_holding_makes_a_frame_ready(flow, robot):
@@ -174,8 +173,8 @@ def test_holding_makes_a_frame_ready(flow, robot):
     flow.hold()
     assert flow.ready
     assert flow.tick() is not None
-    assert flow.status == "silent"
-    assert [flow.push(k / RATE, robot.posture) for k in range(31, 60)][-1] == "ok"
+    assert flow.status == "INPUT_TIMEOUT"
+    assert [flow.push(k / RATE, robot.posture) for k in range(31, 60)][-1] == "OK"
 
 
 @pytest.mark.parametrize("duration", [np.nan, None, -1.0, 1e9])
@@ -189,12 +188,12 @@ def test_holding_for_no_time_or_for_ever_takes_no_time(flow, robot, duration):
 
 @pytest.mark.parametrize("sample", [None, "abc", [1.0, [2.0]], 3, np.zeros(3), [object()], [10**400]])
 def test_what_is_no_configuration_is_told(flow, sample):
-    assert flow.push(0.0, sample) == "wrong_shape"
+    assert flow.push(0.0, sample) == "WRONG_SHAPE"
 
 
 @pytest.mark.parametrize("time", [None, "soon", np.nan, [1.0, 2.0], 10**400])
 def test_what_is_no_time_is_told(flow, robot, time):
-    assert flow.push(time, robot.posture) == "not_finite"
+    assert flow.push(time, robot.posture) == "NOT_FINITE"
 
 
 def bad_states(robot):
@@ -211,7 +210,7 @@ def test_what_is_no_state_is_told_by_the_filter(flow, robot):
     for measured in bad_states(robot):
         before = np.array(flow.q)
         frame = flow.tick(measured)
-        assert flow.status == "state_not_finite"
+        assert flow.status == "STATE_NOT_FINITE"
         assert frame.certificate.holds
         if flow.q is not frame.q:
             np.testing.assert_allclose(frame.q, before, atol=0.1)
@@ -220,10 +219,10 @@ def test_what_is_no_state_is_told_by_the_filter(flow, robot):
 def test_what_is_no_state_or_time_is_told_by_teleoperation(tele, robot):
     tele.restart()
     for measured in bad_states(robot):
-        assert tele.tick(0.0, measured).status == "state_not_finite"
-    assert tele.observe("right_hand", None, tele.pose("right_hand"), 0.0) == "not_finite"
-    assert tele.observe("right_hand", 1.0, "abc", None) == "not_a_pose"
-    assert tele.tick(None).status == "ok"
+        assert tele.tick(0.0, measured).status == "STATE_NOT_FINITE"
+    assert tele.observe("right_hand", None, tele.pose("right_hand"), 0.0) == "NOT_FINITE"
+    assert tele.observe("right_hand", 1.0, "abc", None) == "NOT_A_POSE"
+    assert tele.tick(None).status == "OK"
 
 
 def test_measured_state_that_is_nearly_of_unit_length_is_scaled(flow, robot):
@@ -233,7 +232,7 @@ def test_measured_state_that_is_nearly_of_unit_length_is_scaled(flow, robot):
     rounded = np.array(flow.tick().q)
     rounded[3:7] *= 1.001
     frame = flow.tick((rounded, np.zeros(robot.nv)))
-    assert flow.status == "ok"
+    assert flow.status == "OK"
     assert np.linalg.norm(frame.q[3:7]) == pytest.approx(1.0, abs=1e-12)
 
 
@@ -243,15 +242,11 @@ def test_frame_that_breaks_a_limit_is_not_ok(robot, mode):
     for k in range(40):
         flow.push(k / RATE, robot.posture)
     joint, beyond = robot.joints[-1].q.start, np.array(flow.tick().q)
-    assert flow.status == "ok"
+    assert flow.status == "OK"
     beyond[joint] = robot.limits.upper[joint] + 0.5
     frame = flow.tick((beyond, np.zeros(robot.nv)))
     assert not frame.certificate.holds
-    assert flow.status.split()[0] in {"outside", "rung"}
-
-
-def test_every_status_of_a_sample_has_a_reason():
-    assert set(REASONS) >= TAKEN - {"ok"}
+    assert flow.status in {"LIMIT_VIOLATED", "RELAXED"}
 
 
 @pytest.mark.parametrize("lookahead", [0.02, 0.1, 0.3, 0.8])

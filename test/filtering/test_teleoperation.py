@@ -17,17 +17,16 @@ from operators import BEGINS, ENDS, HANDS, TROUBLES
 import humanoid_dynamics as hd
 from humanoid_dynamics.errors import ShapeError, UnknownNameError, UnsupportedRobotError
 from humanoid_dynamics.filtering.fallen import has_fallen
-from humanoid_dynamics.filtering.poses.answer import STATUSES as FRAME_STATUSES
-from humanoid_dynamics.filtering.poses.answer import TeleoperationFrame
+from humanoid_dynamics.filtering.poses.answer import TeleoperationFrame, TeleoperationStatus
 from humanoid_dynamics.filtering.poses.clearance import KEPT
+from humanoid_dynamics.filtering.poses.gate import PoseStreamStatus
 from humanoid_dynamics.filtering.poses.led_frame import place_point
-from humanoid_dynamics.filtering.poses.stream import STATUSES
 from humanoid_dynamics.filtering.poses.teleoperation import TICK, Teleoperation
 from humanoid_dynamics.filtering.upright import upward_of
 
 DATA = Path(__file__).parents[2] / "../shared/data/teleop_hand"
 RATE = 200.0
-WELL = {"tracking", "approaching", "out_of_reach"}
+WELL = {"TRACKING", "APPROACHING", "OUT_OF_REACH"}
 RECOVERY = 0.5  # s
 TOUCH = -KEPT  # m; clearance at which surfaces touch
 MANY = [
@@ -42,7 +41,7 @@ MANY = [
     ("flip", "swapped"),
 ]
 FEW = [("teleport",), ("flip", "noisy"), ("swapped",), ("anything",)]
-TOLD = {"silence": {"gap", "lost"}, "frozen": {"frozen"}}
+TOLD = {"silence": {"GAP", "LOST"}, "frozen": {"FROZEN"}}
 
 
 @functools.cache
@@ -58,7 +57,7 @@ def check_frames(robot: hd.RobotModel, frames: list[TeleoperationFrame]) -> None
     height = float(robot.posture[2])
     assert min(frame.q[2] for frame in frames) > 0.6 * height
     assert min(frame.clearance for frame in frames) > TOUCH
-    assert {frame.status for frame in frames} <= set(FRAME_STATUSES)
+    assert {frame.status for frame in frames} <= set(TeleoperationStatus)
     for before, after in itertools.pairwise(frames):
         step = pin.difference(robot.model, before.q, after.q)
         assert np.abs(step - (after.time - before.time) * after.v).max() < 1e-9  # configurations follow from velocities
@@ -80,11 +79,11 @@ def hostile(name: str, kinds: tuple[str, ...], rate: float, seed: int, *, compar
     during = {f.streams[hand].status for f in frames if BEGINS + 0.3 < f.time < ENDS for hand in HANDS}
     told = set().union(*(TOLD[kind] if kind in TOLD else TROUBLES[kind][0] for kind in kinds))
     assert not told or during & told, (during, told)
-    assert during <= set(STATUSES)
+    assert during <= set(PoseStreamStatus)
     for frame in frames:
         if frame.time > ENDS + RECOVERY:
             assert {frame.streams[hand].status for hand in HANDS} <= WELL
-    reached = all(frame.streams[hand].status == "tracking" for frame in frames[-20:] for hand in HANDS)
+    reached = all(frame.streams[hand].status == "TRACKING" for frame in frames[-20:] for hand in HANDS)
     if compare and reached:  # a second after the trouble nobody can tell that it was there; out of reach it depends on how the body leans
         clean = operators.run(Teleoperation(robot, HANDS, rate=RATE), operators.spoil(sent, (), seed))
         good = max(miss(tele, frame, path) for frame in clean[-20:])
@@ -120,7 +119,7 @@ def test_a_robot_nobody_leads_stands_still() -> None:
     tele = Teleoperation(load("human28"), ("left_hand", "head", "pelvis", "l_sole"), rate=RATE)
     frames = operators.run(tele, [], 1.0)
     assert np.abs(frames[-1].q - load("human28").posture).max() < 1e-5
-    assert {report.status for report in frames[-1].streams.values()} == {"waiting"}
+    assert {report.status for report in frames[-1].streams.values()} == {"WAITING"}
 
 
 @pytest.mark.parametrize("way", [(5.0, 0.0, 0.0), (-4.0, 4.0, -3.0)])
@@ -134,7 +133,7 @@ def test_balance_is_kept_with_hands_pulled_out_of_reach(way: tuple[float, float,
 
     frames = operators.run(tele, operators.spoil(operators.send(path, rate=60.0, jitter=0.0, seed=0, duration=2.5), (), 0), 2.5)
     check_frames(robot, frames)
-    assert frames[-1].streams["left_hand"].status in {"out_of_reach", "frozen"}
+    assert frames[-1].streams["left_hand"].status in {"OUT_OF_REACH", "FROZEN"}
     assert np.abs(frames[-1].v).max() < 0.3
     assert all(frames[-1].stands)
 
@@ -148,7 +147,7 @@ def test_a_lost_hand_goes_to_rest_and_comes_back() -> None:
     frames = operators.run(tele, messages, 5.4)
     check_frames(robot, frames)
     resting = frames[round(4.5 * RATE)]
-    assert resting.streams["left_hand"].status == "lost"
+    assert resting.streams["left_hand"].status == "LOST"
     assert resting.streams["left_hand"].share == 0.0
     assert np.abs(resting.q - robot.posture).max() < 0.05
     assert frames[-1].streams["left_hand"].status in WELL
@@ -172,7 +171,7 @@ def test_behind_a_clutch_only_motions_count() -> None:
         frame = tele.tick(now)
         if tick == 90:
             assert np.abs(frame.q - robot.posture).max() < 1e-3
-            assert frame.streams["left_hand"].status == "disengaged"
+            assert frame.streams["left_hand"].status == "DISENGAGED"
         if tick == 499:
             way = tele.pose("left_hand").translation - start.translation
             assert np.abs(way - [0.0, 0.1, 0.0]).max() < 5e-3  # the operator's x is the robot's y, half as far
@@ -197,7 +196,7 @@ def test_feet_are_lifted_one_at_a_time_and_put_down_where_they_are_led() -> None
     lifted = [frame for frame in frames if frame.stands == (False, True)]
     assert len(lifted) > RATE
     assert all(frame.stands[1] for frame in frames)
-    assert "refused" in said
+    assert "REFUSED" in said
     assert frames[-1].stands == (True, True)
     way = tele.pose("l_sole").translation - start["l_sole"].translation
     assert np.abs(way - [0.08, 0.0, 0.0]).max() < 0.02
@@ -228,7 +227,7 @@ def test_a_measured_state_that_is_no_number_leaves_a_command_and_a_reason() -> N
     for tick in range(60):
         broken = 20 <= tick < 40
         frame = tele.tick(tick / RATE, (np.full(robot.nq, np.nan), v) if broken else (q, v))
-        assert frame.status == ("state_not_finite" if broken else "ok")
+        assert frame.status == ("STATE_NOT_FINITE" if broken else "OK")
         assert np.isfinite(frame.tau).all()
         assert frame.reason
     assert np.abs(frame.vdot).max() < 0.5
@@ -238,8 +237,8 @@ def test_a_measured_state_that_is_no_number_leaves_a_command_and_a_reason() -> N
 def test_a_clock_that_is_wrong_leaves_a_command(now: float) -> None:
     tele = Teleoperation(load("human28"), HANDS, rate=RATE)
     tele.tick(1.0)
-    assert tele.observe("left_hand", 0.0, [0.3, 0.3, 1.0, 0, 0, 0, 1], now) == "jumped"
-    assert tele.observe("third_hand", 0.0, [0.3, 0.3, 1.0, 0, 0, 0, 1], now) == "unknown_frame"
+    assert tele.observe("left_hand", 0.0, [0.3, 0.3, 1.0, 0, 0, 0, 1], now) == "POSE_JUMP"
+    assert tele.observe("third_hand", 0.0, [0.3, 0.3, 1.0, 0, 0, 0, 1], now) == "UNKNOWN_FRAME"
     frame = tele.tick(now)
     assert frame.certificate.holds
     assert np.isfinite(frame.time)
@@ -295,10 +294,10 @@ def test_a_recorded_hand_is_followed_through_delay_and_dropouts(name: str) -> No
     ]
     frames = operators.run(tele, sorted(sent, key=lambda m: m.received), float(t[-1]))
     check_frames(robot, frames)
-    assert "gap" in {frame.streams["right_hand"].status for frame in frames}
+    assert "GAP" in {frame.streams["right_hand"].status for frame in frames}
     data, errors = robot.data(), []
     for frame in frames:
-        if frame.streams["right_hand"].status == "tracking" and frame.time > 1.0:
+        if frame.streams["right_hand"].status == "TRACKING" and frame.time > 1.0:
             pin.framesForwardKinematics(robot.model, data, frame.q)
             errors.append(float(np.linalg.norm(data.oMf[tele.frames[1].frame].translation - path(frame.time - 0.04).translation)))
     assert len(errors) > 0.4 * len(frames)
@@ -338,7 +337,7 @@ def test_a_robot_of_mujoco_follows_a_recorded_hand_on_its_feet(name: str) -> Non
         plant.drive(frame.tau, round(1000 / RATE))
         q, _ = plant.state()
         assert not has_fallen(q, float(robot.posture[2]), upward_of(robot.posture)), now
-        if now > 1.5 and frame.streams["right_hand"].status == "tracking":
+        if now > 1.5 and frame.streams["right_hand"].status == "TRACKING":
             pin.framesForwardKinematics(robot.model, data, q)
             errors.append(float(np.linalg.norm(data.oMf[tele.frames[1].frame].translation - path(now - 0.04).translation)))
     assert np.mean(np.equal(rungs, 0)) > 0.99

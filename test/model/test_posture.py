@@ -110,7 +110,7 @@ def test_on_points_the_mass_is_exactly_over_their_line(shift: float) -> None:
     assert abs(across @ (data.com[0] - right)[:2]) < 1e-9
     assert_soles_on_the_ground(robot)
     answer = inverse_dynamics(robot, State.at_rest(robot), np.zeros(robot.nv))
-    assert answer.certificate.status == "ok", answer.certificate.reasons
+    assert answer.certificate.status == "OK", answer.certificate.reasons
 
 
 def test_a_described_posture_off_balance_on_points_is_left_alone() -> None:
@@ -317,7 +317,7 @@ def test_a_trunk_its_waist_cannot_hold_up_leans_until_it_can() -> None:
     robot = load_robot(text)
     assert_soles_on_the_ground(robot)
     answer = inverse_dynamics(robot, State.at_rest(robot), np.zeros(robot.nv), rule="transition_limited")
-    assert answer.certificate.status == "ok", answer.certificate.reasons
+    assert answer.certificate.status == "OK", answer.certificate.reasons
     i = robot.actuated.index("waist")
     assert abs(answer.tau[i]) == pytest.approx(0.25 * weight * arm, rel=0.05)
 

@@ -210,7 +210,7 @@ def test_bolt_balances_over_the_line_between_its_feet() -> None:
     left, right = (data.oMf[robot.surfaces[name].frame] for name in ("left_foot", "right_foot"))
     assert abs(data.com[0][0] - 0.5 * (left.translation + right.translation)[0]) < 1e-9
     assert left.rotation[2, 2] == pytest.approx(1.0, abs=1e-3)
-    assert inverse_dynamics(robot, State.at_rest(robot), np.zeros(robot.nv)).certificate.status == "ok"
+    assert inverse_dynamics(robot, State.at_rest(robot), np.zeros(robot.nv)).certificate.status == "OK"
 
 
 @needs_package

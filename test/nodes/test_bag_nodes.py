@@ -178,6 +178,6 @@ def test_the_same_bag_twice_is_the_same_run_to_the_last_bit(reference):
         player.release()
         player.destroy_node()
         digests.append(run.digest)
-        assert run.seen["following"] > 20, run.seen
+        assert run.seen["FOLLOWING"] > 20, run.seen
     assert digests[0] == digests[1]
     assert digests[0] != run_in_lock_step("human28", 0.7, rate=500.0).digest

@@ -37,22 +37,22 @@ pytestmark = pytest.mark.usefixtures("ros")
 def test_twice_the_same_is_the_same_to_the_last_bit():
     runs = [run_in_lock_step("human28", 0.2, rate=500.0) for _ in range(2)]
     assert runs[0].digest == runs[1].digest
-    assert runs[0].statuses == {"simulator": "RUNNING", "inverse_dynamics": "standing", "effort_guard": "PASSING"}
-    assert runs[0].seen == {"standing": 100}
+    assert runs[0].statuses == {"simulator": "RUNNING", "inverse_dynamics": "STANDING", "effort_guard": "PASSING"}
+    assert runs[0].seen == {"STANDING": 100}
     assert abs(runs[0].height) < 1e-4
 
 
 def test_by_call_it_is_the_same_as_over_topics():
     runs = [run_in_lock_step("human28", 0.2, rate=500.0, link=link) for link in ("topics", "call")]
     assert runs[0].digest == runs[1].digest
-    assert runs[1].statuses == {"simulator": "RUNNING", "inverse_dynamics": "standing"}
+    assert runs[1].statuses == {"simulator": "RUNNING", "inverse_dynamics": "STANDING"}
 
 
 def test_a_motion_begins_at_its_time_however_late_it_comes():
     """The world waits for the motion, and the motion for the clock: what happens hangs on simulated time alone."""
     runs = [run_in_lock_step("human28", 0.8, rate=500.0, motion="squat", link=link) for link in ("topics", "call", "call")]
     assert len({run.digest for run in runs}) == 1
-    assert all(run.seen == {"following": 400} for run in runs)
+    assert all(run.seen == {"FOLLOWING": 400} for run in runs)
     assert -0.03 < runs[0].height < -0.003
     assert runs[0].digest != run_in_lock_step("human28", 0.8, rate=500.0, link="call").digest
 
@@ -73,9 +73,9 @@ def test_a_motion_begins_at_its_time_however_late_it_comes():
 )
 def test_it_stands_and_steps_on_topics(robot, rate):
     run = run_in_lock_step(robot, 8.5, rate=rate, motion="step", patience=250.0)
-    assert run.statuses["inverse_dynamics"] == "reference_ended"
+    assert run.statuses["inverse_dynamics"] == "REFERENCE_ENDED"
     assert run.statuses["effort_guard"] == "PASSING"
-    assert "fallen" not in run.seen
+    assert "FALLEN" not in run.seen
     assert abs(run.height) < 5e-3
 
 
@@ -106,16 +106,16 @@ def test_it_is_pushed_while_it_squats(robot, force):
     run = run_in_lock_step(robot, 6.0, rate=500.0, motion="squat", patience=250.0, others=[pusher])
     pusher.destroy_node()
     assert pusher.at == np.inf
-    assert run.statuses["inverse_dynamics"] == "reference_ended"
+    assert run.statuses["inverse_dynamics"] == "REFERENCE_ENDED"
     assert run.statuses["effort_guard"] == "PASSING"
-    assert "fallen" not in run.seen
+    assert "FALLEN" not in run.seen
     assert abs(run.height) < 5e-3
 
 
 @pytest.mark.slow
 def test_ten_minutes_of_standing():
     run = run_in_lock_step("human28", 600.0, rate=200.0, patience=3000.0)
-    assert run.statuses["inverse_dynamics"] == "standing"
+    assert run.statuses["inverse_dynamics"] == "STANDING"
     assert abs(run.height) < 1e-3
 
 

@@ -28,7 +28,7 @@ from humanoid_dynamics.nodes.messages import (  # noqa: E402
 
 OUT = "unguarded/joint_torque_commands"
 PERIOD = 0.005  # s
-WELL = ("standing", "following", "reference_ended")
+WELL = ("STANDING", "FOLLOWING", "REFERENCE_ENDED")
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,7 @@ def restart(wires):
     with wires.node.lock:
         wires.node.trigger_deactivate()
         wires.node.trigger_activate()
-    wires.wait(lambda: show(wires) or wires.status == "standing", "it stands")
+    wires.wait(lambda: show(wires) or wires.status == "STANDING", "it stands")
     return np.array(state(wires).effort)
 
 
@@ -126,27 +126,27 @@ def with_entry(values, entry):
 
 
 STATES = {
-    "position not a number": ("state_refused", lambda w: bad_joints(w, w.now(), position=with_entry(w.posture, np.nan))),
-    "position infinite": ("state_refused", lambda w: bad_joints(w, w.now(), position=with_entry(w.posture, np.inf))),
-    "position absurd": ("state_refused", lambda w: bad_joints(w, w.now(), position=with_entry(w.posture, 1e6))),
-    "velocity not a number": ("state_refused", lambda w: bad_joints(w, w.now(), velocity=with_entry(w.posture, np.nan))),
-    "velocity absurd": ("state_refused", lambda w: bad_joints(w, w.now(), velocity=with_entry(w.posture, -1e5))),
-    "a position short": ("state_refused", lambda w: bad_joints(w, w.now(), position=w.posture[:-1])),
-    "a velocity short": ("state_refused", lambda w: bad_joints(w, w.now(), velocity=np.zeros(3))),
-    "unknown joints": ("state_refused", lambda w: bad_joints(w, w.now(), names=[f"x{k}" for k in range(28)])),
-    "a joint twice": ("state_refused", lambda w: bad_joints(w, w.now(), names=[w.names[0], *w.names[:-1]])),
-    "nothing": ("state_refused", lambda w: bad_joints(w, w.now(), position=[], names=[])),
-    "joints cut short": ("state_refused", lambda w: cut(w, "joint_states", joints(w, w.now()))),
-    "base cut short": ("state_refused", lambda w: cut(w, "odom", base(w, w.now()))),
-    "old joints": ("state_skewed", lambda w: bad_joints(w, w.now(-1.0))),
-    "joints of the future": ("state_skewed", lambda w: bad_joints(w, w.now(1.0))),
-    "base not a number": ("state_refused", lambda w: w.out["odom"].publish(base(w, w.now(), pose=with_entry(w.pose, np.nan)))),
-    "base far away": ("state_refused", lambda w: w.out["odom"].publish(base(w, w.now(), pose=[1e9, *w.pose[1:]]))),
-    "quaternion of zero": ("state_refused", lambda w: w.out["odom"].publish(base(w, w.now(), pose=[*w.pose[:3], 0.0, 0.0, 0.0, 0.0]))),
-    "twist not a number": ("state_refused", lambda w: w.out["odom"].publish(base(w, w.now(), twist=np.full(6, np.nan)))),
-    "twist absurd": ("state_refused", lambda w: w.out["odom"].publish(base(w, w.now(), twist=np.full(6, 1e5)))),
-    "old base": ("state_skewed", lambda w: w.out["odom"].publish(base(w, w.now(-1.0)))),
-    "base of the future": ("state_skewed", lambda w: w.out["odom"].publish(base(w, w.now(1.0)))),
+    "position not a number": ("STATE_REFUSED", lambda w: bad_joints(w, w.now(), position=with_entry(w.posture, np.nan))),
+    "position infinite": ("STATE_REFUSED", lambda w: bad_joints(w, w.now(), position=with_entry(w.posture, np.inf))),
+    "position absurd": ("STATE_REFUSED", lambda w: bad_joints(w, w.now(), position=with_entry(w.posture, 1e6))),
+    "velocity not a number": ("STATE_REFUSED", lambda w: bad_joints(w, w.now(), velocity=with_entry(w.posture, np.nan))),
+    "velocity absurd": ("STATE_REFUSED", lambda w: bad_joints(w, w.now(), velocity=with_entry(w.posture, -1e5))),
+    "a position short": ("STATE_REFUSED", lambda w: bad_joints(w, w.now(), position=w.posture[:-1])),
+    "a velocity short": ("STATE_REFUSED", lambda w: bad_joints(w, w.now(), velocity=np.zeros(3))),
+    "unknown joints": ("STATE_REFUSED", lambda w: bad_joints(w, w.now(), names=[f"x{k}" for k in range(28)])),
+    "a joint twice": ("STATE_REFUSED", lambda w: bad_joints(w, w.now(), names=[w.names[0], *w.names[:-1]])),
+    "nothing": ("STATE_REFUSED", lambda w: bad_joints(w, w.now(), position=[], names=[])),
+    "joints cut short": ("STATE_REFUSED", lambda w: cut(w, "joint_states", joints(w, w.now()))),
+    "base cut short": ("STATE_REFUSED", lambda w: cut(w, "odom", base(w, w.now()))),
+    "old joints": ("STATE_SKEWED", lambda w: bad_joints(w, w.now(-1.0))),
+    "joints of the future": ("STATE_SKEWED", lambda w: bad_joints(w, w.now(1.0))),
+    "base not a number": ("STATE_REFUSED", lambda w: w.out["odom"].publish(base(w, w.now(), pose=with_entry(w.pose, np.nan)))),
+    "base far away": ("STATE_REFUSED", lambda w: w.out["odom"].publish(base(w, w.now(), pose=[1e9, *w.pose[1:]]))),
+    "quaternion of zero": ("STATE_REFUSED", lambda w: w.out["odom"].publish(base(w, w.now(), pose=[*w.pose[:3], 0.0, 0.0, 0.0, 0.0]))),
+    "twist not a number": ("STATE_REFUSED", lambda w: w.out["odom"].publish(base(w, w.now(), twist=np.full(6, np.nan)))),
+    "twist absurd": ("STATE_REFUSED", lambda w: w.out["odom"].publish(base(w, w.now(), twist=np.full(6, 1e5)))),
+    "old base": ("STATE_SKEWED", lambda w: w.out["odom"].publish(base(w, w.now(-1.0)))),
+    "base of the future": ("STATE_SKEWED", lambda w: w.out["odom"].publish(base(w, w.now(1.0)))),
 }
 
 
@@ -162,26 +162,26 @@ def test_bad_state(wires, fault):
     wires.expect(status)
     wires.wait(lambda: wires.reason, "the reason is told")
     state(wires)
-    wires.expect("standing")
+    wires.expect("STANDING")
 
 
 def test_states_that_stop_let_the_torques_fade(wires):
     good = restart(wires)
     wires.clock.run(102)
-    wires.expect("state_stale")
+    wires.expect("STATE_STALE")
     largest = np.abs(good).max()
     wires.wait(lambda: wires.clock.run() or np.abs(wires.heard[OUT].effort).max() < 0.5 * largest, "torques fade")
     wires.wait(lambda: wires.clock.run() or not np.any(wires.heard[OUT].effort), "nothing is left")
     state(wires)
-    wires.expect("standing")
+    wires.expect("STANDING")
 
 
 def test_stamps_that_go_back_begin_anew(wires):
     restart(wires)
     assert safe(wires, state(wires, stamp=wires.now(-0.2)))
-    wires.expect("time_back")
+    wires.expect("TIME_BACK")
     state(wires)
-    wires.expect("standing")
+    wires.expect("STANDING")
 
 
 def test_half_of_the_joints_at_a_time(wires):
@@ -190,7 +190,7 @@ def test_half_of_the_joints_at_a_time(wires):
     wires.out["odom"].publish(base(wires, stamp))
     message = joints(wires, stamp, position=wires.posture[:14], names=wires.names[:14])
     assert safe(wires, wires.exchange("joint_states", message, OUT))
-    wires.expect("standing")
+    wires.expect("STANDING")
 
 
 @pytest.mark.parametrize("turn", [np.pi, 1.5])
@@ -202,9 +202,9 @@ def test_a_fall_is_damped_until_it_is_over(wires, turn):
     wires.out["odom"].publish(base(wires, stamp, pose=flipped))
     sent = wires.exchange("joint_states", joints(wires, stamp), OUT)
     np.testing.assert_allclose(sent.effort, 0.0, atol=1e-9)
-    wires.expect("fallen")
+    wires.expect("FALLEN")
     state(wires)
-    wires.expect("standing")
+    wires.expect("STANDING")
 
 
 def test_a_base_that_jumps_moves_nothing_but_the_reference(wires):
@@ -273,12 +273,12 @@ def test_bad_reference(wires, fault):
     wires.out[f"reference/{topic}"].publish(message)
     wires.wait(lambda: wires.node._controller.reference.fault, "the reference is refused")
     np.testing.assert_allclose(state(wires).effort, good, atol=1.0)
-    wires.expect("reference_refused")
+    wires.expect("REFERENCE_REFUSED")
     wires.wait(lambda: wires.reason, "the reason is told")
     wires.out["reference/joints"].publish(reference(wires, shift=0.5))
     wires.wait(lambda: wires.node._controller.reference.begun, "the reference is taken")
     state(wires)
-    wires.expect("following")
+    wires.expect("FOLLOWING")
 
 
 def test_a_reference_that_jumps_is_blended(wires):
@@ -296,7 +296,7 @@ def test_a_reference_that_stops_is_held(wires):
     wires.out["reference/joints"].publish(reference(wires, shift=-0.5))
     wires.wait(lambda: wires.node._controller.reference.begun, "the reference is taken")
     state(wires)
-    wires.expect("reference_ended")
+    wires.expect("REFERENCE_ENDED")
 
 
 def test_a_sender_that_dies_is_told_although_it_has_sent_ahead(wires, monkeypatch):
@@ -305,11 +305,11 @@ def test_a_sender_that_dies_is_told_although_it_has_sent_ahead(wires, monkeypatc
     message = write_joint_trajectory(wires.names, seconds(wires.now()), np.array([0.0, 60.0]), {"positions": np.array([wires.posture] * 2)})
     wires.out["reference/joints"].publish(message)
     wires.wait(lambda: wires.node._controller.reference.begun, "the reference is taken")
-    wires.wait(lambda: state(wires) and wires.status == "following", "a sender that never beats is not missed")
+    wires.wait(lambda: state(wires) and wires.status == "FOLLOWING", "a sender that never beats is not missed")
     wires.out["reference/heartbeat"].publish(Empty())
-    wires.wait(lambda: safe(wires, state(wires)) and wires.status == "sender_lost", "it is missed")
+    wires.wait(lambda: safe(wires, state(wires)) and wires.status == "HEARTBEAT_LOST", "it is missed")
     wires.wait(lambda: "nothing from who sends" in wires.reason, "the reason is told")
-    wires.wait(lambda: wires.out["reference/heartbeat"].publish(Empty()) or (state(wires) and wires.status == "following"), "it is back")
+    wires.wait(lambda: wires.out["reference/heartbeat"].publish(Empty()) or (state(wires) and wires.status == "FOLLOWING"), "it is back")
 
 
 def test_a_contact_that_is_lost(wires):
@@ -319,10 +319,10 @@ def test_a_contact_that_is_lost(wires):
     load(wires, force=0.0, surfaces=("right_foot",))
     sent = state(wires)
     assert safe(wires, sent)
-    wires.expect("contact_lost")
+    wires.expect("CONTACT_LOST")
     load(wires)
     state(wires)
-    wires.expect("standing")
+    wires.expect("STANDING")
 
 
 def test_a_contact_that_never_comes(wires):
@@ -341,7 +341,7 @@ def test_a_contact_that_never_comes(wires):
     message = write_joint_trajectory(schedule.surfaces, t - 1.0, times - times[0], {"positions": loads})
     wires.out["reference/contacts"].publish(message)
     wires.wait(lambda: len(wires.node._controller._phases.schedule.intervals) == 3, "the schedule is taken")
-    wires.wait(lambda: safe(wires, state(wires)) and wires.status == "contact_waiting", "the contact is waited for")
+    wires.wait(lambda: safe(wires, state(wires)) and wires.status == "CONTACT_WAITING", "the contact is waited for")
     load(wires, surfaces=("right_foot",))
     wires.wait(lambda: safe(wires, state(wires)) and wires.status in WELL, "the contact is there")
 
@@ -353,7 +353,7 @@ def test_forces_that_are_none(wires, force):
     assert safe(wires, state(wires))
     load(wires)
     state(wires)
-    wires.expect("standing")
+    wires.expect("STANDING")
 
 
 def test_a_rule_that_does_not_exist_is_refused_and_others_take_over_gradually(wires):
@@ -385,6 +385,6 @@ def test_activated_anew_it_sends_nothing_before_a_state(wires):
         wires.node.trigger_deactivate()
         wires.node.trigger_activate()
     wires.clock.run(200)
-    assert wires.node.status == "waiting"
+    assert wires.node.status == "WAITING"
     assert np.abs(state(wires).effort).max() > 1.0
     assert wires.counts[OUT] == before + 1

@@ -80,11 +80,11 @@ def test_hands_that_are_led(state, monkeypatch):
     operator = Operator("human28")
     run = run_in_lock_step("human28", 1.2, rate=500.0, follow="poses", others=[operator])
     operator.destroy_node()
-    assert run.statuses["dynamics_filter"] == "following"
-    assert run.statuses["inverse_dynamics"] == "following"
+    assert run.statuses["dynamics_filter"] == "FOLLOWING"
+    assert run.statuses["inverse_dynamics"] == "FOLLOWING"
     assert run.statuses["effort_guard"] == "PASSING"
-    assert run.seen.get("following", 0) > 500
-    assert "fallen" not in run.seen
+    assert run.seen.get("FOLLOWING", 0) > 500
+    assert "FALLEN" not in run.seen
     assert abs(run.height - operator.rise) < 2e-3
     assert np.ptp(operator.elbows) > 0.2  # rad
 
@@ -92,9 +92,9 @@ def test_hands_that_are_led(state, monkeypatch):
 @pytest.mark.slow
 def test_a_squat_through_the_filter():
     run = run_in_lock_step("human28", 6.5, rate=500.0, motion="squat", follow="motion", patience=200.0)
-    assert run.statuses["dynamics_filter"] == "reference_ended"
-    assert "fallen" not in run.seen
-    assert run.seen["following"] > 2000
+    assert run.statuses["dynamics_filter"] == "REFERENCE_ENDED"
+    assert "FALLEN" not in run.seen
+    assert run.seen["FOLLOWING"] > 2000
     assert abs(run.height) < 5e-3
 
 

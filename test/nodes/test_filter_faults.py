@@ -41,7 +41,7 @@ def restart(wires):
     with wires.node.lock:
         wires.node.trigger_deactivate()
         wires.node.trigger_activate()
-    wires.expect("waiting")
+    wires.expect("WAITING")
 
 
 def shown(wires, status, reason=""):
@@ -92,7 +92,7 @@ def follow(wires):
     assert take(wires, "joints", joints(wires))
     assert take(wires, "base", base(wires))
     wires.clock.run(130)
-    wires.expect("following")
+    wires.expect("FOLLOWING")
     return wires.node._sent
 
 
@@ -115,20 +115,20 @@ def both(wires, value):
 
 
 REFERENCES = {
-    "not a number": ("joints", lambda w: joints(w, positions=both(w, np.nan)), "reference_refused", "not finite"),
-    "velocity infinite": ("joints", lambda w: joints(w, velocities=both(w, np.inf)), "reference_refused", "not finite"),
-    "unknown joint": ("joints", lambda w: joints(w, names=["wing", *w.names[1:]]), "reference_refused", "wing"),
-    "a joint twice": ("joints", lambda w: joints(w, names=[w.names[1], *w.names[1:]]), "reference_refused", "twice"),
-    "too few positions": ("joints", lambda w: joints(w, positions=np.zeros((2, 5))), "reference_refused", "shape"),
-    "no points": ("joints", lambda w: joints(w, times=(), positions=np.zeros((0, 28))), "reference_refused", "shape (0, 0)"),
-    "times that stand still": ("joints", lambda w: joints(w, times=(1.0, 1.0)), "reference_refused", "do not ascend"),
-    "times that go back": ("joints", lambda w: joints(w, times=(2.0, 1.0)), "reference_refused", "do not ascend"),
-    "all over": ("joints", lambda w: joints(w, begin=-5.0, times=(0.0, 1.0)), "reference_stale", "ended 4.0"),
-    "much too late": ("joints", lambda w: joints(w, begin=1e4), "reference_stale", "begins in"),
-    "base not a number": ("base", lambda w: base(w, row=spoilt(w.rest, np.nan)), "reference_refused", "not finite"),
-    "base not of unit length": ("base", lambda w: base(w, row=[*w.rest[:6], 0.5, *w.rest[7:]]), "reference_refused", "unit length"),
-    "base turned by nothing": ("base", lambda w: base(w, row=np.zeros(13)), "reference_refused", "unit length"),
-    "old base": ("base", lambda w: base(w, begin=-5.0, times=(0.0, 1.0)), "reference_stale", "ended"),
+    "not a number": ("joints", lambda w: joints(w, positions=both(w, np.nan)), "REFERENCE_REFUSED", "not finite"),
+    "velocity infinite": ("joints", lambda w: joints(w, velocities=both(w, np.inf)), "REFERENCE_REFUSED", "not finite"),
+    "unknown joint": ("joints", lambda w: joints(w, names=["wing", *w.names[1:]]), "REFERENCE_REFUSED", "wing"),
+    "a joint twice": ("joints", lambda w: joints(w, names=[w.names[1], *w.names[1:]]), "REFERENCE_REFUSED", "twice"),
+    "too few positions": ("joints", lambda w: joints(w, positions=np.zeros((2, 5))), "REFERENCE_REFUSED", "shape"),
+    "no points": ("joints", lambda w: joints(w, times=(), positions=np.zeros((0, 28))), "REFERENCE_REFUSED", "shape (0, 0)"),
+    "times that stand still": ("joints", lambda w: joints(w, times=(1.0, 1.0)), "REFERENCE_REFUSED", "do not ascend"),
+    "times that go back": ("joints", lambda w: joints(w, times=(2.0, 1.0)), "REFERENCE_REFUSED", "do not ascend"),
+    "all over": ("joints", lambda w: joints(w, begin=-5.0, times=(0.0, 1.0)), "REFERENCE_STALE", "ended 4.0"),
+    "much too late": ("joints", lambda w: joints(w, begin=1e4), "REFERENCE_STALE", "begins in"),
+    "base not a number": ("base", lambda w: base(w, row=spoilt(w.rest, np.nan)), "REFERENCE_REFUSED", "not finite"),
+    "base not of unit length": ("base", lambda w: base(w, row=[*w.rest[:6], 0.5, *w.rest[7:]]), "REFERENCE_REFUSED", "unit length"),
+    "base turned by nothing": ("base", lambda w: base(w, row=np.zeros(13)), "REFERENCE_REFUSED", "unit length"),
+    "old base": ("base", lambda w: base(w, begin=-5.0, times=(0.0, 1.0)), "REFERENCE_STALE", "ended"),
 }
 
 
@@ -140,17 +140,17 @@ def test_bad_piece(motion, fault):
     assert not take(motion, topic, message(motion))
     shown(motion, status, reason)
     motion.clock.run(40)
-    motion.expect("following")
+    motion.expect("FOLLOWING")
     assert motion.node._sent >= sent + 40
     assert safe(motion)
 
 
 JUMPS = {
-    "teleport": (lambda w: moved(w, [5.0, -2.0, 0.0]), "limited"),
-    "about face": (lambda w: turned(w, [0.0, 0.0, 1.0], np.pi), "limited"),
-    "into the ground": (lambda w: moved(w, [0.0, 0.0, -0.5]), "limited"),
-    "upside down": (lambda w: turned(w, [0.0, 1.0, 0.0], np.pi), "reference_refused"),
-    "on its back": (lambda w: turned(w, [0.0, 1.0, 0.0], -1.55), "reference_refused"),
+    "teleport": (lambda w: moved(w, [5.0, -2.0, 0.0]), "LIMITED"),
+    "about face": (lambda w: turned(w, [0.0, 0.0, 1.0], np.pi), "LIMITED"),
+    "into the ground": (lambda w: moved(w, [0.0, 0.0, -0.5]), "LIMITED"),
+    "upside down": (lambda w: turned(w, [0.0, 1.0, 0.0], np.pi), "REFERENCE_REFUSED"),
+    "on its back": (lambda w: turned(w, [0.0, 1.0, 0.0], -1.55), "REFERENCE_REFUSED"),
 }
 
 
@@ -162,7 +162,7 @@ def test_a_base_that_jumps(motion, fault):
     before = np.array(motion.heard["filtered/base"].points[0].transforms[0].translation.z)
     assert take(motion, "base", base(motion, begin=0.01, row=row(motion)))
     motion.clock.run(2)
-    assert motion.node._motion.status in {status, "following"}
+    assert motion.node._motion.status in {status, "FOLLOWING"}
     motion.clock.run(2)  # samples of a reference are 20 ms apart
     assert motion.node.status == status, motion.node.reason
     motion.clock.run(150)
@@ -184,23 +184,23 @@ def test_a_reference_that_stops_is_held_and_taken_up_again(motion):
     take(motion, "joints", joints(motion, times=(0.0, 0.5)))
     take(motion, "base", base(motion, times=(0.0, 0.5)))
     motion.clock.run(50)
-    assert motion.node.status == "following"
+    assert motion.node.status == "FOLLOWING"
     motion.clock.run(200)
-    motion.expect("reference_ended")
+    motion.expect("REFERENCE_ENDED")
     sent = motion.node._sent
     motion.clock.run(50)
     assert motion.node._sent == sent + 50
     take(motion, "joints", joints(motion))
     take(motion, "base", base(motion))
-    shown(motion, "following")
+    shown(motion, "FOLLOWING")
 
 
 def test_time_that_goes_back_begins_anew(motion):
     follow(motion)
     motion.clock.t -= 5.0
-    shown(motion, "time_back")
+    shown(motion, "TIME_BACK")
     motion.clock.run(30)
-    motion.expect("waiting")
+    motion.expect("WAITING")
     follow(motion)
 
 
@@ -214,13 +214,13 @@ def test_a_clock_that_stands_sends_nothing(motion):
 def test_hold_and_engage(motion):
     follow(motion)
     assert motion.call("hold").success
-    shown(motion, "holding")
+    shown(motion, "HOLDING")
     take(motion, "joints", joints(motion, positions=both(motion, 0.15)))
     motion.clock.run(150)
     assert np.abs(np.array(motion.heard[OUT].points[0].positions) - motion.posture).max() < 0.05
     assert motion.call("engage").success
     motion.clock.run(80)
-    motion.expect("following")
+    motion.expect("FOLLOWING")
 
 
 def test_what_it_sends_belongs_together(motion):
@@ -267,14 +267,14 @@ def follow_measured(wires):
     for _ in range(14):
         state(wires)
         wires.clock.run(10)
-    wires.wait(lambda: state(wires) or wires.clock.run(1) or wires.node.status == "following", "it follows")
+    wires.wait(lambda: state(wires) or wires.clock.run(1) or wires.node.status == "FOLLOWING", "it follows")
 
 
 STATES = {
-    "position not a number": ({"positions": spoilt(np.zeros(28), np.nan)}, "state_refused", "not finite"),
-    "unknown joints": ({"names": [f"x{k}" for k in range(28)]}, "state_refused", "no joint"),
-    "old": ({"shift": -1.0}, "state_refused", "-1.00 s"),
-    "of the future": ({"shift": 1.0}, "state_refused", "+1.00 s"),
+    "position not a number": ({"positions": spoilt(np.zeros(28), np.nan)}, "STATE_REFUSED", "not finite"),
+    "unknown joints": ({"names": [f"x{k}" for k in range(28)]}, "STATE_REFUSED", "no joint"),
+    "old": ({"shift": -1.0}, "STATE_REFUSED", "-1.00 s"),
+    "of the future": ({"shift": 1.0}, "STATE_REFUSED", "+1.00 s"),
 }
 
 
@@ -287,7 +287,7 @@ def test_bad_state(measured, fault):
     for _ in range(4):
         state(measured)
         measured.clock.run(10)
-    measured.expect("following")
+    measured.expect("FOLLOWING")
 
 
 def test_states_that_stop(measured):
@@ -295,7 +295,7 @@ def test_states_that_stop(measured):
     follow_measured(measured)
     measured.clock.run(27)
     sent = measured.node._sent
-    shown(measured, "state_stale", "no state for")
+    shown(measured, "STATE_STALE", "no state for")
     assert measured.node._sent == sent
     follow_measured(measured)
 
@@ -336,7 +336,7 @@ def lead(wires, times=1):
 def engaged(wires):
     restart(wires)
     lead(wires, 30)
-    wires.expect("following")
+    wires.expect("FOLLOWING")
 
 
 def shifted(wires, way, name="left_hand"):
@@ -350,16 +350,16 @@ def flipped(wires):
 
 
 POSES = {
-    "teleport": (lambda w: send(w, "left_hand", shifted(w, [0.5, 0.0, 0.6])), "pose_jumped"),
-    "far away": (lambda w: send(w, "left_hand", shifted(w, [1e6, 0.0, 0.0])), "pose_jumped"),
-    "flip": (lambda w: send(w, "left_hand", flipped(w)), "pose_jumped"),
-    "swapped hands": (lambda w: [send(w, "left_hand", w.homes["right_hand"]), send(w, "right_hand", w.homes["left_hand"])], "pose_swapped"),
-    "time backwards": (lambda w: send(w, "left_hand", w.homes["left_hand"], shift=-3.0), "time_back"),
-    "not a number": (lambda w: send(w, "left_hand", spoilt(w.homes["left_hand"], np.nan)), "pose_refused"),
-    "infinite": (lambda w: send(w, "left_hand", spoilt(w.homes["left_hand"], np.inf)), "pose_refused"),
-    "unnormalised": (lambda w: send(w, "left_hand", w.homes["left_hand"] * [1, 1, 1, 2, 2, 2, 2]), "pose_refused"),
-    "quaternion of zero": (lambda w: send(w, "left_hand", w.homes["left_hand"] * [1, 1, 1, 0, 0, 0, 0]), "pose_refused"),
-    "other axes": (lambda w: send(w, "left_hand", w.homes["left_hand"], axes="camera"), "pose_refused"),
+    "teleport": (lambda w: send(w, "left_hand", shifted(w, [0.5, 0.0, 0.6])), "POSE_JUMP"),
+    "far away": (lambda w: send(w, "left_hand", shifted(w, [1e6, 0.0, 0.0])), "POSE_JUMP"),
+    "flip": (lambda w: send(w, "left_hand", flipped(w)), "POSE_JUMP"),
+    "swapped hands": (lambda w: [send(w, "left_hand", w.homes["right_hand"]), send(w, "right_hand", w.homes["left_hand"])], "POSE_SWAPPED"),
+    "time backwards": (lambda w: send(w, "left_hand", w.homes["left_hand"], shift=-3.0), "TIME_BACK"),
+    "not a number": (lambda w: send(w, "left_hand", spoilt(w.homes["left_hand"], np.nan)), "POSE_REFUSED"),
+    "infinite": (lambda w: send(w, "left_hand", spoilt(w.homes["left_hand"], np.inf)), "POSE_REFUSED"),
+    "unnormalised": (lambda w: send(w, "left_hand", w.homes["left_hand"] * [1, 1, 1, 2, 2, 2, 2]), "POSE_REFUSED"),
+    "quaternion of zero": (lambda w: send(w, "left_hand", w.homes["left_hand"] * [1, 1, 1, 0, 0, 0, 0]), "POSE_REFUSED"),
+    "other axes": (lambda w: send(w, "left_hand", w.homes["left_hand"], axes="camera"), "POSE_REFUSED"),
 }
 
 
@@ -373,7 +373,7 @@ def test_bad_pose(poses, fault):
     assert poses.node._sent >= sent + 2
     assert safe(poses)
     lead(poses, 40)
-    poses.expect("following")
+    poses.expect("FOLLOWING")
 
 
 def test_frozen(poses):
@@ -383,9 +383,9 @@ def test_frozen(poses):
         for name in home:
             send(poses, name, home[name])
         poses.clock.run(2)
-    poses.expect("pose_frozen")
+    poses.expect("POSE_FROZEN")
     lead(poses, 20)
-    poses.expect("following")
+    poses.expect("FOLLOWING")
 
 
 def test_one_hand_that_is_lost(poses):
@@ -393,10 +393,10 @@ def test_one_hand_that_is_lost(poses):
     for k in range(20):
         send(poses, "right_hand", shifted(poses, [1e-4 * k, 0.0, 0.0], "right_hand"))
         poses.clock.run(2)
-    poses.expect("pose_lost")
+    poses.expect("POSE_LOST")
     assert "left_hand" in poses.node.reason
     lead(poses, 40)
-    poses.expect("following")
+    poses.expect("FOLLOWING")
 
 
 def test_out_of_reach(poses):
@@ -405,7 +405,7 @@ def test_out_of_reach(poses):
         send(poses, "left_hand", shifted(poses, [min(0.02 * k, 1.0), 0.0, 0.0]))
         send(poses, "right_hand", shifted(poses, [1e-4 * np.sin(k), 0.0, 0.0], "right_hand"))
         poses.clock.run(2)
-    poses.expect("out_of_reach")
+    poses.expect("OUT_OF_REACH")
     assert safe(poses)
 
 
@@ -413,10 +413,10 @@ def test_clutch(poses):
     engaged(poses)
     assert poses.call("hold").success
     lead(poses, 2)
-    shown(poses, "holding")
+    shown(poses, "HOLDING")
     assert poses.call("engage").success
     lead(poses, 5)
-    poses.expect("following")
+    poses.expect("FOLLOWING")
 
 
 # Ground that is not level.
@@ -433,7 +433,7 @@ def test_frames_stand_on_the_slope_that_was_told(ros):
     take(wires, "joints", joints(wires))
     take(wires, "base", base(wires, row=row))
     wires.clock.run(160)
-    assert node.status == "following", node.reason
+    assert node.status == "FOLLOWING", node.reason
     np.testing.assert_allclose(sent[-1].q[:7], row[:7], atol=1e-6)
     wires.end()
 

@@ -92,7 +92,7 @@ def test_two_robots_are_each_as_one_alone(ros):
     assert len(alone) > 50
     for states, statuses in pair:
         np.testing.assert_array_equal(states, alone)
-        assert statuses == {"simulator": "RUNNING", "inverse_dynamics": "standing", "effort_guard": "PASSING"}
+        assert statuses == {"simulator": "RUNNING", "inverse_dynamics": "STANDING", "effort_guard": "PASSING"}
     assert frames == {"/a/odom": ("a/odom", "a/pelvis"), "/b/odom": ("b/odom", "b/pelvis")}
     prober.destroy_node()
 

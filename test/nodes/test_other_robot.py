@@ -85,7 +85,7 @@ def test_it_stands(name):
         before = body.com
         loop.run(1.5)
         assert np.abs(body.com - before).max() < 5e-3
-        assert set(loop.seen) <= {"waiting", "standing"}, loop.seen
+        assert set(loop.seen) <= {"WAITING", "STANDING"}, loop.seen
 
 
 @pytest.mark.slow
@@ -104,7 +104,7 @@ def test_it_stands_for_half_a_minute(name, seed):
 def test_it_moves(name, motion):
     with Loop(name, motion=motion) as loop:
         loop.run(8.5)
-        assert "reference_ended" in loop.seen, loop.seen
+        assert "REFERENCE_ENDED" in loop.seen, loop.seen
 
 
 @pytest.mark.slow

@@ -76,7 +76,7 @@ def wish(wires, what):
 
 def test_a_state_and_forces_are_drawn(wires):
     show(wires, 0.1)
-    wires.expect("showing")
+    wires.expect("SHOWING")
     for foot in ("left_foot", "right_foot"):
         wires.out[f"contact_wrenches/{foot}"].publish(
             write_wrench(np.array([0.0, 0.0, 300.0]), np.array([6.0, 0.0, 0.0]), wires.now(), foot)
@@ -175,7 +175,7 @@ def test_what_makes_no_sense_changes_nothing(wires, name):
     show(wires)
     assert wires.counts["push"] == before
     assert wires.asked == []
-    assert wires.node.status == "showing"
+    assert wires.node.status == "SHOWING"
 
 
 def test_troubles_of_nodes_are_told(wires):
@@ -194,5 +194,5 @@ def test_a_visitor_who_leaves_lets_go(wires, monkeypatch):
     wish(wires, lambda session: session.pull("pelvis", np.zeros(3), np.ones(3)))
     monkeypatch.setattr(page.Page, "watched", False)
     wires.node.tick()
-    wires.expect("unwatched")
+    wires.expect("UNWATCHED")
     assert wires.node.session._pull is None

@@ -14,6 +14,7 @@ from humanoid_dynamics.filtering.conditioning.leash import Leash
 from humanoid_dynamics.filtering.conditioning.origin import Origin, carry
 from humanoid_dynamics.filtering.conditioning.posture_bound import PostureBound
 from humanoid_dynamics.filtering.conditioning.rejoining import SMALLEST, Rejoining
+from humanoid_dynamics.filtering.conditioning.sample_clock import SampleStatus
 from humanoid_dynamics.filtering.conditioning.sight import Sight
 from humanoid_dynamics.filtering.measured import read_number
 from humanoid_dynamics.model.robot import RobotModel
@@ -92,7 +93,7 @@ class Intake:
         self._rest: Vector | None = None  # held until samples agree
         self._waits_at: Vector | None = None  # held until a robot that fell is back on its feet
 
-    def take(self, time: float, q: Vector) -> str:
+    def take(self, time: float, q: Vector) -> SampleStatus:
         """Take one sample; afterwards ``time`` and ``q`` are the sample to go on with.
 
         Args:
@@ -100,15 +101,12 @@ class Intake:
             q: (nq,) configuration.
 
         Returns:
-            ``ok``; ``retimed`` where its clock is another one, ``moved`` where it jumped to another place, ``jumped`` where its posture
-            did, had frozen or is nothing but noise, ``bounded`` where nobody could balance it, ``held_back`` where its place or heading is
-            elsewhere, ``limited`` where it is faster than the robot, ``noisy`` where noise is taken out; or why it was left out:
-            ``wrong_shape``, ``not_finite``, ``beyond``, ``late``, ``ahead``, ``not_unit``, ``leaning``.
+            Whether it is followed, and how, or why it was rejected.
         """
         return self.see(time, q) or self.accept()
 
-    def see(self, time: float, q: Vector) -> str:
-        """Look at one sample; return why it is left out, and nothing where it is to be accepted.
+    def see(self, time: float, q: Vector) -> SampleStatus | None:
+        """Look at one sample; return why it is left out, and None where it is to be accepted.
 
         Args:
             time: Its instant [s].
@@ -121,7 +119,7 @@ class Intake:
         sight = self.sight
         return sight.doubts.look(sight.due, sight.q, sight.q if self.q is None else self._free) and self.follows
 
-    def accept(self) -> str:
+    def accept(self) -> SampleStatus:
         """Take the sample that was seen; return what became of it, see ``take``."""
         self._lost = self._lost or self.sight.doubts.jumped
         self.sight.doubts.settle()
@@ -199,57 +197,57 @@ class Intake:
         self._accept(self.sight.clock.wait_until(self.time + time, missed=missed), np.array(self._given))
         return True
 
-    def _accept(self, time: float, sample: Vector) -> str:
+    def _accept(self, time: float, sample: Vector) -> SampleStatus:
         """Take a sample that is one; return what became of it."""
         self._let_in(sample, self._lower, self._upper)
         sample, led = self._bound.lead(sample) if self._bound else (sample, False)
         if self.q is None:
-            return self._settle(time, sample, 0.0, "bounded" if led else "ok")
+            return self._settle(time, sample, 0.0, SampleStatus.CLAMPED_POSTURE if led else SampleStatus.OK)
         gap = min(time - self.time, LONGEST_GAP)
         sample, share, status = self._join(sample, gap)
-        status = "bounded" if led and status == "ok" else status
+        status = SampleStatus.CLAMPED_POSTURE if led and status is SampleStatus.OK else status
         step = pin.difference(self._model, self._free, sample)
         if share < 1.0:
-            step, status = share * step, "noisy" if status == "ok" else status
+            step, status = share * step, SampleStatus.NOISY if status is SampleStatus.OK else status
             sample = pin.integrate(self._model, self._free, step)
         if self._count_fast(step, 0, self._speed, gap)[1]:
             most = self._speed * gap
             step = np.clip(step, -most, most)
             sample = pin.integrate(self._model, self._free, step)
-            status = "limited" if status == "ok" else status
+            status = SampleStatus.VELOCITY_LIMITED if status is SampleStatus.OK else status
         status = self._settle(time, sample, gap, status)
-        return "retimed" if self.sight.clock.changed else status
+        return SampleStatus.CLOCK_RESYNC if self.sight.clock.changed else status
 
-    def _settle(self, time: float, sample: Vector, gap: float, status: str) -> str:
+    def _settle(self, time: float, sample: Vector, gap: float, status: SampleStatus) -> SampleStatus:
         """Go on with a sample, held back where it must be; return what became of it."""
         self.time, self._free = time, sample
         held = self._leash.hold(sample, gap) if self._leash else sample
         if self.q is not None and float(held[3:7] @ self.q[3:7]) < 0.0:
             held[3:7] *= -1.0
         self.q = held
-        return "held_back" if self._leash and self._leash.holds and status == "ok" else status
+        return SampleStatus.SLIDE_LIMITED if self._leash and self._leash.holds and status is SampleStatus.OK else status
 
-    def _join(self, sample: Vector, gap: float) -> tuple[Vector, float, str]:
+    def _join(self, sample: Vector, gap: float) -> tuple[Vector, float, SampleStatus]:
         """Return where a sample leads to from where one is, what share of the step is taken, and what became of it."""
-        given, sample, status = sample, self._origin.place(sample), "ok"
+        given, sample, status = sample, self._origin.place(sample), SampleStatus.OK
         if self._jumps(sample, gap):
-            sample, status = self._move_origin(given, sample), "moved"
+            sample, status = self._move_origin(given, sample), SampleStatus.BASE_JUMP
         share, wild = self._share_of(sample, gap)
         wild, self._lost = wild or self._lost, False
         runs = self._bound is not None and self._bound.runs(gap, led=self._rejoining.leads)
         if self._waits_at is not None:
-            return self._rejoining.lead(self._waits_at, gap), 1.0, "waited_for"
+            return self._rejoining.lead(self._waits_at, gap), 1.0, SampleStatus.RECOVERING
         rest, wild = self._rest_until_known(wild)
         if rest is not None:
-            return self._rejoining.lead(rest, gap), 1.0, "jumped"
+            return self._rejoining.lead(rest, gap), 1.0, SampleStatus.POSTURE_JUMP
         if wild:
             sample = self._raw = self._move_origin(given, sample)
         if (
             (wild or runs)
             and self._rejoining.begin(self._free, sample, self._bound.time_between(self._free, sample) if self._bound else 0.0)
-            and status == "ok"
+            and status is SampleStatus.OK
         ):
-            status = "jumped" if wild else "bounded"
+            status = SampleStatus.POSTURE_JUMP if wild else SampleStatus.CLAMPED_POSTURE
         return self._rejoining.lead(sample, gap), share, status
 
     def wait_standing(self) -> None:
@@ -275,7 +273,7 @@ class Intake:
         self._rejoining.restart()
         if self._leash is not None:
             self._leash.restart()
-        self._settle(self.time, np.array(self._rest), 0.0, "jumped")
+        self._settle(self.time, np.array(self._rest), 0.0, SampleStatus.POSTURE_JUMP)
         return True
 
     def _rest_until_known(self, wild: bool) -> tuple[Vector | None, bool]:

@@ -6,7 +6,10 @@ import math
 
 import numpy as np
 
+from humanoid_dynamics.status import StatusEnum
+
 AHEAD = 1.5  # s; a stamp that is farther beyond the newest is not believed
+LARGEST = (1e4, 30.0)  # m and rad; no base, and no joint, is beyond
 FARTHEST = 1e10  # s; no clock has run for so long
 SETTLED = 0.15  # s; stamps that run on elsewhere for so long are those of another clock
 FEWEST = 3  # samples; likewise
@@ -14,6 +17,57 @@ STEP = (0.002, 0.1)  # s; how much time passes where a clock changes, at least a
 SOON = 0.2  # 1/s; how fast the share of time that is left out changes
 OLD = 1.0  # s; what piled up while nothing came, and is older, is left out
 RUSH = 0.05  # s; samples that are ahead of twice the pace of time by so much come in a heap
+
+
+class SampleStatus(StatusEnum):
+    """What the filter does with a sample of its reference."""
+
+    OK = "OK", "the sample is followed"
+    CLOCK_RESYNC = "CLOCK_RESYNC", "stamps continue on another clock; time continues from where it was"
+    BASE_JUMP = "BASE_JUMP", "the reference jumped to another position or heading"
+    POSTURE_JUMP = (
+        "POSTURE_JUMP",
+        "the posture jumped, was frozen or is all noise; it is held, then the filter returns to the reference",
+    )
+    CLAMPED_POSTURE = (
+        "CLAMPED_POSTURE",
+        "the reference leans or sinks farther or faster than a robot can, or its weight is far from its feet; it is held back",
+    )
+    SLIDE_LIMITED = (
+        "SLIDE_LIMITED",
+        "both soles of the reference slide or turn faster than small steps can follow; its position and heading come later",
+    )
+    VELOCITY_LIMITED = "VELOCITY_LIMITED", "the reference is faster than the robot"
+    RECOVERING = (
+        "RECOVERING",
+        "the robot has fallen while the reference moves on; the reference is held standing until the robot is back on its feet",
+    )
+    NOISY = "NOISY", "the reference oscillates from sample to sample; noise is filtered out"
+    WRONG_SHAPE = "WRONG_SHAPE", "not as many numbers as the robot has coordinates"
+    NOT_FINITE = "NOT_FINITE", "a number, or the time, is not finite"
+    OUT_OF_RANGE = (
+        "OUT_OF_RANGE",
+        f"a joint is more than {LARGEST[1]:g} rad, or the base more than {LARGEST[0]:g} m, from zero: no radians or metres",
+    )
+    NOT_UNIT = "NOT_UNIT", "a quaternion is not of unit length"
+    STAMP_IN_PAST = "STAMP_IN_PAST", "the stamp is not later than the one before"
+    STAMP_IN_FUTURE = "STAMP_IN_FUTURE", f"the stamp is more than {AHEAD:g} s later than the one before"
+    LEANING = "LEANING", "the base leans by more than 75 deg, or its quaternion is not in the order x y z w"
+
+
+ACCEPTED = frozenset(
+    {
+        SampleStatus.OK,
+        SampleStatus.CLOCK_RESYNC,
+        SampleStatus.BASE_JUMP,
+        SampleStatus.POSTURE_JUMP,
+        SampleStatus.CLAMPED_POSTURE,
+        SampleStatus.SLIDE_LIMITED,
+        SampleStatus.VELOCITY_LIMITED,
+        SampleStatus.NOISY,
+        SampleStatus.RECOVERING,
+    }
+)  # statuses of samples that are followed; all others are rejected
 
 
 class SampleClock:
@@ -41,7 +95,7 @@ class SampleClock:
         """How many times as fast as stamps say time runs now [-]."""
         return 1.0 / (1.0 - self.share)
 
-    def read(self, stamp: float, share: float = 0.0) -> float | str:
+    def read(self, stamp: float, share: float = 0.0) -> float | SampleStatus:
         """Return the time of a sample.
 
         Args:
@@ -49,18 +103,18 @@ class SampleClock:
             share: What share of the time between samples is to be left out; it is come to bit by bit.
 
         Returns:
-            The time, later than all before [s]; or ``late`` or ``ahead``.
+            The time, later than all before [s]; or ``STAMP_IN_PAST`` or ``STAMP_IN_FUTURE``.
         """
         self.changed = False
         if abs(stamp) > FARTHEST:
-            return "ahead"
+            return SampleStatus.STAMP_IN_FUTURE
         time = stamp + self._offset
         begun = math.isfinite(self.newest)
         if begun and not 0.0 < time - self.newest <= AHEAD:
             if self._comes_in_a_heap(stamp, self.newest - time):
-                return "late"
+                return SampleStatus.STAMP_IN_PAST
             if not self._is_other(stamp):
-                return "late" if time <= self.newest else "ahead"
+                return SampleStatus.STAMP_IN_PAST if time <= self.newest else SampleStatus.STAMP_IN_FUTURE
             time = self.newest + self._step + (stamp - self._first)
             self._offset, self.changed = time - stamp, True
         elif begun:

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.conditioning.doubts import Doubts
-from humanoid_dynamics.filtering.conditioning.sample_clock import AHEAD, SampleClock
+from humanoid_dynamics.filtering.conditioning.sample_clock import AHEAD, SampleClock, SampleStatus
 from humanoid_dynamics.filtering.conditioning.sample_faults import FaultFinder
 from humanoid_dynamics.filtering.measured import read_number, read_vector
 from humanoid_dynamics.model.robot import RobotModel
@@ -47,8 +47,8 @@ class Sight:
         self.due, self.leans = -np.inf, False
         self.doubts.restart()
 
-    def see(self, time: float, q: Vector, known: float | None) -> str:
-        """Look at one sample; return why it is left out, and nothing where it is to be accepted.
+    def see(self, time: float, q: Vector, known: float | None) -> SampleStatus | None:
+        """Look at one sample; return why it is left out, and None where it is to be accepted.
 
         Args:
             time: Its instant by its sender [s].
@@ -57,19 +57,21 @@ class Sight:
         """
         sample, stamp = read_vector(q), read_number(time)
         # The clock is read also where the rest is no sample: time goes on.
-        read = self.clock.read(stamp, self.share) if math.isfinite(stamp) else "not_finite"
+        read = self.clock.read(stamp, self.share) if math.isfinite(stamp) else SampleStatus.NOT_FINITE
         if sample is None:
-            return "wrong_shape"
+            return SampleStatus.WRONG_SHAPE
         fault = self._faults.find(sample)
-        if fault == "leaning" and not isinstance(read, str):
+        if fault is SampleStatus.LEANING and not isinstance(read, SampleStatus):
             self._lean(read, sample)
-        if fault or isinstance(read, str):
-            return fault or str(read)
+        if fault is not None:
+            return fault
+        if isinstance(read, SampleStatus):
+            return read
         if known is not None and read - known > AHEAD:  # what came in between was left out
             self.clock.skip(read - known - AHEAD)
             read = self.clock.newest
         self.q, self.due, self.leans = np.array(sample), read, True
-        return ""
+        return None
 
     def _lean(self, time: float, sample: Vector) -> None:
         """Look at a posture that leans too far to be followed."""

@@ -2,44 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 
 from humanoid_dynamics.filtering.frame import Frame
 from humanoid_dynamics.filtering.poses.answer import TeleoperationFrame
 from humanoid_dynamics.spatial.arrays import Vector
+from humanoid_dynamics.status import StatusEnum
 
 SHOWN = 0.25  # s; how long a trouble of one message is told
 MOST_BEATS = 4  # at a time, where some were missed
 LATEST = 0.25  # s; beats that are later are left out
 
-STATUSES: Mapping[str, str] = MappingProxyType(
-    {
-        "waiting": "nothing to follow has come yet, or no state; nothing is sent",
-        "following": "it follows, and all limits are kept",
-        "limited": "what came jumped, or is faster than the robot; it follows as fast as it can",
-        "fallen": "the robot lies or falls; its posture is held until the reference stands, or is made to, then it goes back there",
-        "gave_way": "it follows, and a limit gives way; the reason says which",
-        "holding": "somebody asked it to stay where it is",
-        "reference_ended": "the last posture of the reference is held until more comes",
-        "reference_refused": "a piece of the reference was left out; the reason says why",
-        "reference_stale": "a piece of the reference is all over, or begins much too late; it was left out",
-        "time_back": "time went back; all begins anew, or the pose waits until stamps run on",
-        "state_stale": "no state has come for long; nothing is sent",
-        "state_refused": "a state was left out; the reason says why",
-        "pose_refused": "a pose was left out; the reason says why",
-        "pose_jumped": "place or orientation of a pose jumped; its frame stays until poses agree with each other",
-        "pose_swapped": "a pose is that of the other one of a pair; its frame stays where it is",
-        "pose_frozen": "poses of a frame come and do not change by one bit; the frame stays where it is",
-        "pose_lost": "poses of a frame do not come; the frame stays, and is given up later",
-        "out_of_reach": "a pose is farther than the limb is long, or its foot cannot be led now",
-        "sender_lost": "who sends the reference has gone silent; what was sent is followed to its end, then its last posture is held",
-    }
+
+class LiveFilterStatus(StatusEnum):
+    """How the filter follows references or poses in real time."""
+
+    WAITING = "WAITING", "no reference, pose or state has come; nothing is sent"
+    FOLLOWING = "FOLLOWING", "the filter follows, and all limits are kept"
+    LIMITED = "LIMITED", "the reference jumped or exceeds the limits of the robot; the filter follows as fast as the robot can"
+    FALLEN = "FALLEN", "the robot has fallen; its posture is held until the reference stands, then the robot returns to its feet"
+    RELAXED = "RELAXED", "the filter follows, and a limit is relaxed; the reason names it"
+    HOLDING = "HOLDING", "the posture is held on request"
+    REFERENCE_ENDED = "REFERENCE_ENDED", "the last posture of the reference is held until more comes"
+    REFERENCE_REFUSED = "REFERENCE_REFUSED", "a piece of the reference was rejected; the reason states why"
+    REFERENCE_STALE = "REFERENCE_STALE", "a piece of the reference ended before now or begins much too late; it was rejected"
+    TIME_BACK = "TIME_BACK", "time went back; the filter starts again, or a pose waits until stamps advance"
+    STATE_STALE = "STATE_STALE", "no state has come within the timeout; nothing is sent"
+    STATE_REFUSED = "STATE_REFUSED", "a state was rejected; the reason states why"
+    POSE_REFUSED = "POSE_REFUSED", "a pose was rejected; the reason states why"
+    POSE_JUMP = "POSE_JUMP", "position or orientation of a pose jumped; its frame stays until poses agree with each other"
+    POSE_SWAPPED = "POSE_SWAPPED", "a pose belongs to the other one of a pair; its frame stays"
+    POSE_FROZEN = "POSE_FROZEN", "poses of a frame come and do not change by one bit; the frame stays"
+    POSE_LOST = "POSE_LOST", "poses of a frame do not come; the frame stays, and is released later"
+    OUT_OF_REACH = "OUT_OF_REACH", "a pose is out of reach of the limb, or its foot cannot be led now"
+    HEARTBEAT_LOST = "HEARTBEAT_LOST", "the heartbeat of the reference stopped; the rest of the reference is followed, then held"
+
+
+GOOD = (
+    LiveFilterStatus.WAITING,
+    LiveFilterStatus.FOLLOWING,
+    LiveFilterStatus.LIMITED,
+    LiveFilterStatus.HOLDING,
+    LiveFilterStatus.REFERENCE_ENDED,
+    LiveFilterStatus.OUT_OF_REACH,
 )
-GOOD = ("waiting", "following", "limited", "holding", "reference_ended", "out_of_reach")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,19 +113,19 @@ class Troubles:
 
     def __init__(self) -> None:
         """Begin without any."""
-        self._status, self._reason, self._until = "", "", -np.inf
+        self._status, self._reason, self._until = LiveFilterStatus.WAITING, "", -np.inf
 
-    def put(self, status: str, reason: str, now: float) -> None:
+    def put(self, status: LiveFilterStatus, reason: str, now: float) -> None:
         """Take a trouble.
 
         Args:
-            status: One of ``STATUSES``.
+            status: Its status.
             reason: In words.
             now: The time [s].
         """
         self._status, self._reason, self._until = status, reason, now + SHOWN
 
-    def tell(self, now: float) -> tuple[str, str] | None:
+    def tell(self, now: float) -> tuple[LiveFilterStatus, str] | None:
         """Return status and reason of what is still told.
 
         Args:

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from humanoid_dynamics.control.reference import Reference
-from humanoid_dynamics.filtering.conditioning.sample_faults import REASONS, TAKEN
+from humanoid_dynamics.filtering.conditioning.sample_clock import ACCEPTED, SampleStatus
 from humanoid_dynamics.filtering.fallen import FALLEN
 from humanoid_dynamics.filtering.filter import DynamicsFilter
 from humanoid_dynamics.filtering.frame import Frame
-from humanoid_dynamics.filtering.live.command import STATUSES, Beat, Command, Troubles
+from humanoid_dynamics.filtering.live.command import Beat, Command, LiveFilterStatus, Troubles
 from humanoid_dynamics.filtering.live.state import LiveState
 from humanoid_dynamics.filtering.settings import Settings
 from humanoid_dynamics.filtering.slope import Slope
@@ -32,7 +32,7 @@ class LiveMotion:
     """Follows a reference, by ``delay`` later than it was asked for.
 
     Attributes:
-        status: One of ``live.STATUSES``.
+        status: How it follows.
         reason: In words.
         reference: What was asked for.
         state: The state of the robot, where it is used.
@@ -89,7 +89,8 @@ class LiveMotion:
         self._last: Vector | None = None
         self._shift, self._rung, self._late = 0.0, 0, 0.0
         self._next = np.nan
-        self.status, self.reason = "waiting", "no reference has come"
+        self.status: LiveFilterStatus = LiveFilterStatus.WAITING
+        self.reason = "no reference has come"
 
     @property
     def lag(self) -> float:
@@ -116,7 +117,7 @@ class LiveMotion:
         if not self._is_meant(times, now):
             return False
         if not self.reference.put_joints(names, times, table):
-            self._troubles.put("reference_refused", self.reference.fault, now)
+            self._troubles.put(LiveFilterStatus.REFERENCE_REFUSED, self.reference.fault, now)
             return False
         if not np.isfinite(self._came):
             self._came = now
@@ -133,7 +134,7 @@ class LiveMotion:
         if not self._is_meant(times, now):
             return False
         if not self.reference.put_base(times, rows):
-            self._troubles.put("reference_refused", self.reference.fault, now)
+            self._troubles.put(LiveFilterStatus.REFERENCE_REFUSED, self.reference.fault, now)
             return False
         self._based = True
         return True
@@ -145,7 +146,7 @@ class LiveMotion:
             reason: Why.
             now: The time [s].
         """
-        self._troubles.put("reference_refused", reason, now)
+        self._troubles.put(LiveFilterStatus.REFERENCE_REFUSED, reason, now)
 
     def advance(self, now: float) -> list[Command]:
         """Return what is due; nothing raises.
@@ -157,7 +158,7 @@ class LiveMotion:
         if beats is None:
             beats = ()
             self.restart()
-            self._troubles.put("time_back", "the clock went back", now)
+            self._troubles.put(LiveFilterStatus.TIME_BACK, "the clock went back", now)
         if not self._begins(now):
             self._judge(now)
             return []
@@ -171,7 +172,7 @@ class LiveMotion:
     def _is_meant(self, times: Sequence[int], now: float) -> bool:
         if times and (times[-1] * NS < now - self.timeout or times[0] * NS > now + FAREST):
             what = f"ended {now - times[-1] * NS:.2f} s ago" if times[-1] * NS < now else f"begins in {times[0] * NS - now:.0f} s"
-            self._troubles.put("reference_stale", f"a piece of the reference {what}", now)
+            self._troubles.put(LiveFilterStatus.REFERENCE_STALE, f"a piece of the reference {what}", now)
             return False
         return True
 
@@ -200,10 +201,10 @@ class LiveMotion:
                 self._last = asked
             asked = self._last if self._slope is None else self._slope.to_ground(self._last)
             became = self.filter.push(self._cursor - self._origin, asked)
-            if became in TAKEN and became != "ok":
-                self._troubles.put("limited", REASONS[became], now)
-            elif became not in TAKEN:
-                self._troubles.put("reference_refused", f"a posture of the reference was left out: {became}", now)
+            if became in ACCEPTED and became is not SampleStatus.OK:
+                self._troubles.put(LiveFilterStatus.LIMITED, became.description, now)
+            elif became not in ACCEPTED:
+                self._troubles.put(LiveFilterStatus.REFERENCE_REFUSED, f"a posture of the reference was left out: {became}", now)
 
     def _produce(self, now: float, beats: int) -> list[Command]:
         commands: list[Command] = []
@@ -241,16 +242,16 @@ class LiveMotion:
     def _judge(self, now: float) -> None:
         self.status, self.reason = self._troubles.tell(now) or self._find_status(now)
 
-    def _find_status(self, now: float) -> tuple[str, str]:
+    def _find_status(self, now: float) -> tuple[LiveFilterStatus, str]:
         if not np.isfinite(self._cursor):
-            return "waiting", "no reference has come"
+            return LiveFilterStatus.WAITING, "no reference has come"
         missing = self.state.object_to(now)
         if missing is not None:
             return missing
         if self._rung == FALLEN:
-            return "fallen", STATUSES["fallen"]
+            return LiveFilterStatus.FALLEN, LiveFilterStatus.FALLEN.description
         if self._rung:
-            return "gave_way", RUNGS[self._rung].replace("_", " ")
+            return LiveFilterStatus.RELAXED, RUNGS[self._rung].replace("_", " ")
         if not self.engaged:
-            return "holding", ""
-        return ("reference_ended", "") if now > self.reference.end + PATIENCE else ("following", "")
+            return LiveFilterStatus.HOLDING, ""
+        return (LiveFilterStatus.REFERENCE_ENDED if now > self.reference.end + PATIENCE else LiveFilterStatus.FOLLOWING), ""

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from humanoid_dynamics.filtering.live.command import Beat, Command, Troubles
+from humanoid_dynamics.filtering.live.command import Beat, Command, LiveFilterStatus, Troubles
 from humanoid_dynamics.filtering.live.state import LiveState
-from humanoid_dynamics.filtering.poses.answer import TeleoperationFrame
-from humanoid_dynamics.filtering.poses.stream import STATUSES as STREAMS
+from humanoid_dynamics.filtering.poses.answer import TeleoperationFrame, TeleoperationStatus
+from humanoid_dynamics.filtering.poses.gate import PoseStreamStatus
 from humanoid_dynamics.filtering.poses.teleoperation import Teleoperation
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 
 OF_STREAM = {
-    "outlier": "pose_jumped",
-    "flipped": "pose_jumped",
-    "swapped": "pose_swapped",
-    "time_backwards": "time_back",
-    "frozen": "pose_frozen",
-    "gap": "pose_lost",
-    "lost": "pose_lost",
-    "refused": "out_of_reach",
-    "out_of_reach": "out_of_reach",
+    PoseStreamStatus.OUTLIER: LiveFilterStatus.POSE_JUMP,
+    PoseStreamStatus.FLIPPED: LiveFilterStatus.POSE_JUMP,
+    PoseStreamStatus.SWAPPED: LiveFilterStatus.POSE_SWAPPED,
+    PoseStreamStatus.STAMP_IN_PAST: LiveFilterStatus.TIME_BACK,
+    PoseStreamStatus.FROZEN: LiveFilterStatus.POSE_FROZEN,
+    PoseStreamStatus.GAP: LiveFilterStatus.POSE_LOST,
+    PoseStreamStatus.LOST: LiveFilterStatus.POSE_LOST,
+    PoseStreamStatus.REFUSED: LiveFilterStatus.OUT_OF_REACH,
+    PoseStreamStatus.OUT_OF_REACH: LiveFilterStatus.OUT_OF_REACH,
 }
-REFUSED = ("not_finite", "not_unit", "not_a_pose")
+REFUSED = (PoseStreamStatus.NOT_FINITE, PoseStreamStatus.NOT_UNIT, PoseStreamStatus.NOT_A_POSE)
 
 
 class LivePoses:
     """Leads frames of a robot after the poses of an operator.
 
     Attributes:
-        status: One of ``live.STATUSES``.
+        status: How it follows.
         reason: In words.
         state: The state of the robot, where it is used.
         streams: How well each frame is led, in a word.
@@ -78,8 +78,9 @@ class LivePoses:
         self._beat = Beat(self.teleoperation.dt)
         self._last: TeleoperationFrame | None = None
         self._began = False
-        self.streams = dict.fromkeys(self.teleoperation.names, "waiting")
-        self.status, self.reason = "waiting", "no pose has come"
+        self.streams = dict.fromkeys(self.teleoperation.names, PoseStreamStatus.WAITING)
+        self.status: LiveFilterStatus = LiveFilterStatus.WAITING
+        self.reason = "no pose has come"
 
     def engage(self) -> None:
         """Close the clutch of all frames."""
@@ -91,7 +92,7 @@ class LivePoses:
         self.engaged = False
         self.teleoperation.disengage()
 
-    def observe_pose(self, name: str, stamp: float, pose: Vector, now: float) -> str:
+    def observe_pose(self, name: str, stamp: float, pose: Vector, now: float) -> PoseStreamStatus:
         """Take a pose; nothing raises.
 
         Args:
@@ -105,10 +106,10 @@ class LivePoses:
         """
         became = self.teleoperation.observe(name, stamp, pose, now)
         if became in REFUSED:
-            self._troubles.put("pose_refused", f"{name}: {STREAMS[became]}", now)
+            self._troubles.put(LiveFilterStatus.POSE_REFUSED, f"{name}: {became.description}", now)
         elif became in OF_STREAM:
-            self._troubles.put(OF_STREAM[became], f"{name}: {STREAMS[became]}", now)
-        self._began = self._began or became in {"ok", "jumped"}
+            self._troubles.put(OF_STREAM[became], f"{name}: {became.description}", now)
+        self._began = self._began or became in {PoseStreamStatus.OK, PoseStreamStatus.POSE_JUMP}
         return became
 
     def refuse_pose(self, reason: str, now: float) -> None:
@@ -118,7 +119,7 @@ class LivePoses:
             reason: Why.
             now: The time [s].
         """
-        self._troubles.put("pose_refused", reason, now)
+        self._troubles.put(LiveFilterStatus.POSE_REFUSED, reason, now)
 
     def advance(self, now: float) -> list[Command]:
         """Return what is due; nothing raises.
@@ -131,7 +132,7 @@ class LivePoses:
             beats = ()
             self.restart()
             (self.engage if self.engaged else self.hold)()
-            self._troubles.put("time_back", "the clock went back", now)
+            self._troubles.put(LiveFilterStatus.TIME_BACK, "the clock went back", now)
         commands = []
         for at in beats if self._began and self.state.object_to(now) is None else ():
             tele, start = self.teleoperation, self.state.start()
@@ -144,20 +145,20 @@ class LivePoses:
         self.status, self.reason = self._troubles.tell(now) or self._find_status(now)
         return commands
 
-    def _find_status(self, now: float) -> tuple[str, str]:
+    def _find_status(self, now: float) -> tuple[LiveFilterStatus, str]:
         if not self._began:
-            return "waiting", "no pose has come"
+            return LiveFilterStatus.WAITING, "no pose has come"
         missing = self.state.object_to(now)
         if missing is not None:
             return missing
         frame = self._last
         if frame is None:
-            return "waiting", "no pose has come"
+            return LiveFilterStatus.WAITING, "no pose has come"
         for name, stream in frame.streams.items():
             if stream.status in OF_STREAM:
                 return OF_STREAM[stream.status], f"{name}: {stream.reason}"
-        if frame.status != "ok":
-            return "gave_way", frame.reason
-        if all(stream.status == "disengaged" for stream in frame.streams.values()):
-            return "holding", ""
-        return "following", ""
+        if frame.status is not TeleoperationStatus.OK:
+            return LiveFilterStatus.RELAXED, frame.reason
+        if all(stream.status is PoseStreamStatus.DISENGAGED for stream in frame.streams.values()):
+            return LiveFilterStatus.HOLDING, ""
+        return LiveFilterStatus.FOLLOWING, ""

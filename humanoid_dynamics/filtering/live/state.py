@@ -14,7 +14,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.control.measured import MeasuredState
-from humanoid_dynamics.filtering.live.command import Troubles
+from humanoid_dynamics.filtering.live.command import LiveFilterStatus, Troubles
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.spatial.arrays import Vector
 
@@ -56,12 +56,12 @@ class LiveState:
     def observe_joints(self, names: Sequence[str], positions: Vector, velocities: Vector, stamp: float, now: float) -> None:
         """Take a joint state, see ``MeasuredState.put_joints``; nothing raises."""
         if self._is_fresh(stamp, now) and not self.measured.put_joints(names, positions, velocities, stamp):
-            self._troubles.put("state_refused", self.measured.fault, now)
+            self._troubles.put(LiveFilterStatus.STATE_REFUSED, self.measured.fault, now)
 
     def observe_base(self, pose: Vector, twist: Vector, stamp: float, now: float) -> None:
         """Take odometry, see ``MeasuredState.put_base``; nothing raises."""
         if self._is_fresh(stamp, now) and not self.measured.put_base(pose, twist, stamp):
-            self._troubles.put("state_refused", self.measured.fault, now)
+            self._troubles.put(LiveFilterStatus.STATE_REFUSED, self.measured.fault, now)
 
     def start(self) -> tuple[Vector, Vector] | None:
         """Return configuration and velocity of the robot where a tick is to start there; None where it goes on from our own."""
@@ -104,7 +104,7 @@ class LiveState:
             while self._asked[0][0] < stamp - KEPT:
                 self._asked.popleft()
 
-    def object_to(self, now: float) -> tuple[str, str] | None:
+    def object_to(self, now: float) -> tuple[LiveFilterStatus, str] | None:
         """Return status and reason of why there is no state to start from; None where all is well.
 
         Args:
@@ -113,12 +113,12 @@ class LiveState:
         if not self._used:
             return None
         if self.measured.missing:
-            return "waiting", self.measured.missing
+            return LiveFilterStatus.WAITING, self.measured.missing
         late = self.measured.explain_age(now, self._timeout)
-        return ("state_stale", late) if late else None
+        return (LiveFilterStatus.STATE_STALE, late) if late else None
 
     def _is_fresh(self, stamp: float, now: float) -> bool:
         if abs(stamp - now) <= self._timeout:
             return True
-        self._troubles.put("state_refused", f"a state is stamped {stamp - now:+.2f} s from now", now)
+        self._troubles.put(LiveFilterStatus.STATE_REFUSED, f"a state is stamped {stamp - now:+.2f} s from now", now)
         return False

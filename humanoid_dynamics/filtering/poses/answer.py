@@ -5,21 +5,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from humanoid_dynamics.filtering.certificate import FrameCertificate
-from humanoid_dynamics.filtering.ticks.step import RUNGS
+from humanoid_dynamics.filtering.poses.gate import PoseStreamStatus
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.status import StatusEnum
 
-STATUSES = {
-    "ok": "all limits are kept",
-    "clearance_gives_way": "parts of the body may come nearer than they should, so that soles stand and joints keep their limits",
-    "foot_comes_down": "the robot was about to fall, so a lifted foot is put down, and frames wait",
-    "hard_braking": "all limits are kept, joints brake as hard as they can",
-    "soles_give_way": "standing soles may slide or lift; all other limits are kept",
-    "joints_give_way": "joints may leave their room; contact and torque limits are kept",
-    "free": "no wrench within limits holds the robot",
-    "state_not_finite": "the measured state is no number; the command follows from the last one that was",
-    "fallen": "the robot fell, or its state ran away; it comes to rest and goes back to where it stood; measured, its motors brake",
-    "restarted": "the robot is back at rest on its feet",
-}
+
+class TeleoperationStatus(StatusEnum):
+    """Which limits a command keeps."""
+
+    OK = "OK", "all limits are kept"
+    CLEARANCE_RELAXED = "CLEARANCE_RELAXED", "the clearance between bodies is reduced, so that soles stand and joints keep their limits"
+    FOOT_COMES_DOWN = "FOOT_COMES_DOWN", "the robot was about to fall, so a lifted foot is put down, and frames wait"
+    HARD_BRAKING = "HARD_BRAKING", "all limits are kept, joints brake as hard as they can"
+    CONTACT_RELAXED = "CONTACT_RELAXED", "standing soles may slide or lift; all other limits are kept"
+    JOINTS_RELAXED = "JOINTS_RELAXED", "joints may exceed their position limits; contact and torque limits are kept"
+    FREE = "FREE", "no wrench within limits supports the robot"
+    STATE_NOT_FINITE = "STATE_NOT_FINITE", "the measured state is not finite; the last good one is used"
+    FALLEN = "FALLEN", "the robot fell or its state diverged; it comes to rest and returns to where it stood; a measured robot brakes"
+    RESTARTED = "RESTARTED", "the robot is back at rest on its feet"
+
+
+OF_RUNG = (
+    TeleoperationStatus.OK,
+    TeleoperationStatus.HARD_BRAKING,
+    TeleoperationStatus.CONTACT_RELAXED,
+    TeleoperationStatus.JOINTS_RELAXED,
+    TeleoperationStatus.FREE,
+    TeleoperationStatus.FALLEN,
+)  # in the order of ``step.RUNGS``
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +40,7 @@ class StreamReport:
     """How well one frame is led.
 
     Attributes:
-        status: One of ``pose_stream.STATUSES``.
+        status: How the frame follows its poses.
         reason: What that means, in words.
         share: How far the frame is led: one while it is known, zero when it is given up.
         place_error: Distance of the frame from its goal [m].
@@ -37,7 +50,7 @@ class StreamReport:
         operator_error: Distance of the frame from where the operator has it, in reach or not; no number until that is known [m].
     """
 
-    status: str
+    status: PoseStreamStatus
     reason: str
     share: float
     place_error: float
@@ -60,7 +73,7 @@ class TeleoperationFrame:
         wrenches: (2, 6) wrenches of the ground on the soles, in axes of each.
         stands: Whether each sole bears load.
         rung: Place on the ladder of the tick: 0 where all limits were kept.
-        status: One of ``STATUSES``.
+        status: Which limits are kept.
         certificate: How consistent it is.
         clearance: By how much more than is kept parts of the body are apart [m].
         streams: How well each frame is led.
@@ -74,7 +87,7 @@ class TeleoperationFrame:
     wrenches: Matrix
     stands: tuple[bool, bool]
     rung: int
-    status: str
+    status: TeleoperationStatus
     certificate: FrameCertificate
     clearance: float
     streams: dict[str, StreamReport]
@@ -82,10 +95,10 @@ class TeleoperationFrame:
     @property
     def reason(self) -> str:
         """What the status means, in words."""
-        return STATUSES[self.status]
+        return self.status.description
 
 
-def name_status(rung: int, *, gave_way: bool, rescues: bool = False) -> str:
+def name_status(rung: int, *, gave_way: bool, rescues: bool = False) -> TeleoperationStatus:
     """Return the status of a tick.
 
     Args:
@@ -94,7 +107,7 @@ def name_status(rung: int, *, gave_way: bool, rescues: bool = False) -> str:
         rescues: Whether a foot is put down because the robot was about to fall.
     """
     if rung:
-        return RUNGS[rung]
+        return OF_RUNG[rung]
     if rescues:
-        return "foot_comes_down"
-    return "clearance_gives_way" if gave_way else "ok"
+        return TeleoperationStatus.FOOT_COMES_DOWN
+    return TeleoperationStatus.CLEARANCE_RELAXED if gave_way else TeleoperationStatus.OK

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from humanoid_dynamics.filtering.measured import read_vector
 from humanoid_dynamics.motion.poses import NORMAL
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
+from humanoid_dynamics.status import StatusEnum
 
 NUMBERS = 7  # x y z and quaternion x y z w
 FASTEST, PLACE = 6.0, 0.1  # m/s and m; a pose that went farther than FASTEST * time + PLACE has jumped
@@ -25,6 +26,35 @@ SLOW_CLOCK = 0.01  # by which the delay of the quickest sample is forgotten, so 
 LATE = 0.2  # s; stamps that are older than the newest by less were overtaken on their way
 FARTHEST = 1e4  # m; there is no robot beyond
 SWAPPED, AWAY, MUCH_NEARER = 0.15, 0.2, 0.35  # m, m, -; a pose this near to the other one of a pair, this far from its own, is of the other
+
+
+class PoseStreamStatus(StatusEnum):
+    """What the validator does with a pose, and how a frame follows its poses."""
+
+    WAITING = "WAITING", "no pose has come; the frame is free and rests"
+    OK = "OK", "the pose is accepted"
+    POSE_JUMP = "POSE_JUMP", "the pose is accepted after a jump"
+    TRACKING = "TRACKING", "poses come and the frame follows"
+    APPROACHING = "APPROACHING", "poses come and the frame moves to them at limited speed"
+    OUT_OF_REACH = "OUT_OF_REACH", "the pose is farther than the limb is long; the frame goes as near as it can"
+    GAP = "GAP", "no pose for a while; the goal coasts to a stop at the last good one"
+    LOST = "LOST", "no pose for long; the frame is released and goes to rest"
+    FROZEN = "FROZEN", "poses come and do not change by one bit; the goal stands still"
+    OUTLIER = "OUTLIER", "the pose jumped; the goal stays at the last good one until poses agree with it or with each other"
+    FLIPPED = "FLIPPED", "the orientation jumped, the position did not; the goal stays at the last good one"
+    SWAPPED = "SWAPPED", "the pose belongs to the other one of a pair; the goal stays at the last good one"
+    STAMP_IN_PAST = "STAMP_IN_PAST", "stamps went back; the goal stays until they advance"
+    REPEATED = "REPEATED", "the stamp is that of the pose before; the pose is ignored"
+    OVERTAKEN = "OVERTAKEN", "newer poses came before this one; the pose is ignored"
+    NOT_FINITE = "NOT_FINITE", "a number of the pose or its stamp is not finite; the pose is ignored"
+    NOT_UNIT = "NOT_UNIT", "the quaternion is not of unit length; the pose is ignored"
+    NOT_A_POSE = "NOT_A_POSE", "the pose does not have seven numbers; it is ignored"
+    UNKNOWN_FRAME = "UNKNOWN_FRAME", "the frame of the pose is not led; the pose is ignored"
+    DISENGAGED = "DISENGAGED", "the clutch is open; the frame stays"
+    REFUSED = "REFUSED", "the foot cannot be led now; the reason states why"
+
+
+BELIEVED = (PoseStreamStatus.OK, PoseStreamStatus.POSE_JUMP, PoseStreamStatus.FROZEN)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,28 +72,28 @@ class Sample:
     R: Matrix
 
 
-def read_pose(pose: ArrayLike | pin.SE3) -> tuple[Vector, Matrix] | str:
+def read_pose(pose: ArrayLike | pin.SE3) -> tuple[Vector, Matrix] | PoseStreamStatus:
     """Read a pose.
 
     Args:
         pose: x y z [m] and quaternion x y z w, or an SE3.
 
     Returns:
-        Place and orientation, or why there is none: ``not_a_pose``, ``not_finite``, ``outlier`` or ``not_unit``.
+        Place and orientation, or why there is none: ``NOT_A_POSE``, ``NOT_FINITE``, ``OUTLIER`` or ``NOT_UNIT``.
     """
     if isinstance(pose, pin.SE3):
         pose = pin.SE3ToXYZQUAT(pose)
     x = read_vector(pose)
     if x is None or x.shape != (NUMBERS,):
-        return "not_a_pose"
+        return PoseStreamStatus.NOT_A_POSE
     if not np.isfinite(x).all():
-        return "not_finite"
+        return PoseStreamStatus.NOT_FINITE
     if float(np.max(np.abs(x[:3]))) > FARTHEST:
-        return "outlier"
+        return PoseStreamStatus.OUTLIER
     with np.errstate(over="ignore"):
         length = float(np.sqrt(x[3:] @ x[3:]))
     if abs(length - 1.0) > NORMAL:
-        return "not_unit"
+        return PoseStreamStatus.NOT_UNIT
     x[3:] /= length
     return x[:3], np.asarray(pin.Quaternion(x[3:]).matrix())
 
@@ -87,7 +117,7 @@ class StampClock:
         self._offset = np.inf
         self._other: tuple[float, float, float] | None = None  # stamp and receipt of the newest of another clock, receipt of its first
 
-    def read(self, stamp: float, now: float) -> float | str:
+    def read(self, stamp: float, now: float) -> float | PoseStreamStatus:
         """Return when a sample was measured.
 
         Args:
@@ -95,18 +125,18 @@ class StampClock:
             now: When it came [s].
 
         Returns:
-            The instant by our clock [s], or why there is none: ``not_finite``, ``repeated``, ``late`` or ``time_backwards``.
+            The instant by our clock [s], or why there is none: ``NOT_FINITE``, ``REPEATED``, ``OVERTAKEN`` or ``STAMP_IN_PAST``.
         """
         if not np.isfinite(stamp):
-            return "not_finite"
+            return PoseStreamStatus.NOT_FINITE
         if stamp <= 0.0:
             return now
         if stamp == self._stamp:
-            return "repeated"
+            return PoseStreamStatus.REPEATED
         if self._stamp - LATE < stamp < self._stamp:
-            return "late"
+            return PoseStreamStatus.OVERTAKEN
         if stamp < self._stamp and not self._is_new_clock(stamp, now):
-            return "time_backwards"
+            return PoseStreamStatus.STAMP_IN_PAST
         self._other = None
         elapsed = min(max(now - self._received, 0.0), 1.0) if np.isfinite(self._received) else 0.0
         self._offset = min(self._offset + SLOW_CLOCK * elapsed, now - stamp)
@@ -144,7 +174,7 @@ class PoseGate:
         self._newest: Sample | None = None
         self._changed = self._swapped_since = -np.inf
 
-    def take(self, stamp: float, pose: ArrayLike | pin.SE3, now: float, other: PoseGate | None = None) -> str:
+    def take(self, stamp: float, pose: ArrayLike | pin.SE3, now: float, other: PoseGate | None = None) -> PoseStreamStatus:
         """Take one sample; nothing raises.
 
         Args:
@@ -154,24 +184,27 @@ class PoseGate:
             other: The other one of a pair that a tracker may take for this one.
 
         Returns:
-            ``ok``; ``jumped`` where it is believed after a jump; ``frozen`` where it is believed and did not change; or why it is
-            refused: ``not_a_pose``, ``not_finite``, ``not_unit``, ``repeated``, ``late``, ``time_backwards``, ``outlier``,
-            ``flipped``, ``swapped``.
+            ``OK``; ``POSE_JUMP`` where it is believed after a jump; ``FROZEN`` where it is believed and did not change; or why it is
+            refused: ``NOT_A_POSE``, ``NOT_FINITE``, ``NOT_UNIT``, ``REPEATED``, ``OVERTAKEN``, ``STAMP_IN_PAST``, ``OUTLIER``,
+            ``FLIPPED``, ``SWAPPED``.
         """
         found = read_pose(pose)
-        time = found if isinstance(found, str) else self._clock.read(stamp, now)
-        if isinstance(found, str) or isinstance(time, str):
+        time = found if isinstance(found, PoseStreamStatus) else self._clock.read(stamp, now)
+        if isinstance(found, PoseStreamStatus):
             self.refused += 1
-            return str(time)
+            return found
+        if isinstance(time, PoseStreamStatus):
+            self.refused += 1
+            return time
         verdict = self._weigh(Sample(time, *found), now, other)
-        self.refused += verdict not in {"ok", "jumped", "frozen"}
+        self.refused += verdict not in BELIEVED
         return verdict
 
-    def _weigh(self, sample: Sample, now: float, other: PoseGate | None) -> str:
+    def _weigh(self, sample: Sample, now: float, other: PoseGate | None) -> PoseStreamStatus:
         last = self.last
         if last is None:
             self._changed, self.last = now, sample
-            return "jumped"
+            return PoseStreamStatus.POSE_JUMP
         came_back = self._before is not None and all(_fit(self._before, sample))
         if other is not None and not came_back and self._is_of(sample, other):
             return self._doubt(sample, now, other)
@@ -183,7 +216,7 @@ class PoseGate:
             if float(np.linalg.norm(sample.p - last.p)) > AWAY:
                 self._before = last
             self.last, self._first = sample, None
-            return "frozen" if now - self._changed >= FROZEN else "ok"
+            return PoseStreamStatus.FROZEN if now - self._changed >= FROZEN else PoseStreamStatus.OK
         if came_back:
             return self._believe(sample, now)
         return self._settle(sample, now, flipped=near)
@@ -195,31 +228,31 @@ class PoseGate:
         there, here = float(np.linalg.norm(sample.p - other.last.p)), float(np.linalg.norm(sample.p - last.p))
         return here > AWAY and there < min(SWAPPED, MUCH_NEARER * here)
 
-    def _doubt(self, sample: Sample, now: float, other: PoseGate) -> str:
+    def _doubt(self, sample: Sample, now: float, other: PoseGate) -> PoseStreamStatus:
         """Refuse a sample that is where the other one is, for some time; longer where the other one is here."""
         if not self.swapped:
             self._swapped_since = now
         self.swapped = True
         if other.swapped and now - self._swapped_since < SETTLED_SWAP:
-            return "swapped"
+            return PoseStreamStatus.SWAPPED
         verdict = self._settle(sample, now, flipped=False)
-        self.swapped = verdict != "jumped"
-        return verdict if verdict == "jumped" else "swapped"
+        self.swapped = verdict is not PoseStreamStatus.POSE_JUMP
+        return verdict if verdict is PoseStreamStatus.POSE_JUMP else PoseStreamStatus.SWAPPED
 
-    def _settle(self, sample: Sample, now: float, *, flipped: bool) -> str:
+    def _settle(self, sample: Sample, now: float, *, flipped: bool) -> PoseStreamStatus:
         """Believe a sample that jumped where those since then agree with each other."""
         newest = self._newest
         if self._first is None or newest is None or not all(_fit(newest, sample)):
             self._first = Sample(now, sample.p, sample.R)
         self._newest = sample
         if now - self._first.time < (SETTLED_FLIP if flipped else SETTLED):
-            return "flipped" if flipped else "outlier"
+            return PoseStreamStatus.FLIPPED if flipped else PoseStreamStatus.OUTLIER
         return self._believe(sample, now)
 
-    def _believe(self, sample: Sample, now: float) -> str:
+    def _believe(self, sample: Sample, now: float) -> PoseStreamStatus:
         self._before, self.last, self._first = self.last, sample, None
         self._changed = now
-        return "jumped"
+        return PoseStreamStatus.POSE_JUMP
 
 
 def _fit(known: Sample, sample: Sample) -> tuple[bool, bool]:

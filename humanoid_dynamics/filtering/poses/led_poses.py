@@ -8,6 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_dynamics.filtering.poses.follower import Pace, PoseFollowers
+from humanoid_dynamics.filtering.poses.gate import PoseStreamStatus
 from humanoid_dynamics.filtering.poses.led_frame import LedFrame, place_point
 from humanoid_dynamics.filtering.poses.pose_kernels import bring_into_reach
 from humanoid_dynamics.filtering.poses.stream import Goal, PoseStream
@@ -140,22 +141,24 @@ class LedPoses:
         if not self.streams[k].known or not self.engaged[k]:
             self.goals[k], self._turns[k], self._rates[k] = p, R, 0.0
 
-    def status(self, k: int, now: float) -> str:
-        """Return how well a frame is led, one of ``pose_stream.STATUSES``.
+    def status(self, k: int, now: float) -> PoseStreamStatus:
+        """Return how well a frame is led, as its status.
 
         Args:
             k: Which one.
             now: Our time [s].
         """
         if not self.engaged[k]:
-            return "disengaged"
+            return PoseStreamStatus.DISENGAGED
         status = self.streams[k].status(now)
-        if status != "tracking":
+        if status is not PoseStreamStatus.TRACKING:
             return status
         if self._cut[k]:
-            return "out_of_reach"
+            return PoseStreamStatus.OUT_OF_REACH
         place, turn = self.followers.left[k]
-        return "tracking" if place < ARRIVED and turn < ARRIVED_TURN and self.shares[k] >= 1.0 else "approaching"
+        return (
+            PoseStreamStatus.TRACKING if place < ARRIVED and turn < ARRIVED_TURN and self.shares[k] >= 1.0 else PoseStreamStatus.APPROACHING
+        )
 
     def _map(self, k: int, stream: PoseStream, goal: Goal) -> Goal:
         """Return the goal in the robot's world: the pose itself, or what moved since the clutch closed."""

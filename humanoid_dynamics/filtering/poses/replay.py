@@ -13,7 +13,7 @@ import pinocchio as pin
 from humanoid_dynamics.errors import ClipError, ShapeError, count
 from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.poses.answer import TeleoperationFrame
-from humanoid_dynamics.filtering.poses.gate import PoseGate
+from humanoid_dynamics.filtering.poses.gate import BELIEVED, PoseGate, PoseStreamStatus
 from humanoid_dynamics.filtering.poses.placing import enclose, find_reach, find_shift
 from humanoid_dynamics.filtering.poses.teleoperation import Teleoperation
 from humanoid_dynamics.filtering.proportions import measure_proportions
@@ -21,8 +21,10 @@ from humanoid_dynamics.motion.poses import PoseStream
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 
 SETTLED = 1.0  # s from the start in which the robot takes up the motion; errors are counted after it
-BELIEVED = {"ok", "jumped", "frozen"}  # what the door says of a pose that leads
-FOLLOWED = ("tracking", "out_of_reach")  # the goal is known then, in the second brought to where the limb reaches
+FOLLOWED = (
+    PoseStreamStatus.TRACKING,
+    PoseStreamStatus.OUT_OF_REACH,
+)  # the goal is known; OUT_OF_REACH: as near as the limb reaches
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class Replay:
     frames: tuple[TeleoperationFrame, ...]
     errors: dict[str, Vector]
     misses: dict[str, Vector]
-    statuses: dict[str, dict[str, int]]
+    statuses: dict[str, dict[PoseStreamStatus, int]]
     seconds: Vector
     fell: bool
 

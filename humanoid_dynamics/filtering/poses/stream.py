@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from humanoid_dynamics.filtering.poses.gate import PoseGate
+from humanoid_dynamics.filtering.poses.gate import BELIEVED, PoseGate, PoseStreamStatus
 from humanoid_dynamics.filtering.poses.pose_kernels import coast, turn_by
 from humanoid_dynamics.spatial.arrays import Matrix, Vector
 from humanoid_dynamics.spatial.compiling import compile_where_possible
@@ -20,28 +20,6 @@ COASTING = (0.03, 0.25)  # s; how long a goal goes on beyond its last sample
 PATIENCE = (0.06, 0.45)  # s; a stream that is silent for longer has a gap
 FASTEST, FASTEST_TURN = 3.0, 10.0  # m/s, rad/s; no goal moves faster
 HOLD, FADE, RETURN = 1.0, 1.5, 0.2  # s; how long a lost goal is held, how it is given up, how one that came back is taken up
-BELIEVED = ("ok", "jumped", "frozen")
-
-STATUSES = {
-    "waiting": "no pose has come yet; the frame is free and rests",
-    "tracking": "poses come and the frame follows",
-    "approaching": "poses come and the frame is on its way to them, at bounded speed",
-    "out_of_reach": "the pose is farther than the limb is long; the frame goes as near as it can",
-    "gap": "no pose for a while; the goal coasts to a stop at the last good one",
-    "lost": "no pose for long; the frame is given up and goes to rest",
-    "frozen": "poses come and do not change by one bit; the goal stands still",
-    "outlier": "the pose jumped; the goal stays at the last good one until poses agree with it or with each other",
-    "flipped": "the orientation jumped, the place did not; likewise",
-    "swapped": "the pose is that of the other one of a pair; the goal stays at the last good one",
-    "time_backwards": "stamps went back; the goal stays until they run on",
-    "repeated": "the stamp is that of the pose before; left out",
-    "late": "the pose was overtaken by newer ones; left out",
-    "not_finite": "a number of the pose or its stamp is not finite; left out",
-    "not_unit": "the quaternion is not of unit length; left out",
-    "not_a_pose": "not seven numbers; left out",
-    "disengaged": "the clutch is open; the frame stays where it is",
-    "refused": "the foot cannot be led now; the reason says why",
-}
 
 
 @dataclass(slots=True, eq=False)
@@ -76,7 +54,7 @@ class PoseStream:
         """Prepare; no sample has come."""
         self.gate, self._coast = PoseGate(), compile_where_possible(coast, (turn_by,))
         self.share, self.period, self.jumps = 0.0, 0.05, 0
-        self._verdict = "waiting"
+        self._verdict: PoseStreamStatus = PoseStreamStatus.WAITING
         self._believed = -np.inf  # receipt of the newest believed sample
         self._heard = -np.inf
         self._time = 0.0
@@ -95,7 +73,7 @@ class PoseStream:
         """
         return now - self._believed
 
-    def observe(self, stamp: float, pose: ArrayLike | pin.SE3, now: float, other: PoseStream | None = None) -> str:
+    def observe(self, stamp: float, pose: ArrayLike | pin.SE3, now: float, other: PoseStream | None = None) -> PoseStreamStatus:
         """Take a sample; nothing raises.
 
         Args:
@@ -114,13 +92,13 @@ class PoseStream:
             self._believed = now
         return verdict
 
-    def _filter(self, verdict: str) -> None:
+    def _filter(self, verdict: PoseStreamStatus) -> None:
         sample = self.gate.last
         if sample is None:
             return
         elapsed = sample.time - self._time
-        if verdict == "jumped" or elapsed > SLOWEST:
-            self.jumps += verdict == "jumped"
+        if verdict is PoseStreamStatus.POSE_JUMP or elapsed > SLOWEST:
+            self.jumps += verdict is PoseStreamStatus.POSE_JUMP
             self._p, self._R, self._rate, self._time = sample.p, sample.R, np.zeros(6), sample.time
             return
         dt = max(elapsed, QUICKEST)
@@ -160,8 +138,8 @@ class PoseStream:
         change = -dt / FADE if given_up else dt / RETURN
         self.share = min(1.0, max(0.0, self.share + change))
 
-    def status(self, now: float) -> str:
-        """Return how well the frame is known, one of ``STATUSES``.
+    def status(self, now: float) -> PoseStreamStatus:
+        """Return how well the frame is known, as its status.
 
         Args:
             now: Our time [s].
@@ -169,10 +147,10 @@ class PoseStream:
         patience = min(max(2.5 * self.period, PATIENCE[0]), PATIENCE[1])
         if now - self._heard > patience:
             if not self.known:
-                return "waiting"
-            return "lost" if now - self._believed > HOLD else "gap"
-        quiet = self._verdict in {"repeated", "late"} and now - self._believed <= patience
-        return "tracking" if quiet or self._verdict in {"ok", "jumped"} else self._verdict
+                return PoseStreamStatus.WAITING
+            return PoseStreamStatus.LOST if now - self._believed > HOLD else PoseStreamStatus.GAP
+        quiet = self._verdict in {PoseStreamStatus.REPEATED, PoseStreamStatus.OVERTAKEN} and now - self._believed <= patience
+        return PoseStreamStatus.TRACKING if quiet or self._verdict in {PoseStreamStatus.OK, PoseStreamStatus.POSE_JUMP} else self._verdict
 
 
 def _bound(rate: Vector) -> Vector:

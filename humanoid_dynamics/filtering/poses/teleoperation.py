@@ -14,7 +14,8 @@ from humanoid_dynamics.errors import ShapeError, UnknownNameError, UnsupportedRo
 from humanoid_dynamics.filtering.certificate import FrameJudge
 from humanoid_dynamics.filtering.fallen import has_fallen
 from humanoid_dynamics.filtering.measured import read_number, read_state
-from humanoid_dynamics.filtering.poses.answer import StreamReport, TeleoperationFrame, name_status
+from humanoid_dynamics.filtering.poses.answer import StreamReport, TeleoperationFrame, TeleoperationStatus, name_status
+from humanoid_dynamics.filtering.poses.gate import PoseStreamStatus
 from humanoid_dynamics.filtering.poses.led_body import BODY_PACE, LedBody
 from humanoid_dynamics.filtering.poses.led_feet import REASONS
 from humanoid_dynamics.filtering.poses.led_frame import find_led_frames
@@ -22,7 +23,6 @@ from humanoid_dynamics.filtering.poses.led_poses import LedPoses
 from humanoid_dynamics.filtering.poses.point_rows import PointLaw
 from humanoid_dynamics.filtering.poses.reaching_tick import ReachingTick
 from humanoid_dynamics.filtering.poses.rising import Rising
-from humanoid_dynamics.filtering.poses.stream import STATUSES
 from humanoid_dynamics.filtering.proportions import measure_proportions
 from humanoid_dynamics.filtering.ticks.program import Weights
 from humanoid_dynamics.filtering.ticks.tick import TickSettings
@@ -160,7 +160,7 @@ class Teleoperation:
         k = self._places([name])[0]
         return pin.SE3(self._tick.points.R[k], self._tick.points.p[k])
 
-    def observe(self, name: str, stamp: float, pose: ArrayLike | pin.SE3, now: float) -> str:
+    def observe(self, name: str, stamp: float, pose: ArrayLike | pin.SE3, now: float) -> PoseStreamStatus:
         """Take a pose of the operator; nothing raises.
 
         Args:
@@ -170,10 +170,10 @@ class Teleoperation:
             now: When it came, by our clock [s].
 
         Returns:
-            What became of it, see ``PoseGate.take``; ``unknown_frame`` where the frame is not led.
+            What became of it, see ``PoseGate.take``; ``UNKNOWN_FRAME`` where the frame is not led.
         """
         if name not in self.names:
-            return "unknown_frame"
+            return PoseStreamStatus.UNKNOWN_FRAME
         k = self.names.index(name)
         partner = self.frames[k].partner
         streams = self._poses.streams
@@ -197,7 +197,7 @@ class Teleoperation:
         Returns:
             The command.
         """
-        time, status = self._time(read_number(now)), "ok"
+        time, status = self._time(read_number(now)), TeleoperationStatus.OK
         if measured is not None:
             status = self._take_state(measured)
         q, v, tick = self.q, self.v, self._tick
@@ -212,9 +212,9 @@ class Teleoperation:
             else:
                 step, q_after, after = self._rising.brake(q, v)
                 self._started = False  # somebody has to put the robot on its feet
-            status = "restarted" if back else "fallen"
+            status = TeleoperationStatus.RESTARTED if back else TeleoperationStatus.FALLEN
         certificate = self._judge.judge(q, v, (q_after, after), step, target)
-        if status == "ok":
+        if status is TeleoperationStatus.OK:
             status = name_status(step.rung, gave_way=tick.gave_way, rescues=self._body.feet.rescues)
         streams = self._report(time)
         self.q, self.v = q_after, after
@@ -225,17 +225,17 @@ class Teleoperation:
             time, q, v, step.vdot, step.tau, step.wrenches, step.stands, step.rung, status, certificate, clearance, streams
         )
 
-    def _take_state(self, measured: tuple[Vector, Vector]) -> str:
+    def _take_state(self, measured: tuple[Vector, Vector]) -> TeleoperationStatus:
         state = read_state(self.robot.model, measured)
         if state is None:
-            return "state_not_finite"
+            return TeleoperationStatus.STATE_NOT_FINITE
         q, v = state
         if self._started:
             self.q, self.v = q, v
         else:
             self._rest(q, v)
             self._started = True
-        return "ok"
+        return TeleoperationStatus.OK
 
     def _report(self, now: float) -> dict[str, StreamReport]:
         poses, left = self._poses, self._tick.points.left
@@ -244,9 +244,9 @@ class Teleoperation:
             status, reason = poses.status(k, now), ""
             led = self.frames[k]
             if led.kind == "foot" and self._body.feet.refused[led.foot]:
-                status, reason = "refused", REASONS[self._body.feet.refused[led.foot]]
+                status, reason = PoseStreamStatus.REFUSED, REASONS[self._body.feet.refused[led.foot]]
             place, turn = left[k]
-            share, reason = float(poses.shares[k]), reason or STATUSES[status]
+            share, reason = float(poses.shares[k]), reason or status.description
             away = math.dist(self._tick.points.p[k].tolist(), poses.asked[k].tolist())
             reports[name] = StreamReport(status, reason, share, float(place), float(turn), stream.age(now), stream.gate.refused, away)
         return reports
