@@ -58,7 +58,7 @@ def show_energy(_scene: Scene, record: Record, summary: Summary) -> Graph:
     missing = np.abs(energy.column("missing")).max()
     marks = {phase.t: f"N_F = {phase.mobility}" + (f", {phase.label}" if phase.t else "") for phase in summary.phases}
     curves = {"kinetic": kinetic, "potential": height, "total": kinetic + height}
-    return Graph(f"energy from the start; out of nowhere at most {missing:.1e} J", "J", record.t, curves, marks)
+    return Graph(f"energy from the start; error at most {missing:.1e} J", "J", record.t, curves, marks)
 
 
 def show_load(scene: Scene, record: Record, _summary: Summary) -> Graph:

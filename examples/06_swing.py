@@ -7,7 +7,7 @@ from humanoid_dynamics.simulation import build_world, load_scene, run_scene
 
 
 def main() -> float:
-    """Return the energy from nowhere after two seconds, as a share of the energy at the start."""
+    """Return the energy error after two seconds, as a share of the energy at the start."""
     scene = load_scene("swing")
     world = build_world(scene)
     summary = run_scene(scene, world)
@@ -17,4 +17,4 @@ def main() -> float:
 
 
 if __name__ == "__main__":
-    print(f"energy from nowhere {main():.1e} of the whole")
+    print(f"energy error {main():.1e} of the whole")

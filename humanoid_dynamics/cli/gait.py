@@ -185,7 +185,7 @@ def _print(facts: dict[str, Any], console: Console) -> None:
     console.print(f"[bold]walk of {facts['robot']}[/]  {facts['seconds']:.2f} s, {facts['frames']} frames at {facts['rate']:g} Hz")
     console.print(f"way {facts['way']:.3f} m at {facts['speed']:.3f} m/s, turn {facts['turn']:.3f} rad, lowered {facts['lowered']:.3f} m")
     if facts["heading"]:
-        console.print(f"then turned by {facts['heading']:.3f} rad as a whole: what is told below is of the walk before that")
+        console.print(f"then turned by {facts['heading']:.3f} rad as a whole; the values below are those before this turn")
     console.print(
         f"zero-moment point inside the feet in {100.0 * facts['zmp_inside']:.1f} % of the frames, at least {facts['zmp_margin']:.3f} m; "
         f"soles and centre of mass missed by {facts['miss']:.1e}"

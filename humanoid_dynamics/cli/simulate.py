@@ -165,7 +165,7 @@ def _print(facts: dict[str, Any], console: Console) -> None:
     energy = facts["energy"]
     entries = [("at the start", fixed(energy["start"], 4))]
     entries += [(name, fixed(work, 4)) for name, work in energy["work"].items() if work]
-    entries += [("from nowhere", f"{energy['missing']:.2e}"), ("at the end", fixed(energy["end"], 4))]
+    entries += [("energy error", f"{energy['missing']:.2e}"), ("at the end", fixed(energy["end"], 4))]
     console.print()
     print_table(console, r"energy \[J]", ("", ""), entries)
     console.print()

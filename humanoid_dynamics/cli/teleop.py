@@ -80,7 +80,7 @@ def teleop(  # noqa: PLR0913
     if not Path(poses).is_file():
         raise ClipError(poses, "no such file")
     streams = _choose(read_pose_streams(Path(poses)), frame)
-    led = [f"{name} is led by the poses of {stream.name!r}; --frame says otherwise" for name, stream in streams.items() if not frame]
+    led = [f"{name} follows the poses of {stream.name!r}; --frame selects others" for name, stream in streams.items() if not frame]
     model = load_robot(robot)
     with show_progress(f"leading {model.name}") as bar:
         try:

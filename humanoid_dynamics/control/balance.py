@@ -92,7 +92,7 @@ class BalanceController:
         self._good_at = -np.inf
         self._rewound = ""
         self._last_q: Vector = self.measured.q
-        self._last = Torques(read_only(np.zeros(len(self.robot.actuated))), BalanceStatus.WAITING, "no state has come")
+        self._last = Torques(read_only(np.zeros(len(self.robot.actuated))), BalanceStatus.WAITING, "no state received")
 
     def hold_posture(self) -> None:
         """Drop reference and schedule, and hold the posture that the next state shows; contacts stay as they were measured."""

@@ -133,7 +133,7 @@ def _tell_noise(fitted: FittedRates, unit: str) -> str:
     told = f"noise of about {fitted.noise[worst]:.2g} {unit}"
     if fitted.trouble[worst] <= NOISY:
         return told
-    return f"{told}, which leaves accelerations wrong by about {fitted.trouble[worst]:.2g} rad/s² or m/s²"
+    return f"{told}, which causes an acceleration error of about {fitted.trouble[worst]:.2g} rad/s² or m/s²"
 
 
 def window_differences(model: pin.Model, times: Vector, q: Matrix) -> tuple[Matrix, Matrix]:

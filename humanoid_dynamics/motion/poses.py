@@ -90,7 +90,7 @@ def read_recorded_poses(name: str, times: ArrayLike, poses: ArrayLike, origin: s
             origin, f"lasts {np.ptp(stamps[kept]):.4g} s, more than a day: its times or its rate (fps) are wrong", column="time"
         )
     table[kept, 3:] /= np.linalg.norm(table[kept, 3:], axis=1)[:, None]
-    said = [f"{len(lost)} of {count(len(stamps), 'pose')} are lost and left out, the first is {first}"] if first else []
+    said = [f"{len(lost)} of {count(len(stamps), 'pose')} are lost and ignored, the first is {first}"] if first else []
     notices = tuple(f"{name}: {notice}" for notice in (*said, *tell_times(stamps[kept], kept)))
     return PoseStream(name, stamps[kept], table[kept], origin, len(lost), notices)
 

@@ -50,4 +50,4 @@ class HeartbeatMonitor(Generic[Status]):
         silent = monotonic() - self._heard_at
         if silent < SILENT:
             return status, reason
-        return self._lost, f"nothing from who sends the reference for {silent:.0f} s; what was sent is followed to its end"
+        return self._lost, f"no heartbeat from the publisher of the reference for {silent:.0f} s; the remaining points are followed"

@@ -98,7 +98,7 @@ class InverseDynamicsNode(AdapterNode):
         self._sender.forget()
         if self._controller is not None:
             self._controller.forget()
-        self.tell(BalanceStatus.WAITING, "no state has come")
+        self.tell(BalanceStatus.WAITING, "no state received")
 
     def tick(self) -> None:
         """Send what is due where no good state comes."""

@@ -130,7 +130,7 @@ class MonitorNode(AdapterNode):
             table.add_row("torque left", f"{torque:8.0%}")
             table.add_row("state to command", f"{1e3 * age:8.2f} ms" if age > AT_ONCE else "at once, as time waits for it")  # lock-step
         if len(self._audit) == 6:
-            table.add_row("time, energy from nowhere", f"{self._audit[0]:8.2f} s, {self._audit[2]:.1e} J")
+            table.add_row("time, energy error", f"{self._audit[0]:8.2f} s, {self._audit[2]:.1e} J")
         if self._page:
             table.add_row("page", self._page)
         table.add_row("pushes", f"{self._pushes} of {self.config.push:g} N")

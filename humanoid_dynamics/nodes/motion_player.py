@@ -88,7 +88,7 @@ class MotionPlayerNode(AdapterNode):
                 if more:
                     self._sent = min(self._sent, int(np.searchsorted(playback.times, now - self._start)))
                 self._send(playback, now)
-            self.tell(self.status or PlayerStatus.IDLE, "nobody follows the reference, or no clock runs" if self._due else "")
+            self.tell(self.status or PlayerStatus.IDLE, "no subscriber to the reference, or no clock" if self._due else "")
 
     def _count_listeners(self) -> bool:
         """Return whether more listen than when it was counted last."""

@@ -145,7 +145,7 @@ class SimulatorNode(AdapterNode):
         return (
             {}
             if world is None
-            else {"time": f"{world.t:.3f}", "energy from nowhere": f"{world.books.missing:.3e}", "periods without a state": self._late}
+            else {"time": f"{world.t:.3f}", "energy error": f"{world.books.missing:.3e}", "periods without a state": self._late}
         )
 
     def begin(self) -> None:

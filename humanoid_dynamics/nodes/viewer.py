@@ -99,7 +99,7 @@ class ViewerNode(AdapterNode):
 
     def begin(self) -> None:
         """Wait for a state."""
-        self.tell(ViewerStatus.INPUT_TIMEOUT, "no state has come")
+        self.tell(ViewerStatus.INPUT_TIMEOUT, "no state received")
 
     def tick(self) -> None:
         """Draw, and fulfil what was wished."""

@@ -137,7 +137,7 @@ def _energy_panels(record: Record) -> list[Panel | SolePanel]:
     panels: list[Panel | SolePanel] = [Panel("energy, potential from the start", "J", kept)]
     if work:
         panels.append(Panel("work since the start", "J", work))
-    return [*panels, Panel("from nowhere: energy less start and work", "J", (Curve("missing", "missing", missing),))]
+    return [*panels, Panel("energy error: energy less start and work", "J", (Curve("missing", "missing", missing),))]
 
 
 def _wheel_panels(record: Record) -> list[Panel | SolePanel]:

@@ -34,7 +34,7 @@ def find_imbalance(books: Books, before: float, kinetic: float) -> str:
     missing, came = books.missing, sum_energy(books) + kinetic
     if abs(missing) <= ENERGY * came + NONE or not abs(missing) > abs(before) + ROUND_OFF * came:
         return ""
-    said = f"{missing - before:.1e} J came from nowhere, {missing:.1e} J since the start"
+    said = f"energy error of {missing - before:.1e} J in the step, {missing:.1e} J since the start"
     return f"{said}: more than {ENERGY:g} of the {came:.3g} J that came and went"
 
 
@@ -49,7 +49,7 @@ def find_jolt(momentum: float, mass: float, kinetic: float) -> str:
     whole = sqrt(2.0 * mass * kinetic)
     if not momentum > JOLT * whole + NONE:
         return ""
-    return f"{momentum:.1e} N·s came from nowhere in the step: more than {JOLT:g} of the {whole:.3g} N·s that move"
+    return f"momentum error of {momentum:.1e} N·s in the step: more than {JOLT:g} of the {whole:.3g} N·s that move"
 
 
 def find_gain(made: float, kinetic: float, dt: float) -> str:

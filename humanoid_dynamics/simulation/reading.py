@@ -37,7 +37,7 @@ def find_fault(stepper: Stepper, residual: float, ungiven: tuple[float, float]) 
     Args:
         stepper: What took it.
         residual: Distance of the contact impulses from a solution, as a velocity [m/s].
-        ungiven: Energy that came from nowhere or went nowhere since the start [J], and momentum that did in the step [N·s].
+        ungiven: Energy error since the start [J], and momentum that did in the step [N·s].
     """
     missing, momentum = ungiven
     if residual > CLOSE:

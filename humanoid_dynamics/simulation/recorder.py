@@ -3,7 +3,7 @@
     q, v      configuration and velocity
     tau       torque of each motor and its drive [N·m, N]
     wrench    force and moment of each contact, in its frame at its origin [N, N·m]: contact surfaces, and links that touch otherwise
-    energy    kinetic, potential, and work since the start by who did it; what is ``missing`` came from nowhere [J]
+    energy    kinetic, potential, and work since the start by who did it; ``missing`` is the energy error [J]
     audit     depth, closure and certificate of the contacts, points that carry force, momentum that nobody gave in a step
     balance   centre of mass [m], momentum [kg·m/s], spin about the centre of mass [kg·m²/s], force of what stands still [N]
 

@@ -84,7 +84,7 @@ class StepReport(NamedTuple):
         cone: How far an impulse is outside its cone [N·s].
         depth: Largest depth of a point that touches in any of its parts [m]; ``World.find_inside`` tells what is let pass.
         closure: Largest position error of the bilateral rows [m].
-        missing: Energy that came from nowhere or went nowhere since the start [J].
+        missing: Energy error since the start [J].
         momentum: Momentum of all bodies that nobody gave in this step [N·s].
         spin: The same about its centre of mass [N·m·s].
         rebound: Largest velocity by which an impact in this step missed its law: part with e times the speed of the approach [m/s].

@@ -224,7 +224,7 @@ class WorldSession(Session):
             **{f"normal force, {side} [N]": round(force, 2) for side, force in sides.items() if force or side in stands},
             **self._margins(touches),
             "energy [J]": round(world.books.energy, 2),
-            "energy from nowhere [J]": round(self._missing, 3),
+            "energy error [J]": round(self._missing, 3),
         }
 
     def _margins(self, touches: list[Touch]) -> Mapping[str, float]:

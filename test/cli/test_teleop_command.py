@@ -93,22 +93,22 @@ def put(rows, value):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"hand_pos": put([50, 51], np.nan)}, "2 of 200 poses are lost and left out, the first is row 50, column 'hand.x': received nan"),
-        ({"hand_pos": put(0, np.inf)}, "1 of 200 poses are lost and left out, the first is row 0, column 'hand.x': received inf"),
+        ({"hand_pos": put([50, 51], np.nan)}, "2 of 200 poses are lost and ignored, the first is row 50, column 'hand.x': received nan"),
+        ({"hand_pos": put(0, np.inf)}, "1 of 200 poses are lost and ignored, the first is row 0, column 'hand.x': received inf"),
         (
             {"hand_quat_xyzw": put(slice(60, 65), 0.0)},
-            "5 of 200 poses are lost and left out, the first is row 60, column 'hand.qx..hand.qw'",
+            "5 of 200 poses are lost and ignored, the first is row 60, column 'hand.qx..hand.qw'",
         ),
-        ({"times": put([20, 30], np.nan)}, "2 of 200 poses are lost and left out, the first is row 20, column 'time': received nan"),
+        ({"times": put([20, 30], np.nan)}, "2 of 200 poses are lost and ignored, the first is row 20, column 'time': received nan"),
         (
             {"times": put([20, 30], 77.0)},
-            "2 of 200 poses are lost and left out, the first is row 20, column 'time': 77 s comes before 0.21 s",
+            "2 of 200 poses are lost and ignored, the first is row 20, column 'time': 77 s comes before 0.21 s",
         ),
         (
             {"times": put(20, 1e7)},
-            "1 of 200 poses are lost and left out, the first is row 20, column 'time': 10000000 s comes before 0.21 s",
+            "1 of 200 poses are lost and ignored, the first is row 20, column 'time': 10000000 s comes before 0.21 s",
         ),
-        ({"times": put(21, 0.1)}, "1 of 200 poses are lost and left out, the first is row 21, column 'time': 0.1 s comes after 0.2 s"),
+        ({"times": put(21, 0.1)}, "1 of 200 poses are lost and ignored, the first is row 21, column 'time': 0.1 s comes after 0.2 s"),
     ],
 )
 def test_a_lost_row_is_a_lost_sample(hand, tmp_path, changes, said):
@@ -146,7 +146,7 @@ def test_two_rows_are_enough(hand, tmp_path):
 def test_poses_that_are_no_metres_are_told(hand, tmp_path):
     facts = json.loads(call("human28", spoil(hand, tmp_path, hand_pos=lambda places: 1e3 * places), *HAND, "--json").output)
     assert facts["in_limits"] == 1.0
-    assert any("of 200 poses jump and lead nobody; places are metres" in notice for notice in facts["notices"])
+    assert any("of 200 poses jump and are ignored; positions are in metres" in notice for notice in facts["notices"])
     far = json.loads(call("human28", spoil(hand, tmp_path, hand_pos=lambda places: places + 5e6), *HAND, "--json").output)
     assert (far["notices"], far["frames"]["right_hand"]["rms_to_operator"] < 0.01) == ([], True)
 
@@ -174,7 +174,7 @@ def test_poses_with_times_in_milliseconds_are_told(hand, tmp_path):
 def test_holes_are_told_with_their_row_in_the_file(hand, tmp_path):
     path = spoil(hand, tmp_path, hand_pos=put([10, 11, *range(100, 160)], np.nan))
     (_, hole) = json.loads(call("human28", path, *HAND, "--json").output)["notices"]
-    assert hole == "hand: nothing was recorded for 0.61 s after row 99"
+    assert hole == "hand: gap of 0.61 s after row 99"
 
 
 def test_a_frame_is_led_once(hand, tmp_path):
@@ -198,7 +198,7 @@ def test_scale_that_is_enough_is_told(hand):
 def test_what_leads_is_told_where_nobody_said_it(hand):
     facts = json.loads(call("human28", hand, "--control-rate", "200", "--json").output)
     assert list(facts["frames"]) == ["right_hand"]
-    assert facts["notices"] == ["right_hand is led by the poses of 'hand'; --frame says otherwise"]
+    assert facts["notices"] == ["right_hand follows the poses of 'hand'; --frame selects others"]
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path):

@@ -130,8 +130,8 @@ def test_holes_between_samples_are_told(legs):
         values = np.tile(recording_of(legs).values[:1], (len(times), 1))
         return build_clip(replace(recording_of(legs), times=times, values=values), legs).notices
 
-    assert told(0.02, 0.02, 100.02, 0.02) == ("nothing was recorded for 100 s after row 2",)
-    assert told(0.02, 0.6, 0.02, 0.8, 0.02, 0.02) == ("nothing was recorded for 0.8 s after row 3, the longest of 2 holes",)
+    assert told(0.02, 0.02, 100.02, 0.02) == ("gap of 100 s after row 2",)
+    assert told(0.02, 0.6, 0.02, 0.8, 0.02, 0.02) == ("gap of 0.8 s after row 3, the longest of 2 gaps",)
     assert told(0.02, 0.02, 0.4, 0.02) == ()
     assert told(1.0, 1.0, 2.0, 1.0) == ()
 

@@ -403,7 +403,7 @@ def test_noise_is_taken_away_to_the_ends_and_what_is_left_told(walk, rate, noise
     assert off < most
     told = bare.clip.notices[0]
     assert float(re.search("noise of about ([^ ]+) rad or m", told).group(1)) == pytest.approx(noise, rel=0.2)
-    assert ("leaves accelerations wrong" in told) == (noise > 5e-5)
+    assert ("causes an acceleration error" in told) == (noise > 5e-5)
     if noise > 5e-5:
         assert off < 0.9 * min(
             rms(solve_motion(smooth_bare(noisy, cutoff), measured).tau - given.tau).max() for cutoff in (8.0, 12.0, 17.0)

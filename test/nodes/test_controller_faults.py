@@ -308,7 +308,7 @@ def test_a_sender_that_dies_is_told_although_it_has_sent_ahead(wires, monkeypatc
     wires.wait(lambda: state(wires) and wires.status == "FOLLOWING", "a sender that never beats is not missed")
     wires.out["reference/heartbeat"].publish(Empty())
     wires.wait(lambda: safe(wires, state(wires)) and wires.status == "HEARTBEAT_LOST", "it is missed")
-    wires.wait(lambda: "nothing from who sends" in wires.reason, "the reason is told")
+    wires.wait(lambda: "no heartbeat from the publisher" in wires.reason, "the reason is told")
     wires.wait(lambda: wires.out["reference/heartbeat"].publish(Empty()) or (state(wires) and wires.status == "FOLLOWING"), "it is back")
 
 

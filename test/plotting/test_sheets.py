@@ -69,7 +69,7 @@ def test_energy_panels_keep_the_books(pushed):
     panels = {panel.title: {curve.name: curve.values for curve in panel.curves} for panel in build_sheet(pushed, "energy").panels}
     change = panels["energy, potential from the start"]["total"] - panels["energy, potential from the start"]["total"][0]
     work = sum(panels["work since the start"].values())
-    missing = panels["from nowhere: energy less start and work"]["missing"]
+    missing = panels["energy error: energy less start and work"]["missing"]
     np.testing.assert_allclose(change, work + missing, atol=1e-9)
 
 

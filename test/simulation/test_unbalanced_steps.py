@@ -35,7 +35,7 @@ def test_the_step_that_takes_it_out_says_so_and_those_after_it_do_not():
     world.books.enter("motors", 1.0)
     report = world.step(1e-3)
     assert report.status == "UNBALANCED"
-    assert report.reason.startswith("-1.0e+00 J came from nowhere, -1.0e+00 J since the start: more than 0.001 of the ")
+    assert report.reason.startswith("energy error of -1.0e+00 J in the step, -1.0e+00 J since the start: more than 0.001 of the ")
     assert world.step(1e-3).status == "OK"
 
 

@@ -163,7 +163,8 @@ def tell_jumps(stream: PoseStream) -> str:
     leading = len(_believed_places(stream.times, stream.poses))
     if 2 * leading >= len(stream):
         return ""
-    return f"{stream.name}: {len(stream) - leading} of {count(len(stream), 'pose')} jump and lead nobody; places are metres, times seconds"
+    jumping = f"{len(stream) - leading} of {count(len(stream), 'pose')}"
+    return f"{stream.name}: {jumping} jump and are ignored; positions are in metres, times in seconds"
 
 
 def _believed_places(times: Vector, poses: Matrix) -> Matrix:

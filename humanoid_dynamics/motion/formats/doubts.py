@@ -66,5 +66,5 @@ def tell_times(times: Vector, rows: Indices | None = None) -> tuple[str, ...]:
         return ()
     worst = int(holes[np.argmax(steps[holes])])
     row = worst if rows is None else int(rows[worst])
-    said = f"nothing was recorded for {steps[worst]:.4g} s after row {row}"
-    return (said if len(holes) == 1 else f"{said}, the longest of {len(holes)} holes",)
+    said = f"gap of {steps[worst]:.4g} s after row {row}"
+    return (said if len(holes) == 1 else f"{said}, the longest of {len(holes)} gaps",)

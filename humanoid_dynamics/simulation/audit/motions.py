@@ -45,7 +45,7 @@ def free_fall(dt: float = STEP, *, mass: float = 3.0, seconds: float = 1.0, spee
     fallen = 1.0 + speed * seconds - float(world.q[2])
     return (
         Finding("free fall", "way fallen [m]", fallen, 0.5 * GRAVITY * seconds**2, 1e-6),
-        Finding("free fall", "energy from nowhere, as a height [m]", world.books.missing / (mass * GRAVITY), 0.0, 1e-5),
+        Finding("free fall", "energy error, as a height [m]", world.books.missing / (mass * GRAVITY), 0.0, 1e-5),
     )
 
 
@@ -61,7 +61,7 @@ def pendulum(dt: float = STEP, *, mass: float = 2.0, length: float = 0.7, angle:
     period = crossings[2] - crossings[0] if len(crossings) > 2 else np.nan
     return (
         Finding("pendulum", "period [s]", period, exact, 1e-4),
-        Finding("pendulum", "energy from nowhere, share", world.books.missing / (mass * GRAVITY * length), 0.0, 1e-5),
+        Finding("pendulum", "energy error, share", world.books.missing / (mass * GRAVITY * length), 0.0, 1e-5),
     )
 
 
@@ -174,7 +174,7 @@ def torque_free(dt: float = STEP, *, moments: tuple[float, float, float] = (0.1,
             0.0,
             1e-3,
         ),
-        Finding("torque-free rotation", "energy from nowhere, share", world.books.missing / world.books.start, 0.0, 1e-3),
+        Finding("torque-free rotation", "energy error, share", world.books.missing / world.books.start, 0.0, 1e-3),
     )
 
 

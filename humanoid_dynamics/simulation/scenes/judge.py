@@ -80,8 +80,8 @@ def _list_checks(summary: Summary, world: World) -> tuple[Check, ...]:
         Check("impacts beside their law", "m/s", summary.rebound, REBOUND),
         Check("energy made by an impact", "J", summary.created, ROUND_OFF * came + NONE * ROUND_OFF),
         Check("energy made by pushing out", "J", summary.lifted, NONE),
-        Check("energy from nowhere", "J", abs(books.missing), ENERGY * came + NONE),
-        Check("momentum from nowhere", "N·s", float(np.linalg.norm(missing[:3])), MOMENTUM * linear + NONE),
-        Check("spin from nowhere", "N·m·s", float(np.linalg.norm(missing[3:])), MOMENTUM * turning + NONE),
+        Check("energy error", "J", abs(books.missing), ENERGY * came + NONE),
+        Check("momentum error", "N·s", float(np.linalg.norm(missing[:3])), MOMENTUM * linear + NONE),
+        Check("angular momentum error", "N·m·s", float(np.linalg.norm(missing[3:])), MOMENTUM * turning + NONE),
         Check("steps that stopped", "", float(summary.statuses.get(SimulationStatus.STOPPED, 0)), 0.0),
     )

@@ -26,9 +26,9 @@ CHECKS = (
     "impacts beside their law",
     "energy made by an impact",
     "energy made by pushing out",
-    "energy from nowhere",
-    "momentum from nowhere",
-    "spin from nowhere",
+    "energy error",
+    "momentum error",
+    "angular momentum error",
     "steps that stopped",
 )
 
