@@ -38,7 +38,7 @@ def build_closed_chain(stand: Stand) -> Race:
         return solve_inverse(unverified, q, v, a, verify=False)
 
     def measure(times: Mapping[str, Timing]) -> dict[str, Measurement]:
-        difference = stand.worst(lambda: float(np.abs(solve().tau - structured.tick(q, v, a).tau).max()))
+        difference = stand.worst(lambda: float(np.abs(solve().tau - structured.solve(q, v, a).tau).max()))
         return {f"{PATH}.floor": compare(times[OURS], times[FLOOR_ID], difference), f"{PATH}.difference": Measurement(difference)}
 
     contenders = [build_floor_id(stand), Contender(OURS, solve), Contender(UNVERIFIED, solve_unverified)]

@@ -100,12 +100,12 @@ def _look(flow: DynamicsFilter, samples: list[tuple[float, Vector]]) -> tuple[Ve
     flow.restart()
     for time, q in samples:
         start = perf_counter_ns()
-        flow.push(time, q)
+        flow.update(time, q)
         pushes.append((perf_counter_ns() - start) / MICROSECOND)
         begun = begun or (len(pushes) if flow.ready else 0)
         while flow.ready:
             start = perf_counter_ns()
-            flow.tick()
+            flow.step()
             ticks.append((perf_counter_ns() - start) / MICROSECOND)
     return np.array(ticks), np.array(pushes), begun
 
@@ -121,6 +121,6 @@ def _lead_hands(robot: RobotModel) -> Contender:
         for name, pose in zip(HANDS, start, strict=True):
             goal = pose.copy()
             goal.translation = pose.translation + CIRCLE * np.array([1.0 - np.cos(phase), 0.0, np.sin(phase)])
-            tool.observe(name, now[0], goal, now[0])
+            tool.update(name, now[0], goal, now[0])
 
-    return Contender(LED, lambda: tool.tick(now[0]), move)
+    return Contender(LED, lambda: tool.step(now[0]), move)

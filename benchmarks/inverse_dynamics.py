@@ -65,7 +65,7 @@ def build_tick(stand: Stand, rule: str) -> Callable[[], Answer]:
         The tick.
     """
     prepared, q, v, a = InverseDynamics(stand.robot, rule=rule), stand.q, stand.v, stand.a
-    return lambda: prepared.tick(q, v, a)
+    return lambda: prepared.solve(q, v, a)
 
 
 def build_literal(stand: Stand) -> Callable[[], Vector]:

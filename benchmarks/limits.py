@@ -61,10 +61,10 @@ def build_limits(stand: Stand) -> Race:
         q[:], v[:], a[:] = motion.q, motion.v, motion.a
 
     def tick() -> Answer:
-        return solver.tick(q, v, a)
+        return solver.solve(q, v, a)
 
     def fade() -> Answer:
-        return fading.tick(now.motion.q, now.motion.v, now.motion.a, now.shares)
+        return fading.solve(now.motion.q, now.motion.v, now.motion.a, now.shares)
 
     reference = build_reference(robot, stand)
 
@@ -170,7 +170,7 @@ def measure_states(robot: RobotModel, solver: InverseDynamics, states: int) -> d
         for look in range(-1, LOOKS):  # the first only warms up
             for number, motion in enumerate(motions):
                 start = perf_counter_ns()
-                answer = solver.tick(motion.q, motion.v, motion.a)
+                answer = solver.solve(motion.q, motion.v, motion.a)
                 times[look, number] = (perf_counter_ns() - start) / MICROSECOND
                 paths[number] = answer.certificate.path
     typical = np.median(times / median_filter(times, size=(1, AROUND)), axis=0) * np.median(times)

@@ -76,4 +76,4 @@ def check_passing(robot: RobotModel, solver: InverseDynamics, passing: tuple[Pas
 
 def _ask(solver: InverseDynamics, passing: Passing) -> Answer:
     motion = passing.motion
-    return solver.tick(motion.q, motion.v, motion.a, passing.shares)
+    return solver.solve(motion.q, motion.v, motion.a, passing.shares)

@@ -69,7 +69,7 @@ def build_paper_filter(stand: Stand) -> Race:
 
     def contend(name: str) -> Contender:
         tool = tools[name]
-        return Contender(name, lambda: tool.tick(now[0].reference), _place(tool, now))
+        return Contender(name, lambda: tool.step(now[0].reference), _place(tool, now))
 
     def measure(times: Mapping[str, Timing]) -> dict[str, Measurement]:
         worst = max(_difference(*(_ask(tools[name], moment) for name in (TICK, LITERAL))) for moment in moments)
@@ -104,7 +104,7 @@ def record_moments(robot: RobotModel) -> list[Moment]:
         q = pin.integrate(robot.model, robot.posture, 0.5 * SWAY * (1.0 - np.cos(phase)) * direction)
         v, a = 0.5 * SWAY * rate * np.sin(phase) * direction, 0.5 * SWAY * rate**2 * np.cos(phase) * direction
         moment = Moment(State(tool.q, tool.v), PaperReference(q, v, a))
-        tool.tick(moment.reference)
+        tool.step(moment.reference)
         if row % EVERY == EVERY - 1:
             moments.append(moment)
     return moments
@@ -121,9 +121,9 @@ def _place(tool: PaperFilter, now: list[Moment]) -> Callable[[], None]:
 
 def _ask(tool: PaperFilter, moment: Moment) -> PaperFrame:
     tool.reset(moment.state)
-    tool.tick(moment.reference)  # soles begin to touch later than they go on
+    tool.step(moment.reference)  # soles begin to touch later than they go on
     tool.q, tool.v = moment.state.q, moment.state.v
-    return tool.tick(moment.reference)
+    return tool.step(moment.reference)
 
 
 def _difference(one: PaperFrame, other: PaperFrame) -> float:

@@ -68,7 +68,7 @@ def run_wild(robot: RobotModel, states: int, seed: int, progress: Callable[[floa
     residual = 0.0
     for number in range(states):
         question, poisoned = _draw(robot, len(solver.contacts), rng)
-        for rule, answer in ((solver.rule, solver.tick(*question)), _also(solver, rules[number % len(rules)])):
+        for rule, answer in ((solver.rule, solver.solve(*question)), _also(solver, rules[number % len(rules)])):
             certificate = answer.certificate
             statuses[certificate.status] += 1
             paths[certificate.path] += 1
@@ -83,7 +83,7 @@ def run_wild(robot: RobotModel, states: int, seed: int, progress: Callable[[floa
 
 
 def _also(solver: InverseDynamics, rule: Rule) -> tuple[Rule, Answer]:
-    return rule, solver.also(rule)
+    return rule, solver.resolve_with(rule)
 
 
 def _draw(robot: RobotModel, contacts: int, rng: np.random.Generator) -> tuple[Question, bool]:

@@ -14,7 +14,7 @@ def main() -> float:
     solver = hd.InverseDynamics(robot, ("left_foot", "right_foot"), "transition")
     still = np.zeros(robot.nv)
     for left in (0.5, 0.8):
-        answer = solver.tick(robot.posture, still, still, np.array([left, 1.0 - left]))
+        answer = solver.solve(robot.posture, still, still, np.array([left, 1.0 - left]))
         left_force, right_force = (answer.wrenches[foot].normal_force for foot in ("left_foot", "right_foot"))
         print(f"share {left:.1f}: left {left_force:7.2f} N, right {right_force:7.2f} N")
     return float(left_force / (left_force + right_force))

@@ -14,10 +14,10 @@ def main() -> float:
     robot = hd.load_robot("human28")
     solver = hd.InverseDynamics(robot, ("left_foot", "right_foot"), "minimum_torque")
     still = np.zeros(robot.nv)
-    least = solver.tick(robot.posture, still, still, np.array([0.7, 0.3])).tau
+    least = solver.solve(robot.posture, still, still, np.array([0.7, 0.3])).tau
     efforts = {}
     for rule in RULES:
-        answer = solver.also(rule)
+        answer = solver.resolve_with(rule)
         efforts[rule] = float(answer.tau @ answer.tau)
         left = answer.wrenches["left_foot"].normal_force
         print(f"{rule:24s} {answer.certificate.status:12s} left foot {left:7.2f} N, squared torques {efforts[rule]:9.1f} (N·m)²")

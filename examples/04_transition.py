@@ -23,7 +23,7 @@ def main() -> float:
     still = np.zeros(robot.nv)
     before, largest = None, np.zeros(len(robot.actuated))
     for t in np.arange(0.0, 1.2, DT):
-        tau = solver.tick(robot.posture, still, still, schedule.shares(float(t))).tau
+        tau = solver.solve(robot.posture, still, still, schedule.shares(float(t))).tau
         largest = largest if before is None else np.maximum(largest, np.abs(tau - before))
         before = np.array(tau)
     bound = bound_torque_step(robot, hd.State.at_rest(robot), still, feet, schedule.share_rates() * DT, "transition").bound

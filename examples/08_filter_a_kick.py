@@ -28,7 +28,7 @@ def main() -> float:
     solver = hd.InverseDynamics(robot, ("right_foot",), "minimum_torque_limited")
     lifted = abs(moving.times - 1.0) < 0.4
     rows = zip(moving.q[lifted], moving.v[lifted], moving.a[lifted], strict=True)
-    before = [solver.tick(q, v, a).certificate.status in {"OK", "INCONSISTENT_CONTACT"} for q, v, a in rows]
+    before = [solver.solve(q, v, a).certificate.status in {"OK", "INCONSISTENT_CONTACT"} for q, v, a in rows]
     found = filter_clip(robot, kick)
     print(f"before: {np.mean(before):.0%} of the frames on one foot can be; after: {found.report.all_limits:.0%} are inside all limits")
     return float(np.mean([frame.wrenches[:, 2].sum() for frame in found.frames]))

@@ -29,8 +29,8 @@ def main() -> float:
         now = k / RATE
         if k % 10 == 0:
             goal.rotation = pin.exp3(1e-6 * np.array([k % 7, 0.0, 0.0])) @ goal.rotation  # a living hand never stands quite still
-            operator.observe("left_hand", now, goal, now)
-        frame = operator.tick(now)
+            operator.update("left_hand", now, goal, now)
+        frame = operator.step(now)
     least = frame.wrenches[:, 2].min()
     print(f"{frame.streams['left_hand'].status}, certificate holds: {frame.certificate.holds}, lighter foot {least:.0f} N")
     return float(np.linalg.norm(place(robot, frame.q) - place(robot, robot.posture)))

@@ -51,7 +51,7 @@ def _answers() -> Iterator[Answer]:
         for rule in rules:
             solver, extra = InverseDynamics(robot, rule=rule), missing if (name, rule) == (ROBOTS[0], rules[0]) else 0
             for q, v, a, shares in _questions(robot, count + extra):
-                yield solver.tick(q, v, a, shares)
+                yield solver.solve(q, v, a, shares)
 
 
 def _questions(robot: RobotModel, count: int) -> Iterator[tuple[Vector, Vector, Vector, Vector]]:

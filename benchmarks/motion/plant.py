@@ -160,7 +160,7 @@ def run_closed_loop(
 
     def advance() -> bool:
         while flow.ready:
-            frame = flow.tick(measure(robot, plant.state(), noise, rng) if frames else None)
+            frame = flow.step(measure(robot, plant.state(), noise, rng) if frames else None)
             if frame is None:
                 break
             if not frames:
@@ -173,7 +173,7 @@ def run_closed_loop(
         return True
 
     for time, q in samples:
-        flow.push(time, q)
+        flow.update(time, q)
         if not advance():
             return frames[-1].time, frames, states
     flow.finish()

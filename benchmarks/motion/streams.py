@@ -178,11 +178,11 @@ def run(flow: DynamicsFilter, samples: Iterable[tuple[float, Vector]]) -> tuple[
     frames: list[Frame] = []
     said: set[SampleStatus] = set()
     for t, q in samples:
-        said.add(flow.push(t, q))
-        while flow.ready and (frame := flow.tick()) is not None:
+        said.add(flow.update(t, q))
+        while flow.ready and (frame := flow.step()) is not None:
             frames.append(frame)
     flow.finish()
-    while flow.ready and (frame := flow.tick()) is not None:
+    while flow.ready and (frame := flow.step()) is not None:
         frames.append(frame)
     return frames, said
 

@@ -206,7 +206,7 @@ class BalanceController:
         if self.settings.contact_source == "geometry":
             for name, height in self.law.heights().items():
                 self._feel(name, -height, t)
-        answer = self._solver.tick(q, v, a, shares)
+        answer = self._solver.solve(q, v, a, shares)
         tau, answer = self._mix_rules(answer, t)
         if self._rubs:
             tau = tau + self._find_losses(wanted.v)
@@ -328,11 +328,11 @@ class BalanceController:
     def _mix_rules(self, answer: Answer, t: float) -> tuple[Vector, Answer]:
         """Return the torques of the rule; while it takes over, a mean of both, which moves the robot alike."""
         if self._rule is not self._solver.rule:
-            answer = self._solver.also(self._rule)
+            answer = self._solver.resolve_with(self._rule)
         s = (t - self._switched) / self.settings.rule_blend
         if not 0.0 <= s < 1.0 or self._before is self._rule:
             return answer.tau, answer
-        return (1.0 - s) * self._solver.also(self._before).tau + s * answer.tau, answer
+        return (1.0 - s) * self._solver.resolve_with(self._before).tau + s * answer.tau, answer
 
     def _find_losses(self, v: Vector) -> Vector:
         """Return what motors need against damping and dry friction in a motion that is wanted, (na,) [N·m or N]; none at rest."""

@@ -147,7 +147,7 @@ class HoldingTorques:
     def _hold(self) -> Answer:
         self._place_followers()
         self._place_base()
-        return self._solver.tick(self._q, self._zero, self._zero)
+        return self._solver.solve(self._q, self._zero, self._zero)
 
     def _wait(self) -> Command:
         missing = ", ".join(list(self._unheard)[:4]) + (", ..." if len(self._unheard) > 4 else "")

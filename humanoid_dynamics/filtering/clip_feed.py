@@ -108,7 +108,7 @@ def feed_clip(flow: DynamicsFilter, clip: Clip, watch: Callable[[float], None] |
     instants = clip.times - clip.times[0] + HOLD
     began = perf_counter()
     for time, q in samples_with_holds(clip):
-        status = flow.push(time, q)
+        status = flow.update(time, q)
         row = int(np.searchsorted(instants, time - SAME))
         if row < len(clip) and abs(instants[row] - time) <= SAME:
             feed.told[status] += 1
@@ -155,7 +155,7 @@ def samples_with_holds(clip: Clip) -> Iterator[tuple[float, Vector]]:
 def _drain(flow: DynamicsFilter, feed: Feed, began: float) -> bool:
     """Take all frames that are ready; return whether the robot is on its feet."""
     frames = feed.frames
-    while flow.ready and (frame := flow.tick()) is not None:
+    while flow.ready and (frame := flow.step()) is not None:
         if frame.rung == FALLEN and frames:
             return False
         frames.append(frame)

@@ -149,7 +149,7 @@ class DynamicsFilter:
 
     @property
     def ready(self) -> bool:
-        """Whether samples have led to a frame that is not handed out yet: ``while flow.ready: flow.tick()`` takes all there are."""
+        """Whether samples have led to a frame that is not handed out yet: ``while flow.ready: flow.step()`` takes all there are."""
         return self._stream.ready
 
     def keep_time(self, late: float, missed: float = 0.0) -> None:
@@ -164,7 +164,7 @@ class DynamicsFilter:
             self._stream.late = late
             self._stream.leave_out(missed)
 
-    def push(self, time: float, q: Vector) -> SampleStatus:
+    def update(self, time: float, q: Vector) -> SampleStatus:
         """Take one sample of the reference; nothing raises.
 
         Args:
@@ -193,7 +193,7 @@ class DynamicsFilter:
         self._stream.finish()
         self._prepare()
 
-    def tick(self, measured: tuple[Vector, Vector] | None = None, age: float = 0.0) -> Frame | None:
+    def step(self, measured: tuple[Vector, Vector] | None = None, age: float = 0.0) -> Frame | None:
         """Return the next frame; nothing raises.
 
         Where nothing is ready any more it goes on with up to a quarter less of look-ahead, then lets the reference stand still, for as long

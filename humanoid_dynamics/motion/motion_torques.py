@@ -160,7 +160,7 @@ def _resolve(
     statuses: Counter[AnswerStatus] = Counter()
     fault = ""
     for k in range(len(clip)):
-        answer = solver.tick(clip.q[k], v[k], a[k], found.shares[k], force=forces[k])
+        answer = solver.solve(clip.q[k], v[k], a[k], found.shares[k], force=forces[k])
         statuses[answer.certificate.status] += 1
         if not fault and answer.certificate.status is not AnswerStatus.OK:
             fault = (

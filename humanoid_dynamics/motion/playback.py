@@ -86,7 +86,7 @@ def check_motors(scenario: Scenario) -> None:
     solver, still = InverseDynamics(robot, surfaces, compiled=False), np.zeros((len(clip), robot.nv))
     v, a = (still if given is None else given for given in (clip.v, clip.a))
     for k, t in enumerate(clip.times - clip.times[0]):
-        answer = solver.tick(np.array(clip.q[k]), np.array(v[k]), np.array(a[k]), scenario.schedule.shares(t))
+        answer = solver.solve(np.array(clip.q[k]), np.array(v[k]), np.array(a[k]), scenario.schedule.shares(t))
         if answer.certificate.residual > MOST_LACKING * solver.dynamics.unit_force:
             lacking = f"at {t:.2f} s {'; '.join(answer.certificate.reasons[:4])}"
             raise UnsupportedRobotError(f"scenario {scenario.name}", [robot.name], f"motors and soles cannot give what it needs {lacking}")

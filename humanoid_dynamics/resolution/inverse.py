@@ -33,7 +33,7 @@ def inverse_dynamics(
     contacts: str | Iterable[str] | None = None,
     rule: str | Rule = DEFAULT_RULE,
     *,
-    shares: ArrayLike | None = None,
+    load: ArrayLike | None = None,
     ground: AnyGround = None,
 ) -> Answer:
     """Find joint torques and contact wrenches for an acceleration.
@@ -44,26 +44,26 @@ def inverse_dynamics(
         a: (nv,) wanted acceleration, in the coordinates of the velocity [m/s², rad/s²].
         contacts: Name or names of the contact surfaces that touch; those the robot rests on, ``robot.stance``, where None.
         rule: Name of a rule, or a rule, that chooses among the answers.
-        shares: (contacts,) part of the load that each contact is to take, for rules that ask for it; alike where None.  A contact with
-            share zero does not touch.
+        load: (contacts,) part of the load that each contact is to take, for rules that ask for it; alike where None.  A contact with
+            load fraction zero does not touch.
         ground: Ground that the contacts are on: its height [m], a ``Ground``, or these by the name of a surface; not checked where None.
 
     Returns:
         Torques, wrenches and their certificate.
 
     Raises:
-        ShapeError: If a size is wrong or an entry is not finite, or shares are negative or of another sum.
+        ShapeError: If a size is wrong or an entry is not finite, or load fractions are negative or of another sum.
         UnknownNameError: If a surface or a rule does not exist.
     """
     state.check(robot)
     a = check_vector("a", a, robot.nv)
     solver = InverseDynamics(robot, contacts, rule, compiled=False, ground=ground)
-    if shares is None:
-        return solver.tick(state.q, state.v, a)
-    parts = check_vector("shares", shares, len(solver.contacts))
+    if load is None:
+        return solver.solve(state.q, state.v, a)
+    parts = check_vector("load", load, len(solver.contacts))
     if _share_fault(parts.tolist(), len(parts)):
-        raise ShapeError("shares", f"{parts.tolist()}", "numbers from 0 to 1 whose sum is 1, or all zero for a robot in the air")
-    return solver.tick(state.q, state.v, a, parts)
+        raise ShapeError("load", f"{parts.tolist()}", "numbers from 0 to 1 whose sum is 1, or all zero for a robot in the air")
+    return solver.solve(state.q, state.v, a, parts)
 
 
 class InverseDynamics:
@@ -113,14 +113,14 @@ class InverseDynamics:
         """Names of the surfaces that may touch, in the order of shares."""
         return tuple(surface.name for surface in self.dynamics.surfaces)
 
-    def tick(self, q: Vector, v: Vector, a: Vector, shares: Vector | None = None, *, force: Vector | None = None) -> Answer:
+    def solve(self, q: Vector, v: Vector, a: Vector, load: Vector | None = None, *, force: Vector | None = None) -> Answer:
         """Answer for one instant; trouble with numbers, sizes, types or a rule is a status of the certificate, never an exception.
 
         Args:
             q: (nq,) configuration.
             v: (nv,) velocity.
             a: (nv,) acceleration.
-            shares: (contacts,) part of the load that each contact is to take, of sum 1; alike where None.  A contact with share zero does
+            load: (contacts,) part of the load that each contact is to take, of sum 1; alike where None.  A contact with share zero does
                 not touch; all zero is a robot in the air.
             force: (nv,) known generalized force beside motors and contacts, such as measured wrenches; none where None.
 
@@ -129,22 +129,22 @@ class InverseDynamics:
         """
         start = perf_counter()
         try:
-            if shares is None:
+            if load is None:
                 self._shares = self._alike
                 self._fault = self.dynamics.update(q, v, a, force=force)
             else:
-                parts = shares.tolist()
-                self._shares = shares
+                parts = load.tolist()
+                self._shares = load
                 self._fault = _share_fault(parts, len(self._alike)) or self.dynamics.update(
                     q, v, a, None if all(parts) else [s > 0.0 for s in parts], force
                 )
             return self._refuse(self._fault, start) if self._fault else self._resolver.answer(self._shares, start)
         except Exception as trouble:  # noqa: BLE001 - a rule may be anybody's, and a question is looked at only once it made trouble
-            self._fault = self._find_fault(q, v, a, shares, force) or _tell_raised(self._resolver.rule, trouble)
+            self._fault = self._find_fault(q, v, a, load, force) or _tell_raised(self._resolver.rule, trouble)
             return self._refuse(self._fault, start)
 
     def prepare(self, rules: Iterable[str | Rule]) -> None:
-        """Make ready what ``also`` needs for some rules, so that it compiles nothing while a robot waits.
+        """Make ready what ``resolve_with`` needs for some rules, so that it compiles nothing while a robot waits.
 
         Args:
             rules: The rules.
@@ -158,8 +158,8 @@ class InverseDynamics:
                 self._others[rule] = Resolver(self.dynamics, self._rows, rule, self._compiled)
 
     @np.errstate(all="ignore")
-    def also(self, rule: str | Rule) -> Answer:
-        """Answer for the instant of the last ``tick`` by another rule, without computing the dynamics again.
+    def resolve_with(self, rule: str | Rule) -> Answer:
+        """Answer for the instant of the last ``solve`` by another rule, without computing the dynamics again.
 
         Args:
             rule: The rule.
@@ -179,14 +179,14 @@ class InverseDynamics:
                     self._others.popitem()  # the newest: those prepared stay, and a rule made anew at every tick takes no more memory
                 self._others[rule] = Resolver(self.dynamics, self._rows, rule)  # to compile it now would hold up a tick for seconds
             return self._others[rule].answer(self._shares, start)
-        except Exception as trouble:  # noqa: BLE001 - as in ``tick``; the next rule may know better
+        except Exception as trouble:  # noqa: BLE001 - as in ``solve``; the next rule may know better
             return self._refuse(_tell_raised(rule, trouble), start)
 
-    def _find_fault(self, q: object, v: object, a: object, shares: object, force: object) -> str:
+    def _find_fault(self, q: object, v: object, a: object, load: object, force: object) -> str:
         """Tell which argument is no array of the right size, empty where all are."""
         nv = self.dynamics.robot.nv
         asked = {"q": (q, self.dynamics.robot.nq), "v": (v, nv), "a": (a, nv)}
-        asked |= {"shares": (shares, len(self._alike))} if shares is not None else {}
+        asked |= {"load": (load, len(self._alike))} if load is not None else {}
         asked |= {"force": (force, nv)} if force is not None else {}
         return next(filter(None, (_array_fault(name, value, size) for name, (value, size) in asked.items())), "")
 
@@ -213,9 +213,9 @@ def _array_fault(name: str, value: object, size: int) -> str:
 
 def _share_fault(shares: list[float], contacts: int) -> str:
     if len(shares) != contacts:
-        return f"shares: received {count(len(shares), 'number')}, expected {contacts}, one for each contact"
+        return f"load: received {count(len(shares), 'number')}, expected {contacts}, one for each contact"
     total = sum(shares)
     # Written so that what is no number fails as well.
     if not min(shares, default=0.0) >= 0.0 or not (abs(total - 1.0) <= SHARE_TOLERANCE or total == 0.0):
-        return f"shares: received {shares}, expected numbers from 0 to 1 whose sum is 1, or all zero for a robot in the air"
+        return f"load: received {shares}, expected numbers from 0 to 1 whose sum is 1, or all zero for a robot in the air"
     return ""

@@ -94,7 +94,7 @@ def bound_switch_steps(
     steps = np.minimum(schedule.share_rates() * (dt + INSTANT), 1.0)
     for t in schedule.switches():
         q, v, a = motion(t)
-        step = bound_torque_step(robot, State(q, v), a, schedule.surfaces, steps, rule, shares=schedule.shares(t - INSTANT))
+        step = bound_torque_step(robot, State(q, v), a, schedule.surfaces, steps, rule, load=schedule.shares(t - INSTANT))
         touching = zip(schedule.surfaces, schedule.closed(t, after=False), schedule.closed(t), strict=True)
         names = tuple(name for name, before, after in touching if before != after)
         found.append(SwitchBound(step.bound, step.reason, t, names))
@@ -123,7 +123,7 @@ def measure_switch_steps(
     for t in schedule.switches():
         q, v, a = motion(t)
         for solver in solvers:
-            before, after = (solver.tick(q, v, a, _shares(solver.rule, schedule, t, late)).tau for late in (False, True))
+            before, after = (solver.solve(q, v, a, _shares(solver.rule, schedule, t, late)).tau for late in (False, True))
             found.append(SwitchStep(solver.rule.name, t, read_only(after - before)))
     return tuple(found)
 
@@ -136,24 +136,24 @@ def bound_torque_step(  # noqa: PLR0917
     share_steps: ArrayLike,
     rule: str | Rule = DEFAULT_RULE,
     *,
-    shares: ArrayLike | None = None,
+    load: ArrayLike | None = None,
 ) -> StepBound:
     """Bound, before any load passes, the torque step that passing it can make under a continuous rule.
 
-    The motion is held; what the motion itself changes comes on top.  With shares s the push of contact k is s_k times the total force F
-    and the moment mu(s) that is left, affine in s.  Hence pushes and torques are quadratic in s and change by sum_k c_k(s) ds_k with c_k
+    The motion is held; what the motion itself changes comes on top.  With load fractions s the force of contact k is s_k times the total
+    force F and the moment mu(s) that is left, affine in s.  Hence pushes and torques are quadratic in s and change by sum_k c_k(s) ds_k with c_k
     affine: its extremes lie where one contact bears all.  A constant may be taken from all c_k, because the ds_k add up to nothing.
 
     With limits the push is the nearest one of a convex set, or the one that misses the motion least with a small weight on the distance:
     neither moves farther than what it is nearest to.  Where contacts fade it is a mean of such pushes, whose weights change by
     ds_k / fade, five times as fast where others lack something without a contact, and a motor has at most its limit on either side.
 
-    The recommended transition moves the shares of two contacts, by no more than ``STEEPEST`` times what is asked, and less where shares are
-    known.  Where forces grow so large that it counts shares alone for them, the answer stays between answers by shares.
+    The recommended transition moves the load fractions of two contacts, by no more than ``STEEPEST`` times what is asked, and less where
+    they are known.  Where forces grow so large that it counts load fractions alone for them, the answer stays between answers by load fractions.
 
     With edges, points, and the recommended transition on three contacts or more, how far torques move depends on who bears: what leaves may
     be all that does.  Shares before the step, which a schedule tells beforehand as well, give a bound there, see ``share_bounds``.  What
-    holds from any shares holds from these too, so that the least of both is a bound: to know more makes none larger.
+    holds from any load fractions holds from these too, so that the least of both is a bound: to know more makes none larger.
 
     Args:
         robot: The robot, with a free base and no other coordinate without motor.
@@ -162,12 +162,12 @@ def bound_torque_step(  # noqa: PLR0917
         contacts: Names of the surfaces among which load passes; faces.
         share_steps: (contacts,) largest change of each share, such as ``schedule.share_rates() * dt``.
         rule: The rule.
-        shares: (contacts,) shares before the step, such as ``schedule.shares(t)``; any shares where None.
+        load: (contacts,) load fractions before the step, such as ``schedule.shares(t)``; any where None.
 
     Returns:
         The bound of the step of each torque, and its reason where it is infinite: where the base is not all that has no motor, the rule is
-        not continuous or not one of shares, or, with edges and points, what leaves may be all that bears: faces always have a bound.
-        Without shares it is infinite for edges and points as well, and for the recommended transition where there are not two contacts.
+        not continuous or not one of load fractions, or, with edges and points, what leaves may be all that bears: faces always have a bound.
+        Without load fractions it is infinite for edges and points as well, and for the recommended transition on other than two contacts.
 
     Raises:
         ShapeError: If a size is wrong or an entry is not finite.
@@ -180,7 +180,7 @@ def bound_torque_step(  # noqa: PLR0917
     if steps.shape != (len(dynamics.parts),):
         check_vector("share_steps", steps, len(dynamics.parts))
     dynamics.update(state.q, state.v, check_vector("a", a, robot.nv))
-    before = None if shares is None else check_vector("shares", shares, len(steps))
+    before = None if load is None else check_vector("load", load, len(steps))
     reason = _tell_rule(dynamics, rule, before)
     if reason:
         return StepBound(read_only(np.full(len(dynamics.driven_v), np.inf)), reason)

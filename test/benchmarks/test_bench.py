@@ -226,7 +226,7 @@ class TestAnswers:
     def test_torque_that_is_a_little_wrong(self, stand):
         prepared = InverseDynamics(stand.robot)
         stand.use(3)
-        answer = prepared.tick(stand.q, stand.v, stand.a)
+        answer = prepared.solve(stand.q, stand.v, stand.a)
         assert inverse_dynamics.measure_motion_error(stand, lambda: answer) < 1e-11
         wrong = SimpleNamespace(tau=answer.tau + 1e-7 * np.eye(len(answer.tau))[4], wrenches=answer.wrenches)
         assert inverse_dynamics.measure_motion_error(stand, lambda: wrong) == pytest.approx(1e-7, rel=1e-4)

@@ -18,8 +18,8 @@ def test_every_wild_state_is_answered(name):
 
 def test_a_torque_that_is_none_would_be_found(monkeypatch):
     class Poisoned(hd.InverseDynamics):
-        def tick(self, *question):
-            answer = super().tick(*question)
+        def solve(self, *question):
+            answer = super().solve(*question)
             answer.tau = np.full(len(answer.tau), np.nan)
             return answer
 

@@ -205,7 +205,7 @@ def test_rules_change_within_the_stated_bound(robot):
     loop.run(0.4)
     assert np.abs(loop.tau - first).max() > 0.1
     both = loop.controller._solver
-    difference = np.abs(both.also("minimum_torque_limited").tau - both.also("transition_limited").tau).max()
+    difference = np.abs(both.resolve_with("minimum_torque_limited").tau - both.resolve_with("transition_limited").tau).max()
     own = max(loop.steps[-50:])
     assert max(loop.steps) <= 1.5 * difference / (0.2 * 500) + own + 0.5
 

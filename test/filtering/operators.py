@@ -120,6 +120,6 @@ def run(tele: Teleoperation, messages: list[Message], duration: float = OVER) ->
         now = tick * tele.dt
         while waiting and waiting[-1].received <= now:
             m = waiting.pop()
-            tele.observe(m.frame, m.stamp, m.pose, m.received)
-        frames.append(tele.tick(now))
+            tele.update(m.frame, m.stamp, m.pose, m.received)
+        frames.append(tele.step(now))
     return frames

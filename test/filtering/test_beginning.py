@@ -18,8 +18,8 @@ def follow(name, begin, seconds, lookahead):
     flow, frames = DynamicsFilter(robot, lookahead=lookahead), []
     times = clip.times - clip.times[0] - begin
     for k in np.flatnonzero((times >= 0.0) & (times < seconds)):
-        flow.push(times[k], clip.q[k])
-        while flow.ready and (frame := flow.tick()) is not None:
+        flow.update(times[k], clip.q[k])
+        while flow.ready and (frame := flow.step()) is not None:
             frames.append(frame)
     return flow, frames
 

@@ -103,8 +103,8 @@ def test_hands_that_are_led_through_each_other_and_the_trunk_do_not_touch() -> N
                 + share * start[other].translation
                 + np.array([-0.2 * max(now - 3.0, 0.0), 0.0, 1e-4 * np.sin(now)])
             )
-            tele.observe(name, 0.0, X, now)
-        frame = tele.tick(now)
+            tele.update(name, 0.0, X, now)
+        frame = tele.step(now)
         nearest = min(nearest, frame.clearance)
         assert frame.certificate.holds
     assert nearest > -0.5 * KEPT

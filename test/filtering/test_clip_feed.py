@@ -158,15 +158,15 @@ def test_lateness_that_is_no_number_changes_nothing(robot):
     flow = DynamicsFilter(robot, lookahead=0.3)
     for k in range(60):
         flow.keep_time(np.nan, np.nan)
-        assert flow.push(k / 200, robot.posture) == "OK"
-        flow.tick()
+        assert flow.update(k / 200, robot.posture) == "OK"
+        flow.step()
 
 
 def test_shortest_look_ahead_stands(robot):
     flow = DynamicsFilter(robot, lookahead=0.01)
     for k in range(60):
-        flow.push(k / 200, robot.posture)
-    frames = [flow.tick() for _ in range(20)]
+        flow.update(k / 200, robot.posture)
+    frames = [flow.step() for _ in range(20)]
     assert all(frame.certificate.holds for frame in frames)
 
 
@@ -179,9 +179,9 @@ def test_one_tick_of_look_ahead_follows_samples_of_every_rate(robot, rate, ticks
         while sent / rate <= tick / ticks + 1e-9:
             q = np.array(robot.posture)
             q[arms] += 0.2 * np.sin(2.0 * sent / rate)
-            flow.push(sent / rate, q)
+            flow.update(sent / rate, q)
             sent += 1
-        frame = flow.tick()
+        frame = flow.step()
         if frame is not None:
             said.add(flow.status)
             assert frame.certificate.holds

@@ -33,11 +33,11 @@ def run(robot, seconds, swaying=0.0, mode="balanced", thrown=(2.5, 0.0, 0.0, 0.0
     flow = DynamicsFilter(robot, mode)
     frames, statuses = [], []
     for k in range(round(50 * seconds)):
-        flow.push(k / 50, stand_or_sway(robot, k / 50, swaying))
+        flow.update(k / 50, stand_or_sway(robot, k / 50, swaying))
         while flow.ready:
             if len(frames) == round(THROWN / DT):
                 flow.v = flow.v + np.concatenate((thrown, np.zeros(robot.nv - 6)))
-            frame = flow.tick()
+            frame = flow.step()
             frames.append(frame)
             statuses.append(flow.status)
     return flow, frames, statuses
@@ -110,8 +110,8 @@ def test_robot_is_back_on_its_feet_although_the_reference_goes_on_moving(mode):
         assert now > 0.5 * before  # it sways again
     flow.restart()
     for k in range(100):
-        flow.push(k / 50, robot.posture)
-    assert flow.tick().rung == 0
+        flow.update(k / 50, robot.posture)
+    assert flow.step().rung == 0
     assert flow.status == "OK"
 
 
@@ -119,18 +119,18 @@ def test_measured_robot_that_lies_is_braked_and_goes_on_when_somebody_lifts_it()
     robot = hd.load_robot("human28")
     flow = DynamicsFilter(robot)
     for k in range(200):
-        flow.push(k / 50, robot.posture)
+        flow.update(k / 50, robot.posture)
     lying, rng = np.array(robot.posture), np.random.default_rng(0)
     lying[2:7] = (0.2, 0.0, np.sqrt(0.5), 0.0, np.sqrt(0.5))
     for _ in range(40):
         v = 5.0 * rng.normal(size=robot.nv)
-        frame = flow.tick((lying, v))
+        frame = flow.step((lying, v))
         assert (flow.status, frame.rung) == ("FALLEN", FALLEN)
         assert np.all(np.abs(frame.tau) <= robot.limits.effort[6:])
         assert np.all(frame.tau * v[6:] <= 0.0)  # motors take energy away
         assert frame.certificate.residual < 1e-8
     for _ in range(100):
-        frame = flow.tick((np.array(robot.posture), np.zeros(robot.nv)))
+        frame = flow.step((np.array(robot.posture), np.zeros(robot.nv)))
         assert (flow.status, frame.rung) == ("OK", 0)
 
 
@@ -138,10 +138,10 @@ def test_measured_state_that_is_none_is_left_out():
     robot = hd.load_robot("human28")
     flow = DynamicsFilter(robot)
     for k in range(100):
-        flow.push(k / 50, robot.posture)
+        flow.update(k / 50, robot.posture)
     good, bad = (np.array(robot.posture), np.zeros(robot.nv)), (np.full(robot.nq, np.nan), np.zeros(robot.nv))
     for state, said in ((bad, "STATE_NOT_FINITE"), (good, "OK"), (bad, "STATE_NOT_FINITE"), ((good[1], good[0]), "STATE_NOT_FINITE")):
-        frame = flow.tick(state)
+        frame = flow.step(state)
         assert flow.status == said
         assert np.isfinite(frame.q).all()
         assert frame.certificate.holds
@@ -180,13 +180,13 @@ def test_no_push_and_no_tick_searches_for_long(monkeypatch):
     flow, frames, asked = DynamicsFilter(robot), [], leaning(robot)
     for k in range(200):
         searched.clear()
-        flow.push(k / 50, asked)
+        flow.update(k / 50, asked)
         assert sum(searched) <= SEARCHED
         while flow.ready:
             if len(frames) == round(THROWN / DT):
                 flow.v = flow.v + np.array([2.5, 0.0, 0.0, 0.0, 3.0, 0.0, *np.zeros(robot.nv - 6)])
             searched.clear()
-            frame = flow.tick()
+            frame = flow.step()
             assert sum(searched) <= SEARCHED
             frames.append(frame)
     assert any(frame.rung == FALLEN for frame in frames)
@@ -200,18 +200,18 @@ def test_where_to_stand_is_known_when_the_first_frame_is_due():
     flow, asked, ticks, frame = DynamicsFilter(robot), leaning(robot), 0, None
     while frame is None:
         if ticks % 4 == 0:
-            flow.push(ticks * DT, asked)
+            flow.update(ticks * DT, asked)
         ticks += 1
-        frame = flow.tick()
+        frame = flow.step()
     assert ticks * DT <= flow.delay_at(50.0) + 0.02
     assert frame.certificate.holds
     short = DynamicsFilter(robot)
     for k in range(3):
-        short.push(k / 50, asked)
+        short.update(k / 50, asked)
     assert not short.ready
     short.finish()
     assert short.ready
-    assert short.tick().certificate.holds
+    assert short.step().certificate.holds
 
 
 @pytest.mark.parametrize("angle", [0.08, -0.05])

@@ -266,11 +266,11 @@ def test_hostile_stream_is_survived(kind):
     flow = DynamicsFilter(robot)
     frames, statuses = [], set()
     for time, q in hostile(robot, kind, np.random.default_rng(0)):
-        statuses.add(flow.push(time, q))
-        while flow.ready and (frame := flow.tick()) is not None:
+        statuses.add(flow.update(time, q))
+        while flow.ready and (frame := flow.step()) is not None:
             frames.append(frame)
     flow.finish()
-    while flow.ready and (frame := flow.tick()) is not None:
+    while flow.ready and (frame := flow.step()) is not None:
         frames.append(frame)
     assert all(frame.certificate.holds for frame in frames)
     assert len(frames) > 500
@@ -284,12 +284,12 @@ def test_hostile_stream_is_survived(kind):
 def test_waiting_before_the_lookahead_is_there():
     robot = hd.load_robot("human28")
     flow = DynamicsFilter(robot, lookahead=0.4)
-    assert flow.tick() is None
+    assert flow.step() is None
     assert flow.status == "WAITING"
     assert 0.4 < flow.delay < 0.6
     for k in range(60):
-        flow.push(k * 0.02, robot.posture)
-    assert flow.tick() is not None
+        flow.update(k * 0.02, robot.posture)
+    assert flow.step() is not None
     assert flow.status == "OK"
 
 
@@ -299,8 +299,8 @@ def test_short_lookahead_holds_a_standing_motion(lookahead):
     flow = DynamicsFilter(robot, lookahead=lookahead)
     frames = []
     for time, q in hostile(robot, "none", np.random.default_rng(0)):
-        flow.push(time, q)
-        while flow.ready and (frame := flow.tick()) is not None:
+        flow.update(time, q)
+        while flow.ready and (frame := flow.step()) is not None:
             frames.append(frame)
     assert all(frame.certificate.holds for frame in frames)
     assert len(frames) * 0.005 > 4.0 - lookahead - 0.2

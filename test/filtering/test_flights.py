@@ -87,9 +87,9 @@ def test_stream_flies_only_where_it_is_told_to():
         flow, flown = DynamicsFilter(robot, settings=Settings(flights=flights)), 0
         clip = hop(robot)
         for time, q in zip(clip.times, clip.q, strict=True):
-            flow.push(time, q)
+            flow.update(time, q)
         flow.finish()
-        while flow.ready and (frame := flow.tick()) is not None:
+        while flow.ready and (frame := flow.step()) is not None:
             flown += not any(frame.stands)
         assert (flown > 15) is flights
 

@@ -61,9 +61,9 @@ def run(name, spoil, begins, lasts, after=4.0):
         while len(times) and times[0] <= now:
             q = samples[0] if not begins <= times[0] < begins + lasts else spoil(samples[0].copy())
             if q is not None:
-                flow.push(times[0], q)
+                flow.update(times[0], q)
             times, samples = times[1:], samples[1:]
-        frame = flow.tick()
+        frame = flow.step()
         if frame is not None:
             frames.append(frame)
     return frames, end
@@ -249,7 +249,7 @@ def test_stream_that_stood_still_is_believed_as_soon_as_it_could_have_been_follo
 
 def test_single_sample_that_jumps_is_left_out():
     flow = DynamicsFilter(robot())
-    said = [flow.push(t, off_by_a_joint(q.copy()) if k == 40 else q) for k, (t, q) in enumerate(wave(60))]
+    said = [flow.update(t, off_by_a_joint(q.copy()) if k == 40 else q) for k, (t, q) in enumerate(wave(60))]
     assert said[:40] == ["OK"] * 40
     assert "POSTURE_JUMP" in said[40:43]
     assert said[-10:] == ["OK"] * 10

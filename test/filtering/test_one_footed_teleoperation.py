@@ -32,8 +32,8 @@ def lead(foot: Move, hand: Move, seconds: float, name: str = "g1") -> list[Teleo
         now = tick / RATE
         for led, move in zip(tele.names, (foot, hand), strict=True) if tick % EVERY == 0 else ():
             way, turn = move(now)
-            tele.observe(led, now + 1.0, pin.SE3(turn @ start[led].rotation, start[led].translation + way), now)
-        frames.append(tele.tick(now))
+            tele.update(led, now + 1.0, pin.SE3(turn @ start[led].rotation, start[led].translation + way), now)
+        frames.append(tele.step(now))
     return frames
 
 
@@ -90,10 +90,10 @@ def test_a_robot_that_fell_comes_back_without_a_jump() -> None:
     tele.q[3:7] = [np.sin(0.65), 0.0, 0.0, np.cos(0.65)]
     tele.v[:] = np.linspace(-3.0, 3.0, robot.nv)
     for tick in range(round(4.0 * RATE)):
-        frames.append(tele.tick(tick / RATE))
+        frames.append(tele.step(tick / RATE))
         if frames[-1].status == "RESTARTED":
             break
-    frames.append(tele.tick(4.0))
+    frames.append(tele.step(4.0))
     assert [frame.status for frame in frames[-3:]] == ["FALLEN", "RESTARTED", "OK"]
     check_smooth(frames)
     assert np.abs(pin.difference(robot.model, frames[-1].q, robot.posture)).max() < 1e-9
@@ -107,13 +107,13 @@ def test_a_robot_that_fell_stands_again_where_its_soles_stood_last() -> None:
     stood, turn = np.array(robot.posture), pin.Quaternion(pin.exp3(np.array([0.0, 0.0, 1.2])))
     stood[:3], stood[3:7] = stood[:3] + np.array([5.0, -3.0, 0.2]), (turn * pin.Quaternion(stood[3:7])).coeffs()
     tele.restart(stood)
-    frames = [tele.tick(tick / RATE) for tick in range(20)]
+    frames = [tele.step(tick / RATE) for tick in range(20)]
     tele.q[3:7] = (turn * pin.Quaternion(pin.exp3(np.array([1.3, 0.0, 0.0])))).coeffs()
     for tick in range(20, round(2.0 * RATE)):
-        frames.append(tele.tick(tick / RATE))
+        frames.append(tele.step(tick / RATE))
         if frames[-1].status == "RESTARTED":
             break
-    frames.append(tele.tick(4.0))
+    frames.append(tele.step(4.0))
     assert [frame.status for frame in frames[-3:]] == ["FALLEN", "RESTARTED", "OK"]
     check_smooth(frames[20:])
     assert np.abs(pin.difference(robot.model, frames[-1].q, stood)).max() < 1e-3
@@ -126,13 +126,13 @@ def test_a_measured_robot_that_lies_is_braked_and_led_again_when_somebody_lifts_
     lying[2:7] = (0.2, 0.0, np.sqrt(0.5), 0.0, np.sqrt(0.5))
     for tick in range(30):
         v = 5.0 * rng.normal(size=robot.nv) * (1e4 if tick == 20 else 1.0)
-        frame = tele.tick(tick / RATE, (lying, v))
+        frame = tele.step(tick / RATE, (lying, v))
         assert frame.status == "FALLEN"
         assert np.isfinite(frame.vdot).all()
         assert np.all(np.abs(frame.tau) <= robot.limits.effort[6:])
         assert np.all(frame.tau * v[6:] <= 0.0)
     for tick in range(30, 60):
-        frame = tele.tick(tick / RATE, (np.array(robot.posture), np.zeros(robot.nv)))
+        frame = tele.step(tick / RATE, (np.array(robot.posture), np.zeros(robot.nv)))
         assert frame.status == "OK"
         assert np.abs(frame.vdot).max() < 1.0
 
@@ -143,7 +143,7 @@ def test_a_measured_state_that_runs_away_makes_no_jump_of_the_command() -> None:
     q, v = np.array(robot.posture), np.zeros(robot.nv)
     q[0] += 2.0
     for tick in range(40):
-        frame = tele.tick(tick / RATE, (q, v + 2e3 * (tick == 20)))
+        frame = tele.step(tick / RATE, (q, v + 2e3 * (tick == 20)))
         assert np.all(np.abs(frame.tau) <= robot.limits.effort[6:] * (1.0 + 1e-9))
         assert frame.status == ("FALLEN" if tick == 20 else "OK")
         np.testing.assert_array_equal(frame.q, q)

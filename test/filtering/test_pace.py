@@ -63,8 +63,8 @@ def ticked(flow, robot, seconds, arrivals):
     arrivals, lags, said, became, last = list(arrivals), [], [], [], None
     for tick in range(round(seconds / DT)):
         while arrivals and arrivals[0][0] <= tick * DT + 1e-9:
-            became.append(flow.push(arrivals.pop(0)[1], robot.posture))
-        frame = flow.tick()
+            became.append(flow.update(arrivals.pop(0)[1], robot.posture))
+        frame = flow.step()
         if frame is not None:
             assert last is None or np.abs(frame.v - last.v - DT * last.vdot).max() < 1e-9  # no velocity jumps
             lags.append(flow.lag)
@@ -103,9 +103,9 @@ def test_who_takes_all_there_is_sees_no_change(robot):
         flow, found, q = DynamicsFilter(robot, settings=Settings(paced=paced, lookahead=0.3)), [], np.array(robot.posture)
         for k in range(120):
             q[-1] = robot.posture[-1] + 0.2 * np.sin(k / 10)
-            flow.push(k / 50, q)
+            flow.update(k / 50, q)
             while k % 40 == 39 and flow.ready:
-                found.append(flow.tick().q)
+                found.append(flow.step().q)
         motions.append(np.array(found))
         assert flow.pace == 1.0
     assert len(motions[0]) > 350
@@ -118,9 +118,9 @@ def test_reference_of_a_frame_is_told_by_the_stamps_whatever_the_pace(robot):
         while sent / RATE <= tick * DT:
             q = np.array(robot.posture)
             q[-1] += 0.1 * 1.08 * sent / RATE
-            flow.push(1.08 * sent / RATE, q)
+            flow.update(1.08 * sent / RATE, q)
             sent += 1
-        frame = flow.tick()
+        frame = flow.step()
     assert frame.reference > frame.time + 0.05
     assert frame.target.q[-1] - robot.posture[-1] == pytest.approx(0.1 * frame.reference, abs=1e-3)
 
@@ -132,8 +132,8 @@ def test_backlog_of_any_length_is_read_as_it_came(robot):
         for k in range(round(50 * seconds)):
             q = np.array(robot.posture)
             q[-1] += 0.2 * np.sin(k / 10)
-            flow.push(k / 50, q)
-        motions.append([flow.tick().target.q for _ in range(100)])
+            flow.update(k / 50, q)
+        motions.append([flow.step().target.q for _ in range(100)])
     np.testing.assert_array_equal(*motions)
 
 

@@ -50,7 +50,7 @@ def follow(one, other, count, references):
         other.q, other.v = one.q, one.v
         for sole, copy in zip(one._soles, other._soles, strict=True):
             copy.touching = sole.touching
-        frame, asked = one.tick(reference), other.tick(reference)
+        frame, asked = one.step(reference), other.step(reference)
         assert frame.held == asked.held
         assert frame.certificate.status == asked.certificate.status
         assert frame.certificate.way == asked.certificate.way
@@ -85,7 +85,7 @@ def test_it_is_compiled_when_it_is_made(human):
     made, rest = len(one._quick._kernel.signatures), np.zeros(human.nv)
     for rates in (rest, read_only(rest)):
         one.v = rates
-        one.tick(PaperReference(human.posture, rates, rates))
+        one.step(PaperReference(human.posture, rates, rates))
     assert all(count)
     assert len(one._quick._kernel.signatures) == made
 
@@ -142,7 +142,7 @@ def test_soles_that_come_down_collide_as_before(human):
     v[2] = -0.5
     one, other, count = pair(human, state=State(human.posture, v))
     rest = np.zeros(human.nv)
-    frame, asked = (tool.tick(PaperReference(human.posture, rest, rest)) for tool in (one, other))
+    frame, asked = (tool.step(PaperReference(human.posture, rest, rest)) for tool in (one, other))
     assert count == [False]
     assert frame.certificate.energy == asked.certificate.energy < -0.1
 
@@ -156,14 +156,14 @@ def test_what_the_style_does_not_allow_is_left_to_the_arrays(human, style):
     hurry = np.zeros(human.nv)
     hurry[human.joint("left_knee").v] = hurry[human.joint("right_knee").v] = 30.0
     ask = PaperReference(human.posture, np.zeros(human.nv), hurry)
-    np.testing.assert_array_equal(one.tick(ask).a, other.tick(ask).a)
+    np.testing.assert_array_equal(one.step(ask).a, other.step(ask).a)
     assert count == [False]
 
 
 @needs_numba
 def test_loops_numbers_that_are_none_and_other_styles(human):
     rest = np.zeros(human.nv)
-    frame = PaperFilter(human, compiled=True).tick(PaperReference(np.full(human.nq, np.nan), rest, rest))
+    frame = PaperFilter(human, compiled=True).step(PaperReference(np.full(human.nq, np.nan), rest, rest))
     assert frame.certificate.status == "invalid_input"
     assert PaperFilter(human, style=PaperStyle(solver="literal"), compiled=True)._quick is None
     assert PaperFilter(human, style=PaperStyle(unilateral=False), compiled=True)._quick is None

@@ -19,9 +19,9 @@ def walk():
     robot = hd.load_robot("human28")
     flow, clip, frames = DynamicsFilter(robot), plan_walk(robot, WalkStyle(steps=1)).clip, []
     for time, q in zip(clip.times, clip.q, strict=True):
-        flow.push(time, q)
+        flow.update(time, q)
         while flow.ready:
-            frames.append(flow.tick())
+            frames.append(flow.step())
     return robot, frames
 
 
@@ -67,9 +67,9 @@ def test_filter_begins_its_tick_where_the_robot_is_now():
     robot = hd.load_robot("human28")
     flow, clip, states = DynamicsFilter(robot), plan_walk(robot, WalkStyle(steps=1)).clip, []
     for time, q in zip(clip.times, clip.q, strict=True):
-        flow.push(time, q)
+        flow.update(time, q)
         while flow.ready:
-            frame = flow.tick(states[-2], 2.0 * DT) if len(states) > 1 else flow.tick()
+            frame = flow.step(states[-2], 2.0 * DT) if len(states) > 1 else flow.step()
             if len(states) > 1:
                 np.testing.assert_allclose(pin.difference(robot.model, states[-1][0], frame.q), DT * frame.v, atol=1e-9)
             states.append((frame.q, frame.v))
@@ -82,8 +82,8 @@ def test_age_that_is_no_number_is_none(age):
     robot = hd.load_robot("human28")
     flow = DynamicsFilter(robot)
     for k in range(100):
-        flow.push(k / 50.0, robot.posture)
-    first = flow.tick()
-    frame = flow.tick((first.q, first.v), age)
+        flow.update(k / 50.0, robot.posture)
+    first = flow.step()
+    frame = flow.step((first.q, first.v), age)
     np.testing.assert_array_equal(frame.q, first.q)
     assert flow.status == "OK"

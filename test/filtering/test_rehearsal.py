@@ -37,9 +37,9 @@ before = known()
 for k, q in enumerate(np.vstack((np.tile(clip.q[0], (60, 1)), clip.q))):
     slid = q.copy()
     slid[:2] += 0.004 * max(k - 120, 0)  # both soles slide
-    flow.push(0.02 * k, slid)
+    flow.update(0.02 * k, slid)
     while flow.ready:
-        flow.tick()
+        flow.step()
 """
 HANDS = """
 tool = Teleoperation(robot, ("left_hand", "right_foot"), rate=200.0)
@@ -47,11 +47,11 @@ before, start = known(), tool.pose("left_hand")
 for k in range(300):
     goal = start.copy()
     goal.translation += 0.005 * k * np.array((1.0, 0.3, 0.5))
-    tool.observe("left_hand", 0.005 * k, goal, 0.005 * k)
+    tool.update("left_hand", 0.005 * k, goal, 0.005 * k)
     foot = tool.pose("right_foot")
     foot.translation += np.array((0.0, 0.0, 0.05))
-    tool.observe("right_foot", 0.005 * k, foot, 0.005 * k)
-    tool.tick(0.005 * k)
+    tool.update("right_foot", 0.005 * k, foot, 0.005 * k)
+    tool.step(0.005 * k)
 """
 TELL = "print(sorted(name for name, count in known().items() if count != before.get(name)), len(before) > 20)"
 

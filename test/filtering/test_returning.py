@@ -25,9 +25,9 @@ def follow_turn(name, seconds):
         angle = TURNED * share * share * (3.0 - 2.0 * share)
         q = np.array(robot.posture)
         q[3:7] = 0.0, 0.0, np.sin(0.5 * angle), np.cos(0.5 * angle)
-        flow.push(t, q)
+        flow.update(t, q)
         while flow.ready:
-            frames.append(flow.tick())
+            frames.append(flow.step())
     return robot, frames
 
 

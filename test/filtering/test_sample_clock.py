@@ -45,9 +45,9 @@ def test_time_goes_on_whatever_the_clock_of_the_sender_does(flow, robot, name):
     frames, said, longest = [], [], 0.0
     for k in range(SAMPLES):
         began = perf_counter()
-        said.append(flow.push(CLOCKS[name](k), robot.posture))
+        said.append(flow.update(CLOCKS[name](k), robot.posture))
         longest = max(longest, perf_counter() - began)
-        while flow.ready and (frame := flow.tick()) is not None:
+        while flow.ready and (frame := flow.step()) is not None:
             frames.append(frame)
     times = np.array([frame.time for frame in frames])
     assert times[-1] - times[0] > SAMPLES / RATE - flow.delay_at(RATE) - 2.0 / RATE
@@ -94,9 +94,9 @@ def follow(flow, robot, seconds, sample_at):
         while sent / RATE <= tick * DT:
             sample = sample_at(sent / RATE)
             if sample is not None:
-                flow.push(sent / RATE, sample)
+                flow.update(sent / RATE, sample)
             sent += 1
-        frame = flow.tick()
+        frame = flow.step()
         if frames or frame is not None:
             frames.append(frame)
             said.append((flow.status, flow.reason))
@@ -136,8 +136,8 @@ def test_late_samples_take_from_the_look_ahead_and_are_not_lost(flow, robot):
     frames, said = [], set()
     for tick in range(round(3.0 / DT)):
         while arrivals and arrivals[0][0] <= tick * DT:
-            said.add(flow.push(arrivals.pop(0)[1], robot.posture))
-        frame = flow.tick()
+            said.add(flow.update(arrivals.pop(0)[1], robot.posture))
+        frame = flow.step()
         if frame is not None:
             frames.append(frame)
             assert flow.status == "OK"
@@ -150,8 +150,8 @@ def test_what_is_awaited_before_the_first_frame_is_told(flow, robot):
     told = []
     for sample in (None, np.full(robot.nq, np.nan), robot.posture):
         if sample is not None:
-            flow.push(len(told) / RATE, sample)
-        assert flow.tick() is None
+            flow.update(len(told) / RATE, sample)
+        assert flow.step() is None
         assert flow.status == "WAITING"
         told.append(flow.reason)
     assert told[0] == "no sample has come"
@@ -159,28 +159,28 @@ def test_what_is_awaited_before_the_first_frame_is_told(flow, robot):
     assert "of look-ahead" in told[2]
     flow.finish()
     while flow.ready:
-        assert flow.tick() is not None
-    assert flow.tick() is None
+        assert flow.step() is not None
+    assert flow.step() is None
     assert flow.status == "ENDED"
 
 
 def test_holding_makes_a_frame_ready(flow, robot):
     flow.restart()
     for k in range(30):
-        flow.push(k / RATE, robot.posture)
+        flow.update(k / RATE, robot.posture)
     while flow.ready:
-        flow.tick()
+        flow.step()
     flow.hold()
     assert flow.ready
-    assert flow.tick() is not None
+    assert flow.step() is not None
     assert flow.status == "INPUT_TIMEOUT"
-    assert [flow.push(k / RATE, robot.posture) for k in range(31, 60)][-1] == "OK"
+    assert [flow.update(k / RATE, robot.posture) for k in range(31, 60)][-1] == "OK"
 
 
 @pytest.mark.parametrize("duration", [np.nan, None, -1.0, 1e9])
 def test_holding_for_no_time_or_for_ever_takes_no_time(flow, robot, duration):
     flow.restart()
-    flow.push(0.0, robot.posture)
+    flow.update(0.0, robot.posture)
     began = perf_counter()
     flow.hold(duration)
     assert perf_counter() - began < 1.0
@@ -188,12 +188,12 @@ def test_holding_for_no_time_or_for_ever_takes_no_time(flow, robot, duration):
 
 @pytest.mark.parametrize("sample", [None, "abc", [1.0, [2.0]], 3, np.zeros(3), [object()], [10**400]])
 def test_what_is_no_configuration_is_told(flow, sample):
-    assert flow.push(0.0, sample) == "WRONG_SHAPE"
+    assert flow.update(0.0, sample) == "WRONG_SHAPE"
 
 
 @pytest.mark.parametrize("time", [None, "soon", np.nan, [1.0, 2.0], 10**400])
 def test_what_is_no_time_is_told(flow, robot, time):
-    assert flow.push(time, robot.posture) == "NOT_FINITE"
+    assert flow.update(time, robot.posture) == "NOT_FINITE"
 
 
 def bad_states(robot):
@@ -206,10 +206,10 @@ def bad_states(robot):
 def test_what_is_no_state_is_told_by_the_filter(flow, robot):
     flow.restart()
     for k in range(40):
-        flow.push(k / RATE, robot.posture)
+        flow.update(k / RATE, robot.posture)
     for measured in bad_states(robot):
         before = np.array(flow.q)
-        frame = flow.tick(measured)
+        frame = flow.step(measured)
         assert flow.status == "STATE_NOT_FINITE"
         assert frame.certificate.holds
         if flow.q is not frame.q:
@@ -219,19 +219,19 @@ def test_what_is_no_state_is_told_by_the_filter(flow, robot):
 def test_what_is_no_state_or_time_is_told_by_teleoperation(tele, robot):
     tele.restart()
     for measured in bad_states(robot):
-        assert tele.tick(0.0, measured).status == "STATE_NOT_FINITE"
-    assert tele.observe("right_hand", None, tele.pose("right_hand"), 0.0) == "NOT_FINITE"
-    assert tele.observe("right_hand", 1.0, "abc", None) == "NOT_A_POSE"
-    assert tele.tick(None).status == "OK"
+        assert tele.step(0.0, measured).status == "STATE_NOT_FINITE"
+    assert tele.update("right_hand", None, tele.pose("right_hand"), 0.0) == "NOT_FINITE"
+    assert tele.update("right_hand", 1.0, "abc", None) == "NOT_A_POSE"
+    assert tele.step(None).status == "OK"
 
 
 def test_measured_state_that_is_nearly_of_unit_length_is_scaled(flow, robot):
     flow.restart()
     for k in range(40):
-        flow.push(k / RATE, robot.posture)
-    rounded = np.array(flow.tick().q)
+        flow.update(k / RATE, robot.posture)
+    rounded = np.array(flow.step().q)
     rounded[3:7] *= 1.001
-    frame = flow.tick((rounded, np.zeros(robot.nv)))
+    frame = flow.step((rounded, np.zeros(robot.nv)))
     assert flow.status == "OK"
     assert np.linalg.norm(frame.q[3:7]) == pytest.approx(1.0, abs=1e-12)
 
@@ -240,11 +240,11 @@ def test_measured_state_that_is_nearly_of_unit_length_is_scaled(flow, robot):
 def test_frame_that_breaks_a_limit_is_not_ok(robot, mode):
     flow = DynamicsFilter(robot, mode, lookahead=0.3)
     for k in range(40):
-        flow.push(k / RATE, robot.posture)
-    joint, beyond = robot.joints[-1].q.start, np.array(flow.tick().q)
+        flow.update(k / RATE, robot.posture)
+    joint, beyond = robot.joints[-1].q.start, np.array(flow.step().q)
     assert flow.status == "OK"
     beyond[joint] = robot.limits.upper[joint] + 0.5
-    frame = flow.tick((beyond, np.zeros(robot.nv)))
+    frame = flow.step((beyond, np.zeros(robot.nv)))
     assert not frame.certificate.holds
     assert flow.status in {"LIMIT_VIOLATED", "RELAXED"}
 
@@ -256,8 +256,8 @@ def test_delay_that_is_told_is_the_largest_that_is_measured(robot, lookahead):
         flow.restart()
         delays = []
         for k in range(int(2.0 * rate)):
-            flow.push(k / rate, robot.posture)
-            while flow.ready and (frame := flow.tick()) is not None:
+            flow.update(k / rate, robot.posture)
+            while flow.ready and (frame := flow.step()) is not None:
                 delays.append(k / rate - frame.time)
         largest[rate] = max(delays)
         assert largest[rate] <= flow.delay_at(rate) + 1e-9

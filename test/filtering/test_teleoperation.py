@@ -163,12 +163,12 @@ def test_behind_a_clutch_only_motions_count() -> None:
     for tick in range(700):
         now = tick / RATE
         moved = 0.2 * min(max(now - 1.0, 0.0), 1.0)
-        tele.observe("left_hand", 7.0 + now, [40.0 + moved, 3.0, 1e-4 * np.sin(now), 0.0, 0.0, 0.0, 1.0], now)
+        tele.update("left_hand", 7.0 + now, [40.0 + moved, 3.0, 1e-4 * np.sin(now), 0.0, 0.0, 0.0, 1.0], now)
         if tick == 100:
             tele.engage("left_hand")
         if tick == 500:
             tele.disengage()
-        frame = tele.tick(now)
+        frame = tele.step(now)
         if tick == 90:
             assert np.abs(frame.q - robot.posture).max() < 1e-3
             assert frame.streams["left_hand"].status == "DISENGAGED"
@@ -189,8 +189,8 @@ def test_feet_are_lifted_one_at_a_time_and_put_down_where_they_are_led() -> None
             X = start[name].copy()
             up = 0.3 < now < 2.5 if name == "l_sole" else 1.5 < now < 2.2
             X.translation = X.translation + np.array([0.08 if name == "l_sole" and now > 1.7 else 0.0, 1e-5 * np.sin(now), 0.07 * up])
-            tele.observe(name, 0.0, X, now)
-        frames.append(tele.tick(now))
+            tele.update(name, 0.0, X, now)
+        frames.append(tele.step(now))
         said.add(frames[-1].streams["r_sole"].status)
     check_frames(robot, frames)
     lifted = [frame for frame in frames if frame.stands == (False, True)]
@@ -212,8 +212,8 @@ def test_head_and_pelvis_are_led() -> None:
             X = start[name].copy()
             X.translation = X.translation + min(now, 1.0) * np.array([0.0, 0.03, -0.03])
             X.rotation = X.rotation @ pin.exp3(np.array([0.0, 0.0, min(now, 1.0) * 0.3 * (name == "head")]))
-            tele.observe(name, 0.0, X, now)
-        frame = tele.tick(now)
+            tele.update(name, 0.0, X, now)
+        frame = tele.step(now)
         assert frame.certificate.holds
     assert frame.streams["pelvis"].place_error < 0.02
     assert frame.streams["head"].turn_error < 0.05
@@ -226,7 +226,7 @@ def test_a_measured_state_that_is_no_number_leaves_a_command_and_a_reason() -> N
     q, v = np.array(robot.posture), np.zeros(robot.nv)
     for tick in range(60):
         broken = 20 <= tick < 40
-        frame = tele.tick(tick / RATE, (np.full(robot.nq, np.nan), v) if broken else (q, v))
+        frame = tele.step(tick / RATE, (np.full(robot.nq, np.nan), v) if broken else (q, v))
         assert frame.status == ("STATE_NOT_FINITE" if broken else "OK")
         assert np.isfinite(frame.tau).all()
         assert frame.reason
@@ -236,10 +236,10 @@ def test_a_measured_state_that_is_no_number_leaves_a_command_and_a_reason() -> N
 @pytest.mark.parametrize("now", [np.nan, -5.0, np.inf, 1e12])
 def test_a_clock_that_is_wrong_leaves_a_command(now: float) -> None:
     tele = Teleoperation(load("human28"), HANDS, rate=RATE)
-    tele.tick(1.0)
-    assert tele.observe("left_hand", 0.0, [0.3, 0.3, 1.0, 0, 0, 0, 1], now) == "POSE_JUMP"
-    assert tele.observe("third_hand", 0.0, [0.3, 0.3, 1.0, 0, 0, 0, 1], now) == "UNKNOWN_FRAME"
-    frame = tele.tick(now)
+    tele.step(1.0)
+    assert tele.update("left_hand", 0.0, [0.3, 0.3, 1.0, 0, 0, 0, 1], now) == "POSE_JUMP"
+    assert tele.update("third_hand", 0.0, [0.3, 0.3, 1.0, 0, 0, 0, 1], now) == "UNKNOWN_FRAME"
+    frame = tele.step(now)
     assert frame.certificate.holds
     assert np.isfinite(frame.time)
 
@@ -330,9 +330,9 @@ def test_a_robot_of_mujoco_follows_a_recorded_hand_on_its_feet(name: str) -> Non
         now = k / RATE
         while sent and sent[0][0] <= now:
             received, stamp = sent.pop(0)
-            tele.observe("right_hand", 50.0 + stamp, pin.SE3ToXYZQUAT(path(stamp)), received)
+            tele.update("right_hand", 50.0 + stamp, pin.SE3ToXYZQUAT(path(stamp)), received)
         states.append(measure(robot, plant.state(), Noise(), rng))
-        frame = tele.tick(now, states[max(k - OLD, 0)])
+        frame = tele.step(now, states[max(k - OLD, 0)])
         rungs.append(frame.rung)
         plant.drive(frame.tau, round(1000 / RATE))
         q, _ = plant.state()

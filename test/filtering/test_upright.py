@@ -63,8 +63,8 @@ def test_robot_whose_base_points_up_along_y_is_led():
     pose.translation += np.array([0.05, 0.0, 0.05])
     for k in range(200):
         if k % 4 == 0:
-            tele.observe("left_hand", k / 200.0, pose, k / 200.0)
-        frame = tele.tick(k / 200.0)
+            tele.update("left_hand", k / 200.0, pose, k / 200.0)
+        frame = tele.step(k / 200.0)
         assert frame.status == "OK", (k, frame.status)
         assert frame.certificate.holds
     assert np.linalg.norm(tele.pose("left_hand").translation - pose.translation) < 0.01

@@ -409,7 +409,7 @@ class TestStatus:
         for field in range(3):
             asked = [np.array(rest.q), np.zeros(human28.nv), np.zeros(human28.nv)]
             asked[field][10] = poison
-            answer = solver.tick(*asked)
+            answer = solver.solve(*asked)
             assert np.isfinite(answer.tau).all()
             if not (field == 0 and np.isfinite(poison)) and not (field == 2 and np.isfinite(poison)):
                 assert answer.certificate.status == "INVALID_INPUT"
@@ -418,9 +418,9 @@ class TestStatus:
 
     def test_solver_recovers_after_a_bad_tick(self, human28):
         solver, rest, zero = hd.InverseDynamics(human28), hd.State.at_rest(human28), np.zeros(human28.nv)
-        good = solver.tick(rest.q, zero, zero)
-        solver.tick(np.full(human28.nq, np.nan), zero, zero)
-        np.testing.assert_array_equal(solver.tick(rest.q, zero, zero).tau, good.tau)
+        good = solver.solve(rest.q, zero, zero)
+        solver.solve(np.full(human28.nq, np.nan), zero, zero)
+        np.testing.assert_array_equal(solver.solve(rest.q, zero, zero).tau, good.tau)
 
     def test_answers_cannot_be_written_to(self, human28):
         answer = hd.inverse_dynamics(human28, hd.State.at_rest(human28), np.zeros(human28.nv))

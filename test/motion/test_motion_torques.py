@@ -149,7 +149,7 @@ def test_without_plates_a_rule_resolves_what_touches():
     for k in (0, 5, 12, 15, 18, 25, 29):
         u = min(max((k - 10) / 10, 0.0), 1.0)
         right = u**3 * (10.0 - 15.0 * u + 6.0 * u**2)  # loaded from its touch-down until the left foot lifts off
-        answer = hd.inverse_dynamics(ROBOT, hd.State.at_rest(ROBOT), clip.a[k], FEET_NAMES, "transition", shares=[1.0 - right, right])
+        answer = hd.inverse_dynamics(ROBOT, hd.State.at_rest(ROBOT), clip.a[k], FEET_NAMES, "transition", load=[1.0 - right, right])
         assert np.abs(answer.tau - found.tau[k]).max() < 1e-9
 
 

@@ -65,7 +65,7 @@ def test_parallel_split(human28, seed, names, compiled):
     state, a = on_stairs(human28, seed)
     shares = np.random.default_rng(seed + 10).uniform(0.1, 1.0, len(names))
     shares /= shares.sum()
-    answer = hd.InverseDynamics(human28, names, "transition", compiled=compiled).tick(state.q, state.v, a, shares)
+    answer = hd.InverseDynamics(human28, names, "transition", compiled=compiled).solve(state.q, state.v, a, shares)
     data = human28.data()
     rate = pin.computeCentroidalMomentumTimeVariation(human28.model, data, state.q, state.v, a)
     F, com = rate.linear - human28.mass * human28.model.gravity.linear, np.array(data.com[0])
@@ -84,7 +84,7 @@ def test_pressures_of_both_feet_lie_about_the_line_of_the_force(human28, seed):
     """The mean of both centres of pressure, by shares, is on the central line: no moment but about the vertical, and that by shares."""
     state, a = on_stairs(human28, seed)
     shares = np.array([0.35, 0.65])
-    answer = hd.inverse_dynamics(human28, state, a, FEET, "transition", shares=shares)
+    answer = hd.inverse_dynamics(human28, state, a, FEET, "transition", load=shares)
     data = human28.data()
     rate = pin.computeCentroidalMomentumTimeVariation(human28.model, data, state.q, state.v, a)
     F, com = rate.linear - human28.mass * human28.model.gravity.linear, np.array(data.com[0])
@@ -111,7 +111,7 @@ def test_a_share_that_cannot_be_is_clipped(human28, wanted):
     rows = [(place + np.array([-1.0, 1.0]) * 0.04675).tolist() for place in (-0.0884, 0.0884)]
     low, high = feasible_shares(0.0, tuple(rows[0]), tuple(rows[1]))
     assert 0.2 < low < 0.3
-    answer = hd.inverse_dynamics(human28, state, np.zeros(human28.nv), FEET, "transition_limited", shares=(wanted, 1.0 - wanted))
+    answer = hd.inverse_dynamics(human28, state, np.zeros(human28.nv), FEET, "transition_limited", load=(wanted, 1.0 - wanted))
     assert answer.certificate.status == "OK"
     carried = answer.wrenches["left_foot"].normal_force / (human28.mass * 9.81)
     assert carried == pytest.approx(min(max(wanted, low), high), abs=2e-3)
@@ -122,7 +122,7 @@ def test_a_foot_that_leaves_too_early_fades_and_is_told(human28):
     state = hd.State.at_rest(human28)
     taus = []
     for wanted in (0.0, 1e-9, 0.01, 0.0199, 0.02, 0.1):
-        answer = hd.inverse_dynamics(human28, state, np.zeros(human28.nv), FEET, "transition_limited", shares=(wanted, 1.0 - wanted))
+        answer = hd.inverse_dynamics(human28, state, np.zeros(human28.nv), FEET, "transition_limited", load=(wanted, 1.0 - wanted))
         assert (answer.certificate.status == "OK") == (wanted >= 0.02)
         assert answer.certificate.status == "OK" or "lacks" in answer.certificate.reasons[0]
         taus.append(answer.tau)
@@ -166,7 +166,7 @@ def test_early_and_late_touchdown(human28, late):
         if t >= 0.2 + late:
             manager.observe("right_foot", True, float(t))
         shares = manager.phase(float(t)).shares
-        tau = solver.tick(rest, zero, zero, np.array(shares)).tau
+        tau = solver.solve(rest, zero, zero, np.array(shares)).tau
         seen.append(shares[1])
         if before is not None:
             steps.append(np.abs(tau - before).max())

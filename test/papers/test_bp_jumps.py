@@ -156,6 +156,6 @@ def test_compiled_or_not(phase):
     plain, fast = (hd.InverseDynamics(step.robot, CONTACTS[phase], "transition", compiled=compiled) for compiled in (False, True))
     for t in (0.65, 0.76, 0.88):
         shares = np.array([0.4, 0.6])
-        one, other = (solver.tick(*step.at(t), shares) for solver in (plain, fast))
+        one, other = (solver.solve(*step.at(t), shares) for solver in (plain, fast))
         assert np.abs(one.tau - other.tau).max() < 1e-9
         assert abs(one.wrenches[CONTACTS[phase][0]].m_W[2] - other.wrenches[CONTACTS[phase][0]].m_W[2]) < 1e-9

@@ -95,7 +95,7 @@ def run_standing(robot, seconds=1.0, style=None, push=None, state=None, ground=N
     for k in range(round(seconds / DT)):
         if push and k == 20:
             tool.push(robot.control_points["chest"].link, push, 0.1)
-        frames.append(tool.tick(still(robot)))
+        frames.append(tool.step(still(robot)))
     return frames
 
 
@@ -160,7 +160,7 @@ def test_df2_rates_of_the_reference_are_turned_into_the_axes_of_the_base(human):
 def test_df2_references_without_rates_are_differentiated_and_the_delay_is_told(human):
     tool = PaperFilter(human)
     for _ in range(50):
-        frame = tool.tick(PaperReference(human.posture))
+        frame = tool.step(PaperReference(human.posture))
     assert tool.delay == pytest.approx(1.0 / (np.pi / (6 * DT)))
     assert frame.certificate.status == "OK"
     assert np.abs(pin.difference(human.model, human.posture, frame.q)).max() < 1e-6
@@ -329,7 +329,7 @@ def test_df6_forces_and_torques_are_the_least_in_their_units(human):
 def test_df7_velocity_first_then_the_configuration_with_it(human):
     tool = PaperFilter(human)
     tool.push(human.control_points["chest"].link, (60.0, 0.0, 0.0), 0.1)
-    first, second = tool.tick(still(human)), tool.tick(still(human))
+    first, second = tool.step(still(human)), tool.step(still(human))
     np.testing.assert_allclose(second.v, first.v + DT * first.a, atol=1e-12)
     np.testing.assert_allclose(second.q, pin.integrate(human.model, first.q, DT * second.v), atol=1e-12)
 
@@ -363,7 +363,7 @@ def test_df8_a_wish_the_feet_cannot_carry_tips_them_onto_their_heels(human, dema
     wish = np.zeros(human.nv)
     wish[0] = demand
     tool = PaperFilter(human, style=PaperStyle(gains=Gains(share=0.0), demotion="paper"))
-    frame = tool.tick(PaperReference(human.posture, np.zeros(human.nv), wish))
+    frame = tool.step(PaperReference(human.posture, np.zeros(human.nv), wish))
     data = human.data()
     pin.centerOfMass(human.model, data, frame.q, frame.v, frame.a)
     assert set(frame.states) == {state}
@@ -384,7 +384,7 @@ def test_df8_corners_that_rise_do_not_touch(human, monkeypatch):
     v[2] = 0.02
 
     def tick():
-        return PaperFilter(human, State(human.posture, v)).tick(still(human))
+        return PaperFilter(human, State(human.posture, v)).step(still(human))
 
     assert tick().states == ("free", "free")
     monkeypatch.setattr(paper_contacts, "SEPARATING", 1e9)
@@ -396,12 +396,12 @@ def test_df8_small_drifts_are_no_collision(human, monkeypatch):
     v = np.zeros(human.nv)
     v[2] = -0.005
     tool = PaperFilter(human, State(human.posture, v))
-    frames = [tool.tick(still(human)) for _ in range(60)]
+    frames = [tool.step(still(human)) for _ in range(60)]
     assert all(frame.certificate.energy == 0.0 for frame in frames)
     assert {frame.states for frame in frames} == {("face", "face")}
     assert np.abs(frames[-1].v).max() < 1e-3
     monkeypatch.setattr("humanoid_dynamics.filtering.paper.filter.COLLIDES", 0.0)
-    assert PaperFilter(human, State(human.posture, v)).tick(still(human)).certificate.energy < 0.0
+    assert PaperFilter(human, State(human.posture, v)).step(still(human)).certificate.energy < 0.0
 
 
 def test_df8_what_is_let_go_and_would_sink_in_is_held_again(human, monkeypatch):
@@ -413,7 +413,7 @@ def test_df8_what_is_let_go_and_would_sink_in_is_held_again(human, monkeypatch):
         for _ in range(60):
             tool = PaperFilter(human)
             wish = 30.0 * rng.normal(size=human.nv)
-            frame = tool.tick(PaperReference(human.posture, np.zeros(human.nv), wish))
+            frame = tool.step(PaperReference(human.posture, np.zeros(human.nv), wish))
             worst = min(worst, *(float(sole.lift(frame.a).min()) for sole in tool._soles))
         return worst
 
@@ -453,7 +453,7 @@ def test_df9_the_normal_is_that_of_the_ground(human):
     X = pin.SE3(pin.utils.rotate("y", -angle), np.zeros(3)) * pin.XYZQUATToSE3(q[:7])
     q[:7] = pin.SE3ToXYZQUAT(X)
     tool = PaperFilter(human, State(q, np.zeros(human.nv)), ground=Slope(angle))
-    frame = tool.tick(PaperReference(q, np.zeros(human.nv), np.zeros(human.nv)))
+    frame = tool.step(PaperReference(q, np.zeros(human.nv), np.zeros(human.nv)))
     assert frame.states == ("face", "face")
     down = frame.orientations[0].T @ np.array([0.0, 0.0, human.mass * 9.81])
     total = sum(sole.R @ w[:3] for sole, w in zip(tool._soles, frame.wrenches, strict=True))
@@ -464,7 +464,7 @@ def test_df9_the_normal_is_that_of_the_ground(human):
 def test_df9_flags_tell_which_sole_may_stand(human):
     tool = PaperFilter(human)
     rest = np.zeros(human.nv)
-    frame = tool.tick(PaperReference(human.posture, rest, rest, {"left_foot": True, "right_foot": False}))
+    frame = tool.step(PaperReference(human.posture, rest, rest, {"left_foot": True, "right_foot": False}))
     assert frame.states[0] != "free"
     assert frame.states[1] == "free"
 
@@ -473,7 +473,7 @@ def test_df9_flags_tell_which_sole_may_stand(human):
 def test_df10_soles_that_come_down_stop_and_lose_energy(human):
     v = np.zeros(human.nv)
     v[2] = -0.5
-    frame = PaperFilter(human, State(human.posture, v)).tick(still(human))
+    frame = PaperFilter(human, State(human.posture, v)).step(still(human))
     assert frame.states == ("face", "face")
     assert frame.certificate.energy < -0.1
     data = human.data()
@@ -490,7 +490,7 @@ def test_df10_impulses_never_pull_and_energy_never_grows(human):
         v = 0.4 * rng.normal(size=human.nv)
         v[2] = -0.5
         tool = PaperFilter(human, State(human.posture, v))
-        frame = tool.tick(still(human))
+        frame = tool.step(still(human))
         assert frame.certificate.energy <= 1e-9
         for sole in tool._soles:
             V = sole.J @ frame.v
@@ -535,7 +535,7 @@ def test_df11_a_grasp_that_begins_makes_velocities_jump_and_loses_energy():
     v[0] = 0.3
     tool = PaperFilter(figure.robot, State(figure.clip.q[0], v), surfaces=())
     assert tool.connect(figure.hands[0]) < 0.0
-    frame = tool.tick(PaperReference(figure.clip.q[0], 0 * v, 0 * v))
+    frame = tool.step(PaperReference(figure.clip.q[0], 0 * v, 0 * v))
     mechanism = Mechanism(figure.robot, figure.hands[:1])
     mechanism.update(frame.q, frame.v)
     assert np.abs(mechanism.J @ frame.v).max() < 1e-9
@@ -548,7 +548,7 @@ def test_df12_the_reference_may_jump_at_any_frame_and_velocities_do_not(human):
     rest = np.zeros(human.nv)
     other = np.array(human.posture)
     other[human.joint("left_shoulder_pitch").q] -= 1.0
-    frames = [tool.tick(PaperReference(human.posture if k < 20 else other, rest, rest)) for k in range(300)]
+    frames = [tool.step(PaperReference(human.posture if k < 20 else other, rest, rest)) for k in range(300)]
     for before, after in pairwise(frames):
         np.testing.assert_allclose(after.v, before.v + DT * before.a, atol=1e-9)
     assert np.abs(pin.difference(human.model, other, frames[-1].q)).max() < 0.02
@@ -564,11 +564,11 @@ def test_df12_bad_references_are_a_status_and_the_motion_goes_on(human):
         PaperReference(flat, rest, rest),
         PaperReference(human.posture, nothing[: human.nv], rest),
     ):
-        frame = tool.tick(bad)
+        frame = tool.step(bad)
         assert frame.certificate.status == "INVALID_INPUT"
         assert np.isfinite(frame.tau).all()
         assert np.isfinite(frame.q).all()
-    assert tool.tick(still(human)).certificate.status == "OK"
+    assert tool.step(still(human)).certificate.status == "OK"
 
 
 # DF-13: gains
@@ -695,8 +695,8 @@ def test_df17_limits_are_kept_by_another_motion_not_by_clipping(human):
         hurry[human.joint(name).v] = 120.0
     ask = PaperReference(human.posture, np.zeros(human.nv), hurry)
     limit = weak.limits.effort[weak.actuated_v]
-    free = PaperFilter(weak).tick(ask)
-    kept = PaperFilter(weak, style=PaperStyle(torques="kept")).tick(ask)
+    free = PaperFilter(weak).step(ask)
+    kept = PaperFilter(weak, style=PaperStyle(torques="kept")).step(ask)
     assert (np.abs(free.tau) > limit).any()
     assert free.certificate.status == "SATURATED"
     assert (np.abs(kept.tau) <= limit * (1 + 1e-9)).all()

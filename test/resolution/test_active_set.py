@@ -37,7 +37,7 @@ def build_solver(monkeypatch, strength):
 
 def answers(solver):
     motions = [replace(motion, a=4.0 * motion.a) for motion in build_sway(solver.dynamics.robot, STATES)]
-    return [solver.tick(motion.q, motion.v, motion.a) for motion in motions]
+    return [solver.solve(motion.q, motion.v, motion.a) for motion in motions]
 
 
 def test_forces_at_corners_are_the_answer_of_rows(monkeypatch):
@@ -109,7 +109,7 @@ def test_what_an_answer_lacks_is_worked_out_when_asked_for(monkeypatch):
         called.append(0)
         sys.setprofile(count)
         try:
-            answer = solver.tick(motion.q, motion.v, 4.0 * motion.a)
+            answer = solver.solve(motion.q, motion.v, 4.0 * motion.a)
         finally:
             sys.setprofile(None)
         calls.setdefault(answer.certificate.status, set()).add(called[-1])

@@ -23,8 +23,8 @@ def test_a_contact_that_fades_gives_what_others_lack_down_to_a_fifth(compiled):
     rest, a, rng, told = np.zeros(robot.nv), np.zeros(robot.nv), np.random.default_rng(0), 0
     for _ in range(60):
         a[:2] = rng.uniform(-1.5, 1.5, 2)
-        found = [solver.tick(robot.posture, rest, a, np.array([s, *2 * [0.5 - 0.5 * s]])).certificate for s in (0.0, 0.01, 0.02, 0.06)]
-        able = solver.also("minimum_torque_limited").certificate.status in KEPT
+        found = [solver.solve(robot.posture, rest, a, np.array([s, *2 * [0.5 - 0.5 * s]])).certificate for s in (0.0, 0.01, 0.02, 0.06)]
+        able = solver.resolve_with("minimum_torque_limited").certificate.status in KEPT
         if able and found[0].status == "UNSUPPORTED":
             told += 1
             assert found[1].status == "UNSUPPORTED"

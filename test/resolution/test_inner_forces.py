@@ -60,7 +60,7 @@ def wrenches(answer):
 
 
 def check(plain, other, rule, state, a, shares):
-    one, two = (hd.inverse_dynamics(robot, state, a, FEET, rule, shares=shares) for robot in (plain, other))
+    one, two = (hd.inverse_dynamics(robot, state, a, FEET, rule, load=shares) for robot in (plain, other))
     assert {one.certificate.status, two.certificate.status} <= {"OK", "INFEASIBLE_CONTACT", "INCONSISTENT_CONTACT"}
     np.testing.assert_allclose(wrenches(two), wrenches(one), rtol=0.0, atol=EXACT * plain.mass * 9.81)
     assert two.verify().status == two.certificate.status

@@ -97,13 +97,13 @@ def test_a_motion_that_tears_a_loop_is_told(digit):
     q, v, a = closed_motion(digit, 3)
     solver = hd.InverseDynamics(digit, tuple(digit.surfaces))
     for torn, word in (((q, v + 0.1, a), "m/s"), ((q, v, a + 1.0), "m/s²")):
-        certificate = solver.tick(*torn).certificate
+        certificate = solver.solve(*torn).certificate
         assert certificate.status == "UNSUPPORTED"
         assert any("does not close the loops" in reason and word in reason for reason in certificate.reasons)
     moved = np.array(q)
     moved[10] += 0.3
-    assert any("open by" in reason for reason in solver.tick(moved, v, a).certificate.reasons)
-    assert solver.tick(q, v, a).certificate.status != "UNSUPPORTED"
+    assert any("open by" in reason for reason in solver.solve(moved, v, a).certificate.reasons)
+    assert solver.solve(q, v, a).certificate.status != "UNSUPPORTED"
 
 
 @pytest.mark.parametrize("name", ["fourbar", "fivebar", "stewart", "parallelogram", "bennett"])

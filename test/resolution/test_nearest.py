@@ -25,7 +25,7 @@ def solve_hard_only(workspace):
 
 def sway(robot, rule, scale=1.0):
     solver = hd.InverseDynamics(robot, rule=rule, compiled=False)
-    return [solver.tick(motion.q, motion.v, scale * motion.a) for motion in build_sway(robot, STATES)]
+    return [solver.solve(motion.q, motion.v, scale * motion.a) for motion in build_sway(robot, STATES)]
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -114,7 +114,7 @@ class Step:
     def answer(self, t, phase=None):
         phase = phase or self.step.phase(t)
         front = passed(self.step, t)
-        return self.solvers[phase].tick(*self.step.at(t), np.array([1.0 - front, front]) if len(CONTACTS[phase]) > 1 else np.ones(1))
+        return self.solvers[phase].solve(*self.step.at(t), np.array([1.0 - front, front]) if len(CONTACTS[phase]) > 1 else np.ones(1))
 
     def jumps(self):
         neighbours = zip(self.step.switches, CONTACTS, tuple(CONTACTS)[1:], strict=False)
@@ -141,12 +141,12 @@ def test_what_both_feet_can_bear_is_left_as_it_is(human28):
     rest = np.zeros(human28.nv)
     solver = InverseDynamics(human28, FEET, RULE, compiled=False)
     for share in (0.4, 0.5, 0.6):
-        mine = solver.tick(human28.posture, rest, rest, np.array([share, 1.0 - share]))
+        mine = solver.solve(human28.posture, rest, rest, np.array([share, 1.0 - share]))
         assert mine.certificate.cop_margin > 0.0
-        np.testing.assert_array_equal(mine.tau, solver.also("transition").tau)
-    tilted = solver.tick(human28.posture, rest, rest, np.array([0.9, 0.1]))
-    assert solver.also("transition").certificate.status == "INFEASIBLE_CONTACT"
-    assert solver.also("transition").certificate.cop_margin < -0.01
+        np.testing.assert_array_equal(mine.tau, solver.resolve_with("transition").tau)
+    tilted = solver.solve(human28.posture, rest, rest, np.array([0.9, 0.1]))
+    assert solver.resolve_with("transition").certificate.status == "INFEASIBLE_CONTACT"
+    assert solver.resolve_with("transition").certificate.cop_margin < -0.01
     assert tilted.certificate.status == "OK"
     assert 0.0 < tilted.certificate.cop_margin < 3e-3
     assert 0.5 < tilted.wrenches["left_foot"].f_W[2] / (human28.mass * 9.81) < 0.9
@@ -156,7 +156,7 @@ def test_contacts_come_and_go_without_a_step_wherever_the_point_is(human28):
     """The point stays between the feet, so that a foot that takes its first load would rather take half of it at once."""
     rest = np.zeros(human28.nv)
     solver = InverseDynamics(human28, FEET, RULE, compiled=False)
-    torques = [solver.tick(human28.posture, rest, rest, np.array([1.0 - s, s])).tau for s in (0.0, 1e-9, EASED, EASED + 1e-9)]
+    torques = [solver.solve(human28.posture, rest, rest, np.array([1.0 - s, s])).tau for s in (0.0, 1e-9, EASED, EASED + 1e-9)]
     assert np.abs(torques[1] - torques[0]).max() < 1e-4
     assert np.abs(torques[3] - torques[2]).max() < 1e-4
     assert np.abs(torques[2] - torques[0]).max() > 1.0
@@ -172,8 +172,8 @@ def test_stairs_count_along_the_total_force(human28):
         a[:2] = rng.uniform(-0.5, 0.5, 2)
         share = float(rng.uniform(0.1, 0.9))
         solver = InverseDynamics(human28, FEET, RULE, compiled=False)
-        mine = solver.tick(q, np.zeros(human28.nv), a, np.array([share, 1.0 - share]))
-        plain = solver.also("transition")
+        mine = solver.solve(q, np.zeros(human28.nv), a, np.array([share, 1.0 - share]))
+        plain = solver.resolve_with("transition")
         moved += not np.array_equal(mine.tau, plain.tau)
         assert mine.certificate.residual < 1e-8 * human28.mass * 9.81
         assert mine.certificate.cop_margin >= plain.certificate.cop_margin - 1e-3
@@ -183,7 +183,7 @@ def test_stairs_count_along_the_total_force(human28):
 def test_hands_alone_are_as_asked_for(human28):
     rest, names, shares = np.zeros(human28.nv), ("left_palm", "right_palm"), np.array((0.9, 0.1))
     solver = InverseDynamics(human28, names, RULE, compiled=False)
-    np.testing.assert_array_equal(solver.tick(human28.posture, rest, rest, shares).tau, solver.also("transition").tau)
+    np.testing.assert_array_equal(solver.solve(human28.posture, rest, rest, shares).tau, solver.resolve_with("transition").tau)
 
 
 RAIL = (*FEET, "right_palm")
@@ -191,7 +191,7 @@ RAIL = (*FEET, "right_palm")
 
 def at_rest(solver, q, shares):
     rest = np.zeros(solver.dynamics.robot.nv)
-    return solver.tick(q, rest, rest, np.array(shares))
+    return solver.solve(q, rest, rest, np.array(shares))
 
 
 @pytest.mark.parametrize("compiled", [False, None])
@@ -203,7 +203,7 @@ def test_with_a_hand_on_a_rail_both_feet_press_inside(human28, compiled):
         q = pin.integrate(human28.model, human28.posture, 0.03 * rng.standard_normal(human28.nv))
         asked = np.append(0.85 * rng.dirichlet((4.0, 4.0)), 0.15)
         mine = at_rest(solver, q, asked)
-        plain = solver.also("transition")
+        plain = solver.resolve_with("transition")
         margins, before = ([answer.wrenches[name].cop_margin for name in FEET] for answer in (mine, plain))
         tipped += min(before) < -1e-3
         assert min(margins) > -1e-3
@@ -221,7 +221,7 @@ def test_three_contacts_on_the_ground_are_as_asked_for_until_one_would_tip():
     for free in np.random.default_rng(5).dirichlet((1.0, 1.0, 1.0), 80):
         asked = 0.1 + 0.7 * free  # below a tenth a contact fades
         mine = at_rest(solver, robot.posture, asked)
-        plain = solver.also("transition")
+        plain = solver.resolve_with("transition")
         assert mine.certificate.cop_margin > -1e-4
         if plain.certificate.cop_margin > 2e-3:
             inside += 1
@@ -304,8 +304,8 @@ def test_contacts_press_inside_in_whatever_order_they_are_named(name, link):
     rest, a = np.zeros(robot.nv), np.zeros(robot.nv)
     for _ in range(10):
         a[:2], asked = rng.uniform(-1.0, 1.0, 2), rng.uniform(0.3, 1.0, 3)
-        answers = [s.tick(plain.posture, rest, a, asked[list(order)] / asked.sum()) for s, order in zip(solvers, orders, strict=True)]
-        tipped += solvers[0].also("transition").certificate.cop_margin < -1e-3
+        answers = [s.solve(plain.posture, rest, a, asked[list(order)] / asked.sum()) for s, order in zip(solvers, orders, strict=True)]
+        tipped += solvers[0].resolve_with("transition").certificate.cop_margin < -1e-3
         for answer in answers:
             assert answer.certificate.path == "closed"
             assert answer.certificate.cop_margin > -1e-6
@@ -329,7 +329,7 @@ def test_in_the_plane_two_points_hold_a_body():
     solver = InverseDynamics(robot, tuple(places), RULE, compiled=False)
     for shares in ((0.8, 0.0, 0.2), (0.6, 0.0, 0.4)):
         before = at_rest(solver, q, shares)
-        assert np.abs(before.tau - solver.also("transition").tau).max() > 1.0
+        assert np.abs(before.tau - solver.resolve_with("transition").tau).max() > 1.0
         for share in (1e-12, 1e-9, 1e-6):
             third = np.where(np.array(shares) > 0.0, np.array(shares) * (1.0 - share), share)
             assert np.abs(at_rest(solver, q, third).tau - before.tau).max() < 1e-7 + 1e4 * share
@@ -341,7 +341,7 @@ def test_where_no_push_that_presses_is_found_the_certificate_tells(human28, monk
     monkeypatch.setattr(QpWorkspace, "solve", lambda self: QpSolution(self.f, self.upper, QpStatus.NOT_CONVEX, 0, np.inf))
     alone = at_rest(solver, human28.posture, (0.6, 0.25, 0.15))
     assert alone.certificate.path == "unpressed"
-    np.testing.assert_allclose(alone.tau, solver.also("transition").tau, atol=1e-9)
+    np.testing.assert_allclose(alone.tau, solver.resolve_with("transition").tau, atol=1e-9)
     monkeypatch.undo()
     assert at_rest(solver, human28.posture, (0.6, 0.25, 0.15)).certificate.path == "closed"
 
@@ -360,14 +360,14 @@ def test_a_contact_takes_hold_from_nothing_without_a_step(human28, held, loading
     a[0] = 1.5
     before = np.array((0.4, 0.4, 0.2, 0.0))
     for q in (human28.posture, pin.integrate(robot.model, human28.posture, 0.1 * rng.standard_normal(robot.nv))):
-        start = solver.tick(q, rest, a, before).tau
+        start = solver.solve(q, rest, a, before).tau
         for share in (1e-300, 1e-160, 1e-46, 1e-20, *10.0 ** np.sort(rng.uniform(-16.0, -0.7, 20))):
             loads = np.append(before[:3] * (1.0 - share), share)
-            answer = solver.tick(q, rest, a, loads)
+            answer = solver.solve(q, rest, a, loads)
             assert np.abs(answer.tau - start).max() < 1e-7 + 3e3 * share
             assert answer.certificate.path == "closed"
             near = np.append(before[:3] * (1.0 - 1.001 * share), 1.001 * share)
-            assert np.abs(solver.tick(q, rest, a, near).tau - answer.tau).max() < 1e-7 + 3.0 * share
+            assert np.abs(solver.solve(q, rest, a, near).tau - answer.tau).max() < 1e-7 + 3.0 * share
 
 
 @pytest.mark.parametrize("compiled", [False, None])
@@ -379,7 +379,7 @@ def test_a_third_contact_takes_hold_without_a_step_beside_a_knee_without_motor(h
     solver, rest, a = InverseDynamics(robot, (*FEET, "left_palm"), RULE, compiled=compiled), np.zeros(robot.nv), np.zeros(robot.nv)
     for sideways in (2.0, -2.0):
         a[1] = sideways
-        two, three = (solver.tick(robot.posture, rest, a, np.array((0.5, 0.5 - share, share))) for share in (0.0, 1e-12))
+        two, three = (solver.solve(robot.posture, rest, a, np.array((0.5, 0.5 - share, share))) for share in (0.0, 1e-12))
         assert np.abs(three.tau - two.tau).max() < 1e-6
         assert two.certificate.residual < 1e-9
 
@@ -394,7 +394,7 @@ def test_on_points_and_edges_nothing_depends_on_the_last_digit(human28, kinds):
         v, a = 0.3 * rng.standard_normal((2, robot.nv))
         shares = 0.02 + rng.dirichlet(np.full(len(kinds), 2.0))
         shares /= shares.sum()
-        torques = [solver.tick(q, v, a, shares * (1.0 + 4e-16 * rng.uniform(-1.0, 1.0, len(kinds)))).tau for _ in range(5)]
+        torques = [solver.solve(q, v, a, shares * (1.0 + 4e-16 * rng.uniform(-1.0, 1.0, len(kinds)))).tau for _ in range(5)]
         assert np.ptp(torques, axis=0).max() < 1e-6
 
 
@@ -421,8 +421,8 @@ def test_a_foot_that_tilts_is_no_ground_any_more_without_a_step(human28, names):
     def differ(angle):
         q = np.array(robot.posture)
         q[robot.joint("left_ankle_pitch").q] += angle
-        tau = solver.tick(q, rest, a, shares).tau
-        return tau - solver.also("transition").tau
+        tau = solver.solve(q, rest, a, shares).tau
+        return tau - solver.resolve_with("transition").tau
 
     flat, steep = (np.abs(differ(angle)).max() for angle in (limits[0] - 1e-6, limits[1] + 1e-6))
     assert flat > 1.0

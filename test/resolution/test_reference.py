@@ -116,7 +116,7 @@ def check_transition(robot, rng, names):
     expected = dense_transition(robot, state, a, names, shares)
     for rule in ("transition", "procedure_4"):
         for compiled in (None, False):
-            answer = hd.InverseDynamics(robot, names, rule, compiled=compiled).tick(state.q, state.v, a, shares)
+            answer = hd.InverseDynamics(robot, names, rule, compiled=compiled).solve(state.q, state.v, a, shares)
             np.testing.assert_allclose(answer.tau, expected, atol=1e-9 * (1.0 + np.abs(expected).max()), err_msg=rule)
 
 
@@ -126,7 +126,7 @@ def check_equality(robot, rng, names, spread=0.5):
     least = dense_optimum(robot, state, a, names)
     for rule, expected in (("pseudo_inverse", dense_optimum(robot, state, a, names, 1.0)), ("minimum_torque", least), (UNBOUND, least)):
         for compiled in (None, False) if expected is not None else ():
-            answer = hd.InverseDynamics(robot, names, rule, compiled=compiled).tick(state.q, state.v, a)
+            answer = hd.InverseDynamics(robot, names, rule, compiled=compiled).solve(state.q, state.v, a)
             if rule != UNBOUND or answer.certificate.path in {"kkt", "svd"}:
                 np.testing.assert_allclose(answer.tau, expected, rtol=0.0, atol=1e-9 * (1.0 + np.abs(expected).max()))
     return least is not None
@@ -154,7 +154,7 @@ def check_limited(robot, rng, names, spread=0.2):
         x, _, flag, told = daqp.solve(H, -g, rows, upper, lower, kinds)
         if flag != 1:
             continue
-        answer = solver.tick(state.q, state.v, a)
+        answer = solver.solve(state.q, state.v, a)
         assert answer.certificate.status in KEPT, answer.certificate.reasons
         found += 1
         wrenches = np.concatenate(
@@ -231,7 +231,7 @@ def test_a_light_robot_needs_as_much_less_torque_as_it_weighs_less():
         solvers = [hd.InverseDynamics(robot, tuple(heavy.surfaces), UNBOUND, compiled=False) for robot in (heavy, light)]
         for _ in range(6):
             state, a = question(heavy, rng, 0.2)
-            one, other = (solver.tick(state.q, state.v, a) for solver in solvers)
+            one, other = (solver.solve(state.q, state.v, a) for solver in solvers)
             assert one.certificate.path == other.certificate.path
             decided += one.certificate.path == "qp"
             if one.certificate.path != "qp_soft":
@@ -311,11 +311,11 @@ def test_next_to_straight_limbs_pushes_stay_bounded_and_torques_continuous(compi
     rest = np.zeros(robot.nv)
     steps = []
     for h in (1e-5, 1e-6, 1e-7):
-        answers = [solver.tick(stretched(robot, x), rest, rest) for x in 6.4e-5 + h * np.arange(-50, 51)]
+        answers = [solver.solve(stretched(robot, x), rest, rest) for x in 6.4e-5 + h * np.arange(-50, 51)]
         taus = np.array([answer.tau for answer in answers])
         steps.append(np.abs(np.diff(taus, axis=0)).max())
         assert max(np.abs(w.f_W).max() for answer in answers for w in answer.wrenches.values()) < 1e5
     assert steps[0] < 0.3
     assert max(steps[1] / steps[0], steps[2] / steps[1]) < 0.3
     expected = dense_optimum(robot, hd.State(stretched(robot, 0.0), rest), rest, solver.contacts)
-    np.testing.assert_allclose(solver.tick(stretched(robot, 0.0), rest, rest).tau, expected, atol=1e-9)
+    np.testing.assert_allclose(solver.solve(stretched(robot, 0.0), rest, rest).tau, expected, atol=1e-9)

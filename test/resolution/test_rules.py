@@ -77,7 +77,7 @@ class TestEveryRule:
         rng = np.random.default_rng(1)
         for _ in range(5):
             state, a = (gentle_motion if RULES[rule].limited else random_motion)(human28, rng)
-            answer = hd.inverse_dynamics(human28, state, a, names, rule, shares=random_shares(rng, len(names)))
+            answer = hd.inverse_dynamics(human28, state, a, names, rule, load=random_shares(rng, len(names)))
             tau_0, J = dense(human28, state, a, names)
             lacking = tau_0 - J.T @ local_wrenches(human28, state, answer).ravel()
             lacking[human28.actuated_v] -= answer.tau
@@ -92,16 +92,16 @@ class TestEveryRule:
         for _ in range(3):
             state, a = random_motion(human28, rng)
             shares = random_shares(rng, 3)
-            solver.tick(state.q, state.v, a, shares)
-            also, alone = solver.also(rule), hd.inverse_dynamics(human28, state, a, RAIL, rule, shares=shares)
+            solver.solve(state.q, state.v, a, shares)
+            also, alone = solver.resolve_with(rule), hd.inverse_dynamics(human28, state, a, RAIL, rule, load=shares)
             np.testing.assert_allclose(also.tau, alone.tau, atol=1e-8)
             assert also.certificate.status == alone.certificate.status
 
     @pytest.mark.parametrize("rule", RULES)
     def test_contact_without_a_share_is_not_there(self, human28, rule):
         state, a = gentle_motion(human28, np.random.default_rng(3))
-        with_it = hd.inverse_dynamics(human28, state, a, RAIL, rule, shares=[0.4, 0.6, 0.0])
-        without = hd.inverse_dynamics(human28, state, a, FEET, rule, shares=[0.4, 0.6])
+        with_it = hd.inverse_dynamics(human28, state, a, RAIL, rule, load=[0.4, 0.6, 0.0])
+        without = hd.inverse_dynamics(human28, state, a, FEET, rule, load=[0.4, 0.6])
         np.testing.assert_allclose(with_it.tau, without.tau, atol=1e-7)
         np.testing.assert_allclose(with_it.wrenches["right_palm"].f_W, 0.0, atol=1e-7)
 
@@ -110,11 +110,11 @@ class TestEveryRule:
         rng = np.random.default_rng(4)
         solver = hd.InverseDynamics(human28, FEET, rule)
         state, a = gentle_motion(human28, rng)
-        fresh, kept = solver.tick(state.q, state.v, a), solver.tick(state.q, state.v, a)
+        fresh, kept = solver.solve(state.q, state.v, a), solver.solve(state.q, state.v, a)
         told = {name: (w.f_W, w.cop) for name, w in fresh.wrenches.items()}
         facts = fresh.certificate.as_dict()
         other, b = gentle_motion(human28, rng)
-        solver.tick(other.q, other.v, b)
+        solver.solve(other.q, other.v, b)
         np.testing.assert_array_equal(kept.tau, fresh.tau)
         for name, (force, cop) in told.items():
             np.testing.assert_allclose(kept.wrenches[name].f_W, force, atol=1e-12)
@@ -124,7 +124,7 @@ class TestEveryRule:
     @pytest.mark.parametrize("shares", [[0.5, 0.6], [-0.1, 1.1], [np.nan, 1.0], [1.0], [np.inf, 0.0]])
     def test_shares_that_are_none(self, human28, shares):
         rest = hd.State.at_rest(human28)
-        answer = hd.InverseDynamics(human28, FEET, "transition").tick(rest.q, rest.v, np.zeros(human28.nv), np.array(shares))
+        answer = hd.InverseDynamics(human28, FEET, "transition").solve(rest.q, rest.v, np.zeros(human28.nv), np.array(shares))
         assert answer.certificate.status == "INVALID_INPUT"
         assert "shares" in answer.certificate.reasons[0]
         assert not answer.tau.any()
@@ -133,7 +133,7 @@ class TestEveryRule:
     def test_front_door_refuses_shares_that_are_none(self, human28, shares):
         rest = hd.State.at_rest(human28)
         with pytest.raises(hd.ShapeError, match=r"shares: received \[.*\], expected numbers from 0 to 1 whose sum is 1"):
-            hd.inverse_dynamics(human28, rest, np.zeros(human28.nv), FEET, "transition", shares=shares)
+            hd.inverse_dynamics(human28, rest, np.zeros(human28.nv), FEET, "transition", load=shares)
 
     @pytest.mark.parametrize(
         ("name", "value", "reason"),
@@ -161,12 +161,12 @@ class TestEveryRule:
         if name == "force" and isinstance(value, float):
             value = np.full(human28.nv, value)
         solver = hd.InverseDynamics(human28, FEET, compiled=False)
-        answer = solver.tick(**({"q": rest.q, "v": zero, "a": zero} | {name: value}))
+        answer = solver.solve(**({"q": rest.q, "v": zero, "a": zero} | {name: value}))
         assert answer.certificate.status == "INVALID_INPUT"
         assert re.match(reason, answer.certificate.reasons[0])
         assert not answer.tau.any()
-        assert solver.also("transition").certificate.reasons == answer.certificate.reasons
-        assert solver.tick(rest.q, zero, zero).certificate.reasons != answer.certificate.reasons
+        assert solver.resolve_with("transition").certificate.reasons == answer.certificate.reasons
+        assert solver.solve(rest.q, zero, zero).certificate.reasons != answer.certificate.reasons
 
     @pytest.mark.parametrize("weight", [-1.0, -1e4, 0.0, np.nan, np.inf])
     def test_weight_of_wrenches_is_positive(self, human28, weight):
@@ -178,13 +178,13 @@ class TestEveryRule:
         rest, zero = hd.State.at_rest(human28), np.zeros(human28.nv)
         solver = hd.InverseDynamics(human28, FEET, compiled=False)
         solver.prepare(["transition"])
-        solver.tick(rest.q, zero, zero)
-        expected = solver.also("pseudo_inverse").tau
+        solver.solve(rest.q, zero, zero)
+        expected = solver.resolve_with("pseudo_inverse").tau
         alive = []
         for _ in range(60):
             maker = (lambda scale: lambda dynamics: TorqueObjective(dynamics, scale, unit_wrench=True))(1.0)
             alive.append(weakref.ref(maker))
-            answer = solver.also(Rule("own", maker, False, False, "", ""))
+            answer = solver.resolve_with(Rule("own", maker, False, False, "", ""))
             np.testing.assert_allclose(answer.tau, expected, atol=1e-9)
             del maker
         gc.collect()
@@ -194,7 +194,7 @@ class TestEveryRule:
         rest, zero = hd.State.at_rest(human28), np.zeros(human28.nv)
         q = np.array(rest.q)
         q[3:7] *= 1.01
-        answer = hd.InverseDynamics(human28).tick(q, zero, zero)
+        answer = hd.InverseDynamics(human28).solve(q, zero, zero)
         assert answer.certificate.status == "INVALID_INPUT"
         assert "quaternion" in answer.certificate.reasons[0]
 
@@ -202,7 +202,7 @@ class TestEveryRule:
         a = np.zeros(human28.nv)
         a[:3] = human28.model.gravity.linear
         for rule in RULES:
-            answer = hd.inverse_dynamics(human28, hd.State.at_rest(human28), a, FEET, rule, shares=[0.0, 0.0])
+            answer = hd.inverse_dynamics(human28, hd.State.at_rest(human28), a, FEET, rule, load=[0.0, 0.0])
             assert answer.certificate.status == "OK", (rule, answer.certificate.reasons)
             np.testing.assert_allclose(answer.tau, 0.0, atol=1e-8)
 
@@ -278,7 +278,7 @@ class TestTransition:
                 force = tau_0[:3]
                 moment = tau_0[3:6] - sum(s * B[:3, 3:6].T @ (B[:3, :3] @ force) for s, B in zip(shares, blocks, strict=True))
                 w = [s * np.concatenate((B[:3, :3] @ force, B[3:, 3:6] @ moment)) for s, B in zip(shares, blocks, strict=True)]
-                answer = hd.inverse_dynamics(human28, state, a, names, "transition", shares=shares)
+                answer = hd.inverse_dynamics(human28, state, a, names, "transition", load=shares)
                 np.testing.assert_allclose(local_wrenches(human28, state, answer), w, atol=1e-5)
                 np.testing.assert_allclose(answer.tau, (tau_0 - J.T @ np.ravel(w))[human28.actuated_v], atol=1e-5)
                 assert answer.certificate.path == "closed"
@@ -286,7 +286,7 @@ class TestTransition:
     def test_pressures_move_alike_and_friction_is_that_of_the_whole(self, human28):
         rng = np.random.default_rng(8)
         state = hd.State(human28.posture, 0.1 * rng.standard_normal(human28.nv))
-        answer = hd.inverse_dynamics(human28, state, 0.5 * rng.standard_normal(human28.nv), FEET, "transition", shares=[0.3, 0.7])
+        answer = hd.inverse_dynamics(human28, state, 0.5 * rng.standard_normal(human28.nv), FEET, "transition", load=[0.3, 0.7])
         left, right = answer.wrenches["left_foot"], answer.wrenches["right_foot"]
         np.testing.assert_allclose(left.cop, right.cop, atol=1e-9)
         assert left.friction_force / left.normal_force == pytest.approx(right.friction_force / right.normal_force, abs=1e-9)
@@ -295,14 +295,14 @@ class TestTransition:
     def test_whole_share_is_single_support(self, human28):
         state, a = random_motion(human28, np.random.default_rng(9))
         alone = hd.inverse_dynamics(human28, state, a, FEET[0], "minimum_torque")
-        whole = hd.inverse_dynamics(human28, state, a, FEET, "transition", shares=[1.0, 0.0])
+        whole = hd.inverse_dynamics(human28, state, a, FEET, "transition", load=[1.0, 0.0])
         np.testing.assert_allclose(whole.tau, alone.tau, atol=1e-5)
 
     def test_heel_edge_takes_no_moment_and_the_flat_foot_the_rest(self):
         """The assumption behind [BP, eq. 28-29]: only the force is shared by the foot that turns about its heel."""
         robot = heel_first()
         state, a = gentle_motion(robot, np.random.default_rng(10))
-        answer = hd.inverse_dynamics(robot, state, a, FEET, "transition", shares=[0.6, 0.4])
+        answer = hd.inverse_dynamics(robot, state, a, FEET, "transition", load=[0.6, 0.4])
         left, right = local_wrenches(robot, state, answer)
         heel = np.mean(robot.surfaces["right_foot"].vertices, axis=0)
         total = left[:3] + local_rotation(robot, state) @ right[:3]
@@ -328,7 +328,7 @@ class TestTransition:
     def test_procedure_four_is_procedure_three(self, human28):
         rng = np.random.default_rng(11)
         state, a = random_motion(human28, rng)
-        third, fourth = (hd.inverse_dynamics(human28, state, a, FEET, r, shares=[0.2, 0.8]) for r in ("transition", "procedure_4"))
+        third, fourth = (hd.inverse_dynamics(human28, state, a, FEET, r, load=[0.2, 0.8]) for r in ("transition", "procedure_4"))
         np.testing.assert_array_equal(third.tau, fourth.tau)
 
 
@@ -420,7 +420,7 @@ class TestLimited:
         rng, qps = np.random.default_rng(14), set()
         for _ in range(60):
             state, a = random_motion(human28, rng, spread=0.2, speed=0.5, push=2.0)
-            answer = hd.inverse_dynamics(human28, state, a, RAIL, rule, shares=random_shares(rng, 3))
+            answer = hd.inverse_dynamics(human28, state, a, RAIL, rule, load=random_shares(rng, 3))
             qps.add(answer.certificate.path)
             for name, w in zip(RAIL, local_wrenches(human28, state, answer), strict=True):
                 assert cone_distance(build_generators(human28.surfaces[name]), w) < 1e-3
@@ -499,7 +499,7 @@ class TestCompiled:
         for _ in range(40):
             state, a = random_motion(human28, rng, spread=0.1, speed=0.3, push=0.8)
             shares = random_shares(rng, len(names))
-            plain, fast = (solver.tick(state.q, state.v, a, shares) for solver in (one, other))
+            plain, fast = (solver.solve(state.q, state.v, a, shares) for solver in (one, other))
             paths.add(fast.certificate.path)
             assert fast.certificate.path == plain.certificate.path
             assert fast.certificate.status == plain.certificate.status
@@ -516,7 +516,7 @@ class TestCompiled:
             for _ in range(3):
                 state, a = random_motion(human28, rng, spread=0.1, speed=0.3, push=0.4)
                 shares = rng.permutation(np.array([1.0 - sum(small), *small, *np.zeros(3 - len(small))]))
-                plain, fast = (solver.tick(state.q, state.v, a, shares) for solver in (one, other))
+                plain, fast = (solver.solve(state.q, state.v, a, shares) for solver in (one, other))
                 paths.add(fast.certificate.path)
                 assert fast.certificate.path == plain.certificate.path
                 assert fast.certificate.status == plain.certificate.status
@@ -535,7 +535,7 @@ class TestCompiled:
             one, other = (hd.InverseDynamics(robot, rule=rule, compiled=compiled) for compiled in (False, True))
             for _ in range(5):
                 state, a = gentle_motion(robot, rng)
-                np.testing.assert_allclose(other.tick(state.q, state.v, a).tau, one.tick(state.q, state.v, a).tau, atol=1e-5)
+                np.testing.assert_allclose(other.solve(state.q, state.v, a).tau, one.solve(state.q, state.v, a).tau, atol=1e-5)
 
     def test_without_numba(self, human28, monkeypatch):
         monkeypatch.setitem(sys.modules, "numba", None)
@@ -573,12 +573,12 @@ class TestRulesOfYourOwn:
         rule = Rule("broken", broken, False, False, "", "")
         solver = hd.InverseDynamics(human28, FEET, rule)
         other = hd.InverseDynamics(human28, FEET)
-        good = other.tick(state.q, state.v, a).tau.copy()
-        for answer in (solver.tick(state.q, state.v, a), other.also(rule)):
+        good = other.solve(state.q, state.v, a).tau.copy()
+        for answer in (solver.solve(state.q, state.v, a), other.resolve_with(rule)):
             assert answer.certificate.status == "INVALID_INPUT"
             assert answer.certificate.reasons[0].startswith(f"the rule broken raised {type(trouble).__name__}")
             assert not answer.tau.any()
-        np.testing.assert_array_equal(other.tick(state.q, state.v, a).tau, good)
+        np.testing.assert_array_equal(other.solve(state.q, state.v, a).tau, good)
 
     @pytest.mark.parametrize("limited", [False, True])
     def test_one_class_and_one_value(self, human28, limited):
@@ -609,14 +609,14 @@ def wild_tick(robot, solver, rng, wildness=1.0):
     v, a = wildness * v, wildness * a
     count = len(solver.contacts)
     shares = rng.dirichlet(np.ones(count)) * (rng.random(count) < 0.7)
-    return solver.tick(q, v, a, shares / shares.sum() if shares.any() else shares)
+    return solver.solve(q, v, a, shares / shares.sum() if shares.any() else shares)
 
 
 def check_wild(robot, solver, rng, ticks):
     for _ in range(ticks):
         wild_tick(robot, solver, rng)
         for rule in RULES.values():
-            check_answer(robot, rule, solver.also(rule))
+            check_answer(robot, rule, solver.resolve_with(rule))
 
 
 def check_answer(robot, rule, answer):

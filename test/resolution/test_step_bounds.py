@@ -61,7 +61,7 @@ def check_schedule(robot, solver, rng, pairs=None):
     def torques(t):
         shares = np.zeros(4)
         shares[places] = schedule.shares(t)
-        return solver.tick(q, calm * v, calm * a, shares).tau
+        return solver.solve(q, calm * v, calm * a, shares).tau
 
     times = np.arange(-2 * DT, 0.7, DT)
     if pairs is not None:
@@ -96,7 +96,7 @@ def check_two_feet(robot, solver, rng):
     for asked, more in ((rng.uniform(), 1e-3), (rng.uniform(0.0, 0.06), 1e-3), (rng.uniform(), 1e-5), (1.0 - rng.uniform(0.0, 0.06), 1e-3)):
         after = min(asked + more, 1.0)
         bound = bound_torque_step(robot, hd.State(q, calm * v), calm * a, FOUR[:2], [after - asked] * 2, solver.rule).bound
-        one, other = (solver.tick(q, calm * v, calm * a, np.array((1.0 - s, s))).tau for s in (asked, after))
+        one, other = (solver.solve(q, calm * v, calm * a, np.array((1.0 - s, s))).tau for s in (asked, after))
         step = np.abs(other - one)
         assert np.isfinite(bound).all()
         assert np.all(step <= bound + 1e-6), f"step {step.max()} at {asked}"
@@ -127,9 +127,9 @@ def check_known_shares(robot, names, rule, rng, count):
     for _ in range(count):
         q, v, a = motion_of(robot, rng)
         shares, after = pass_load(rng, len(names))
-        found = bound_torque_step(robot, hd.State(q, 0.1 * v), 0.1 * a, names, np.abs(after - shares), rule, shares=shares)
+        found = bound_torque_step(robot, hd.State(q, 0.1 * v), 0.1 * a, names, np.abs(after - shares), rule, load=shares)
         bound, why = found.bound, found.reason
-        one, other = (solver.tick(q, 0.1 * v, 0.1 * a, s).tau for s in (shares, after))
+        one, other = (solver.solve(q, 0.1 * v, 0.1 * a, s).tau for s in (shares, after))
         step = np.abs(other - one)
         assert np.isfinite(bound).all() == (why == "")
         assert not why or why.partition(":")[0].split(", ")[0] in names
@@ -165,12 +165,12 @@ def test_shares_that_are_known_make_no_bound_larger_and_no_step_makes_none(human
         asked = (human28, hd.State(q, 0.1 * v), 0.1 * a, FOUR[:2])
         of_any = bound_torque_step(*asked, [step, step], rule).bound
         for share in (0.0, 0.03, 0.5):
-            known = bound_torque_step(*asked, [step, step], rule, shares=[1.0 - share, share]).bound
+            known = bound_torque_step(*asked, [step, step], rule, load=[1.0 - share, share]).bound
             assert np.all(known <= of_any)
-            assert not bound_torque_step(*asked, [0.0, 0.0], rule, shares=[1.0 - share, share]).bound.any()
+            assert not bound_torque_step(*asked, [0.0, 0.0], rule, load=[1.0 - share, share]).bound.any()
     tree = random_tree(np.random.default_rng(3))  # edges and points as well
     shares, zero = np.full(len(tree.surfaces), 1.0 / len(tree.surfaces)), np.zeros(tree.nv)
-    assert not bound_torque_step(tree, hd.State.at_rest(tree), zero, tree.surfaces, 0.0 * shares, rule, shares=shares).bound.any()
+    assert not bound_torque_step(tree, hd.State.at_rest(tree), zero, tree.surfaces, 0.0 * shares, rule, load=shares).bound.any()
 
 
 def test_there_is_no_bound_where_all_that_bears_may_leave():
@@ -178,9 +178,9 @@ def test_there_is_no_bound_where_all_that_bears_may_leave():
     shares = np.eye(len(robot.surfaces))[0]
     steps = np.append(1.0, np.ones(len(shares) - 1))
     zero = np.zeros(robot.nv)
-    assert np.isinf(bound_torque_step(robot, hd.State.at_rest(robot), zero, robot.surfaces, steps, "transition", shares=shares).bound).all()
+    assert np.isinf(bound_torque_step(robot, hd.State.at_rest(robot), zero, robot.surfaces, steps, "transition", load=shares).bound).all()
     assert np.isinf(
-        bound_torque_step(robot, hd.State.at_rest(robot), zero, robot.surfaces, steps, "minimum_torque", shares=shares).bound
+        bound_torque_step(robot, hd.State.at_rest(robot), zero, robot.surfaces, steps, "minimum_torque", load=shares).bound
     ).all()
 
 
@@ -202,7 +202,7 @@ def check_switches(robot, rng, rule):
     bounds = bound_switch_steps(robot, schedule, lambda t: (q, 0.1 * v, 0.1 * a), dt, rule)
     assert [bound.t for bound in bounds] == list(schedule.switches())
     for found in bounds:
-        one, other = (solver.tick(q, 0.1 * v, 0.1 * a, schedule.shares(found.t + late)).tau for late in (-1e-9, dt))
+        one, other = (solver.solve(q, 0.1 * v, 0.1 * a, schedule.shares(found.t + late)).tau for late in (-1e-9, dt))
         assert np.all(np.abs(other - one) <= found.bound + 1e-6)
         assert np.isfinite(found.bound).all() == (found.reason == "")
         assert found.contacts
@@ -227,7 +227,7 @@ def test_a_missing_bound_names_what_is_why(human28):
     other = next(name for name in names if tree.surfaces[name].kind != "face")
     assert bound_torque_step(tree, hd.State.at_rest(tree), zero, names, [0.01] * len(names), "transition").reason.startswith(f"{other}: ")
     shares = np.eye(len(names))[0]
-    leaving = bound_torque_step(tree, hd.State.at_rest(tree), zero, names, np.ones(len(names)), "transition", shares=shares)
+    leaving = bound_torque_step(tree, hd.State.at_rest(tree), zero, names, np.ones(len(names)), "transition", load=shares)
     assert "all that bears" in leaving.reason
     biped = hd.load_robot("biped7")
     asked = (biped, hd.State.at_rest(biped), np.zeros(biped.nv), biped.surfaces, [0.1, 0.1])
@@ -244,8 +244,8 @@ def test_faces_have_a_bound_however_long_the_step_and_whoever_may_leave(human28)
             after = np.maximum(np.array(shares) + step * rng.uniform(-1.0, 1.0, 4), 0.0)
             after /= after.sum()
             steps = np.abs(after - shares)
-            bound = bound_torque_step(human28, hd.State(q, v), a, FOUR, steps, solver.rule, shares=shares).bound
-            one, other = (solver.tick(q, v, a, np.array(s)).tau for s in (shares, after))
+            bound = bound_torque_step(human28, hd.State(q, v), a, FOUR, steps, solver.rule, load=shares).bound
+            one, other = (solver.solve(q, v, a, np.array(s)).tau for s in (shares, after))
             assert np.isfinite(bound).all()
             assert np.all(np.abs(other - one) <= bound + 1e-6)
 
@@ -258,9 +258,9 @@ def test_forces_beyond_all_bounds_keep_theirs_between_two_feet(human28):
     asked = (human28, hd.State.at_rest(human28), a, FOUR[:2], [0.3, 0.3], "recommended_transition")
     solver = hd.InverseDynamics(human28, FOUR[:2], "recommended_transition", compiled=False)
     for share in (0.0, 0.2, 0.5):
-        one, other = (solver.tick(human28.posture, np.zeros(human28.nv), a, np.array((1.0 - s, s))).tau for s in (share, share + 0.3))
+        one, other = (solver.solve(human28.posture, np.zeros(human28.nv), a, np.array((1.0 - s, s))).tau for s in (share, share + 0.3))
         for known in (None, [1.0 - share, share]):
-            bound = bound_torque_step(*asked, shares=known).bound
+            bound = bound_torque_step(*asked, load=known).bound
             assert np.isfinite(bound).all()
             assert np.all(np.abs(other - one) <= bound + 1e-6)
 
@@ -314,7 +314,7 @@ def test_steps_of_a_clipped_push_shrink_with_the_step_of_its_share(human28, comp
             change = np.array([-1.0, 0.0, 0.5, 0.5])
             steps = []
             for h in (1e-4, 1e-6):
-                one, other = (solver.tick(q, v, a, np.array(start) + sign * change) for sign in (0.0, h))
+                one, other = (solver.solve(q, v, a, np.array(start) + sign * change) for sign in (0.0, h))
                 clipped += other.certificate.path == "qp_soft"
                 steps.append(np.abs(other.tau - one.tau).max())
             assert steps[1] < 0.02 * steps[0] + 2e-4
@@ -367,10 +367,10 @@ def test_limited_push_moves_no_more_than_the_one_it_is_nearest_to(human28):
         ds = min(0.98, s + rng.uniform(0.0, 0.05))
         limited, free = [], []
         for share in (s, ds):
-            answer = solver.tick(q, v, a, np.array([1.0 - share, share]))
+            answer = solver.solve(q, v, a, np.array([1.0 - share, share]))
             paths.add(answer.certificate.path)
             limited.append(wrench(answer))
-            free.append(wrench(solver.also("transition")))
+            free.append(wrench(solver.resolve_with("transition")))
         if "qp_soft" not in paths:
             assert np.linalg.norm(limited[1] - limited[0]) <= np.linalg.norm(free[1] - free[0]) + 1e-6
     assert "qp" in paths
@@ -415,7 +415,7 @@ class TestChangeOfMode:
         """Torques after less before the change of mode, by joint, standing still."""
         rest, zero = stride(walker), np.zeros(walker.nv)
         before, after = (
-            hd.inverse_dynamics(walker, rest, zero, names, "transition", shares=[1.0 - share, share])
+            hd.inverse_dynamics(walker, rest, zero, names, "transition", load=[1.0 - share, share])
             for names in (("left_foot", "right_foot_heel"), ("left_foot_toe", "right_foot"))
         )
         assert max(answer.certificate.residual for answer in (before, after)) < 1e-7

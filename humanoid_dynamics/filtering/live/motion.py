@@ -200,7 +200,7 @@ class LiveMotion:
             if self.engaged or self._last is None:
                 self._last = asked
             asked = self._last if self._slope is None else self._slope.to_ground(self._last)
-            became = self.filter.push(self._cursor - self._origin, asked)
+            became = self.filter.update(self._cursor - self._origin, asked)
             if became in ACCEPTED and became is not SampleStatus.OK:
                 self._troubles.put(LiveFilterStatus.LIMITED, became.description, now)
             elif became not in ACCEPTED:
@@ -232,8 +232,8 @@ class LiveMotion:
         if state is None:
             self.filter.v = self.state.draw(self.filter.v, self.filter.settings.dt)
         if slope is None:
-            return self.filter.tick(state)
-        frame = self.filter.tick(None if state is None else (slope.to_ground(state[0]), state[1]))
+            return self.filter.step(state)
+        frame = self.filter.step(None if state is None else (slope.to_ground(state[0]), state[1]))
         return None if frame is None else slope.frame_to_world(frame)
 
     def _stamp(self, time: float) -> float:

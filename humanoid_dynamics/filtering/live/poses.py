@@ -104,7 +104,7 @@ class LivePoses:
         Returns:
             What became of it, see ``PoseGate.take``.
         """
-        became = self.teleoperation.observe(name, stamp, pose, now)
+        became = self.teleoperation.update(name, stamp, pose, now)
         if became in REFUSED:
             self._troubles.put(LiveFilterStatus.POSE_REFUSED, f"{name}: {became.description}", now)
         elif became in OF_STREAM:
@@ -138,7 +138,7 @@ class LivePoses:
             tele, start = self.teleoperation, self.state.start()
             if start is None:
                 tele.v = self.state.draw(tele.v, tele.dt)
-            frame = tele.tick(at, start)
+            frame = tele.step(at, start)
             self.state.ask(at + self.publish_lead_time, frame.q, frame.v)
             self._last, self.streams = frame, {name: stream.status for name, stream in frame.streams.items()}
             commands.append(Command.of(at + self.publish_lead_time, frame, tele.dt, self.state.drawn))

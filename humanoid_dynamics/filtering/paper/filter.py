@@ -150,7 +150,7 @@ class PaperFilter:
         """
         self.mechanism.constraints.remove(name)
 
-    def tick(self, reference: PaperReference) -> PaperFrame:
+    def step(self, reference: PaperReference) -> PaperFrame:
         """Filter one instant and go on to the next.
 
         Args:

@@ -59,7 +59,7 @@ class LiteralTick:
             self._paper = PaperFilter(self._robot, style=style, surfaces=self._names)
         paper = self._paper
         paper.q, paper.v = np.array(q), np.array(v)
-        frame = paper.tick(PaperReference(target.q, target.v, target.a))
+        frame = paper.step(PaperReference(target.q, target.v, target.a))
         tau = np.zeros(self._robot.nv - BASE)
         tau[self._driven] = frame.tau
         stands = (bool(len(frame.held[0])), bool(len(frame.held[1])))

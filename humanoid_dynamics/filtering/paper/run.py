@@ -112,7 +112,7 @@ def run_paper_filter(
         if between is not None:
             between(tool, row)
         begin = perf_counter()
-        frame = tool.tick(PaperReference(clip.q[row], clip.v[row], clip.a[row], flags))
+        frame = tool.step(PaperReference(clip.q[row], clip.v[row], clip.a[row], flags))
         spent.append(perf_counter() - begin)
         frames.append(frame)
         if frame.certificate.status is PaperFilterStatus.DIVERGED or _has_fallen(robot, frame.q, clip.q[row]):

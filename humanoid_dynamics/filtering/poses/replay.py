@@ -100,10 +100,10 @@ def replay_poses(
         now = k * tele.dt
         while sent < len(messages) and messages[sent][0] <= now:
             received, name, stamp, pose = messages[sent]
-            tele.observe(name, stamp, pose, received)
+            tele.update(name, stamp, pose, received)
             sent += 1
         began = perf_counter()
-        frames.append(tele.tick(now))
+        frames.append(tele.step(now))
         seconds.append(perf_counter() - began)
         if watch is not None:
             watch(now / length)

@@ -98,8 +98,8 @@ class Teleoperation:
         """Follow poses for two ticks, so that no tick that counts has to wait until its kernels are compiled or read."""
         for now in (0.0, self.dt):
             for name in self.names:
-                self.observe(name, now, self.pose(name), now)
-            self.tick(now)
+                self.update(name, now, self.pose(name), now)
+            self.step(now)
         self._body.feet.reach(0, self._tick.terms)
         self.restart()
 
@@ -160,7 +160,7 @@ class Teleoperation:
         k = self._places([name])[0]
         return pin.SE3(self._tick.points.R[k], self._tick.points.p[k])
 
-    def observe(self, name: str, stamp: float, pose: ArrayLike | pin.SE3, now: float) -> PoseStreamStatus:
+    def update(self, name: str, stamp: float, pose: ArrayLike | pin.SE3, now: float) -> PoseStreamStatus:
         """Take a pose of the operator; nothing raises.
 
         Args:
@@ -187,7 +187,7 @@ class Teleoperation:
             self._clock = now
         return self._now
 
-    def tick(self, now: float, measured: tuple[Vector, Vector] | None = None) -> TeleoperationFrame:
+    def step(self, now: float, measured: tuple[Vector, Vector] | None = None) -> TeleoperationFrame:
         """Return the next command; nothing raises.
 
         Args:

@@ -76,7 +76,7 @@ class StepComparison:
         front = self.share(t, law, phase) if len(names) > 1 else 1.0
         touching = front if LAWS[law] == "transition" else 0.5  # other rules are told only who touches
         shares = np.array([1.0 - touching, touching]) if len(names) > 1 else np.ones(1)
-        return self._solvers[phase, LAWS[law]].tick(*self.step.at(t), shares)
+        return self._solvers[phase, LAWS[law]].solve(*self.step.at(t), shares)
 
     def share(self, t: float, law: str, phase: str) -> float:
         """Return the share of the force that the front foot takes in double support under a law of transition.
