@@ -141,15 +141,17 @@ def bound_torque_step(  # noqa: PLR0917
     """Bound, before any load passes, the torque step that passing it can make under a continuous rule.
 
     The motion is held; what the motion itself changes comes on top.  With load fractions s the force of contact k is s_k times the total
-    force F and the moment mu(s) that is left, affine in s.  Hence pushes and torques are quadratic in s and change by sum_k c_k(s) ds_k with c_k
-    affine: its extremes lie where one contact bears all.  A constant may be taken from all c_k, because the ds_k add up to nothing.
+    force F and the moment mu(s) that is left, affine in s.  Hence forces and torques are quadratic in s and change by sum_k c_k(s) ds_k
+    with c_k affine: its extremes lie where one contact bears all.  A constant may be taken from all c_k, because the ds_k add up to
+    nothing.
 
     With limits the push is the nearest one of a convex set, or the one that misses the motion least with a small weight on the distance:
     neither moves farther than what it is nearest to.  Where contacts fade it is a mean of such pushes, whose weights change by
     ds_k / fade, five times as fast where others lack something without a contact, and a motor has at most its limit on either side.
 
     The recommended transition moves the load fractions of two contacts, by no more than ``STEEPEST`` times what is asked, and less where
-    they are known.  Where forces grow so large that it counts load fractions alone for them, the answer stays between answers by load fractions.
+    they are known.  Where forces grow so large that it counts load fractions alone for them, the answer stays between answers by load
+    fractions.
 
     With edges, points, and the recommended transition on three contacts or more, how far torques move depends on who bears: what leaves may
     be all that does.  Shares before the step, which a schedule tells beforehand as well, give a bound there, see ``share_bounds``.  What
@@ -166,7 +168,7 @@ def bound_torque_step(  # noqa: PLR0917
 
     Returns:
         The bound of the step of each torque, and its reason where it is infinite: where the base is not all that has no motor, the rule is
-        not continuous or not one of load fractions, or, with edges and points, what leaves may be all that bears: faces always have a bound.
+        not continuous or not one of load fractions, or, with edges and points, what leaves may be all that bears.
         Without load fractions it is infinite for edges and points as well, and for the recommended transition on other than two contacts.
 
     Raises:
