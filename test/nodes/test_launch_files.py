@@ -73,7 +73,7 @@ def launch(environment, *arguments, until):
 
 
 def test_robot_by_argument(environment):
-    code, said = launch(environment, "robot:=human28", until="waiting: no state received")
+    code, said = launch(environment, "robot:=human28", until="WAITING: no state received")
     assert "human28: 28 joints, standing on left_foot, right_foot" in said
     assert "process has finished cleanly" in said, said
     assert code == 0
