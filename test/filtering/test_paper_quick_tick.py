@@ -164,7 +164,7 @@ def test_what_the_style_does_not_allow_is_left_to_the_arrays(human, style):
 def test_loops_numbers_that_are_none_and_other_styles(human):
     rest = np.zeros(human.nv)
     frame = PaperFilter(human, compiled=True).step(PaperReference(np.full(human.nq, np.nan), rest, rest))
-    assert frame.certificate.status == "invalid_input"
+    assert frame.certificate.status == "INVALID_INPUT"
     assert PaperFilter(human, style=PaperStyle(solver="literal"), compiled=True)._quick is None
     assert PaperFilter(human, style=PaperStyle(unilateral=False), compiled=True)._quick is None
 
