@@ -19,6 +19,7 @@ BASE = WRENCH = 6
 CORNERS = 4
 NAN = float("nan")
 SHARE = 1e-6  # of a torque limit, that programs keep inside it
+OVER = 0.2  # of the largest load of a sole, that rounding may add: what settles still bears less than counts as load
 COM, HEIGHT, TURN, SWING, LANDING, SWING_TURN, JOINTS, FORCE, NEAR, HAIR = range(10)  # places in the weights
 FIRST, SECOND, FREE = range(3)  # places in the plan: soles that stand, and the motion of the second one that is free, or minus one
 
@@ -46,7 +47,8 @@ def solve_program(  # noqa: PLR0917
         out: (nv + 12 + na,) acceleration, wrenches under both soles, torques; overwritten.
 
     Returns:
-        How it ended, see ``find_nearest``; lost, too, where rounding took more than the hair that contacts and motors are kept inside.
+        How it ended, see ``find_nearest``; lost, too, where rounding took more than the hair that contacts, loads and motors are kept
+        inside.
     """
     reduced, always, limits, work = memory
     plan = given[0]
@@ -64,7 +66,7 @@ def solve_program(  # noqa: PLR0917
     ended = find_nearest(always, soft, limits, bounds, y[:n], work)
     remember_rows(work)
     _read(given, reduced, limits, out)
-    return LOST if ended == FOUND and not _can_be(given, na, out) else ended
+    return LOST if ended == FOUND and not _can_be(given, wish[7], na, out) else ended
 
 
 def set_row(A: Matrix, i: int, B: Matrix, k: int, size: int) -> None:
@@ -359,13 +361,15 @@ def _read(given: Given, reduced: Reduced, limits: Limits, out: Vector) -> None:
         out[wrench + 2 * WRENCH + i] = rest[i] + dot_row(A, i, y, n)
 
 
-def _can_be(given: Given, na: int, out: Vector) -> bool:
-    """Return whether the soles can carry what was written, and motors turn so."""
+def _can_be(given: Given, load: Vector, na: int, out: Vector) -> bool:
+    """Return whether the soles can carry what was written, and may, and motors turn so."""
     plan, effort, cones, wrench = given[0], given[1], (given[2], given[3]), out[BASE + na :]
     for k in range(na):
         if abs(wrench[2 * WRENCH + k]) > effort[k] * (1.0 + SHARE):
             return False
     for sole in (FIRST, SECOND):
+        if plan[sole] >= 0 and wrench[WRENCH * plan[sole] + 2] > (1.0 + OVER) * load[plan[sole]]:
+            return False
         for k in range(len(cones[sole])):
             pushed = 0.0
             for i in range(WRENCH):
