@@ -22,7 +22,10 @@ class StatusEnum(str, Enum):
         return member
 
     __str__ = str.__str__
-    __repr__ = str.__repr__
+
+    def __repr__(self) -> str:
+        """Return the value in quotation marks."""
+        return str.__repr__(self)
 
     def __format__(self, format_spec: str) -> str:
         """Format the value."""
