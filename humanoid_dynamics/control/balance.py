@@ -20,6 +20,7 @@ from humanoid_dynamics.control.measured import MeasuredState
 from humanoid_dynamics.control.reference import Reference
 from humanoid_dynamics.control.safe_output import SafeTorques
 from humanoid_dynamics.control.whole_body import Gains, WholeBodyLaw
+from humanoid_dynamics.dynamics.joint_friction import compute_joint_friction, has_joint_friction
 from humanoid_dynamics.errors import UnknownNameError
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.resolution.answer import Answer
@@ -32,7 +33,7 @@ SEEK_SPEED, SEEK_DEPTH = 0.1, 0.03  # m/s and m; how a sole that should touch lo
 PUT_DOWN_SPEED, PUT_DOWN_DEPTH = 0.15, 0.1  # m/s and m; how every sole in the air goes down where it is to land
 LANDING, LANDING_SPEED = 0.06, 0.05  # s and m/s; how early and how fast a sole that is about to touch goes below its reference
 LONGEST = 0.02  # s between ticks that counts
-CREEP = 0.03  # rad/s or m/s; faster joints are asked to overcome nearly all of their dry friction
+CREEP = 0.03  # rad/s or m/s; width of the step of dry friction at rest
 LOST_AFTER = 0.03  # s for which a contact that bears load must be open until it is lost
 PATIENCE = 0.15  # s for which a motion goes on without a sole that should have touched
 LEAVING = 0.15  # share of the load below which a contact that opens is leaving as planned
@@ -69,8 +70,7 @@ class BalanceController:
         self.measured = MeasuredState(robot)
         self.reference = Reference(robot, self.settings.blend)
         self.limits = np.minimum(robot.limits.effort[robot.actuated_v], 1e6)
-        self._rubs = bool(robot.damping.any() or robot.friction.any())
-        self._solver = InverseDynamics(robot, self.law.names, self.settings.rule, compiled=compiled)
+        self._solver = InverseDynamics(robot, self.law.names, self.settings.rule, compiled=compiled, joint_friction=False)
         self._solver.prepare(RULES)
         self._rule = self._before = self._solver.rule
         self._switched = -np.inf
@@ -206,10 +206,9 @@ class BalanceController:
         if self.settings.contact_source == "geometry":
             for name, height in self.law.heights().items():
                 self._feel(name, -height, t)
-        answer = self._solver.solve(q, v, a, shares)
+        rubs = self.settings.joint_friction and has_joint_friction(self.robot)  # by the reference: a measured velocity is noisy
+        answer = self._solver.solve(q, v, a, shares, force=-compute_joint_friction(self.robot, wanted.v, CREEP) if rubs else None)
         tau, answer = self._mix_rules(answer, t)
-        if self._rubs:
-            tau = tau + self._find_losses(wanted.v)
         status, reason = self._judge(answer, t, phase.status, phase.reason)
         self._last = Torques(read_only(np.minimum(np.maximum(tau, -self.limits), self.limits)), status, reason, answer)
         return self._last
@@ -333,12 +332,6 @@ class BalanceController:
         if not 0.0 <= s < 1.0 or self._before is self._rule:
             return answer.tau, answer
         return (1.0 - s) * self._solver.resolve_with(self._before).tau + s * answer.tau, answer
-
-    def _find_losses(self, v: Vector) -> Vector:
-        """Return what motors need against damping and dry friction in a motion that is wanted, (na,) [N·m or N]; none at rest."""
-        at = self.robot.actuated_v
-        rate: Vector = v[at]
-        return self.robot.damping[at] * rate + self.robot.friction[at] * rate / (np.abs(rate) + CREEP)
 
     def _judge(self, answer: Answer, t: float, phase: ContactPhaseStatus, why: str) -> tuple[BalanceStatus, str]:
         if self._rewound:

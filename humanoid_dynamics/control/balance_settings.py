@@ -60,6 +60,7 @@ class BalanceSettings:
         rule_blend: Time in which a new rule takes over [s].
         fall_tilt: Tilt of the root link against the reference that counts as a fall [rad].
         await_reference: Whether nothing is sent before a reference has come.
+        joint_friction: Whether the torques overcome the friction of the joints that the robot model has, at the velocity of the reference.
         land: Whether every sole in the air goes down, not only one that should touch.
     """
 
@@ -76,6 +77,7 @@ class BalanceSettings:
     rule_blend: float = 0.1
     fall_tilt: float = 1.0
     await_reference: bool = False
+    joint_friction: bool = True
     land: bool = False
 
     def __post_init__(self) -> None:

@@ -141,6 +141,7 @@ class InverseDynamicsConfig(NodeConfig):
     await_reference: bool = parameter(
         False, "Whether torques are withheld until a reference arrives; in lock-step, simulated time then waits too", read_only=False
     )
+    joint_friction: bool = parameter(True, "Whether torques compensate the joint friction and damping of the robot model", read_only=False)
     compiled: bool = parameter(True, COMPILED)
     busy_wait: bool = parameter(False, BUSY_WAIT)
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from humanoid_dynamics.contact.ground import AnyGround
+from humanoid_dynamics.dynamics.joint_friction import compute_joint_friction, has_joint_friction
 from humanoid_dynamics.errors import ShapeError, count
 from humanoid_dynamics.model.robot import RobotModel
 from humanoid_dynamics.model.state import State
@@ -35,6 +36,7 @@ def inverse_dynamics(
     *,
     load: ArrayLike | None = None,
     ground: AnyGround = None,
+    joint_friction: bool = True,
 ) -> Answer:
     """Find joint torques and contact wrenches for an acceleration.
 
@@ -47,6 +49,7 @@ def inverse_dynamics(
         load: (contacts,) part of the load that each contact is to take, for rules that ask for it; alike where None.  A contact with
             load fraction zero does not touch.
         ground: Ground that the contacts are on: its height [m], a ``Ground``, or these by the name of a surface; not checked where None.
+        joint_friction: Whether the torques overcome the friction of the joints that the robot model has.
 
     Returns:
         Torques, wrenches and their certificate.
@@ -57,7 +60,7 @@ def inverse_dynamics(
     """
     state.check(robot)
     a = check_vector("a", a, robot.nv)
-    solver = InverseDynamics(robot, contacts, rule, compiled=False, ground=ground)
+    solver = InverseDynamics(robot, contacts, rule, compiled=False, ground=ground, joint_friction=joint_friction)
     if load is None:
         return solver.solve(state.q, state.v, a)
     parts = check_vector("load", load, len(solver.contacts))
@@ -82,6 +85,7 @@ class InverseDynamics:
         *,
         compiled: bool | None = None,
         ground: AnyGround = None,
+        joint_friction: bool = True,
     ) -> None:
         """Prepare.
 
@@ -92,12 +96,14 @@ class InverseDynamics:
             compiled: Whether numba compiles the tick, which takes about ten seconds the first time; where it is installed, if
                 None.  Torques are the same to 1e-8 N·m, to 1e-5 N·m where limits leave no answer that meets the equation of motion.
             ground: Ground that the contacts are on, as in ``inverse_dynamics``.
+            joint_friction: Whether the torques overcome the friction of the joints that the robot model has.
 
         Raises:
             MissingExtraError: If numba is asked for and not installed.
             UnknownNameError: If a surface or a rule does not exist.
         """
         self._compiled = choose_compiler(compiled)
+        self._rubs = joint_friction and has_joint_friction(robot)
         self.rule = find_rule(rule)
         self.dynamics = ContactDynamics(robot, contacts, ground)
         self._rows = ContactRows(self.dynamics)
@@ -129,6 +135,9 @@ class InverseDynamics:
         """
         start = perf_counter()
         try:
+            if self._rubs:
+                friction = compute_joint_friction(self.dynamics.robot, v)
+                force = -friction if force is None else force - friction
             if load is None:
                 self._shares = self._alike
                 self._fault = self.dynamics.update(q, v, a, force=force)

@@ -55,6 +55,8 @@ def solve_subsystems(
     a: ArrayLike,
     contacts: Mapping[str, ArrayLike] = NO_CONTACTS,
     joint_parameters: JointParameters | None = None,
+    *,
+    joint_friction: bool = True,
 ) -> SubsystemAnswer:
     """Compute the wrench at every cutting point and the torque of every motor.
 
@@ -66,6 +68,7 @@ def solve_subsystems(
             the robot about the origin of that frame, axes of the world [N, N·m].  ``link:NAME`` is the link or alias, whatever else has
             its name: a foot and its sole often share one.
         joint_parameters: Gear inertia and friction; those of the robot where None.
+        joint_friction: Whether the torques overcome the friction of the joints.
 
     Returns:
         Wrenches and torques.
@@ -76,7 +79,8 @@ def solve_subsystems(
     """
     state.check(robot)
     a = check_vector("a", a, robot.nv)
-    decomposition = decompose(robot, joint_parameters)
+    parameters = JointParameters.of(robot) if joint_parameters is None else joint_parameters
+    decomposition = decompose(robot, parameters if joint_friction else JointParameters.frictionless(parameters.inertia))
     frames = FrameFinder(decomposition).at(state.q)
     motion = compute_link_motion(decomposition, frames, state.v, a)
     net = compute_net_wrenches(decomposition, frames, motion)

@@ -19,7 +19,8 @@ from humanoid_dynamics.nodes.motion_player import MotionPlayerNode
 from humanoid_dynamics.nodes.running import make_executor
 from humanoid_dynamics.nodes.together import spin
 
-ARGUMENTS = ["--ros-args", "-r", "__ns:=/other", "-r", "/clock:=/other/clock", "-p", "use_sim_time:=true"]
+UNGUARDED = ["-r", "unguarded/joint_torque_commands:=joint_torque_commands"]
+ARGUMENTS = ["--ros-args", *UNGUARDED, "-r", "__ns:=/other", "-r", "/clock:=/other/clock", "-p", "use_sim_time:=true"]
 
 
 @pytest.fixture(autouse=True)
