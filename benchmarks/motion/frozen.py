@@ -24,6 +24,7 @@ from humanoid_dynamics.spatial.arrays import Vector
 ROBOTS = ("human28", "g1", "talos_reduced", "legs12")
 ANSWERS = 10_000
 ANGLE, SPEED, ACCELERATION = 0.15, 1.0, 4.0  # rad, rad/s, rad/s^2; standard deviations around the standing posture
+NEAR, GENTLE = 0.02, 0.05  # rad; share of the acceleration, for half of the questions
 SCENE_SETTINGS = (("highbar_regrasp", {"release": "0.4"}), ("biped_step", {"rule": "minimum_torque"}))  # beside every scene as it is
 LONGEST_SCENE, INSTANTS = 2.0, 8  # s, samples
 Progress = Callable[[float], object]
@@ -55,12 +56,20 @@ def _answers() -> Iterator[Answer]:
 
 
 def _questions(robot: RobotModel, count: int) -> Iterator[tuple[Vector, Vector, Vector, Vector]]:
-    rng = np.random.default_rng(7)
+    """Yield questions: half of them near the standing posture with soles at rest, half of them far from it with soles that move."""
+    rng, data = np.random.default_rng(7), robot.data()
+    frames = [robot.surface(name).frame for name in robot.stance]
     for k in range(count):
-        q = np.array(pin.integrate(robot.model, robot.posture, ANGLE * rng.standard_normal(robot.nv)))
-        share = (0.5, 1.0, 0.0, float(rng.uniform()))[k % 4]
+        share = (0.5, 1.0, 0.0, float(rng.uniform()))[k // 2 % 4]
         shares = np.array((share, 1.0 - share)) if len(robot.stance) == 2 else np.full(len(robot.stance), 1.0 / len(robot.stance))
-        yield q, SPEED * rng.standard_normal(robot.nv), ACCELERATION * rng.standard_normal(robot.nv), shares
+        near = k % 2 == 0
+        q = np.array(pin.integrate(robot.model, robot.posture, (NEAR if near else ANGLE) * rng.standard_normal(robot.nv)))
+        v, a = SPEED * rng.standard_normal(robot.nv), ACCELERATION * rng.standard_normal(robot.nv)
+        if near:
+            pin.computeJointJacobians(robot.model, data, q)
+            J = np.vstack([pin.getFrameJacobian(robot.model, data, frame, pin.LOCAL) for frame in frames])
+            v, a = np.zeros(robot.nv), GENTLE * (a - np.linalg.lstsq(J, J @ a, rcond=None)[0])
+        yield q, v, a, shares
 
 
 def freeze_scenes(progress: Progress | None = None) -> dict[str, Any]:
